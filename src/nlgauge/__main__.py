@@ -1,0 +1,3 @@
+from nlgauge.cli import main
+
+main()

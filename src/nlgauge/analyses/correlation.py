@@ -1,0 +1,134 @@
+"""Which metric agrees with people? The metrics × measures table (paper 002, section 2; paper 004, Tables 9-11)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import nlgauge
+from nlgauge.analyses import analysis
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NeedsMissing
+from nlgauge.stats.measure import TWELVE, Estimates, Measure, evaluate
+from nlgauge.table import Layout, Row, Table
+
+
+@analysis("correlation", paper="002", question="Which metric agrees with people?")
+def correlation(
+    panel: Panel, *, measures: Sequence[str | Measure] | None = None, sort: str | Measure | None = None, seed: int = 0
+) -> Table:
+    """Every metric under every measure, best metric first.
+
+    A measure that means nothing on these data (one system only, …) is left out and named with its reason; asking for
+    nothing else is an error.
+    """
+    chosen = [m if isinstance(m, Measure) else Measure.parse(m) for m in measures] if measures else list(TWELVE)
+    stacked = panel.stacked()
+    found = evaluate(stacked, panel.human, chosen, seed=seed)
+    refused = _refused(found, chosen, panel)
+    kept = [m for m in chosen if m not in refused]
+    if not kept:
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + "; ".join(f"{m}: {why}" for m, why in refused.items()))
+    rows = _rows(panel, found, chosen, kept)
+    by = [Measure.parse(sort) if isinstance(sort, str) else sort] if sort else kept
+    order = _order(rows, panel, [str(m) for m in by])
+    rows.sort(key=lambda row: (order[row["metric"]], [str(m) for m in kept].index(row["measure"])))
+    return Table(
+        title=f"{panel.name}: agreement with {panel.rated_by} on {panel.aspect}",
+        rows=rows,
+        layout=Layout(
+            "metric", "measure", "value", best=lambda row: _oriented(row, panel),
+            heads={str(m): m.short for m in kept}, extra={"n": _n, "dropped": _dropped},
+            line=lambda metric: f"{metric} ↓" if metric in panel.lower else metric,
+        ),  # fmt: skip
+        method=_method(panel, kept),
+        notes=_notes(panel, rows, refused),
+        signature=signature(panel, seed),
+    )
+
+
+def signature(panel: Panel, seed: int) -> str:
+    people = "none" if not panel.people else "out"
+    return (
+        f"nlgauge:{nlgauge.__version__}|aspect:{panel.aspect}|raters:{_rater_count(panel)}|grid:{panel.n_systems}x{panel.n_inputs}"
+        f"|people:{people}|missing:pairwise|constant:dropped|seed:{seed}"
+    )
+
+
+def _rows(panel: Panel, found: Estimates, chosen: list[Measure], kept: list[Measure]) -> list[Row]:
+    rows = []
+    for k, metric in enumerate(panel.metrics):
+        for measure in kept:
+            e = found.at(k, chosen.index(measure))
+            rows.append(
+                {"metric": metric, "aspect": panel.aspect, "measure": str(measure), "value": e.value, "n": e.n,
+                 "groups": e.groups, "dropped": e.dropped, "reason": e.reason}
+            )  # fmt: skip
+    return rows
+
+
+def _refused(found: Estimates, chosen: list[Measure], panel: Panel) -> dict[Measure, str]:
+    """Measures without a value for any metric, with the reason that most metrics give."""
+    refused = {}
+    for place, measure in enumerate(chosen):
+        reasons = [found.at(k, place).reason for k in range(len(panel.metrics))]
+        if all(reasons):
+            refused[measure] = Counter(r for r in reasons if r).most_common(1)[0][0]
+    return refused
+
+
+def _oriented(row: Row, panel: Panel) -> float:
+    return float(-row["value"] if row["metric"] in panel.lower else row["value"])
+
+
+def _order(rows: list[Row], panel: Panel, by: list[str]) -> dict[str, float]:
+    """Place of each metric: by its mean over the measures, missing ones last."""
+    mean = {}
+    for metric in panel.metrics:
+        values = [_oriented(r, panel) for r in rows if r["metric"] == metric and r["measure"] in by]
+        values = [v for v in values if not math.isnan(v)]
+        mean[metric] = -sum(values) / len(values) if values else math.inf
+    return mean
+
+
+def _n(rows: list[Row]) -> str:
+    low, high = min(r["n"] for r in rows), max(r["n"] for r in rows)
+    return str(high) if low == high else f"{low}–{high}"
+
+
+def _dropped(rows: list[Row]) -> str:
+    return str(max(r["dropped"] for r in rows)) if any(r["dropped"] for r in rows) else "0"
+
+
+def _rater_count(panel: Panel) -> int:
+    return len(panel.raters.get(panel.aspect, [0]))
+
+
+def _method(panel: Panel, kept: list[Measure]) -> str:
+    meaning = {m.grouping: m.grouping_definition for m in kept}
+    return (
+        f"{panel.n_systems} systems × {panel.n_inputs} inputs. "
+        + " ".join(f"{grouping}: {text}." for grouping, text in meaning.items())
+        + " n = cells where both rating and metric have a value; dropped = groups without a defined coefficient."
+    )
+
+
+def _notes(panel: Panel, rows: list[Row], refused: dict[Measure, str]) -> list[str]:
+    notes = []
+    reasons: dict[str, list[str]] = {}
+    for measure, why in refused.items():
+        reasons.setdefault(why, []).append(str(measure))
+    notes += [f"not given: {', '.join(names)} ({why})." for why, names in reasons.items()]
+    for grouping, word in (("input", "inputs"), ("item", "systems")):
+        most = max((r for r in rows if r["measure"].startswith(f"{grouping}/")), key=lambda r: r["dropped"], default=None)
+        if most and most["dropped"]:
+            notes.append(
+                f"{grouping} level: up to {most['dropped']} of {most['dropped'] + most['groups']} {word} dropped "
+                f"(all values equal, or fewer than 2 outputs; most for {most['metric']})."
+            )
+    if panel.people:
+        notes.append(f"written by people, left out: {', '.join(panel.people)}.")
+    if panel.lower:
+        notes.append("↓ lower is better: its best correlation is the most negative.")
+    return notes

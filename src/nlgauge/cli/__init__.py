@@ -1,0 +1,61 @@
+"""The command line: one file per verb, imported only when asked for.
+
+A verb module holds either `command` (a function) or `app` (a typer group). The first line of its docstring is its help.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+
+import typer
+
+from nlgauge.errors import NlgaugeError
+
+# As they are met, not as the alphabet has them; verbs not named here follow.
+ORDER = ["run", "meta", "score", "list", "data", "convert"]
+
+
+def build(only: str | None = None) -> typer.Typer:
+    """The app, with all verbs or only one (the others are not even imported)."""
+    import nlgauge
+
+    app = typer.Typer(
+        name="nlgauge", no_args_is_help=True, add_completion=False, rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        pretty_exceptions_enable=False,
+        help="Which automatic metric or LLM judge can I trust, for what, and how sure can I be?\n\n"
+        "Start with: nlgauge run FILE (a table of scores and ratings), or nlgauge run without a file for the example.",
+    )  # fmt: skip
+
+    @app.callback(invoke_without_command=True)
+    def top(version: bool = typer.Option(False, "--version", help="Show the version and stop.")) -> None:
+        if version:
+            print(f"nlgauge {nlgauge.__version__}")
+            raise typer.Exit
+
+    found = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
+    found.sort(key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    for name in [only] if only in found else found:
+        module = importlib.import_module(f"{__name__}.{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name, no_args_is_help=getattr(module, "NEEDS_FILE", False))(module.command)
+    return app
+
+
+def main() -> None:
+    """Entry point. What a user can mend is one line on stderr and exit code 2; Ctrl-C is 130."""
+    first = next((a for a in sys.argv[1:] if not a.startswith("-")), None)
+    try:
+        build(first)()
+    except NlgaugeError as error:
+        print(f"nlgauge: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(141)
+    except KeyboardInterrupt:
+        print("nlgauge: stopped; what was finished is kept.", file=sys.stderr)
+        sys.exit(130)

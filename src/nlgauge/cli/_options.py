@@ -1,0 +1,132 @@
+"""Options that several verbs share, and the two things every verb does: load a file, show tables."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nlgauge.errors import NlgaugeError
+
+if TYPE_CHECKING:
+    from nlgauge.data.dataset import Dataset
+    from nlgauge.table import Table
+
+COLUMNS, CHOICE, OUT = "Which column is which", "What to compare", "Output"
+
+File = Annotated[
+    str, typer.Argument(help="CSV, TSV, JSONL, JSON or Parquet (also .gz), a known layout, or 'example'.", metavar="FILE")
+]
+System = Annotated[str | None, typer.Option("--system", help="Column that names the system.", rich_help_panel=COLUMNS)]
+Input = Annotated[str | None, typer.Option("--input", help="Column that names the input.", rich_help_panel=COLUMNS)]
+Output = Annotated[str | None, typer.Option("--output", help="Column with the output text.", rich_help_panel=COLUMNS)]
+Human = Annotated[
+    list[str] | None, typer.Option("--human", help="Columns with people's ratings (a,b or repeated).", rich_help_panel=COLUMNS)
+]
+MetricColumns = Annotated[
+    list[str] | None, typer.Option("--metric", help="Columns with metric scores (a,b or repeated).", rich_help_panel=COLUMNS)
+]
+Rater = Annotated[str | None, typer.Option("--rater", help="Column that names the rater.", rich_help_panel=COLUMNS)]
+Lower = Annotated[
+    list[str] | None, typer.Option("--lower", help="Metrics of which less is better.", rich_help_panel=COLUMNS)
+]
+Repeats = Annotated[
+    str, typer.Option("--repeats", help="Rows that repeat (system, input): auto, number or mean.", rich_help_panel=COLUMNS)
+]
+Encoding = Annotated[str | None, typer.Option("--encoding", help="Text encoding, when not UTF-8.", rich_help_panel=COLUMNS)]
+Reader = Annotated[str | None, typer.Option("--reader", help="Format, when it is not found by looking.", rich_help_panel=COLUMNS)]
+
+Aspects = Annotated[list[str] | None, typer.Option("--aspect", help="Aspects to use; all by default.", rich_help_panel=CHOICE)]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option("--measure", help="Measures such as input/kendall; the twelve by default.", rich_help_panel=CHOICE),
+]
+Metrics = Annotated[list[str] | None, typer.Option("--metrics", help="Metrics to show; all by default.", rich_help_panel=CHOICE)]
+By = Annotated[list[str] | None, typer.Option("--by", help="Columns: one table per combination of their values.", rich_help_panel=CHOICE)]
+KeepPeople = Annotated[
+    bool, typer.Option("--keep-people", help="Keep human-written outputs among the systems.", rich_help_panel=CHOICE)
+]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.", rich_help_panel=CHOICE)]
+
+Format = Annotated[str, typer.Option("--format", "-f", help="table, json, csv, md or tex.", rich_help_panel=OUT)]
+Out = Annotated[Path | None, typer.Option("-o", "--out", help="File to write; its suffix is the format.", rich_help_panel=OUT)]
+
+
+def listed(values: Sequence[str] | None) -> list[str] | None:
+    """`--aspect a,b --aspect c` as [a, b, c]. Commas inside parentheses belong to a spec, e.g. bleu(order=2,smooth='exp')."""
+    if not values:
+        return None
+    found: list[str] = []
+    for value in values:
+        depth, part = 0, ""
+        for sign in value:
+            depth += (sign in "([") - (sign in ")]")
+            if sign == "," and depth == 0:
+                found.append(part.strip())
+                part = ""
+            else:
+                part += sign
+        found.append(part.strip())
+    return [v for v in found if v]
+
+
+def load(file: str, *, lower: Sequence[str] | None = None, **columns: Any) -> Dataset:
+    """The file, or the built-in example."""
+    import nlgauge as ng
+
+    if file == "example" and not Path(file).exists():
+        return ng.example()
+    said = {k: v for k, v in columns.items() if v is not None}
+    if said.get("repeats", "auto") not in ("auto", "number", "mean"):
+        raise NlgaugeError(f"--repeats {said['repeats']}: use auto, number or mean.")
+    return ng.load(file, lower=listed(lower) or (), **said)
+
+
+def tell(lines: Sequence[str]) -> None:
+    """Remarks go to stderr, so that stdout stays a table or JSON."""
+    from rich.console import Console
+
+    console = Console(stderr=True, highlight=False)
+    for i, line in enumerate(lines):
+        console.print(("" if i == 0 else "  ") + line, markup=False, style="bold" if i == 0 else None)
+
+
+def show(tables: Sequence[Table], form: str = "table", out: Path | None = None) -> None:
+    """Print the tables in a format and write them to a file, in the format of its suffix."""
+    from nlgauge.table import FORMATS
+
+    if form not in ("table", *FORMATS):
+        raise NlgaugeError(f"--format {form}: use table, {', '.join(FORMATS)}.")
+    if out is not None:
+        suffix = out.suffix.lower().lstrip(".")
+        if suffix not in FORMATS:
+            raise NlgaugeError(f"-o {out}: cannot write '{out.suffix}'; use {', '.join('.' + f for f in FORMATS)}.")
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(together(tables, suffix), encoding="utf-8")
+    if form != "table":
+        print(together(tables, form), end="")
+        return
+    from rich.console import Console
+
+    # Piped output is for people too: wide enough for the table, without a terminal's limits.
+    console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    for table in tables:
+        console.print(table)
+        console.print()
+    if out is not None:
+        tell([f"written: {out}"])
+
+
+def together(tables: Sequence[Table], form: str) -> str:
+    """Several tables in one file: JSON keeps them apart, CSV is one long table, the others follow each other."""
+    from nlgauge.table import FORMATS, Table
+
+    if form == "json":
+        return json.dumps({"tables": [t.to_dict() for t in tables]}, ensure_ascii=False, indent=1) + "\n"
+    if form == "csv":
+        return Table("", [row for table in tables for row in table.rows]).to_csv()
+    return "\n".join(FORMATS[form](table) for table in tables)

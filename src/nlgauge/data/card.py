@@ -1,0 +1,65 @@
+"""What was understood of a Dataset, in a few plain lines: the first thing a user reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from nlgauge.data.dataset import KEY, Dataset
+
+
+def card(data: Dataset, keep_people: bool = False) -> list[str]:
+    """Lines that say what is there, what is missing and what was assumed."""
+    systems, inputs = len(data.systems), len(data.inputs)
+    lines = [
+        f"{data.name}: {_count(systems, 'system')} × {_count(inputs, 'input')}, {_count(len(data), 'output')}"
+        + (f" ({systems * inputs - len(data)} of {systems * inputs} cells have none)" if len(data) < systems * inputs else "")
+    ]
+    if data.aspects:
+        lines.append(f"rated by {data.rated_by}: {_list(data.aspects)}; {_raters(data)}")
+        lines += _gaps(data)
+    if data.comparisons.height:
+        lines.append(f"compared by {data.rated_by}: {_count(data.comparisons.height, 'choice')} between two outputs")
+    lines.append(f"scores of {_count(len(data.metrics), 'metric')}: {_list(data.metrics)}" if data.metrics else "no metric scores")
+    missing = {m: data.scores[m].null_count() + len(data) - data.scores.height for m in data.metrics}
+    holes = {m: n for m, n in missing.items() if n}
+    if holes:
+        worst = max(holes, key=holes.__getitem__)
+        lines.append(
+            f"missing scores: {sum(holes.values())} of {len(data) * len(data.metrics)} cells, in {_count(len(holes), 'metric')}"
+            f" (most in {worst}: {holes[worst]})"
+        )
+    if data.failures.height:
+        reasons = data.failures["reason"].value_counts(sort=True)
+        lines.append("failed scores: " + "; ".join(f"{n} × {reason}" for reason, n in reasons.iter_rows()))
+    people = [s for s in data.systems if s in data.people]
+    if people:
+        verb = "kept among the systems" if keep_people else "left out of the comparison (--keep-people keeps them)"
+        lines.append(f"written by people, by their names: {_list(people)}; {verb}")
+    return [*lines, *data.notes]
+
+
+def _raters(data: Dataset) -> str:
+    if not data.raters:
+        return "one rating each (no single raters)"
+    each = data.ratings.drop_nulls("rater").group_by([*KEY, "aspect"]).len()["len"]
+    low, high = each.min(), each.max()
+    per = f"{low}" if low == high else f"{low}–{high}"
+    who = f"{len(data.raters)} raters" if data.persons else "raters without names"
+    return f"{who}, {per} ratings an output"
+
+
+def _gaps(data: Dataset) -> list[str]:
+    rated = data.ratings.group_by("aspect", maintain_order=True).agg(pl.struct(KEY).n_unique())
+    gaps = [f"{aspect} {len(data) - n}" for aspect, n in rated.iter_rows() if n < len(data)]
+    return [f"outputs without a rating: {_list(gaps)} (of {len(data)})"] if gaps else []
+
+
+def _count(n: int, word: str) -> str:
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
+
+
+def _list(names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown}, … ({len(names)} in all)" if len(names) > most else shown

@@ -1,0 +1,191 @@
+"""Dataset: samples, ratings, comparisons and known scores, as tidy tables keyed by (system, input)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+
+from nlgauge.errors import DataError, NameUnknown
+from nlgauge.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from nlgauge.data.panel import Panel
+
+KEY = ["system", "input"]
+# Outputs written by people, by the names that published sets give them.
+PEOPLE = re.compile(r"(^|[\W_])(humans?|references?|ref([-_ ]?[A-D])?|gold|ground[ _-]?truth)([\W_\d]|$)", re.I)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What is known about a set of outputs. Build it with `nlgauge.load`, a reader, or `Dataset.of`.
+
+    samples: system, input, and as far as known output, source, context, references, control, plus every other column.
+    ratings: one row per system, input, aspect and rater (rater null: an average or a lone anonymous rating).
+    comparisons: one row per choice: which of two outputs of one input was preferred, in the order they were shown.
+    scores: one row per sample, one column per metric; null is missing, its reason stands in `failures`.
+    """
+
+    name: str
+    samples: pl.DataFrame
+    ratings: pl.DataFrame
+    comparisons: pl.DataFrame
+    scores: pl.DataFrame
+    failures: pl.DataFrame
+    persons: bool = False
+    people: frozenset[str] = frozenset()
+    lower: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = field(default=())
+    rated_by: str = "people"
+
+    RATINGS: ClassVar[dict[str, Any]] = {
+        "system": pl.String, "input": pl.String, "aspect": pl.String, "rater": pl.String, "value": pl.Float64,
+    }  # fmt: skip
+    COMPARISONS: ClassVar[dict[str, Any]] = {
+        "input": pl.String, "first": pl.String, "second": pl.String, "aspect": pl.String, "rater": pl.String,
+        "preferred": pl.String,
+    }  # fmt: skip
+    FAILURES: ClassVar[dict[str, Any]] = {
+        "system": pl.String, "input": pl.String, "metric": pl.String, "reason": pl.String,
+    }  # fmt: skip
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        samples: pl.DataFrame,
+        *,
+        ratings: pl.DataFrame | None = None,
+        comparisons: pl.DataFrame | None = None,
+        scores: pl.DataFrame | None = None,
+        failures: pl.DataFrame | None = None,
+        persons: bool = False,
+        people: Iterable[str] | None = None,
+        lower: Iterable[str] = (),
+        notes: Iterable[str] = (),
+    ) -> Dataset:
+        """A checked Dataset; people among the systems are found by name unless given."""
+        if not samples.select(KEY).is_unique().all():
+            twice = samples.filter(~samples.select(KEY).is_unique()).row(0, named=True)
+            raise DataError(f"{name}: system '{twice['system']}' has two outputs for input '{twice['input']}'.")
+        systems = samples["system"].unique(maintain_order=True)
+        found = [s for s in systems if PEOPLE.search(s)] if people is None else [s for s in systems if s in set(people)]
+        if len(found) == len(systems):
+            found = []  # then the names say nothing
+        return cls(
+            name=name,
+            samples=samples,
+            ratings=ratings if ratings is not None else pl.DataFrame(schema=cls.RATINGS),
+            comparisons=comparisons if comparisons is not None else pl.DataFrame(schema=cls.COMPARISONS),
+            scores=scores if scores is not None else samples.select(KEY),
+            failures=failures if failures is not None else pl.DataFrame(schema=cls.FAILURES),
+            persons=persons,
+            people=frozenset(found),
+            lower=frozenset(lower),
+            notes=tuple(notes),
+        )
+
+    # --- what is in it ---
+
+    @property
+    def systems(self) -> list[str]:
+        return self.samples["system"].unique(maintain_order=True).to_list()
+
+    @property
+    def inputs(self) -> list[str]:
+        return self.samples["input"].unique(maintain_order=True).to_list()
+
+    @property
+    def aspects(self) -> list[str]:
+        return self.ratings["aspect"].unique(maintain_order=True).to_list()
+
+    @property
+    def raters(self) -> list[str]:
+        return self.ratings["rater"].drop_nulls().unique(maintain_order=True).to_list()
+
+    @property
+    def metrics(self) -> list[str]:
+        return [c for c in self.scores.columns if c not in KEY]
+
+    def __len__(self) -> int:
+        return self.samples.height
+
+    def __repr__(self) -> str:
+        return (
+            f"Dataset({self.name!r}: {len(self.systems)} systems × {len(self.inputs)} inputs, {len(self)} outputs, "
+            f"aspects {self.aspects}, {len(self.raters)} raters, {len(self.metrics)} metrics)"
+        )
+
+    # --- parts of it ---
+
+    def aspect(self, name: str | None = None) -> str:
+        """The aspect of that name; without a name the only one, or an error that lists them."""
+        if name is None and len(self.aspects) == 1:
+            return self.aspects[0]
+        if not self.aspects:
+            raise DataError(f"{self.name}: no human ratings found; name their columns with --human.")
+        if name not in self.aspects:
+            hint = did_you_mean(name, self.aspects) if name else " Choose one."
+            raise NameUnknown(f"{self.name}: no aspect '{name}'.{hint} Aspects: {', '.join(self.aspects)}.")
+        return name
+
+    def with_scores(self, values: Mapping[str, Sequence[float | None]] | pl.DataFrame) -> Dataset:
+        """New metric columns, given in the order of `samples`, or as a frame keyed by system and input."""
+        if not isinstance(values, pl.DataFrame):
+            values = self.samples.select(KEY).with_columns(
+                pl.Series(name, column, pl.Float64, strict=False).fill_nan(None) for name, column in values.items()
+            )
+        old = self.scores.drop([c for c in values.columns if c not in KEY], strict=False)
+        joined = self.samples.select(KEY).join(old, on=KEY, how="left").join(values, on=KEY, how="left")
+        return replace(self, scores=joined)
+
+    def only_metrics(self, names: Sequence[str]) -> Dataset:
+        for name in names:
+            if name not in self.metrics:
+                raise NameUnknown(
+                    f"{self.name}: no scores of metric '{name}'.{did_you_mean(name, self.metrics)} "
+                    f"Metrics with scores: {', '.join(self.metrics)}."
+                )
+        return replace(self, scores=self.scores.select([*KEY, *names]))
+
+    def where(self, rows: pl.DataFrame, name: str | None = None) -> Dataset:
+        """The part whose (system, input) stands in `rows`."""
+        keys = rows.select(KEY).unique()
+
+        def part(frame: pl.DataFrame) -> pl.DataFrame:
+            return frame.join(keys, on=KEY, how="semi")
+
+        systems = set(keys["system"])
+        inside = self.comparisons.filter(
+            pl.col("input").is_in(keys["input"].to_list())
+            & pl.col("first").is_in(list(systems)) & pl.col("second").is_in(list(systems))
+        )  # fmt: skip
+        return replace(
+            self, name=name or self.name, samples=part(self.samples), ratings=part(self.ratings), comparisons=inside,
+            scores=part(self.scores), failures=part(self.failures), people=self.people & systems, notes=(),
+        )  # fmt: skip
+
+    def by(self, *columns: str) -> Iterator[tuple[dict[str, Any], Dataset]]:
+        """One Dataset per combination of values of the columns, in order of appearance."""
+        for column in columns:
+            if column not in self.samples.columns:
+                known = [c for c in self.samples.columns if c not in ("output", "source", "references", "context")]
+                raise NameUnknown(f"{self.name}: no column '{column}'.{did_you_mean(column, known)} Columns: {', '.join(known)}.")
+        for values, rows in self.samples.group_by(list(columns), maintain_order=True):
+            group = dict(zip(columns, values, strict=True))
+            yield group, self.where(rows, f"{self.name}: {', '.join(str(v) for v in values)}")
+
+    def panel(self, aspect: str | None = None, **options: Any) -> Panel:
+        """Systems × inputs arrays for statistics; see `Panel.of`.
+
+        >>> import nlgauge as ng
+        >>> ng.example().panel("constructed_quality").human.shape
+        (8, 24)
+        """
+        from nlgauge.data.panel import Panel
+
+        return Panel.of(self, aspect, **options)

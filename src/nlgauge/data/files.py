@@ -1,0 +1,91 @@
+"""From a path to text or bytes, safely: encodings, compression, sizes; every complaint names the file and what to do."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from pathlib import Path
+
+from nlgauge.errors import DataError
+
+PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".joblib", ".npy", ".npz"}
+# Larger than any published set by far; a file beyond these is a bomb or not a table of texts.
+MAX_BYTES = int(os.environ.get("NLGAUGE_MAX_BYTES", 8 << 30))
+MAX_RATIO = 400
+MAX_LINE = 64 << 20
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file's content, decompressed; refuses what is empty, a pickle, cut off or a decompression bomb."""
+    if path.is_dir():
+        raise DataError(f"{path}: is a folder; name a file, or a folder layout with --reader.")
+    if not path.exists():
+        raise DataError(f"{path}: no such file.")
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
+    if raw[:2] == b"\x1f\x8b":
+        raw = _gunzip(path, raw)
+    if path.suffix.lower() in PICKLES or raw[:1] == b"\x80" and raw[1:2] in b"\x02\x03\x04\x05":
+        raise DataError(
+            f"{path}: looks like a pickle or array dump, which is refused because opening it can run code; "
+            "export it as CSV, JSONL or Parquet."
+        )
+    if not raw.strip():
+        raise DataError(f"{path}: the file is empty.")
+    return raw
+
+
+def _gunzip(path: Path, raw: bytes) -> bytes:
+    """Decompress in steps, so that a bomb is met before it fills the memory."""
+    limit = min(MAX_BYTES, max(64 << 20, len(raw) * MAX_RATIO))
+    parts: list[bytes] = []
+    size = 0
+    try:
+        with gzip.open(path) as stream:
+            while part := stream.read(1 << 22):
+                parts.append(part)
+                size += len(part)
+                if size > limit:
+                    raise DataError(
+                        f"{path}: unpacks to more than {size >> 20} MiB from {len(raw) >> 10} KiB; refused as a "
+                        "decompression bomb. Unpack it yourself if it is what you mean."
+                    )
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}: the gzip file is cut off or damaged ({error}); fetch it again.") from None
+    return b"".join(parts)
+
+
+def decode(path: Path, raw: bytes, encoding: str | None = None) -> str:
+    """Bytes to text: UTF-8 (with or without BOM), UTF-16 by its BOM, or what the user says."""
+    if encoding is None:
+        encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        text = raw.decode(encoding)
+    except LookupError:
+        raise DataError(f"{path}: unknown encoding '{encoding}'; try utf-8, latin-1, cp1252 or utf-16.") from None
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise DataError(
+            f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not {error.encoding}; "
+            "save the file as UTF-8, or name its encoding (--encoding latin-1)."
+        ) from None
+    if "\x00" in text[:4096]:
+        raise DataError(f"{path}: holds NUL bytes, so it is not a text table (binary, or UTF-16 without a mark?).")
+    return text
+
+
+def check_lines(path: Path, text: str) -> None:
+    """Refuse an endless line before a parser chokes on it."""
+    if len(text) <= MAX_LINE:
+        return
+    start = number = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        number += 1
+        if end - start > MAX_LINE:
+            raise DataError(f"{path}, line {number}: is longer than {MAX_LINE >> 20} MiB; a table has shorter lines.")
+        start = end + 1

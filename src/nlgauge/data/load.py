@@ -1,0 +1,107 @@
+"""load(): anything people already have, as a Dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nlgauge import registry
+from nlgauge.data.build import Repeats, build, is_number_column
+from nlgauge.data.columns import find_roles
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.peek import Peek
+from nlgauge.data.rawtable import RawTable, from_object, read_table
+from nlgauge.errors import DataError
+
+Names = Mapping[str, str] | Sequence[str] | str | None
+
+
+def load(
+    source: Any,
+    *,
+    system: str | None = None,
+    input: str | None = None,
+    output: str | None = None,
+    human: Names = None,
+    rater: str | None = None,
+    metrics: Names = None,
+    references: str | None = None,
+    lower: Iterable[str] = (),
+    people: Iterable[str] | None = None,
+    repeats: Repeats = "auto",
+    encoding: str | None = None,
+    reader: str | None = None,
+    name: str | None = None,
+) -> Dataset:
+    """Read a file (CSV, TSV, JSONL, JSON, Parquet, also gzipped), a frame or a known layout.
+
+    Columns are found by their names; say which is which where that fails. `human` and `metrics` are lists of columns,
+    or mappings from the name to use to the column. `lower` names metrics of which less is better.
+
+    >>> import nlgauge as ng
+    >>> rows = [{"system": s, "doc": d, "coherence": c, "bleu": b}
+    ...         for s, d, c, b in [("A", 1, 4, .3), ("A", 2, 5, .5), ("B", 1, 2, .1), ("B", 2, 3, .4)]]
+    >>> ng.load(rows, name="mine")
+    Dataset('mine': 2 systems × 2 inputs, 4 outputs, aspects ['coherence'], 0 raters, 1 metrics)
+    """
+    said = {"system": system, "input": input, "output": output, "rater": rater, "references": references}
+    said = {role: column for role, column in said.items() if column is not None}
+    if isinstance(source, str | Path):
+        path = Path(source)
+        if special := _special(path, reader, asked=bool(said or human or metrics)):
+            data = special.read(path)
+            return replace(
+                data, name=name or data.name, lower=data.lower | set(_known(lower, data)),
+                people=data.people if people is None else frozenset(people),
+            )  # fmt: skip
+        table = read_table(path, encoding)
+        name = name or path.name
+    else:
+        table = from_object(source)
+        name = name or table.where.source
+    data = _understand(table, name, said, _mapping(human), _mapping(metrics), repeats)
+    return Dataset.of(
+        name, data.samples, ratings=data.ratings, scores=data.scores, persons=data.persons, people=people,
+        lower=_known(lower, data), notes=data.notes,
+    )  # fmt: skip
+
+
+def _special(path: Path, reader: str | None, asked: bool) -> Any:
+    """The reader that knows this file, or None for a plain table. Columns named by the user mean a table."""
+    if reader == "table" or (asked and reader is None):
+        return None
+    if reader is not None:
+        return registry.get("reader", reader)
+    if not path.exists():
+        return None
+    peek = Peek(path)
+    found = [name for name in registry.names("reader") if registry.get("reader", name).recognises(peek)]
+    if len(found) > 1:
+        raise DataError(f"{path}: could be {' or '.join(found)}; choose with --reader.")
+    return registry.get("reader", found[0]) if found else None
+
+
+def _understand(
+    table: RawTable, name: str, said: dict[str, str | None], human: Mapping[str, str] | None,
+    metrics: Mapping[str, str] | None, repeats: Repeats,
+) -> Dataset:  # fmt: skip
+    frame = table.frame
+    wanted = {*(human or {}).values(), *(metrics or {}).values()}
+    numeric = [c for c in frame.columns if c in wanted or is_number_column(frame[c])]
+    lists = [c for c, t in frame.schema.items() if t.is_nested()]
+    roles = find_roles(frame.columns, numeric, lists, said, human, metrics, table.where.source)
+    return build(table, roles, name, repeats)
+
+
+def _mapping(names: Names) -> Mapping[str, str] | None:
+    if names is None or isinstance(names, Mapping):
+        return names
+    if isinstance(names, str):
+        names = [names]
+    return {name: name for name in names}
+
+
+def _known(lower: Iterable[str], data: Dataset) -> list[str]:
+    return list(data.only_metrics(list(lower)).metrics)

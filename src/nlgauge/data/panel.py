@@ -1,0 +1,165 @@
+"""Panel: what is left for statistics. Float arrays systems × inputs, NaN where missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+
+from nlgauge import registry
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.errors import DataError, NameUnknown
+from nlgauge.stats.ties import snap
+
+if TYPE_CHECKING:
+    from nlgauge.table import Table
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+Aggregate = Literal["mean", "median"]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One aspect of people's judgement beside every metric, on the same grid of systems × inputs.
+
+    `humans` holds all aspects (N × M each), `raters` the single ratings (R × N × M) where raters are known;
+    `people` names the human-written outputs that were left out, so that whoever prints a number can say so.
+    """
+
+    name: str
+    aspect: str
+    systems: tuple[str, ...]
+    inputs: tuple[str, ...]
+    metrics: dict[str, Array]
+    humans: dict[str, Array]
+    raters: dict[str, Array]
+    rater_names: tuple[str, ...] = ()
+    persons: bool = False
+    people: tuple[str, ...] = ()
+    lower: frozenset[str] = frozenset()
+    rated_by: str = "people"
+
+    @classmethod
+    def of(
+        cls,
+        data: Dataset,
+        aspect: str | None = None,
+        *,
+        metrics: Sequence[str] | None = None,
+        keep_people: bool = False,
+        aggregate: Aggregate = "mean",
+    ) -> Panel:
+        """The panel of a Dataset. People among the systems are left out unless `keep_people`."""
+        aspect = data.aspect(aspect)
+        if metrics is not None:
+            data = data.only_metrics(metrics)
+        left_out = () if keep_people else tuple(s for s in data.systems if s in data.people)
+        systems = [s for s in data.systems if s not in left_out]
+        rated = data.ratings.filter(pl.col("system").is_in(systems))
+        # Inputs that nobody rated on any aspect carry nothing; leaving them out keeps large sets small.
+        known = set(rated["input"])
+        inputs = [i for i in data.inputs if i in known]
+        if not inputs:
+            raise DataError(f"{data.name}: no rated outputs are left.")
+        grid = _Grid(systems, inputs)
+        names = data.raters if rated["rater"].null_count() < rated.height else []
+        humans, raters = {}, {}
+        for each in data.aspects:
+            cube = grid.cube(rated.filter(pl.col("aspect") == each), names)
+            humans[each] = _combine(cube, aggregate)
+            if cube.shape[0] > 1:
+                raters[each] = cube
+        return cls(
+            name=data.name, aspect=aspect, systems=tuple(systems), inputs=tuple(inputs),
+            metrics=grid.scores(data.scores, data.metrics), humans=humans, raters=raters, rater_names=tuple(names),
+            persons=data.persons, people=left_out, lower=data.lower & set(data.metrics),
+            rated_by=data.rated_by,
+        )  # fmt: skip
+
+    @property
+    def human(self) -> Array:
+        return self.humans[self.aspect]
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.metrics)
+
+    @property
+    def n_systems(self) -> int:
+        return len(self.systems)
+
+    @property
+    def n_inputs(self) -> int:
+        return len(self.inputs)
+
+    def stacked(self) -> Array:
+        """All metrics as one array K × N × M."""
+        if not self.metrics:
+            raise DataError(f"{self.name}: no metric scores found; name their columns with --metric, or run `nlgauge score`.")
+        return np.stack(list(self.metrics.values()))
+
+    def with_aspect(self, aspect: str) -> Panel:
+        if aspect not in self.humans:
+            raise NameUnknown(f"{self.name}: no aspect '{aspect}'. Aspects: {', '.join(self.humans)}.")
+        return replace(self, aspect=aspect)
+
+    def correlate(self, **options: Any) -> Table:
+        """The metrics × measures table; the analysis `correlation`.
+
+        >>> import nlgauge as ng
+        >>> table = ng.example().panel().correlate(measures=["input/kendall"])
+        >>> table.rows[0]["metric"]
+        'unigram_f1'
+        """
+        return self.analyse("correlation", **options)
+
+    def analyse(self, name: str, **options: Any) -> Table:
+        """Run the analysis of that name on this panel."""
+        table: Table = registry.get("analysis", name)(self, **options)
+        return table
+
+
+class _Grid:
+    """Positions of systems and inputs, to scatter tidy rows into arrays."""
+
+    def __init__(self, systems: Sequence[str], inputs: Sequence[str]) -> None:
+        self.shape = (len(systems), len(inputs))
+        self.rows = pl.DataFrame({"system": systems, "row": range(len(systems))}, schema_overrides={"system": pl.String})
+        self.columns = pl.DataFrame({"input": inputs, "column": range(len(inputs))}, schema_overrides={"input": pl.String})
+
+    def _placed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.join(self.rows, on="system").join(self.columns, on="input")
+
+    def scores(self, frame: pl.DataFrame, names: Sequence[str]) -> dict[str, Array]:
+        placed = self._placed(frame.select([*KEY, *names]))
+        at = placed["row"].to_numpy(), placed["column"].to_numpy()
+        return {name: self._filled(at, placed[name].cast(pl.Float64).to_numpy()) for name in names}
+
+    def cube(self, ratings: pl.DataFrame, raters: Sequence[str]) -> Array:
+        """R × N × M; averages and lone ratings without a rater go to a last slice of their own."""
+        slots = {name: k for k, name in enumerate(raters)}
+        unnamed = ratings["rater"].null_count() > 0
+        placed = self._placed(ratings)
+        slot = placed["rater"].replace_strict(slots, default=len(slots), return_dtype=pl.Int64).to_numpy()
+        cube = np.full((len(slots) + unnamed or 1, *self.shape), np.nan)
+        cube[slot, placed["row"].to_numpy(), placed["column"].to_numpy()] = placed["value"].to_numpy()
+        return cube[~np.isnan(cube).all(axis=(1, 2))] if not np.isnan(cube).all() else cube[:1]
+
+    def _filled(self, at: tuple[Any, Any], values: Array) -> Array:
+        array = np.full(self.shape, np.nan)
+        array[at] = values
+        return array
+
+
+def _combine(cube: Array, aggregate: Aggregate) -> Array:
+    if cube.shape[0] == 1:
+        return cube[0]
+    there = ~np.isnan(cube).all(axis=0)
+    combined = np.full(cube.shape[1:], np.nan)
+    function = np.nanmean if aggregate == "mean" else np.nanmedian
+    combined[there] = function(cube[:, there], axis=0)
+    # Means of equal ratings may differ in the last bit; ties between people's judgements must survive.
+    return snap(combined)

@@ -1,0 +1,311 @@
+"""A file or frame as a plain table, before anyone knows what its columns mean.
+
+CSV, TSV, JSONL, JSON and Parquet (also gzipped), pandas, polars and Hugging Face `datasets` objects all become one
+`RawTable`: a polars frame, list-of-record columns kept aside, and a `Where` that turns a row into file and line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nlgauge.data.files import check_lines, decode, read_bytes
+from nlgauge.errors import DataError
+
+SUFFIXES = {
+    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".txt": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json",
+    ".parquet": "parquet", ".pq": "parquet",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Where:
+    """Names a place in the source for error messages: `ratings.csv, line 214, column 'coherence'`."""
+
+    source: str
+    word: str = "row"
+    line_of: Callable[[int], int] = field(default=lambda row: row + 1, repr=False)
+
+    def at(self, row: int | None = None, column: str | None = None) -> str:
+        parts = [self.source]
+        if row is not None:
+            parts.append(f"{self.word} {self.line_of(row)}")
+        if column is not None:
+            parts.append(f"column '{column}'")
+        return ", ".join(parts)
+
+
+@dataclass
+class RawTable:
+    frame: pl.DataFrame
+    where: Where
+    nested: dict[str, list[Any]] = field(default_factory=dict)
+
+
+def read_table(path: Path, encoding: str | None = None) -> RawTable:
+    """Read a table file; its kind comes from the suffix, or from its first bytes when the suffix says nothing."""
+    raw = read_bytes(path)
+    suffixes = [s.lower() for s in path.suffixes if s.lower() not in (".gz", ".gzip")]
+    kind = SUFFIXES.get(suffixes[-1] if suffixes else "", "")
+    if raw[:4] == b"PAR1":
+        return _read_parquet(path, raw)
+    if kind == "parquet":
+        raise DataError(f"{path}: is called Parquet but does not begin like one.")
+    text = decode(path, raw, encoding)
+    if not kind or kind == "json":
+        head = text.lstrip()[:1]
+        kind = "csv" if head not in "[{" else kind or "jsonl"
+        if head == "{":  # a .json file of one object a line is common
+            kind = "jsonl" if _is_json_lines(text) else "json"
+        elif head == "[":
+            kind = "json"
+    if kind != "json":
+        check_lines(path, text)
+    if kind == "json":
+        return _read_json(path, text)
+    if kind == "jsonl":
+        return _read_jsonl(path, text)
+    return _read_separated(path, text, "\t" if kind == "tsv" else _separator(text))
+
+
+def from_object(data: Any) -> RawTable:
+    """A pandas or polars frame, or a Hugging Face `datasets.Dataset`."""
+    where = Where(f"{type(data).__module__.split('.')[0]} {type(data).__name__}", line_of=lambda row: row)
+    if isinstance(data, pl.LazyFrame):
+        data = data.collect()
+    if isinstance(data, pl.DataFrame):
+        return _split_nested(data, where)
+    if isinstance(data, list) and data and all(isinstance(r, dict) for r in data):
+        return _from_records(data, where)
+    if isinstance(getattr(data, "column_names", None), dict):  # datasets.DatasetDict
+        splits = list(data.column_names)
+        raise DataError(f"{where.source}: has splits {', '.join(splits)}; pass one, e.g. data['{splits[0]}'].")
+    if hasattr(data, "column_names") and hasattr(data, "to_dict"):  # datasets.Dataset
+        columns = data.to_dict()
+    elif hasattr(data, "columns") and hasattr(data, "to_dict"):  # pandas
+        columns = {str(c): _plain(data[c].tolist()) for c in data.columns}
+    else:
+        raise DataError(f"cannot read a {type(data).__name__}; pass a path, a list of dicts, a pandas or polars frame.")
+    names = list(columns)
+    return _from_records([dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)], where)
+
+
+def _plain(values: list[Any]) -> list[Any]:
+    """pandas marks what is missing as NaN or NA, also among texts."""
+    return [None if value is None or value != value or type(value).__name__ == "NAType" else value  # noqa: PLR0124
+            if not isinstance(value, np.ndarray) else value.tolist() for value in values]  # fmt: skip
+
+
+def _read_parquet(path: Path, raw: bytes) -> RawTable:
+    try:
+        frame = pl.read_parquet(io.BytesIO(raw))
+    except Exception as error:
+        raise DataError(f"{path}: the Parquet file is damaged ({str(error).splitlines()[0]}).") from None
+    return _split_nested(frame, Where(str(path)))
+
+
+def _split_nested(frame: pl.DataFrame, where: Where) -> RawTable:
+    """Structs become dotted columns; lists of structs go aside as records."""
+    while structs := [c for c, t in frame.schema.items() if isinstance(t, pl.Struct)]:
+        frame = frame.with_columns(pl.col(c).name.prefix_fields(f"{c}.") for c in structs).unnest(structs)
+    nested = {
+        c: frame[c].to_list()
+        for c, t in frame.schema.items()
+        if isinstance(t, (pl.List, pl.Array)) and isinstance(t.inner, pl.Struct)
+    }
+    _check_header(frame.columns, where)
+    return RawTable(frame.drop(list(nested)), where, nested)
+
+
+# --- JSON ---------------------------------------------------------------------------------------------------------
+
+
+def _is_json_lines(text: str) -> bool:
+    first, _, rest = text.strip().partition("\n")
+    try:
+        return bool(rest) and isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _loads(where: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise DataError(f"{where}: the JSON is nested too deeply to be a table.") from None
+    except ValueError as error:
+        raise DataError(f"{where}: is not JSON ({error}).") from None
+
+
+def _read_jsonl(path: Path, text: str) -> RawTable:
+    rows, lines = [], []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        row = _loads(f"{path}, line {number}", line)
+        if not isinstance(row, dict):
+            raise DataError(f"{path}, line {number}: found {type(row).__name__}, expected one JSON object a line.")
+        rows.append(row)
+        lines.append(number)
+    return _from_records(rows, Where(str(path), "line", lines.__getitem__))
+
+
+def _read_json(path: Path, text: str) -> RawTable:
+    content = _loads(str(path), text)
+    if isinstance(content, dict):
+        tables = [v for v in content.values() if isinstance(v, list) and v and all(isinstance(r, dict) for r in v)]
+        lengths = {len(v) if isinstance(v, list) else -1 for v in content.values()}
+        if len(tables) == 1:
+            content = tables[0]
+        elif len(lengths) == 1 and -1 not in lengths:  # one list a column
+            content = [dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)]
+    if not isinstance(content, list) or not content or not all(isinstance(r, dict) for r in content):
+        raise DataError(f"{path}: expected a JSON list of objects (one a row), or an object of equally long lists.")
+    return _from_records(content, Where(str(path), "record"))
+
+
+def _from_records(rows: list[dict[str, Any]], where: Where) -> RawTable:
+    if not rows:
+        raise DataError(f"{where.source}: the file has no rows.")
+    flat = [_flatten(row) for row in rows]
+    names = list(dict.fromkeys(name for row in flat for name in row))
+    columns: dict[str, pl.Series] = {}
+    nested: dict[str, list[Any]] = {}
+    for name in names:
+        values = [row.get(name) for row in flat]
+        if any(isinstance(v, list) and v and isinstance(v[0], dict) for v in values):
+            nested[name] = values
+        else:
+            columns[name] = _series(name, values)
+    return RawTable(pl.DataFrame(columns), where, nested)
+
+
+def _flatten(row: dict[str, Any], prefix: str = "", depth: int = 4) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, dict) and depth:
+            flat |= _flatten(value, f"{prefix}{key}.", depth - 1)
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _series(name: str, values: list[Any]) -> pl.Series:
+    kinds = {type(v) for v in values if v is not None}
+    if kinds == {bool}:
+        return pl.Series(name, values, pl.Boolean)
+    if kinds and kinds <= {int, float, bool}:
+        return pl.Series(name, [None if v is None else float(v) for v in values], pl.Float64)
+    if list in kinds:
+        lists = [v if isinstance(v, list) or v is None else [v] for v in values]
+        if all(isinstance(x, int | float) for v in lists if v for x in v if x is not None):
+            return pl.Series(name, [None if v is None else [None if x is None else float(x) for x in v] for v in lists],
+                             pl.List(pl.Float64))  # fmt: skip
+        return pl.Series(name, [None if v is None else [_text(x) for x in v] for v in lists], pl.List(pl.String))
+    return pl.Series(name, [None if v is None else _text(v) for v in values], pl.String)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+# --- CSV and TSV --------------------------------------------------------------------------------------------------
+
+
+def _separator(text: str) -> str:
+    header = text.lstrip("\n").split("\n", 1)[0]
+    return max(",\t;", key=header.count)
+
+
+def _read_separated(path: Path, text: str, separator: str) -> RawTable:
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if separator == "\t":
+        text = _tab_header(text)
+    # Tab files written by hand or by WMT tools hold bare quotes; those written by pandas quote whole fields.
+    quoted = separator != "\t" or re.search(r'(^|\t)"[^\t\n]*"(\t|\n|$)', text, re.MULTILINE) is not None
+    lines = _record_lines(path, text, separator, quoted)
+    where = Where(str(path), "line", lambda row: lines[row + 1])
+    try:
+        frame = pl.read_csv(
+            text.encode(), separator=separator, infer_schema=False, quote_char='"' if quoted else None
+        )
+    except Exception as error:
+        raise DataError(f"{path}: cannot be read as a table ({str(error).splitlines()[0]}).") from None
+    _check_header(frame.columns, where)
+    if not frame.height:
+        raise DataError(f"{path}: has a header but no rows.")
+    empty = [i for i, c in enumerate(frame.columns) if not c.strip() or c.startswith("_duplicated")]
+    frame = frame.drop([frame.columns[i] for i in empty if frame[:, i].null_count() == frame.height])
+    return RawTable(frame, where)
+
+
+def _tab_header(text: str) -> str:
+    """WMT tools write blanks for tabs, in the header or everywhere: take them for tabs where every line then fits."""
+    head = text.partition("\n")[0]
+    if "\t" in head or len(head.split()) < 2:
+        return text
+    lines = [line.split() for line in text.split("\n") if line.strip()]
+    return text if len({len(line) for line in lines}) > 1 else "\n".join("\t".join(line) for line in lines)
+
+
+def _check_header(columns: list[str], where: Where) -> None:
+    twice = [c for c in columns if re.search(r"_duplicated_\d+$", c)]
+    if twice and len(columns) > len(twice):
+        name = re.sub(r"_duplicated_\d+$", "", twice[0])
+        if name:
+            raise DataError(f"{where.source}, line 1: two columns are called '{name}'; rename one.")
+
+
+def _record_lines(path: Path, text: str, separator: str, quoted: bool) -> list[int]:
+    """The line on which each record starts, header included; a record with a wrong number of fields is refused.
+
+    polars fills short lines with nulls in silence, so the fields are counted here: on bytes at once, and only when
+    something looks wrong record by record with the csv module, which is slow but exact about quotes.
+    """
+    data = np.frombuffer(text.encode(), np.uint8)
+    inside = (np.cumsum(data == ord('"')) & 1).astype(bool) if quoted else np.zeros(len(data), bool)
+    newline = data == ord("\n")
+    ends = np.flatnonzero(newline & ~inside)
+    if not len(ends) or ends[-1] != len(data) - 1:
+        ends = np.append(ends, len(data))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    commas = np.concatenate([[0], np.cumsum((data == ord(separator)) & ~inside)])
+    fields = commas[np.minimum(ends, len(data))] - commas[starts] + 1
+    filled = ends > starts  # blank lines do not count
+    line_numbers = np.concatenate([[0], np.cumsum(newline)])[starts] + 1
+    if np.unique(fields[filled]).size > 1 or (quoted and len(data) and inside[-1]):
+        return _record_lines_exactly(path, text, separator, quoted)
+    return line_numbers[filled].tolist()
+
+
+def _record_lines_exactly(path: Path, text: str, separator: str, quoted: bool) -> list[int]:
+    csv.field_size_limit(1 << 30)
+    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    reader = csv.reader(io.StringIO(text), delimiter=separator, quoting=quoting, strict=quoted)
+    starts: list[int] = []
+    width, line = 0, 1
+    try:
+        for record in reader:
+            if record:
+                width = width or len(record)
+                if len(record) != width:
+                    raise DataError(
+                        f"{path}, line {line}: found {len(record)} fields, the header has {width}; "
+                        f"a text that holds '{separator}' or a line break must stand in double quotes."
+                    )
+                starts.append(line)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"{path}, line {line}: {error}; is a double quote left open?") from None
+    return starts
+
+

@@ -1,0 +1,61 @@
+"""Specs: `bleu(order=2)` is CLI argument, column heading, cache key and repr at once."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from typing import Any
+
+from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge.registry import did_you_mean
+
+SPEC = re.compile(r"^\s*(?P<name>[^\s()]+)\s*(?:\((?P<options>.*)\))?\s*$", re.S)
+
+
+def parse_spec(text: str) -> tuple[str, dict[str, Any]]:
+    """Name and options; the options are literals, nothing is ever evaluated.
+
+    >>> parse_spec("rouge-l(stem=True, beta=1.2)")
+    ('rouge-l', {'stem': True, 'beta': 1.2})
+    """
+    match = SPEC.match(text)
+    if not match:
+        raise NlgaugeError(f"'{text}' is not a spec; write name or name(option=value, …).")
+    if not match["options"]:
+        return match["name"], {}
+    try:
+        call = ast.parse(f"f({match['options']})", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args:
+            raise ValueError
+        options = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg}
+        if len(options) != len(call.keywords):
+            raise ValueError
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise NlgaugeError(
+            f"'{text}': options must be name=value with plain values (numbers, 'text', True, False, None)."
+        ) from None
+    return match["name"], options
+
+
+def format_spec(name: str, thing: Any) -> str:
+    """The spec of a dataclass instance: only what differs from its defaults."""
+    said = []
+    for field in dataclasses.fields(thing):
+        value = getattr(thing, field.name)
+        if field.default is dataclasses.MISSING or value != field.default:
+            said.append(f"{field.name}={value!r}")
+    return f"{name}({', '.join(said)})" if said else name
+
+
+def make(cls: type[Any], name: str, options: dict[str, Any]) -> Any:
+    """An instance of a dataclass from spec options; an unknown option answers with those there are."""
+    known = [f.name for f in dataclasses.fields(cls)]
+    for option in options:
+        if option not in known:
+            those = f"options: {', '.join(known)}" if known else "it has no options"
+            raise NameUnknown(f"{name}: no option '{option}'.{did_you_mean(option, known)} {those[0].upper()}{those[1:]}.")
+    try:
+        return cls(**options)
+    except (TypeError, ValueError) as error:
+        raise NlgaugeError(f"{name}: {error}") from None

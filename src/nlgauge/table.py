@@ -1,0 +1,247 @@
+"""Table: typed rows that print as the table one would publish, and export to CSV, JSON, Markdown and LaTeX.
+
+The rows are the result, long and complete. A `Layout` says how people see them: which column names the lines, which one
+spreads over the page, which value stands in the cells. No layout: the rows themselves are shown.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.errors import NlgaugeError
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    from rich.table import Table as RichTable
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """lines × across, `value` in the cells.
+
+    `best` orients a row's value: the highest of each column is marked. `heads` gives shorter headings, `line` a shown
+    name of a line, `extra` more columns at the right, each made from all rows of a line.
+    """
+
+    lines: str
+    across: str
+    value: str
+    best: Callable[[Row], float] | None = None
+    heads: dict[str, str] = field(default_factory=dict)
+    extra: dict[str, Callable[[list[Row]], str]] = field(default_factory=dict)
+    line: Callable[[Any], str] = str
+
+
+@dataclass
+class Table:
+    title: str
+    rows: list[Row]
+    layout: Layout | None = None
+    method: str = ""
+    notes: list[str] = field(default_factory=list)
+    signature: str = ""
+    decimals: int = 3
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    @property
+    def columns(self) -> list[str]:
+        return list(dict.fromkeys(name for row in self.rows for name in row))
+
+    # --- for machines ---
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "title": self.title, "method": self.method, "signature": self.signature, "notes": self.notes,
+            "rows": [{k: _plain(v) for k, v in row.items()} for row in self.rows],
+        }  # fmt: skip
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
+
+    def to_csv(self) -> str:
+        out = io.StringIO()
+        writer = csv.DictWriter(out, self.columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({k: "" if _plain(v) is None else v for k, v in row.items()} for row in self.rows)
+        return out.getvalue()
+
+    def to_polars(self) -> polars.DataFrame:
+        import polars as pl
+
+        return pl.DataFrame([{k: _plain(v) for k, v in row.items()} for row in self.rows], infer_schema_length=None)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        try:
+            import pandas as pd
+        except ImportError:
+            raise NlgaugeError("to_pandas() needs pandas: pip install pandas") from None
+        return pd.DataFrame(self.rows, columns=self.columns)
+
+    # --- for people ---
+
+    def grid(self) -> tuple[list[str], list[list[Cell]]]:
+        """Header and cells as they are shown."""
+        layout = self.layout
+        if layout is None:
+            return self.columns, [[Cell(self._show(row.get(c)), row.get(c)) for c in self.columns] for row in self.rows]
+        lines = list(dict.fromkeys(row[layout.lines] for row in self.rows))
+        across = list(dict.fromkeys(row[layout.across] for row in self.rows))
+        at = {(row[layout.lines], row[layout.across]): row for row in self.rows}
+        best = self._best(layout)
+        body = []
+        for line in lines:
+            cells = [Cell(layout.line(line), line)]
+            for column in across:
+                row = at.get((line, column), {})
+                cells.append(Cell(self._show(row.get(layout.value)), row.get(layout.value), (line, column) in best))
+            mine = [row for row in self.rows if row[layout.lines] == line]
+            body.append([*cells, *(Cell(show(mine)) for show in layout.extra.values())])
+        heads = [layout.heads.get(str(c), str(c)) for c in across]
+        return [layout.lines, *heads, *layout.extra], body
+
+    def _best(self, layout: Layout) -> set[tuple[Any, Any]]:
+        orient = layout.best
+        if orient is None:
+            return set()
+        top: dict[Any, float] = {}
+        for row in self.rows:
+            if not _missing(row[layout.value]):
+                top[row[layout.across]] = max(top.get(row[layout.across], -math.inf), round(orient(row), self.decimals))
+        # What prints alike is best alike.
+        return {
+            (row[layout.lines], row[layout.across])
+            for row in self.rows
+            if not _missing(row[layout.value]) and round(orient(row), self.decimals) == top[row[layout.across]]
+        }
+
+    def _show(self, value: Any) -> str:
+        if _missing(value):
+            return "–"
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, float):
+            text = f"{value:.{self.decimals}f}"
+            # Correlations read better without the zero, as the journals print them.
+            return text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-").startswith("0.") else text
+        return str(value)
+
+    def to_markdown(self) -> str:
+        header, body = self.grid()
+        lines = [f"**{_md(self.title)}**", "", "| " + " | ".join(_md(h) for h in header) + " |"]
+        lines.append("|" + "|".join(" --- " if i == 0 else " ---: " for i in range(len(header))) + "|")
+        lines += ["| " + " | ".join(f"**{_md(c.text)}**" if c.best else _md(c.text) for c in cells) + " |" for cells in body]
+        lines += ["", *(f"{_md(text)}  " for text in self.remarks())]
+        return "\n".join(lines).rstrip() + "\n"
+
+    def to_latex(self) -> str:
+        """A booktabs table; needs \\usepackage{booktabs}."""
+        header, body = self.grid()
+        lines = [
+            r"\begin{table}[t]", r"  \centering", r"  \small", rf"  \begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+            r"    \toprule", "    " + " & ".join(_tex(h) for h in header) + r" \\", r"    \midrule",
+        ]  # fmt: skip
+        for cells in body:
+            shown = [_tex_number(c.text) if i else _tex(c.text) for i, c in enumerate(cells)]
+            bold = [rf"\textbf{{{s}}}" if c.best else s for s, c in zip(shown, cells, strict=True)]
+            lines.append("    " + " & ".join(bold) + r" \\")
+        caption = " ".join(_tex(t) for t in [self.title + ".", self.method, *self.notes] if t)
+        lines += [r"    \bottomrule", r"  \end{tabular}", rf"  \caption{{{caption}}}", r"\end{table}"]
+        return "\n".join(lines) + "\n"
+
+    def remarks(self) -> list[str]:
+        """Method, notes and signature: what must stand below the numbers."""
+        return [t for t in [self.method, *self.notes, self.signature] if t]
+
+    def __rich__(self) -> RichTable:
+        from rich.markup import escape
+        from rich.table import Table as RichTable
+
+        header, body = self.grid()
+        table = RichTable(title=escape(self.title), title_justify="left", caption_justify="left", header_style="bold")
+        for i, name in enumerate(header):
+            table.add_column(escape(name), justify="left" if i == 0 else "right", no_wrap=i > 0)
+        for cells in body:
+            table.add_row(*(f"[bold green]{escape(c.text)}[/]" if c.best else escape(c.text) for c in cells))
+        table.caption = escape("\n".join(self.remarks()))
+        return table
+
+    def __str__(self) -> str:
+        from rich.console import Console
+
+        console = Console(width=160, no_color=True, file=io.StringIO(), highlight=False)
+        console.print(self)
+        return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+    def write(self, path: str | Path) -> Path:
+        """Write in the format of the suffix: .csv, .json, .md or .tex."""
+        path = Path(path)
+        form = FORMATS.get(path.suffix.lower().lstrip("."))
+        if form is None:
+            raise NlgaugeError(f"{path}: cannot write '{path.suffix}'; use {', '.join('.' + f for f in FORMATS)}.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(form(self), encoding="utf-8")
+        return path
+
+
+@dataclass(frozen=True)
+class Cell:
+    text: str
+    value: Any = None
+    best: bool = False
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {
+    "csv": Table.to_csv,
+    "json": Table.to_json,
+    "md": Table.to_markdown,
+    "tex": Table.to_latex,
+}
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no NaN: missing is null."""
+    if _missing(value):
+        return None
+    if isinstance(value, float) and math.isinf(value):
+        return str(value)
+    return value.item() if hasattr(value, "item") else value
+
+
+def _md(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+def _tex(text: str) -> str:
+    special = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
+               "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "×": r"$\times$",
+               "τ": r"$\tau$", "ρ": r"$\rho$", "α": r"$\alpha$", "ε": r"$\varepsilon$", "±": r"$\pm$", "−": "--",
+               "↓": r"$\downarrow$", "≤": r"$\leq$", "Δ": r"$\Delta$", "<": r"\textless{}", ">": r"\textgreater{}"}  # fmt: skip
+    return "".join(special.get(c, c) for c in text)
+
+
+def _tex_number(text: str) -> str:
+    return f"${text}$" if text.startswith("-") else _tex(text)
+
+
+def concat(tables: Sequence[Table], column: str, names: Sequence[Any]) -> list[Row]:
+    """The rows of several tables with one more column that says which table each came from."""
+    return [{column: name, **row} for name, table in zip(names, tables, strict=True) for row in table.rows]
