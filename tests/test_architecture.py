@@ -11,7 +11,16 @@ import pytest
 
 SRC = Path(__file__).resolve().parent.parent / "src" / "nlgauge"
 # Downward only; rooms on one level do not import each other, except that a level may stand in one line here.
-CHAIN = [["cli"], ["report"], ["studies"], ["analyses"], ["scoring"], ["metrics", "alignment", "judges"], ["data"], ["stats"]]
+CHAIN = [
+    ["cli"],
+    ["report"],
+    ["studies"],
+    ["analyses"],
+    ["scoring"],
+    ["metrics", "alignment", "judges"],
+    ["data"],
+    ["stats"],
+]
 LEVEL = {room: level for level, rooms in enumerate(CHAIN) for room in rooms}
 HEAVY = {"numba", "torch", "transformers", "plotly", "ray", "scipy", "xgboost"}
 
@@ -45,7 +54,9 @@ def test_rooms_import_downward_only(path: Path) -> None:
         parts = name.split(".")
         if parts[0] == "nlgauge" and len(parts) > 1 and parts[1] in LEVEL and parts[1] != here:
             same_level = LEVEL[parts[1]] == LEVEL[here]
-            assert LEVEL[parts[1]] > LEVEL[here] or same_level, f"{path.relative_to(SRC)} ({here}) imports {name}"
+            assert LEVEL[parts[1]] > LEVEL[here] or same_level, (
+                f"{path.relative_to(SRC)} ({here}) imports {name}"
+            )
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(SRC)))

@@ -18,16 +18,31 @@ from nlgauge.table import Layout, Table
 def table() -> Table:
     rows = [
         {"metric": m, "measure": g, "value": v, "n": 10}
-        for m, g, v in [("a_b", "input", 0.1234), ("a_b", "system", -0.5), ("c", "input", 0.9), ("c", "system", math.nan)]
+        for m, g, v in [
+            ("a_b", "input", 0.1234),
+            ("a_b", "system", -0.5),
+            ("c", "input", 0.9),
+            ("c", "system", math.nan),
+        ]
     ]
-    layout = Layout("metric", "measure", "value", best=lambda row: row["value"], heads={"input": "inp"}, extra={"n": lambda r: str(r[0]["n"])})
+    layout = Layout(
+        "metric",
+        "measure",
+        "value",
+        best=lambda row: row["value"],
+        heads={"input": "inp"},
+        extra={"n": lambda r: str(r[0]["n"])},
+    )
     return Table("A title", rows, layout, method="How & why.", notes=["50 % <b>"], signature="sig|1")
 
 
 def test_the_best_of_each_column_is_marked(table: Table) -> None:
     header, body = table.grid()
     assert header == ["metric", "inp", "system", "n"]
-    assert [[c.text for c in cells] for cells in body] == [["a_b", ".123", "-.500", "10"], ["c", ".900", "–", "10"]]
+    assert [[c.text for c in cells] for cells in body] == [
+        ["a_b", ".123", "-.500", "10"],
+        ["c", ".900", "–", "10"],
+    ]
     assert [(c.text) for cells in body for c in cells if c.best] == ["-.500", ".900"]
 
 

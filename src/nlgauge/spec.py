@@ -54,7 +54,9 @@ def make(cls: type[Any], name: str, options: dict[str, Any]) -> Any:
     for option in options:
         if option not in known:
             those = f"options: {', '.join(known)}" if known else "it has no options"
-            raise NameUnknown(f"{name}: no option '{option}'.{did_you_mean(option, known)} {those[0].upper()}{those[1:]}.")
+            raise NameUnknown(
+                f"{name}: no option '{option}'.{did_you_mean(option, known)} {those[0].upper()}{those[1:]}."
+            )
     try:
         return cls(**options)
     except (TypeError, ValueError) as error:

@@ -20,6 +20,7 @@ from nlgauge.errors import NlgaugeError
 if TYPE_CHECKING:
     import pandas
     import polars
+    from rich.console import Console, ConsoleOptions
     from rich.table import Table as RichTable
 
 Row = dict[str, Any]
@@ -51,6 +52,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
     signature: str = ""
     decimals: int = 3
+    definitions: dict[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -67,6 +69,7 @@ class Table:
     def to_dict(self) -> dict[str, Any]:
         return {
             "title": self.title, "method": self.method, "signature": self.signature, "notes": self.notes,
+            "definitions": self.definitions,
             "rows": [{k: _plain(v) for k, v in row.items()} for row in self.rows],
         }  # fmt: skip
 
@@ -83,7 +86,9 @@ class Table:
     def to_polars(self) -> polars.DataFrame:
         import polars as pl
 
-        return pl.DataFrame([{k: _plain(v) for k, v in row.items()} for row in self.rows], infer_schema_length=None)
+        return pl.DataFrame(
+            [{k: _plain(v) for k, v in row.items()} for row in self.rows], infer_schema_length=None
+        )
 
     def to_pandas(self) -> pandas.DataFrame:
         try:
@@ -98,7 +103,9 @@ class Table:
         """Header and cells as they are shown."""
         layout = self.layout
         if layout is None:
-            return self.columns, [[Cell(self._show(row.get(c)), row.get(c)) for c in self.columns] for row in self.rows]
+            return self.columns, [
+                [Cell(self._show(row.get(c)), row.get(c)) for c in self.columns] for row in self.rows
+            ]
         lines = list(dict.fromkeys(row[layout.lines] for row in self.rows))
         across = list(dict.fromkeys(row[layout.across] for row in self.rows))
         at = {(row[layout.lines], row[layout.across]): row for row in self.rows}
@@ -108,7 +115,9 @@ class Table:
             cells = [Cell(layout.line(line), line)]
             for column in across:
                 row = at.get((line, column), {})
-                cells.append(Cell(self._show(row.get(layout.value)), row.get(layout.value), (line, column) in best))
+                cells.append(
+                    Cell(self._show(row.get(layout.value)), row.get(layout.value), (line, column) in best)
+                )
             mine = [row for row in self.rows if row[layout.lines] == line]
             body.append([*cells, *(Cell(show(mine)) for show in layout.extra.values())])
         heads = [layout.heads.get(str(c), str(c)) for c in across]
@@ -121,12 +130,15 @@ class Table:
         top: dict[Any, float] = {}
         for row in self.rows:
             if not _missing(row[layout.value]):
-                top[row[layout.across]] = max(top.get(row[layout.across], -math.inf), round(orient(row), self.decimals))
+                top[row[layout.across]] = max(
+                    top.get(row[layout.across], -math.inf), round(orient(row), self.decimals)
+                )
         # What prints alike is best alike.
         return {
             (row[layout.lines], row[layout.across])
             for row in self.rows
-            if not _missing(row[layout.value]) and round(orient(row), self.decimals) == top[row[layout.across]]
+            if not _missing(row[layout.value])
+            and round(orient(row), self.decimals) == top[row[layout.across]]
         }
 
     def _show(self, value: Any) -> str:
@@ -137,14 +149,19 @@ class Table:
         if isinstance(value, float):
             text = f"{value:.{self.decimals}f}"
             # Correlations read better without the zero, as the journals print them.
-            return text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-").startswith("0.") else text
+            return (
+                text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-").startswith("0.") else text
+            )
         return str(value)
 
     def to_markdown(self) -> str:
         header, body = self.grid()
         lines = [f"**{_md(self.title)}**", "", "| " + " | ".join(_md(h) for h in header) + " |"]
         lines.append("|" + "|".join(" --- " if i == 0 else " ---: " for i in range(len(header))) + "|")
-        lines += ["| " + " | ".join(f"**{_md(c.text)}**" if c.best else _md(c.text) for c in cells) + " |" for cells in body]
+        lines += [
+            "| " + " | ".join(f"**{_md(c.text)}**" if c.best else _md(c.text) for c in cells) + " |"
+            for cells in body
+        ]
         lines += ["", *(f"{_md(text)}  " for text in self.remarks())]
         return "\n".join(lines).rstrip() + "\n"
 
@@ -164,20 +181,38 @@ class Table:
         return "\n".join(lines) + "\n"
 
     def remarks(self) -> list[str]:
-        """Method, notes and signature: what must stand below the numbers."""
-        return [t for t in [self.method, *self.notes, self.signature] if t]
+        """Definitions, method, notes and signature: what must stand below the numbers."""
+        meaning = [f"{name}: {text}" for name, text in self.definitions.items()]
+        return [t for t in [*meaning, self.method, *self.notes, self.signature] if t]
 
-    def __rich__(self) -> RichTable:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
+        """As wide as the console allows; what does not fit goes below with the line names again, never cut off."""
+        from rich.text import Text
+
+        header, body = self.grid()
+        yield Text(self.title, style="bold")
+        for columns in _blocks(header, body, options.max_width):
+            yield self._block(header, body, columns)
+        for text in self.remarks():
+            yield Text(text, style="dim")
+
+    def _block(self, header: list[str], body: list[list[Cell]], columns: list[int]) -> RichTable:
+        from rich import box
         from rich.markup import escape
         from rich.table import Table as RichTable
 
-        header, body = self.grid()
-        table = RichTable(title=escape(self.title), title_justify="left", caption_justify="left", header_style="bold")
-        for i, name in enumerate(header):
-            table.add_column(escape(name), justify="left" if i == 0 else "right", no_wrap=i > 0)
+        table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
+        for i in columns:
+            number = all(_is_number(cells[i]) for cells in body) if i else False
+            table.add_column(
+                escape(_stacked(header[i])),
+                justify="right" if number else "left",
+                overflow="fold",
+                no_wrap=number,
+            )
         for cells in body:
-            table.add_row(*(f"[bold green]{escape(c.text)}[/]" if c.best else escape(c.text) for c in cells))
-        table.caption = escape("\n".join(self.remarks()))
+            shown = [(escape(cells[i].text), cells[i].best) for i in columns]
+            table.add_row(*(f"[bold green]{text}[/]" if best else text for text, best in shown))
         return table
 
     def __str__(self) -> str:
@@ -192,7 +227,9 @@ class Table:
         path = Path(path)
         form = FORMATS.get(path.suffix.lower().lstrip("."))
         if form is None:
-            raise NlgaugeError(f"{path}: cannot write '{path.suffix}'; use {', '.join('.' + f for f in FORMATS)}.")
+            raise NlgaugeError(
+                f"{path}: cannot write '{path.suffix}'; use {', '.join('.' + f for f in FORMATS)}."
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(form(self), encoding="utf-8")
         return path
@@ -211,6 +248,38 @@ FORMATS: dict[str, Callable[[Table], str]] = {
     "md": Table.to_markdown,
     "tex": Table.to_latex,
 }
+
+
+def _is_number(cell: Cell) -> bool:
+    return (
+        cell.text in ("", "–")
+        or cell.text.lstrip("-.").replace(".", "", 1).replace("–", "", 1).replace(",", "").isdigit()
+    )
+
+
+def _stacked(head: str) -> str:
+    """`input τ` on two lines: twelve measures then fit beside each other."""
+    return head.replace(" ", "\n", 1) if len(head) < 24 else head
+
+
+def _blocks(header: list[str], body: list[list[Cell]], width: int) -> list[list[int]]:
+    """Columns that fit side by side; the first column stands in every block."""
+    widths = [
+        max(len(part) for part in [*_stacked(header[i]).split("\n"), *(cells[i].text for cells in body)]) + 3
+        for i in range(len(header))
+    ]
+    if not all(_is_number(cells[i]) for cells in body for i in range(1, len(header))):
+        return [list(range(len(header)))]  # texts wrap by themselves
+    room = max(width - min(widths[0], width // 2), 12)
+    blocks: list[list[int]] = [[0]]
+    used = 0
+    for i in range(1, len(header)):
+        if used + widths[i] > room and len(blocks[-1]) > 1:
+            blocks.append([0])
+            used = 0
+        blocks[-1].append(i)
+        used += widths[i]
+    return blocks
 
 
 def _missing(value: Any) -> bool:

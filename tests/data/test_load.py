@@ -52,11 +52,15 @@ def test_a_wide_csv_is_understood_by_its_column_names(tmp_path: Path) -> None:
     np.testing.assert_array_equal(panel.metrics["bleu"], [[0.31, 0.52], [0.10, 0.42], [0.05, np.nan]])
 
 
-@pytest.mark.parametrize("kind", ["csv", "csv.gz", "tsv", "jsonl", "json", "parquet", "semicolon", "crlf", "bom", "utf16"])
+@pytest.mark.parametrize(
+    "kind", ["csv", "csv.gz", "tsv", "jsonl", "json", "parquet", "semicolon", "crlf", "bom", "utf16"]
+)
 def test_every_file_kind_gives_the_same_panel(tmp_path: Path, kind: str) -> None:
     frame = pl.read_csv(WIDE.encode(), null_values=["NaN"])
     expected = ng.load(frame, name="x").panel("coherence")
-    path = tmp_path / f"scores.{kind if kind in ('csv', 'csv.gz', 'tsv', 'jsonl', 'json', 'parquet') else 'csv'}"
+    path = (
+        tmp_path / f"scores.{kind if kind in ('csv', 'csv.gz', 'tsv', 'jsonl', 'json', 'parquet') else 'csv'}"
+    )
     if kind == "parquet":
         frame.write_parquet(path)
     elif kind == "jsonl":
@@ -64,8 +68,14 @@ def test_every_file_kind_gives_the_same_panel(tmp_path: Path, kind: str) -> None
     elif kind == "json":
         path.write_text(json.dumps(frame.to_dicts(), indent=2))
     else:
-        text = {"tsv": WIDE.replace(",", "\t"), "semicolon": WIDE.replace(",", ";"), "crlf": WIDE.replace("\n", "\r\n")}
-        raw = text.get(kind, WIDE).encode("utf-8-sig" if kind == "bom" else "utf-16" if kind == "utf16" else "utf-8")
+        text = {
+            "tsv": WIDE.replace(",", "\t"),
+            "semicolon": WIDE.replace(",", ";"),
+            "crlf": WIDE.replace("\n", "\r\n"),
+        }
+        raw = text.get(kind, WIDE).encode(
+            "utf-8-sig" if kind == "bom" else "utf-16" if kind == "utf16" else "utf-8"
+        )
         path.write_bytes(gzip.compress(raw) if kind == "csv.gz" else raw)
     panel = ng.load(path).panel("coherence")
     np.testing.assert_array_equal(panel.human, expected.human)
@@ -86,14 +96,23 @@ def test_hugging_face_datasets_are_read() -> None:
     datasets = pytest.importorskip("datasets")
     rows = pl.read_csv(WIDE.encode(), null_values=["NaN"]).to_dicts()
     data = ng.load(datasets.Dataset.from_list(rows))
-    assert (data.systems, data.aspects, data.metrics) == (["A", "B", "C"], ["coherence", "fluency"], ["bleu", "bertscore"])
+    assert (data.systems, data.aspects, data.metrics) == (
+        ["A", "B", "C"],
+        ["coherence", "fluency"],
+        ["bleu", "bertscore"],
+    )
     assert "splits" in refusal(datasets.DatasetDict({"test": datasets.Dataset.from_list(rows)}))
 
 
 def test_an_explicit_mapping_wins_over_names(tmp_path: Path) -> None:
     path = write(tmp_path, "odd.csv", "who,what,x,y\nA,1,4,0.3\nA,2,5,0.5\nB,1,2,0.1\nB,2,3,0.4\n")
     data = ng.load(path, system="who", input="what", human={"quality": "x"}, metrics=["y"])
-    assert (data.systems, data.inputs, data.aspects, data.metrics) == (["A", "B"], ["1", "2"], ["quality"], ["y"])
+    assert (data.systems, data.inputs, data.aspects, data.metrics) == (
+        ["A", "B"],
+        ["1", "2"],
+        ["quality"],
+        ["y"],
+    )
 
 
 def test_raters_stand_in_rows_columns_lists_or_records(tmp_path: Path) -> None:
@@ -101,16 +120,27 @@ def test_raters_stand_in_rows_columns_lists_or_records(tmp_path: Path) -> None:
     rows = "system,input,rater,quality,bleu\n" + "".join(
         f"{s},{i},r{k + 1},{v},0.{i}\n" for (s, i), values in ratings.items() for k, v in enumerate(values)
     )
-    columns = "system,input,quality_1,quality_2,bleu\n" + "".join(f"{s},{i},{a},{b},0.{i}\n" for (s, i), (a, b) in ratings.items())
+    columns = "system,input,quality_1,quality_2,bleu\n" + "".join(
+        f"{s},{i},{a},{b},0.{i}\n" for (s, i), (a, b) in ratings.items()
+    )
     long = "system,input,rater,aspect,rating\n" + "".join(
         f"{s},{i},r{k + 1},quality,{v}\n" for (s, i), values in ratings.items() for k, v in enumerate(values)
     )
-    lists = [{"system": s, "input": i, "human": {"quality": list(v)}, "metrics": {"bleu": float(f"0.{i}")}} for (s, i), v in ratings.items()]
+    lists = [
+        {"system": s, "input": i, "human": {"quality": list(v)}, "metrics": {"bleu": float(f"0.{i}")}}
+        for (s, i), v in ratings.items()
+    ]
     records = [
         {"system": s, "input": i, "ratings": [{"annotator": f"r{k}", "quality": x} for k, x in enumerate(v)]}
         for (s, i), v in ratings.items()
     ]
-    for source in (write(tmp_path, "a.csv", rows), write(tmp_path, "b.csv", columns), write(tmp_path, "c.csv", long), lists, records):
+    for source in (
+        write(tmp_path, "a.csv", rows),
+        write(tmp_path, "b.csv", columns),
+        write(tmp_path, "c.csv", long),
+        lists,
+        records,
+    ):
         panel = ng.load(source).panel("quality")
         np.testing.assert_array_equal(panel.human, [[4.5, 3], [1.5, 3]], err_msg=str(source))
         assert panel.raters["quality"].shape == (2, 2, 2)
@@ -163,11 +193,18 @@ def test_people_among_the_systems_are_marked_by_name(name: str, person: bool) ->
 
 def test_text_among_numbers_names_file_line_and_column(tmp_path: Path) -> None:
     path = write(tmp_path, "ratings.csv", WIDE.replace("B,1,b one,2", "B,1,b one,four"))
-    assert refusal(path) == f"{path}, line 4, column 'coherence': found 'four', expected a number (or leave it empty)."
+    assert (
+        refusal(path)
+        == f"{path}, line 4, column 'coherence': found 'four', expected a number (or leave it empty)."
+    )
 
 
 def test_the_line_is_right_after_line_breaks_inside_quotes(tmp_path: Path) -> None:
-    text = WIDE.replace("a one", '"a\none"').replace("a two", '"a\n\ntwo"').replace("B,1,b one,2", "B,1,b one,two")
+    text = (
+        WIDE.replace("a one", '"a\none"')
+        .replace("a two", '"a\n\ntwo"')
+        .replace("B,1,b one,2", "B,1,b one,two")
+    )
     assert ", line 7, column 'coherence'" in refusal(write(tmp_path, "x.csv", text))
 
 
@@ -201,7 +238,9 @@ def test_missing_column_lists_what_was_found(tmp_path: Path) -> None:
         ("noname.csv", b"system,input,quality\nA,1,2\n,2,3\n", "line 3, column 'system': is empty"),
     ],
 )  # fmt: skip
-def test_bad_files_are_refused_with_one_clear_line(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+def test_bad_files_are_refused_with_one_clear_line(
+    tmp_path: Path, name: str, content: bytes, words: str
+) -> None:
     message = refusal(write(tmp_path, name, content))
     assert words in message
     assert name in message
@@ -210,7 +249,10 @@ def test_bad_files_are_refused_with_one_clear_line(tmp_path: Path, name: str, co
 def test_a_repeated_sample_with_other_values_is_refused_and_says_what_to_do(tmp_path: Path) -> None:
     path = write(tmp_path, "dup.csv", WIDE + "A,1,a one,2,5,0.31,0.90\n")
     message = refusal(path)
-    assert "line 8: repeats system 'A', input '1' of line 2 with another aspect 'coherence' (2, before 4)" in message
+    assert (
+        "line 8: repeats system 'A', input '1' of line 2 with another aspect 'coherence' (2, before 4)"
+        in message
+    )
     assert "--rater" in message
     assert len(ng.load(path, repeats="number")) == 7
     assert ng.load(path, repeats="mean").panel("coherence").human[0, 0] == 3
@@ -250,7 +292,14 @@ def test_no_bytes_make_anything_but_a_dataset_or_one_clear_line(raw: bytes) -> N
                 assert "\n" not in str(error)
 
 
-cells = st.one_of(st.none(), st.floats(), st.integers(-5, 5), st.text(max_size=8), st.booleans(), st.lists(st.floats(), max_size=3))
+cells = st.one_of(
+    st.none(),
+    st.floats(),
+    st.integers(-5, 5),
+    st.text(max_size=8),
+    st.booleans(),
+    st.lists(st.floats(), max_size=3),
+)
 records = st.lists(
     st.dictionaries(st.sampled_from(["system", "input", "output", "rater", "quality", "bleu", "aspect", "rating", "refs", "metrics", "x"]), cells, min_size=1),
     min_size=1, max_size=8,

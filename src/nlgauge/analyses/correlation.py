@@ -4,32 +4,43 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 import nlgauge
 from nlgauge.analyses import analysis
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
+from nlgauge.stats.groups import GROUPINGS
 from nlgauge.stats.measure import TWELVE, Estimates, Measure, evaluate
 from nlgauge.table import Layout, Row, Table
 
 
 @analysis("correlation", paper="002", question="Which metric agrees with people?")
 def correlation(
-    panel: Panel, *, measures: Sequence[str | Measure] | None = None, sort: str | Measure | None = None, seed: int = 0
+    panel: Panel,
+    *,
+    measures: Sequence[str | Measure] | None = None,
+    sort: str | Measure | None = None,
+    seed: int = 0,
 ) -> Table:
     """Every metric under every measure, best metric first.
 
     A measure that means nothing on these data (one system only, …) is left out and named with its reason; asking for
     nothing else is an error.
     """
-    chosen = [m if isinstance(m, Measure) else Measure.parse(m) for m in measures] if measures else list(TWELVE)
+    chosen = (
+        [m if isinstance(m, Measure) else Measure.parse(m) for m in measures] if measures else list(TWELVE)
+    )
     stacked = panel.stacked()
     found = evaluate(stacked, panel.human, chosen, seed=seed)
     refused = _refused(found, chosen, panel)
     kept = [m for m in chosen if m not in refused]
     if not kept:
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + "; ".join(f"{m}: {why}" for m, why in refused.items()))
+        raise NeedsMissing(
+            f"{panel.name}, {panel.aspect}: " + "; ".join(f"{m}: {why}" for m, why in refused.items())
+        )
     rows = _rows(panel, found, chosen, kept)
     by = [Measure.parse(sort) if isinstance(sort, str) else sort] if sort else kept
     order = _order(rows, panel, [str(m) for m in by])
@@ -38,14 +49,27 @@ def correlation(
         title=f"{panel.name}: agreement with {panel.rated_by} on {panel.aspect}",
         rows=rows,
         layout=Layout(
-            "metric", "measure", "value", best=lambda row: _oriented(row, panel),
-            heads={str(m): m.short for m in kept}, extra={"n": _n, "dropped": _dropped},
+            "metric",
+            "measure",
+            "value",
+            best=lambda row: _oriented(row, panel),
+            heads={str(m): short(m) for m in kept},
+            extra=_counts(rows),
             line=lambda metric: f"{metric} ↓" if metric in panel.lower else metric,
-        ),  # fmt: skip
-        method=_method(panel, kept),
+        ),
+        definitions={m.grouping: GROUPINGS[m.grouping] for m in kept},
+        method=_method(panel, rows, by),
         notes=_notes(panel, rows, refused),
         signature=signature(panel, seed),
     )
+
+
+def short(measure: Measure) -> str:
+    """A heading of a few letters: `input τ`."""
+    symbol = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}.get(
+        measure.coefficient, measure.facts.label.removeprefix("Kendall ")
+    )
+    return f"{measure.grouping} {symbol}"
 
 
 def signature(panel: Panel, seed: int) -> str:
@@ -92,25 +116,37 @@ def _order(rows: list[Row], panel: Panel, by: list[str]) -> dict[str, float]:
     return mean
 
 
-def _n(rows: list[Row]) -> str:
-    low, high = min(r["n"] for r in rows), max(r["n"] for r in rows)
+def _counts(rows: list[Row]) -> dict[str, Callable[[list[Row]], str]]:
+    """Columns n and dropped, where they tell the metrics apart."""
+    columns: dict[str, Callable[[list[Row]], str]] = {}
+    if len({r["n"] for r in rows}) > 1:
+        columns["n"] = lambda mine: _span([r["n"] for r in mine])
+    if any(r["dropped"] for r in rows):
+        columns["dropped"] = lambda mine: str(max(r["dropped"] for r in mine))
+    return columns
+
+
+def _span(numbers: list[int]) -> str:
+    low, high = min(numbers), max(numbers)
     return str(high) if low == high else f"{low}–{high}"
 
 
-def _dropped(rows: list[Row]) -> str:
-    return str(max(r["dropped"] for r in rows)) if any(r["dropped"] for r in rows) else "0"
-
-
 def _rater_count(panel: Panel) -> int:
-    return len(panel.raters.get(panel.aspect, [0]))
+    ratings = panel.raters.get(panel.aspect)
+    return 1 if ratings is None else int((~np.isnan(ratings).all(axis=(1, 2))).sum())
 
 
-def _method(panel: Panel, kept: list[Measure]) -> str:
-    meaning = {m.grouping: m.grouping_definition for m in kept}
+def _method(panel: Panel, rows: list[Row], by: list[Measure]) -> str:
+    order = str(by[0]) if len(by) == 1 else "the mean of the columns"
+    dropped = max(r["dropped"] for r in rows)
     return (
-        f"{panel.n_systems} systems × {panel.n_inputs} inputs. "
-        + " ".join(f"{grouping}: {text}." for grouping, text in meaning.items())
-        + " n = cells where both rating and metric have a value; dropped = groups without a defined coefficient."
+        f"{panel.n_systems} systems × {panel.n_inputs} inputs, metrics sorted by {order}. "
+        f"n = outputs with both rating and score that were used: {_span([r['n'] for r in rows])}. "
+        + (
+            f"dropped = groups without a defined coefficient: up to {dropped}."
+            if dropped
+            else "No group dropped."
+        )
     )
 
 
@@ -121,7 +157,11 @@ def _notes(panel: Panel, rows: list[Row], refused: dict[Measure, str]) -> list[s
         reasons.setdefault(why, []).append(str(measure))
     notes += [f"not given: {', '.join(names)} ({why})." for why, names in reasons.items()]
     for grouping, word in (("input", "inputs"), ("item", "systems")):
-        most = max((r for r in rows if r["measure"].startswith(f"{grouping}/")), key=lambda r: r["dropped"], default=None)
+        most = max(
+            (r for r in rows if r["measure"].startswith(f"{grouping}/")),
+            key=lambda r: r["dropped"],
+            default=None,
+        )
         if most and most["dropped"]:
             notes.append(
                 f"{grouping} level: up to {most['dropped']} of {most['dropped'] + most['groups']} {word} dropped "
@@ -129,6 +169,13 @@ def _notes(panel: Panel, rows: list[Row], refused: dict[Measure, str]) -> list[s
             )
     if panel.people:
         notes.append(f"written by people, left out: {', '.join(panel.people)}.")
+    upside_down = [
+        m for m in panel.metrics
+        if m not in panel.lower and all(r["value"] < -0.1 for r in rows if r["metric"] == m)
+    ]  # fmt: skip
+    if upside_down:
+        names = ",".join(upside_down)
+        notes.append(f"negative throughout: {', '.join(upside_down)}. If less of it is better, say --lower {names}.")
     if panel.lower:
         notes.append("↓ lower is better: its best correlation is the most negative.")
     return notes

@@ -19,41 +19,81 @@ if TYPE_CHECKING:
 COLUMNS, CHOICE, OUT = "Which column is which", "What to compare", "Output"
 
 File = Annotated[
-    str, typer.Argument(help="CSV, TSV, JSONL, JSON or Parquet (also .gz), a known layout, or 'example'.", metavar="FILE")
+    str,
+    typer.Argument(
+        help="CSV, TSV, JSONL, JSON or Parquet (also .gz), a known layout, or 'example'.", metavar="FILE"
+    ),
 ]
-System = Annotated[str | None, typer.Option("--system", help="Column that names the system.", rich_help_panel=COLUMNS)]
-Input = Annotated[str | None, typer.Option("--input", help="Column that names the input.", rich_help_panel=COLUMNS)]
-Output = Annotated[str | None, typer.Option("--output", help="Column with the output text.", rich_help_panel=COLUMNS)]
+System = Annotated[
+    str | None, typer.Option("--system", help="Column that names the system.", rich_help_panel=COLUMNS)
+]
+Input = Annotated[
+    str | None, typer.Option("--input", help="Column that names the input.", rich_help_panel=COLUMNS)
+]
+Output = Annotated[
+    str | None, typer.Option("--output", help="Column with the output text.", rich_help_panel=COLUMNS)
+]
 Human = Annotated[
-    list[str] | None, typer.Option("--human", help="Columns with people's ratings (a,b or repeated).", rich_help_panel=COLUMNS)
+    list[str] | None,
+    typer.Option("--human", help="Columns with people's ratings (a,b or repeated).", rich_help_panel=COLUMNS),
 ]
 MetricColumns = Annotated[
-    list[str] | None, typer.Option("--metric", help="Columns with metric scores (a,b or repeated).", rich_help_panel=COLUMNS)
+    list[str] | None,
+    typer.Option("--metric", help="Columns with metric scores (a,b or repeated).", rich_help_panel=COLUMNS),
 ]
-Rater = Annotated[str | None, typer.Option("--rater", help="Column that names the rater.", rich_help_panel=COLUMNS)]
+Rater = Annotated[
+    str | None, typer.Option("--rater", help="Column that names the rater.", rich_help_panel=COLUMNS)
+]
 Lower = Annotated[
-    list[str] | None, typer.Option("--lower", help="Metrics of which less is better.", rich_help_panel=COLUMNS)
+    list[str] | None,
+    typer.Option("--lower", help="Metrics of which less is better.", rich_help_panel=COLUMNS),
 ]
 Repeats = Annotated[
-    str, typer.Option("--repeats", help="Rows that repeat (system, input): auto, number or mean.", rich_help_panel=COLUMNS)
+    str,
+    typer.Option(
+        "--repeats", help="Rows that repeat (system, input): auto, number or mean.", rich_help_panel=COLUMNS
+    ),
 ]
-Encoding = Annotated[str | None, typer.Option("--encoding", help="Text encoding, when not UTF-8.", rich_help_panel=COLUMNS)]
-Reader = Annotated[str | None, typer.Option("--reader", help="Format, when it is not found by looking.", rich_help_panel=COLUMNS)]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", help="Text encoding, when not UTF-8.", rich_help_panel=COLUMNS)
+]
+Reader = Annotated[
+    str | None,
+    typer.Option("--reader", help="Format, when it is not found by looking.", rich_help_panel=COLUMNS),
+]
 
-Aspects = Annotated[list[str] | None, typer.Option("--aspect", help="Aspects to use; all by default.", rich_help_panel=CHOICE)]
+Aspects = Annotated[
+    list[str] | None, typer.Option("--aspect", help="Aspects to use; all by default.", rich_help_panel=CHOICE)
+]
 Measures = Annotated[
     list[str] | None,
-    typer.Option("--measure", help="Measures such as input/kendall; the twelve by default.", rich_help_panel=CHOICE),
+    typer.Option(
+        "--measure", help="Measures such as input/kendall; the twelve by default.", rich_help_panel=CHOICE
+    ),
 ]
-Metrics = Annotated[list[str] | None, typer.Option("--metrics", help="Metrics to show; all by default.", rich_help_panel=CHOICE)]
-By = Annotated[list[str] | None, typer.Option("--by", help="Columns: one table per combination of their values.", rich_help_panel=CHOICE)]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metrics", help="Metrics to show; all by default.", rich_help_panel=CHOICE),
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option("--by", help="Columns: one table per combination of their values.", rich_help_panel=CHOICE),
+]
 KeepPeople = Annotated[
-    bool, typer.Option("--keep-people", help="Keep human-written outputs among the systems.", rich_help_panel=CHOICE)
+    bool,
+    typer.Option(
+        "--keep-people", help="Keep human-written outputs among the systems.", rich_help_panel=CHOICE
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.", rich_help_panel=CHOICE)]
 
-Format = Annotated[str, typer.Option("--format", "-f", help="table, json, csv, md or tex.", rich_help_panel=OUT)]
-Out = Annotated[Path | None, typer.Option("-o", "--out", help="File to write; its suffix is the format.", rich_help_panel=OUT)]
+Format = Annotated[
+    str, typer.Option("--format", "-f", help="table, json, csv, md or tex.", rich_help_panel=OUT)
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("-o", "--out", help="File to write; its suffix is the format.", rich_help_panel=OUT),
+]
 
 
 def listed(values: Sequence[str] | None) -> list[str] | None:
@@ -104,7 +144,9 @@ def show(tables: Sequence[Table], form: str = "table", out: Path | None = None) 
     if out is not None:
         suffix = out.suffix.lower().lstrip(".")
         if suffix not in FORMATS:
-            raise NlgaugeError(f"-o {out}: cannot write '{out.suffix}'; use {', '.join('.' + f for f in FORMATS)}.")
+            raise NlgaugeError(
+                f"-o {out}: cannot write '{out.suffix}'; use {', '.join('.' + f for f in FORMATS)}."
+            )
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(together(tables, suffix), encoding="utf-8")
     if form != "table":

@@ -52,7 +52,9 @@ def command(
         lower=lower, repeats=repeats, encoding=encoding, reader=reader,
     )  # fmt: skip
     o.tell(card(data, keep_people))
-    tables = correlate(data, o.listed(aspect), o.listed(measure), o.listed(metrics), o.listed(by), keep_people, seed)
+    tables = correlate(
+        data, o.listed(aspect), o.listed(measure), o.listed(metrics), o.listed(by), keep_people, seed
+    )
     o.show(tables, format, out)
 
 
@@ -74,7 +76,9 @@ def correlate(
     for group, part in data.by(*by) if by else [({}, data)]:
         for aspect in aspects or part.aspects:
             try:
-                panel = part.panel(data.aspect(aspect), metrics=metrics, keep_people=keep_people or "system" in group)
+                panel = part.panel(
+                    data.aspect(aspect), metrics=metrics, keep_people=keep_people or "system" in group
+                )
                 table = panel.correlate(measures=measures, seed=seed)
             except (NeedsMissing, DataError) as error:
                 if not by:

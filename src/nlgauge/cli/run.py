@@ -12,7 +12,9 @@ from nlgauge.cli import _options as o
 
 
 def command(
-    file: Annotated[str, typer.Argument(help="As for meta; without it the built-in example.", metavar="[FILE]")] = "example",
+    file: Annotated[
+        str, typer.Argument(help="As for meta; without it the built-in example.", metavar="[FILE]")
+    ] = "example",
     aspect: o.Aspects = None,
     measure: o.Measures = None,
     metrics: o.Metrics = None,
@@ -30,7 +32,9 @@ def command(
     reader: o.Reader = None,
     seed: o.Seed = 0,
     format: o.Format = "table",
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="The report, an .html file.", rich_help_panel=o.OUT)] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="The report, an .html file.", rich_help_panel=o.OUT)
+    ] = None,
 ) -> None:
     """From a file of scores and ratings to a report: tables on screen, one HTML page.
 
@@ -55,7 +59,9 @@ def command(
     )  # fmt: skip
     lines = card(data, keep_people)
     o.tell(lines)
-    tables = correlate(data, o.listed(aspect), o.listed(measure), o.listed(metrics), o.listed(by), keep_people, seed)
+    tables = correlate(
+        data, o.listed(aspect), o.listed(measure), o.listed(metrics), o.listed(by), keep_people, seed
+    )
     o.show(tables, format)
     stem = "example" if file == "example" else Path(file).name.split(".")[0]
     path = write_report(out or Path(f"{stem}.report.html"), data.name, lines, tables, sys.argv[1:])

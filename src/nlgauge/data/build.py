@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-
 from typing import Any, Literal
 
 import polars as pl
@@ -41,9 +40,15 @@ def numbers(table: RawTable, column: str) -> pl.Series:
     if series.dtype == pl.String:
         clean = _blank_to_null(series)
         values = clean.cast(pl.Float64, strict=False)
-        if (bad := (values.is_null() & clean.is_not_null()).arg_max()) is not None and clean[bad] is not None and values[bad] is None:
+        if (
+            (bad := (values.is_null() & clean.is_not_null()).arg_max()) is not None
+            and clean[bad] is not None
+            and values[bad] is None
+        ):
             found = series[bad] if len(series[bad]) < 40 else series[bad][:37] + "..."
-            hint = " Use a decimal point." if found.count(",") == 1 and found.replace(",", "").isdigit() else ""
+            hint = (
+                " Use a decimal point." if found.count(",") == 1 and found.replace(",", "").isdigit() else ""
+            )
             raise DataError(
                 f"{table.where.at(bad, column)}: found '{found}', expected a number (or leave it empty).{hint}"
             )
@@ -58,7 +63,9 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
     """Everything that a table says, as tidy frames keyed by (system, input)."""
     notes: list[str] = []
     frame = table.frame.select(pl.int_range(pl.len()).alias(ROW))
-    frame = frame.with_columns(_system(table, roles, notes), _input(table, roles, notes), *_texts(table, roles))
+    frame = frame.with_columns(
+        _system(table, roles, notes), _input(table, roles, notes), *_texts(table, roles)
+    )
     frame = frame.with_columns(table.frame[c] for c in (*roles.sets, *roles.aside) if c not in frame.columns)
     metrics = [numbers(table, column).alias(metric) for metric, column in roles.metrics.items()]
     ratings = _rating_columns(table, roles)
@@ -84,7 +91,12 @@ def _system(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
 def _input(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
     several = roles.system is not None and table.frame[roles.system].n_unique() > 1
     column, given = roles.input, roles.source or roles.context
-    if column in ("id", "i", "ID") and several and given and table.frame[column].n_unique() == table.frame.height:
+    if (
+        column in ("id", "i", "ID")
+        and several
+        and given
+        and table.frame[column].n_unique() == table.frame.height
+    ):
         column = None  # a row number: it cannot say which outputs belong together
     if column is not None:
         inputs = _label(table, column)
@@ -102,7 +114,9 @@ def _input(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
     for name in roles.sets:
         if table.frame[name].n_unique() > 1:
             inputs = table.frame[name].cast(pl.String).fill_null("") + ": " + inputs
-            notes.append(f"several data sets in column '{name}' (their inputs are kept apart; --by {name} splits them)")
+            notes.append(
+                f"several data sets in column '{name}' (their inputs are kept apart; --by {name} splits them)"
+            )
     return inputs.alias("input")
 
 
@@ -138,8 +152,16 @@ def _texts(table: RawTable, roles: Roles) -> list[pl.Series]:
         for column in roles.references:
             series = table.frame[column]
             as_list = isinstance(series.dtype, pl.List)
-            parts.append(series.cast(pl.List(pl.String)) if as_list else series.cast(pl.String).to_frame().select(pl.concat_list(pl.all())).to_series())
-        joined = pl.DataFrame([p.alias(str(i)) for i, p in enumerate(parts)]).select(pl.concat_list(pl.all().fill_null([])).list.drop_nulls()).to_series()
+            parts.append(
+                series.cast(pl.List(pl.String))
+                if as_list
+                else series.cast(pl.String).to_frame().select(pl.concat_list(pl.all())).to_series()
+            )
+        joined = (
+            pl.DataFrame([p.alias(str(i)) for i, p in enumerate(parts)])
+            .select(pl.concat_list(pl.all().fill_null([])).list.drop_nulls())
+            .to_series()
+        )
         found.append(joined.alias("references"))
     return found
 
@@ -158,7 +180,11 @@ def _number_repeats(
     if frame.select(KEY).is_unique().all():
         return frame
     if "output" in frame.columns or repeats == "number":
-        what = pl.col("output") if "output" in frame.columns and (repeats != "number" or roles.rater) else pl.col(ROW)
+        what = (
+            pl.col("output")
+            if "output" in frame.columns and (repeats != "number" or roles.rater)
+            else pl.col(ROW)
+        )
         frame = frame.with_columns(what.rank("dense").over(KEY).alias("__what__"),
                                    what.n_unique().over(KEY).alias("__many__"))  # fmt: skip
         first = pl.col(ROW).min().over([*KEY, "__what__"])
@@ -166,24 +192,36 @@ def _number_repeats(
         samples = frame.filter(pl.col("__many__") > 1).select([*KEY, "__what__"]).unique()
         if samples.height:
             further = samples.height - samples.select(KEY).n_unique()
-            notes.append(f"{further} further outputs of the same system for the same input: occurrences are numbered")
-            again = pl.when(pl.col("occurrence") > 1).then(pl.format("{} #{}", "input", "occurrence")).otherwise(pl.col("input"))
+            notes.append(
+                f"{further} further outputs of the same system for the same input: occurrences are numbered"
+            )
+            again = (
+                pl.when(pl.col("occurrence") > 1)
+                .then(pl.format("{} #{}", "input", "occurrence"))
+                .otherwise(pl.col("input"))
+            )
             frame = frame.with_columns(again.alias("input"))
         frame = frame.drop("__what__", "__many__")
     if roles.rater or roles.aspect or roles.metric or repeats == "mean":
         return frame
     values = frame.select(ROW, *KEY).with_columns(
-        *(s.alias(f"m{i}") for i, s in enumerate(metrics)), *(s.alias(f"h{i}") for i, (_, _, s) in enumerate(ratings))
+        *(s.alias(f"m{i}") for i, s in enumerate(metrics)),
+        *(s.alias(f"h{i}") for i, (_, _, s) in enumerate(ratings)),
     )
     labels = [*(("metric", n) for n in roles.metrics), *(("aspect", a) for a, _, _ in ratings)]
     columns = [c for c in values.columns if c not in (ROW, *KEY)]
-    clash = values.group_by(KEY, maintain_order=True).agg(pl.col(columns).drop_nulls().n_unique(), pl.col(ROW))
+    clash = values.group_by(KEY, maintain_order=True).agg(
+        pl.col(columns).drop_nulls().n_unique(), pl.col(ROW)
+    )
     clash = clash.filter(pl.any_horizontal(pl.col(columns) > 1)) if columns else clash.clear()
     if clash.height:
         row = clash.row(0, named=True)
         column = next(c for c in columns if row[c] > 1)
         kind, label = labels[columns.index(column)]
-        one, two = row[ROW][0], next(r for r in row[ROW][1:] if values[column][r] != values[column][row[ROW][0]])
+        one, two = (
+            row[ROW][0],
+            next(r for r in row[ROW][1:] if values[column][r] != values[column][row[ROW][0]]),
+        )
         raise DataError(
             f"{table.where.at(two)}: repeats system '{row['system']}', input '{row['input']}' of "
             f"{table.where.word} {table.where.line_of(one)} with another {kind} '{label}' "
@@ -208,7 +246,9 @@ def _one_value_a_sample(
     if repeats == "mean":
         return grouped.agg(pl.col(names).mean())
     if names:
-        spread = grouped.agg((pl.col(names).max() - pl.col(names).min()) > 1e-9 * pl.col(names).abs().max(), pl.col(ROW))
+        spread = grouped.agg(
+            (pl.col(names).max() - pl.col(names).min()) > 1e-9 * pl.col(names).abs().max(), pl.col(ROW)
+        )
         for name in names:
             if (bad := spread.filter(pl.col(name))).height:
                 row = bad.row(0, named=True)
@@ -243,7 +283,11 @@ def _rating_columns(table: RawTable, roles: Roles) -> list[tuple[str, str | None
 
 
 def _ratings(
-    frame: pl.DataFrame, table: RawTable, roles: Roles, columns: list[tuple[str, str | None, pl.Series]], notes: list[str]
+    frame: pl.DataFrame,
+    table: RawTable,
+    roles: Roles,
+    columns: list[tuple[str, str | None, pl.Series]],
+    notes: list[str],
 ) -> tuple[pl.DataFrame, bool]:
     """All ratings, long; and whether a rater's name is one person throughout."""
     keys = frame.select(KEY)
@@ -271,7 +315,14 @@ def _ratings(
                 lists = keys.with_columns(table.frame[column].alias("value"), pl.lit(aspect).alias("aspect"))
                 lists = lists.explode("value", empty_as_null=True, keep_nulls=True)
                 slot = pl.int_range(pl.len()).over(KEY) + 1
-                parts.append(lists.select(*KEY, "aspect", slot.cast(pl.String).alias("rater"), pl.col("value").cast(pl.Float64).fill_nan(None)))
+                parts.append(
+                    lists.select(
+                        *KEY,
+                        "aspect",
+                        slot.cast(pl.String).alias("rater"),
+                        pl.col("value").cast(pl.Float64).fill_nan(None),
+                    )
+                )
     nested, known = _nested_ratings(frame, table, notes)
     persons = persons or known
     parts += nested
@@ -298,14 +349,18 @@ def _settle(long: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     return long
 
 
-def _nested_ratings(frame: pl.DataFrame, table: RawTable, notes: list[str]) -> tuple[list[pl.DataFrame], bool]:
+def _nested_ratings(
+    frame: pl.DataFrame, table: RawTable, notes: list[str]
+) -> tuple[list[pl.DataFrame], bool]:
     """Columns that hold a list of rating records, e.g. `[{"annotator": "r1", "Natural": 3}, …]`."""
     parts, persons, several = [], False, len(table.nested) > 1
     for column, rows in table.nested.items():
         found: list[tuple[str, str, str, str, float]] = []
         for (system, given), records in zip(frame.select(KEY).iter_rows(), rows, strict=True):
             for slot, record in enumerate(records or (), 1):
-                who = next((str(v) for k, v in record.items() if plain(k) in NAMES["rater"] and v is not None), None)
+                who = next(
+                    (str(v) for k, v in record.items() if plain(k) in NAMES["rater"] and v is not None), None
+                )
                 persons = persons or who is not None
                 rater = f"{column} {who or slot}" if several else who or str(slot)
                 found += [(system, given, aspect, rater, value) for aspect, value in _numbers_of(record)]
@@ -318,7 +373,9 @@ def _nested_ratings(frame: pl.DataFrame, table: RawTable, notes: list[str]) -> t
 
 def _numbers_of(record: dict[str, Any]) -> Iterable[tuple[str, float]]:
     for key, value in record.items():
-        if isinstance(value, int | float) and plain(key) not in NAMES["rater"] and not plain(key).endswith("id"):
+        if (
+            isinstance(value, int | float)
+            and plain(key) not in NAMES["rater"]
+            and not plain(key).endswith("id")
+        ):
             yield key, float(value)
-
-

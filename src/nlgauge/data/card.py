@@ -14,14 +14,24 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
     systems, inputs = len(data.systems), len(data.inputs)
     lines = [
         f"{data.name}: {_count(systems, 'system')} × {_count(inputs, 'input')}, {_count(len(data), 'output')}"
-        + (f" ({systems * inputs - len(data)} of {systems * inputs} cells have none)" if len(data) < systems * inputs else "")
+        + (
+            f" ({systems * inputs - len(data)} of {systems * inputs} cells have none)"
+            if len(data) < systems * inputs
+            else ""
+        )
     ]
     if data.aspects:
         lines.append(f"rated by {data.rated_by}: {_list(data.aspects)}; {_raters(data)}")
         lines += _gaps(data)
     if data.comparisons.height:
-        lines.append(f"compared by {data.rated_by}: {_count(data.comparisons.height, 'choice')} between two outputs")
-    lines.append(f"scores of {_count(len(data.metrics), 'metric')}: {_list(data.metrics)}" if data.metrics else "no metric scores")
+        lines.append(
+            f"compared by {data.rated_by}: {_count(data.comparisons.height, 'choice')} between two outputs"
+        )
+    lines.append(
+        f"scores of {_count(len(data.metrics), 'metric')}: {_list(data.metrics)}"
+        if data.metrics
+        else "no metric scores"
+    )
     missing = {m: data.scores[m].null_count() + len(data) - data.scores.height for m in data.metrics}
     holes = {m: n for m, n in missing.items() if n}
     if holes:
@@ -35,7 +45,11 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
         lines.append("failed scores: " + "; ".join(f"{n} × {reason}" for reason, n in reasons.iter_rows()))
     people = [s for s in data.systems if s in data.people]
     if people:
-        verb = "kept among the systems" if keep_people else "left out of the comparison (--keep-people keeps them)"
+        verb = (
+            "kept among the systems"
+            if keep_people
+            else "left out of the comparison (--keep-people keeps them)"
+        )
         lines.append(f"written by people, by their names: {_list(people)}; {verb}")
     return [*lines, *data.notes]
 
@@ -44,7 +58,7 @@ def _raters(data: Dataset) -> str:
     if not data.raters:
         return "one rating each (no single raters)"
     each = data.ratings.drop_nulls("rater").group_by([*KEY, "aspect"]).len()["len"]
-    low, high = each.min(), each.max()
+    low, high = int(each.min() or 0), int(each.max() or 0)  # type: ignore[arg-type]
     per = f"{low}" if low == high else f"{low}–{high}"
     who = f"{len(data.raters)} raters" if data.persons else "raters without names"
     return f"{who}, {per} ratings an output"

@@ -37,20 +37,22 @@ REFERENCES = re.compile(r"^(references?|refs?|ref_?summs?|gold|golds?|target_?re
 # Several data sets in one file: their inputs must not be mixed.
 SETS = ("dataset", "subset", "corpus", "lp", "langpair", "languagepair", "lang", "language", "task")
 ASPECTS = frozenset(
-    """coherence coherent consistency consistent fluency fluent relevance relevant informativeness informative naturalness
-    natural quality overall engagingness engaging engagement groundedness grounded understandability understandable
-    maintainscontext useknowledge usesknowledge interestingness interesting adequacy grammaticality grammar readability
-    correctness datacoverage coverage textstructure empathy surprise complexity factuality faithfulness accuracy
-    helpfulness harmlessness preservation contentpreservation meaning simplicity styletransferintensity mqm da dasqm esa
-    pyramid pyr responsiveness resp litepyramidrecall attributerelevance appropriateness humanlikeness sensibleness
-    specificity diversity creativity toxicity conciseness completeness constructedquality satisfaction clarity
-    repetitiveness nonredundancy focus structureandcoherence referentialclarity semanticadequacy mqmavgscore""".split()
+    ["coherence", "coherent", "consistency", "consistent", "fluency", "fluent", "relevance", "relevant", "informativeness", "informative", "naturalness", "natural", "quality", "overall", "engagingness", "engaging", "engagement", "groundedness", "grounded", "understandability", "understandable", "maintainscontext", "useknowledge", "usesknowledge", "interestingness", "interesting", "adequacy", "grammaticality", "grammar", "readability", "correctness", "datacoverage", "coverage", "textstructure", "empathy", "surprise", "complexity", "factuality", "faithfulness", "accuracy", "helpfulness", "harmlessness", "preservation", "contentpreservation", "meaning", "simplicity", "styletransferintensity", "mqm", "da", "dasqm", "esa", "pyramid", "pyr", "responsiveness", "resp", "litepyramidrecall", "attributerelevance", "appropriateness", "humanlikeness", "sensibleness", "specificity", "diversity", "creativity", "toxicity", "conciseness", "completeness", "constructedquality", "satisfaction", "clarity", "repetitiveness", "nonredundancy", "focus", "structureandcoherence", "referentialclarity", "semanticadequacy", "mqmavgscore"]
 )
-HUMAN_PREFIX = re.compile(r"^(human(?:s|_?mean|_?scores?|_?ratings?)?|h|ratings?|annotations?|released_mean|gold_scores?)[:._ ]+(?=\S)|^human(?=[A-Z])", re.I)
-METRIC_PREFIX = re.compile(r"^(metrics?\w*|m|auto|automatic|predict(?:ed)?_?scores?|predictions?|metric_scores?)[:._ ]+(?=\S)", re.I)
+HUMAN_PREFIX = re.compile(
+    r"^(human(?:s|_?mean|_?scores?|_?ratings?)?|h|ratings?|annotations?|released_mean|gold_scores?)[:._ ]+(?=\S)|^human(?=[A-Z])",
+    re.I,
+)
+METRIC_PREFIX = re.compile(
+    r"^(metrics?\w*|m|auto|automatic|predict(?:ed)?_?scores?|predictions?|metric_scores?)[:._ ]+(?=\S)", re.I
+)
 SCORES_PREFIX = re.compile(r"^(scores?)[:._ ]+(?=\S)", re.I)
-ASIDE = re.compile(r"^(|row|index|idx|unnamed.*|no|number|line|position|seed|size|n_.*|num_.*|_.*|.*_?(id|idx|index))$", re.I)
-RATER_SUFFIX = re.compile(r"^(?P<aspect>.*[^\W\d_])[ _.-]*(?:rater|annotator|expert|judge|r|a|ann)?[ _.-]*(?P<rater>\d{1,2})$", re.I)
+ASIDE = re.compile(
+    r"^(|row|index|idx|unnamed.*|no|number|line|position|seed|size|n_.*|num_.*|_.*|.*_?(id|idx|index))$", re.I
+)
+RATER_SUFFIX = re.compile(
+    r"^(?P<aspect>.*[^\W\d_])[ _.-]*(?:rater|annotator|expert|judge|r|a|ann)?[ _.-]*(?P<rater>\d{1,2})$", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -101,12 +103,17 @@ def find_roles(
         if role not in said:
             # A number can name a system, an input or a rater, but not be a text; a list can be a text, but not a name.
             key = role in ("system", "input", "rater", "aspect", "metric")
-            found = _first(NAMES[role], [c for c in columns if c not in used and c not in (many if key else numbers)])
+            found = _first(
+                NAMES[role], [c for c in columns if c not in used and c not in (many if key else numbers)]
+            )
             if found and (role in ("system", "input", "rater") or found not in numbers):
                 taken[role] = found
                 used.add(found)
     long_ratings = "aspect" in taken or said.get("rating") is not None
-    for role, on in (("rating", long_ratings and human is None), ("score", "metric" in taken and not long_ratings)):
+    for role, on in (
+        ("rating", long_ratings and human is None),
+        ("score", "metric" in taken and not long_ratings),
+    ):
         if on and role not in said and (found := _first(NAMES[role], [c for c in columns if c not in used])):
             taken[role] = found
             used.add(found)
@@ -121,7 +128,11 @@ def find_roles(
     sets = tuple(c for c in columns if c not in used and plain(c) in SETS)
     used.update(sets)
     free = [c for c in columns if c in numbers and c not in used]
-    people = _human_columns(free, "rating" in taken) if human is None else {a: ((None, c),) for a, c in human.items()}
+    people = (
+        _human_columns(free, "rating" in taken)
+        if human is None
+        else {a: ((None, c),) for a, c in human.items()}
+    )
     of_people = {c for pairs in people.values() for _, c in pairs}
     rest = [c for c in free if c not in of_people]
     if metrics is None:
@@ -136,7 +147,7 @@ def find_roles(
 def _first(names: Sequence[str], columns: Sequence[str]) -> str | None:
     for name in names:
         for column in columns:
-            if plain(column) == name or plain(column.rsplit(".", 1)[-1]) == name and "." in column:
+            if plain(column) == name or (plain(column.rsplit(".", 1)[-1]) == name and "." in column):
                 return column
     return None
 
@@ -161,7 +172,7 @@ def _human_columns(columns: Sequence[str], long: bool) -> dict[str, tuple[tuple[
     several = {stem: pairs for stem, pairs in stems.items() if len(pairs) > 1}
     raters = {c for pairs in several.values() for _, c in pairs}
     for column, name in named.items():
-        if column not in raters and not (name in several):
+        if column not in raters and name not in several:
             people[name] = (*people.get(name, ()), (None, column))
     for stem, pairs in several.items():
         people[stem] = tuple(pairs)

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 KEY = ["system", "input"]
 # Outputs written by people, by the names that published sets give them.
-PEOPLE = re.compile(r"(^|[\W_])(humans?|references?|ref([-_ ]?[A-D])?|gold|ground[ _-]?truth)([\W_\d]|$)", re.I)
+PEOPLE = re.compile(
+    r"(^|[\W_])(humans?|references?|ref([-_ ]?[A-D])?|gold|ground[ _-]?truth)([\W_\d]|$)", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,15 @@ class Dataset:
         """A checked Dataset; people among the systems are found by name unless given."""
         if not samples.select(KEY).is_unique().all():
             twice = samples.filter(~samples.select(KEY).is_unique()).row(0, named=True)
-            raise DataError(f"{name}: system '{twice['system']}' has two outputs for input '{twice['input']}'.")
+            raise DataError(
+                f"{name}: system '{twice['system']}' has two outputs for input '{twice['input']}'."
+            )
         systems = samples["system"].unique(maintain_order=True)
-        found = [s for s in systems if PEOPLE.search(s)] if people is None else [s for s in systems if s in set(people)]
+        found = (
+            [s for s in systems if PEOPLE.search(s)]
+            if people is None
+            else [s for s in systems if s in set(people)]
+        )
         if len(found) == len(systems):
             found = []  # then the names say nothing
         return cls(
@@ -137,7 +145,8 @@ class Dataset:
         """New metric columns, given in the order of `samples`, or as a frame keyed by system and input."""
         if not isinstance(values, pl.DataFrame):
             values = self.samples.select(KEY).with_columns(
-                pl.Series(name, column, pl.Float64, strict=False).fill_nan(None) for name, column in values.items()
+                pl.Series(name, column, pl.Float64, strict=False).fill_nan(None)
+                for name, column in values.items()
             )
         old = self.scores.drop([c for c in values.columns if c not in KEY], strict=False)
         joined = self.samples.select(KEY).join(old, on=KEY, how="left").join(values, on=KEY, how="left")
@@ -173,8 +182,12 @@ class Dataset:
         """One Dataset per combination of values of the columns, in order of appearance."""
         for column in columns:
             if column not in self.samples.columns:
-                known = [c for c in self.samples.columns if c not in ("output", "source", "references", "context")]
-                raise NameUnknown(f"{self.name}: no column '{column}'.{did_you_mean(column, known)} Columns: {', '.join(known)}.")
+                known = [
+                    c for c in self.samples.columns if c not in ("output", "source", "references", "context")
+                ]
+                raise NameUnknown(
+                    f"{self.name}: no column '{column}'.{did_you_mean(column, known)} Columns: {', '.join(known)}."
+                )
         for values, rows in self.samples.group_by(list(columns), maintain_order=True):
             group = dict(zip(columns, values, strict=True))
             yield group, self.where(rows, f"{self.name}: {', '.join(str(v) for v in values)}")

@@ -11,7 +11,7 @@ from nlgauge.errors import DataError
 
 PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".joblib", ".npy", ".npz"}
 # Larger than any published set by far; a file beyond these is a bomb or not a table of texts.
-MAX_BYTES = int(os.environ.get("NLGAUGE_MAX_BYTES", 8 << 30))
+MAX_BYTES = int(os.environ.get("NLGAUGE_MAX_BYTES", str(8 << 30)))
 MAX_RATIO = 400
 MAX_LINE = 64 << 20
 
@@ -28,7 +28,7 @@ def read_bytes(path: Path) -> bytes:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
     if raw[:2] == b"\x1f\x8b":
         raw = _gunzip(path, raw)
-    if path.suffix.lower() in PICKLES or raw[:1] == b"\x80" and raw[1:2] in b"\x02\x03\x04\x05":
+    if path.suffix.lower() in PICKLES or (raw[:1] == b"\x80" and raw[1:2] in b"\x02\x03\x04\x05"):
         raise DataError(
             f"{path}: looks like a pickle or array dump, which is refused because opening it can run code; "
             "export it as CSV, JSONL or Parquet."
@@ -65,7 +65,9 @@ def decode(path: Path, raw: bytes, encoding: str | None = None) -> str:
     try:
         text = raw.decode(encoding)
     except LookupError:
-        raise DataError(f"{path}: unknown encoding '{encoding}'; try utf-8, latin-1, cp1252 or utf-16.") from None
+        raise DataError(
+            f"{path}: unknown encoding '{encoding}'; try utf-8, latin-1, cp1252 or utf-16."
+        ) from None
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise DataError(
@@ -73,7 +75,9 @@ def decode(path: Path, raw: bytes, encoding: str | None = None) -> str:
             "save the file as UTF-8, or name its encoding (--encoding latin-1)."
         ) from None
     if "\x00" in text[:4096]:
-        raise DataError(f"{path}: holds NUL bytes, so it is not a text table (binary, or UTF-16 without a mark?).")
+        raise DataError(
+            f"{path}: holds NUL bytes, so it is not a text table (binary, or UTF-16 without a mark?)."
+        )
     return text
 
 
@@ -87,5 +91,7 @@ def check_lines(path: Path, text: str) -> None:
         end = len(text) if end < 0 else end
         number += 1
         if end - start > MAX_LINE:
-            raise DataError(f"{path}, line {number}: is longer than {MAX_LINE >> 20} MiB; a table has shorter lines.")
+            raise DataError(
+                f"{path}, line {number}: is longer than {MAX_LINE >> 20} MiB; a table has shorter lines."
+            )
         start = end + 1

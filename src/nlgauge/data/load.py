@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from nlgauge.data.columns import find_roles
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.rawtable import RawTable, from_object, read_table
-from nlgauge.errors import DataError
+from nlgauge.errors import DataError, NameUnknown
 
 Names = Mapping[str, str] | Sequence[str] | str | None
 
@@ -34,11 +35,13 @@ def load(
     encoding: str | None = None,
     reader: str | None = None,
     name: str | None = None,
+    **options: Any,
 ) -> Dataset:
     """Read a file (CSV, TSV, JSONL, JSON, Parquet, also gzipped), a frame or a known layout.
 
     Columns are found by their names; say which is which where that fails. `human` and `metrics` are lists of columns,
     or mappings from the name to use to the column. `lower` names metrics of which less is better.
+    Further options belong to the reader of a known layout, e.g. lp="en-de" (docs/formats.md).
 
     >>> import nlgauge as ng
     >>> rows = [{"system": s, "doc": d, "coherence": c, "bleu": b}
@@ -51,14 +54,21 @@ def load(
     if isinstance(source, str | Path):
         path = Path(source)
         if special := _special(path, reader, asked=bool(said or human or metrics)):
-            data = special.read(path)
+            if said or human or metrics:
+                raise DataError(
+                    f"{path}: the reader '{reader}' finds the columns itself; name none, or use --reader table."
+                )
+            asked = {"encoding": encoding, "repeats": None if repeats == "auto" else repeats}
+            data = _read(special, path, options | {k: v for k, v in asked.items() if v is not None})
             return replace(
                 data, name=name or data.name, lower=data.lower | set(_known(lower, data)),
                 people=data.people if people is None else frozenset(people),
             )  # fmt: skip
+        _read_no(options)
         table = read_table(path, encoding)
         name = name or path.name
     else:
+        _read_no(options)
         table = from_object(source)
         name = name or table.where.source
     data = _understand(table, name, said, _mapping(human), _mapping(metrics), repeats)
@@ -74,13 +84,32 @@ def _special(path: Path, reader: str | None, asked: bool) -> Any:
         return None
     if reader is not None:
         return registry.get("reader", reader)
-    if not path.exists():
-        return None
-    peek = Peek(path)
+    peek = Peek(path)  # a path that does not exist may still name something, such as wmt23/en-de
     found = [name for name in registry.names("reader") if registry.get("reader", name).recognises(peek)]
     if len(found) > 1:
         raise DataError(f"{path}: could be {' or '.join(found)}; choose with --reader.")
     return registry.get("reader", found[0]) if found else None
+
+
+def _read(reader: Any, path: Path, options: Mapping[str, Any]) -> Dataset:
+    known = [name for name in inspect.signature(reader.read).parameters if name != "path"]
+    for option in options:
+        if option not in known:
+            raise NameUnknown(
+                f"{path}: the reader {reader.__name__} has no option '{option}'.{registry.did_you_mean(option, known)} "
+                f"Its options: {', '.join(known) or 'none'}."
+            )
+    data: Dataset = reader.read(path, **options)
+    return data
+
+
+def _read_no(options: Mapping[str, Any]) -> None:
+    """A plain table has no reader, so options are slips of the pen."""
+    if options:
+        known = [name for name in inspect.signature(load).parameters if name != "options"]
+        raise NameUnknown(
+            f"load has no option '{(name := next(iter(options)))}'.{registry.did_you_mean(name, known)}"
+        )
 
 
 def _understand(

@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Aggregate = Literal["mean", "median"]
+MOST_CELLS = 50_000_000  # of raters × systems × inputs: 400 MB
 
 
 @dataclass(frozen=True)
 class Panel:
     """One aspect of people's judgement beside every metric, on the same grid of systems × inputs.
 
-    `humans` holds all aspects (N × M each), `raters` the single ratings (R × N × M) where raters are known;
+    `humans` holds all aspects (N × M each), `raters` the single ratings (R × N × M, R as in `rater_names`) where there
+    are two or more raters;
     `people` names the human-written outputs that were left out, so that whoever prints a number can say so.
     """
 
@@ -66,16 +68,20 @@ class Panel:
             raise DataError(f"{data.name}: no rated outputs are left.")
         grid = _Grid(systems, inputs)
         names = data.raters if rated["rater"].null_count() < rated.height else []
+        persons = data.persons
+        if len(names) * len(systems) * len(inputs) > MOST_CELLS:
+            rated, names, persons = _by_slot(rated)
         humans, raters = {}, {}
         for each in data.aspects:
             cube = grid.cube(rated.filter(pl.col("aspect") == each), names)
             humans[each] = _combine(cube, aggregate)
-            if cube.shape[0] > 1:
-                raters[each] = cube
+            named = cube[: len(names)]
+            if (~np.isnan(named).all(axis=(1, 2))).sum() > 1:
+                raters[each] = named
         return cls(
             name=data.name, aspect=aspect, systems=tuple(systems), inputs=tuple(inputs),
             metrics=grid.scores(data.scores, data.metrics), humans=humans, raters=raters, rater_names=tuple(names),
-            persons=data.persons, people=left_out, lower=data.lower & set(data.metrics),
+            persons=persons, people=left_out, lower=data.lower & set(data.metrics),
             rated_by=data.rated_by,
         )  # fmt: skip
 
@@ -98,7 +104,9 @@ class Panel:
     def stacked(self) -> Array:
         """All metrics as one array K × N × M."""
         if not self.metrics:
-            raise DataError(f"{self.name}: no metric scores found; name their columns with --metric, or run `nlgauge score`.")
+            raise DataError(
+                f"{self.name}: no metric scores found; name their columns with --metric, or run `nlgauge score`."
+            )
         return np.stack(list(self.metrics.values()))
 
     def with_aspect(self, aspect: str) -> Panel:
@@ -122,13 +130,24 @@ class Panel:
         return table
 
 
+def _by_slot(rated: pl.DataFrame) -> tuple[pl.DataFrame, list[str], bool]:
+    """Thousands of crowd workers would make a huge, empty cube: keep the ratings of an output as 1st, 2nd, … instead."""
+    slot = (pl.int_range(pl.len()).over([*KEY, "aspect"]) + 1).cast(pl.String)
+    rated = rated.with_columns(pl.when(pl.col("rater").is_not_null()).then(slot).alias("rater"))
+    return rated, rated["rater"].drop_nulls().unique(maintain_order=True).to_list(), False
+
+
 class _Grid:
     """Positions of systems and inputs, to scatter tidy rows into arrays."""
 
     def __init__(self, systems: Sequence[str], inputs: Sequence[str]) -> None:
         self.shape = (len(systems), len(inputs))
-        self.rows = pl.DataFrame({"system": systems, "row": range(len(systems))}, schema_overrides={"system": pl.String})
-        self.columns = pl.DataFrame({"input": inputs, "column": range(len(inputs))}, schema_overrides={"input": pl.String})
+        self.rows = pl.DataFrame(
+            {"system": systems, "row": range(len(systems))}, schema_overrides={"system": pl.String}
+        )
+        self.columns = pl.DataFrame(
+            {"input": inputs, "column": range(len(inputs))}, schema_overrides={"input": pl.String}
+        )
 
     def _placed(self, frame: pl.DataFrame) -> pl.DataFrame:
         return frame.join(self.rows, on="system").join(self.columns, on="input")
@@ -139,14 +158,13 @@ class _Grid:
         return {name: self._filled(at, placed[name].cast(pl.Float64).to_numpy()) for name in names}
 
     def cube(self, ratings: pl.DataFrame, raters: Sequence[str]) -> Array:
-        """R × N × M; averages and lone ratings without a rater go to a last slice of their own."""
+        """One slice per rater, and a last one for averages and lone ratings, which have no rater."""
         slots = {name: k for k, name in enumerate(raters)}
-        unnamed = ratings["rater"].null_count() > 0
         placed = self._placed(ratings)
         slot = placed["rater"].replace_strict(slots, default=len(slots), return_dtype=pl.Int64).to_numpy()
-        cube = np.full((len(slots) + unnamed or 1, *self.shape), np.nan)
+        cube = np.full((len(slots) + 1, *self.shape), np.nan)
         cube[slot, placed["row"].to_numpy(), placed["column"].to_numpy()] = placed["value"].to_numpy()
-        return cube[~np.isnan(cube).all(axis=(1, 2))] if not np.isnan(cube).all() else cube[:1]
+        return cube
 
     def _filled(self, at: tuple[Any, Any], values: Array) -> Array:
         array = np.full(self.shape, np.nan)
@@ -155,8 +173,6 @@ class _Grid:
 
 
 def _combine(cube: Array, aggregate: Aggregate) -> Array:
-    if cube.shape[0] == 1:
-        return cube[0]
     there = ~np.isnan(cube).all(axis=0)
     combined = np.full(cube.shape[1:], np.nan)
     function = np.nanmean if aggregate == "mean" else np.nanmedian

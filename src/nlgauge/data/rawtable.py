@@ -88,15 +88,21 @@ def from_object(data: Any) -> RawTable:
         return _from_records(data, where)
     if isinstance(getattr(data, "column_names", None), dict):  # datasets.DatasetDict
         splits = list(data.column_names)
-        raise DataError(f"{where.source}: has splits {', '.join(splits)}; pass one, e.g. data['{splits[0]}'].")
+        raise DataError(
+            f"{where.source}: has splits {', '.join(splits)}; pass one, e.g. data['{splits[0]}']."
+        )
     if hasattr(data, "column_names") and hasattr(data, "to_dict"):  # datasets.Dataset
         columns = data.to_dict()
     elif hasattr(data, "columns") and hasattr(data, "to_dict"):  # pandas
         columns = {str(c): _plain(data[c].tolist()) for c in data.columns}
     else:
-        raise DataError(f"cannot read a {type(data).__name__}; pass a path, a list of dicts, a pandas or polars frame.")
+        raise DataError(
+            f"cannot read a {type(data).__name__}; pass a path, a list of dicts, a pandas or polars frame."
+        )
     names = list(columns)
-    return _from_records([dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)], where)
+    return _from_records(
+        [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)], where
+    )
 
 
 def _plain(values: list[Any]) -> list[Any]:
@@ -153,7 +159,9 @@ def _read_jsonl(path: Path, text: str) -> RawTable:
             continue
         row = _loads(f"{path}, line {number}", line)
         if not isinstance(row, dict):
-            raise DataError(f"{path}, line {number}: found {type(row).__name__}, expected one JSON object a line.")
+            raise DataError(
+                f"{path}, line {number}: found {type(row).__name__}, expected one JSON object a line."
+            )
         rows.append(row)
         lines.append(number)
     return _from_records(rows, Where(str(path), "line", lines.__getitem__))
@@ -162,14 +170,18 @@ def _read_jsonl(path: Path, text: str) -> RawTable:
 def _read_json(path: Path, text: str) -> RawTable:
     content = _loads(str(path), text)
     if isinstance(content, dict):
-        tables = [v for v in content.values() if isinstance(v, list) and v and all(isinstance(r, dict) for r in v)]
+        tables = [
+            v for v in content.values() if isinstance(v, list) and v and all(isinstance(r, dict) for r in v)
+        ]
         lengths = {len(v) if isinstance(v, list) else -1 for v in content.values()}
         if len(tables) == 1:
             content = tables[0]
         elif len(lengths) == 1 and -1 not in lengths:  # one list a column
             content = [dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)]
     if not isinstance(content, list) or not content or not all(isinstance(r, dict) for r in content):
-        raise DataError(f"{path}: expected a JSON list of objects (one a row), or an object of equally long lists.")
+        raise DataError(
+            f"{path}: expected a JSON list of objects (one a row), or an object of equally long lists."
+        )
     return _from_records(content, Where(str(path), "record"))
 
 
@@ -210,7 +222,9 @@ def _series(name: str, values: list[Any]) -> pl.Series:
         if all(isinstance(x, int | float) for v in lists if v for x in v if x is not None):
             return pl.Series(name, [None if v is None else [None if x is None else float(x) for x in v] for v in lists],
                              pl.List(pl.Float64))  # fmt: skip
-        return pl.Series(name, [None if v is None else [_text(x) for x in v] for v in lists], pl.List(pl.String))
+        return pl.Series(
+            name, [None if v is None else [_text(x) for x in v] for v in lists], pl.List(pl.String)
+        )
     return pl.Series(name, [None if v is None else _text(v) for v in values], pl.String)
 
 
@@ -284,13 +298,13 @@ def _record_lines(path: Path, text: str, separator: str, quoted: bool) -> list[i
     line_numbers = np.concatenate([[0], np.cumsum(newline)])[starts] + 1
     if np.unique(fields[filled]).size > 1 or (quoted and len(data) and inside[-1]):
         return _record_lines_exactly(path, text, separator, quoted)
-    return line_numbers[filled].tolist()
+    return [int(n) for n in line_numbers[filled]]
 
 
 def _record_lines_exactly(path: Path, text: str, separator: str, quoted: bool) -> list[int]:
     csv.field_size_limit(1 << 30)
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    reader = csv.reader(io.StringIO(text), delimiter=separator, quoting=quoting, strict=quoted)
+    rules: dict[str, Any] = {"quoting": csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, "strict": quoted}
+    reader = csv.reader(io.StringIO(text), delimiter=separator, **rules)
     starts: list[int] = []
     width, line = 0, 1
     try:
@@ -307,5 +321,3 @@ def _record_lines_exactly(path: Path, text: str, separator: str, quoted: bool) -
     except csv.Error as error:
         raise DataError(f"{path}, line {line}: {error}; is a double quote left open?") from None
     return starts
-
-

@@ -22,7 +22,10 @@ def heat_map(table: Table) -> go.Figure:
     header, body = table.grid()
     extra = len(table.layout.extra) if table.layout else 0
     columns = header[1 : len(header) - extra]
-    values = [[c.value if isinstance(c.value, float) else None for c in cells[1 : 1 + len(columns)]] for cells in body]
+    values = [
+        [c.value if isinstance(c.value, float) else None for c in cells[1 : 1 + len(columns)]]
+        for cells in body
+    ]
     texts = [[c.text for c in cells[1 : 1 + len(columns)]] for cells in body]
     top = max((abs(v) for row in values for v in row if v is not None and not math.isnan(v)), default=1.0)
     names = [cells[0].text for cells in body]

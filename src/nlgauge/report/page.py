@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import os
 import platform
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -17,16 +16,20 @@ from nlgauge.report.figures import heat_map
 from nlgauge.table import Table
 
 
-def write_report(path: Path, name: str, card: Sequence[str], tables: Sequence[Table], command: Sequence[str] = ()) -> Path:
+def write_report(
+    path: Path, name: str, card: Sequence[str], tables: Sequence[Table], command: Sequence[str] = ()
+) -> Path:
     """Write the page and say where it is."""
     html = render(name, card, tables, command)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(path.name + ".part")
         partial.write_text(html, encoding="utf-8")
-        os.replace(partial, path)  # a reader never sees half a page
+        partial.replace(path)  # a reader never sees half a page
     except OSError as error:
-        raise NlgaugeError(f"{path}: the report cannot be written ({error.strerror}); name another place with -o.") from None
+        raise NlgaugeError(
+            f"{path}: the report cannot be written ({error.strerror}); name another place with -o."
+        ) from None
     return path
 
 

@@ -1,0 +1,56 @@
+"""Write the pages that come from code: docs/measures.md. `python docs/generate.py`; a test says when it is due."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nlgauge.stats.coefficients import ALIASES, COEFFICIENTS
+from nlgauge.stats.groups import GROUPINGS
+
+HEAD = """# Measures
+
+A measure is a grouping and a coefficient, written `grouping/coefficient`, for example `input/kendall`.
+This page is written from the code (`python docs/generate.py`).
+
+Counts of pairs: C are ordered alike by metric and people, D oppositely, T_h are tied by people only, T_m by the metric only,
+T_hm by both.
+
+## Groupings
+
+"""
+
+
+def measures() -> str:
+    lines = [HEAD + "| grouping | coefficient … |\n| --- | --- |"]
+    lines += [f"| `{name}` | {text} |" for name, text in GROUPINGS.items()]
+    lines.append("\nThe picture is in [concepts](concepts.md#four-groupings).\n\n## Coefficients\n")
+    lines.append("| name | what it is | formula | groupings |\n| --- | --- | --- | --- |")
+    for c in COEFFICIENTS.values():
+        where = "all" if set(c.groupings) == set(GROUPINGS) else ", ".join(c.groupings)
+        lines.append(
+            f"| `{c.name}` | **{c.title}.** {c.definition} | {c.formula.replace('|', chr(92) + '|')} | {where} |"
+        )
+    lines.append("\nOther names: " + ", ".join(f"`{a}` = `{b}`" for a, b in ALIASES.items()) + ".\n")
+    lines.append(TAIL)
+    return "\n".join(lines)
+
+
+TAIL = """## Which one?
+
+| your question | begin with |
+| --- | --- |
+| rank systems | `system/pearson`, `system/kendall`; for few systems `system/spa` |
+| choose the better of several outputs for one input | `input/kendall`, `input/acc-eq-calibrated`, `input/top-1` |
+| flag bad outputs, whatever the system | `global/pearson`, `global/spearman` |
+| find the weak outputs of one system | `item/spearman` |
+
+## Ties
+
+Ratings on a short scale tie often, judges with a 1–5 scale tie often, BERTScore hardly ever. tau-b divides the ties out, so a
+metric that ties may look better or worse for it; acc-eq rewards a tie where people tie. To compare a continuous metric with a
+discrete one, use the calibrated forms: they give each metric its own best ε within which two scores count as tied.
+"""
+
+
+if __name__ == "__main__":
+    (Path(__file__).parent / "measures.md").write_text(measures(), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Arrays in, numbers out: coefficients, groupings, resampling, tests, agreement. Knows nothing of files or texts."""

@@ -1,0 +1,93 @@
+"""The four groupings: which vectors of a systems × inputs table are correlated with each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.stats.ties import snap
+
+if TYPE_CHECKING:
+    from nlgauge.stats.calibration import Calibration
+    from nlgauge.stats.kernels import GroupStats
+
+Floats = NDArray[np.float64]
+
+GROUPINGS = {
+    "global": (
+        "over all outputs in one vector "
+        '(also called dataset level or no grouping; mt-metrics-eval average_by="none")'
+    ),
+    "input": (
+        "over the systems of each input, averaged over inputs "
+        '(also called summary level; mt-metrics-eval average_by="item")'
+    ),
+    "item": 'over the inputs of each system, averaged over systems (mt-metrics-eval average_by="sys")',
+    "system": "over the systems' mean scores (also called system level)",
+}
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The vectors of one grouping: `x` (K×G×S) of metrics and `z` (1×G×S or K×G×S) of people, NaN missing.
+
+    `metrics` and `human` are the tables they were cut from; `cells` is the number of shared outputs of each
+    group, or None where that is the number of points itself.
+    """
+
+    grouping: str
+    metrics: Floats
+    human: Floats
+    x: Floats
+    z: Floats
+    cells: NDArray[np.int64] | None = None
+
+    def stats(self, *, pearson: bool, spearman: bool, counts: bool) -> GroupStats:
+        from nlgauge.stats.kernels import group_stats
+
+        return group_stats(self.x, self.z, pearson=pearson, spearman=spearman, counts=counts)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """Tie calibration, searched once for all coefficients that use it."""
+        from nlgauge.stats.calibration import calibrate
+
+        return calibrate(self.x, self.z)
+
+
+def cut(metrics: Floats, human: Floats, grouping: str) -> Groups:
+    """Cut metrics (K×N×M) and human scores (N×M) into the vectors of one grouping."""
+    k, n, m = metrics.shape
+    if grouping == "global":
+        return Groups(grouping, metrics, human, metrics.reshape(k, 1, n * m), human.reshape(1, 1, n * m))
+    if grouping == "item":
+        return Groups(grouping, metrics, human, metrics, human[None])
+    if grouping == "input":
+        return Groups(grouping, metrics, human, metrics.transpose(0, 2, 1), human.T[None])
+    return _system_means(metrics, human)
+
+
+def _system_means(metrics: Floats, human: Floats) -> Groups:
+    """Means over the outputs that metric and people share, with exactly equal means kept equal."""
+    shared = np.isfinite(metrics) & np.isfinite(human)
+    per_system = shared.sum(axis=2)
+    x = _mean(metrics, shared, per_system)
+    if per_system.size and (shared == shared[:1]).all():
+        z = _mean(human[None], shared[:1], per_system[:1])
+    else:
+        z = _mean(np.broadcast_to(human, metrics.shape), shared, per_system)
+    cells = per_system.sum(axis=1, keepdims=True)
+    return Groups("system", metrics, human, snap(x, axis=1)[:, None], snap(z, axis=1)[:, None], cells)
+
+
+def _mean(values: Floats, there: NDArray[np.bool_], count: NDArray[np.int64]) -> Floats:
+    kept = np.where(there, values, 0.0)
+    # sums of values near the largest float would overflow; a power of two changes no digit
+    scale = 2.0**-64 if kept.size and np.abs(kept).max() > 1e280 else 1.0
+    with np.errstate(invalid="ignore"):
+        mean: Floats = (kept * scale).sum(axis=2) / count / scale
+    return mean

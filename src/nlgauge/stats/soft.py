@@ -1,0 +1,51 @@
+"""Soft pairwise accuracy (Thompson et al. 2024): is the metric as sure as people are?"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 1e-12  # a drawn lead this close to the observed one, relative to what was added up, equals it
+
+
+def soft_pairwise_accuracy(
+    metrics: Floats, human: Floats, *, rng: np.random.Generator, draws: int = 1000
+) -> Floats:
+    """1 − mean |p_h − p_m| over system pairs, one value per metric (K×N×M against N×M).
+
+    p is the one-sided p-value of "the first system is better": the share of draws in which, after swapping
+    the two systems' scores input by input at random, the first leads by at least as much as observed. People
+    and all metrics share the same swaps. A pair uses the inputs where both systems have both scores; pairs
+    without any are left out.
+    """
+    signs: Floats = rng.choice(np.array([-1.0, 1.0]), size=(draws, human.shape[1]))
+    human_there = np.isfinite(human)
+    human_p = _p_values(human, human_there, signs)
+    result = np.full(len(metrics), np.nan)
+    for k, metric in enumerate(metrics):
+        there = human_there & np.isfinite(metric)
+        people = human_p if (there == human_there).all() else _p_values(human, there, signs)
+        distance: Floats = np.abs(np.subtract(people, _p_values(metric, there, signs)))
+        if not np.isnan(distance).all():
+            result[k] = 1.0 - np.nanmean(distance)
+    return result
+
+
+def _p_values(scores: Floats, there: NDArray[np.bool_], signs: Floats) -> Floats:
+    """p of all pairs i < j, row after row; NaN for a pair without a shared input."""
+    n = len(scores)
+    kept = np.where(there, scores, 0.0)
+    complete = bool(there.all())
+    flipped = signs @ kept.T if complete else np.empty((0, 0))
+    size = np.abs(kept).sum(axis=1)
+    p: list[Floats] = [np.empty(0)]
+    for i in range(n - 1):
+        shared = there[i] & there[i + 1 :]
+        lead = np.where(shared, kept[i] - kept[i + 1 :], 0.0)
+        drawn = flipped[:, i, None] - flipped[:, i + 1 :] if complete else signs @ lead.T
+        observed = lead.sum(axis=1) - ROUNDING * (size[i] + size[i + 1 :])
+        share = (drawn >= observed).mean(axis=0)
+        p.append(np.where(shared.any(axis=1), share, np.nan))
+    return np.concatenate(p)
