@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from nlgauge.data.catalogue import load_set
     from nlgauge.data.dataset import Dataset
     from nlgauge.data.example import example
     from nlgauge.data.load import load
@@ -29,9 +30,10 @@ _HOME = {
     "Table": "nlgauge.table",
     "example": "nlgauge.data.example",
     "load": "nlgauge.data.load",
+    "load_set": "nlgauge.data.catalogue",
 }
 
-__all__ = ["Dataset", "Estimate", "Measure", "NlgaugeError", "Panel", "Table", "example", "load"]
+__all__ = ["Dataset", "Estimate", "Measure", "NlgaugeError", "Panel", "Table", "example", "load", "load_set"]
 
 
 def __getattr__(name: str) -> Any:

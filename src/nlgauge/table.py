@@ -53,6 +53,10 @@ class Table:
     signature: str = ""
     decimals: int = 3
     definitions: dict[str, str] = field(default_factory=dict)
+    kind: str = ""  # the analysis that made it
+    shown: list[str] = field(
+        default_factory=list
+    )  # columns for people when there is no layout; all by default
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -68,7 +72,7 @@ class Table:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "title": self.title, "method": self.method, "signature": self.signature, "notes": self.notes,
+            "analysis": self.kind, "title": self.title, "method": self.method, "signature": self.signature, "notes": self.notes,
             "definitions": self.definitions,
             "rows": [{k: _plain(v) for k, v in row.items()} for row in self.rows],
         }  # fmt: skip
@@ -103,9 +107,8 @@ class Table:
         """Header and cells as they are shown."""
         layout = self.layout
         if layout is None:
-            return self.columns, [
-                [Cell(self._show(row.get(c)), row.get(c)) for c in self.columns] for row in self.rows
-            ]
+            columns = self.shown or self.columns
+            return columns, [[Cell(self._show(row.get(c)), row.get(c)) for c in columns] for row in self.rows]
         lines = list(dict.fromkeys(row[layout.lines] for row in self.rows))
         across = list(dict.fromkeys(row[layout.across] for row in self.rows))
         at = {(row[layout.lines], row[layout.across]): row for row in self.rows}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec
 
 from nlgauge.registry import register
 from nlgauge.table import Table
+
+P = ParamSpec("P")
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -26,11 +30,17 @@ class Analysis:
 
 def analysis(
     name: str, *, question: str, paper: str = "", takes: Literal["panel", "dataset"] = "panel"
-) -> Callable[[Callable[..., Table]], Callable[..., Table]]:
-    """Register a function as an analysis; the function itself stays what it was."""
+) -> Callable[[Callable[P, Table]], Callable[P, Table]]:
+    """Register a function as an analysis; its Table says which one made it."""
 
-    def keep(function: Callable[..., Table]) -> Callable[..., Table]:
-        register("analysis", name)(Analysis(name, question, paper, takes, function))
-        return function
+    def keep(function: Callable[P, Table]) -> Callable[P, Table]:
+        @functools.wraps(function)
+        def named(*args: P.args, **kwargs: P.kwargs) -> Table:
+            table = function(*args, **kwargs)
+            table.kind = name
+            return table
+
+        register("analysis", name)(Analysis(name, question, paper, takes, named))
+        return named
 
     return keep

@@ -6,14 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
-import nlgauge
 from nlgauge.analyses import analysis
+from nlgauge.analyses._common import Named, measures_of, people_note, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.groups import GROUPINGS
-from nlgauge.stats.measure import TWELVE, Estimates, Measure, evaluate
+from nlgauge.stats.measure import Estimates, Measure, evaluate
 from nlgauge.table import Layout, Row, Table
 
 
@@ -21,8 +19,8 @@ from nlgauge.table import Layout, Row, Table
 def correlation(
     panel: Panel,
     *,
-    measures: Sequence[str | Measure] | None = None,
-    sort: str | Measure | None = None,
+    measures: Sequence[Named] | None = None,
+    sort: Named | None = None,
     seed: int = 0,
 ) -> Table:
     """Every metric under every measure, best metric first.
@@ -30,9 +28,7 @@ def correlation(
     A measure that means nothing on these data (one system only, …) is left out and named with its reason; asking for
     nothing else is an error.
     """
-    chosen = (
-        [m if isinstance(m, Measure) else Measure.parse(m) for m in measures] if measures else list(TWELVE)
-    )
+    chosen = measures_of(measures)
     stacked = panel.stacked()
     found = evaluate(stacked, panel.human, chosen, seed=seed)
     refused = _refused(found, chosen, panel)
@@ -42,7 +38,7 @@ def correlation(
             f"{panel.name}, {panel.aspect}: " + "; ".join(f"{m}: {why}" for m, why in refused.items())
         )
     rows = _rows(panel, found, chosen, kept)
-    by = [Measure.parse(sort) if isinstance(sort, str) else sort] if sort else kept
+    by = measures_of(sort) if sort else kept
     order = _order(rows, panel, [str(m) for m in by])
     rows.sort(key=lambda row: (order[row["metric"]], [str(m) for m in kept].index(row["measure"])))
     return Table(
@@ -60,7 +56,7 @@ def correlation(
         definitions={m.grouping: GROUPINGS[m.grouping] for m in kept},
         method=_method(panel, rows, by),
         notes=_notes(panel, rows, refused),
-        signature=signature(panel, seed),
+        signature=signature(panel, seed=seed),
     )
 
 
@@ -70,14 +66,6 @@ def short(measure: Measure) -> str:
         measure.coefficient, measure.facts.label.removeprefix("Kendall ")
     )
     return f"{measure.grouping} {symbol}"
-
-
-def signature(panel: Panel, seed: int) -> str:
-    people = "none" if not panel.people else "out"
-    return (
-        f"nlgauge:{nlgauge.__version__}|aspect:{panel.aspect}|raters:{_rater_count(panel)}|grid:{panel.n_systems}x{panel.n_inputs}"
-        f"|people:{people}|missing:pairwise|constant:dropped|seed:{seed}"
-    )
 
 
 def _rows(panel: Panel, found: Estimates, chosen: list[Measure], kept: list[Measure]) -> list[Row]:
@@ -131,11 +119,6 @@ def _span(numbers: list[int]) -> str:
     return str(high) if low == high else f"{low}–{high}"
 
 
-def _rater_count(panel: Panel) -> int:
-    ratings = panel.raters.get(panel.aspect)
-    return 1 if ratings is None else int((~np.isnan(ratings).all(axis=(1, 2))).sum())
-
-
 def _method(panel: Panel, rows: list[Row], by: list[Measure]) -> str:
     order = str(by[0]) if len(by) == 1 else "the mean of the columns"
     dropped = max(r["dropped"] for r in rows)
@@ -167,15 +150,16 @@ def _notes(panel: Panel, rows: list[Row], refused: dict[Measure, str]) -> list[s
                 f"{grouping} level: up to {most['dropped']} of {most['dropped'] + most['groups']} {word} dropped "
                 f"(all values equal, or fewer than 2 outputs; most for {most['metric']})."
             )
-    if panel.people:
-        notes.append(f"written by people, left out: {', '.join(panel.people)}.")
+    notes += people_note(panel)
     upside_down = [
         m for m in panel.metrics
         if m not in panel.lower and all(r["value"] < -0.1 for r in rows if r["metric"] == m)
     ]  # fmt: skip
     if upside_down:
         names = ",".join(upside_down)
-        notes.append(f"negative throughout: {', '.join(upside_down)}. If less of it is better, say --lower {names}.")
+        notes.append(
+            f"negative throughout: {', '.join(upside_down)}. If less of it is better, say --lower {names}."
+        )
     if panel.lower:
         notes.append("↓ lower is better: its best correlation is the most negative.")
     return notes

@@ -114,18 +114,6 @@ def listed(values: Sequence[str] | None) -> list[str] | None:
     return [v for v in found if v]
 
 
-def load(file: str, *, lower: Sequence[str] | None = None, **columns: Any) -> Dataset:
-    """The file, or the built-in example."""
-    import nlgauge as ng
-
-    if file == "example" and not Path(file).exists():
-        return ng.example()
-    said = {k: v for k, v in columns.items() if v is not None}
-    if said.get("repeats", "auto") not in ("auto", "number", "mean"):
-        raise NlgaugeError(f"--repeats {said['repeats']}: use auto, number or mean.")
-    return ng.load(file, lower=listed(lower) or (), **said)
-
-
 def tell(lines: Sequence[str]) -> None:
     """Remarks go to stderr, so that stdout stays a table or JSON."""
     from rich.console import Console

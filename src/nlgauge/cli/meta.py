@@ -1,41 +1,32 @@
-"""Compare metric scores with people's ratings: the metrics × measures table."""
+"""Compare metric scores with people's ratings: the metrics × measures table, or any other analysis."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import inspect
+from typing import Annotated
+
+import typer
 
 from nlgauge.cli import _options as o
-
-if TYPE_CHECKING:
-    from nlgauge.data.dataset import Dataset
-    from nlgauge.table import Table
+from nlgauge.cli._data import Selection, settings, with_data
+from nlgauge.errors import NameUnknown
+from nlgauge.table import Table
 
 NEEDS_FILE = True
 
 
+@with_data
 def command(
-    file: o.File,
-    aspect: o.Aspects = None,
+    pick: Selection,
     measure: o.Measures = None,
-    metrics: o.Metrics = None,
-    by: o.By = None,
-    keep_people: o.KeepPeople = False,
-    system: o.System = None,
-    input: o.Input = None,
-    output: o.Output = None,
-    human: o.Human = None,
-    metric: o.MetricColumns = None,
-    rater: o.Rater = None,
-    lower: o.Lower = None,
-    repeats: o.Repeats = "auto",
-    encoding: o.Encoding = None,
-    reader: o.Reader = None,
-    seed: o.Seed = 0,
-    format: o.Format = "table",
-    out: o.Out = None,
-) -> None:
-    """Compare metric scores with people's ratings: the metrics × measures table.
+    analysis: Annotated[
+        str, typer.Option("--analysis", help="Which question; `nlgauge list analyses`.", rich_help_panel=o.CHOICE)
+    ] = "correlation",
+    set: Annotated[
+        list[str] | None, typer.Option("--set", help="An option of the analysis, name=value.", rich_help_panel=o.CHOICE)
+    ] = None,
+) -> list[Table] | None:
+    """Compare metric scores with people's ratings: the metrics × measures table, or any other analysis.
 
     [bold]Examples[/bold]
 
@@ -44,51 +35,19 @@ def command(
       nlgauge meta scores.csv --aspect coherence --measure input/kendall,system/pearson -o table.tex
 
       nlgauge meta all.csv --by dataset,system --measure global/spearman --format csv
+
+      nlgauge meta scores.csv --analysis intervals --set over=inputs --set kind=bca
     """
-    from nlgauge.data.card import card
+    from nlgauge import registry
 
-    data = o.load(
-        file, system=system, input=input, output=output, human=o.listed(human), metrics=o.listed(metric), rater=rater,
-        lower=lower, repeats=repeats, encoding=encoding, reader=reader,
-    )  # fmt: skip
-    o.tell(card(data, keep_people))
-    tables = correlate(
-        data, o.listed(aspect), o.listed(measure), o.listed(metrics), o.listed(by), keep_people, seed
-    )
-    o.show(tables, format, out)
-
-
-def correlate(
-    data: Dataset,
-    aspects: Sequence[str] | None = None,
-    measures: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
-    by: Sequence[str] | None = None,
-    keep_people: bool = False,
-    seed: int = 0,
-) -> list[Table]:
-    """One table per group and aspect; rows carry the group's values."""
-    from nlgauge.errors import DataError, NeedsMissing
-
-    if not data.aspects:
-        data.aspect()
-    tables, refused = [], []
-    for group, part in data.by(*by) if by else [({}, data)]:
-        for aspect in aspects or part.aspects:
-            try:
-                panel = part.panel(
-                    data.aspect(aspect), metrics=metrics, keep_people=keep_people or "system" in group
-                )
-                table = panel.correlate(measures=measures, seed=seed)
-            except (NeedsMissing, DataError) as error:
-                if not by:
-                    raise
-                refused.append(str(error))
-                continue
-            table.rows = [{**group, **row} for row in table.rows]
-            tables.append(table)
-    if refused:
-        o.tell(["not computed:", *refused])
-    if not tables:
-        raise NeedsMissing("nothing could be computed; see the reasons above.")
-    return tables
+    options = settings(set)
+    known = inspect.signature(registry.get("analysis", analysis).function).parameters
+    if measure:
+        measures = o.listed(measure)
+        name = "measures" if "measures" in known else "measure"
+        options[name] = measures if name == "measures" else (measures or [""])[0]
+    for name in options:
+        if name not in known and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
+            theirs = [n for n in list(known)[1:] if n != "progress"]
+            raise NameUnknown(f"{analysis}: no option '{name}'.{registry.did_you_mean(name, theirs)} Options: {', '.join(theirs)}.")
+    return pick.each(analysis, **options)

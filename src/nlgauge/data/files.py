@@ -21,7 +21,8 @@ def read_bytes(path: Path) -> bytes:
     if path.is_dir():
         raise DataError(f"{path}: is a folder; name a file, or a folder layout with --reader.")
     if not path.exists():
-        raise DataError(f"{path}: no such file.")
+        hint = "" if path.suffix else " Nor a published set of that name (`nlgauge data list`)."
+        raise DataError(f"{path}: no such file.{hint}")
     try:
         raw = path.read_bytes()
     except OSError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge import registry
+from nlgauge.data.catalogue import entries, load_set
 from nlgauge.data.build import Repeats, build, is_number_column
 from nlgauge.data.columns import find_roles
 from nlgauge.data.dataset import Dataset
@@ -53,6 +54,8 @@ def load(
     said = {role: column for role, column in said.items() if column is not None}
     if isinstance(source, str | Path):
         path = Path(source)
+        if isinstance(source, str) and _is_set(source):
+            return load_set(source)
         if special := _special(path, reader, asked=bool(said or human or metrics)):
             if said or human or metrics:
                 raise DataError(
@@ -76,6 +79,11 @@ def load(
         name, data.samples, ratings=data.ratings, scores=data.scores, persons=data.persons, people=people,
         lower=_known(lower, data), notes=data.notes,
     )  # fmt: skip
+
+
+def _is_set(name: str) -> bool:
+    """The name of a published set, unless a file is called so."""
+    return "." not in name and not Path(name).exists() and name in {e.name for e in entries()}
 
 
 def _special(path: Path, reader: str | None, asked: bool) -> Any:

@@ -109,6 +109,11 @@ class Panel:
             )
         return np.stack(list(self.metrics.values()))
 
+    def oriented(self) -> Array:
+        """All metrics as K × N × M with more always better: those in `lower` change their sign."""
+        signs = np.array([-1.0 if name in self.lower else 1.0 for name in self.metrics])
+        return self.stacked() * signs[:, None, None]
+
     def with_aspect(self, aspect: str) -> Panel:
         if aspect not in self.humans:
             raise NameUnknown(f"{self.name}: no aspect '{aspect}'. Aspects: {', '.join(self.humans)}.")

@@ -21,7 +21,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from nlgauge.stats.kernels import Floats, Ints, group_stats, radix_argsort
+from nlgauge.stats.kernels import Floats, Ints, group_stats
+from nlgauge.stats.sorting import radix_sort
 
 BUCKET_BITS = 16
 SORTABLE = 1 << 15  # so many pairs are sorted at once
@@ -179,7 +180,8 @@ def _sorted_points(x: Any, z: Any) -> Any:
                 b[n] = z[g, i]
                 n += 1
         if n > 0:
-            radix_argsort(a[:n], order, keys, spare)
+            order[:n] = np.arange(n)
+            radix_sort(a[:n], order, keys, spare)
         for i in range(n):
             xs[start[g] + i] = a[order[i]]
             zs[start[g] + i] = b[order[i]]

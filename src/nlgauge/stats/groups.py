@@ -76,18 +76,17 @@ def _system_means(metrics: Floats, human: Floats) -> Groups:
     shared = np.isfinite(metrics) & np.isfinite(human)
     per_system = shared.sum(axis=2)
     x = _mean(metrics, shared, per_system)
-    if per_system.size and (shared == shared[:1]).all():
-        z = _mean(human[None], shared[:1], per_system[:1])
-    else:
-        z = _mean(np.broadcast_to(human, metrics.shape), shared, per_system)
+    alike = 1 if (shared == shared[:1]).all() else len(metrics)  # all metrics miss the same cells, or none
+    z = _mean(np.broadcast_to(human, (alike, *human.shape)), shared[:alike], per_system[:alike])
+    means = snap(np.concatenate([x, z]), axis=1)[:, None]
     cells = per_system.sum(axis=1, keepdims=True)
-    return Groups("system", metrics, human, snap(x, axis=1)[:, None], snap(z, axis=1)[:, None], cells)
+    return Groups("system", metrics, human, means[: len(x)], means[len(x) :], cells)
 
 
 def _mean(values: Floats, there: NDArray[np.bool_], count: NDArray[np.int64]) -> Floats:
     kept = np.where(there, values, 0.0)
     # sums of values near the largest float would overflow; a power of two changes no digit
-    scale = 2.0**-64 if kept.size and np.abs(kept).max() > 1e280 else 1.0
+    scale = 2.0**-64 if np.abs(kept).max(initial=0.0) > 1e280 else 1.0
     with np.errstate(invalid="ignore"):
         mean: Floats = (kept * scale).sum(axis=2) / count / scale
     return mean

@@ -1,11 +1,11 @@
 """One pass over all metrics of a panel: Pearson, Spearman and the pair counts of every group.
 
 A cell that is not finite in the metric or in the human scores is missing and left out for that metric.
-Small groups (16 systems) compare all pairs without branches; big ones (1,000 inputs, or all cells) are
-sorted by radix and counted with a Fenwick tree over the rating levels, so the cost is n log(levels) and
-few levels cost less. The human side of a group is prepared once and shared by all metrics that miss none
-of its cells. Pair counts are exact. Each (metric, group) is computed by itself, so the order of work
-changes nothing.
+Small groups (16 systems) compare all pairs without branches. Big ones (1,000 inputs, or all cells) are sorted
+by radix, with the human rating levels carried along; then one walk up the metric counts, for each point, the lower
+points that people rated lower too: in a Fenwick tree over the levels, or by merge sort where there are very many.
+The human side of a group is prepared once and shared by all metrics that miss none of its cells.
+Pair counts are exact. Each (metric, group) is computed by itself, so the order of work changes nothing.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from nlgauge.stats.sorting import merge_sort, radix_sort
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SMALL = 48  # up to here n² comparisons are cheaper than a sort
+MANY_LEVELS = 1 << 16  # beyond, a tree over the levels leaves the cache and merge sort is faster
 DEFINED, TOO_FEW, METRIC_CONSTANT, HUMAN_CONSTANT, BOTH_CONSTANT = range(5)
 
 
@@ -63,54 +66,64 @@ def _panel(
     n: Any, state: Any, r: Any, rho: Any, pairs: Any,
 ) -> None:  # fmt: skip
     n_metrics, n_groups, size = x.shape
-    ranks = want_rho or want_pairs
+    want_ranks = want_rho or want_pairs
     human, people, metric = np.empty(size), np.empty(size), np.empty(size)
     position = np.empty(size, np.int64)
     # row 0: people, shared by all metrics; row 1: people where this metric has gaps; row 2: the metric
-    centred, rank = np.empty((3, size)), np.empty((3, size))
-    level, order = np.empty((3, size), np.int32), np.empty((3, size), np.int32)
-    keys, spare, tree = np.empty((2, size), np.uint64), np.empty(size, np.int32), np.empty(size + 1, np.int32)
+    centred = np.empty((3, size))
+    rank, level = np.empty((3, size), np.int32), np.empty((3, size), np.int32)
+    tree = np.empty(min(size, MANY_LEVELS) + 1, np.int32)
+    keys, carried, spare = np.empty((2, size), np.uint64), np.empty(size, np.int32), np.empty(size, np.int32)
     for g in range(n_groups):
         cells = 0
-        human_tied, human_classes = np.int64(0), np.int64(0)
+        tied, classes = np.zeros(3, np.int64), np.zeros(3, np.int64)
         for k in range(n_metrics):
             if k == 0 or z.shape[0] > 1:
                 cells = _present(z[min(k, z.shape[0] - 1), g], human, position)
-                human_tied, human_classes = _side(
-                    human[:cells], want_r, ranks, centred[0], rank[0], level[0], order[0], keys, spare
-                )
+                classes[0] = _centre(human[:cells], want_r, centred[0])
+                if want_ranks:
+                    tied[0], classes[0] = _rank(human[:cells], rank[0], level[0], keys, carried, spare)
             m = _shared_cells(x[k, g], human, position, cells, metric, people)
             n[k, g] = m
             if m < 2:
                 continue
-            h, tied, classes = 0, human_tied, human_classes
-            if m < cells:
-                h = 1
-                tied, classes = _side(
-                    people[:m], want_r, ranks, centred[1], rank[1], level[1], order[1], keys, spare
-                )
-            mine, mine_classes = _side(
-                metric[:m], want_r, ranks, centred[2], rank[2], level[2], order[2], keys, spare
-            )
-            constant = METRIC_CONSTANT * (mine_classes == 1) + HUMAN_CONSTANT * (classes == 1)
+            h = int(m < cells)
+            if h == 1:
+                classes[1] = _centre(people[:m], want_r, centred[1])
+                if want_ranks:
+                    tied[1], classes[1] = _rank(people[:m], rank[1], level[1], keys, carried, spare)
+            classes[2] = _centre(metric[:m], want_r, centred[2])
+            concordant, both, cosine = np.int64(0), np.int64(0), np.nan
+            if want_ranks and m <= SMALL:
+                tied[2], classes[2] = _rank(metric[:m], rank[2], level[2], keys, carried, spare)
+                if want_rho:
+                    cosine = _cosine(rank[2, :m], rank[h, :m])
+                if want_pairs:
+                    concordant, both = _count_small(metric[:m], people[:m])
+            elif want_ranks:
+                carried[:m] = level[h, :m]
+                radix_sort(metric[:m], carried, keys, spare)
+                tied[2], classes[2], cosine = _walk(keys[0, :m], carried, rank[h])
+                if want_pairs and classes[h] <= MANY_LEVELS:
+                    concordant, both = _count_by_tree(keys[0, :m], carried, classes[h], tree, spare)
+                elif want_pairs:
+                    discordant, both = _count_by_merging(keys[0, :m], carried[:m], spare)
+                    concordant = m * (m - 1) // 2 - discordant - tied[2] - tied[h] + both
+            constant = METRIC_CONSTANT * (classes[2] == 1) + HUMAN_CONSTANT * (classes[h] == 1)
             state[k, g] = min(constant, BOTH_CONSTANT)
             if constant == DEFINED and want_r:
                 r[k, g] = _cosine(centred[2, :m], centred[h, :m])
                 if m == 2:
                     r[k, g] = round(r[k, g])
             if constant == DEFINED and want_rho:
-                rho[k, g] = _cosine(rank[2, :m], rank[h, :m])
+                rho[k, g] = cosine
             if want_pairs:
-                if m <= SMALL:
-                    concordant, both = _count_small(metric[:m], people[:m])
-                else:
-                    concordant, both = _count_big(order[2, :m], level[2], level[h], classes, tree, spare)
                 pairs[0, k, g] = concordant
-                pairs[1, k, g] = m * (m - 1) // 2 - concordant - mine - tied + both
-                pairs[2, k, g] = tied - both
-                pairs[3, k, g] = mine - both
+                pairs[1, k, g] = m * (m - 1) // 2 - concordant - tied[2] - tied[h] + both
+                pairs[2, k, g] = tied[h] - both
+                pairs[3, k, g] = tied[2] - both
                 pairs[4, k, g] = both
-                pairs[5, k, g] = min(mine_classes, classes)
+                pairs[5, k, g] = min(classes[2], classes[h])
 
 
 @njit(cache=True, nogil=True)
@@ -134,36 +147,25 @@ def _shared_cells(x: Any, human: Any, position: Any, cells: Any, metric: Any, pe
     return m
 
 
-@njit(cache=True, nogil=True)
-def _side(
-    v: Any, want_r: Any, want_ranks: Any,
-    centred: Any, rank: Any, level: Any, order: Any, keys: Any, spare: Any,
-) -> Any:  # fmt: skip
-    """What one side of a correlation gives alone: (tied pairs, distinct values), and fills the arrays."""
-    if len(v) < 2:
-        return np.int64(0), np.int64(len(v))
-    low, high = v[0], v[0]
-    for value in v:
-        low = min(low, value)
-        high = max(high, value)
-    if want_r and low < high:
-        _centre(v, max(-low, high), centred)
-    if not want_ranks:
-        return np.int64(0), np.int64(1 + (low < high))
-    if len(v) <= SMALL:
-        return _rank_small(v, rank)
-    radix_argsort(v, order, keys, spare)
-    return _rank_big(v, order, rank, level)
-
-
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def _centre(v: Any, size: Any, out: Any) -> None:
-    """Deviations from the mean, centred twice; extreme values are scaled by a power of two: that is exact."""
+def _centre(v: Any, wanted: Any, out: Any) -> Any:
+    """1 if all values are equal, else 2; and, if wanted, their deviations from the mean, centred twice.
+
+    Extreme values are scaled by a power of two, which is exact, so that no square overflows or vanishes.
+    """
     n = len(v)
+    if n == 0:
+        return 0
+    low, high = v[0], v[0]
+    for i in range(n):
+        low = min(low, v[i])
+        high = max(high, v[i])
+    if low == high or not wanted:
+        return 1 + (low < high)
     scale = 1.0
-    if size > 1e100:
+    if max(-low, high) > 1e100:
         scale = 2.0**-700
-    elif size < 1e-100:
+    elif max(-low, high) < 1e-100:
         scale = 2.0**700
     total = 0.0
     for i in range(n):
@@ -177,35 +179,67 @@ def _centre(v: Any, size: Any, out: Any) -> None:
     rest /= n
     for i in range(n):
         out[i] -= rest
+    return 2
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
 def _cosine(a: Any, b: Any) -> Any:
     ab, aa, bb = 0.0, 0.0, 0.0
     for i in range(len(a)):
-        ab += a[i] * b[i]
-        aa += a[i] * a[i]
-        bb += b[i] * b[i]
+        p, q = float(a[i]), float(b[i])
+        ab += p * q
+        aa += p * p
+        bb += q * q
+    if aa == 0.0 or bb == 0.0:
+        return np.nan
     return min(1.0, max(-1.0, ab / np.sqrt(aa) / np.sqrt(bb)))
 
 
 @njit(cache=True, nogil=True)
-def _rank_small(v: Any, rank: Any) -> Any:
+def _rank(v: Any, rank: Any, level: Any, keys: Any, order: Any, spare: Any) -> Any:
+    """Tied pairs and distinct values; ranks are twice the average rank, centred: whole numbers.
+
+    Small: rank[i] of point i. Big: level[i] of point i, counted up from 0, and rank[l] of level l.
+    """
     n = len(v)
-    tied, shares = np.int64(0), 0.0
+    tied, classes = np.int64(0), np.int64(0)
+    if n <= SMALL:
+        shares = 0.0
+        for i in range(n):
+            less, equal = np.int64(0), np.int64(0)
+            for j in range(n):
+                less += v[j] < v[i]
+                equal += v[j] == v[i]
+            rank[i] = 2 * less + equal - n
+            tied += equal - 1
+            shares += 1.0 / equal
+        return tied // 2, np.int64(round(shares))
     for i in range(n):
-        less, equal = np.int64(0), np.int64(0)
-        for j in range(n):
-            less += v[j] < v[i]
-            equal += v[j] == v[i]
-        rank[i] = 2 * less + equal - n  # twice the average rank, centred: a whole number
-        tied += equal - 1
-        shares += 1.0 / equal
-    return tied // 2, np.int64(round(shares))
+        order[i] = i
+    radix_sort(v, order, keys, spare)
+    start = 0
+    while start < n:
+        end = _run_end(keys[0], start, n)
+        for i in range(start, end):
+            level[order[i]] = classes
+        rank[classes] = start + end - n
+        tied += (end - start) * (end - start - 1) // 2
+        classes += 1
+        start = end
+    return tied, classes
+
+
+@njit(cache=True, nogil=True)
+def _run_end(keys: Any, start: Any, n: Any) -> Any:
+    end = start + 1
+    while end < n and keys[end] == keys[start]:
+        end += 1
+    return end
 
 
 @njit(cache=True, nogil=True)
 def _count_small(x: Any, z: Any) -> Any:
+    """Concordant pairs and pairs tied by both."""
     concordant, both = np.int64(0), np.int64(0)
     for i in range(len(x)):
         for j in range(len(x)):
@@ -215,87 +249,73 @@ def _count_small(x: Any, z: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def radix_argsort(v: Any, order: Any, keys: Any, spare: Any) -> None:
-    """Stable ascending order of finite v, eight bits at a time; digits that all values share are skipped."""
-    n = len(v)
-    start = np.zeros((8, 256), np.int64)
-    a, b = keys[0], keys[1]
-    plain = a.view(np.float64)
-    for i in range(n):
-        plain[i] = v[i] + 0.0  # -0.0 becomes 0.0
-    sign = np.uint64(1) << np.uint64(63)
-    byte, eight = np.uint64(255), np.uint64(8)
-    for i in range(n):
-        key = a[i]
-        # order of bits = order of values: flip all bits of negative numbers, the sign bit of the others
-        key = ~key if key & sign else key | sign
-        a[i] = key
-        order[i] = i
-        for d in range(8):
-            start[d, key & byte] += 1
-            key >>= eight
-    for d in range(8):
-        shift = np.uint64(8 * d)
-        if start[d, (a[0] >> shift) & byte] == n:
-            continue
-        before = 0
-        for c in range(256):
-            before, start[d, c] = before + start[d, c], before
-        for i in range(n):
-            digit = (a[i] >> shift) & byte
-            to = start[d, digit]
-            start[d, digit] = to + 1
-            b[to] = a[i]
-            spare[to] = order[i]
-        a, b = b, a
-        order[:n] = spare[:n]
-
-
-@njit(cache=True, nogil=True)
-def _rank_big(v: Any, order: Any, rank: Any, level: Any) -> Any:
-    n = len(v)
+def _walk(keys: Any, level: Any, rank: Any) -> Any:
+    """Walk up the sorted metric: its tied pairs, its distinct values, and Spearman's rho."""
+    n = len(keys)
     tied, classes = np.int64(0), np.int64(0)
+    xz, xx, zz = 0.0, 0.0, 0.0
     start = 0
     while start < n:
-        end = start + 1
-        while end < n and v[order[end]] == v[order[start]]:
-            end += 1
+        end = _run_end(keys, start, n)
+        mine = float(start + end - n)
         for i in range(start, end):
-            rank[order[i]] = start + end - n
-            level[order[i]] = classes
+            other = float(rank[level[i]])
+            xz += mine * other
+            zz += other * other
+        xx += mine * mine * (end - start)
         tied += (end - start) * (end - start - 1) // 2
         classes += 1
         start = end
-    return tied, classes
+    if xx == 0.0 or zz == 0.0:
+        return tied, classes, np.nan
+    return tied, classes, min(1.0, max(-1.0, xz / np.sqrt(xx) / np.sqrt(zz)))
 
 
 @njit(cache=True, nogil=True)
-def _count_big(order: Any, x_level: Any, z_level: Any, classes: Any, tree: Any, same: Any) -> Any:
-    """Walk up the metric; a Fenwick tree over rating levels tells how many lower points people rated lower.
+def _count_by_tree(keys: Any, level: Any, classes: Any, tree: Any, same: Any) -> Any:
+    """Concordant pairs and pairs tied by both, from human levels in the order of the metric.
 
-    A run of points tied by the metric is first looked up and then entered, so no second sort is needed.
+    A run that the metric ties is first looked up and then entered, so it needs no sorting of its own.
     """
-    n = len(order)
+    n = len(keys)
     concordant, both = np.int64(0), np.int64(0)
     tree[: classes + 1] = 0
     same[:classes] = 0
     start = 0
     while start < n:
-        end = start
-        while end < n and x_level[order[end]] == x_level[order[start]]:
-            level = z_level[order[end]]
-            both += same[level]
-            same[level] += 1
-            while level > 0:
-                concordant += tree[level]
-                level &= level - 1
-            end += 1
+        end = _run_end(keys, start, n)
         for i in range(start, end):
-            level = z_level[order[i]]
-            same[level] = 0
-            level += 1
-            while level <= classes:
-                tree[level] += 1
-                level += level & -level
+            at = level[i]
+            both += same[at]
+            same[at] += 1
+            while at > 0:
+                concordant += tree[at]
+                at &= at - 1
+        for i in range(start, end):
+            at = level[i]
+            same[at] = 0
+            at += 1
+            while at <= classes:
+                tree[at] += 1
+                at += at & -at
         start = end
     return concordant, both
+
+
+@njit(cache=True, nogil=True)
+def _count_by_merging(keys: Any, level: Any, spare: Any) -> Any:
+    """Discordant pairs and pairs tied by both: what is left to sort once each tied run is in order (Knight 1966)."""
+    n = len(keys)
+    both = np.int64(0)
+    start = 0
+    while start < n:
+        end = _run_end(keys, start, n)
+        if end - start > 1:
+            merge_sort(level[start:end], spare)
+            first = start
+            for i in range(start + 1, end + 1):
+                if i == end or level[i] != level[first]:
+                    both += (i - first) * (i - first - 1) // 2
+                    first = i
+        start = end
+    return merge_sort(level, spare), both

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.errors import DataError, NameUnknown
-from nlgauge.stats.coefficients import ALIASES, COEFFICIENTS, Coefficient
+from nlgauge.stats.coefficients import ALIASES, COEFFICIENTS, Coefficient, ratio
 from nlgauge.stats.groups import GROUPINGS, Groups, cut
 from nlgauge.stats.names import check_grouping, find_coefficient
 from nlgauge.stats.reasons import why_undefined
@@ -120,22 +119,19 @@ def evaluate(metrics: Floats, human: Floats, measures: Sequence[Measure], *, see
     A cell counts where metric and people are both finite. `seed` matters to soft pairwise accuracy only.
     """
     metrics, human = _arrays(metrics, human)
-    passes = _passes(metrics, human, measures)
-    shape = (len(metrics), len(measures))
-    value, reason = np.full(shape, np.nan), np.full(shape, None, dtype=object)
-    n, groups, dropped = (np.zeros(shape, np.int64) for _ in range(3))
+    by_grouping: dict[str, list[int]] = {}
     for j, measure in enumerate(measures):
-        done = passes[measure.grouping]
-        by_group = done.values(measure, seed)
-        defined = ~np.isnan(by_group)
-        groups[:, j] = defined.sum(axis=1)
-        dropped[:, j] = by_group.shape[1] - groups[:, j]
-        n[:, j] = np.where(defined, done.cells, 0).sum(axis=1)
-        there = groups[:, j] > 0
-        value[there, j] = np.where(defined, by_group, 0.0).sum(axis=1)[there] / groups[there, j]
-        for k in np.flatnonzero(~there):
-            reason[k, j] = why_undefined(measure.facts, done.groups, done.stats, int(k))
-    return Estimates(tuple(measures), value, n, groups, dropped, reason)
+        by_grouping.setdefault(measure.grouping, []).append(j)
+    shape = (len(measures), len(metrics))
+    value, reason = np.empty(shape), np.full(shape, None, dtype=object)
+    n, groups, dropped = (np.empty(shape, np.int64) for _ in range(3))
+    for rows in by_grouping.values():
+        done = _Pass.of(metrics, human, [measures[j] for j in rows])
+        value[rows], n[rows], groups[rows], dropped[rows] = done.means(seed)
+        for j in rows:
+            for k in np.flatnonzero(groups[j] == 0):
+                reason[j, k] = why_undefined(measures[j].facts, done.groups, done.stats, int(k))
+    return Estimates(tuple(measures), value.T, n.T, groups.T, dropped.T, reason.T)
 
 
 def group_values(metrics: Floats, human: Floats, measure: Measure, *, seed: int = 0) -> Floats:
@@ -144,44 +140,49 @@ def group_values(metrics: Floats, human: Floats, measure: Measure, *, seed: int 
     Groups are the inputs for `input`, the systems for `item`, and a single one for `global` and `system`.
     """
     metrics, human = _arrays(metrics, human)
-    return _passes(metrics, human, [measure])[measure.grouping].values(measure, seed)
+    values: Floats = _Pass.of(metrics, human, [measure]).values(seed)[0]
+    return values
 
 
 @dataclass(frozen=True)
 class _Pass:
-    """One grouping of a panel, cut and counted once for all its measures."""
+    """Measures of one grouping, for which the panel is cut and counted once."""
 
+    measures: Sequence[Measure]
     groups: Groups
     stats: GroupStats
 
-    def values(self, measure: Measure, seed: int) -> Floats:
-        facts = measure.facts
-        if facts.needs == "own":
-            values = facts.function(self.groups, np.random.default_rng(np.random.SeedSequence(seed)))
-        else:
-            values = facts.function(self.stats)
-        return np.where(self.enough, values, np.nan)
+    @classmethod
+    def of(cls, metrics: Floats, human: Floats, measures: Sequence[Measure]) -> _Pass:
+        needs = {m.facts.needs for m in measures}
+        groups = cut(metrics, human, measures[0].grouping)
+        stats = groups.stats(
+            pearson="pearson" in needs, spearman="spearman" in needs, counts="counts" in needs
+        )
+        return cls(measures, groups, stats)
 
-    @cached_property
-    def enough(self) -> NDArray[np.bool_]:
+    def values(self, seed: int) -> Floats:
+        """Measures × metrics × groups, NaN where undefined or resting on too few points."""
+        values = np.empty((len(self.measures), *self.stats.n.shape))
+        for j, measure in enumerate(self.measures):
+            if measure.facts.needs == "own":
+                rng = np.random.default_rng(np.random.SeedSequence(seed))
+                values[j] = measure.facts.function(self.groups, rng)
+            else:
+                values[j] = measure.facts.function(self.stats)
         # a mean of many correlations may hold some of two points; one correlation of two points says nothing
         least = 3 if self.groups.grouping in ("global", "system") else 2
-        enough: NDArray[np.bool_] = self.stats.n >= least
-        return enough
+        values[:, self.stats.n < least] = np.nan
+        return values
 
-    @cached_property
-    def cells(self) -> Ints:
-        return self.stats.n if self.groups.cells is None else self.groups.cells
-
-
-def _passes(metrics: Floats, human: Floats, measures: Sequence[Measure]) -> dict[str, _Pass]:
-    passes = {}
-    for grouping in {m.grouping: None for m in measures}:
-        needs = {m.facts.needs for m in measures if m.grouping == grouping}
-        groups = cut(metrics, human, grouping)
-        asked: dict[str, Any] = {part: part in needs for part in ("pearson", "spearman", "counts")}
-        passes[grouping] = _Pass(groups, groups.stats(**asked))
-    return passes
+    def means(self, seed: int) -> tuple[Floats, Ints, Ints, Ints]:
+        """Mean over groups, cells used, groups used and groups dropped, each measures × metrics."""
+        values = self.values(seed)
+        defined = ~np.isnan(values)
+        groups = defined.sum(axis=2)
+        value = ratio(np.where(defined, values, 0.0).sum(axis=2), groups)
+        cells = self.stats.n if self.groups.cells is None else self.groups.cells
+        return value, (defined * cells).sum(axis=2), groups, values.shape[2] - groups
 
 
 def _arrays(metrics: Floats, human: Floats) -> tuple[Floats, Floats]:

@@ -1,0 +1,53 @@
+"""What analyses share: measures from words, and the signature line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+import nlgauge
+from nlgauge.data.panel import Panel
+from nlgauge.stats.measure import TWELVE, Measure, evaluate
+
+Named = str | Measure
+
+
+def measures_of(names: Sequence[Named] | Named | None) -> list[Measure]:
+    """Measures from names; the twelve of paper 002 when none are given."""
+    if names is None:
+        return list(TWELVE)
+    if isinstance(names, str | Measure):
+        names = [names]
+    return [n if isinstance(n, Measure) else Measure.parse(n) for n in names]
+
+
+def defined(panel: Panel, measures: Sequence[Measure]) -> tuple[list[Measure], list[str]]:
+    """Measures that have a value for at least one metric here, and a note on each of the others."""
+    found = evaluate(panel.oriented(), panel.human, list(measures))
+    good = [bool(np.isfinite(column).any()) for column in found.value.T]
+    kept = [m for m, ok in zip(measures, good, strict=True) if ok]
+    reasons: dict[str, list[str]] = {}
+    for place, m in enumerate(measures):
+        if not good[place]:
+            reasons.setdefault(str(found.reason[0, place]), []).append(str(m))
+    return kept, [f"not given: {', '.join(names)} ({why})." for why, names in reasons.items()]
+
+
+def rater_count(panel: Panel) -> int:
+    ratings = panel.raters.get(panel.aspect)
+    return 1 if ratings is None else int((~np.isnan(ratings).all(axis=(1, 2))).sum())
+
+
+def signature(panel: Panel, **more: object) -> str:
+    """What another group needs to repeat the numbers, in one line."""
+    people = "none" if not panel.people else "out"
+    parts = {
+        "nlgauge": nlgauge.__version__, "aspect": panel.aspect, "raters": rater_count(panel),
+        "grid": f"{panel.n_systems}x{panel.n_inputs}", "people": people, "missing": "pairwise", "constant": "dropped", **more,
+    }  # fmt: skip
+    return "|".join(f"{key}:{value}" for key, value in parts.items())
+
+
+def people_note(panel: Panel) -> list[str]:
+    return [f"written by people, left out: {', '.join(panel.people)}."] if panel.people else []

@@ -1,0 +1,62 @@
+"""How high could a metric come? The human ceiling of each measure, and each metric's share of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import Named, defined, measures_of, people_note, signature
+from nlgauge.analyses.correlation import short
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NeedsMissing
+from nlgauge.stats.ceiling import leave_one_out, share_of_ceiling, split_half
+from nlgauge.stats.measure import evaluate
+from nlgauge.table import Layout, Row, Table
+
+
+@analysis("ceiling", paper="002", question="How high could a metric come, given that people disagree?")
+def ceiling(
+    panel: Panel, *, measures: Sequence[Named] | None = None, splits: int = 100, seed: int = 0
+) -> Table:
+    """One row per metric and measure: correlation, ceiling, share of the ceiling, and the share of raters it outdoes."""
+    ratings = panel.raters.get(panel.aspect)
+    if ratings is None:
+        raise NeedsMissing(
+            f"{panel.name}, {panel.aspect}: a ceiling needs at least two raters; there is one rating an output."
+        )
+    asked = (
+        measures_of(measures) if measures else [m for m in measures_of(None) if m.coefficient == "pearson"]
+    )
+    chosen, notes = defined(panel, asked)
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    found = split_half(ratings, chosen, rng, splits=splits)
+    stacked = panel.oriented()
+    values = evaluate(stacked, panel.human, chosen).value
+    share = share_of_ceiling(values, found)
+    closer = (
+        leave_one_out(ratings, stacked, chosen).closer if panel.persons else np.full(values.shape, np.nan)
+    )
+    rows: list[Row] = [
+        {"metric": metric, "aspect": panel.aspect, "measure": str(m), "value": float(values[k, j]), "halves": float(found.half[j]),
+         "ceiling": float(found.ceiling[j]), "share": float(share[k, j]), "closer than raters": float(closer[k, j])}
+        for j, m in enumerate(chosen)
+        for k, metric in sorted(enumerate(panel.metrics), key=lambda item: -np.nan_to_num(values[item[0], j], nan=-2))
+    ]  # fmt: skip
+    if not panel.persons:
+        notes.append("The raters are not persons, so no metric can be compared with a single one of them.")
+    notes += [f"{m}: {why}." for m, why in zip(chosen, found.reasons, strict=True) if why]
+    return Table(
+        title=f"{panel.name}: human ceiling on {panel.aspect}",
+        rows=rows,
+        layout=Layout("metric", "measure", "share", heads={str(m): short(m) for m in chosen}),
+        definitions={
+            "shown": "the metric's correlation as a share of the ceiling (correction for attenuation); may exceed 1 by chance",
+            "ceiling": "what a metric that knew the true score would reach: "
+            + ", ".join(f"{m} {c:.3f}" for m, c in zip(chosen, found.ceiling, strict=True)),
+        },
+        method=found.method + ".",
+        notes=[*notes, *people_note(panel)],
+        signature=signature(panel, splits=splits, seed=seed),
+    )

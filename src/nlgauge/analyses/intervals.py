@@ -1,0 +1,105 @@
+"""How sure is each number? Intervals for every metric and measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._common import Named, defined, measures_of, people_note, signature
+from nlgauge.analyses.correlation import short
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.stats.bootstrap import Unit, bootstrap
+from nlgauge.stats.fisher import fisher_interval
+from nlgauge.stats.measure import Measure, evaluate
+from nlgauge.table import Layout, Row, Table
+
+Kind = Literal["percentile", "bca", "fisher"]
+
+
+@analysis("intervals", paper="002", question="How sure is each number?")
+def intervals(
+    panel: Panel,
+    *,
+    measures: Sequence[Named] | None = None,
+    over: Unit = "both",
+    kind: Kind = "percentile",
+    draws: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """Value, lower and upper end of every metric under every measure.
+
+    `over` says what could have been otherwise: other inputs, other systems, both, or other raters. `fisher` is the
+    textbook interval of a single correlation (global and system level) and takes outputs as independent.
+    """
+    chosen, notes = defined(panel, measures_of(measures))
+    stacked = panel.stacked()
+    if kind == "fisher":
+        chosen, value, low, high, method = _fisher(panel, chosen, level, notes)
+    elif kind in ("percentile", "bca"):
+        human = panel.human
+        if over == "raters":
+            if panel.aspect not in panel.raters:
+                raise NeedsMissing(
+                    f"{panel.name}, {panel.aspect}: resampling raters needs at least two raters."
+                )
+            human = panel.raters[panel.aspect]
+        found = bootstrap(stacked, human, chosen, how=over, draws=draws, seed=seed, progress=progress)
+        low, high = found.interval(kind, level)
+        value, method = found.value, f"{'BCa' if kind == 'bca' else 'Percentile'} {found.method}"
+        if (lost := int(found.undefined.sum())) > 0:
+            notes.append(f"{lost} of {found.samples.size} draws had no defined correlation and are left out.")
+    else:
+        raise NameUnknown(f"no interval '{kind}'; use percentile, bca or fisher.")
+    rows: list[Row] = [
+        {"metric": metric, "aspect": panel.aspect, "measure": str(m), "value": float(value[k, j]), "low": float(low[k, j]),
+         "high": float(high[k, j]), "interval": f"{_short(value[k, j])} [{_short(low[k, j])} {_short(high[k, j])}]"}
+        for k, metric in enumerate(panel.metrics)
+        for j, m in enumerate(chosen)
+    ]  # fmt: skip
+    order = {m: -np.nansum(value[k] * (-1 if m in panel.lower else 1)) for k, m in enumerate(panel.metrics)}
+    rows.sort(key=lambda row: order[row["metric"]])
+    return Table(
+        title=f"{panel.name}: {level:.0%} intervals of the agreement on {panel.aspect}",
+        rows=rows,
+        layout=Layout("metric", "measure", "interval", heads={str(m): short(m) for m in chosen}),
+        method=method + ".",
+        notes=[*notes, *people_note(panel)],
+        signature=signature(panel, interval=kind, over=over, draws=draws, seed=seed),
+    )
+
+
+def _fisher(
+    panel: Panel, measures: list[Measure], level: float, notes: list[str]
+) -> tuple[list[Measure], np.ndarray, np.ndarray, np.ndarray, str]:
+    """Only where one correlation of so many points stands behind the number."""
+    fit = [
+        m
+        for m in measures
+        if m.grouping in ("global", "system") and m.coefficient in ("pearson", "spearman", "kendall")
+    ]
+    if not fit:
+        raise NeedsMissing(
+            "Fisher's interval is for one correlation: use global/… or system/… measures, or the bootstrap."
+        )
+    if len(fit) < len(measures):
+        left = ", ".join(str(m) for m in measures if m not in fit)
+        notes.append(f"not given: {left} (means of several correlations: Fisher's interval does not apply).")
+    found = evaluate(panel.stacked(), panel.human, fit)
+    shared = np.isfinite(panel.stacked()) & np.isfinite(panel.human)
+    low, high = np.empty_like(found.value), np.empty_like(found.value)
+    for j, m in enumerate(fit):
+        points = shared.sum(axis=(1, 2)) if m.grouping == "global" else shared.any(axis=2).sum(axis=1)
+        low[:, j], high[:, j] = fisher_interval(
+            found.value[:, j], points, coefficient=m.coefficient, level=level
+        )
+    return fit, found.value, low, high, "Fisher's z interval; takes the points as independent"
+
+
+def _short(x: float) -> str:
+    return "–" if np.isnan(x) else f"{x:.2f}".replace("0.", ".", 1) if abs(x) < 1 else f"{x:.2f}"

@@ -1,0 +1,84 @@
+"""In which order do the metrics stand, and where are the steps? Rank clusters as the shared tasks print them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._common import Named, measures_of, signature
+from nlgauge.analyses.significance import significance
+from nlgauge.data.panel import Panel
+from nlgauge.stats.bootstrap import bootstrap
+from nlgauge.stats.measure import evaluate
+from nlgauge.table import Row, Table
+
+
+@analysis("ranking", paper="002", question="In which order do the metrics stand, and where are the steps?")
+def ranking(
+    panel: Panel,
+    *,
+    measure: Named = "input/kendall",
+    draws: int = 1000,
+    level: float = 0.05,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **test_options: Any,
+) -> Table:
+    """Metrics from best to worst with a bootstrap interval and a rank.
+
+    Going down the list, a metric takes the current rank unless a metric that has it already is significantly better;
+    then the next rank begins (the rule of the WMT metrics tasks). All of rank 1 may be the best one.
+    """
+    chosen = measures_of(measure)[0]
+    pairs = significance(
+        panel, measure=chosen, draws=draws, level=level, seed=seed, progress=progress, **test_options
+    )
+    stacked = panel.oriented()
+    found = evaluate(stacked, panel.human, [chosen])
+    spread = bootstrap(stacked, panel.human, [chosen], how="both", draws=draws, seed=seed).interval()
+    beats = {(r["better"], r["worse"]): r for r in pairs.rows}
+    names = list(dict.fromkeys([*(r["better"] for r in pairs.rows), *(r["worse"] for r in pairs.rows)]))
+    ranks = clusters(names, {pair for pair, row in beats.items() if row["significant"]})
+    rows: list[Row] = []
+    for place, name in enumerate(names):
+        k = panel.names.index(name)
+        below = beats.get((name, names[place + 1])) if place + 1 < len(names) else None
+        rows.append(
+            {"rank": ranks[name], "metric": name, "aspect": panel.aspect, "measure": str(chosen),
+             "value": float(found.value[k, 0]), "low": float(spread.low[k, 0]), "high": float(spread.high[k, 0]),
+             "p to next": float(below["p"]) if below else None, "n": int(found.n[k, 0])}
+        )  # fmt: skip
+    notes = list(pairs.notes)
+    if panel.lower:
+        notes.append(f"less is better: {', '.join(sorted(panel.lower))}; their sign is turned here.")
+    if np.isnan(found.value).any():
+        notes.append("metrics without a value stand last.")
+    return Table(
+        title=f"{panel.name}: ranks of the metrics on {panel.aspect}, {chosen}",
+        rows=rows,
+        definitions=pairs.definitions,
+        method=pairs.method
+        + f" Interval: 95 %, percentile bootstrap over systems and inputs, {draws} draws. "
+        "A rank ends where a metric is significantly worse than one that has the rank.",
+        notes=notes,
+        signature=signature(panel, measure=chosen, seed=seed),
+    )
+
+
+def clusters(names: list[str], better: set[tuple[str, str]]) -> dict[str, int]:
+    """Ranks of names in their order, from the pairs in which the first is significantly better.
+
+    >>> clusters(["a", "b", "c"], {("a", "c")})
+    {'a': 1, 'b': 1, 'c': 2}
+    """
+    ranks: dict[str, int] = {}
+    current: list[str] = []
+    rank = 1
+    for name in names:
+        if any((other, name) in better for other in current):
+            rank, current = rank + 1, []
+        current.append(name)
+        ranks[name] = rank
+    return ranks

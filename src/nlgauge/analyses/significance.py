@@ -1,0 +1,170 @@
+"""Is one metric really better than another? Tests for every pair of metrics (paper 002 section 5.1, paper 004 section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._common import Named, measures_of, people_note, signature
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.stats.bootstrap import bootstrap_test
+from nlgauge.stats.corrections import benjamini_hochberg, holm
+from nlgauge.stats.measure import Measure, evaluate
+from nlgauge.stats.permutation import PairTests, permutation_pairs
+from nlgauge.stats.profiles import profile_of
+from nlgauge.stats.williams import williams_pairs
+from nlgauge.table import Layout, Row, Table
+
+Test = Literal["permutation", "williams", "bootstrap"]
+CORRECTIONS: dict[str, Callable[[Any], Any]] = {"holm": holm, "bh": benjamini_hochberg, "none": np.asarray}
+WORDS = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction", "none": "no correction"}
+
+
+@analysis("significance", paper="002", question="Is one metric really better than another?")
+def significance(
+    panel: Panel,
+    *,
+    measure: Named = "input/kendall",
+    test: Test = "permutation",
+    how: Literal["both", "inputs", "systems", "cells"] | None = None,
+    draws: int | None = None,
+    correction: Literal["holm", "bh", "none"] = "holm",
+    level: float = 0.05,
+    profile: str = "nlgauge",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """One row per pair, the better metric first: difference, p, corrected p.
+
+    Metrics of which less is better change their sign first, so that a difference always means what it says.
+    """
+    chosen = measures_of(measure)[0]
+    if len(panel.metrics) < 2:
+        raise NeedsMissing(f"{panel.name}: comparing metrics needs at least two; found {len(panel.metrics)}.")
+    if correction not in CORRECTIONS:
+        raise NameUnknown(f"no correction '{correction}'; use {', '.join(CORRECTIONS)}.")
+    stacked = panel.oriented()
+    values = evaluate(stacked, panel.human, [chosen]).value[:, 0]
+    if np.isnan(values).all():
+        reason = evaluate(stacked, panel.human, [chosen]).reason[0, 0]
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: {chosen}: {reason}")
+    # Best first; a metric without a value cannot be compared and stands last.
+    order = sorted(range(len(values)), key=lambda k: (np.isnan(values[k]), -values[k]))
+    tests = run_test(
+        stacked[order],
+        panel.human,
+        [chosen],
+        test,
+        how=how,
+        draws=draws,
+        profile=profile,
+        seed=seed,
+        progress=progress,
+    )
+    adjusted = CORRECTIONS[correction](tests.p[:, 0])
+    names = [panel.names[k] for k in order]
+    rows = [
+        _row(panel, chosen, names, (int(i), int(j)), tests, at, float(adjusted[at]), level)
+        for at, (i, j) in enumerate(tests.pairs)
+    ]
+    return Table(
+        title=f"{panel.name}: differences between metrics on {panel.aspect}, {chosen}",
+        rows=rows,
+        layout=Layout("better", "worse", "p corrected") if len(names) <= 12 else None,
+        shown=["better", "worse", "difference", "p", "p corrected", "significant"],
+        definitions={str(chosen): chosen.definition},
+        method=_sentence(tests.method)
+        + f" {WORDS[correction][0].upper()}{WORDS[correction][1:]} over {len(rows)} pairs.",
+        notes=_notes(panel, tests, rows),
+        signature=signature(
+            panel, measure=chosen, test=test, profile=profile, correction=correction, seed=seed
+        ),
+    )
+
+
+def run_test(
+    stacked: Any, human: Any, measures: list[Measure], test: Test, *, how: Any = None, draws: int | None = None,
+    profile: str = "nlgauge", seed: int = 0, progress: Progress | None = None,
+) -> PairTests:  # fmt: skip
+    """The chosen test on all pairs."""
+    if test == "permutation":
+        return permutation_pairs(
+            stacked, human, measures, how=how, draws=draws, profile=profile, seed=seed, progress=progress
+        )
+    if test == "williams":
+        absolute = profile_of(profile).williams_absolute
+        return williams_pairs(stacked, human, measures, absolute=absolute, progress=progress)
+    if test == "bootstrap":
+        return _bootstrap_pairs(
+            stacked, human, measures, how or "both", draws or 1000, profile, seed, progress
+        )
+    raise NameUnknown(f"no test '{test}'; use permutation, williams or bootstrap.")
+
+
+def _bootstrap_pairs(
+    stacked: Any,
+    human: Any,
+    measures: list[Measure],
+    how: Any,
+    draws: int,
+    profile: str,
+    seed: int,
+    progress: Progress | None,
+) -> PairTests:
+    k = len(stacked)
+    pairs = np.array([(i, j) for i in range(k) for j in range(i + 1, k)], np.int64)
+    p, difference = np.empty((len(pairs), len(measures))), np.empty((len(pairs), len(measures)))
+    cells = np.empty(len(pairs), np.int64)
+    for at, (i, j) in enumerate(pairs):
+        p[at], difference[at] = bootstrap_test(
+            stacked[i], stacked[j], human, measures, how=how, draws=draws, seed=seed, profile=profile
+        )
+        cells[at] = np.isfinite(stacked[[i, j]]).all(axis=0).__and__(np.isfinite(human)).sum()
+        if progress is not None:
+            progress(at + 1, len(pairs))
+    unit = "systems and inputs" if how == "both" else how
+    method = f"bootstrap test of the difference, resampling {unit}, two-sided, {draws} draws, seed {seed}"
+    names = tuple(str(m) for m in measures)
+    return PairTests(names, pairs, difference, p, np.zeros(p.shape, np.int64), cells, draws, method)
+
+
+def _row(
+    panel: Panel,
+    measure: Measure,
+    names: list[str],
+    pair: tuple[int, int],
+    tests: PairTests,
+    at: int,
+    adjusted: float,
+    level: float,
+) -> Row:
+    i, j = pair
+    return {
+        "better": names[i], "worse": names[j], "aspect": panel.aspect, "measure": str(measure),
+        "difference": float(tests.difference[at, 0]), "p": float(tests.p[at, 0]), "p corrected": adjusted,
+        "significant": bool(adjusted < level), "n": int(tests.cells[at]),
+    }  # fmt: skip
+
+
+def _notes(panel: Panel, tests: PairTests, rows: list[Row]) -> list[str]:
+    notes = people_note(panel)
+    if "whole systems and whole inputs" in tests.method or "swapping whole inputs" in tests.method:
+        notes.append(
+            "The test asks whether the two metrics are exchangeable on these very systems; to speak of other systems too, "
+            "swap systems (how=systems), which needs six or more."
+        )
+    lost = int(tests.undefined.sum())
+    if lost:
+        notes.append(f"{lost} draws had no defined correlation and are left out of p.")
+    untested = sum(np.isnan(row["p"]) for row in rows)
+    if untested:
+        notes.append(f"{untested} pairs could not be tested (no defined correlation).")
+    return notes
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + "."

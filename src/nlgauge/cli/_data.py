@@ -1,0 +1,176 @@
+"""Verbs that work on a data set: one decorator gives them FILE, the column options, the choice and the output options.
+
+    @with_data
+    def command(pick: Selection, measure: Annotated[...] = "input/kendall") -> list[Table]:
+        \"\"\"Help text with examples.\"\"\"
+        return pick.each("ranking", measure=measure)
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.cli import _options as o
+from nlgauge.errors import DataError, NeedsMissing, NlgaugeError
+
+if TYPE_CHECKING:
+    from nlgauge.data.dataset import Dataset
+    from nlgauge.data.panel import Panel
+    from nlgauge.table import Table
+
+
+def _before(
+    file: o.File,
+    aspect: o.Aspects = None,
+    metrics: o.Metrics = None,
+    by: o.By = None,
+    keep_people: o.KeepPeople = False,
+) -> None: ...
+
+
+def _after(
+    system: o.System = None,
+    input: o.Input = None,
+    output: o.Output = None,
+    human: o.Human = None,
+    metric: o.MetricColumns = None,
+    rater: o.Rater = None,
+    lower: o.Lower = None,
+    repeats: o.Repeats = "auto",
+    encoding: o.Encoding = None,
+    reader: o.Reader = None,
+    seed: o.Seed = 0,
+    format: o.Format = "table",
+    out: o.Out = None,
+) -> None: ...
+
+
+@dataclass
+class Selection:
+    """The data and what of it was asked for."""
+
+    file: str
+    data: Dataset
+    aspects: Sequence[str] | None
+    metrics: Sequence[str] | None
+    by: Sequence[str] | None
+    keep_people: bool
+    seed: int
+    card: list[str] = field(default_factory=list)
+    out: Path | None = None
+
+    def panels(self) -> Iterator[tuple[dict[str, Any], Callable[[], Panel]]]:
+        """One panel per group and aspect, made when asked for."""
+        if not self.data.aspects:
+            self.data.aspect()
+        for group, part in self.data.by(*self.by) if self.by else [({}, self.data)]:
+            for aspect in self.aspects or part.aspects:
+                keep = self.keep_people or "system" in group
+                yield group, functools.partial(part.panel, self.data.aspect(aspect), metrics=self.metrics, keep_people=keep)
+
+    def each(self, analysis: str, **options: Any) -> list[Table]:
+        """The analysis of every panel; rows carry the group's values. A group where it means nothing is said, not fatal."""
+        from nlgauge import registry
+
+        run = registry.get("analysis", analysis)
+        names = inspect.signature(run.function).parameters
+        if "seed" in names:
+            options.setdefault("seed", self.seed)
+        if run.takes == "dataset":
+            return [run(self.data, **options)]
+        tables: list[Table] = []
+        refused: list[str] = []
+        for group, panel in self.panels():
+            try:
+                with progress(f"{analysis}", "progress" in names) as more:
+                    table = run(panel(), **options, **more)
+            except (NeedsMissing, DataError) as error:
+                refused.append(str(error))
+                continue
+            table.rows = [{**group, **row} for row in table.rows]
+            tables.append(table)
+        if not tables:
+            raise NeedsMissing("; ".join(dict.fromkeys(refused)) or "nothing to compute.")
+        if refused:
+            o.tell(["not computed:", *dict.fromkeys(refused)])
+        return tables
+
+
+@contextmanager
+def progress(words: str, wanted: bool = True) -> Iterator[dict[str, Any]]:
+    """A bar on stderr for functions that report (done, all); nothing when stderr is no terminal."""
+    if not wanted:
+        yield {}
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(words, total=None)
+        yield {"progress": lambda done, total: bar.update(task, completed=done, total=total)}
+
+
+def with_data(function: Callable[..., list[Table] | None]) -> Callable[..., None]:
+    """Make a verb of a function of a Selection; its own options stand between the choice and the columns."""
+    own = [p for p in inspect.signature(function, eval_str=True).parameters.values() if p.name != "pick"]
+    first, last = (list(inspect.signature(f, eval_str=True).parameters.values()) for f in (_before, _after))
+    mine = {p.name for p in own}
+    parameters = [*(p for p in first if p.name not in mine), *own, *(p for p in last if p.name not in mine)]
+    parameters.sort(key=lambda p: p.default is not inspect.Parameter.empty)
+
+    @functools.wraps(function)
+    def command(**given: Any) -> None:
+        from nlgauge.data.card import card
+
+        data = load(given)
+        pick = Selection(
+            given["file"], data, o.listed(given.get("aspect")), o.listed(given.get("metrics")), o.listed(given.get("by")),
+            given["keep_people"], given["seed"], card(data, given["keep_people"]), given["out"],
+        )  # fmt: skip
+        o.tell(pick.card)
+        tables = function(pick, **{name: given[name] for name in mine})
+        if tables is not None:
+            o.show(tables, given["format"], given["out"])
+
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command
+
+
+def load(given: dict[str, Any]) -> Dataset:
+    """The file with the user's words about its columns, or the built-in example."""
+    import nlgauge as ng
+
+    file = given["file"]
+    if file == "example" and not Path(file).exists():
+        return ng.example()
+    if given["repeats"] not in ("auto", "number", "mean"):
+        raise NlgaugeError(f"--repeats {given['repeats']}: use auto, number or mean.")
+    said = {k: given[k] for k in ("system", "input", "output", "rater", "encoding", "reader") if given[k] is not None}
+    return ng.load(
+        file, lower=o.listed(given["lower"]) or (), human=o.listed(given["human"]), metrics=o.listed(given["metric"]),
+        repeats=given["repeats"], **said,
+    )  # fmt: skip
+
+
+def settings(pairs: Sequence[str] | None) -> dict[str, Any]:
+    """`--set draws=200 --set test=williams` as {"draws": 200, "test": "williams"}."""
+    import ast
+
+    found: dict[str, Any] = {}
+    for pair in pairs or ():
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise NlgaugeError(f"--set {pair}: write name=value.")
+        try:
+            found[name.strip()] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            found[name.strip()] = value  # a bare word is a text
+    return found

@@ -1,0 +1,161 @@
+"""The catalogue of published human-judgement sets: what they hold, where they come from, how to load them.
+
+One module per family of sets, each with `ENTRIES`; they are found, not listed: adding a set touches one file.
+Nothing of the data stands here, only facts about it (sizes, hashes, licences) and the code that joins files.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from nlgauge.data.dataset import Dataset
+
+Loader = Callable[..., "Dataset"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A place in a public repository. The commit may be short where nothing is downloaded from it."""
+
+    repository: str
+    commit: str
+    path: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.repository} @{self.commit[:7]} {self.path}".rstrip()
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of the mirror. Where it holds its `origin`'s own bytes it can be downloaded; otherwise it was
+    repackaged, and `layout` says what the loader reads in it. A set loads without its `extra` files."""
+
+    path: str
+    size: int
+    sha256: str
+    layout: str
+    origin: Origin | None = None
+    extra: bool = False
+
+    @property
+    def untouched(self) -> bool:
+        return self.origin is not None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Facts about one set. `aspects` maps aspect to scale; `papers` are those of the five that use it."""
+
+    name: str
+    title: str
+    task: str
+    aspects: dict[str, str]
+    raters: str
+    licence: str
+    cite: str
+    reference: str
+    origins: tuple[Origin, ...]
+    papers: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    shape: str = ""
+    files: tuple[File, ...] = ()
+    missing: str = ""
+    notes: tuple[str, ...] = ()
+    loader: Loader | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def needed(self) -> tuple[File, ...]:
+        return tuple(f for f in self.files if not f.extra)
+
+    def here(self, folder: Path) -> str:
+        """How much of the set the folder holds: 'yes', 'part', or 'no'."""
+        there = sum((folder / f.path).is_file() for f in self.files)
+        whole = all((folder / f.path).is_file() for f in self.needed)
+        return "no" if not there else "yes" if whole else "part"
+
+
+@cache
+def _found() -> dict[str, Entry]:
+    entries: dict[str, Entry] = {}
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        for entry in getattr(importlib.import_module(module.name), "ENTRIES", ()):
+            if entry.name in entries:
+                raise ValueError(f"two sets of the catalogue are called '{entry.name}'")
+            entries[entry.name] = entry
+    return dict(sorted(entries.items()))
+
+
+def entries() -> list[Entry]:
+    """All sets, by name."""
+    return list(_found().values())
+
+
+def entry(name: str) -> Entry:
+    """The set of that name; an unknown name answers with the nearest ones.
+
+    >>> entry("qags-xsum").shape
+    '1 system × 239 articles'
+    """
+    try:
+        return _found()[name]
+    except KeyError:
+        raise NameUnknown(
+            f"no published set '{name}'.{did_you_mean(name, _found())} "
+            f"`nlgauge data list` shows all {len(_found())}."
+        ) from None
+
+
+def mirror_folder(given: str | Path | None = None) -> Path:
+    """Where the files are: what is given, else NLGAUGE_DATA, else the user's cache folder."""
+    if given is not None:
+        return Path(given).expanduser()
+    if set_by_user := os.environ.get("NLGAUGE_DATA"):
+        return Path(set_by_user).expanduser()
+    home = Path.home()
+    if sys.platform == "win32":
+        cache_folder = Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        cache_folder = home / "Library" / "Caches"
+    else:
+        cache_folder = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return cache_folder / "nlgauge" / "data"
+
+
+def load_set(name: str, mirror: str | Path | None = None, **options: Any) -> Dataset:
+    """A published set as a Dataset, from the mirror folder; `options` are those of the set (see its module).
+
+    >>> load_set("wmt23-zh-en", domain="news")         # doctest: +SKIP
+    """
+    found = entry(name)
+    if found.loader is None:
+        raise NeedsMissing(f"{name} cannot be loaded: {found.missing}")
+    folder = mirror_folder(mirror)
+    absent = [f for f in found.needed if not (folder / f.path).is_file()]
+    if absent:
+        how = (
+            f"`nlgauge data get {name}` downloads it"
+            if absent[0].untouched
+            else f"`nlgauge data show {name}` says more"
+        )
+        raise DataError(
+            f"{name}: {absent[0].path} is not in {folder}; {how}, "
+            "or name your folder with --mirror or NLGAUGE_DATA."
+        )
+    try:
+        return found.loader(folder, **options)
+    except TypeError as error:
+        if "unexpected keyword argument" not in str(error):
+            raise
+        raise DataError(f"{name}: {str(error).split('() ')[-1]}; this set has no such option.") from None

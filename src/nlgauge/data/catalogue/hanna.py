@@ -1,0 +1,127 @@
+"""HANNA: stories of 10 models and of people for 96 prompts, six criteria, 72 metrics and LLM judges."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import polars as pl
+
+from nlgauge.data.catalogue import Entry, File, Origin
+from nlgauge.data.catalogue._tools import records, unpivot
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.files import read_bytes
+
+CRITERIA = {
+    "RE": "Relevance",
+    "CH": "Coherence",
+    "EM": "Empathy",
+    "SU": "Surprise",
+    "EG": "Engagement",
+    "CX": "Complexity",
+}
+
+
+def load(folder: Path, judges: bool = False) -> Dataset:
+    """`judges` adds the 140 columns of LLM judges (5 models × 4 prompts × 7), what has no score read as missing."""
+    frame = pl.read_parquet(io.BytesIO(read_bytes(folder / "hanna" / "hanna_scores_long.parquet")))
+    frame = frame.with_columns(
+        pl.col("model").alias("system"), pl.col("prompt_idx").cast(pl.String).alias("input")
+    )
+    columns = frame.columns
+    metrics = columns[columns.index("Complexity") + 1 : columns.index("Human 1 RE")]
+    llms = [c for c in columns if re.fullmatch(r".+ (RE|CH|EM|SU|EG|CX|AVG) [1-4]", c)]
+    notes = ["the three ratings of a criterion are places in the file, not persons"]
+    stories = {
+        (s["model"], str(s["prompt_idx"])): s for s in records(folder / "hanna" / "hanna_stories.jsonl.gz")
+    }
+    texts = [stories[key] for key in frame.select(KEY).rows()]
+    human = {s["prompt_idx"]: s["story"] for s in stories.values() if s["model"] == "Human"}
+    samples = frame.select(KEY).with_columns(
+        pl.Series("output", [s["story"] for s in texts], pl.String),
+        pl.Series("source", [s["prompt"] for s in texts], pl.String),
+        pl.Series("references", [[human[s["prompt_idx"]]] for s in texts], pl.List(pl.String)),
+    )
+    notes.append(f"{samples['output'].null_count()} stories could not be joined to their ratings: no text")
+    # The marks after a metric's name say which kind it is; a name without them is easier to type.
+    scores = frame.select(*KEY, *(pl.col(c).alias(re.sub(r" [Ξ¤][§εΔ]$", "", c)) for c in metrics))
+    if judges:
+        scores = scores.join(_judges(frame.select(*KEY, *llms), notes), on=KEY)
+    long = [
+        unpivot(frame, {f"Human {k} {short}": name for short, name in CRITERIA.items()}, str(k))
+        for k in (1, 2, 3)
+    ]
+    return Dataset.of("hanna", samples, ratings=pl.concat(long), scores=scores, people=["Human"], notes=notes)
+
+
+def _judges(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """The release codes a reply without a score as -1 and then averages replies: below 0 a value is no score.
+    Where one of the six criteria is missing their average AVG is missing too."""
+    llms = frame.columns[2:]
+    lost = sum(int((frame[c] < 0).sum()) for c in llms)
+    notes.append(
+        f"LLM judges: {lost} values below 0 are missing (-1 stands for a reply without a score); a mean of "
+        "replies that hides a -1 among scores cannot be told"
+    )
+    known = frame.with_columns(
+        pl.when(pl.col(c) >= 0).then(pl.col(c)).cast(pl.Float64).alias(c) for c in llms
+    )
+    averages = []
+    for name in (c for c in llms if " AVG " in c):
+        whole = pl.all_horizontal(
+            pl.col(name.replace(" AVG ", f" {short} ")).is_not_null() for short in CRITERIA
+        )
+        averages.append(pl.when(whole).then(pl.col(name)).alias(name))
+    return known.with_columns(averages)
+
+
+ENTRIES = (
+    Entry(
+        name="hanna",
+        title="HANNA",
+        task="story generation",
+        aspects=dict.fromkeys(CRITERIA.values(), "1–5"),
+        raters="3 ratings an output; which worker gave them is not known",
+        licence="MIT",
+        cite="chhun-etal-2022-human",
+        reference="Chhun, Colombo, Suchanek, Clavel (2022). Of Human Criteria and Automatic Metrics: A "
+        "Benchmark of the Evaluation of Story Generation. COLING.",
+        origins=(
+            Origin(
+                "dig-team/hanna-benchmark-asg",
+                "282f275",
+                "hanna_metric_scores_llm.csv, hanna_llm_stories.csv",
+            ),
+            Origin("maiush/PPairS", "0beef74", "data/hanna.jsonl"),
+        ),
+        papers=("002",),
+        people=("Human",),
+        shape="11 systems (1 of them people) × 96 prompts",
+        files=(
+            File(
+                "hanna/hanna_scores_long.parquet",
+                777439,
+                "a067644648eba2d6a4b517c854fdfb619c5418122f8bc69f1cbd1c3b9c5a72f2",
+                "Parquet: model, prompt_idx, six criteria, 72 metrics, 'Human k XX', LLM columns 'name XX k'",
+            ),
+            File(
+                "hanna/hanna_stories.jsonl.gz",
+                600431,
+                "5c471248505373b2769effd135532cd38840cc7107f600de8bf3f6732159aa23",
+                "JSONL: model, prompt_idx, prompt, story",
+            ),
+            File(
+                "hanna/hanna_prompts_and_human_stories.jsonl.gz",
+                106694,
+                "ff76bbd2e57a83ffd34588958ece62a372b789d993b03363719d2128028d3927",
+                "JSONL: Prompt, Human (not read by the loader)",
+                extra=True,
+            ),
+        ),
+        missing="hanna_stories_annotations.csv with the workers' ids: the published ICC2k cannot be "
+        "recomputed.",
+        notes=("Paper 002 states 6 systems × 60 inputs for HANNA; its Table 5 describes the full set.",),
+        loader=load,
+    ),
+)

@@ -1,0 +1,152 @@
+"""USR: dialogue responses on Persona-Chat and Topical-Chat, six aspects, three named raters an output."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+
+from nlgauge.data.catalogue import Entry, File, Origin
+from nlgauge.data.catalogue._tools import ratings, records, scores
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.errors import DataError
+
+ASPECTS = {
+    "Understandable": "0–1",
+    "Natural": "1–3",
+    "MaintainsContext": "1–3",
+    "Engaging": "1–3",
+    "UsesKnowledge": "0–1",
+    "Overall": "1–5",
+}
+PEOPLE = ("Original Ground Truth", "New Human Generated")
+BERTSCORE = (
+    "bert_recall_* is really BERTScore F1; bert_f1_* and bert_precision_* are its precision and recall, "
+    "in unknown order"
+)
+
+
+def load(folder: Path, which: str) -> Dataset:
+    home = folder / "usr_dialogue"
+    rows = records(home / f"usr_{which}_chat.jsonl")
+    reference = {r["context_id"]: r["response"].strip() for r in rows if r["model"] == PEOPLE[0]}
+    samples = pl.DataFrame(
+        {
+            "system": [r["model"] for r in rows],
+            "input": [str(r["context_id"]) for r in rows],
+            "output": [r["response"].strip() for r in rows],
+            "context": [r["context"].strip() for r in rows],
+            "fact": [r["fact"].strip() for r in rows],
+            "references": [[reference[r["context_id"]]] for r in rows],
+        }
+    )
+    notes = [BERTSCORE, f"references are the responses of '{PEOPLE[0]}'"]
+    table = scores(samples, [r["metrics"] for r in rows])
+    table = table.join(scores(samples, [r.get("metrics_rankingnlpsystems") for r in rows]), on=KEY)
+    predicted = home / f"unieval_{which}_chat_predictions.jsonl"
+    if predicted.is_file():
+        others = sorted(records(predicted), key=lambda r: int(r["i"]))
+        if [r["system_id"] for r in others] != samples["system"].to_list():
+            raise DataError(
+                f"{predicted}: its rows are not those of usr_{which}_chat.jsonl (the systems differ)."
+            )
+        table = table.join(scores(samples, [r["predict_scores"] for r in others], "unieval_"), on=KEY)
+    elif which == "topical":
+        notes.append(f"{predicted.name} is not there: UniEval's own predictions are left out")
+    long = ratings(
+        (r["model"], str(r["context_id"]), aspect, given["annotator"], given[aspect])
+        for r in rows
+        for given in r["ratings"]
+        for aspect in ASPECTS
+    )
+    return Dataset.of(
+        f"usr-{which}",
+        samples,
+        ratings=long,
+        scores=table,
+        persons=True,
+        people=PEOPLE,
+        lower=["perplexity"],
+        notes=notes,
+    )
+
+
+def _entry(
+    which: str, shape: str, raters: str, origins: tuple[Origin, ...], files: tuple[File, ...]
+) -> Entry:
+    return Entry(
+        name=f"usr-{which}",
+        title=f"USR, {which.capitalize()}-Chat",
+        task="dialogue",
+        aspects=ASPECTS,
+        raters=raters,
+        licence="MIT (checklist tables, CTC, UniEval), none stated (13 metrics); the USR data page was "
+        "not reachable",
+        cite="mehri-eskenazi-2020-usr",
+        reference="Mehri, Eskenazi (2020). USR: An Unsupervised and Reference Free Evaluation Metric for "
+        "Dialog Generation. ACL.",
+        origins=(
+            Origin("inimah/metric-preference-checklist", "490d587", f"data/usr_{which}_chat.csv"),
+            Origin("tanyuqian/ctc-gen-eval", "d5851e6", "train/data/"),
+            *origins,
+        ),
+        papers=("000", "001", "002", "003"),
+        people=PEOPLE,
+        shape=shape,
+        files=files,
+        missing="The 13 metrics of RankingNLPSystems have no value for 'Original Ground Truth', their "
+        "reference.",
+        notes=(BERTSCORE + ".", "Raters' names were replaced by r1, r2, …"),
+        loader=partial(load, which=which),
+    )
+
+
+ROWS = (
+    "JSONL: context_id, model, context, fact, response, ratings[{annotator, aspects}], metrics{}, "
+    "metrics_rankingnlpsystems{}"
+)
+ENTRIES = (
+    _entry(
+        "persona",
+        "5 systems (2 of them people) × 60 contexts",
+        "3 an output, of 4 persons",
+        (Origin("PierreColombo/RankingNLPSystems", "21c8cc7", "final_df/DIALOG_pc.csv"),),
+        (
+            File(
+                "usr_dialogue/usr_persona_chat.jsonl",
+                725163,
+                "655ce9b25b8ce45041b3d0760403475df8fc59ac3dfe97e3c0ad9bbdfd2e8147",
+                ROWS,
+            ),
+        ),
+    ),
+    _entry(
+        "topical",
+        "6 systems (2 of them people) × 60 contexts",
+        "3 an output, of 5 persons",
+        (
+            Origin("PierreColombo/RankingNLPSystems", "21c8cc7", "final_df/DIALOG_tc.csv"),
+            Origin(
+                "maszhongming/UniEval",
+                "d33e7b6",
+                "reproduce/unieval_predict/dialogue/topical_chat_result.json",
+            ),
+        ),
+        (
+            File(
+                "usr_dialogue/usr_topical_chat.jsonl",
+                1159919,
+                "e68e9448e0d3ee16db1b033bb000d60dff4d5ea3df9072eedb5d07e7cad5aaea",
+                ROWS,
+            ),
+            File(
+                "usr_dialogue/unieval_topical_chat_predictions.jsonl",
+                158895,
+                "a7160fee9713a6f626015ee52ed2d6c913a11d804d8c72a7586d8f6039539bd6",
+                "JSONL: i, system_id, predict_scores{six aspects}",
+                extra=True,
+            ),
+        ),
+    ),
+)

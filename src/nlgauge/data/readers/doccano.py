@@ -1,0 +1,129 @@
+"""doccano JSON lines: texts with labels; one file of a project, or a folder with one file per annotator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nlgauge.data.answers import Answers, dataset_of
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.peek import Peek
+from nlgauge.data.records import Record, read_records
+from nlgauge.errors import DataError
+from nlgauge.registry import register
+
+LABELS = ("label", "labels", "cats")
+NAMED = re.compile(r"^\s*(?P<question>[^:=]*[^\W\d_][^:=]*?)\s*[:=]\s*(?P<value>.+?)\s*$", re.S)
+
+
+@register("reader", "doccano")
+class Doccano:
+    """doccano JSONL: labels such as '4' or 'quality:4'; a folder of files has one annotator per file."""
+
+    @staticmethod
+    def recognises(peek: Peek) -> bool:
+        if peek.is_folder:
+            files = sorted(peek.path.glob("*.jsonl"))
+            return bool(files) and all(_is_doccano(Peek(file).record) for file in files)
+        return _is_doccano(peek.record)
+
+    @staticmethod
+    def read(
+        path: Path,
+        *,
+        values: Mapping[str, Any] | str | None = None,
+        ignore: str = "",
+        task: str = "labels",
+        annotator: str | None = None,
+        encoding: str | None = None,
+    ) -> Dataset:
+        """`task='seq2seq'`: the labels are outputs that annotators wrote, not ratings."""
+        if task not in ("labels", "seq2seq"):
+            raise DataError(f"option task: found '{task}', expected labels or seq2seq.")
+        files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+        if not files:
+            raise DataError(f"{path}: no .jsonl file in this folder.")
+        found = [
+            (r, file.stem if path.is_dir() else annotator) for file in files for r in read_records(file, encoding)
+        ]
+        return _written(path, found) if task == "seq2seq" else _rated(path, found, Answers(values, ignore))
+
+
+def _is_doccano(record: dict[str, Any]) -> bool:
+    labels = next((record[k] for k in LABELS if k in record), None)
+    ours = isinstance(labels, list) and all(isinstance(label, str | list) for label in labels)
+    return ours and "id" in record and isinstance(record.get("text", record.get("data")), str)
+
+
+def _labels(record: Record) -> list[Any]:
+    key = next((k for k in LABELS if k in record.values), None)
+    if key is None:
+        raise DataError(
+            f"{record.where}: no key 'label', 'labels' or 'cats'. Keys found: {', '.join(record.values)}."
+        )
+    found: list[Any] = record.maybe(key, list) or []
+    if any(isinstance(label, list) for label in found):
+        raise DataError(
+            f"{record.where}, key '{key}': holds marked spans, which are no ratings; "
+            "export a classification project."
+        )
+    return found
+
+
+def _rated(path: Path, found: list[tuple[Record, str | None]], answers: Answers) -> Dataset:
+    rows, places, empty = [], [], 0
+    for row, (record, who) in enumerate(found):
+        record.want("id", int, str)
+        rows.append(
+            {
+                ("text" if k == "data" else k): v
+                for k, v in record.values.items()
+                if k not in (*LABELS, "Comments")
+            }
+        )
+        places.append(record.number)
+        labels = _labels(record)
+        empty += not labels
+        for label in labels:
+            named = NAMED.match(str(label))
+            question, value = (named["question"], named["value"]) if named else ("label", label)
+            answers.add(row, record.where, question, who, value)
+    ratings, notes = answers.ratings(path.name)
+    if not ratings:
+        raise DataError(f"{path}: none of the {len(rows)} texts has a label.")
+    if empty:
+        notes.append(f"{empty} texts without a label")
+    return dataset_of(path, rows, places, word="line", ratings=ratings, persons=True, notes=notes)
+
+
+def _written(path: Path, found: list[tuple[Record, str | None]]) -> Dataset:
+    rows, places = [], []
+    for record, who in found:
+        others = {
+            k: v for k, v in record.values.items() if k not in (*LABELS, "Comments", "text", "data", "id")
+        }
+        source = record.values.get("text", record.values.get("data"))
+        for label in _labels(record):
+            rows.append(
+                {
+                    **others,
+                    "system": who or "annotator",
+                    "input": str(record.want("id", int, str)),
+                    "source": source,
+                    "output": str(label),
+                }
+            )
+            places.append(record.number)
+    if not rows:
+        raise DataError(f"{path}: nobody wrote an output for any of the {len(found)} texts.")
+    said = {"system": "system", "input": "input", "source": "source", "output": "output"}
+    return dataset_of(
+        path,
+        rows,
+        places,
+        word="line",
+        said=said,
+        notes=["outputs written by annotators; there are no ratings"],
+    )

@@ -1,0 +1,122 @@
+"""Label Studio, JSON export: tasks with data{} and annotations[]; ratings per annotator, pairwise choices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nlgauge.data.answers import Answers, dataset_of
+from nlgauge.data.choices import FIRST, SECOND, Choices, add_pair
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.peek import Peek
+from nlgauge.data.records import Record, read_records, shown
+from nlgauge.errors import DataError
+from nlgauge.registry import register
+
+# What a result of a type holds, and under which key of its value.
+VALUES = {"rating": "rating", "number": "number", "choices": "choices"}
+SELECTED = {"left": FIRST, "right": SECOND}
+
+
+@register("reader", "label-studio")
+class LabelStudio:
+    """Label Studio JSON: ratings, numbers and choices per annotator; pairwise results are comparisons."""
+
+    @staticmethod
+    def recognises(peek: Peek) -> bool:
+        return isinstance(peek.record.get("data"), dict) and isinstance(peek.record.get("annotations"), list)
+
+    @staticmethod
+    def read(
+        path: Path,
+        values: Mapping[str, Any] | str | None = None,
+        ignore: str = "",
+        encoding: str | None = None,
+    ) -> Dataset:
+        tasks = read_records(path, encoding)
+        answers, choices = Answers(values, ignore), Choices(path.name)
+        aside: Counter[str] = Counter()
+        rows: list[dict[str, Any]] = []
+        for row, task in enumerate(tasks):
+            rows.append(dict(task.want("data", dict)))
+            for annotation in task.children("annotations"):
+                if annotation.values.get("was_cancelled"):
+                    aside["cancelled annotations"] += 1
+                    continue
+                rater = _annotator(annotation.values.get("completed_by"))
+                for result in annotation.children("result"):
+                    if result.values.get("type") == "pairwise":
+                        asked = str(result.want("from_name", str))
+                        add_pair(
+                            choices, task, rows[-1], aspect=asked, rater=rater, preferred=_selected(result)
+                        )
+                    else:
+                        _answer(answers, aside, row, result, rater)
+            rows[-1] |= _predictions(task)
+        notes = [f"left aside: {', '.join(f'{n} {what}' for what, n in aside.items())}"] if aside else []
+        if choices.choices:
+            if answers.found:
+                notes.append("ratings in pairwise tasks left aside: they do not say which output is rated")
+            return choices.dataset(notes)
+        ratings, more = answers.ratings(path.name)
+        if not ratings:
+            raise DataError(f"{path}: none of the {len(tasks)} tasks has a rating, a number or a choice.")
+        # A task's number keeps outputs apart when nothing else says what was rated.
+        rows = [
+            row if "id" in row else {"id": task.number, **row} for row, task in zip(rows, tasks, strict=True)
+        ]
+        return dataset_of(
+            path,
+            rows,
+            [t.number for t in tasks],
+            word="task",
+            ratings=ratings,
+            persons=True,
+            notes=[*notes, *more],
+        )
+
+
+def _annotator(who: Any) -> str | None:
+    """A number, or in newer exports an object with id and e-mail."""
+    if isinstance(who, dict):
+        who = who.get("email") or who.get("id")
+    return None if who is None else str(who)
+
+
+def _selected(result: Record) -> str:
+    selected = (result.maybe("value", dict) or {}).get("selected")
+    if selected not in SELECTED:
+        raise DataError(
+            f"{result.where}, key 'value': found {shown(selected)} as selected, expected left or right."
+        )
+    return SELECTED[selected]
+
+
+def _answer(answers: Answers, aside: Counter[str], row: int, result: Record, rater: str | None) -> None:
+    kind = str(result.values.get("type"))
+    if kind not in VALUES:
+        aside[f"results of type '{kind}'"] += 1
+        return
+    value = result.want("value", dict).get(VALUES[kind])
+    if isinstance(value, list) and len(value) > 1:
+        aside["choices of several answers"] += 1
+        return
+    answers.add(
+        row, result.where, str(result.want("from_name", str)), rater, value or (value if value == 0 else None)
+    )
+
+
+def _predictions(task: Record) -> dict[str, Any]:
+    """What a named model predicted, as metric columns `model:question`."""
+    found: dict[str, Any] = {}
+    for prediction in task.children("predictions"):
+        model = prediction.values.get("model_version")
+        for result in prediction.children("result") if model else ():
+            grade = Answers().grade(
+                (result.maybe("value", dict) or {}).get(VALUES.get(str(result.values.get("type")), ""))
+            )
+            if grade is not None:
+                found[f"{model}:{result.values.get('from_name')}"] = grade
+    return found

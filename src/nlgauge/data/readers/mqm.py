@@ -1,0 +1,187 @@
+"""Google's MQM files (wmt-mqm-human-evaluation): marked errors to scores, or the published average scores."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from nlgauge.data.answers import Rating, dataset_of
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.files import decode, read_bytes
+from nlgauge.data.peek import Peek
+from nlgauge.data.records import number, option_numbers
+from nlgauge.errors import DataError
+from nlgauge.registry import register
+
+NEEDED = ("system", "doc", "rater", "target", "category", "severity")
+# Freitag et al. 2021; the special ones win over the severity.
+WEIGHTS = {"major": 5.0, "minor": 1.0, "neutral": 0.0, "no-error": 0.0}
+PUNCTUATION, NON_TRANSLATION = 0.1, 25.0
+MARK = re.compile(r"</?v>")
+AVERAGES = re.compile(r"^system\s+mqm_avg_score\s+\S+\s*$", re.I)
+
+
+@register("reader", "mqm")
+class Mqm:
+    """Google MQM: the TSV of marked errors (one score per rater), or *.avg_seg_scores.tsv."""
+
+    @staticmethod
+    def recognises(peek: Peek) -> bool:
+        head = peek.text.partition("\n")[0]
+        return bool(AVERAGES.match(head)) or (
+            "\t" in head and set(NEEDED) <= {n.strip() for n in head.split("\t")}
+        )
+
+    @staticmethod
+    def read(
+        path: Path, weights: Mapping[str, Any] | str | None = None, encoding: str | None = None
+    ) -> Dataset:
+        lines = decode(path, read_bytes(path), encoding).replace("\r\n", "\n").split("\n")
+        if AVERAGES.match(lines[0]):
+            return _averages(path, lines)
+        return _errors(path, lines, WEIGHTS | option_numbers("weights", weights))
+
+
+def _averages(path: Path, lines: list[str]) -> Dataset:
+    rows = []
+    for i, line in enumerate(lines[1:], 2):
+        words = line.split()
+        if words and len(words) != 3:
+            raise DataError(
+                f"{path}, line {i}: found {len(words)} fields, expected 3 (system, score, segment)."
+            )
+        if words:
+            rows.append(
+                (
+                    words[0],
+                    words[2],
+                    "mqm",
+                    None,
+                    number(f"{path}, line {i}, column 'mqm_avg_score'", words[1]),
+                )
+            )
+    if not rows:
+        raise DataError(f"{path}: has a header but no rows.")
+    long = pl.DataFrame(rows, schema=Dataset.RATINGS, orient="row")
+    return Dataset.of(
+        path.name,
+        long.select(KEY),
+        ratings=long.drop_nulls("value"),
+        notes=["mqm is the published mean over raters of minus the weighted errors: higher is better"],
+    )
+
+
+def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Dataset:
+    names = [name.strip() for name in lines[0].split("\t")]
+    missing = [name for name in NEEDED if name not in names]
+    if missing:
+        raise DataError(f"{path}, line 1: no column '{missing[0]}'. Columns found: {', '.join(names)}.")
+    # Tabs never stand inside a field and quotes mean nothing, so this is exact where a CSV parser is not.
+    rows = []
+    for i, line in enumerate(lines[1:], 2):
+        if line.strip():
+            fields = line.split("\t")
+            if len(fields) != len(names):
+                raise DataError(f"{path}, line {i}: found {len(fields)} fields, the header has {len(names)}.")
+            rows.append((i, dict(zip(names, fields, strict=True))))
+    segment = _segment_column(path, names, rows)
+    samples: dict[tuple[str, str], int] = {}
+    fields_of: list[dict[str, Any]] = []
+    places: list[int] = []
+    scores: dict[tuple[int, str], float] = {}
+    skipped: Counter[str] = Counter()
+    void: set[tuple[int, str]] = set()
+    for i, row in rows:
+        if row["doc"] == "canary":
+            continue
+        key = row["system"], f"{row['doc']}:{row[segment]}"
+        at = samples.get(key)
+        if at is None:
+            at = samples[key] = len(fields_of)
+            fields_of.append(
+                {
+                    "system": key[0],
+                    "input": key[1],
+                    "output": MARK.sub("", row["target"]),
+                    "source": MARK.sub("", row.get("source", "")),
+                    "document": row["doc"],
+                }
+            )
+            places.append(i)
+        elif fields_of[at]["output"] != MARK.sub("", row["target"]):
+            skipped["rows with another target text than the first of their segment: that text is"] += 1
+        severity, category = _plain(row["severity"]), _plain(row["category"])
+        if severity == "hotw-test" or not row["rater"].strip():
+            skipped["attention tests" if row["rater"].strip() else "rows without a rater"] += 1
+            continue
+        who = at, row["rater"].strip()
+        if "unrateable" in (severity, category):
+            void.add(who)
+            continue
+        scores[who] = scores.get(who, 0.0) - _weight(path, i, severity, category, weights)
+    if not fields_of:
+        raise DataError(f"{path}: has a header but no rows.")
+    notes = [_weights_note(weights), *(f"{n} {what} left out" for what, n in skipped.items())]
+    if void:
+        notes.append(f"{len(void)} segments were called unrateable by a rater: no score by that rater")
+    ratings = [
+        Rating(at, "mqm", rater, score) for (at, rater), score in scores.items() if (at, rater) not in void
+    ]
+    return dataset_of(
+        path,
+        fields_of,
+        places,
+        word="line",
+        ratings=ratings,
+        persons=True,
+        notes=notes,
+        human={},
+        metrics={},
+        said={"system": "system", "input": "input", "output": "output", "source": "source"},
+    )
+
+
+def _segment_column(path: Path, names: list[str], rows: list[tuple[int, dict[str, str]]]) -> str:
+    """The segment's number in the test set; in its document where files fill in a constant for the former."""
+    known = [name for name in ("seg_id", "globalSegId", "doc_id", "docSegId") if name in names]
+    if not known:
+        raise DataError(
+            f"{path}, line 1: no column 'seg_id' or 'globalSegId'. Columns found: {', '.join(names)}."
+        )
+    return next((name for name in known if len({row[name] for _, row in rows}) > 1), known[0])
+
+
+def _plain(word: str) -> str:
+    """Names vary in case, blanks and marks between the years."""
+    return word.strip().rstrip("!").lower().replace("_", "-").replace("no error", "no-error")
+
+
+def _weight(path: Path, line: int, severity: str, category: str, weights: Mapping[str, float]) -> float:
+    if severity not in weights:
+        raise DataError(
+            f"{path}, line {line}, column 'severity': found '{severity}', which has no weight; known: "
+            f"{', '.join(weights)}. Say its weight: weights='{severity or 'word'}=5'."
+        )
+    if severity in ("neutral", "no-error"):
+        return weights[severity]
+    if category.startswith("non-translation"):
+        return weights.get("non-translation", NON_TRANSLATION)
+    if severity == "minor" and category == "fluency/punctuation":
+        return weights.get("punctuation", PUNCTUATION)
+    return weights[severity]
+
+
+def _weights_note(weights: Mapping[str, float]) -> str:
+    special = {
+        "minor fluency/punctuation": weights.get("punctuation", PUNCTUATION),
+        "non-translation": weights.get("non-translation", NON_TRANSLATION),
+    }
+    named = {k: v for k, v in weights.items() if k not in ("punctuation", "non-translation")} | special
+    return "mqm is minus the sum of a rater's weighted errors, so higher is better; weights: " + ", ".join(
+        f"{name} {value:g}" for name, value in named.items()
+    )

@@ -1,0 +1,59 @@
+"""SummEval (Fabbri et al. 2021): model outputs with the ratings of three experts and five crowd workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nlgauge.data.answers import Rating, dataset_of
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.peek import Peek
+from nlgauge.data.records import number, read_records
+from nlgauge.registry import register
+
+GROUPS = {"expert_annotations": ("expert", "{}"), "turker_annotations": ("turker", "{} (turker)")}
+
+
+@register("reader", "summeval")
+class SummEval:
+    """SummEval jsonl: every expert and every crowd rating; crowd ratings are aspects of their own."""
+
+    @staticmethod
+    def recognises(peek: Peek) -> bool:
+        record = peek.record
+        return any(isinstance(record.get(group), list) for group in GROUPS) and "model_id" in record
+
+    @staticmethod
+    def read(path: Path, encoding: str | None = None) -> Dataset:
+        records = read_records(path, encoding)
+        rows: list[dict[str, Any]] = []
+        ratings = []
+        for row, record in enumerate(records):
+            for key in ("model_id", "id"):
+                record.want(key, str, int)
+            record.maybe("decoded", str)
+            record.maybe("references", list)
+            rows.append({k: v for k, v in record.values.items() if k not in GROUPS})
+            for group, (who, aspect) in GROUPS.items():
+                for slot in record.children(group):
+                    for name, value in slot.values.items():
+                        found = number(f"{slot.where}, key '{name}'", value)
+                        if found is not None:
+                            ratings.append(Rating(row, aspect.format(name), f"{who} {slot.number}", found))
+        said = {
+            "system": "model_id",
+            "input": "id",
+            "output": "decoded",
+            "source": "text",
+            "references": "references",
+        }
+        return dataset_of(
+            path,
+            rows,
+            [r.number for r in records],
+            word="line",
+            ratings=ratings,
+            said=said,
+            human={},
+            notes=["'coherence' is the experts', 'coherence (turker)' the crowd's; they are never averaged"],
+        )

@@ -1,0 +1,195 @@
+"""NLGauge's own tidy format; its writer is data/tidy.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.peek import Peek
+from nlgauge.data.records import Record, read_records, shown
+from nlgauge.data.tidy import RESERVED, VERSION, parse_type
+from nlgauge.errors import DataError
+from nlgauge.registry import register
+
+ODD = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+PREFERRED = ("first", "second", "tie")
+
+
+@register("reader", "tidy")
+class Tidy:
+    """NLGauge's own JSON lines: a header, a line per output with ratings and scores, one per comparison."""
+
+    @staticmethod
+    def recognises(peek: Peek) -> bool:
+        return isinstance(peek.record.get("nlgauge"), int)
+
+    @staticmethod
+    def read(path: Path) -> Dataset:
+        header, *lines = read_records(path)
+        _check_header(path, header, len(lines))
+        comparisons = [line for line in lines if "comparison" in line.values]
+        outputs = [line for line in lines if "comparison" not in line.values]
+        keys = _keys(outputs)
+        samples = _samples(header, outputs)
+        data = Dataset.of(
+            path.name,
+            samples,
+            ratings=_ratings(header, outputs, keys),
+            scores=_scores(header, outputs, samples),
+            failures=_failures(outputs, keys),
+            comparisons=pl.DataFrame(
+                [_comparison(line) for line in comparisons], schema=Dataset.COMPARISONS, orient="row"
+            ),
+        )
+        return _with_facts(data, header)
+
+
+def _with_facts(data: Dataset, header: Record) -> Dataset:
+    """What the header says and no table holds; whatever it does not say stays as found (people: by name)."""
+    facts: dict[str, Any] = {}
+    for field in fields(Dataset):
+        now = getattr(data, field.name)
+        if isinstance(now, pl.DataFrame) or header.values.get(field.name) is None:
+            continue
+        kind = list if isinstance(now, frozenset | tuple) else type(now)
+        facts[field.name] = type(now)(header.maybe(field.name, kind))
+    return replace(data, **facts)
+
+
+def _check_header(path: Path, header: Record, found: int) -> None:
+    version = header.want("nlgauge", int)
+    if version > VERSION:
+        raise DataError(
+            f"{header.where}: format {version} is newer than this nlgauge reads ({VERSION}); update nlgauge."
+        )
+    promised = header.maybe("lines", int)
+    if promised is not None and promised != found:
+        raise DataError(
+            f"{path}: the header promises {promised} lines and {found} follow; the file is cut off or edited."
+        )
+
+
+def _names(header: Record, key: str) -> list[str]:
+    return [str(name) for name in header.maybe(key, list) or []]
+
+
+def _keys(outputs: Sequence[Record]) -> list[tuple[str, str]]:
+    seen: dict[tuple[str, str], str] = {}
+    for line in outputs:
+        key = str(line.want("system", str, int)), str(line.want("input", str, int))
+        if key in seen:
+            raise DataError(f"{line.where}: repeats system '{key[0]}', input '{key[1]}' of {seen[key]}.")
+        seen[key] = line.where.rpartition(", ")[2]
+    return list(seen)
+
+
+def _samples(header: Record, outputs: Sequence[Record]) -> pl.DataFrame:
+    types = {"system": "String", "input": "String"} | (header.maybe("columns", dict) or {})
+    rows = []
+    for line in outputs:
+        row = {name: value for name, value in line.values.items() if name not in RESERVED}
+        rows.append(row | (line.maybe("columns", dict) or {}))
+    names = dict.fromkeys([*types, *(name for row in rows for name in row)])
+    return pl.DataFrame(
+        [_column(header, outputs, name, [row.get(name) for row in rows], types.get(name)) for name in names]
+    )
+
+
+def _column(
+    header: Record, outputs: Sequence[Record], name: str, values: list[Any], type_name: str | None
+) -> pl.Series:
+    if type_name is None:  # written by hand: as JSON has it
+        return pl.Series(name, values, strict=False)
+    dtype = parse_type(type_name)
+    if dtype is None:
+        raise DataError(f"{header.where}: column '{name}' has the unknown type '{type_name}'.")
+    if name in KEY:
+        return pl.Series(name, [str(v) for v in values], pl.String)
+    if "Float" in type_name:
+        values = [_number_like(v) for v in values]
+    try:
+        return pl.Series(name, values, dtype)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        for line, value in zip(outputs, values, strict=True):
+            try:
+                pl.Series([value], dtype=dtype)
+            except Exception:
+                raise DataError(
+                    f"{line.where}, key '{name}': found {shown(value)}, expected {type_name}."
+                ) from None
+        raise
+
+
+def _number_like(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_number_like(v) for v in value]
+    return (
+        ODD.get(value, value) if isinstance(value, str) else float(value) if isinstance(value, int) else value
+    )
+
+
+def _float(where: str, value: Any) -> float:
+    found = _number_like(value)
+    if not isinstance(found, float) or isinstance(value, bool):
+        raise DataError(f"{where}: found {shown(value)}, expected a number.")
+    return found
+
+
+def _ratings(header: Record, outputs: Sequence[Record], keys: Sequence[tuple[str, str]]) -> pl.DataFrame:
+    """In the order of the header's aspects and raters, then of the outputs."""
+    rows = []
+    for line, key in zip(outputs, keys, strict=True):
+        for rating in line.children("ratings"):
+            rater = rating.maybe("rater", str)
+            rows.append(
+                (
+                    *key,
+                    rating.want("aspect", str),
+                    rater,
+                    _float(f"{rating.where}, key 'value'", rating.want("value")),
+                )
+            )
+    aspects = {name: i for i, name in enumerate(_names(header, "aspects"))}
+    raters = {name: i for i, name in enumerate(_names(header, "raters"))}
+    rows.sort(key=lambda row: (aspects.get(row[2], len(aspects)), raters.get(row[3], len(raters))))
+    return pl.DataFrame(rows, schema=Dataset.RATINGS, orient="row")
+
+
+def _scores(header: Record, outputs: Sequence[Record], samples: pl.DataFrame) -> pl.DataFrame:
+    found = [line.maybe("scores", dict) or {} for line in outputs]
+    names = list(dict.fromkeys([*_names(header, "metrics"), *(name for scores in found for name in scores)]))
+    columns = []
+    for name in names:
+        values = [scores.get(name) for scores in found]
+        if not set(map(type, values)) <= {float, int, type(None)}:  # look at each only when something is odd
+            values = [
+                None if value is None else _float(f"{line.where}, score '{name}'", value)
+                for line, value in zip(outputs, values, strict=True)
+            ]
+        columns.append(pl.Series(name, values, pl.Float64, strict=False))
+    return samples.select(KEY).with_columns(columns)
+
+
+def _failures(outputs: Sequence[Record], keys: Sequence[tuple[str, str]]) -> pl.DataFrame:
+    rows = [
+        (*key, metric, str(reason))
+        for line, key in zip(outputs, keys, strict=True)
+        for metric, reason in (line.maybe("failures", dict) or {}).items()
+    ]
+    return pl.DataFrame(rows, schema=Dataset.FAILURES, orient="row")
+
+
+def _comparison(line: Record) -> tuple[str | None, ...]:
+    inner = Record(f"{line.where}, key 'comparison'", line.number, line.want("comparison", dict))
+    names = {name: inner.want(name, str) for name in ("input", "first", "second", "preferred")}
+    if names["preferred"] not in PREFERRED:
+        raise DataError(
+            f"{inner.where}, key 'preferred': found '{names['preferred']}', expected {', '.join(PREFERRED)}."
+        )
+    aspect, rater = inner.maybe("aspect", str), inner.maybe("rater", str)
+    return names["input"], names["first"], names["second"], aspect, rater, names["preferred"]

@@ -1,0 +1,46 @@
+"""UniEval (Zhong et al. 2022): outputs with human scores, and in result files the predicted ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nlgauge.data.answers import dataset_of
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.peek import Peek
+from nlgauge.data.records import read_records
+from nlgauge.registry import register
+
+
+@register("reader", "unieval")
+class UniEval:
+    """UniEval json: system_output with scores{} (people) and predict_scores{} (the metric)."""
+
+    @staticmethod
+    def recognises(peek: Peek) -> bool:
+        record = peek.record
+        return isinstance(record.get("scores"), dict) and (
+            "system_output" in record or "predict_scores" in record
+        )
+
+    @staticmethod
+    def read(path: Path, metric: str = "unieval", encoding: str | None = None) -> Dataset:
+        """`metric` names whoever predicted: predict_scores.coherence is the metric 'unieval-coherence'."""
+        records = read_records(path, encoding)
+        aspects = dict.fromkeys(name for r in records for name in r.want("scores", dict))
+        predicted = dict.fromkeys(name for r in records for name in r.maybe("predict_scores", dict) or {})
+        said = {
+            "system": "system_id",
+            "input": "doc_id",
+            "output": "system_output",
+            "source": "source",
+            "context": "context",
+            "references": "reference",
+        }
+        return dataset_of(
+            path,
+            [r.values for r in records],
+            [r.number for r in records],
+            said=said,
+            human={name: f"scores.{name}" for name in aspects},
+            metrics={f"{metric}-{name}": f"predict_scores.{name}" for name in predicted},
+        )

@@ -1,0 +1,163 @@
+"""Nested records (JSON, JSON lines) with the place where each stands, so that every complaint can name it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nlgauge.data.files import check_lines, decode, read_bytes
+from nlgauge.data.peek import Peek
+from nlgauge.errors import DataError
+
+KINDS = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    bool: "true/false",
+    int: "a number",
+    float: "a number",
+}
+
+
+@dataclass(frozen=True)
+class Record:
+    """One JSON object: `where` names it for errors, `number` is its line or its place in the list."""
+
+    where: str
+    number: int
+    values: dict[str, Any]
+
+    def want(self, key: str, *kinds: type) -> Any:
+        """The value of a key that must be there."""
+        if self.values.get(key) is None:
+            known = ", ".join(self.values) or "none"
+            raise DataError(f"{self.where}: no value for key '{key}'. Keys found: {known}.")
+        return self.maybe(key, *kinds)
+
+    def maybe(self, key: str, *kinds: type) -> Any:
+        """The value of a key, None when it is absent or null; another kind of value is refused."""
+        value = self.values.get(key)
+        if value is not None and kinds and not isinstance(value, kinds):
+            expected = " or ".join(dict.fromkeys(KINDS[k] for k in kinds))
+            raise DataError(f"{self.where}, key '{key}': found {shown(value)}, expected {expected}.")
+        return value
+
+    def children(self, key: str) -> list[Record]:
+        """A list of objects under a key, as records; absent or null is an empty list."""
+        found = self.maybe(key, list) or []
+        for i, child in enumerate(found, 1):
+            if not isinstance(child, dict):
+                raise DataError(
+                    f"{self.where}, key '{key}', item {i}: found {shown(child)}, expected an object."
+                )
+        return [Record(f"{self.where}, key '{key}', item {i}", i, child) for i, child in enumerate(found, 1)]
+
+
+def shown(value: Any) -> str:
+    """A value for an error message: its kind and its beginning.
+
+    >>> shown(["a", "b"]), shown("four")
+    ("a list (['a', 'b'])", "a text ('four')")
+    """
+    if value is None:
+        return "null"
+    text = repr(value)
+    return (
+        f"{KINDS.get(type(value), type(value).__name__)} ({text if len(text) <= 40 else text[:37] + '...'})"
+    )
+
+
+def number(where: str, value: Any) -> float | None:
+    """A JSON value as a number; null, an empty text and NaN are missing, anything else is refused."""
+    if value is None or (
+        isinstance(value, str) and value.strip().lower() in ("", "none", "null", "nan", "n/a")
+    ):
+        return None
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            raise ValueError
+        found = float(value)
+    except ValueError:
+        raise DataError(f"{where}: found {shown(value)}, expected a number (or null).") from None
+    return found if abs(found) < float("inf") else None
+
+
+def read_records(path: Path, encoding: str | None = None) -> list[Record]:
+    """The objects of a JSON-lines file or of a JSON list."""
+    text = decode(path, read_bytes(path), encoding)
+    if text.lstrip()[:1] == "[":
+        found = parse_json(str(path), text)
+        if not isinstance(found, list):
+            raise DataError(f"{path}: found {shown(found)}, expected a list of objects.")
+        pairs = [(f"{path}, record {i}", i, value) for i, value in enumerate(found, 1)]
+    else:
+        check_lines(path, text)
+        lines = [(i, line) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
+        pairs = [(f"{path}, line {i}", i, parse_json(f"{path}, line {i}", line)) for i, line in lines]
+    if not pairs:
+        raise DataError(f"{path}: the file holds no records.")
+    for where, _, value in pairs:
+        if not isinstance(value, dict):
+            raise DataError(f"{where}: found {shown(value)}, expected an object.")
+    return [Record(where, i, value) for where, i, value in pairs]
+
+
+def parse_json(where: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise DataError(f"{where}: the JSON is nested too deeply.") from None
+    except ValueError as error:
+        raise DataError(f"{where}: is not JSON ({error}); is the file cut off?") from None
+
+
+def first_row(peek: Peek) -> dict[str, Any]:
+    """The first record of a JSON, CSV, TSV or Parquet file, for a reader that wants to recognise it."""
+    if peek.record or peek.is_folder:
+        return peek.record
+    if peek.bytes[:4] == b"PAR1":
+        import polars as pl
+
+        try:
+            return next(pl.read_parquet(peek.path, n_rows=1).iter_rows(named=True), {})
+        except Exception:
+            return {}
+    head = peek.text[: 1 << 16]
+    separator = max("\t,;", key=head.partition("\n")[0].count)
+    try:
+        rows = csv.reader(io.StringIO(head), delimiter=separator)
+        names, values = next(rows), next(rows)
+    except (csv.Error, StopIteration):
+        return {}
+    return dict(zip((n.strip() for n in names), values, strict=False))
+
+
+def option_map(option: str, said: Mapping[str, Any] | str | None) -> dict[str, str]:
+    """A reader's option that maps words: a mapping, or a text such as 'good=3,bad=1'; keys lose their case.
+
+    >>> option_map("values", "Good=3, bad=1")
+    {'good': '3', 'bad': '1'}
+    """
+    if said is None:
+        return {}
+    if isinstance(said, str):
+        pairs = [part.rpartition("=") for part in said.split(",") if part.strip()]
+        if any(not sign for _, sign, _ in pairs):
+            raise DataError(f"option {option}: found '{said}', expected pairs such as 'good=3,bad=1'.")
+        said = {word: meaning for word, _, meaning in pairs}
+    return {str(word).strip().lower(): str(meaning).strip() for word, meaning in said.items()}
+
+
+def option_numbers(option: str, said: Mapping[str, Any] | str | None) -> dict[str, float]:
+    """As `option_map`, for words that stand for numbers."""
+    found = option_map(option, said)
+    return {
+        word: n
+        for word, meaning in found.items()
+        if (n := number(f"option {option}, '{word}'", meaning)) is not None
+    }

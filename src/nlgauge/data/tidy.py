@@ -1,0 +1,168 @@
+"""The tidy format: a Dataset as one JSON-lines file that loses nothing. docs/formats.md describes it.
+
+First line: a header. Then a line per output, with its ratings, scores and failures; then one per comparison.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.errors import DataError
+
+VERSION = 1
+# Keys of a line with a meaning of their own; a column of that name goes into the line's "columns".
+RESERVED = frozenset({"nlgauge", "ratings", "scores", "failures", "comparison", "columns"})
+PLAIN = {
+    str(t): t
+    for t in (
+        pl.String,
+        pl.Boolean,
+        pl.Int8,
+        pl.Int16,
+        pl.Int32,
+        pl.Int64,
+        pl.UInt8,
+        pl.UInt16,
+        pl.UInt32,
+        pl.UInt64,
+        pl.Float32,
+        pl.Float64,
+        pl.Null,
+    )
+}
+
+
+def write_tidy(data: Dataset, path: str | Path) -> Path:
+    """Write a Dataset to a .jsonl (or .jsonl.gz) file; `nlgauge.load` reads it back the same.
+
+    >>> import nlgauge as ng
+    >>> write_tidy(ng.example(), "example.jsonl.gz")                 # doctest: +SKIP
+    """
+    path = Path(path)
+    samples, notes = _writable(data.samples)
+    _check_keys(data)
+    lines = [
+        *_sample_lines(data, samples),
+        *({"comparison": row} for row in data.comparisons.iter_rows(named=True)),
+    ]
+    header = {
+        "nlgauge": VERSION,
+        **_facts(replace(data, notes=(*data.notes, *notes))),
+        "aspects": data.aspects,
+        "raters": data.raters,
+        "metrics": data.metrics,
+        "columns": {name: str(dtype) for name, dtype in samples.schema.items()},
+        "lines": len(lines),
+    }
+    raw = "".join(_json(line) + "\n" for line in (header, *lines)).encode()
+    # Beside it first, so that a run that is stopped leaves no half file under the right name.
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(gzip.compress(raw, compresslevel=5, mtime=0) if path.suffix == ".gz" else raw)
+    part.replace(path)
+    return path
+
+
+def _facts(data: Dataset) -> dict[str, Any]:
+    """Everything about a Dataset that is no table: name, persons, people, lower, notes, …"""
+    facts = {f.name: getattr(data, f.name) for f in fields(Dataset)}
+    return {
+        name: sorted(value) if isinstance(value, frozenset) else value
+        for name, value in facts.items()
+        if not isinstance(value, pl.DataFrame)
+    }
+
+
+def parse_type(name: str) -> Any:
+    """A column's type by its name in the header; None when the name is unknown.
+
+    >>> parse_type("List(String)")
+    List(String)
+    """
+    if name.startswith("List(") and name.endswith(")"):
+        inner = parse_type(name[5:-1])
+        return None if inner is None else pl.List(inner)
+    found: Any = PLAIN.get(name)
+    return found() if found is not None else None
+
+
+def _writable(samples: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Columns that JSON cannot give back (dates, structs, categories …) become text, and a note says so."""
+    notes = []
+    for name, dtype in samples.schema.items():
+        if parse_type(str(dtype)) is None:
+            texts = [None if value is None else str(value) for value in samples[name].to_list()]
+            samples = samples.with_columns(pl.Series(name, texts, pl.String))
+            notes.append(f"column '{name}' ({dtype}) is kept as text")
+    return samples, notes
+
+
+def _check_keys(data: Dataset) -> None:
+    """What is said of an output that is not among the samples has no line to stand on."""
+    known = data.samples.select(KEY)
+    for what, frame in (("a rating", data.ratings), ("a score", data.scores), ("a failure", data.failures)):
+        lost = frame.join(known, on=KEY, how="anti")
+        if lost.height:
+            row = lost.row(0, named=True)
+            raise DataError(
+                f"{data.name}: {what} of system '{row['system']}', input '{row['input']}', not in samples."
+            )
+
+
+def _sample_lines(data: Dataset, samples: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    ratings: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for system, given, aspect, rater, value in data.ratings.select(list(Dataset.RATINGS)).iter_rows():
+        rating = {"aspect": aspect, "rater": rater, "value": value}
+        ratings.setdefault((system, given), []).append(_filled(rating))
+    failures: dict[tuple[str, str], dict[str, str]] = {}
+    for system, given, metric, reason in data.failures.select(list(Dataset.FAILURES)).iter_rows():
+        failures.setdefault((system, given), {})[metric] = reason
+    # By position: a metric may have a name that polars takes for a pattern.
+    at = [data.scores.columns.index(name) for name in KEY]
+    scores = {
+        (row[at[0]], row[at[1]]): dict(zip(data.scores.columns, row, strict=True))
+        for row in data.scores.iter_rows()
+    }
+    for row in samples.iter_rows(named=True):
+        key = row["system"], row["input"]
+        line = _filled({name: value for name, value in row.items() if name not in RESERVED})
+        if inner := _filled({name: value for name, value in row.items() if name in RESERVED}):
+            line["columns"] = inner
+        if key in ratings:
+            line["ratings"] = ratings[key]
+        known = scores.get(key, {})
+        if found := _filled({metric: known.get(metric) for metric in data.metrics}):
+            line["scores"] = found
+        if key in failures:
+            line["failures"] = failures[key]
+        yield line
+
+
+def _filled(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _json(line: dict[str, Any]) -> str:
+    try:
+        return json.dumps(line, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return json.dumps(_safe(line), ensure_ascii=False, allow_nan=False)
+
+
+def _safe(value: Any) -> Any:
+    """JSON has no NaN and no infinity; as texts in a column of numbers they come back."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"  # noqa: PLR0124
+    if isinstance(value, dict):
+        return {k: _safe(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_safe(v) for v in value]
+    return value

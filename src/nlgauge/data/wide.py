@@ -1,0 +1,118 @@
+"""A Dataset as one wide table (CSV or Parquet) for other programs: one row per output and rater.
+
+`nlgauge.load` reads it back. It holds less than the tidy format: `write_wide` says what was lost.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+
+from nlgauge.data.build import is_number_column
+from nlgauge.data.columns import ASIDE, NAMES, SETS, plain
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.errors import DataError
+
+NOBODY = "anonymous"
+TEXTS = ("output", "source", "context", "control", "references")
+
+
+def write_wide(data: Dataset, path: str | Path) -> list[str]:
+    """Write a .csv or .parquet file; the lines returned say what it does not hold."""
+    path = Path(path)
+    table, lost = wide_table(data)
+    part = path.with_name(path.name + ".part")
+    if path.suffix.lower() == ".parquet":
+        table.write_parquet(part)
+    else:
+        _flat(table).write_csv(part)
+    part.replace(path)
+    return lost
+
+
+def wide_table(data: Dataset) -> tuple[pl.DataFrame, list[str]]:
+    """The table, and what it does not hold."""
+    if not data.ratings.height and not data.metrics and data.comparisons.height:
+        raise DataError(
+            f"{data.name}: holds comparisons only, which a wide table cannot; write it as .jsonl."
+        )
+    named = bool(data.raters)
+    lost = _lost(data, named)
+    samples = _extras(data.samples, named)
+    scores = data.scores.rename({metric: f"metric.{metric}" for metric in data.metrics})
+    table = samples.join(_ratings(data, named), on=KEY, how="left", maintain_order="left_right")
+    table = table.join(scores, on=KEY, how="left", maintain_order="left")
+    if named:
+        table = table.with_columns(pl.col("rater").fill_null(NOBODY))
+    first = [name for name in (*KEY, "rater", *TEXTS) if name in table.columns]
+    return _bare_inputs(table.select(*first, pl.exclude(first))), lost
+
+
+def _lost(data: Dataset, named: bool) -> list[str]:
+    lost = []
+    if data.comparisons.height:
+        lost.append(f"{data.comparisons.height} comparisons")
+    if data.failures.height:
+        lost.append(f"the reasons of {data.failures.height} failed scores")
+    if named and (nobody := data.ratings["rater"].null_count()):
+        lost.append(f"that {nobody} ratings have no rater (they are written as rater '{NOBODY}')")
+    if named and not data.persons:
+        lost.append("that a rater's name does not stand for one person throughout")
+    if data.rated_by != "people":
+        lost.append(f"that the ratings were made by {data.rated_by}")
+    if data.lower:
+        lost.append(f"that less is better for {', '.join(sorted(data.lower))} (say --lower when you read it)")
+    return lost
+
+
+def _ratings(data: Dataset, named: bool) -> pl.DataFrame:
+    if not data.ratings.height:
+        return data.samples.select(KEY)
+    by = [*KEY, "rater"] if named else KEY
+    filled = data.ratings.with_columns(pl.col("rater").fill_null(NOBODY))
+    wide = filled.pivot("aspect", index=by, values="value", aggregate_function="mean")
+    return wide.rename({aspect: f"human.{aspect}" for aspect in data.aspects})
+
+
+def _extras(samples: pl.DataFrame, named: bool) -> pl.DataFrame:
+    """Other columns get names that do not make them metrics, raters or texts when the table is read."""
+    taken = {"rater"} if named else set()
+    free = [role for role in NAMES if role in ("aspect", "metric") or role not in (*samples.columns, *taken)]
+    words = {name for role in free for name in NAMES[role]}
+    names = {}
+    for column in samples.columns:
+        if column in (*KEY, *TEXTS):
+            continue
+        if plain(column) in words or column == "rater":
+            names[column] = f"{column} column"
+        elif is_number_column(samples[column]) and not ASIDE.match(column):
+            names[column] = f"_{column}"
+    return samples.rename(names)
+
+
+def _bare_inputs(table: pl.DataFrame) -> pl.DataFrame:
+    """Without the name of the data set before the input, which reading puts there again."""
+    for name in reversed([c for c in table.columns if plain(c) in SETS and table[c].n_unique() > 1]):
+        prefix = pl.col(name).cast(pl.String).fill_null("") + ": "
+        if table.select(pl.col("input").str.starts_with(prefix).all()).item():
+            table = table.with_columns(pl.col("input").str.strip_prefix(prefix))
+    return table
+
+
+def _flat(table: pl.DataFrame) -> pl.DataFrame:
+    """Lists as a CSV can have them: one column per reference, JSON for the others."""
+    if "references" in table.columns and isinstance(table.schema["references"], pl.List):
+        most = table.select(pl.col("references").list.len().max()).item() or 0
+        one = pl.col("references").list
+        many = [one.get(i, null_on_oob=True).alias(f"reference_{i + 1}") for i in range(most)]
+        table = table.with_columns(many).drop("references")
+    for name, dtype in table.schema.items():
+        if dtype.is_nested():
+            texts = [
+                None if value is None else json.dumps(value, ensure_ascii=False, default=str)
+                for value in table[name].to_list()
+            ]
+            table = table.with_columns(pl.Series(name, texts, pl.String))
+    return table

@@ -1,0 +1,39 @@
+"""Corrections for many tests at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def holm(p: ArrayLike) -> Floats:
+    """Holm's step-down p-values (family-wise error); NaN stays NaN and is not counted among the tests.
+
+    >>> holm([0.01, 0.04, 0.03, float("nan")]).round(3).tolist()
+    [0.03, 0.06, 0.06, nan]
+    """
+    return _adjust(p, lambda s: np.maximum.accumulate(s * np.arange(len(s), 0, -1)))
+
+
+def benjamini_hochberg(p: ArrayLike) -> Floats:
+    """Benjamini and Hochberg's step-up p-values (false discovery rate); NaN stays NaN and is not counted.
+
+    >>> benjamini_hochberg([0.01, 0.04, 0.03, float("nan")]).round(3).tolist()
+    [0.03, 0.04, 0.04, nan]
+    """
+    return _adjust(p, lambda s: np.minimum.accumulate((s * len(s) / np.arange(1, len(s) + 1))[::-1])[::-1])
+
+
+def _adjust(p: ArrayLike, step: Callable[[Floats], Floats]) -> Floats:
+    """Apply a rule to the rising p-values and put the results back in their places, at most 1."""
+    values = np.asarray(p, np.float64)
+    flat = values.reshape(-1)
+    out = np.full(flat.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(flat))
+    order = tested[np.argsort(flat[tested], kind="stable")]
+    out[order] = np.minimum(step(flat[order]), 1.0)
+    return out.reshape(values.shape)

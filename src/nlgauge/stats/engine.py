@@ -1,0 +1,271 @@
+"""Between the tests and the kernels: which coefficient goes where, and one metric or pair in all groupings.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.errors import DataError
+from nlgauge.stats.draws import STRIP, Masks, Weights, joined
+from nlgauge.stats.layout import GROUPED, Bools, Floats, Ints, Layout, layout, sorted_cells
+from nlgauge.stats.measure import Measure
+
+Progress = Callable[[int, int], None]  # (done, of all)
+LEAST = {"global": 3, "input": 2, "item": 2}  # points a group needs, as in measure.evaluate
+NEAR = 1e-12  # values closer than this part of the largest are one value, rounded differently (see ties.snap)
+
+
+class Slots(NamedTuple):
+    """The places of one grouping's coefficients among the measures; −1 for what is not wanted."""
+
+    pearson: int
+    spearman: int
+    forms: Floats
+    places: NDArray[np.int64]
+
+    def used(self) -> list[int]:
+        return [i for i in (self.pearson, self.spearman, *self.places.tolist()) if i >= 0]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The measures asked for: `fast` by grouping for the kernels, `slow` for `evaluate` draw by draw."""
+
+    measures: tuple[Measure, ...]
+    fast: dict[str, Slots]
+    slow: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(str(m) for m in self.measures)
+
+    @property
+    def slow_measures(self) -> list[Measure]:
+        return [self.measures[i] for i in self.slow]
+
+
+def wanted(measures: Iterable[object]) -> Wanted:
+    """Sort measures: names such as "input/kendall", (grouping, coefficient) pairs or Measure objects."""
+    from nlgauge.stats.kernels_finish import FORMS
+
+    parsed = [_measure(m) for m in measures]
+    if not parsed:
+        raise DataError("no measure given: name at least one, such as input/kendall")
+    places: dict[str, dict[str, int]] = {}
+    slow: list[int] = []
+    for i, m in enumerate(parsed):
+        known = m.coefficient in FORMS or m.coefficient in ("pearson", "spearman")
+        if known and m.coefficient not in places.get(m.grouping, {}):
+            places.setdefault(m.grouping, {})[m.coefficient] = i
+        else:
+            slow.append(i)
+    fast = {}
+    for grouping, at in places.items():
+        family = [c for c in at if c in FORMS]
+        forms = np.array([FORMS[c] for c in family]).reshape(len(family), 3, 5)
+        slots = np.array([at[c] for c in family], np.int64)
+        fast[grouping] = Slots(at.get("pearson", -1), at.get("spearman", -1), forms, slots)
+    return Wanted(tuple(parsed), fast, tuple(slow))
+
+
+def _measure(m: object) -> Measure:
+    if isinstance(m, Measure):
+        return m
+    return Measure.parse("/".join(m) if isinstance(m, tuple) else str(m))
+
+
+class Sorted(NamedTuple):
+    """One metric: its cells as a flat table, and sorted inside the groups of each grouping."""
+
+    x: Floats
+    orders: dict[str, Ints]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Metrics (K×N×M) and people (N×M), flat, ready to be resampled."""
+
+    systems: int
+    inputs: int
+    z: Floats
+    there: Bools
+    plans: dict[str, Layout]
+    orders: dict[str, Ints]
+    metrics: tuple[Sorted, ...]
+
+    def shared(self, *metrics: int) -> Bools:
+        """Cells that people and all of these metrics have."""
+        valid = self.there.copy()
+        for k in metrics:
+            valid &= np.isfinite(self.metrics[k].x)
+        return valid
+
+
+def arrays(metrics: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats]:
+    """Metrics as K×N×M and people as N×M, NaN for anything that is not a finite number."""
+    x, z = np.array(metrics, np.float64), np.array(human, np.float64)
+    if x.ndim == 2:
+        x = x[None]
+    if x.ndim != 3 or z.ndim != 2 or x.shape[1:] != z.shape:
+        raise DataError(
+            "metrics must be metrics × systems × inputs and people systems × inputs; "
+            f"found {x.shape} and {z.shape}"
+        )
+    x[~np.isfinite(x)] = np.nan
+    z[~np.isfinite(z)] = np.nan
+    return x, z
+
+
+def table(x: Floats, z: Floats, want: Wanted) -> Table:
+    """Sort every metric once; all draws share the result."""
+    _, n, m = x.shape
+    flat = z.reshape(-1)
+    plans = {g: layout(g, n, m) for g in GROUPED if g in want.fast}
+    metrics = tuple(
+        Sorted(row, {g: sorted_cells(plan, row, flat) for g, plan in plans.items()})
+        for row in x.reshape(len(x), -1)
+    )
+    orders = {g: sorted_cells(plan, flat) for g, plan in plans.items()}
+    return Table(n, m, flat, np.isfinite(flat), plans, orders, metrics)
+
+
+def swap_pair(
+    data: Table,
+    pair: tuple[int, int],
+    masks: Masks,
+    want: Wanted,
+    *,
+    near: float = NEAR,
+    standardise: bool = True,
+    constant_is_zero: bool = False,
+) -> Floats:
+    """Both correlations of a metric pair in every draw: 2 × measures × (1 + draws), unswapped data first."""
+    from nlgauge.stats.kernels_pool import human_side, pool_two
+    from nlgauge.stats.kernels_swap import swap_groups
+    from nlgauge.stats.kernels_system import swap_systems
+
+    valid = data.shared(*pair)
+    first, second = (data.metrics[k] for k in pair)
+    x1, x2 = (on_one_scale(m.x, valid, standardise) for m in (first, second))
+    size_x, size_z = _largest(np.stack([x1, x2])[:, valid]), _largest(data.z[valid])
+    total = np.zeros((2, len(want), len(masks.rows), STRIP))
+    count, groups = np.zeros_like(total), np.ones(len(want))
+    for grouping, slots in want.fast.items():
+        if grouping == "system":
+            near_x, near_z = NEAR * size_x, NEAR * size_z
+            swap_systems(
+                data.systems, x1, x2, data.z, valid, near_x, near_z, masks, slots, total, count
+            )  # fmt: skip
+            continue
+        plan, orders = data.plans[grouping], (first.orders[grouping], second.orders[grouping])
+        side = human_side(plan, data.orders[grouping], data.z, valid)
+        pool = pool_two(plan, orders, (x1, x2), side, valid, near * size_x)
+        least = LEAST[grouping]
+        swap_groups(
+            plan.cells, plan.size, least, side, pool, x1, x2, data.z, valid, masks, slots, total, count
+        )  # fmt: skip
+        groups[slots.used()] = max(1, int((side.n >= least).sum()))
+    if constant_is_zero:
+        return joined(total / groups[:, None, None], masks.draws + 1)
+    return joined(_mean(total, count), masks.draws + 1)
+
+
+def weigh_metric(data: Table, k: int, weights: Weights, want: Wanted) -> Floats:
+    """One metric's correlations under weights: measures × draws."""
+    from nlgauge.stats.kernels_pool import human_side, pool_one
+    from nlgauge.stats.kernels_system import weigh_systems
+    from nlgauge.stats.kernels_weight import CellWeights, weigh_groups
+
+    metric, valid = data.metrics[k], data.shared(k)
+    x = np.where(valid, metric.x, 0.0)
+    strips = len(weights.systems)
+    total = np.zeros((len(want), strips, STRIP))
+    count = np.zeros_like(total)
+    cells = np.arange(len(x), dtype=np.int32)
+    row, col, none = cells // np.int32(data.inputs), cells % np.int32(data.inputs), np.zeros_like(cells)
+    systems, inputs, ones = weights.systems, weights.inputs, np.ones((strips, 1, STRIP))
+    # inside its group a cell counts as often as its system (input level), its input (item level), or their
+    # product; the other one says how often the whole group counts
+    by = {
+        "global": CellWeights(row, col, systems, inputs, ones),
+        "input": CellWeights(row, none, systems, ones, inputs),
+        "item": CellWeights(none, col, ones, inputs, systems),
+    }
+    for grouping, slots in want.fast.items():
+        if grouping == "system":
+            near_x, near_z = NEAR * _largest(x[valid]), NEAR * _largest(data.z[valid])
+            weigh_systems(
+                data.systems, x, data.z, valid, near_x, near_z, systems, inputs, slots, total, count
+            )  # fmt: skip
+            continue
+        plan, least = data.plans[grouping], LEAST[grouping]
+        side = human_side(plan, data.orders[grouping], data.z, valid)
+        pool = pool_one(plan, metric.orders[grouping], x, side, valid)
+        weigh_groups(
+            plan.cells, plan.size, least, side, pool, x, data.z, valid, by[grouping], slots, total, count
+        )  # fmt: skip
+    return joined(_mean(total, count), weights.draws)
+
+
+def on_one_scale(x: Floats, valid: Bools, standardise: bool = True) -> Floats:
+    """(x − mean) / sd over the cells in use; a constant metric is only centred. Unused cells become 0."""
+    kept = np.where(valid, x, np.nan)
+    if standardise and valid.any():
+        sd = np.nanstd(kept)
+        kept = (kept - np.nanmean(kept)) / (sd if sd > 0 else 1.0)
+    return np.where(valid, kept, 0.0)
+
+
+def _mean(total: Floats, count: Floats) -> Floats:
+    out = np.full_like(total, np.nan)
+    np.divide(total, count, out=out, where=count > 0)
+    return out
+
+
+def _largest(values: Floats) -> float:
+    return float(np.abs(values).max(initial=0.0))
+
+
+def run_all(
+    jobs: Sequence[Any],
+    work: Callable[[Any], None],
+    threads: int | None = None,
+    progress: Progress | None = None,
+    done: int = 0,
+    of: int | None = None,
+) -> None:
+    """Do the jobs on several threads (the kernels release the GIL), all cores by default.
+
+    `progress` is told after each job, in this thread; an exception there, or Ctrl-C, stops between two jobs.
+    """
+    threads = threads or os.cpu_count() or 1
+    of = len(jobs) if of is None else of
+    if threads == 1 or len(jobs) < 2:
+        for at, job in enumerate(jobs):
+            work(job)
+            if progress is not None:
+                progress(done + at + 1, of)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting = {pool.submit(work, job) for job in jobs}
+        try:
+            while waiting:
+                finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    future.result()
+                    done += 1
+                    if progress is not None:
+                        progress(done, of)
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise

@@ -1,0 +1,72 @@
+"""Fisher's z: intervals for one correlation, and the test for two correlations of different outputs.
+
+Variances after Bonett and Wright (2000): 1/(n−3) for Pearson, (1 + r²/2)/(n−3) for Spearman, .437/(n−4) for
+Kendall. They assume independent points: right for `global` only as far as outputs are independent, and for
+`input` and `item` (means of many correlations) an interval as if there were one group.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
+
+from nlgauge.errors import NlgaugeError
+
+Floats = NDArray[np.float64]
+
+
+def fisher_interval(
+    r: ArrayLike, n: ArrayLike, coefficient: str = "pearson", level: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Lower and upper end; NaN where n is too small.
+
+    >>> low, high = fisher_interval(0.5, 30)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.17, 0.729)
+    """
+    if not 0 < level < 1:
+        raise NlgaugeError(f"the confidence level must lie between 0 and 1; found {level}")
+    values = np.asarray(r, np.float64)
+    half = ndtri(0.5 + level / 2) * np.sqrt(_variance(values, np.asarray(n, np.float64), coefficient))
+    with np.errstate(divide="ignore"):
+        z = np.arctanh(values)
+    return np.tanh(z - half), np.tanh(z + half)
+
+
+def fisher_test(
+    r1: ArrayLike,
+    n1: ArrayLike,
+    r2: ArrayLike,
+    n2: ArrayLike,
+    coefficient: str = "pearson",
+    alternative: str = "two-sided",
+) -> Floats:
+    """p-value that two correlations measured on *different* outputs are equal ("greater": the first is
+    higher).
+
+    >>> round(float(fisher_test(0.6, 100, 0.3, 100)), 4)
+    0.0076
+    """
+    a, b = np.asarray(r1, np.float64), np.asarray(r2, np.float64)
+    variance = _variance(a, np.asarray(n1, np.float64), coefficient)
+    variance = variance + _variance(b, np.asarray(n2, np.float64), coefficient)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = (np.arctanh(a) - np.arctanh(b)) / np.sqrt(variance)
+    if alternative == "two-sided":
+        return np.asarray(2 * ndtr(-np.abs(z)))
+    if alternative not in ("greater", "less"):
+        raise NlgaugeError(f"the alternative must be two-sided, greater or less; found {alternative!r}")
+    return np.asarray(ndtr(-z if alternative == "greater" else z))
+
+
+def _variance(r: Floats, n: Floats, coefficient: str) -> Any:
+    if coefficient in ("pearson", "spearman"):
+        above, lost = (np.ones_like(r) if coefficient == "pearson" else 1 + r**2 / 2), 3
+    elif coefficient == "kendall":
+        above, lost = np.full_like(r, 0.437), 4
+    else:
+        raise NlgaugeError(f"Fisher's z is known for pearson, spearman and kendall; found {coefficient!r}")
+    return np.where(n > lost, above / np.where(n > lost, n - lost, 1.0), np.nan)

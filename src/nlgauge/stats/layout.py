@@ -1,0 +1,55 @@
+"""How the cells of a systems × inputs table form the groups of a grouping, and the sorted orders that
+resampling needs.
+
+Resampling never sorts: the cells of every group are sorted once, and each draw only says how often each cell
+counts.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Bools = NDArray[np.bool_]
+
+GROUPED = ("global", "input", "item")  # the groupings that correlate cells; "system" correlates means
+
+
+class Layout(NamedTuple):
+    """Cell numbers (system * n_inputs + input) of one grouping, group after group, all of the same size."""
+
+    cells: Ints
+    size: int
+
+    @property
+    def groups(self) -> int:
+        return len(self.cells) // self.size if self.size else 0
+
+
+def layout(grouping: str, systems: int, inputs: int) -> Layout:
+    """
+    >>> layout("input", 2, 3).cells.tolist(), layout("item", 2, 3).size
+    ([0, 3, 1, 4, 2, 5], 3)
+    """
+    cells = np.arange(systems * inputs, dtype=np.int32)
+    if grouping == "global":
+        return Layout(cells, systems * inputs)
+    if grouping == "item":
+        return Layout(cells, inputs)
+    return Layout(np.ascontiguousarray(cells.reshape(systems, inputs).T).reshape(-1), systems)
+
+
+def sorted_cells(plan: Layout, x: Floats, z: Floats | None = None) -> Ints:
+    """The cells of each group by rising x, equal x by rising z; missing values last.
+
+    `x` and `z` are flat tables of all cells.
+    """
+    by_group = plan.cells.reshape(plan.groups, plan.size)
+    values = x[by_group]
+    keys = (values,) if z is None else (z[by_group], values)
+    order = np.lexsort(keys, axis=-1)
+    return np.take_along_axis(by_group, order, axis=1).reshape(-1)

@@ -1,0 +1,218 @@
+"""Permutation tests for pairs of metrics (Deutsch et al. 2021): are two correlations with people different?
+
+If the two metrics were equally good, their scores could be exchanged. Each draw swaps them on random systems,
+inputs or outputs, recomputes both correlations and compares the difference with the observed one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.errors import DataError
+from nlgauge.stats.draws import BLOCK, Masks, Swap, swap_masks
+from nlgauge.stats.engine import (
+    NEAR,
+    Progress,
+    Table,
+    Wanted,
+    arrays,
+    on_one_scale,
+    run_all,
+    swap_pair,
+    table,
+    wanted,
+)
+from nlgauge.stats.layout import Floats
+from nlgauge.stats.measure import evaluate
+from nlgauge.stats.profiles import Alternative, Count, Profile, apply_missing, profile_of
+
+
+@dataclass(frozen=True)
+class PairTests:
+    """Tests of P metric pairs under L measures. `p` and `difference` (first minus second) are P×L; `cells` is
+    the number of outputs used; `undefined` counts draws in which a correlation was undefined (all groups
+    constant): they are left out of p, except under the count rule "plain", which keeps them in the
+    denominator.
+    """
+
+    measures: tuple[str, ...]
+    pairs: NDArray[np.int64]
+    difference: Floats
+    p: Floats
+    undefined: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    draws: int
+    method: str
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """One pair: `difference`, `p` and `undefined` per measure; `samples` (L × draws) are the drawn
+    differences.
+    """
+
+    measures: tuple[str, ...]
+    difference: Floats
+    p: Floats
+    undefined: NDArray[np.int64]
+    cells: int
+    samples: Floats
+    method: str
+
+
+def permutation_test(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    z: ArrayLike,
+    measures: Iterable[object],
+    *,
+    how: Swap | None = None,
+    draws: int | None = None,
+    seed: int = 0,
+    alternative: Alternative | None = None,
+    count: Count | None = None,
+    profile: str | Profile = "nlgauge",
+) -> PermutationTest:
+    """Test metric 1 against metric 2 (systems × inputs each) for every measure at once.
+
+    Only outputs count that people and *both* metrics scored: a swap could otherwise move a gap from one
+    metric to the other and change what is compared. Each metric is standardised over those outputs, people's
+    scores never are (that would break their ties). "greater" asks whether metric 1 is better.
+
+    >>> rng = np.random.default_rng(1)
+    >>> z = rng.integers(1, 6, (8, 30)).astype(float)
+    >>> good, bad = z + rng.normal(0, 1, z.shape), z + rng.normal(0, 9, z.shape)
+    >>> test = permutation_test(good, bad, z, ["input/kendall", "global/pearson"], seed=1)
+    >>> bool((test.p < 0.01).all())
+    True
+    """
+    stacked, human = arrays(np.stack([np.asarray(x1, float), np.asarray(x2, float)]), z)
+    rules, want = profile_of(profile, how, alternative, count), wanted(measures)
+    stacked, human = apply_missing(rules.missing, stacked, human)
+    data, total = table(stacked, human, want), rules.draws if draws is None else draws
+    blocks = [
+        _differences(data, (0, 1), masks, want, rules)
+        for masks in swap_masks(rules.swap, data.systems, data.inputs, total, seed, rules.legacy)
+    ]
+    observed, samples = blocks[0][:, 0], np.concatenate([b[:, 1:] for b in blocks], axis=1)
+    exceed, undefined = _compare(samples, observed, rules)
+    p = _p_values(exceed, undefined, observed, total, rules)
+    used = int(data.shared(0, 1).sum())
+    return PermutationTest(want.names, observed, p, undefined, used, samples, rules.method(total, seed))
+
+
+def permutation_pairs(
+    x: ArrayLike,
+    z: ArrayLike,
+    measures: Iterable[object],
+    *,
+    how: Swap | None = None,
+    draws: int | None = None,
+    seed: int = 0,
+    pairs: Iterable[tuple[int, int]] | None = None,
+    alternative: Alternative | None = None,
+    count: Count | None = None,
+    profile: str | Profile = "nlgauge",
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> PairTests:
+    """The same for many pairs of K metrics (K×N×M), all by default; gives P×L p-values.
+
+    Draws are shared by all pairs and measures: a pair's p-values depend neither on the other pairs nor on the
+    number of threads. `progress(done, all)` is called after each pair (and block of draws); an exception
+    raised there, or Ctrl-C, stops between two pairs.
+    """
+    stacked, human = arrays(x, z)
+    rules, want = profile_of(profile, how, alternative, count), wanted(measures)
+    stacked, human = apply_missing(rules.missing, stacked, human)
+    chosen = chosen_pairs(pairs, len(stacked))
+    data, total = table(stacked, human, want), rules.draws if draws is None else draws
+    shape = (len(chosen), len(want))
+    observed, exceed, undefined = np.full(shape, np.nan), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    jobs = len(chosen) * -(-total // BLOCK)
+    blocks = swap_masks(rules.swap, data.systems, data.inputs, total, seed, rules.legacy)
+    for block, masks in enumerate(blocks):
+
+        def work(at: int, masks: Masks = masks) -> None:
+            found = _differences(data, (int(chosen[at, 0]), int(chosen[at, 1])), masks, want, rules)
+            observed[at] = found[:, 0]
+            more, lost = _compare(found[:, 1:], found[:, 0], rules)
+            exceed[at] += more
+            undefined[at] += lost
+
+        run_all(range(len(chosen)), work, threads, progress, block * len(chosen), jobs)
+    p = _p_values(exceed, undefined, observed, total, rules)
+    cells = np.array([data.shared(*pair).sum() for pair in chosen], np.int64)
+    return PairTests(want.names, chosen, observed, p, undefined, cells, total, rules.method(total, seed))
+
+
+def chosen_pairs(pairs: Iterable[tuple[int, int]] | None, metrics: int) -> NDArray[np.int64]:
+    """The pairs asked for, all by default, in the order of `combinations`."""
+    chosen = np.array(list(combinations(range(metrics), 2) if pairs is None else pairs), np.int64).reshape(
+        -1, 2
+    )
+    if len(chosen) and (chosen.min() < 0 or chosen.max() >= metrics):
+        raise DataError(
+            f"pairs must name metrics 0 to {metrics - 1}; found {chosen.min()} and {chosen.max()}"
+        )
+    return chosen
+
+
+def _differences(data: Table, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Floats:
+    """First minus second correlation, measures × (1 + draws), the observed difference first."""
+    both = swap_pair(
+        data,
+        pair,
+        masks,
+        want,
+        near=NEAR if rules.snap else 0.0,
+        standardise=rules.standardise,
+        constant_is_zero=rules.constant == "zero",
+    )
+    found: Floats = both[0] - both[1]
+    if want.slow:
+        found[list(want.slow)] = _slowly(data, pair, masks, want, rules)
+    return found
+
+
+def _slowly(data: Table, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Floats:
+    """Any other measure: build each swapped pair of tables and evaluate it. Right, and far slower."""
+    valid, shape = data.shared(*pair), (data.systems, data.inputs)
+    x1, x2 = (on_one_scale(data.metrics[k].x, valid, rules.standardise) for k in pair)
+    human = np.where(valid, data.z, np.nan).reshape(shape)
+    out = np.empty((len(want.slow), masks.draws + 1))
+    for d in range(masks.draws + 1):
+        strip, lane = divmod(d, masks.rows.shape[2])
+        swap = (masks.rows[strip, masks.row, lane] ^ masks.cols[strip, masks.col, lane]).astype(bool)
+        mixed = np.stack([np.where(swap, x2, x1).reshape(shape), np.where(swap, x1, x2).reshape(shape)])
+        value = evaluate(mixed, human, want.slow_measures).value
+        out[:, d] = value[0] - value[1]
+    return out
+
+
+def _compare(
+    samples: Floats, observed: Floats, rules: Profile
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many draws are at least as extreme as the observed difference, and how many are undefined."""
+    seen = observed[:, None]
+    with np.errstate(invalid="ignore"):
+        if rules.alternative == "two-sided":
+            extreme = np.abs(samples) >= np.abs(seen) - rules.tolerance
+        elif rules.alternative == "greater":
+            extreme = samples >= seen - rules.tolerance
+        else:
+            extreme = samples <= seen + rules.tolerance
+    return extreme.sum(axis=1), np.isnan(samples).sum(axis=1)
+
+
+def _p_values(
+    exceed: NDArray[np.int64], undefined: NDArray[np.int64], observed: Floats, draws: int, rules: Profile
+) -> Floats:
+    # (count + 1) / (draws + 1): the observed data is one of the draws, so p is never 0 and never too small
+    p = (exceed + 1) / (draws - undefined + 1) if rules.count == "plus-one" else exceed / draws
+    return np.where(np.isnan(observed), np.nan, p)

@@ -1,0 +1,38 @@
+"""The one shape that all statistics of raters share: raters × units, NaN where a rater gave nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.errors import DataError
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+
+def as_units(ratings: ArrayLike) -> FloatArray:
+    """Ratings as raters × units; raters × systems × inputs is flattened, one unit per (system, input).
+
+    >>> as_units([[1, 2], [1, np.nan]]).shape
+    (2, 2)
+    """
+    array = np.asarray(ratings, dtype=np.float64)
+    if array.ndim not in (2, 3) or array.shape[0] < 1:
+        shape = " × ".join(map(str, array.shape)) or "a single number"
+        raise DataError(f"ratings must be raters × units or raters × systems × inputs; found {shape}")
+    if np.isinf(array).any():
+        raise DataError("ratings must be finite numbers, or NaN where missing; found infinite values")
+    return array.reshape(array.shape[0], -1)
+
+
+def mean_of_raters(ratings: ArrayLike) -> FloatArray:
+    """Mean over the raters who gave a value; NaN where nobody did. Keeps the shape of the units."""
+    array = np.asarray(ratings, dtype=np.float64)
+    given = ~np.isnan(array)
+    count = given.sum(axis=0)
+    total = np.where(given, array, 0.0).sum(axis=0)
+    mean = np.full(total.shape, np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    return mean

@@ -1,0 +1,100 @@
+"""mt-metrics-eval v2 folders."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import nlgauge as ng
+from nlgauge.data.readers.mt_metrics_eval import read_levels
+
+
+@pytest.fixture
+def folder(samples: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(samples / "wmt99", tmp_path / "wmt99"))
+
+
+def value(frame: pl.DataFrame, column: str, **where: str) -> float | None:
+    found: float | None = frame.filter(**where)[column].item()
+    return found
+
+
+def test_segments_become_the_dataset(samples: Path) -> None:
+    data = ng.load(samples / "wmt99")
+    assert (data.systems, len(data.inputs), data.aspects) == (["Alpha", "Beta", "refA"], 4, ["mqm"])
+    assert data.metrics == ["QE-src", "chrF-refA"]
+    assert data.people == {"refA"}
+    assert value(data.scores, "chrF-refA", system="Beta", input="2") == 28.5
+    assert value(data.scores, "chrF-refA", system="refA", input="2") is None
+    assert value(data.ratings, "value", system="Beta", input="3") == -25
+    assert data.ratings.height == 9  # None is no rating
+    last = data.samples.row(by_predicate=(pl.col("system") == "Beta") & (pl.col("input") == "3"), named=True)
+    assert (last["output"], last["domain"], last["doc"]) == ("", "novel", "book-7")
+    assert last["references"] == ["Er sagte: „nie wieder“."]
+
+
+def test_a_reference_is_not_its_own_reference(samples: Path) -> None:
+    data = ng.load(samples / "wmt99")
+    assert data.samples.filter(system="refA")["references"].list.len().to_list() == [0, 0, 0, 0]
+
+
+def test_scores_of_systems_domains_and_documents_are_not_lost(samples: Path) -> None:
+    levels = read_levels(samples / "wmt99")
+    assert value(levels, "score", level="sys", name="BLEU-refA", system="Beta") == 9.5
+    assert value(levels, "score", level="domain", system="Alpha", part="novel") == -0.55
+    assert value(levels, "score", level="domain", system="Beta", part="novel") is None
+    assert value(levels, "score", level="doc", system="Beta", part="book-7") == -15
+    assert levels.group_by("level").len().sort("level").rows() == [("doc", 4), ("domain", 4), ("sys", 7)]
+    assert "read_levels" in ng.load(samples / "wmt99").notes[0]
+
+
+def test_the_path_of_the_pair_and_the_option_choose_it(folder: Path, refused: Callable[..., str]) -> None:
+    (folder / "sources" / "de-en.txt").write_text("Hallo.\n")
+    (folder / "system-outputs" / "de-en").mkdir()
+    (folder / "system-outputs" / "de-en" / "Gamma.txt").write_text("Hello.\n")
+    assert refused(folder) == (
+        f"wmt99: holds several language pairs; choose with lp='…' or the path {'wmt99'}/de-en. Pairs: de-en, en-de."
+    )
+    assert "has no language pair 'fr-en'" in refused(folder, lp="fr-en")
+    assert ng.load(folder, lp="de-en").systems == ["Gamma"]
+    assert len(ng.load(folder / "en-de")) == 12
+    assert ng.load(folder / "de-en").samples["references"].to_list() == [[]]
+
+
+HOSTILE = [
+    ("system-outputs/en-de/Beta.txt", "one\ntwo\n", "Beta.txt: has 2 lines, the source has 4; lines must correspond."),
+    ("documents/en-de.docs", "travel a\n", "documents/en-de.docs: has 1 lines, the source has 4."),
+    ("documents/en-de.docs", "travel\n", "en-de.docs, line 1: found 1 fields, expected 2: 'travel'."),
+    ("human-scores/en-de.mqm.seg.score", "Alpha\t1\n", "has 1 scores of 'Alpha', the source has 4 segments."),
+    ("human-scores/en-de.mqm.seg.score", "Nobody\t1\n", "line 1: system 'Nobody' has no file in system-outputs."),
+    ("human-scores/en-de.mqm.seg.score", "Alpha\tbad\n", "line 1: found 'bad', expected a number or None."),
+    ("metric-scores/en-de/X-src.word.score", "Alpha\t1\n", "level 'word' in the file's name"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "content", "line"), HOSTILE)
+def test_damage_is_named(
+    folder: Path, refused: Callable[..., str], file: str, content: str, line: str
+) -> None:
+    (folder / file).write_text(content)
+    assert line in refused(folder)
+
+
+def test_a_missing_piece_is_named(folder: Path, refused: Callable[..., str]) -> None:
+    shutil.rmtree(folder / "system-outputs" / "en-de")
+    assert "no SYSTEM.txt in it" in refused(folder)
+    (folder / "sources" / "en-de.txt").unlink()
+    assert "no sources/SRC-TGT.txt in it" in refused(folder)
+
+
+def test_scores_of_whole_systems_alone_leave_texts(folder: Path) -> None:
+    shutil.rmtree(folder / "metric-scores")
+    shutil.rmtree(folder / "human-scores")
+    shutil.rmtree(folder / "documents")
+    shutil.rmtree(folder / "references")
+    data = ng.load(folder)
+    assert (len(data), data.aspects, data.metrics, data.notes) == (12, [], [], ())

@@ -1,0 +1,213 @@
+"""The catalogue's facts are complete and safe; no published data needed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from nlgauge.cli import build
+from nlgauge.data import catalogue
+from nlgauge.data.catalogue import Entry, entries, entry, load_set, mirror_folder
+from nlgauge.data.catalogue.transfer import GROUPS, metric_family, transfer_groups
+from nlgauge.data.download import inside
+from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+
+ALL = entries()
+PAPERS = {"000", "001", "002", "003", "004"}
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(build("data"), ["data", *arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.mark.parametrize("e", ALL, ids=lambda e: e.name)
+def test_every_entry_says_what_it_is_and_where_it_comes_from(e: Entry) -> None:
+    for field in (e.title, e.task, e.raters, e.licence, e.shape):
+        assert field.strip()
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", e.name)
+    assert re.fullmatch(r"[a-z][a-z0-9-]+-\d{4}-[a-z0-9]+", e.cite), e.cite
+    assert re.search(r"\(\d{4}\)\. .+\.$", e.reference), e.reference
+    assert e.aspects
+    assert all(scale for scale in e.aspects.values())
+    assert e.origins
+    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+", o.repository) for o in e.origins)
+    assert all(re.fullmatch(r"[0-9a-f]{7}|[0-9a-f]{40}|unknown", o.commit) for o in e.origins)
+    assert set(e.papers) <= PAPERS
+
+
+@pytest.mark.parametrize("e", ALL, ids=lambda e: e.name)
+def test_a_set_has_files_and_a_loader_or_says_why_not(e: Entry) -> None:
+    assert bool(e.files) == (e.loader is not None)
+    if e.files:
+        assert e.needed
+    else:
+        assert e.missing
+        with pytest.raises(NeedsMissing, match=re.escape(e.missing[:40])):
+            load_set(e.name)
+
+
+@pytest.mark.parametrize("e", [e for e in ALL if e.files], ids=lambda e: e.name)
+def test_files_are_pinned_by_size_and_hash_and_stay_in_their_folder(e: Entry, tmp_path: Path) -> None:
+    for f in e.files:
+        assert f.size > 0
+        assert re.fullmatch(r"[0-9a-f]{64}", f.sha256)
+        assert f.layout
+        assert inside(tmp_path, f.path).is_relative_to(tmp_path)
+        if f.origin is not None:  # a short commit can become ambiguous, a branch can move
+            assert re.fullmatch(r"[0-9a-f]{40}", f.origin.commit)
+            assert f.origin.path
+
+
+def test_a_file_that_two_sets_share_is_described_once() -> None:
+    known: dict[str, tuple[int, str]] = {}
+    for f in (f for e in ALL for f in e.files):
+        assert known.setdefault(f.path, (f.size, f.sha256)) == (f.size, f.sha256)
+
+
+def test_the_five_papers_all_have_their_sets() -> None:
+    used = {paper: {e.name for e in ALL if paper in e.papers} for paper in PAPERS}
+    assert {"summeval", "newsroom", "usr-persona", "usr-topical", "uber-topic", "ctrl-topic"} <= used["000"]
+    assert {"summeval", "qags-cnndm", "qags-xsum", "yelp", "usr-persona", "usr-topical"} <= used["001"]
+    assert {"summeval", "wmt23-zh-en", "hanna", "openmeva", "mans-wp", "webnlg2020-en"} <= used["002"]
+    assert {"tac08", "tac09", "tac11", "flickr", "mlqe", "realsumm", "summeval"} <= used["003"]
+    assert {"bagel-sf", "bagel-individual"} <= used["004"]
+
+
+def test_what_is_missing_is_said() -> None:
+    for name, word in (
+        ("bagel-sf", "individual ratings"), ("tac08", "NIST"), ("summeval", "M0, M1, M2, M5"), ("openmeva", "MANS-WP"),
+        ("uber-topic", "No copy"), ("hanna", "ids"),
+    ):  # fmt: skip
+        assert word in entry(name).missing
+
+
+def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(NameUnknown, match="Did you mean 'summeval'"):
+        entry("sumeval")
+
+
+def test_a_set_that_is_not_here_says_how_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"nlgauge data get qags-xsum"):
+        load_set("qags-xsum", tmp_path)
+    with pytest.raises(DataError, match=r"nlgauge data show hanna"):
+        load_set("hanna", tmp_path)
+
+
+def test_the_folder_given_wins_over_the_environment_over_the_cache(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("NLGAUGE_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert mirror_folder().parts[-2:] == ("nlgauge", "data")
+    monkeypatch.setenv("NLGAUGE_DATA", str(tmp_path / "env"))
+    assert mirror_folder() == tmp_path / "env"
+    assert mirror_folder(tmp_path / "given") == tmp_path / "given"
+
+
+def test_adding_a_set_takes_one_file_and_no_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from nlgauge.data.catalogue import Entry\n"
+        "ENTRIES = (Entry('mine', 'Mine', 'dialogue', {'overall': '1-5'}, 'one', 'MIT', 'me-2026-mine', 'Me.', ()),)\n"
+    )
+    monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])
+    catalogue._found.cache_clear()
+    try:
+        assert entry("mine").title == "Mine"
+    finally:
+        catalogue._found.cache_clear()
+
+
+# --- Table 3 of paper 000 ---
+
+
+def test_table_3_puts_each_data_set_in_one_group_for_each_family() -> None:
+    cells = transfer_groups()
+    assert len({(c.family, c.dataset) for c in cells}) == len(cells)
+    assert {c.family for c in cells} == {
+        "BLEU",
+        "ROUGE",
+        "BERTScore",
+        "Perplexity",
+        "CTC",
+        "CTRLEval",
+        "UniEval",
+    }
+    assert {c.family for c in cells if c.human_aligned} == {"CTC", "CTRLEval", "UniEval"}
+    assert {c.group for c in cells} == set(GROUPS)
+
+
+@pytest.mark.parametrize(
+    ("family", "dataset", "group"),
+    [
+        ("BLEU", "Newsroom", "ID"), ("ROUGE", "USR-PC", "semantic-shift"), ("BERTScore", "UBER-Topic", "domain-shift"),
+        ("Perplexity", "summEval", "domain-shift"), ("Perplexity", "USR-TC", "ID"), ("CTC", "CTC-TC", "ID"),
+        ("CTRLEval", "CtrlEval-Topic", "ID"), ("CTRLEval", "summEval", "semantic-shift"), ("CTRLEval", "USR-PC", "domain-shift"),
+        ("UniEval", "UniEval-TC", "ID"), ("UniEval", "USR-TC", "semantic-shift"), ("UniEval", "CtrlEval-Topic", "domain-shift"),
+    ],
+)  # fmt: skip
+def test_table_3_as_printed(family: str, dataset: str, group: str) -> None:
+    assert [c.group for c in transfer_groups() if (c.family, c.dataset) == (family, dataset)] == [group]
+
+
+def test_every_data_set_of_table_3_is_in_the_catalogue() -> None:
+    assert {c.set_name for c in transfer_groups()} <= {e.name for e in ALL}
+
+
+def test_a_checklist_column_finds_its_family() -> None:
+    found = {
+        c: metric_family(c)
+        for c in ("bleu", "rougeL", "bert_f1_src", "perplexity", "ctc_d_ground", "consist_met")
+    }
+    assert list(found.values()) == ["BLEU", "ROUGE", "BERTScore", "Perplexity", "CTC", "CTRLEval"]
+    assert metric_family("overall_unieval") == "UniEval"
+    assert metric_family("bleurt_notune_src") is None
+
+
+# --- nlgauge data list | show ---
+
+
+def test_list_prints_every_set_for_people_and_for_machines(tmp_path: Path) -> None:
+    table = run("list", "--mirror", str(tmp_path))
+    rows = json.loads(run("list", "--format", "json", "--mirror", str(tmp_path)))["rows"]
+    lines = list(csv.DictReader(io.StringIO(run("list", "--format", "csv", "--mirror", str(tmp_path)))))
+    assert [r["set"] for r in rows] == [r["set"] for r in lines] == [e.name for e in ALL]
+    assert all(e.name in table for e in ALL)
+    assert {r["here"] for r in rows} == {"no", "–"}
+
+
+def test_list_keeps_to_a_task_or_a_paper() -> None:
+    assert {r["task"] for r in json.loads(run("list", "--task", "dialogue", "-f", "json"))["rows"]} == {
+        "dialogue"
+    }
+    assert all("004" in r["papers"] for r in json.loads(run("list", "--paper", "004", "-f", "json"))["rows"])
+
+
+@pytest.mark.parametrize("e", ALL, ids=lambda e: e.name)
+def test_show_says_licence_citation_origin_and_what_is_missing(e: Entry) -> None:
+    shown = run("show", e.name, "--format", "csv")
+    for fact in (
+        e.licence,
+        e.cite,
+        e.origins[0].repository,
+        e.missing,
+        *e.people,
+        *(f.path for f in e.files),
+    ):
+        assert fact in shown.replace('""', '"')
+    facts = json.loads(run("show", e.name, "--format", "json"))
+    assert facts["name"] == e.name
+    assert facts["aspects"] == e.aspects
+
+
+def test_show_tells_a_download_from_what_was_repackaged() -> None:
+    shown = " ".join(run("show", "qags-cnndm").split())
+    assert "the bytes of W4ngatang/qags" in shown
+    assert "repackaged" in shown
