@@ -115,6 +115,28 @@ def test_an_explicit_mapping_wins_over_names(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("columns", "aspects", "metrics"),
+    [
+        (["avg_fluency_rating", "bleu"], ["fluency"], ["bleu"]),
+        (["fluency_score", "coherence_score", "bertscore_f1"], ["fluency", "coherence"], ["bertscore_f1"]),
+        (["fluency", "coherence_unieval", "bleu"], ["fluency"], ["coherence_unieval", "bleu"]),
+        (["H:pyr", "S3_resp", "JS_2"], ["pyr"], ["S3_resp", "JS_2"]),
+        (["human.mqm", "metric.COMET", "metric.BLEU"], ["mqm"], ["COMET", "BLEU"]),
+        (["quality_r1", "quality_r2", "x"], ["quality"], ["x"]),
+        (["scores.coherence", "metrics.coherence"], ["coherence"], ["coherence"]),
+    ],
+)
+def test_ratings_are_told_from_metrics_by_their_names(columns: list[str], aspects: list[str], metrics: list[str]) -> None:
+    rows = [
+        {"system": s, "doc_id": i, **{c: (i * 3 + k * 7) % 5 + 0.5 for k, c in enumerate(columns)}}
+        for s in "AB"
+        for i in range(4)
+    ]
+    data = ng.load(rows)
+    assert (data.aspects, data.metrics) == (aspects, metrics)
+
+
 def test_raters_stand_in_rows_columns_lists_or_records(tmp_path: Path) -> None:
     ratings = {("A", "1"): (4, 5), ("A", "2"): (3, 3), ("B", "1"): (1, 2), ("B", "2"): (2, 4)}
     rows = "system,input,rater,quality,bleu\n" + "".join(

@@ -50,8 +50,9 @@ SCORES_PREFIX = re.compile(r"^(scores?)[:._ ]+(?=\S)", re.I)
 ASIDE = re.compile(
     r"^(|row|index|idx|unnamed.*|no|number|line|position|seed|size|n_.*|num_.*|_.*|.*_?(id|idx|index))$", re.I
 )
+AFFIXES = frozenset("avg average mean median human humans rating ratings score scores annotation annotations annotator rater likert gold".split())
 RATER_SUFFIX = re.compile(
-    r"^(?P<aspect>.*[^\W\d_])[ _.-]*(?:rater|annotator|expert|judge|r|a|ann)?[ _.-]*(?P<rater>\d{1,2})$", re.I
+    r"^(?P<aspect>.*?[^\W\d_])(?:[ _.-]+(?:rater|annotator|expert|judge|r|a|ann))?[ _.-]*(?P<rater>\d{1,2})$", re.I
 )
 
 
@@ -156,11 +157,8 @@ def _human_columns(columns: Sequence[str], long: bool) -> dict[str, tuple[tuple[
     """Aspect -> columns. `coherence_1`, `coherence_2` are two raters of one aspect."""
     if long:
         return {}
-    named: dict[str, str] = {}
-    for column in columns:
-        rest = HUMAN_PREFIX.sub("", column)
-        if rest != column or plain(column) in ("human", "humanscore", "humanrating") or _is_aspect(column):
-            named[column] = SCORES_PREFIX.sub("", rest)
+    # `avg_fluency_rating` is taken for a rating only where nothing is named more plainly.
+    named = _plainly_human(columns) or {c: name for c in columns if (name := _loosely_human(c))}
     stems: dict[str, list[tuple[str, str]]] = {}
     for column in columns:
         name = named.get(column, column)
@@ -177,6 +175,25 @@ def _human_columns(columns: Sequence[str], long: bool) -> dict[str, tuple[tuple[
     for stem, pairs in several.items():
         people[stem] = tuple(pairs)
     return people
+
+
+def _plainly_human(columns: Sequence[str]) -> dict[str, str]:
+    named: dict[str, str] = {}
+    for column in columns:
+        rest = HUMAN_PREFIX.sub("", column)
+        whole = plain(column) in ("human", "humanscore", "humanrating")
+        if rest != column or whole or _is_aspect(column):
+            named[column] = SCORES_PREFIX.sub("", rest)
+    return named
+
+
+def _loosely_human(column: str) -> str | None:
+    """The aspect in a name such as `avg_fluency_rating` or `fluency (human)`."""
+    words = [w for w in re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower()) if w]
+    kept = [w for w in words if w not in AFFIXES]
+    if len(kept) < len(words) and (not kept or plain("".join(kept)) in ASPECTS):
+        return "_".join(kept) or column
+    return None
 
 
 def _is_aspect(column: str) -> bool:
