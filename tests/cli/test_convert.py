@@ -60,8 +60,8 @@ def test_a_table_that_would_be_misread_is_said(tmp_path: Path) -> None:
             "nlgauge: -o x.xlsx: cannot write '.xlsx'; use .jsonl, .jsonl.gz, .csv, .parquet.",
         ),
         (
-            ("plain.csv", "--option", "lp", "-o", "x.csv"),
-            "nlgauge: --option lp: expected NAME=VALUE, e.g. lp=en-de.",
+            ("plain.csv", "--set", "lp", "-o", "x.csv"),
+            "nlgauge: --set lp: write name=value.",
         ),
         (("absent.csv", "-o", "x.csv"), "absent.csv: no such file."),
         (("plain.csv", "--reader", "qag", "-o", "x.csv"), "no reader 'qag'. Did you mean 'qags'?"),

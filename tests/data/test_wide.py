@@ -60,9 +60,7 @@ def test_what_it_cannot_hold_is_said() -> None:
 
 
 def test_comparisons_alone_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        DataError, match="holds comparisons only, which a wide table cannot"
-    ):
+    with pytest.raises(DataError, match="holds comparisons only, which a wide table cannot"):
         write_wide(ng.load(SAMPLES / "arena.jsonl"), tmp_path / "a.csv")
     assert list(tmp_path.iterdir()) == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -122,6 +123,8 @@ def _input(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
 
 def _label(table: RawTable, column: str) -> pl.Series:
     series = table.frame[column]
+    if series.dtype.is_nested():
+        raise DataError(f"{table.where.at(None, column)}: found lists, expected a name.")
     if series.dtype.is_float() and ((series == series.round()) & (series.abs() < 2**53)).all():
         series = series.cast(pl.Int64)
     text = series.cast(pl.String).str.strip_chars()
@@ -278,8 +281,12 @@ def _rating_columns(table: RawTable, roles: Roles) -> list[tuple[str, str | None
         (aspect, rater, numbers(table, column))
         for aspect, pairs in roles.human.items()
         for rater, column in pairs
-        if not isinstance(table.frame[column].dtype, pl.List)
+        if not _is_number_list(table.frame[column])
     ]
+
+
+def _is_number_list(series: pl.Series) -> bool:
+    return isinstance(series.dtype, pl.List) and series.dtype.inner.is_numeric()
 
 
 def _ratings(
@@ -311,7 +318,7 @@ def _ratings(
         add(aspect, rater if who is None else who, value)
     for aspect, pairs in roles.human.items():
         for _, column in pairs:
-            if isinstance(table.frame[column].dtype, pl.List):
+            if _is_number_list(table.frame[column]):
                 lists = keys.with_columns(table.frame[column].alias("value"), pl.lit(aspect).alias("aspect"))
                 lists = lists.explode("value", empty_as_null=True, keep_nulls=True)
                 slot = pl.int_range(pl.len()).over(KEY) + 1
@@ -376,6 +383,6 @@ def _numbers_of(record: dict[str, Any]) -> Iterable[tuple[str, float]]:
         if (
             isinstance(value, int | float)
             and plain(key) not in NAMES["rater"]
-            and not plain(key).endswith("id")
+            and not re.search(r"(^|[^a-z])id$", key, re.I)
         ):
             yield key, float(value)

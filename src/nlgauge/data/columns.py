@@ -37,7 +37,84 @@ REFERENCES = re.compile(r"^(references?|refs?|ref_?summs?|gold|golds?|target_?re
 # Several data sets in one file: their inputs must not be mixed.
 SETS = ("dataset", "subset", "corpus", "lp", "langpair", "languagepair", "lang", "language", "task")
 ASPECTS = frozenset(
-    ["coherence", "coherent", "consistency", "consistent", "fluency", "fluent", "relevance", "relevant", "informativeness", "informative", "naturalness", "natural", "quality", "overall", "engagingness", "engaging", "engagement", "groundedness", "grounded", "understandability", "understandable", "maintainscontext", "useknowledge", "usesknowledge", "interestingness", "interesting", "adequacy", "grammaticality", "grammar", "readability", "correctness", "datacoverage", "coverage", "textstructure", "empathy", "surprise", "complexity", "factuality", "faithfulness", "accuracy", "helpfulness", "harmlessness", "preservation", "contentpreservation", "meaning", "simplicity", "styletransferintensity", "mqm", "da", "dasqm", "esa", "pyramid", "pyr", "responsiveness", "resp", "litepyramidrecall", "attributerelevance", "appropriateness", "humanlikeness", "sensibleness", "specificity", "diversity", "creativity", "toxicity", "conciseness", "completeness", "constructedquality", "satisfaction", "clarity", "repetitiveness", "nonredundancy", "focus", "structureandcoherence", "referentialclarity", "semanticadequacy", "mqmavgscore"]
+    [
+        "coherence",
+        "coherent",
+        "consistency",
+        "consistent",
+        "fluency",
+        "fluent",
+        "relevance",
+        "relevant",
+        "informativeness",
+        "informative",
+        "naturalness",
+        "natural",
+        "quality",
+        "overall",
+        "engagingness",
+        "engaging",
+        "engagement",
+        "groundedness",
+        "grounded",
+        "understandability",
+        "understandable",
+        "maintainscontext",
+        "useknowledge",
+        "usesknowledge",
+        "interestingness",
+        "interesting",
+        "adequacy",
+        "grammaticality",
+        "grammar",
+        "readability",
+        "correctness",
+        "datacoverage",
+        "coverage",
+        "textstructure",
+        "empathy",
+        "surprise",
+        "complexity",
+        "factuality",
+        "faithfulness",
+        "accuracy",
+        "helpfulness",
+        "harmlessness",
+        "preservation",
+        "contentpreservation",
+        "meaning",
+        "simplicity",
+        "styletransferintensity",
+        "mqm",
+        "da",
+        "dasqm",
+        "esa",
+        "pyramid",
+        "pyr",
+        "responsiveness",
+        "resp",
+        "litepyramidrecall",
+        "attributerelevance",
+        "appropriateness",
+        "humanlikeness",
+        "sensibleness",
+        "specificity",
+        "diversity",
+        "creativity",
+        "toxicity",
+        "conciseness",
+        "completeness",
+        "constructedquality",
+        "satisfaction",
+        "clarity",
+        "repetitiveness",
+        "nonredundancy",
+        "focus",
+        "structureandcoherence",
+        "referentialclarity",
+        "semanticadequacy",
+        "mqmavgscore",
+    ]
 )
 HUMAN_PREFIX = re.compile(
     r"^(human(?:s|_?mean|_?scores?|_?ratings?)?|h|ratings?|annotations?|released_mean|gold_scores?)[:._ ]+(?=\S)|^human(?=[A-Z])",
@@ -50,9 +127,29 @@ SCORES_PREFIX = re.compile(r"^(scores?)[:._ ]+(?=\S)", re.I)
 ASIDE = re.compile(
     r"^(|row|index|idx|unnamed.*|no|number|line|position|seed|size|n_.*|num_.*|_.*|.*_?(id|idx|index))$", re.I
 )
-AFFIXES = frozenset("avg average mean median human humans rating ratings score scores annotation annotations annotator rater likert gold".split())
+AFFIXES = frozenset(
+    [
+        "avg",
+        "average",
+        "mean",
+        "median",
+        "human",
+        "humans",
+        "rating",
+        "ratings",
+        "score",
+        "scores",
+        "annotation",
+        "annotations",
+        "annotator",
+        "rater",
+        "likert",
+        "gold",
+    ]
+)
 RATER_SUFFIX = re.compile(
-    r"^(?P<aspect>.*?[^\W\d_])(?:[ _.-]+(?:rater|annotator|expert|judge|r|a|ann))?[ _.-]*(?P<rater>\d{1,2})$", re.I
+    r"^(?P<aspect>.*?[^\W\d_])(?:[ _.-]+(?:rater|annotator|expert|judge|r|a|ann))?[ _.-]*(?P<rater>\d{1,2})$",
+    re.I,
 )
 
 

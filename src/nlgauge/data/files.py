@@ -21,8 +21,7 @@ def read_bytes(path: Path) -> bytes:
     if path.is_dir():
         raise DataError(f"{path}: is a folder; name a file, or a folder layout with --reader.")
     if not path.exists():
-        hint = "" if path.suffix else " Nor a published set of that name (`nlgauge data list`)."
-        raise DataError(f"{path}: no such file.{hint}")
+        raise DataError(f"{path}: no such file.")
     try:
         raw = path.read_bytes()
     except OSError as error:

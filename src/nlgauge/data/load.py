@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge import registry
-from nlgauge.data.catalogue import entries, load_set
 from nlgauge.data.build import Repeats, build, is_number_column
+from nlgauge.data.catalogue import entries, load_set
 from nlgauge.data.columns import find_roles
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.rawtable import RawTable, from_object, read_table
-from nlgauge.errors import DataError, NameUnknown
+from nlgauge.errors import DataError, NameUnknown, NlgaugeError
+from nlgauge.spec import parse_spec
 
 Names = Mapping[str, str] | Sequence[str] | str | None
 
@@ -38,7 +39,7 @@ def load(
     name: str | None = None,
     **options: Any,
 ) -> Dataset:
-    """Read a file (CSV, TSV, JSONL, JSON, Parquet, also gzipped), a frame or a known layout.
+    """Read a file (CSV, TSV, JSONL, JSON, Parquet, also gzipped), a frame, a known layout or a published set by name.
 
     Columns are found by their names; say which is which where that fails. `human` and `metrics` are lists of columns,
     or mappings from the name to use to the column. `lower` names metrics of which less is better.
@@ -54,8 +55,14 @@ def load(
     said = {role: column for role, column in said.items() if column is not None}
     if isinstance(source, str | Path):
         path = Path(source)
-        if isinstance(source, str) and _is_set(source):
-            return load_set(source)
+        if reader is not None and "(" in reader:  # mt-metrics-eval(lp='en-de')
+            reader, more = parse_spec(reader)
+            options |= more
+        set_name, set_options = _published(source)
+        if set_name is not None:
+            if said or human or metrics or reader:
+                raise DataError(f"{set_name}: a published set knows its columns; name none.")
+            return _finished(load_set(set_name, **{**set_options, **options}), name, lower, people)
         if special := _special(path, reader, asked=bool(said or human or metrics)):
             if said or human or metrics:
                 raise DataError(
@@ -63,11 +70,13 @@ def load(
                 )
             asked = {"encoding": encoding, "repeats": None if repeats == "auto" else repeats}
             data = _read(special, path, options | {k: v for k, v in asked.items() if v is not None})
-            return replace(
-                data, name=name or data.name, lower=data.lower | set(_known(lower, data)),
-                people=data.people if people is None else frozenset(people),
-            )  # fmt: skip
+            return _finished(data, name, lower, people)
         _read_no(options)
+        if not path.suffix and not path.exists():
+            hint = registry.did_you_mean(str(path), [e.name for e in entries()])
+            raise DataError(
+                f"{path}: no such file, nor a published set of that name.{hint} `nlgauge data list` shows all."
+            )
         table = read_table(path, encoding)
         name = name or path.name
     else:
@@ -81,9 +90,28 @@ def load(
     )  # fmt: skip
 
 
-def _is_set(name: str) -> bool:
-    """The name of a published set, unless a file is called so."""
-    return "." not in name and not Path(name).exists() and name in {e.name for e in entries()}
+def _published(source: str | Path) -> tuple[str | None, dict[str, Any]]:
+    """A published set by its name, e.g. summeval or wmt23-zh-en(domain='news'), unless a file is called so."""
+    if (
+        not isinstance(source, str)
+        or Path(source).exists()
+        or "." in source.partition("(")[0]
+        or "/" in source
+    ):
+        return None, {}
+    try:
+        found, options = parse_spec(source)
+    except NlgaugeError:
+        return None, {}
+    return (found, options) if found in {e.name for e in entries()} else (None, {})
+
+
+def _finished(data: Dataset, name: str | None, lower: Iterable[str], people: Iterable[str] | None) -> Dataset:
+    """What the user says about a Dataset that a reader made."""
+    return replace(
+        data, name=name or data.name, lower=data.lower | set(_known(lower, data)),
+        people=data.people if people is None else frozenset(people),
+    )  # fmt: skip
 
 
 def _special(path: Path, reader: str | None, asked: bool) -> Any:

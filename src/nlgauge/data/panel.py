@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from nlgauge import registry
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.errors import DataError, NameUnknown
+from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.ties import snap
 
 if TYPE_CHECKING:
     from nlgauge.table import Table
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-Aggregate = Literal["mean", "median"]
+Aggregate = Literal["mean", "median", "mace"]
 MOST_CELLS = 50_000_000  # of raters × systems × inputs: 400 MB
+MOST_LABELS = 20  # distinct ratings that still are categories to MACE
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Panel:
     people: tuple[str, ...] = ()
     lower: frozenset[str] = frozenset()
     rated_by: str = "people"
+    aggregate: Aggregate = "mean"
 
     @classmethod
     def of(
@@ -53,8 +55,15 @@ class Panel:
         metrics: Sequence[str] | None = None,
         keep_people: bool = False,
         aggregate: Aggregate = "mean",
+        seed: int = 0,
     ) -> Panel:
-        """The panel of a Dataset. People among the systems are left out unless `keep_people`."""
+        """The panel of a Dataset. People among the systems are left out unless `keep_people`.
+
+        `aggregate` makes one rating of those of an output: their mean, their median, or the most probable label by
+        MACE, which weighs raters by their competence (`seed` is for its random starts).
+        """
+        if aggregate not in get_args(Aggregate):
+            raise NameUnknown(f"no aggregate '{aggregate}'; use {', '.join(get_args(Aggregate))}.")
         aspect = data.aspect(aspect)
         if metrics is not None:
             data = data.only_metrics(metrics)
@@ -74,15 +83,22 @@ class Panel:
         humans, raters = {}, {}
         for each in data.aspects:
             cube = grid.cube(rated.filter(pl.col("aspect") == each), names)
-            humans[each] = _combine(cube, aggregate)
             named = cube[: len(names)]
+            try:
+                humans[each] = (
+                    _mace(named, persons, seed) if aggregate == "mace" else _combine(cube, aggregate)
+                )
+            except NeedsMissing as error:
+                if each == aspect:
+                    raise NeedsMissing(f"{data.name}, {each}: {error}") from None
+                continue  # another aspect, not asked for: it is not in this panel
             if (~np.isnan(named).all(axis=(1, 2))).sum() > 1:
                 raters[each] = named
         return cls(
             name=data.name, aspect=aspect, systems=tuple(systems), inputs=tuple(inputs),
             metrics=grid.scores(data.scores, data.metrics), humans=humans, raters=raters, rater_names=tuple(names),
             persons=persons, people=left_out, lower=data.lower & set(data.metrics),
-            rated_by=data.rated_by,
+            rated_by=data.rated_by, aggregate=aggregate,
         )  # fmt: skip
 
     @property
@@ -175,6 +191,21 @@ class _Grid:
         array = np.full(self.shape, np.nan)
         array[at] = values
         return array
+
+
+def _mace(ratings: Array, persons: bool, seed: int) -> Array:
+    """The most probable label of each output. Not the expected value: it would break ties by 1e-9 of doubt."""
+    from nlgauge.stats.mace import mace
+
+    if not persons or (~np.isnan(ratings).all(axis=(1, 2))).sum() < 2:
+        raise NeedsMissing("MACE weighs persons and needs the ratings of at least two of them, with names.")
+    labels = len(np.unique(ratings[~np.isnan(ratings)]))
+    if labels > MOST_LABELS:
+        raise NeedsMissing(
+            f"MACE takes ratings as categories, at most {MOST_LABELS}; found {labels} distinct values. Use mean or median."
+        )
+    found = mace(ratings, np.random.default_rng(np.random.SeedSequence(seed)))
+    return np.asarray(found.consensus).reshape(ratings.shape[1:])
 
 
 def _combine(cube: Array, aggregate: Aggregate) -> Array:

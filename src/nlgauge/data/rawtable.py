@@ -255,6 +255,12 @@ def _read_separated(path: Path, text: str, separator: str) -> RawTable:
     except Exception as error:
         raise DataError(f"{path}: cannot be read as a table ({str(error).splitlines()[0]}).") from None
     _check_header(frame.columns, where)
+    if (
+        frame.height != len(lines) - 1
+    ):  # polars makes a row of a blank line, which would shift all line numbers
+        frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
+        if frame.height != len(lines) - 1:
+            raise DataError(f"{path}: holds blank lines and rows without any value; remove them.")
     if not frame.height:
         raise DataError(f"{path}: has a header but no rows.")
     empty = [i for i, c in enumerate(frame.columns) if not c.strip() or c.startswith("_duplicated")]

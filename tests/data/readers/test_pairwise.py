@@ -142,3 +142,11 @@ def test_outputs_without_systems_are_named_by_their_columns(tmp_path: Path) -> N
     data = ng.load(path)
     assert data.comparisons.rows() == [("1", "output_a", "output_b", "preference", None, "first")]
     assert "output_a and output_b stand for them" in data.notes[0]
+
+
+def test_a_blank_line_does_not_shift_the_line_numbers(
+    edited: Callable[..., Path], refused: Callable[..., str]
+) -> None:
+    path = edited("pairwise.csv", lambda text: text.replace("\np2", "\n\np2", 1).replace("both", "dunno"))
+    assert "pairwise.csv, line 7, column 'winner': found a text ('dunno')" in refused(path)
+    assert ng.load(path, votes="dunno=tie").comparisons.height == 9

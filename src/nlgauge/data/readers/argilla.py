@@ -163,8 +163,8 @@ def _rank(choices: Choices, given: str, response: Response) -> None:
     """A ranking question: [{"rank": 1, "value": "reply-2"}, …], 1 is best."""
     merits: dict[str, float] = {}
     for entry in response.value:
-        rank = number(f"{response.where}, rank", entry.get("rank"))
-        if not isinstance(entry.get("value"), str) or rank is None:
+        rank = number(f"{response.where}, rank", entry.get("rank")) if isinstance(entry, dict) else None
+        if rank is None or not isinstance(entry.get("value"), str):
             raise DataError(
                 f"{response.where}: found {shown(entry)}, expected {{'rank': 1, 'value': 'name'}}."
             )

@@ -46,7 +46,9 @@ class Doccano:
         if not files:
             raise DataError(f"{path}: no .jsonl file in this folder.")
         found = [
-            (r, file.stem if path.is_dir() else annotator) for file in files for r in read_records(file, encoding)
+            (r, file.stem if path.is_dir() else annotator)
+            for file in files
+            for r in read_records(file, encoding)
         ]
         return _written(path, found) if task == "seq2seq" else _rated(path, found, Answers(values, ignore))
 

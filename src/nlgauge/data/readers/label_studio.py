@@ -87,7 +87,7 @@ def _annotator(who: Any) -> str | None:
 
 def _selected(result: Record) -> str:
     selected = (result.maybe("value", dict) or {}).get("selected")
-    if selected not in SELECTED:
+    if not isinstance(selected, str) or selected not in SELECTED:
         raise DataError(
             f"{result.where}, key 'value': found {shown(selected)} as selected, expected left or right."
         )

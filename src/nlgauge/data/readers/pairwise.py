@@ -84,7 +84,7 @@ class Pairwise:
             _check_binary(table, column, [row[column] for row in rows], said)
         choices, counts = Choices(path.name), Counter[str]()
         inputs, raters, aspects = (_column(rows, NAMES[role]) for role in ("input", "rater", "aspect"))
-        turns = [n for n in rows[0] if plain(n) == "turn" and len({row[n] for row in rows}) > 1]
+        turns = [n for n in rows[0] if plain(n) == "turn" and len({str(row[n]) for row in rows}) > 1]
         for i, row in enumerate(rows):
             first, second, outputs = pair_samples(row, pair)
             given = row[inputs] if inputs else next(iter(outputs.values())).get("source") or str(i)

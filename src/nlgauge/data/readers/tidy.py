@@ -32,6 +32,8 @@ class Tidy:
     def read(path: Path) -> Dataset:
         header, *lines = read_records(path)
         _check_header(path, header, len(lines))
+        if not lines:
+            raise DataError(f"{path}: has a header but no outputs.")
         comparisons = [line for line in lines if "comparison" in line.values]
         outputs = [line for line in lines if "comparison" not in line.values]
         keys = _keys(outputs)
@@ -56,8 +58,10 @@ def _with_facts(data: Dataset, header: Record) -> Dataset:
         now = getattr(data, field.name)
         if isinstance(now, pl.DataFrame) or header.values.get(field.name) is None:
             continue
-        kind = list if isinstance(now, frozenset | tuple) else type(now)
-        facts[field.name] = type(now)(header.maybe(field.name, kind))
+        listed = isinstance(now, frozenset | tuple)
+        facts[field.name] = (
+            type(now)(_names(header, field.name)) if listed else header.maybe(field.name, type(now))
+        )
     return replace(data, **facts)
 
 
