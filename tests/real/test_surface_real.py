@@ -6,6 +6,7 @@ and numbers have no syllables; numbers are no words of the reading ease. What st
 single names have ("ristorante", "hyatt"), because the dictionaries differ.
 """
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -80,6 +81,21 @@ def test_the_reading_ease_is_equal_wherever_the_syllables_are(batch: Batch, publ
     assert ease[same] == pytest.approx(published["sys.read.flesch"].to_numpy()[same], abs=1e-6)
 
 
+@pytest.mark.parametrize(("file", "dataset"), [("bagel", "BAGEL"), ("sfhot", "SFHOT"), ("sfres", "SFRES")])
+def test_the_tokenised_texts_give_the_same_but_for_split_contractions(
+    file: str, dataset: str, real_data: Path, published: pl.DataFrame
+) -> None:
+    """In *_with_refs.jsonl "i'm" stands as "I 'm", two words."""
+    lines = (real_data / "bagel_sfhotel_sfrest" / f"{file}_with_refs.jsonl").read_text().splitlines()
+    part = published.filter(pl.col("dataset") == dataset)
+    batch = Batch.from_columns([json.loads(line)["sys_summ"] for line in lines])
+    assert compared("len", "sys.ref.len", batch, part)[1] == 1.0
+    for spec, column in (("cpw", "sys.cpw"), (f"wps({PRESET})", "sys.wps")):
+        assert compared(spec, column, batch, part)[1] > 0.98
+    for spec, column in ((f"sps({PRESET})", "sys.sps"), (f"flesch({PRESET})", "sys.read.flesch")):
+        assert compared(spec, column, batch, part)[0] > 0.96
+
+
 def test_misspellings_agree_in_seven_rows_of_ten(batch: Batch, published: pl.DataFrame) -> None:
     """The authors' dictionary is not named; proper names decide."""
     pytest.importorskip("spellchecker")
@@ -107,7 +123,10 @@ def test_the_parser_score_follows_the_published_one_and_the_ratings_as_much(publ
         metric.ready()
     except ng.NlgaugeError as error:
         pytest.skip(str(error))
-    part = published.gather_every(6)
-    ours = metric.score(Batch.from_columns(part["sys_ref"].to_list())).values
-    assert spearmanr(ours, part["parser.sc.mean"])[0] > 0.45
-    assert spearmanr(ours, part["quality"])[0] > 0.08
+    ours = metric.score(Batch.from_columns(published["sys_ref"].to_list())).values
+    assert spearmanr(ours, published["parser.sc.mean"])[0] > 0.5
+    for aspect in ("naturalness", "quality"):
+        assert (
+            spearmanr(ours, published[aspect])[0]
+            > spearmanr(published["parser.sc.mean"], published[aspect])[0] - 0.06
+        )

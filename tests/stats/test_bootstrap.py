@@ -164,12 +164,16 @@ def test_the_difference_test_follows_its_definition_and_that_of_sacrerouge():
 
 @pytest.mark.slow
 def test_false_positive_rate_of_the_difference_test_and_coverage_lie_in_their_bands():
-    """Independent outputs (global level, inputs resampled); the bootstrap is approximate, so the bands are wider."""
+    """Independent outputs (global level, inputs resampled); the bootstrap is approximate, so the bands are
+    wider.
+    """
     runs = 300
     rng = np.random.default_rng(9)
     rejected, covered = np.zeros(3), np.zeros((2, 3))
     measures = ["global/pearson", "global/spearman", "global/kendall"]
-    truth = np.array([0.5, 6 / np.pi * np.arcsin(0.25), 2 / np.pi * np.arcsin(0.5)])  # ρ = .5, bivariate normal
+    truth = np.array(
+        [0.5, 6 / np.pi * np.arcsin(0.25), 2 / np.pi * np.arcsin(0.5)]
+    )  # ρ = .5, bivariate normal
     for run in range(runs):
         z = rng.normal(0, 1, (2, 60))
         x1, x2 = 0.5 * z + np.sqrt(0.75) * rng.normal(0, 1, (2, 2, 60))

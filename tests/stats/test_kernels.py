@@ -133,3 +133,8 @@ def test_infinite_values_are_missing():
     x = np.array([[[1.0, np.inf, 2.0, 3.0, -np.inf]]])
     z = np.array([[[1.0, 2.0, 5.0, np.inf, 0.0]]])
     assert group_stats(x, z).n[0, 0] == 2
+
+
+def test_two_points_correlate_exactly_one_way_or_the_other():
+    x, z = np.random.default_rng(6).normal(size=(2, 1, 200, 2))
+    assert set(np.abs(group_stats(x, z).pearson).ravel()) == {1.0}

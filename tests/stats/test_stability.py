@@ -52,7 +52,16 @@ def test_the_interval_of_discriminative_power_resamples_metrics_and_is_wider_tha
     drawn = []
     for _ in range(1000):
         sample = twin.integers(0, 10, 10)
-        drawn.append(np.mean([level_p for a in range(10) for b in range(a) if (level_p := _p(p, pairs, sample[a], sample[b])) is not None]))
+        drawn.append(
+            np.mean(
+                [
+                    level_p
+                    for a in range(10)
+                    for b in range(a)
+                    if (level_p := _p(p, pairs, sample[a], sample[b])) is not None
+                ]
+            )
+        )
     np.testing.assert_allclose([low, high], np.percentile(drawn, [2.5, 97.5]), atol=1e-12)
     with pytest.raises(DataError, match="give `pairs`"):
         discriminative_power_interval(np.ones(5))

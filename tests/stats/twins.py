@@ -1,4 +1,6 @@
-"""Plain specifications of the resampling kernels: build the table of a draw, correlate it with scipy, nothing else."""
+"""Plain specifications of the resampling kernels: build the table of a draw, correlate it with scipy, nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def groups(x, z, grouping):
     if grouping == "system":
         there = np.isfinite(x) & np.isfinite(z)
         kept = there.any(axis=1)
-        means = [np.array([row[t].mean() for row, t in zip(a[kept], there[kept], strict=True)]) for a in (x, z)]
+        means = [
+            np.array([row[t].mean() for row, t in zip(a[kept], there[kept], strict=True)]) for a in (x, z)
+        ]
         return [tuple(tied(m, np.abs(a[there]).max(initial=0.0)) for m, a in zip(means, (x, z), strict=True))]
     if grouping == "global":
         return [(x.ravel(), z.ravel())]

@@ -180,7 +180,8 @@ def _sorted_points(x: Any, z: Any) -> Any:
                 b[n] = z[g, i]
                 n += 1
         if n > 0:
-            order[:n] = np.arange(n)
+            for i in range(n):
+                order[i] = i
             radix_sort(a[:n], order, keys, spare)
         for i in range(n):
             xs[start[g] + i] = a[order[i]]

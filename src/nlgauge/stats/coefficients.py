@@ -144,7 +144,7 @@ def tau_c(s: GroupStats) -> Floats:
 @coefficient(
     "tau-10",
     label="Kendall τ₁₀",
-    title="Kendall's tau, variant 10",
+    title="Kendall's tau-10",
     needs="counts",
     definition="Pairs that people tie are left out; pairs that only the metric ties count as discordant.",
     formula="(C − D − T_m) / (C + D + T_m)",
@@ -156,7 +156,7 @@ def tau_10(s: GroupStats) -> Floats:
 @coefficient(
     "tau-13",
     label="Kendall τ₁₃",
-    title="Kendall's tau, variant 13 (Goodman and Kruskal's gamma)",
+    title="Kendall's tau-13 (Goodman and Kruskal's gamma)",
     needs="counts",
     definition="Only pairs that neither side ties are counted.",
     formula="(C − D) / (C + D)",
@@ -168,7 +168,7 @@ def tau_13(s: GroupStats) -> Floats:
 @coefficient(
     "tau-14",
     label="Kendall τ₁₄",
-    title="Kendall's tau, variant 14",
+    title="Kendall's tau-14",
     needs="counts",
     definition="Pairs that people tie are left out; pairs that only the metric ties count as half right.",
     formula="(C − D) / (C + D + T_m)",
@@ -180,7 +180,7 @@ def tau_14(s: GroupStats) -> Floats:
 @coefficient(
     "tau-23",
     label="Kendall τ₂₃",
-    title="Kendall's tau, variant 23",
+    title="Kendall's tau-23",
     needs="counts",
     definition="Pairs judged alike, ties included, minus pairs judged differently, among all pairs.",
     formula="(C + T_hm − D − T_h − T_m) / all pairs",
@@ -204,7 +204,7 @@ def acc_eq(s: GroupStats) -> Floats:
 @coefficient(
     "acc-eq-calibrated",
     label="acc_eq*",
-    title="Pairwise accuracy with ties after tie calibration",
+    title="Pairwise accuracy with ties (metric scores at most ε apart are tied, with the best ε)",
     needs="own",
     definition="acc-eq with metric scores at most ε apart tied, for the ε with the highest mean over groups.",
     formula="max over ε of mean (C + T_hm) / all pairs",
@@ -216,7 +216,7 @@ def acc_eq_calibrated(groups: Groups, rng: np.random.Generator) -> Floats:
 @coefficient(
     "tau-23-calibrated",
     label="Kendall τ₂₃*",
-    title="Kendall's tau, variant 23, after tie calibration",
+    title="Kendall's tau-23 (metric scores at most ε apart are tied, with the best ε)",
     needs="own",
     definition="tau-23 with metric scores at most ε apart tied, for the ε with the highest mean over groups.",
     formula="max over ε of mean (C + T_hm − D − T_h − T_m) / all pairs",
@@ -228,7 +228,7 @@ def tau_23_calibrated(groups: Groups, rng: np.random.Generator) -> Floats:
 @coefficient(
     "spa",
     label="SPA",
-    title="Soft pairwise accuracy",
+    title="Soft pairwise accuracy (1 − mean |p_h − p_m| of paired sign-flip tests over inputs)",
     needs="own",
     groupings=("system",),
     definition="How alike metric and people are in how surely one system beats another (1,000 sign flips).",
@@ -243,7 +243,7 @@ def spa(groups: Groups, rng: np.random.Generator) -> Floats:
 @coefficient(
     "top-1",
     label="top-1",
-    title="Top-1 agreement",
+    title="Top-1 agreement (the metric's best output is one of people's best; ties are picked blindly)",
     needs="own",
     groupings=("input", "item"),
     definition="Chance that a best output of the metric, picked blindly among ties, is one of people's best.",

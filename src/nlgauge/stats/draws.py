@@ -29,8 +29,7 @@ T = TypeVar("T", np.int8, np.float64)
 
 
 class Masks(NamedTuple):
-    """Swap masks of one block: cell c is swapped where rows[row[c]] xor cols[col[c]]; draw 0 swaps nothing.
-    """
+    """Swap masks of a block: cell c is swapped where rows[row[c]] xor cols[col[c]]; draw 0 swaps nothing."""
 
     rows: Bits
     cols: Bits
@@ -123,20 +122,25 @@ def bootstrap_counts(
     """Blocks of (draws × systems, draws × inputs): how often each was drawn with replacement."""
     if how not in ("both", "inputs", "systems"):
         raise NlgaugeError(f"what to resample must be one of both, inputs, systems; found {how!r}")
+    sizes = (systems if how != "inputs" else 0, inputs if how != "systems" else 0)
     for size, stream in streams(seed, draws, legacy):
-        rows, cols = np.ones((size, systems)), np.ones((size, inputs))
-        for d in range(size):
-            if how != "inputs":
-                rows[d] = np.bincount(_with_replacement(stream, systems), minlength=systems)
-            if how != "systems":
-                cols[d] = np.bincount(_with_replacement(stream, inputs), minlength=inputs)
-        yield rows, cols
+        if isinstance(stream, np.random.RandomState):  # systems and inputs of one draw after the other
+            drawn = [[stream.choice(n, n) for n in sizes if n] for _ in range(size)]
+            picks = [np.array(part) for part in zip(*drawn, strict=True)]
+        else:  # a stream for each, so that a shorter run stays the beginning of a longer one
+            picks = [s.integers(0, n, (size, n)) for s, n in zip(stream.spawn(2), sizes, strict=True) if n]
+        counts = [_times(part) for part in picks]
+        yield (
+            counts[0] if how != "inputs" else np.ones((size, systems)),
+            counts[-1] if how != "systems" else np.ones((size, inputs)),
+        )
 
 
-def _with_replacement(stream: np.random.Generator | np.random.RandomState, n: int) -> NDArray[np.int64]:
-    if isinstance(stream, np.random.RandomState):
-        return stream.choice(n, n, replace=True)
-    return stream.integers(0, n, n)
+def _times(picks: NDArray[np.int64]) -> Floats:
+    """draws × n picks from 0 … n−1 → draws × n, how often each was picked."""
+    draws, n = picks.shape
+    flat = picks + n * np.arange(draws)[:, None]
+    return np.bincount(flat.reshape(-1), minlength=draws * n).reshape(draws, n).astype(np.float64)
 
 
 def halves(inputs: int, trials: int, seed: int) -> Floats:

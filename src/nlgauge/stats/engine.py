@@ -1,5 +1,4 @@
-"""Between the tests and the kernels: which coefficient goes where, and one metric or pair in all groupings.
-"""
+"""Between tests and kernels: which coefficient goes where, and one metric or pair in all groupings."""
 
 from __future__ import annotations
 
@@ -121,8 +120,11 @@ def arrays(metrics: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats]:
             "metrics must be metrics × systems × inputs and people systems × inputs; "
             f"found {x.shape} and {z.shape}"
         )
-    x[~np.isfinite(x)] = np.nan
-    z[~np.isfinite(z)] = np.nan
+    for values in (*x, z):
+        values[~np.isfinite(values)] = np.nan
+        largest = _largest(values[~np.isnan(values)])
+        if largest > 1e100 or 0 < largest < 1e-100:  # squares would overflow; a power of two changes no digit
+            values[:] = np.ldexp(values, -int(np.frexp(largest)[1]))
     return x, z
 
 

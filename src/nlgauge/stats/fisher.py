@@ -48,7 +48,7 @@ def fisher_test(
     higher).
 
     >>> round(float(fisher_test(0.6, 100, 0.3, 100)), 4)
-    0.0076
+    0.0075
     """
     a, b = np.asarray(r1, np.float64), np.asarray(r2, np.float64)
     variance = _variance(a, np.asarray(n1, np.float64), coefficient)

@@ -84,9 +84,10 @@ def _system_means(metrics: Floats, human: Floats) -> Groups:
 
 
 def _mean(values: Floats, there: NDArray[np.bool_], count: NDArray[np.int64]) -> Floats:
-    kept = np.where(there, values, 0.0)
+    kept = values if there.all() else np.where(there, values, 0.0)
+    largest = max(kept.max(initial=0.0), -kept.min(initial=0.0))
     # sums of values near the largest float would overflow; a power of two changes no digit
-    scale = 2.0**-64 if np.abs(kept).max(initial=0.0) > 1e280 else 1.0
+    scale = 2.0**-64 if largest > 1e280 else 1.0
     with np.errstate(invalid="ignore"):
-        mean: Floats = (kept * scale).sum(axis=2) / count / scale
+        mean: Floats = (kept if scale == 1.0 else kept * scale).sum(axis=2) / count / scale
     return mean

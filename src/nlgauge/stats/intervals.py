@@ -17,8 +17,7 @@ SAME = 1e-10  # a resampled value this close to the estimate equals it
 
 
 class Interval(NamedTuple):
-    """Lower and upper ends; NaN where there is none (no defined draw; for BCa also: all draws on one side).
-    """
+    """Lower and upper ends; NaN where there is none (no defined draw; for BCa: all draws on one side)."""
 
     low: Floats
     high: Floats
@@ -27,8 +26,9 @@ class Interval(NamedTuple):
 def percentile_interval(samples: Floats, level: float = 0.95) -> Interval:
     """Quantiles of the defined draws (last axis), as `np.percentile` takes them.
 
-    >>> percentile_interval(np.arange(101.0)).low.item()
-    2.5
+    >>> low, high = percentile_interval(np.arange(101.0), level=0.5)
+    >>> float(low), float(high)
+    (25.0, 75.0)
     """
     tail = _tail(level)
     return _quantiles(samples, np.full(samples.shape[:-1], tail), np.full(samples.shape[:-1], 1 - tail))

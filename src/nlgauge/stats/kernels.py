@@ -101,7 +101,8 @@ def _panel(
                 if want_pairs:
                     concordant, both = _count_small(metric[:m], people[:m])
             elif want_ranks:
-                carried[:m] = level[h, :m]
+                for i in range(m):
+                    carried[i] = level[h, i]
                 radix_sort(metric[:m], carried, keys, spare)
                 tied[2], classes[2], cosine = _walk(keys[0, :m], carried, rank[h])
                 if want_pairs and classes[h] <= MANY_LEVELS:

@@ -1,4 +1,3 @@
-
 """From pair counts and sums to coefficients, for a strip of draws at once.
 
 Every member of the pair-count family is a ratio of two sums over (C, D, T_h, T_m, T_hm), so it is a table of

@@ -1,4 +1,3 @@
-
 """Prepare the groups of one grouping for resampling: human levels, and the metric's values in rising order.
 
 A *run* is a set of tied values; inside a run the cells are ordered by human level, so that pairs tied by both

@@ -1,4 +1,3 @@
-
 """Permutation kernels: both correlations of a metric pair under many swap masks, with no sorting inside.
 
 The order of the pooled 2n values of a pair never changes; a draw only says which of its two values each cell

@@ -1,4 +1,3 @@
-
 """Weight kernels: the correlation of one metric when systems and inputs count several times, or not at all.
 
 A bootstrap sample, a half of the inputs and a leave-one-out sample are all the same data with other weights,

@@ -54,7 +54,7 @@ mt-metrics-eval average_by="item").'
         facts = find_coefficient(self.coefficient)
         if self.grouping not in facts.groupings:
             names = " or ".join(f"'{g}/{facts.name}'" for g in facts.groupings)
-            raise NameUnknown(f"no measure '{self}': {facts.title.lower()} is defined as {names}.")
+            raise NameUnknown(f"no measure '{self}': {facts.label} is defined as {names}.")
 
     @classmethod
     def parse(cls, text: str) -> Measure:
@@ -128,9 +128,8 @@ def evaluate(metrics: Floats, human: Floats, measures: Sequence[Measure], *, see
     for rows in by_grouping.values():
         done = _Pass.of(metrics, human, [measures[j] for j in rows])
         value[rows], n[rows], groups[rows], dropped[rows] = done.means(seed)
-        for j in rows:
-            for k in np.flatnonzero(groups[j] == 0):
-                reason[j, k] = why_undefined(measures[j].facts, done.groups, done.stats, int(k))
+        for j, k in np.argwhere(groups[rows] == 0):
+            reason[rows[j], k] = why_undefined(done.measures[j].facts, done.groups, done.stats, int(k))
     return Estimates(tuple(measures), value.T, n.T, groups.T, dropped.T, reason.T)
 
 

@@ -51,8 +51,9 @@ def radix_sort(v: Any, carried: Any, keys: Any, spare: Any) -> None:
         here, there = there, here
         moved = not moved
     if moved:
-        keys[0, :n] = keys[1, :n]
-        carried[:n] = spare[:n]
+        for i in range(n):  # a slice assignment would take seconds to compile
+            b[i] = a[i]
+            there[i] = here[i]
 
 
 @njit(cache=True, nogil=True)
@@ -77,7 +78,8 @@ def merge_sort(v: Any, spare: Any) -> Any:
         width *= 2
         moved = not moved
     if moved:
-        v[:n] = spare[:n]
+        for i in range(n):
+            v[i] = spare[i]
     return inversions
 
 

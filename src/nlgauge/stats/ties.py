@@ -31,7 +31,8 @@ def snap(x: NDArray[np.float64], axis: int | None = None) -> NDArray[np.float64]
 
 def _snap_rows(x: NDArray[np.float64]) -> NDArray[np.float64]:
     order = np.argsort(x, axis=1, kind="stable")  # NaN goes last
-    ordered = np.take_along_axis(x, order, axis=1)
+    row = np.arange(len(x))[:, None]
+    ordered = x[row, order]
     scale = np.where(np.isfinite(x), np.abs(x), 0.0).max(axis=1, keepdims=True)
     with np.errstate(invalid="ignore", over="ignore"):
         close = ordered[:, 1:] - ordered[:, :-1] <= TOLERANCE * scale
@@ -41,5 +42,5 @@ def _snap_rows(x: NDArray[np.float64]) -> NDArray[np.float64]:
     begins = np.where(close, 0, np.arange(1, x.shape[1]))
     first = np.maximum.accumulate(np.concatenate([np.zeros((len(x), 1), np.intp), begins], axis=1), axis=1)
     snapped = np.empty_like(x)
-    np.put_along_axis(snapped, order, np.take_along_axis(ordered, first, axis=1), axis=1)
+    snapped[row, order] = ordered[row, first]
     return snapped
