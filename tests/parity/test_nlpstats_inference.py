@@ -1,9 +1,10 @@
 """Inference against nlpstats: permutation p-values and bootstrap draw for draw, Williams, Fisher.
 
-Where nlpstats compares floats that are equal on paper, rounding decides: means of equal sums differ in the last bit, and
-draws that equal the observed difference miss it by 1e-17. It happens with rank correlations that take few values (system
-level, and input level of small tables). The draws themselves are compared one by one everywhere; p exactly where no such
-tie exists, else with a count of nlpstats' own draws that keeps their ties; tied system means with a twin.
+Where nlpstats compares floats that are equal on paper, rounding decides: means of equal sums differ in the
+last bit, and draws that equal the observed difference miss it by 1e-17. It happens with rank correlations that
+take few values: at system level, and at every level of small tables. The draws themselves are compared one by one
+everywhere; p exactly for Pearson and on SummEval (16 × 100) below system level, else with a count of nlpstats' own
+draws that keeps their ties; tied system means with a twin.
 """
 
 from __future__ import annotations
@@ -38,25 +39,27 @@ def _quiet():
 
 def tables(seed, *, tied, gaps=False):
     rng = np.random.default_rng(seed)
-    z = rng.normal(0, 1, (6, 12))
-    x = z + rng.normal(0, 1, (2, 6, 12))
+    z = rng.normal(0, 1, (6, 8))
+    x = z + rng.normal(0, 1, (2, 6, 8))
     if tied:
         z, x = np.round(z * 3) / 3, np.round(x * 2)
     if gaps:  # nlpstats wants the same cells missing everywhere
-        z[[0, 0, 2, 5, 5], [0, 3, 4, 4, 11]] = np.nan
+        z[[0, 0, 2, 5, 5], [0, 3, 4, 4, 7]] = np.nan
         x[:, np.isnan(z)] = np.nan
     return x[0], x[1], z
 
 
-def theirs(x1, x2, z, measure, how, alternative="two-sided", draws=40, seed=11):
+def theirs(x1, x2, z, measure, how, alternative="two-sided", draws=25, seed=11):
     level, coefficient = measure.split("/")
     np.random.seed(seed)
-    return nlpstats.permutation_test(x1, x2, z, level, coefficient, how, alternative=alternative, n_resamples=draws)
+    return nlpstats.permutation_test(
+        x1, x2, z, level, coefficient, how, alternative=alternative, n_resamples=draws
+    )
 
 
 def kept(oracle, observed, measure, alternative="two-sided"):
     """nlpstats' p-value; for ranks of few points counted again from its draws, with their ties kept."""
-    if measure.startswith("global") or measure.endswith("pearson"):
+    if measure.endswith("pearson"):
         return oracle.pvalue
     s = np.array(oracle.samples)
     extreme = {"two-sided": np.abs(s) - abs(observed), "greater": s - observed, "less": observed - s}
@@ -68,7 +71,7 @@ def kept(oracle, observed, measure, alternative="two-sided"):
 def test_permutation_p_values_equal_nlpstats_draw_for_draw(how, gaps):
     for tied in (False, True):
         x1, x2, z = tables(1, tied=tied, gaps=gaps)
-        ours = permutation_test(x1, x2, z, NINE, how=how, draws=40, seed=11, profile="nlpstats")
+        ours = permutation_test(x1, x2, z, NINE, how=how, draws=25, seed=11, profile="nlpstats")
         for i, measure in enumerate(NINE):
             if tied and measure in SPLIT:
                 continue
@@ -80,7 +83,7 @@ def test_permutation_p_values_equal_nlpstats_draw_for_draw(how, gaps):
 def test_one_sided_permutation_p_values_equal_nlpstats():
     x1, x2, z = tables(2, tied=False)
     for side in ("greater", "less"):
-        ours = permutation_test(x1, x2, z, NINE, draws=40, seed=11, profile="nlpstats", alternative=side)
+        ours = permutation_test(x1, x2, z, NINE, draws=25, seed=11, profile="nlpstats", alternative=side)
         for i, measure in enumerate(NINE):
             oracle = theirs(x1, x2, z, measure, "both", side)
             assert ours.p[i] == kept(oracle, ours.difference[i], measure, side), (measure, side)
@@ -89,7 +92,7 @@ def test_one_sided_permutation_p_values_equal_nlpstats():
 def test_system_level_ranks_with_ties_equal_a_twin_that_keeps_the_ties_of_the_same_draws():
     for seed in range(4):
         x1, x2, z = tables(seed, tied=True)
-        ours = permutation_test(x1, x2, z, SPLIT, draws=300, seed=3, profile="nlpstats")
+        ours = permutation_test(x1, x2, z, SPLIT, draws=150, seed=3, profile="nlpstats")
         a, b = ((x - x.mean()) / x.std() for x in (x1, x2))
         people = np.round(z.mean(axis=1), 10)
         stream = np.random.RandomState(3)
@@ -101,23 +104,24 @@ def test_system_level_ranks_with_ties_equal_a_twin_that_keeps_the_ties_of_the_sa
 
             stream.seed(3)
             seen, extreme = difference(a, b), 0
-            for _ in range(300):
-                swap = (stream.rand(6, 1) > 0.5) ^ (stream.rand(1, 12) > 0.5)
+            for _ in range(150):
+                swap = (stream.rand(6, 1) > 0.5) ^ (stream.rand(1, 8) > 0.5)
                 extreme += abs(difference(np.where(swap, b, a), np.where(swap, a, b))) >= abs(seen)
-            assert ours.p[i] == extreme / 300
+            assert ours.p[i] == extreme / 150
 
 
 @pytest.mark.parametrize("how", ["both", "inputs", "systems"])
 def test_bootstrap_equals_nlpstats_draw_for_draw(how):
-    for tied, gaps in ((False, False), (True, False), (False, True)):
+    # with gaps a resample of systems may leave an input without points, which stops nlpstats
+    for tied, gaps in ((False, False), (True, False), (False, how == "inputs")):
         x, _, z = tables(4, tied=tied, gaps=gaps)
-        ours = bootstrap(x, z, NINE, how=how, draws=50, seed=7, profile="nlpstats")
+        ours = bootstrap(x, z, NINE, how=how, draws=25, seed=7, profile="nlpstats")
         low, high = ours.interval()
         for i, measure in enumerate(NINE):
             if tied and measure in SPLIT:
                 continue
             np.random.seed(7)
-            oracle = nlpstats.bootstrap(x, z, *measure.split("/"), how, n_resamples=50)
+            oracle = nlpstats.bootstrap(x, z, *measure.split("/"), how, n_resamples=25)
             drawn = ours.samples[0, i]
             np.testing.assert_allclose(drawn[np.isfinite(drawn)], oracle.samples, atol=1e-10, err_msg=measure)
             np.testing.assert_allclose([low[0, i], high[0, i]], [oracle.lower, oracle.upper], atol=1e-10)
@@ -135,7 +139,7 @@ def test_williams_equals_nlpstats():
 
 def test_fisher_equals_nlpstats():
     x, _, z = tables(5, tied=False)
-    points = {"system": 6, "input": 6, "global": 72}
+    points = {"system": 6, "input": 6, "global": 48}
     for measure in NINE:
         level, coefficient = measure.split("/")
         oracle = nlpstats.fisher(x, z, level, coefficient)

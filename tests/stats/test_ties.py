@@ -44,3 +44,12 @@ def test_rows_are_snapped_each_for_itself():
     assert distinct(snap(x)[0]) == 1  # beside values of size 2 these are rounding errors
     assert distinct(snap(x, axis=1)[0]) == 2
     assert distinct(snap(x.T, axis=0)[:, 0]) == 2
+
+
+def test_means_that_cancel_to_about_zero_stay_tied_at_system_level() -> None:
+    """Standard scores average to 0; what is left of equal sums is rounding, of the size of the scores."""
+    from nlgauge.stats.groups import cut
+
+    human = np.array([[0.1, 0.2, -0.3], [-0.3, 0.1, 0.2], [0.2, -0.3, 0.1], [1.0, -1.0, 0.3]])
+    assert len(set(human.mean(axis=1))) > 2
+    assert len(set(cut(human[None], human, "system").z.ravel())) == 2

@@ -75,19 +75,20 @@ def _system_means(metrics: Floats, human: Floats) -> Groups:
     """Means over the outputs that metric and people share, with exactly equal means kept equal."""
     shared = np.isfinite(metrics) & np.isfinite(human)
     per_system = shared.sum(axis=2)
-    x = _mean(metrics, shared, per_system)
+    x, size = _mean(metrics, shared, per_system)
     alike = 1 if (shared == shared[:1]).all() else len(metrics)  # all metrics miss the same cells, or none
-    z = _mean(np.broadcast_to(human, (alike, *human.shape)), shared[:alike], per_system[:alike])
-    means = snap(np.concatenate([x, z]), axis=1)[:, None]
+    z, human_size = _mean(np.broadcast_to(human, (alike, *human.shape)), shared[:alike], per_system[:alike])
+    means = snap(np.concatenate([x, z]), axis=1, scale=np.concatenate([size, human_size]))[:, None]
     cells = per_system.sum(axis=1, keepdims=True)
     return Groups("system", metrics, human, means[: len(x)], means[len(x) :], cells)
 
 
-def _mean(values: Floats, there: NDArray[np.bool_], count: NDArray[np.int64]) -> Floats:
+def _mean(values: Floats, there: NDArray[np.bool_], count: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Means per system, and for each table the size of the largest value that went into them."""
     kept = values if there.all() else np.where(there, values, 0.0)
-    largest = max(kept.max(initial=0.0), -kept.min(initial=0.0))
+    size = np.maximum(kept.max(axis=(1, 2), initial=0.0), -kept.min(axis=(1, 2), initial=0.0))
     # sums of values near the largest float would overflow; a power of two changes no digit
-    scale = 2.0**-64 if largest > 1e280 else 1.0
+    scale = 2.0**-64 if size.max(initial=0.0) > 1e280 else 1.0
     with np.errstate(invalid="ignore"):
         mean: Floats = (kept if scale == 1.0 else kept * scale).sum(axis=2) / count / scale
-    return mean
+    return mean, size

@@ -1,6 +1,7 @@
 """System level: correlate the systems' means, which change with every draw.
 
-There are few systems, so every pair is compared. Means that are equal on paper may differ in the last bit, so two means tie when they lie within a tolerance.
+There are few systems, so every pair is compared. Means that are equal on paper may differ in the last bit, so
+two means tie when they lie within a tolerance.
 """
 
 from __future__ import annotations

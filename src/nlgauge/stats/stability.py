@@ -1,6 +1,4 @@
-"""How much a measure can be trusted to compare metrics: discriminative power and ranking consistency (paper
-"measures").
-"""
+"""Can a measure tell metrics apart? Discriminative power and ranking consistency (paper "measures")."""
 
 from __future__ import annotations
 
