@@ -49,7 +49,9 @@ $(VENV)/demo.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
+# torch first and exactly as pinned: any other form may pull gigabytes of GPU libraries.
 $(VENV)/test.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(grep '^torch==' constraints.txt)"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $@ $(VENV)/demo.stamp
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Debian packages for a few tests. Does nothing when they are there, when we are not root, or when this is not Debian.
-packages="chromium"
+packages="chromium link-grammar link-grammar-dictionaries-en wordnet-base"
 missing=""
 for package in $packages; do
   dpkg -s "$package" >/dev/null 2>&1 || missing="$missing $package"

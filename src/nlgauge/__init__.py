@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from nlgauge.data.load import load
     from nlgauge.data.panel import Panel
     from nlgauge.errors import NlgaugeError
+    from nlgauge.scoring.aggregate import aggregate
+    from nlgauge.scoring.score import score
     from nlgauge.stats.measure import Estimate, Measure
     from nlgauge.table import Table
 
@@ -28,12 +30,16 @@ _HOME = {
     "NlgaugeError": "nlgauge.errors",
     "Panel": "nlgauge.data.panel",
     "Table": "nlgauge.table",
+    "aggregate": "nlgauge.scoring.aggregate",
     "example": "nlgauge.data.example",
     "load": "nlgauge.data.load",
     "load_set": "nlgauge.data.catalogue",
+    "score": "nlgauge.scoring.score",
 }
 
-__all__ = ["Dataset", "Estimate", "Measure", "NlgaugeError", "Panel", "Table", "example", "load", "load_set"]
+__all__ = [
+    "Dataset", "Estimate", "Measure", "NlgaugeError", "Panel", "Table", "aggregate", "example", "load", "load_set", "score",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

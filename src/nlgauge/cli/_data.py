@@ -1,9 +1,9 @@
 """Verbs that work on a data set: one decorator gives them FILE, the column options, the choice and the output options.
 
-    @with_data
-    def command(pick: Selection, measure: Annotated[...] = "input/kendall") -> list[Table]:
-        \"\"\"Help text with examples.\"\"\"
-        return pick.each("ranking", measure=measure)
+@with_data
+def command(pick: Selection, measure: Annotated[...] = "input/kendall") -> list[Table]:
+    \"\"\"Help text with examples.\"\"\"
+    return pick.each("ranking", measure=measure)
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def _before(
     metrics: o.Metrics = None,
     by: o.By = None,
     keep_people: o.KeepPeople = False,
+    aggregate: o.Aggregate = "mean",
 ) -> None: ...
 
 
@@ -64,6 +65,7 @@ class Selection:
     seed: int
     card: list[str] = field(default_factory=list)
     out: Path | None = None
+    aggregate: str = "mean"
 
     def panels(self) -> Iterator[tuple[dict[str, Any], Callable[[], Panel]]]:
         """One panel per group and aspect, made when asked for."""
@@ -72,7 +74,10 @@ class Selection:
         for group, part in self.data.by(*self.by) if self.by else [({}, self.data)]:
             for aspect in self.aspects or part.aspects:
                 keep = self.keep_people or "system" in group
-                yield group, functools.partial(part.panel, self.data.aspect(aspect), metrics=self.metrics, keep_people=keep)
+                yield group, functools.partial(
+                    part.panel, self.data.aspect(aspect), metrics=self.metrics, keep_people=keep,
+                    aggregate=self.aggregate, seed=self.seed,
+                )  # fmt: skip
 
     def each(self, analysis: str, **options: Any) -> list[Table]:
         """The analysis of every panel; rows carry the group's values. A group where it means nothing is said, not fatal."""
@@ -83,7 +88,12 @@ class Selection:
         if "seed" in names:
             options.setdefault("seed", self.seed)
         if run.takes == "dataset":
-            return [run(self.data, **options)]
+            chosen = {
+                n: getattr(self, n)
+                for n in ("aspects", "metrics", "by", "keep_people", "aggregate")
+                if n in names
+            }
+            return [run(self.data, **{**chosen, **options})]
         tables: list[Table] = []
         refused: list[str] = []
         for group, panel in self.panels():
@@ -133,6 +143,7 @@ def with_data(function: Callable[..., list[Table] | None]) -> Callable[..., None
         pick = Selection(
             given["file"], data, o.listed(given.get("aspect")), o.listed(given.get("metrics")), o.listed(given.get("by")),
             given["keep_people"], given["seed"], card(data, given["keep_people"]), given["out"],
+            given["aggregate"],
         )  # fmt: skip
         o.tell(pick.card)
         tables = function(pick, **{name: given[name] for name in mine})
@@ -153,7 +164,11 @@ def load(given: dict[str, Any]) -> Dataset:
         return ng.example()
     if given["repeats"] not in ("auto", "number", "mean"):
         raise NlgaugeError(f"--repeats {given['repeats']}: use auto, number or mean.")
-    said = {k: given[k] for k in ("system", "input", "output", "rater", "encoding", "reader") if given[k] is not None}
+    said = {
+        k: given[k]
+        for k in ("system", "input", "output", "rater", "encoding", "reader")
+        if given[k] is not None
+    }
     return ng.load(
         file, lower=o.listed(given["lower"]) or (), human=o.listed(given["human"]), metrics=o.listed(given["metric"]),
         repeats=given["repeats"], **said,

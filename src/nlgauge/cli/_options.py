@@ -85,6 +85,12 @@ KeepPeople = Annotated[
         "--keep-people", help="Keep human-written outputs among the systems.", rich_help_panel=CHOICE
     ),
 ]
+Aggregate = Annotated[
+    str,
+    typer.Option(
+        "--aggregate", help="One rating of those of an output: mean, median or mace.", rich_help_panel=CHOICE
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.", rich_help_panel=CHOICE)]
 
 Format = Annotated[

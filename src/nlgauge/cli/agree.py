@@ -18,7 +18,12 @@ NEEDS_FILE = True
 def command(
     pick: Selection,
     level: Annotated[
-        str, typer.Option("--level", help="Scale of the ratings: nominal, ordinal, interval or ratio.", rich_help_panel=o.CHOICE)
+        str,
+        typer.Option(
+            "--level",
+            help="Scale of the ratings: nominal, ordinal, interval or ratio.",
+            rich_help_panel=o.CHOICE,
+        ),
     ] = "interval",
     draws: Annotated[int, typer.Option("--draws", help="Bootstrap draws.", rich_help_panel=o.CHOICE)] = 1000,
 ) -> list[Table] | None:

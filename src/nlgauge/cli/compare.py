@@ -17,17 +17,35 @@ TEST = "The test"
 @with_data
 def command(
     pick: Selection,
-    measure: Annotated[str, typer.Option("--measure", help="One measure.", rich_help_panel=o.CHOICE)] = "input/kendall",
-    test: Annotated[str, typer.Option("--test", help="permutation, williams or bootstrap.", rich_help_panel=TEST)] = "permutation",
+    measure: Annotated[
+        str, typer.Option("--measure", help="One measure.", rich_help_panel=o.CHOICE)
+    ] = "input/kendall",
+    test: Annotated[
+        str, typer.Option("--test", help="permutation, williams or bootstrap.", rich_help_panel=TEST)
+    ] = "permutation",
     how: Annotated[
-        str | None, typer.Option("--how", help="What is swapped or resampled: both, inputs, systems (or cells).", rich_help_panel=TEST)
+        str | None,
+        typer.Option(
+            "--how",
+            help="What is swapped or resampled: both, inputs, systems (or cells).",
+            rich_help_panel=TEST,
+        ),
     ] = None,
     draws: Annotated[int, typer.Option("--draws", help="Random draws.", rich_help_panel=TEST)] = 1000,
-    correction: Annotated[str, typer.Option("--correction", help="For many pairs: holm, bh or none.", rich_help_panel=TEST)] = "holm",
+    correction: Annotated[
+        str, typer.Option("--correction", help="For many pairs: holm, bh or none.", rich_help_panel=TEST)
+    ] = "holm",
     profile: Annotated[
-        str, typer.Option("--profile", help="nlgauge, or as nlpstats, sacrerouge, mt-metrics-eval, nlgcorreval.", rich_help_panel=TEST)
+        str,
+        typer.Option(
+            "--profile",
+            help="nlgauge, or as nlpstats, sacrerouge, mt-metrics-eval, nlgcorreval.",
+            rich_help_panel=TEST,
+        ),
     ] = "nlgauge",
-    pairs: Annotated[bool, typer.Option("--pairs", help="All pairs instead of ranks.", rich_help_panel=o.OUT)] = False,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="All pairs instead of ranks.", rich_help_panel=o.OUT)
+    ] = False,
 ) -> list[Table] | None:
     """Is one metric really better than another? Ranks with significance, or all pairs.
 
@@ -37,5 +55,12 @@ def command(
 
       nlgauge compare scores.csv --measure system/pearson --test williams --pairs -o pairs.csv
     """
-    options = {"measure": measure, "test": test, "how": how, "correction": correction, "profile": profile, "draws": draws}
+    options = {
+        "measure": measure,
+        "test": test,
+        "how": how,
+        "correction": correction,
+        "profile": profile,
+        "draws": draws,
+    }
     return pick.each("significance" if pairs else "ranking", **options)

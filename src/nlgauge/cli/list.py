@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import math
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nlgauge.cli import _options as o
 
+if TYPE_CHECKING:
+    from nlgauge.metrics import Facts
+    from nlgauge.table import Row
+
+KINDS = ["metrics", "measures", "analyses", "readers"]
+
 
 def command(
-    what: Annotated[str, typer.Argument(help="measures, analyses or readers.")] = "measures",
+    what: Annotated[str, typer.Argument(help="metrics, measures, analyses or readers.")] = "metrics",
+    needs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--needs", help="Only metrics that need this: references, source, context, control, none."
+        ),
+    ] = None,
+    family: Annotated[str | None, typer.Option("--family", help="Only metrics of this family.")] = None,
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:
-    """What is there: measures, analyses, readers; written from the code.
+    """What is there: metrics, measures, analyses, readers; written from the code.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
+
+      nlgauge list metrics --needs source
 
       nlgauge list measures
     """
@@ -24,16 +40,65 @@ def command(
     from nlgauge.errors import NameUnknown
     from nlgauge.table import Table
 
-    if what == "measures":
+    rows: list[Row]
+    if what in ("metric", "metrics"):
+        rows = metric_rows(o.listed(needs), family)
+    elif what in ("measure", "measures"):
         from nlgauge.stats.measure import all_measures
 
         rows = [{"measure": str(m), "definition": m.definition} for m in all_measures()]
     elif what in ("analysis", "analyses"):
         found = [registry.get("analysis", name) for name in registry.names("analysis")]
         rows = [{"analysis": a.name, "question": a.question, "paper": a.paper} for a in found]
-    elif what == "readers":
-        found = [(name, registry.get("reader", name)) for name in registry.names("reader")]
-        rows = [{"reader": name, "reads": (thing.__doc__ or "").strip().split("\n")[0]} for name, thing in found]
+    elif what in ("reader", "readers"):
+        known = [(name, registry.get("reader", name)) for name in registry.names("reader")]
+        rows = [
+            {"reader": name, "reads": (thing.__doc__ or "").strip().split("\n")[0]} for name, thing in known
+        ]
     else:
-        raise NameUnknown(f"cannot list '{what}'.{registry.did_you_mean(what, ['measures', 'analyses', 'readers'])}")
+        raise NameUnknown(
+            f"cannot list '{what}'.{registry.did_you_mean(what, KINDS)} There are {', '.join(KINDS)}."
+        )
     o.show([Table(what, rows)], format, out)
+
+
+def metric_rows(needs: list[str] | None = None, family: str | None = None) -> list[Row]:
+    """One row per metric, from its facts, ordered by family."""
+    from nlgauge import registry
+    from nlgauge.errors import NameUnknown
+    from nlgauge.metrics._base import NEEDS
+
+    asked = set(needs or ())
+    if unknown := sorted(asked - {*NEEDS, "none"}):
+        hint = registry.did_you_mean(unknown[0], [*NEEDS, "none"])
+        raise NameUnknown(f"--needs {unknown[0]}: no such need.{hint} There are {', '.join(NEEDS)}, none.")
+    facts: list[Facts] = [registry.get("metric", name).facts for name in registry.names("metric")]
+    families = sorted({f.family for f in facts})
+    if family is not None and family not in families:
+        hint = registry.did_you_mean(family, families)
+        raise NameUnknown(f"--family {family}: no such family.{hint} There are {', '.join(families)}.")
+    chosen = [f for f in facts if family in (None, f.family) and _meets(f, asked)]
+    return [_row(f) for f in sorted(chosen, key=lambda f: (f.family, f.name))]
+
+
+def _meets(facts: Facts, asked: set[str]) -> bool:
+    wants = facts.needs - {"output"}
+    return not wants if asked == {"none"} else asked - {"none"} <= facts.needs
+
+
+def _row(facts: Facts) -> Row:
+    return {
+        "metric": facts.name,
+        "family": facts.family,
+        "needs": ", ".join(sorted(facts.needs - {"output"})) or "–",
+        "better": "lower" if facts.lower else "higher",
+        "bounds": f"{_bound(facts.bounds[0])} to {_bound(facts.bounds[1])}",
+        "year": facts.year,
+        "extra": "; ".join(x for x in (facts.extra, facts.weights) if x) or "–",
+        "what": facts.summary,
+        "cite": facts.cite,
+    }
+
+
+def _bound(value: float) -> str:
+    return ("-" if value < 0 else "") + "∞" if math.isinf(value) else f"{value:g}"

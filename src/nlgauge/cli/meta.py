@@ -20,10 +20,12 @@ def command(
     pick: Selection,
     measure: o.Measures = None,
     analysis: Annotated[
-        str, typer.Option("--analysis", help="Which question; `nlgauge list analyses`.", rich_help_panel=o.CHOICE)
+        str,
+        typer.Option("--analysis", help="Which question; `nlgauge list analyses`.", rich_help_panel=o.CHOICE),
     ] = "correlation",
     set: Annotated[
-        list[str] | None, typer.Option("--set", help="An option of the analysis, name=value.", rich_help_panel=o.CHOICE)
+        list[str] | None,
+        typer.Option("--set", help="An option of the analysis, name=value.", rich_help_panel=o.CHOICE),
     ] = None,
 ) -> list[Table] | None:
     """Compare metric scores with people's ratings: the metrics × measures table, or any other analysis.
@@ -49,5 +51,7 @@ def command(
     for name in options:
         if name not in known and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
             theirs = [n for n in list(known)[1:] if n != "progress"]
-            raise NameUnknown(f"{analysis}: no option '{name}'.{registry.did_you_mean(name, theirs)} Options: {', '.join(theirs)}.")
+            raise NameUnknown(
+                f"{analysis}: no option '{name}'.{registry.did_you_mean(name, theirs)} Options: {', '.join(theirs)}."
+            )
     return pick.each(analysis, **options)

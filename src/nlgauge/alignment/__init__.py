@@ -1,0 +1,32 @@
+"""Information alignment (paper 001): how much of one text is grounded in another, token by token.
+
+>>> found = align("McConaughey is a football fan.", "He is an avid fan of the football team.")      # doctest: +SKIP
+>>> [(token, round(score, 2)) for token, score in zip(found.tokens, found.scores)]                  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.errors import NlgaugeError
+
+if TYPE_CHECKING:
+    from nlgauge.alignment.estimate import Alignment
+
+__all__ = ["align"]
+
+
+def align(a: str, b: str | Sequence[str], *, estimator: str = "E", **options: Any) -> Alignment:
+    """align(a → b): the tokens of a and a score in [0, 1] for each: how well b grounds it. b may be several texts.
+
+    Options of estimator E: encoder, layer, window (sentences), match ('all' or 'best'), sharp.
+    """
+    if estimator != "E":
+        raise NlgaugeError(f"estimator='{estimator}'; there is E (embedding matching).")
+    from nlgauge.alignment.encoder import DEFAULT, ready
+    from nlgauge.alignment.estimate import Pair
+    from nlgauge.alignment.matching import Matching
+
+    ready("align", options.get("encoder", DEFAULT))
+    return Matching(**options).align([Pair(a, (b,) if isinstance(b, str) else tuple(b))])[0]

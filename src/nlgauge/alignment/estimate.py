@@ -1,0 +1,93 @@
+"""What an alignment is, and what estimates it (paper 001, Definition 3.1).
+
+align(a → b) is one score in [0, 1] per token of a: how sure it is that its information is grounded in b.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from nlgauge.alignment.stopwords import STOP, WORD
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+Spans = np.ndarray[Any, np.dtype[np.int32]]
+LOW = 0.2
+
+
+class Pair(NamedTuple):
+    """To align: text a with all that b consists of. `whole`: b is an output or reference, never read in windows."""
+
+    a: str
+    b: tuple[str, ...]
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Scores of the tokens of a text; `spans` says where each token stands in it."""
+
+    text: str
+    spans: Spans
+    scores: Floats
+
+    @property
+    def tokens(self) -> list[str]:
+        return [self.text[a:b] for a, b in self.spans.tolist()]
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def content(self) -> Alignment:
+        """Without stop words and punctuation."""
+        return self._part(_content(self.text, self.spans))
+
+    def words(self) -> Alignment:
+        """One score per word: the mean over its pieces. Punctuation marks stay by themselves."""
+        if not len(self):
+            return self
+        starts = np.array([w.start() for w in WORD.finditer(self.text)], np.int64)
+        ends = np.array([w.end() for w in WORD.finditer(self.text)], np.int64)
+        word = np.searchsorted(starts, self.spans[:, 0], side="right") - 1
+        inside = (word >= 0) & (self.spans[:, 1] <= np.append(ends, 0)[word])
+        label = np.where(inside, word, len(starts) + np.arange(len(self)))
+        first = np.flatnonzero(np.append(True, label[1:] != label[:-1]))
+        counts = np.diff(np.append(first, len(self)))
+        spans = np.stack([self.spans[first, 0], self.spans[first + counts - 1, 1]], axis=1)
+        return Alignment(self.text, spans, np.add.reduceat(self.scores, first) / counts)
+
+    def _part(self, kept: Mask) -> Alignment:
+        return Alignment(self.text, self.spans[kept], self.scores[kept])
+
+    # --- the ways to make one number of it ---
+
+    def mean(self) -> float:
+        return float(self.scores.mean()) if len(self) else float("nan")
+
+    def sum(self) -> float:
+        return float(self.scores.sum())
+
+    def low(self, share: float = LOW) -> float:
+        """Mean over the least aligned fifth of the tokens: one wrong name weighs more than many right words."""
+        if not len(self):
+            return float("nan")
+        n = max(1, round(share * len(self)))
+        return float(np.partition(self.scores, n - 1)[:n].mean())
+
+
+class Estimator(Protocol):
+    """Anything that aligns: pairs (a, what b consists of) in, one Alignment of a for each pair out."""
+
+    def align(self, pairs: Sequence[Pair]) -> list[Alignment]: ...
+
+
+def _content(text: str, spans: Spans) -> Mask:
+    kept = np.zeros(len(spans), np.bool_)
+    for word in WORD.finditer(text):
+        if word[0].lower().replace("’", "'") not in STOP:
+            kept |= (spans[:, 0] >= word.start()) & (spans[:, 1] <= word.end())
+    return kept

@@ -1,0 +1,113 @@
+"""Estimator E: greedy matching of contextual token vectors (paper 001, section 3.5).
+
+The score of a token of a is its highest cosine with a token of b. Two things are ours: b can be read in overlapping
+windows of sentences, as small encoders blur long inputs; and a sentence of a can be held to the one window that fits
+it best on average, so that its words are not gathered from all over a document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from nlgauge.alignment.embeddings import Embeddings, embeddings
+from nlgauge.alignment.encoder import DEFAULT, Encoded
+from nlgauge.alignment.estimate import Alignment, Floats, Pair
+from nlgauge.alignment.windows import sentence_spans, windows
+from nlgauge.errors import NlgaugeError
+
+Match = Literal["all", "best"]
+CHUNK = 256  # pairs whose texts are encoded together
+
+sentences_of = lru_cache(maxsize=20_000)(sentence_spans)
+windows_of = lru_cache(maxsize=5_000)(windows)
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Embedding matching.
+
+    window: sentences in a window of b (a source or context); 0 the whole text. match: 'all' takes the best token of any window, 'best' the
+    window with the highest mean for the sentence of a. sharp: the cosine's exponent; above 1, half-fitting tokens
+    count less.
+    """
+
+    encoder: str = DEFAULT
+    layer: int | None = None
+    window: int = 0
+    match: Match = "all"
+    sharp: float = 1.0
+    vectors: Embeddings | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.match not in ("all", "best"):
+            raise NlgaugeError(
+                f"match='{self.match}'; use all (any window) or best (the window that fits a sentence best)."
+            )
+        if self.window < 0:
+            raise NlgaugeError(f"window={self.window}; a number of sentences, or 0 for the whole text.")
+
+    def align(self, pairs: Sequence[Pair]) -> list[Alignment]:
+        """One Alignment per pair, in their order."""
+        kept = self.vectors or embeddings(None, self.encoder)
+        layer = kept.want(self.layer)
+        found: list[Alignment | None] = [None] * len(pairs)
+        # Pairs with the same b follow each other, so its windows are put together once.
+        order = sorted(range(len(pairs)), key=lambda i: pairs[i][1:])
+        last: tuple[Any, Any] | None = None
+        for at in range(0, len(order), CHUNK):
+            rows = order[at : at + CHUNK]
+            parts = {pairs[i][1:]: self._parts(pairs[i]) for i in rows}
+            texts = list(
+                dict.fromkeys([*(pairs[i].a for i in rows), *(w for ws in parts.values() for w in ws)])
+            )
+            vectors = dict(zip(texts, kept.of(texts, layer), strict=True))
+            for i in rows:
+                b = pairs[i][1:]
+                if last is None or last[0] != b:
+                    last = b, _side([vectors[w] for w in parts[b]])
+                found[i] = self._one(pairs[i].a, vectors[pairs[i].a], last[1])
+        return [f for f in found if f is not None]
+
+    def _parts(self, pair: Pair) -> list[str]:
+        return [w for text in pair.b for w in windows_of(text, 0 if pair.whole else self.window)]
+
+    def _one(self, text: str, a: Encoded, b: tuple[Any, Any] | None) -> Alignment:
+        spans = np.stack([a.pieces.starts, a.pieces.ends], axis=1).reshape(-1, 2)
+        if b is None or not len(spans):
+            return Alignment(text, spans, np.zeros(len(spans)))
+        table, firsts = b
+        near = a.tokens @ table.T
+        if self.match == "all" or len(firsts) == 1:
+            best = near.max(axis=1)
+        else:
+            best = _best_window(np.maximum.reduceat(near, firsts, axis=1), _sentence_of(text, a))
+        scores: Floats = np.clip(best.astype(np.float64), 0.0, 1.0)
+        return Alignment(text, spans, scores**self.sharp if self.sharp != 1 else scores)
+
+
+def _side(parts: list[Encoded]) -> tuple[Any, Any] | None:
+    """All windows of b as one matrix, and where each begins; None when b has no tokens."""
+    parts = [p for p in parts if len(p.tokens)]
+    if not parts:
+        return None
+    firsts = np.cumsum([0, *(len(p.tokens) for p in parts[:-1])])
+    return np.concatenate([p.tokens for p in parts]), firsts
+
+
+def _sentence_of(text: str, a: Encoded) -> Any:
+    """The number of the sentence that each token of a belongs to."""
+    starts = [first for first, _ in sentences_of(text)] or [0]
+    return np.maximum(np.searchsorted(starts, a.pieces.starts, side="right") - 1, 0)
+
+
+def _best_window(near: Any, sentence: Any) -> Any:
+    """near: tokens × windows. Each sentence keeps the column with its highest mean."""
+    firsts = np.flatnonzero(np.append(True, sentence[1:] != sentence[:-1]))
+    means = np.add.reduceat(near, firsts, axis=0) / np.diff(np.append(firsts, len(near)))[:, None]
+    column = np.repeat(means.argmax(axis=1), np.diff(np.append(firsts, len(near))))
+    return near[np.arange(len(near)), column]

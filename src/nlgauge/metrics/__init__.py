@@ -1,0 +1,9 @@
+"""Metrics: one file per family, one class per metric. No heavy import at module level.
+
+A metric states facts about itself and has one method. It asks the batch for *views* of the texts (tokens, stems,
+n-gram ids, sentences …); a view is computed once per distinct text and shared by every metric of the run.
+"""
+
+from nlgauge.metrics._base import Batch, Facts, Metric, Scores, metric, metric_from_spec
+
+__all__ = ["Batch", "Facts", "Metric", "Scores", "metric", "metric_from_spec"]

@@ -1,0 +1,237 @@
+"""Views of texts as integer tokens: each distinct text is tokenised once per tokenizer, whoever asks.
+
+Tokenizers, by name:
+  13a           mteval-v13a, the default of sacrebleu; our own kernel, equal to sacrebleu's token by token
+  intl zh ja-mecab ko-mecab   sacrebleu's own code (ja-mecab and ko-mecab need their dictionaries: `pip install "sacrebleu[ja]"`)
+  char          every character but white space
+  none          split at white space
+  rouge         lower-cased runs of a-z and 0-9, as rouge_score; other scripts have no tokens
+  chrf          split at white space, then one symbol split off the end or else the start of a word, as chrF++
+  tercom        sacrebleu's TER normalisation (punctuation set apart)
+  coco          an approximation of the Stanford PTB tokenizer as pycocoevalcap runs it: lower-cased, punctuation dropped
+  squad         lower-cased, without punctuation and articles
+  words         lower-cased runs of letters, digits and _ of any script
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.metrics._base import Batch, Ints
+
+Ids = np.ndarray[Any, np.dtype[np.int32]]
+KERNELS = {"none": 0, "rouge": 1, "13a": 2, "chrf": 3}
+SACREBLEU = {
+    "intl": "tokenizer_intl.TokenizerV14International",
+    "zh": "tokenizer_zh.TokenizerZh",
+    "ja-mecab": "tokenizer_ja_mecab.TokenizerJaMecab",
+    "ko-mecab": "tokenizer_ko_mecab.TokenizerKoMecab",
+}
+NAMES = (
+    "13a",
+    "intl",
+    "zh",
+    "ja-mecab",
+    "ko-mecab",
+    "char",
+    "none",
+    "rouge",
+    "chrf",
+    "tercom",
+    "coco",
+    "squad",
+    "words",
+)
+
+
+@dataclass
+class Tokens:
+    """Token ids: those of text t are `ids[start[t] : start[t] + length[t]]`, on lines `lines[…]`. Length −1: not asked for."""
+
+    ids: Ids
+    start: Ints
+    length: Ints
+    lines: Ids
+    words: Callable[[], list[str]]  # the token of each id
+
+
+def tokens(
+    batch: Batch,
+    name: str,
+    *texts: Ints,
+    lowercase: bool = False,
+    stem: str | None = None,
+    spaces: bool = False,
+) -> Tokens:
+    """The tokens of those texts (numbers; −1 is skipped), with `stem='porter'` or `'snowball'` as ids of their stems.
+
+    >>> batch = Batch.from_columns(["A b, a b."])
+    >>> tokens(batch, "13a", batch.output).ids.tolist()
+    [0, 1, 2, 3, 1, 4]
+    """
+    if name not in NAMES:
+        raise NameUnknown(f"no tokenizer '{name}'. There are: {', '.join(NAMES)}.")
+    encoder = batch.view(("tokens", name, lowercase, spaces), lambda _: Encoder(name, lowercase, spaces))
+    with batch.texts.lock:
+        encoder.ensure(batch.texts.list(), texts)
+        if stem is None:
+            return encoder.tokens
+        return batch.view(("stems", name, lowercase, stem), lambda _: Stems(stem)).of(encoder.tokens)
+
+
+class Encoder:
+    """One tokenizer and its vocabulary; encodes what it has not seen yet."""
+
+    def __init__(self, name: str, lowercase: bool, spaces: bool) -> None:
+        from nlgauge.metrics.kernels.tokens import empty_vocabulary
+
+        self.name, self.lowercase, self.spaces = name, lowercase, spaces
+        self.vocabulary = empty_vocabulary()
+        none = np.empty(0, np.int64)
+        self.tokens = Tokens(np.empty(0, np.int32), none, none, np.empty(0, np.int32), self.words)
+
+    def ensure(self, texts: list[str], asked: Iterable[Ints]) -> None:
+        have = self.tokens
+        if len(have.length) < len(texts):
+            more = len(texts) - len(have.length)
+            have.start = np.append(have.start, np.zeros(more, np.int64))
+            have.length = np.append(have.length, np.full(more, -1, np.int64))
+        new = np.zeros(len(texts), np.bool_)
+        for numbers in asked:
+            new[numbers[numbers >= 0]] = True
+        todo = np.flatnonzero(new & (have.length < 0))
+        if len(todo):
+            ids, length, lines = self._encode([texts[t] for t in todo.tolist()])
+            have.start[todo] = len(have.ids) + np.cumsum(length) - length
+            have.length[todo] = length
+            have.ids = np.append(have.ids, ids)
+            have.lines = np.append(have.lines, lines)
+
+    def _encode(self, texts: list[str]) -> tuple[Ids, Ints, Ids]:
+        from nlgauge.metrics.kernels.tokens import Vocabulary, characters, encode
+
+        codes, offsets = code_points(prepared(texts, self.name, self.lowercase))
+        if self.name == "char":
+            ids, length = characters(codes, offsets, self.spaces)
+            return ids, length, np.empty(0, np.int32)
+        ids, length, lines, *grown = encode(codes, offsets, KERNELS.get(self.name, 0), *self.vocabulary)
+        self.vocabulary = Vocabulary(*grown)
+        return ids, length, lines
+
+    def words(self) -> list[str]:
+        v = self.vocabulary
+        text = v.pool[: v.ends[v.size]].tobytes().decode("utf-32-le", "surrogatepass")
+        ends = v.ends[: v.size + 1].tolist()
+        return [text[a:b] for a, b in pairwise(ends)]
+
+
+class Stems:
+    """Ids of stems instead of ids of tokens."""
+
+    def __init__(self, kind: str) -> None:
+        self.stem: Callable[[str], str] = {"porter": _porter, "rouge": _rouge_stem, "snowball": _snowball}[
+            kind
+        ]
+        self.ids: dict[str, int] = {}
+        self.of_word: Ids = np.empty(0, np.int32)
+        self.made: tuple[Ids, Tokens] | None = None
+
+    def of(self, tokens: Tokens) -> Tokens:
+        if self.made is None or self.made[0] is not tokens.ids:
+            words = tokens.words()[len(self.of_word) :]
+            new = [self.ids.setdefault(self.stem(w), len(self.ids)) for w in words]
+            self.of_word = np.append(self.of_word, np.array(new, np.int32)).astype(np.int32)
+            stems = Tokens(
+                self.of_word[tokens.ids], tokens.start, tokens.length, tokens.lines, lambda: list(self.ids)
+            )
+            self.made = (tokens.ids, stems)
+        return self.made[1]
+
+
+def code_points(texts: list[str]) -> tuple[Any, Ints]:
+    """All texts in one array of code points, and where each begins."""
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+    return np.frombuffer(bytearray("".join(texts).encode("utf-32-le", "surrogatepass")), np.uint32), offsets
+
+
+def prepared(texts: list[str], name: str, lowercase: bool) -> list[str]:
+    """What happens to a text before it is split."""
+    if lowercase or name in ("rouge", "coco", "squad", "words"):
+        texts = [t.lower() for t in texts]
+    if name == "13a":
+        return [_mteval_entities(t) for t in texts]
+    if name in SACREBLEU or name == "tercom":
+        split: Callable[[str], str] = _sacrebleu(name)
+        return [split(t.rstrip()) for t in texts]
+    if name == "coco":
+        from nlgauge.metrics._ptb import without_punctuation
+
+        return [without_punctuation(t) for t in texts]
+    if name == "squad":
+        return [ARTICLES.sub(" ", t.translate(NO_PUNCTUATION)) for t in texts]
+    if name == "words":
+        return [" ".join(WORD.findall(t)) for t in texts]
+    return texts
+
+
+ARTICLES = re.compile(r"\b(a|an|the)\b")
+NO_PUNCTUATION = str.maketrans("", "", "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+WORD = re.compile(r"\w+")
+
+
+def _mteval_entities(text: str) -> str:
+    text = text.rstrip()
+    if "<skipped>" in text:
+        text = text.replace("<skipped>", "")
+    if "\n" in text:
+        text = text.replace("-\n", "").replace("\n", " ")
+    if "&" in text:
+        text = text.replace("&quot;", '"').replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
+    return text
+
+
+@cache
+def _sacrebleu(name: str) -> Callable[[str], str]:
+    try:
+        if name == "tercom":
+            from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
+
+            return partial(
+                TercomTokenizer.__call__.__wrapped__, TercomTokenizer(normalized=True, case_sensitive=True)
+            )
+        module, _, cls = SACREBLEU[name].partition(".")
+        found = getattr(importlib.import_module(f"sacrebleu.tokenizers.{module}"), cls)
+        # without its cache of 65,536 texts: ours are distinct
+        return partial(found.__call__.__wrapped__, found())
+    except (ImportError, RuntimeError) as error:
+        raise NeedsMissing(
+            f"tokenizer '{name}' needs sacrebleu: pip install \"sacrebleu[ja,ko]\" ({error})."
+        ) from None
+
+
+@lru_cache(2**18)
+def _porter(word: str) -> str:
+    from nlgauge.metrics._porter import stem
+
+    return stem(word)
+
+
+def _rouge_stem(word: str) -> str:
+    return _porter(word) if len(word) > 3 else word
+
+
+@lru_cache(2**18)
+def _snowball(word: str) -> str:
+    from nlgauge.metrics._snowball import stem
+
+    return stem(word)

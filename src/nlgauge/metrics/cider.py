@@ -1,0 +1,105 @@
+"""CIDEr and CIDEr-D (Vedantam et al. 2015): similarity of n-gram counts weighed by tf-idf."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from nlgauge.metrics._base import Array, Batch, Scores, metric, signature
+from nlgauge.metrics._documents import documents
+from nlgauge.metrics._matches import paired
+from nlgauge.metrics._ngrams import ngrams
+from nlgauge.metrics._references import check_how, over_references
+
+CITE = "vedantam-etal-2015-cider"
+ORDER = 4
+
+
+@metric("cider", family="cider", bounds=(0.0, 10.0), year=2015, cite=CITE, corpus=True)
+@dataclass(frozen=True)
+class Cider:
+    """Cosine of the tf-idf vectors of output and reference, mean over n-grams of one to four words, times ten.
+
+    The idf is counted over the references of all samples of the batch, each input's references being one document; with
+    one document alone it is zero and there is no value (pycocoevalcap gives 0). Tokens are PTB-like, lower-cased,
+    without punctuation; `tokenize='none'` for text that is tokenised already. The mean over references is the
+    definition. An empty output scores 0.
+    """
+
+    tokenize: str = "coco"
+    lowercase: bool = True
+    stem: bool = False
+    references: str = "mean"
+    clipped: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_how(self.references)
+
+    @property
+    def signature(self) -> str:
+        stem = "porter" if self.stem else "none"
+        return signature(
+            refs=self.references,
+            case="lc" if self.lowercase else "mixed",
+            tok=self.tokenize,
+            stem=stem,
+            idf="batch",
+        )
+
+    def score(self, batch: Batch) -> Scores:
+        stem = "porter" if self.stem else None
+        tokens, pairs = paired(batch, self.tokenize, lowercase=self.lowercase, stem=stem)
+        grams = ngrams(
+            batch, (self.tokenize, self.lowercase, stem), tokens, ORDER, pairs.of_sample, pairs.reference
+        )  # fmt: skip
+        corpus = documents(batch, pairs)
+        if len(corpus) < 2:
+            alone = "CIDEr needs the references of two inputs or more: its idf is zero for one"
+            reasons = {s: pairs.reasons.get(s, alone) for s in range(len(pairs))}
+            return Scores(np.full(len(pairs), np.nan), reasons)
+        doc = np.full(len(pairs), -1)
+        doc[corpus] = np.arange(len(corpus))
+        mine = doc[pairs.sample] >= 0
+        owner, _, entry = grams.span(pairs.reference[mine])
+        seen = np.unique(doc[pairs.sample[mine]][owner] * len(grams.parent) + grams.grams[entry])
+        frequency = np.bincount(seen % max(len(grams.parent), 1), minlength=len(grams.parent))
+        idf = math.log(len(corpus)) - np.log(np.maximum(frequency, 1.0))
+
+        weight = grams.counts * idf[grams.grams]
+        level = np.repeat(np.arange(len(grams.offsets) - 1), np.diff(grams.offsets))
+        norm = np.sqrt(np.bincount(level, weights=weight**2, minlength=len(grams.offsets) - 1)).reshape(
+            -1, ORDER
+        )
+
+        owner, order, entry = grams.span(pairs.output)
+        start = np.arange(len(pairs.reference) + 1)
+        other = grams.found_in(pairs.output, pairs.reference, start, highest=True) * idf[grams.grams[entry]]
+        product = (np.minimum(weight[entry], other) if self.clipped else weight[entry]) * other
+        same = grams.sums(pairs.output, owner, order, product)
+        below = norm[grams.place[pairs.output]] * norm[grams.place[pairs.reference]]
+        values = np.where(below > 0, same / np.where(below > 0, below, 1.0), same).mean(axis=1)
+        bigrams = np.maximum(tokens.length - 1, 0)
+        values = 10 * values * self._gaussian(bigrams[pairs.output] - bigrams[pairs.reference])
+        return pairs.scores(over_references(pairs, values, self.references, tokens=tokens))
+
+    def _gaussian(self, longer: Array) -> Array:
+        return np.ones(len(longer))
+
+
+@metric("cider-d", family="cider", bounds=(0.0, 10.0), year=2015, cite=CITE, corpus=True)
+@dataclass(frozen=True)
+class CiderD(Cider):
+    """As cider, with counts clipped to the reference's and a penalty for a different length: pycocoevalcap's "CIDEr"."""
+
+    sigma: float = 6.0
+    clipped: ClassVar[bool] = True
+
+    @property
+    def signature(self) -> str:
+        return f"sigma:{self.sigma:g}|{super().signature}"
+
+    def _gaussian(self, longer: Array) -> Array:
+        return np.exp(-(longer.astype(np.float64) ** 2) / (2 * self.sigma**2))

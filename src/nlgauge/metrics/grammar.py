@@ -1,0 +1,97 @@
+"""Grammaticality: a parser's score (prs of paper 004) and the errors that a grammar checker finds."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import math
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from nlgauge.errors import NeedsMissing
+from nlgauge.metrics._base import Batch, Scores, metric, signature
+from nlgauge.metrics._counts import counts, per_output, ratio
+from nlgauge.metrics._english import sentences
+from nlgauge.metrics._linkparser import LONGEST, PIECE, costs, version
+
+NO_SENTENCE = "no sentence in the output"
+
+
+@metric(
+    "prs", family="grammar", needs=(), bounds=(-math.inf, 0.0), year=1993,
+    cite="sleator-temperley-1993-parsing", extra="apt install link-grammar",
+)  # fmt: skip
+@dataclass(frozen=True)
+class Prs:
+    """Parser score: minus the cost of the best linkage (words left out, rare uses), mean over sentences."""
+
+    def ready(self) -> None:
+        version()
+
+    @property
+    def signature(self) -> str:
+        return signature(parser=f"link-grammar-{version()}", spell=0, whole=LONGEST, piece=PIECE)
+
+    def score(self, batch: Batch) -> Scores:
+        texts = batch.texts.list()
+        rows, place = np.unique(batch.output, return_inverse=True)
+        parts = [sentences(texts[i]) if i >= 0 else [] for i in rows.tolist()]
+        cost = costs(sorted({s for sents in parts for s in sents}))
+        scored = [_mean(sents, cost) for sents in parts]
+        values = np.array([value for value, _ in scored], np.float64)[place]
+        return Scores(values, {i: scored[p][1] for i, p in enumerate(place.tolist()) if scored[p][1]})
+
+
+def _mean(sents: list[str], cost: dict[str, float]) -> tuple[float, str]:
+    if not sents:
+        return math.nan, NO_SENTENCE
+    found = [cost[s] for s in sents]
+    if any(math.isnan(c) for c in found):
+        return math.nan, "a sentence that the parser refused"
+    return 0.0 - math.fsum(found) / len(found), ""
+
+
+@metric(
+    "grammar-errors", family="grammar", needs=(), lower=True, bounds=(0.0, math.inf), year=2024,
+    cite="harper", extra="grammar",
+)  # fmt: skip
+@dataclass(frozen=True)
+class GrammarErrors:
+    """Errors that the grammar checker Harper finds, without spelling and capital letters unless asked."""
+
+    spelling: bool = False
+    per_word: bool = False
+
+    def ready(self) -> None:
+        _linter()
+
+    @property
+    def signature(self) -> str:
+        return signature(checker=f"harper-py-{metadata.version('harper-py')}", spelling=self.spelling)
+
+    def score(self, batch: Batch) -> Scores:
+        key = ("grammar errors", self.spelling)
+        errors = per_output(batch, key, lambda text: _errors(text, self.spelling))
+        return ratio(errors, counts(batch).words) if self.per_word else Scores(errors)
+
+
+@functools.cache
+def _linter() -> Any:
+    if importlib.util.find_spec("harper") is None:
+        raise NeedsMissing("'grammar-errors' needs the extra 'grammar': pip install \"nlgauge[grammar]\"")
+    from harper import Linter
+
+    return Linter()
+
+
+SPELLING = frozenset({"Spelling", "Capitalization", "Typo"})
+
+
+def _errors(text: str, spelling: bool) -> int:
+    from harper import Language
+
+    found = _linter().lint(text, language=Language.PLAINTEXT)
+    return sum(spelling or str(lint.lint_kind) not in SPELLING for lint in found)

