@@ -1,4 +1,4 @@
-"""Write the pages that come from code: docs/measures.md. `python docs/generate.py`; a test says when it is due."""
+"""Write the pages that come from code: measures.md and metrics.md. `python docs/generate.py`; a test says when it is due."""
 
 from __future__ import annotations
 
@@ -52,5 +52,34 @@ discrete one, use the calibrated forms: they give each metric its own best ε wi
 """
 
 
+METRICS = """# Metrics
+
+Written from the code (`python docs/generate.py`); `nlgauge list metrics` shows the same. A metric is named by a spec:
+`bleu`, `bleu(order=2, lowercase=True)`, `rouge-l(stem=True)`. Its options are the fields of its class.
+
+*needs*: what the data must have besides the outputs. *better*: which way. *extra*: `pip install "nlgauge[…]"`.
+How our values relate to other libraries, and why some differ: [below](#beside-other-libraries).
+"""
+
+
+def metrics() -> str:
+    from nlgauge import registry
+
+    facts = [registry.get("metric", name).facts for name in registry.names("metric")]
+    lines = [METRICS]
+    for family in sorted({f.family for f in facts}):
+        lines += [f"## {family}\n", "| metric | what | needs | better | bounds | year | extra |", "| --- | --- | --- | --- | --- | --- | --- |"]
+        for f in sorted((f for f in facts if f.family == family), key=lambda f: f.name):
+            needs = ", ".join(sorted(f.needs - {"output"})) or "–"
+            bounds = f"{f.bounds[0]:g} to {f.bounds[1]:g}"
+            what = f.summary + (f" *{f.weights}*" if f.weights else "")
+            lines.append(f"| `{f.name}` | {what} | {needs} | {'lower' if f.lower else 'higher'} | {bounds} | {f.year} | {f.extra or '–'} |")
+        lines.append("")
+    return "\n".join(lines) + (Path(__file__).parent / "metrics_beside.md").read_text(encoding="utf-8")
+
+
+PAGES = {"measures.md": measures, "metrics.md": metrics}
+
 if __name__ == "__main__":
-    (Path(__file__).parent / "measures.md").write_text(measures(), encoding="utf-8")
+    for page, write in PAGES.items():
+        (Path(__file__).parent / page).write_text(write(), encoding="utf-8")

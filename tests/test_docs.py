@@ -12,12 +12,13 @@ import pytest
 REPO = Path(__file__).resolve().parent.parent
 
 
-def test_measures_page_is_written_from_the_code() -> None:
+@pytest.mark.parametrize("page", ["measures.md", "metrics.md"])
+def test_pages_are_written_from_the_code(page: str) -> None:
     spec = importlib.util.spec_from_file_location("generate", REPO / "docs" / "generate.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert (REPO / "docs" / "measures.md").read_text() == module.measures(), "run: python docs/generate.py"
+    assert (REPO / "docs" / page).read_text() == module.PAGES[page](), "run: python docs/generate.py"
 
 
 def documented() -> list[str]:

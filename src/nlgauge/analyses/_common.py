@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 import nlgauge
-from nlgauge.data.panel import Panel
+from nlgauge.data.panel import Array, Panel
+from nlgauge.errors import NeedsMissing
 from nlgauge.stats.measure import TWELVE, Measure, evaluate
 
 Named = str | Measure
@@ -34,6 +35,17 @@ def defined(panel: Panel, measures: Sequence[Measure]) -> tuple[list[Measure], l
     return kept, [f"not given: {', '.join(names)} ({why})." for why, names in reasons.items()]
 
 
+def ratings_of(panel: Panel, what: str, least: int = 2) -> Array:
+    """Ratings of the aspect, raters × systems × inputs, without raters who rated other aspects only."""
+    ratings = panel.raters.get(panel.aspect)
+    count = rater_count(panel)
+    if ratings is None or count < least:
+        words = {2: "two", 3: "three"}.get(least, str(least))
+        found = "there is one rating an output" if ratings is None else f"found {count}"
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: {what} needs at least {words} raters; {found}.")
+    return np.asarray(ratings[~np.isnan(ratings).all(axis=(1, 2))])
+
+
 def rater_count(panel: Panel) -> int:
     ratings = panel.raters.get(panel.aspect)
     return 1 if ratings is None else int((~np.isnan(ratings).all(axis=(1, 2))).sum())
@@ -41,10 +53,11 @@ def rater_count(panel: Panel) -> int:
 
 def signature(panel: Panel, **more: object) -> str:
     """What another group needs to repeat the numbers, in one line."""
-    people = "none" if not panel.people else "out"
+    people = "out" if panel.people else "kept" if panel.kept else "none"
     parts = {
         "nlgauge": nlgauge.__version__, "aspect": panel.aspect, "raters": rater_count(panel),
-        "grid": f"{panel.n_systems}x{panel.n_inputs}", "people": people, "missing": "pairwise", "constant": "dropped", **more,
+        "grid": f"{panel.n_systems}x{panel.n_inputs}", "people": people, "missing": "pairwise", "constant": "dropped",
+        **({} if panel.aggregate == "mean" else {"aggregate": panel.aggregate}), **more,
     }  # fmt: skip
     return "|".join(f"{key}:{value}" for key, value in parts.items())
 

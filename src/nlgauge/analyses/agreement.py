@@ -7,9 +7,8 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note
+from nlgauge.analyses._common import people_note, ratings_of
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing
 from nlgauge.stats.alpha import alpha
 from nlgauge.stats.icc import icc
 from nlgauge.stats.kappa import fleiss_kappa, mean_pairwise_kappa
@@ -25,11 +24,7 @@ def agreement(
     seed: int = 0,
 ) -> Table:
     """One row per coefficient for the panel's aspect: value, interval, units used and left out, and why something is missing."""
-    ratings = panel.raters.get(panel.aspect)
-    if ratings is None:
-        raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: agreement needs at least two raters; there is one rating an output."
-        )
+    ratings = ratings_of(panel, "agreement")
     units = ratings.reshape(len(ratings), -1)
     units = units[:, ~np.isnan(units).all(axis=0)]
     rng = np.random.default_rng(np.random.SeedSequence(seed))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, defined, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, defined, measures_of, people_note, ratings_of, signature
 from nlgauge.analyses.correlation import short
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
@@ -21,15 +21,13 @@ def ceiling(
     panel: Panel, *, measures: Sequence[Named] | None = None, splits: int = 100, seed: int = 0
 ) -> Table:
     """One row per metric and measure: correlation, ceiling, share of the ceiling, and the share of raters it outdoes."""
-    ratings = panel.raters.get(panel.aspect)
-    if ratings is None:
-        raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: a ceiling needs at least two raters; there is one rating an output."
-        )
+    ratings = ratings_of(panel, "a ceiling")
     asked = (
         measures_of(measures) if measures else [m for m in measures_of(None) if m.coefficient == "pearson"]
     )
     chosen, notes = defined(panel, asked)
+    if not chosen:
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + " ".join(notes))
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     found = split_half(ratings, chosen, rng, splits=splits)
     stacked = panel.oriented()
@@ -46,6 +44,10 @@ def ceiling(
     ]  # fmt: skip
     if not panel.persons:
         notes.append("The raters are not persons, so no metric can be compared with a single one of them.")
+    if panel.aggregate != "mean":
+        notes.append(
+            f"The ceiling is that of the mean rating; the correlations are with the {panel.aggregate}."
+        )
     notes += [f"{m}: {why}." for m, why in zip(chosen, found.reasons, strict=True) if why]
     return Table(
         title=f"{panel.name}: human ceiling on {panel.aspect}",

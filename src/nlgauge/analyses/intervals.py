@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, defined, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, defined, measures_of, people_note, ratings_of, signature
 from nlgauge.analyses.correlation import short
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
@@ -38,17 +38,19 @@ def intervals(
     textbook interval of a single correlation (global and system level) and takes outputs as independent.
     """
     chosen, notes = defined(panel, measures_of(measures))
+    if not chosen:
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + " ".join(notes))
     stacked = panel.stacked()
     if kind == "fisher":
         chosen, value, low, high, method = _fisher(panel, chosen, level, notes)
     elif kind in ("percentile", "bca"):
         human = panel.human
         if over == "raters":
-            if panel.aspect not in panel.raters:
-                raise NeedsMissing(
-                    f"{panel.name}, {panel.aspect}: resampling raters needs at least two raters."
+            human = ratings_of(panel, "resampling raters")
+            if panel.aggregate != "mean":
+                notes.append(
+                    f"Resampled raters are averaged; the panel's own ratings are the {panel.aggregate}."
                 )
-            human = panel.raters[panel.aspect]
         found = bootstrap(stacked, human, chosen, how=over, draws=draws, seed=seed, progress=progress)
         low, high = found.interval(kind, level)
         value, method = found.value, f"{'BCa' if kind == 'bca' else 'Percentile'} {found.method}"
@@ -62,7 +64,12 @@ def intervals(
         for k, metric in enumerate(panel.metrics)
         for j, m in enumerate(chosen)
     ]  # fmt: skip
-    order = {m: -np.nansum(value[k] * (-1 if m in panel.lower else 1)) for k, m in enumerate(panel.metrics)}
+    sign = {m: -1.0 if m in panel.lower else 1.0 for m in panel.metrics}
+    # A metric without any value stands last.
+    order = {
+        m: np.inf if np.isnan(value[k]).all() else -sign[m] * float(np.nanmean(value[k]))
+        for k, m in enumerate(panel.metrics)
+    }
     rows.sort(key=lambda row: order[row["metric"]])
     return Table(
         title=f"{panel.name}: {level:.0%} intervals of the agreement on {panel.aspect}",

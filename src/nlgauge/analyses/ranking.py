@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -38,17 +39,19 @@ def ranking(
     stacked = panel.oriented()
     found = evaluate(stacked, panel.human, [chosen])
     spread = bootstrap(stacked, panel.human, [chosen], how="both", draws=draws, seed=seed).interval()
-    beats = {(r["better"], r["worse"]): r for r in pairs.rows}
-    names = list(dict.fromkeys([*(r["better"] for r in pairs.rows), *(r["worse"] for r in pairs.rows)]))
-    ranks = clusters(names, {pair for pair, row in beats.items() if row["significant"]})
+    values = dict(zip(panel.names, found.value[:, 0].tolist(), strict=True))
+    names = sorted(panel.names, key=lambda name: (math.isnan(values[name]), -values[name]))
+    pair = {frozenset((r["better"], r["worse"])): r for r in pairs.rows}
+    ranks = clusters(names, {(r["better"], r["worse"]) for r in pairs.rows if r["significant"]})
     rows: list[Row] = []
     for place, name in enumerate(names):
         k = panel.names.index(name)
-        below = beats.get((name, names[place + 1])) if place + 1 < len(names) else None
+        below = pair[frozenset((name, names[place + 1]))] if place + 1 < len(names) else None
         rows.append(
             {"rank": ranks[name], "metric": name, "aspect": panel.aspect, "measure": str(chosen),
-             "value": float(found.value[k, 0]), "low": float(spread.low[k, 0]), "high": float(spread.high[k, 0]),
-             "p to next": float(below["p"]) if below else None, "n": int(found.n[k, 0])}
+             "value": values[name], "low": float(spread.low[k, 0]), "high": float(spread.high[k, 0]),
+             "p to next": float(below["p"]) if below else None, "n": int(found.n[k, 0]),
+             "no different from": [o for o in names if o != name and not pair[frozenset((name, o))]["significant"]]}
         )  # fmt: skip
     notes = list(pairs.notes)
     if panel.lower:
@@ -58,6 +61,7 @@ def ranking(
     return Table(
         title=f"{panel.name}: ranks of the metrics on {panel.aspect}, {chosen}",
         rows=rows,
+        shown=["rank", "metric", "value", "low", "high", "p to next", "n"],
         definitions=pairs.definitions,
         method=pairs.method
         + f" Interval: 95 %, percentile bootstrap over systems and inputs, {draws} draws. "

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._common import people_note, ratings_of, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.alttest import alt_test
@@ -26,13 +26,11 @@ def replacement(
 
     Metrics are rarely on the raters' scale, so everybody's ranks are compared; a judge on the same scale may use `raw`.
     """
-    ratings = panel.raters.get(panel.aspect)
-    if ratings is None or len(ratings) < 3:
-        raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: the test leaves one rater out and needs at least three raters."
-        )
+    ratings = ratings_of(panel, "the test, which leaves one rater out,", least=3)
     if not panel.persons:
-        raise NeedsMissing(f"{panel.name}, {panel.aspect}: the test compares a metric with single persons; the raters have no names.")
+        raise NeedsMissing(
+            f"{panel.name}, {panel.aspect}: the test compares a metric with single persons; the raters have no names."
+        )
     rows: list[Row] = []
     method = ""
     for metric, scores in panel.metrics.items():

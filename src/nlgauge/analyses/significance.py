@@ -54,23 +54,20 @@ def significance(
         raise NeedsMissing(f"{panel.name}, {panel.aspect}: {chosen}: {reason}")
     # Best first; a metric without a value cannot be compared and stands last.
     order = sorted(range(len(values)), key=lambda k: (np.isnan(values[k]), -values[k]))
+    # A profile that asks whether the second metric is better is given the better one second.
+    second = test != "williams" and profile_of(profile).alternative == "less"
+    place = order[::-1] if second else order
     tests = run_test(
-        stacked[order],
-        panel.human,
-        [chosen],
-        test,
-        how=how,
-        draws=draws,
-        profile=profile,
-        seed=seed,
-        progress=progress,
-    )
+        stacked[place], panel.human, [chosen], test, how=how, draws=draws, profile=profile, seed=seed, progress=progress
+    )  # fmt: skip
     adjusted = CORRECTIONS[correction](tests.p[:, 0])
-    names = [panel.names[k] for k in order]
+    names = [panel.names[k] for k in place]
     rows = [
-        _row(panel, chosen, names, (int(i), int(j)), tests, at, float(adjusted[at]), level)
+        _row(panel, chosen, names, (int(i), int(j)), tests, at, float(adjusted[at]), level, second)
         for at, (i, j) in enumerate(tests.pairs)
     ]
+    rank = {panel.names[k]: at for at, k in enumerate(order)}
+    rows.sort(key=lambda row: (rank[row["better"]], rank[row["worse"]]))
     return Table(
         title=f"{panel.name}: differences between metrics on {panel.aspect}, {chosen}",
         rows=rows,
@@ -93,7 +90,14 @@ def run_test(
     """The chosen test on all pairs."""
     if test == "permutation":
         return permutation_pairs(
-            stacked, human, measures, how=how, draws=draws, profile=profile, seed=seed, progress=progress
+            stacked,
+            human,
+            measures,
+            how=how,
+            draws=draws,
+            profile=profile,
+            seed=seed,
+            progress=progress,
         )
     if test == "williams":
         absolute = profile_of(profile).williams_absolute
@@ -133,19 +137,16 @@ def _bootstrap_pairs(
 
 
 def _row(
-    panel: Panel,
-    measure: Measure,
-    names: list[str],
-    pair: tuple[int, int],
-    tests: PairTests,
-    at: int,
-    adjusted: float,
-    level: float,
-) -> Row:
-    i, j = pair
+    panel: Panel, measure: Measure, names: list[str], pair: tuple[int, int], tests: PairTests, at: int, adjusted: float,
+    level: float, second: bool,
+) -> Row:  # fmt: skip
+    """One pair. Where scores are missing, the outputs that both metrics scored may turn the order of the two round."""
+    first, other = (names[k] for k in (pair[::-1] if second else pair))
+    difference = float(tests.difference[at, 0]) * (-1.0 if second else 1.0)
+    turned = difference < 0
     return {
-        "better": names[i], "worse": names[j], "aspect": panel.aspect, "measure": str(measure),
-        "difference": float(tests.difference[at, 0]), "p": float(tests.p[at, 0]), "p corrected": adjusted,
+        "better": other if turned else first, "worse": first if turned else other, "aspect": panel.aspect,
+        "measure": str(measure), "difference": abs(difference), "p": float(tests.p[at, 0]), "p corrected": adjusted,
         "significant": bool(adjusted < level), "n": int(tests.cells[at]),
     }  # fmt: skip
 

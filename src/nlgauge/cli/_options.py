@@ -6,14 +6,13 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nlgauge.errors import NlgaugeError
 
 if TYPE_CHECKING:
-    from nlgauge.data.dataset import Dataset
     from nlgauge.table import Table
 
 COLUMNS, CHOICE, OUT = "Which column is which", "What to compare", "Output"

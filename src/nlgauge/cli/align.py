@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -91,13 +92,14 @@ def _typed(output: str, source: str | None, context: str | None, reference: list
 def _from_file(file: str | None, system: str | None, input: str | None) -> Batch:
     import polars as pl
 
+    import nlgauge as ng
     from nlgauge.errors import NameUnknown, NlgaugeError
     from nlgauge.metrics import Batch
     from nlgauge.registry import did_you_mean
 
     if file is None:
         raise NlgaugeError("name a file, or give the texts with --output and --source.")
-    data = o.load(file)
+    data = ng.example() if file == "example" and not Path(file).exists() else ng.load(file)
     samples = data.samples
     for column, value in (("system", system), ("input", input)):
         if value is not None:

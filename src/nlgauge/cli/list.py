@@ -59,7 +59,8 @@ def command(
         raise NameUnknown(
             f"cannot list '{what}'.{registry.did_you_mean(what, KINDS)} There are {', '.join(KINDS)}."
         )
-    o.show([Table(what, rows)], format, out)
+    shown = ["metric", "needs", "better", "bounds", "extra", "what"] if rows and "metric" in rows[0] else []
+    o.show([Table(what, rows, shown=shown)], format, out)
 
 
 def metric_rows(needs: list[str] | None = None, family: str | None = None) -> list[Row]:
@@ -94,7 +95,8 @@ def _row(facts: Facts) -> Row:
         "better": "lower" if facts.lower else "higher",
         "bounds": f"{_bound(facts.bounds[0])} to {_bound(facts.bounds[1])}",
         "year": facts.year,
-        "extra": "; ".join(x for x in (facts.extra, facts.weights) if x) or "–",
+        "extra": facts.extra or "–",
+        "weights": facts.weights or "–",
         "what": facts.summary,
         "cite": facts.cite,
     }

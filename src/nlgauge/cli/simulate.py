@@ -20,18 +20,63 @@ Whole = int | None
 
 
 def command(
-    file: Annotated[str | None, typer.Argument(help="Fit the parameters to this table; without it the paper's.", metavar="[FILE]")] = None,
-    study: Annotated[str, typer.Option("--study", help="panel (one simulated table as CSV), relation or scale.", rich_help_panel=o.CHOICE)] = "panel",
-    systems: Annotated[Whole, typer.Option("--systems", help="Number of systems, 15 by default.", rich_help_panel=PARAMETERS)] = None,
-    inputs: Annotated[Whole, typer.Option("--inputs", help="Number of inputs, 200 by default.", rich_help_panel=PARAMETERS)] = None,
-    rho_sys: Annotated[Number, typer.Option("--rho-sys", help="Correlation of the system means, .8.", rich_help_panel=PARAMETERS)] = None,
-    mu_rho: Annotated[Number, typer.Option("--mu-rho", help="Mean correlation within systems, .4.", rich_help_panel=PARAMETERS)] = None,
-    sigma_rho: Annotated[Number, typer.Option("--sigma-rho", help="Its SD over systems, .15.", rich_help_panel=PARAMETERS)] = None,
-    scale_metric: Annotated[Whole, typer.Option("--scale-metric", help="Distinct values of the metric (panel).", rich_help_panel=PARAMETERS)] = None,
-    scale_human: Annotated[Whole, typer.Option("--scale-human", help="Distinct values of the ratings (panel).", rich_help_panel=PARAMETERS)] = None,
-    trials: Annotated[Whole, typer.Option("--trials", help="Simulated panels of a study; 100 (relation) or 30 (scale).", rich_help_panel=o.CHOICE)] = None,
-    redraws: Annotated[int, typer.Option("--redraws", help="Draws of the scale's thresholds (scale).", rich_help_panel=o.CHOICE)] = 10,
-    unequal: Annotated[bool, typer.Option("--unequal", help="Metrics with longer scales than people (scale).", rich_help_panel=o.CHOICE)] = False,
+    file: Annotated[
+        str | None,
+        typer.Argument(help="Fit the parameters to this table; without it the paper's.", metavar="[FILE]"),
+    ] = None,
+    study: Annotated[
+        str,
+        typer.Option(
+            "--study", help="panel (one simulated table as CSV), relation or scale.", rich_help_panel=o.CHOICE
+        ),
+    ] = "panel",
+    systems: Annotated[
+        Whole, typer.Option("--systems", help="Number of systems, 15 by default.", rich_help_panel=PARAMETERS)
+    ] = None,
+    inputs: Annotated[
+        Whole, typer.Option("--inputs", help="Number of inputs, 200 by default.", rich_help_panel=PARAMETERS)
+    ] = None,
+    rho_sys: Annotated[
+        Number,
+        typer.Option("--rho-sys", help="Correlation of the system means, .8.", rich_help_panel=PARAMETERS),
+    ] = None,
+    mu_rho: Annotated[
+        Number,
+        typer.Option("--mu-rho", help="Mean correlation within systems, .4.", rich_help_panel=PARAMETERS),
+    ] = None,
+    sigma_rho: Annotated[
+        Number, typer.Option("--sigma-rho", help="Its SD over systems, .15.", rich_help_panel=PARAMETERS)
+    ] = None,
+    scale_metric: Annotated[
+        Whole,
+        typer.Option(
+            "--scale-metric", help="Distinct values of the metric (panel).", rich_help_panel=PARAMETERS
+        ),
+    ] = None,
+    scale_human: Annotated[
+        Whole,
+        typer.Option(
+            "--scale-human", help="Distinct values of the ratings (panel).", rich_help_panel=PARAMETERS
+        ),
+    ] = None,
+    trials: Annotated[
+        Whole,
+        typer.Option(
+            "--trials",
+            help="Simulated panels of a study; 100 (relation) or 30 (scale).",
+            rich_help_panel=o.CHOICE,
+        ),
+    ] = None,
+    redraws: Annotated[
+        int,
+        typer.Option("--redraws", help="Draws of the scale's thresholds (scale).", rich_help_panel=o.CHOICE),
+    ] = 10,
+    unequal: Annotated[
+        bool,
+        typer.Option(
+            "--unequal", help="Metrics with longer scales than people (scale).", rich_help_panel=o.CHOICE
+        ),
+    ] = False,
     aspect: o.Aspects = None,
     metrics: o.Metrics = None,
     measure: o.Measures = None,
@@ -74,10 +119,22 @@ def command(
         return
     with progress(study) as more:
         if study == "relation":
-            tables = simulation.relation(params, trials=trials or 100, measures=o.listed(measure), seed=seed, **more)
+            tables = simulation.relation(
+                params, trials=trials or 100, measures=o.listed(measure), seed=seed, **more
+            )
         else:
             scales = UNEQUAL_SCALES if unequal else EQUAL_SCALES
-            tables = [simulation.scale(params, trials=trials or 30, redraws=redraws, scales=scales, measures=o.listed(measure), seed=seed, **more)]
+            tables = [
+                simulation.scale(
+                    params,
+                    trials=trials or 30,
+                    redraws=redraws,
+                    scales=scales,
+                    measures=o.listed(measure),
+                    seed=seed,
+                    **more,
+                )
+            ]
     o.show(tables, format, out)
 
 
@@ -87,7 +144,9 @@ def _defaults() -> SimulationParams:
     return SimulationParams()
 
 
-def _fitted(said: dict[str, Any], aspects: list[str] | None, metrics: list[str] | None, keep_people: bool) -> SimulationParams:
+def _fitted(
+    said: dict[str, Any], aspects: list[str] | None, metrics: list[str] | None, keep_people: bool
+) -> SimulationParams:
     """Parameters of one metric and one aspect of the file, in words on stderr."""
     import numpy as np
 
@@ -96,7 +155,9 @@ def _fitted(said: dict[str, Any], aspects: list[str] | None, metrics: list[str] 
     data = load(said)
     names = metrics or data.metrics
     if len(names) != 1:
-        raise NlgaugeError(f"simulate fits one metric: name it with --metrics. Metrics with scores: {', '.join(data.metrics)}.")
+        raise NlgaugeError(
+            f"simulate fits one metric: name it with --metrics. Metrics with scores: {', '.join(data.metrics)}."
+        )
     panel = data.panel(aspects[0] if aspects else None, metrics=names, keep_people=keep_people)
     try:
         found = fit_panel(panel.oriented()[0], panel.human)
@@ -107,7 +168,9 @@ def _fitted(said: dict[str, Any], aspects: list[str] | None, metrics: list[str] 
     o.tell([f"{data.name}: {names[0]} on {panel.aspect}: ρ_sys {found.rho_sys:.2f}, μ_ρ {found.mu_rho:.2f}, σ_ρ {found.sigma_rho:.2f}, "
             f"σ_m {found.metric.sigma:.3g}, σ_h {found.human.sigma:.3g}, {panel.n_systems} systems × {panel.n_inputs} inputs"])  # fmt: skip
     # One SD within systems for all of them: the number of systems may change.
-    inside: dict[str, Any] = {f"within_{k}": float(np.nanmean(f.within)) for k, f in (("m", found.metric), ("h", found.human))}
+    inside: dict[str, Any] = {
+        f"within_{k}": float(np.nanmean(f.within)) for k, f in (("m", found.metric), ("h", found.human))
+    }
     if np.isnan(found.sigma_rho):
         inside["sigma_rho"] = 0.0
     return replace(found.params, **inside)
@@ -122,7 +185,12 @@ def _panel(params: SimulationParams, seed: int, out: Any) -> None:
     x, z = simulate_panel(params, np.random.default_rng(np.random.SeedSequence(seed)))
     width = len(str(params.M))
     rows = [
-        {"system": f"system-{i + 1:02d}", "input": f"input-{j + 1:0{width}d}", "quality": float(z[i, j]), "simulated_metric": float(x[i, j])}
+        {
+            "system": f"system-{i + 1:02d}",
+            "input": f"input-{j + 1:0{width}d}",
+            "quality": float(z[i, j]),
+            "simulated_metric": float(x[i, j]),
+        }
         for i in range(params.N)
         for j in range(params.M)
     ]
@@ -132,4 +200,8 @@ def _panel(params: SimulationParams, seed: int, out: Any) -> None:
         return
     if out.suffix.lower() != ".csv":
         raise NlgaugeError(f"-o {out}: a simulated panel is written as .csv.")
-    o.tell([f"written: {table.write(out)} (read it with: nlgauge run {out} --human quality --metric simulated_metric)"])
+    o.tell(
+        [
+            f"written: {table.write(out)} (read it with: nlgauge run {out} --human quality --metric simulated_metric)"
+        ]
+    )

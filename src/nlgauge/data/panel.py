@@ -44,6 +44,7 @@ class Panel:
     people: tuple[str, ...] = ()
     lower: frozenset[str] = frozenset()
     rated_by: str = "people"
+    kept: tuple[str, ...] = ()  # people among the systems, by request
     aggregate: Aggregate = "mean"
 
     @classmethod
@@ -98,7 +99,7 @@ class Panel:
             name=data.name, aspect=aspect, systems=tuple(systems), inputs=tuple(inputs),
             metrics=grid.scores(data.scores, data.metrics), humans=humans, raters=raters, rater_names=tuple(names),
             persons=persons, people=left_out, lower=data.lower & set(data.metrics),
-            rated_by=data.rated_by, aggregate=aggregate,
+            rated_by=data.rated_by, kept=tuple(s for s in systems if s in data.people), aggregate=aggregate,
         )  # fmt: skip
 
     @property
@@ -128,7 +129,7 @@ class Panel:
     def oriented(self) -> Array:
         """All metrics as K × N × M with more always better: those in `lower` change their sign."""
         signs = np.array([-1.0 if name in self.lower else 1.0 for name in self.metrics])
-        return self.stacked() * signs[:, None, None]
+        return np.asarray(self.stacked() * signs[:, None, None])
 
     def with_aspect(self, aspect: str) -> Panel:
         if aspect not in self.humans:

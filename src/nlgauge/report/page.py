@@ -12,7 +12,7 @@ from pathlib import Path
 
 import nlgauge
 from nlgauge.errors import NlgaugeError
-from nlgauge.report.figures import heat_map
+from nlgauge.report.figures import figure_of
 from nlgauge.table import Table
 
 
@@ -39,13 +39,18 @@ def render(name: str, card: Sequence[str], tables: Sequence[Table], command: Seq
 
     source = files("nlgauge.report").joinpath("page.html.j2").read_text(encoding="utf-8")
     template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(source)
-    sections = [{"table": t, "grid": t.grid(), "figure": _for_script(heat_map(t).to_json())} for t in tables]
+    sections = [{"table": t, "grid": t.grid(), "figure": _figure(t)} for t in tables]
     return template.render(
         name=name, card=card, sections=sections, plotly=get_plotlyjs(), version=nlgauge.__version__,
         command="nlgauge " + " ".join(command), date=datetime.date.today().isoformat(),
         versions=", ".join(f"{p} {version(p)}" for p in ("numpy", "numba", "polars", "plotly")),
         python=platform.python_version(),
     )  # fmt: skip
+
+
+def _figure(table: Table) -> str | None:
+    figure = figure_of(table)
+    return None if figure is None else _for_script(figure.to_json())
 
 
 def _for_script(text: str | None) -> str:

@@ -15,6 +15,7 @@ from nlgauge.errors import DataError
 from nlgauge.stats.draws import STRIP, Masks, Weights, joined
 from nlgauge.stats.layout import GROUPED, Bools, Floats, Ints, Layout, layout, sorted_cells
 from nlgauge.stats.measure import Measure
+from nlgauge.stats.ties import snap
 
 Progress = Callable[[int, int], None]  # (done, of all)
 LEAST = {"global": 3, "input": 2, "item": 2}  # points a group needs, as in measure.evaluate
@@ -128,9 +129,16 @@ def arrays(metrics: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats]:
     return x, z
 
 
-def table(x: Floats, z: Floats, want: Wanted) -> Table:
-    """Sort every metric once; all draws share the result."""
+def table(x: Floats, z: Floats, want: Wanted, *, snapped: bool = False) -> Table:
+    """Sort every metric once; all draws share the result.
+
+    `snapped` is for swapping: metrics are standardised after they are sorted, which makes 1e-20 and 2e-20 beside 10 equal.
+    Such scores must be tied before, or a run of ties is not in the order of the human scores. The distance is four times
+    that of the kernels' ties because |x − mean| may be twice the largest |x|.
+    """
     _, n, m = x.shape
+    if snapped:
+        x = np.stack([snap(row, scale=np.array([4 * _largest(row[~np.isnan(row)])])) for row in x]) if len(x) else x
     flat = z.reshape(-1)
     plans = {g: layout(g, n, m) for g in GROUPED if g in want.fast}
     metrics = tuple(

@@ -94,7 +94,7 @@ def permutation_test(
     stacked, human = arrays(np.stack([np.asarray(x1, float), np.asarray(x2, float)]), z)
     rules, want = profile_of(profile, how, alternative, count), wanted(measures)
     stacked, human = apply_missing(rules.missing, stacked, human)
-    data, total = table(stacked, human, want), rules.draws if draws is None else draws
+    data, total = table(stacked, human, want, snapped=True), rules.draws if draws is None else draws
     blocks = [
         _differences(data, (0, 1), masks, want, rules)
         for masks in swap_masks(rules.swap, data.systems, data.inputs, total, seed, rules.legacy)
@@ -131,7 +131,7 @@ def permutation_pairs(
     rules, want = profile_of(profile, how, alternative, count), wanted(measures)
     stacked, human = apply_missing(rules.missing, stacked, human)
     chosen = chosen_pairs(pairs, len(stacked))
-    data, total = table(stacked, human, want), rules.draws if draws is None else draws
+    data, total = table(stacked, human, want, snapped=True), rules.draws if draws is None else draws
     shape = (len(chosen), len(want))
     observed, exceed, undefined = np.full(shape, np.nan), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     jobs = len(chosen) * -(-total // BLOCK)

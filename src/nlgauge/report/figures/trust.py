@@ -1,0 +1,141 @@
+"""Which measure to trust: discriminative power against ranking consistency, and p-value curves."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.report.figures.look import (
+    DASHES,
+    GROUPINGS,
+    LETTERS,
+    SYMBOLS,
+    colour,
+    dash,
+    framed,
+    label,
+    symbol,
+)
+from nlgauge.table import Table
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def stability_figure(table: Table) -> go.Figure:
+    """Both pictures of a stability table, one above the other."""
+    from plotly.subplots import make_subplots
+
+    figure = make_subplots(
+        rows=2, cols=1, vertical_spacing=0.14, row_heights=[0.55, 0.45],
+        subplot_titles=["Trust the measures at the top left", "p-values of all metric pairs, from high to low"],
+    )  # fmt: skip
+    for trace in _points(table):
+        figure.add_trace(trace, row=1, col=1)
+    for trace in _curves(table):
+        figure.add_trace(trace, row=2, col=1)
+    _name_axes(figure, {"row": 1, "col": 1}, {"row": 2, "col": 1})
+    return _with_key(framed(figure, 860, margin={"l": 10, "r": 20, "t": 60, "b": 60}), table)
+
+
+def power_and_consistency(table: Table) -> go.Figure:
+    """Each measure a point: left tells metrics apart, top ranks them alike on both halves of the inputs."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure(_points(table))
+    figure.update_xaxes(title="discriminative power (mean p, lower is better)", rangemode="tozero")
+    figure.update_yaxes(title="ranking consistency (higher is better)")
+    return framed(figure, 460)
+
+
+def p_value_curves(table: Table) -> go.Figure:
+    """The nearer to the axes, the better the measure tells metrics apart; the area is its DP."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure(_curves(table))
+    figure.update_xaxes(title="share of metric pairs")
+    figure.update_yaxes(title="p", range=[0, 1])
+    return _with_key(framed(figure, 420, margin={"l": 10, "r": 20, "t": 60, "b": 50}), table)
+
+
+def _points(table: Table) -> list[Any]:
+    import plotly.graph_objects as go
+
+    rows = [row for row in table if not (math.isnan(row["DP"]) or math.isnan(row["RC"]))]
+    places = _label_places([(row["DP"], row["RC"]) for row in rows])
+    return [
+        go.Scatter(
+            x=[row["DP"]], y=[row["RC"]], mode="markers+text", text=[label(row["measure"])], textposition=place,
+            marker={"color": colour(row["measure"]), "symbol": symbol(row["measure"]), "size": 11},
+            textfont={"size": 12}, cliponaxis=False, name=row["measure"],
+            hovertemplate="%{text}<br>DP %{x:.3f}, RC %{y:.3f}<extra></extra>",
+        )
+        for row, place in zip(rows, places, strict=True)
+    ]  # fmt: skip
+
+
+def _curves(table: Table) -> list[Any]:
+    import plotly.graph_objects as go
+
+    return [
+        go.Scatter(
+            x=[(i + 0.5) / len(row["curve"]) for i in range(len(row["curve"]))], y=row["curve"], mode="lines",
+            line={"color": colour(row["measure"]), "dash": dash(row["measure"]), "width": 2}, name=row["measure"],
+            hovertemplate=label(row["measure"]) + "<br>p = %{y:.3f}<extra></extra>",
+        )
+        for row in table
+        if row["curve"]
+    ]  # fmt: skip
+
+
+# Where a label may stand, as the distance of its middle from the point in label widths and heights.
+SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (0.8, 0), "middle left": (-0.8, 0),
+         "top right": (0.7, 0.9), "bottom left": (-0.7, -0.9), "top left": (-0.7, 0.9), "bottom right": (0.7, -0.9)}  # fmt: skip
+
+
+def _label_places(points: list[tuple[float, float]]) -> list[str]:
+    """One side a label, such that few labels cover each other or a point."""
+    if not points:
+        return []
+    tall = max(max(p[1] for p in points) - min(p[1] for p in points), 1e-9)
+    wide = max(*(p[0] for p in points), 1e-9)  # the axis begins at 0
+    width, height = 0.07, 0.065  # of a label, as shares of the plot
+    marks = [(x / wide, y / tall) for x, y in points]
+    labels: list[tuple[float, float]] = []
+    sides = []
+    for x, y in marks:
+        places = {side: (x + dx * width, y + dy * height) for side, (dx, dy) in SIDES.items()}
+
+        def crowd(side: str, places: dict[str, tuple[float, float]] = places) -> float:
+            u, v = places[side]
+            over = sum(abs(u - a) < width and abs(v - b) < height for a, b in labels)
+            near = sum(abs(u - a) < 0.6 * width and abs(v - b) < 0.7 * height for a, b in marks)
+            outside = not -0.02 < u < 1.02 + width / 2
+            return 2 * over + near + 3 * outside
+
+        best = min(SIDES, key=crowd)
+        labels.append(places[best])
+        sides.append(best)
+    return sides
+
+
+def _name_axes(figure: go.Figure, first: dict[str, int], second: dict[str, int]) -> None:
+    figure.update_xaxes(title="discriminative power (mean p, lower is better)", rangemode="tozero", **first)
+    figure.update_yaxes(title="ranking consistency", **first)
+    figure.update_xaxes(title="share of metric pairs", **second)
+    figure.update_yaxes(title="p", range=[0, 1], **second)
+
+
+def _with_key(figure: go.Figure, table: Table) -> go.Figure:
+    """What colours, signs and dashes mean, in one line of text instead of a legend of twelve."""
+    used = [g for g in GROUPINGS if any(row["measure"].startswith(f"{g}/") for row in table)]
+    colours = "  ".join(f"<span style='color:{GROUPINGS[g]}'>■ {g}</span>" for g in used)
+    signs = {"circle": "●", "square": "■", "triangle-up": "▲"}
+    lines = {"solid": "──", "dash": "– –", "dot": "····"}
+    kinds = "  ".join(f"{signs[SYMBOLS[c]]} {lines[DASHES[c]]} {LETTERS[c]}" for c in LETTERS)
+    figure.add_annotation(
+        text=f"{colours}     {kinds}", xref="paper", yref="paper", x=0, y=0, yshift=-58, yanchor="top", xanchor="left",
+        showarrow=False, font={"size": 12},
+    )  # fmt: skip
+    figure.update_layout(margin_b=95)
+    return figure

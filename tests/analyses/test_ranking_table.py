@@ -1,0 +1,65 @@
+"""Rank clusters: the rule of the shared tasks on hand-worked cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from analysis_panels import by, noisy_panel, reordered, same_rows, upside_down, with_holes, with_metrics
+
+from nlgauge.analyses.ranking import clusters, ranking
+from nlgauge.analyses.significance import significance
+from nlgauge.stats.bootstrap import bootstrap
+
+
+@pytest.mark.parametrize(
+    ("better", "ranks"),
+    [
+        (set(), [1, 1, 1, 1]),
+        ({("a", "b"), ("a", "c"), ("a", "d")}, [1, 2, 2, 2]),
+        ({("a", "c"), ("a", "d")}, [1, 1, 2, 2]),
+        ({("a", "c"), ("b", "c"), ("a", "d"), ("c", "d")}, [1, 1, 2, 3]),
+        ({("b", "d")}, [1, 1, 1, 2]),
+    ],
+)
+def test_a_rank_ends_where_a_metric_loses_to_one_that_has_the_rank(
+    better: set[tuple[str, str]], ranks: list[int]
+) -> None:
+    assert list(clusters(list("abcd"), better).values()) == ranks
+
+
+def test_ranks_follow_the_significant_pairs() -> None:
+    panel = noisy_panel(systems=12, inputs=40)
+    options = {"measure": "global/pearson", "draws": 199, "seed": 1}
+    table, pairs = ranking(panel, **options), significance(panel, **options)
+    wins = {(r["better"], r["worse"]) for r in pairs if r["significant"]}
+    assert {r["metric"]: r["rank"] for r in table} == clusters([r["metric"] for r in table], wins)
+    for row in table:
+        lost = {a if b == row["metric"] else b for a, b in wins if row["metric"] in (a, b)}
+        assert set(row["no different from"]) == set(panel.names) - lost - {row["metric"]}
+
+
+def test_values_fall_and_intervals_are_those_of_the_bootstrap() -> None:
+    panel = noisy_panel()
+    table = ranking(panel, measure="global/pearson", draws=99, seed=2)
+    values = [r["value"] for r in table]
+    assert values == sorted(values, reverse=True)
+    low, high = bootstrap(panel.oriented(), panel.human, ["global/pearson"], draws=99, seed=2).interval()
+    for row in table:
+        k = panel.names.index(row["metric"])
+        assert (row["low"], row["high"]) == (pytest.approx(low[k, 0]), pytest.approx(high[k, 0]))
+
+
+def test_neither_order_nor_sign_of_a_metric_matters() -> None:
+    panel = noisy_panel()
+    table = ranking(panel, draws=49)
+    assert same_rows(table, ranking(reordered(panel), draws=49))
+    assert same_rows(table, ranking(upside_down(panel, "m2"), draws=49))
+
+
+def test_missing_scores_and_flat_metrics_still_give_every_metric_one_row() -> None:
+    panel = with_holes(noisy_panel(noise=(1.0, 1.1, 1.2)), share=0.4)
+    panel = with_metrics(panel, {"flat": np.ones_like(panel.human), **panel.metrics})
+    table = ranking(panel, draws=19)
+    assert sorted(r["metric"] for r in table) == sorted(panel.names)
+    assert table.rows[-1]["metric"] == "flat"
+    assert np.isnan(by(table, "metric")["flat"]["value"])

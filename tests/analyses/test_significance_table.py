@@ -1,0 +1,139 @@
+"""The pairwise tests: the statistics behind them, direction of every row, corrections, invariances."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from analysis_panels import (
+    by,
+    noisy_panel,
+    panel_of,
+    reordered,
+    same_rows,
+    upside_down,
+    with_holes,
+    with_metrics,
+)
+from scipy.stats import false_discovery_control
+
+from nlgauge.analyses.significance import significance
+from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.stats.measure import Measure, evaluate
+from nlgauge.stats.permutation import permutation_test
+from nlgauge.stats.williams import williams_pairs
+
+MEASURE = "input/kendall"
+
+
+def test_each_p_is_that_of_the_permutation_test_of_the_pair() -> None:
+    panel = noisy_panel()
+    for row in significance(panel, draws=99, seed=3):
+        x1, x2 = panel.metrics[row["better"]], panel.metrics[row["worse"]]
+        test = permutation_test(x1, x2, panel.human, [MEASURE], draws=99, seed=3)
+        assert row["p"] == pytest.approx(float(test.p[0]))
+        assert row["difference"] == pytest.approx(float(test.difference[0]))
+
+
+def test_williams_rows_equal_the_test_of_the_statistics() -> None:
+    panel = noisy_panel()
+    rows = by(significance(panel, test="williams", measure="global/pearson"), "better", "worse")
+    found = williams_pairs(panel.stacked(), panel.human, ["global/pearson"])
+    for (i, j), p in zip(found.pairs, found.p[:, 0], strict=True):
+        pair = (panel.names[i], panel.names[j])
+        assert (rows.get(pair) or rows[pair[::-1]])["p"] == pytest.approx(p)
+
+
+def test_a_clear_difference_is_found_by_every_test() -> None:
+    panel = noisy_panel(systems=12, inputs=40)
+    for test in ("permutation", "williams", "bootstrap"):
+        row = by(significance(panel, test=test, draws=200, measure="global/pearson"), "better", "worse")[
+            "m0", "m3"
+        ]
+        assert row["significant"], test
+
+
+def test_the_order_of_metrics_changes_nothing() -> None:
+    panel = noisy_panel()
+    assert same_rows(significance(panel, draws=99), significance(reordered(panel), draws=99))
+
+
+def test_turning_a_metric_upside_down_changes_nothing() -> None:
+    panel = noisy_panel()
+    assert same_rows(significance(panel, draws=99), significance(upside_down(panel, "m1"), draws=99))
+
+
+def test_the_better_metric_of_a_row_is_the_better_one_on_the_outputs_that_both_scored() -> None:
+    panel = with_holes(noisy_panel(noise=(1.0, 1.05, 1.1, 1.0, 1.02)), share=0.5)
+    for row in significance(panel, draws=19, measure="global/pearson"):
+        both = np.stack([panel.metrics[row["better"]], panel.metrics[row["worse"]]])
+        both[:, np.isnan(both).any(axis=0)] = np.nan
+        better, worse = evaluate(both, panel.human, [Measure.parse("global/pearson")]).value[:, 0]
+        assert better >= worse
+        assert row["difference"] == pytest.approx(better - worse)
+        assert row["n"] == np.isfinite(both[0]).sum()
+
+
+def test_a_one_sided_profile_asks_whether_the_better_metric_is_better() -> None:
+    panel = noisy_panel(systems=12, inputs=40)
+    table = significance(
+        panel, profile="mt-metrics-eval", draws=99, measure="global/pearson", correction="none"
+    )
+    row = by(table, "better", "worse")["m0", "m3"]
+    assert row["p"] < 0.05
+    assert row["difference"] > 0
+
+
+def test_scores_that_differ_below_rounding_do_not_break_the_kernels() -> None:
+    """CIDEr of HANNA: values around 1e-20 beside 10 become equal once standardised."""
+    panel = noisy_panel(systems=6, inputs=40)
+    tiny = np.where(panel.metrics["m1"] > 1, 10.0, np.arange(240).reshape(6, 40)[::-1] * 1e-20)
+    table = significance(
+        with_metrics(panel, {"a": panel.metrics["m0"], "b": tiny}), measure="global/kendall", draws=49
+    )
+    snapped = significance(
+        with_metrics(panel, {"a": panel.metrics["m0"], "b": np.where(tiny == 10, 10.0, 0.0)}), measure="global/kendall", draws=49
+    )  # fmt: skip
+    assert table.rows[0]["p"] == snapped.rows[0]["p"]
+
+
+def test_corrections_are_those_of_scipy_and_holm_by_hand() -> None:
+    panel = noisy_panel(noise=(1.0, 1.5, 2.0))
+    raw = [r["p"] for r in significance(panel, draws=199, correction="none")]
+    bh = [r["p corrected"] for r in significance(panel, draws=199, correction="bh")]
+    assert bh == pytest.approx(false_discovery_control(raw).tolist())
+    holm = [r["p corrected"] for r in significance(panel, draws=199, correction="holm")]
+    ordered = sorted(raw)
+    by_hand = {
+        p: min(1.0, max((3 - k) * q for k, q in enumerate(ordered[: i + 1]))) for i, p in enumerate(ordered)
+    }
+    assert holm == pytest.approx([by_hand[p] for p in raw])
+
+
+def test_the_same_seed_gives_the_same_table_and_another_seed_another() -> None:
+    panel = noisy_panel()
+    first = significance(panel, draws=99, seed=5)
+    assert same_rows(first, significance(panel, draws=99, seed=5))
+    assert not same_rows(first, significance(panel, draws=99, seed=6))
+
+
+def test_an_undefined_metric_stands_last_without_a_p() -> None:
+    panel = noisy_panel()
+    flat = with_metrics(panel, {**panel.metrics, "flat": np.ones_like(panel.human)})
+    table = significance(flat, draws=19)
+    assert all(np.isnan(r["p"]) and not r["significant"] for r in table if r["worse"] == "flat")
+    assert not any(r["better"] == "flat" for r in table)
+    assert any("4 pairs could not be tested" in note for note in table.notes)
+
+
+def test_mistakes_are_named() -> None:
+    panel = noisy_panel()
+    with pytest.raises(NeedsMissing, match="at least two"):
+        significance(with_metrics(panel, {"m0": panel.metrics["m0"]}))
+    with pytest.raises(NameUnknown, match="no correction 'bonferoni'"):
+        significance(panel, correction="bonferoni")  # type: ignore[arg-type]
+    with pytest.raises(NameUnknown, match="no test 't'"):
+        significance(panel, test="t")  # type: ignore[arg-type]
+    with pytest.raises(NameUnknown, match="profile"):
+        significance(panel, profile="nlpstat")
+    with pytest.raises(NeedsMissing, match="input/kendall"):
+        significance(panel_of(np.ones((3, 4)), {"a": np.ones((3, 4)), "b": np.ones((3, 4))}))

@@ -1,0 +1,80 @@
+"""Every figure in a real browser: drawn, inside its box, labels not cut off, without errors or requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import Visit
+from nlgauge.analyses import simulation
+from nlgauge.data.example import example
+from nlgauge.report.figures import FIGURES
+from nlgauge.report.page import write_report
+from nlgauge.stats.simulate import SimulationParams
+from nlgauge.table import Table
+
+SMALL = SimulationParams(N=4, M=12)
+# Nothing that is drawn as text may leave its figure (1 px for rounding).
+CUT_OFF = """figure => {
+  const box = figure.getBoundingClientRect();
+  return [...figure.querySelectorAll('svg text')].filter(t => t.textContent.trim()).map(t => [t.textContent, t.getBoundingClientRect()])
+    .filter(([_, r]) => r.width > 0 && (r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 || r.bottom > box.bottom + 1))
+    .map(([text, _]) => text);
+}"""
+
+
+def tables() -> Iterator[Table]:
+    data = example()
+    panel = data.panel()
+    yield panel.correlate()
+    yield panel.analyse("significance", draws=49)
+    yield panel.analyse("ranking", draws=49)
+    yield panel.analyse("intervals", draws=49)
+    yield panel.analyse("stability", draws=49, trials=20)
+    yield panel.analyse("agreement", draws=20)
+    yield panel.analyse("ceiling", splits=5)
+    yield panel.analyse("replacement")
+    yield data.panel(metrics=["unigram_f1", "random"]).analyse("plan", sizes=[12, 24, 48], trials=5, draws=19)
+    yield simulation.relation(SMALL, trials=2)[0]
+    yield simulation.scale(SMALL, trials=2, redraws=1)
+
+
+@pytest.fixture(scope="module")
+def made() -> list[Table]:
+    return list(tables())
+
+
+@pytest.fixture(scope="module")
+def page_file(made: list[Table], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(
+        tmp_path_factory.mktemp("figures") / "figures.html",
+        "figures",
+        [],
+        [*made, Table("no picture", [{"a": 1}])],
+        ["run"],
+    )
+
+
+def test_every_analysis_with_a_figure_is_on_the_page(made: list[Table]) -> None:
+    assert {t.kind for t in made} == set(FIGURES)
+
+
+@pytest.mark.parametrize("width", [1440, 700])
+def test_all_figures_are_drawn_and_no_text_is_cut_off(
+    visit: Visit, page_file: Path, made: list[Table], width: int
+) -> None:
+    page = visit.open(page_file, width=width)
+    page.wait_for_selector(f"#f{len(made)} .main-svg")
+    assert page.locator(".js-plotly-plot").count() == len(made)
+    for number, table in enumerate(made, start=1):
+        figure = page.locator(f"#f{number}")
+        marks = figure.locator(
+            ".heatmaplayer image, .hm image, .points path, .scatterlayer .point, .scatterlayer .js-line, .barlayer .point"
+        )
+        assert marks.count() > 0, table.kind
+        assert figure.evaluate(CUT_OFF) == [], table.kind
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert visit.errors == []
+    assert visit.requests == [page_file.resolve().as_uri()]

@@ -1,0 +1,92 @@
+"""Which table has which figure, and what stands in it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nlgauge.report.figures import FIGURES, figure_of, p_value_curves, power_and_consistency
+from nlgauge.report.figures.ranks import joined
+from nlgauge.table import Table
+
+
+def test_a_table_without_a_picture_gives_none() -> None:
+    assert figure_of(Table("x", [{"a": 1}], kind="parameters")) is None
+    assert all(figure_of(Table("x", [], kind=kind)) is None for kind in FIGURES)
+
+
+def row(metric: str, *close: str) -> dict[str, Any]:
+    return {"metric": metric, "no different from": list(close)}
+
+
+@pytest.mark.parametrize(
+    ("rows", "bars"),
+    [
+        ([row("a"), row("b"), row("c")], []),
+        ([row("a", "b"), row("b", "a"), row("c")], [(0, 1, 0)]),
+        ([row("a", "b"), row("b", "a", "c"), row("c", "b")], [(0, 1, 0), (1, 2, 1)]),
+        ([row("a", "b"), row("b", "a"), row("c", "d"), row("d", "c")], [(0, 1, 0), (2, 3, 0)]),
+        ([row("a", "b", "c"), row("b", "a", "c"), row("c", "a", "b")], [(0, 2, 0)]),
+    ],
+)
+def test_bars_join_the_longest_runs_of_which_no_two_differ(
+    rows: list[dict[str, Any]], bars: list[Any]
+) -> None:
+    assert joined(rows) == bars
+
+
+def stability_rows() -> list[dict[str, Any]]:
+    names = [
+        f"{g}/{c}" for g in ("system", "input", "global", "item") for c in ("pearson", "spearman", "kendall")
+    ]
+    return [
+        {"measure": m, "DP": 0.01 * k + 0.02, "RC": 0.9 - 0.03 * k, "curve": [0.5, 0.2, 0.01]}
+        for k, m in enumerate(names)
+    ]
+
+
+def test_every_measure_has_its_own_colour_and_dash() -> None:
+    table = Table("x", stability_rows(), kind="stability")
+    lines = {(t.line.color, t.line.dash) for t in p_value_curves(table).data}
+    assert len(lines) == 12
+    signs = {(t.marker.color, t.marker.symbol) for t in power_and_consistency(table).data}
+    assert len(signs) == 12
+
+
+def test_undefined_values_are_left_out_and_not_drawn_as_zero() -> None:
+    rows = stability_rows()
+    rows[0]["DP"] = float("nan")
+    assert len(power_and_consistency(Table("x", rows, kind="stability")).data) == 11
+
+
+def test_hostile_names_are_text_in_every_figure_that_shows_names() -> None:
+    bad = "<b>x</b><a href='javascript:1'>y</a>"
+    rows = [
+        {
+            "rank": 1,
+            "metric": bad,
+            "measure": "input/kendall",
+            "value": 0.5,
+            "low": 0.4,
+            "high": 0.6,
+            "no different from": [],
+        }
+    ]
+    pairs = [{"better": bad, "worse": "z", "p corrected": 0.01}]
+    for kind, content in (("ranking", rows), ("intervals", rows), ("significance", pairs)):
+        figure = figure_of(Table("x", content, kind=kind))
+        assert figure is not None
+        assert "<b>" not in json.dumps(json.loads(figure.to_json()))
+
+
+def test_the_power_curve_says_the_target_and_marks_the_size_of_the_data() -> None:
+    rows = [
+        {"inputs": n, "power": p, "se": 0.05, "target": 0.8, "now": n == 20} for n, p in ((10, 0.3), (20, 0.6), (40, 0.9))
+    ]  # fmt: skip
+    figure = FIGURES["plan"](Table("x", rows, kind="plan"))
+    assert list(figure.data[0].y) == [0.3, 0.6, 0.9]
+    assert np.argmax(figure.data[0].marker.size) == 1
+    assert figure.layout.shapes[0].y0 == 0.8
