@@ -128,6 +128,15 @@ def tell(lines: Sequence[str]) -> None:
         console.print(("" if i == 0 else "  ") + line, markup=False, style="bold" if i == 0 else None)
 
 
+def say(lines: Sequence[str]) -> None:
+    """Short answers on stdout."""
+    from rich.console import Console
+
+    console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
+    for line in lines:
+        console.print(line, markup=False)
+
+
 def show(tables: Sequence[Table], form: str = "table", out: Path | None = None) -> None:
     """Print the tables in a format and write them to a file, in the format of its suffix."""
     from nlgauge.table import FORMATS
