@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_visit import Visit
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-
-
-@dataclass
-class Visit:
-    """An open page with what went over the wire and what the console complained of."""
-
-    page: Any
-    requests: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-
-    def open(self, path: Path, width: int = 1440, height: int = 900) -> Any:
-        self.page.set_viewport_size({"width": width, "height": height})
-        self.page.goto(path.resolve().as_uri(), wait_until="load")
-        return self.page
 
 
 @pytest.fixture(scope="session")

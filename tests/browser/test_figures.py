@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Visit
+from browser_visit import Visit
 from nlgauge.analyses import simulation
 from nlgauge.data.example import example
 from nlgauge.report.figures import FIGURES

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Visit
+from browser_visit import Visit
 from nlgauge.data.card import card
 from nlgauge.data.example import example
 from nlgauge.data.load import load

@@ -139,3 +139,12 @@ def test_wrong_options_are_one_clear_line(spec: str, said: str) -> None:
 def test_idf_looks_at_all_references_so_the_run_is_one_batch() -> None:
     assert metric_from_spec("bertscore(idf=True)").facts.corpus
     assert not metric_from_spec("bertscore").facts.corpus
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["ctc(layer=1)", "bertscore(layer=1)"])
+def test_a_text_of_50000_tokens_is_scored_whole(spec: str) -> None:
+    long = " ".join(f"number{i % 97}" for i in range(25_000))
+    given = Batch.from_columns([GOOD + " number7"], [long], references=[[long]])
+    metric = made(spec)
+    assert np.isfinite(metric.score(given).values).all()

@@ -2,8 +2,8 @@
 
 What keeps the others from being equal: METEOR was run with its paraphrase table, which ours has not; the references come to us
 without their repetitions, which count in TER (mean length) and CIDEr (mean over references); RNNLG's CIDEr took its frequencies
-from texts that are not in the files; NIST's reference was the last of a list whose order we do not have; LEPOR's program aligns
-words that occur twice in another way.
+from texts that are not in the files; NIST's weights too, and its reference was the last of a list whose order we do not have
+(with one reference Spearman .985, with several .919); LEPOR's program places some words differently.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 import nlgauge as ng
+from nlgauge.metrics._syllables import cmudict
 
 pytestmark = pytest.mark.real
 
@@ -81,6 +82,8 @@ def test_bleu_and_rouge_l_are_the_published_values_but_for_one_output(
 def test_the_other_columns_are_followed_as_closely_as_the_texts_allow(
     column: str, rho: float, within: float, study: ModuleType, rows: pl.DataFrame
 ) -> None:
+    if column in ("sys.sps", "sys.read.flesch") and cmudict() is None:
+        pytest.skip("the CMU dictionary (pocketsphinx) is not installed")
     found = figures(study, rows, column)
     assert found[0] > rho
     assert found[1] >= within
@@ -91,14 +94,14 @@ def test_the_other_columns_are_followed_as_closely_as_the_texts_allow(
     [
         ("CIDEr", "BAGEL", 1.0),  # measured 100 %
         ("TER", "BAGEL", 0.99),  # 99.5 %
-        ("CIDEr", "LOLS", 0.98),  # 99.1 %
-        ("TER", "LOLS", 0.98),  # 98.7 %
+        ("CIDEr", "LOLS", 0.985),  # 99.0 % of 297
+        ("TER", "LOLS", 0.98),  # 98.7 % of 297
     ],
 )
 def test_cider_and_ter_are_equal_where_no_repetition_of_a_reference_is_lost(
     column: str, file: str, within: float, study: ModuleType, rows: pl.DataFrame
 ) -> None:
-    """BAGEL's references are each there once or equally often; an output with one reference cannot lose any."""
+    """BAGEL has one or two references an input; an output with one reference cannot lose any."""
     here = rows["file"].str.contains(file)
     if file == "LOLS":
         here &= rows["references"].list.len() == 1
