@@ -236,7 +236,7 @@ def test_fragments_are_gruskys(output: Text, source: Text) -> None:
 def test_texts_of_100_000_tokens_are_no_problem() -> None:
     rng = np.random.default_rng(1)
     n = 100_000
-    texts = [(rng.zipf(1.5, n) % 5000).tolist() for _ in range(2)]
+    texts = [rng.integers(0, 5000, n).tolist() for _ in range(2)]
     ids, begin, length = arrays(texts)
     one, other = np.array([0]), np.array([1])
     found, _ = overlaps(ids, begin, length, one, other, np.array([0, 1]), 2)

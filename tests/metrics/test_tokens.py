@@ -52,7 +52,8 @@ def test_many_words_outgrow_every_table() -> None:
     words = [f"{k:x}" * (1 + k % 3) for k in range(30_000)]
     batch = Batch.from_columns([" ".join(words[i : i + 100]) for i in range(0, 30_000, 100)])
     found = tokens(batch, "none", batch.output)
-    assert [found.words()[i] for i in found.ids] == words
+    spelling = found.words()
+    assert [spelling[i] for i in found.ids] == words
 
 
 def test_lone_surrogates_do_not_stop_it() -> None:

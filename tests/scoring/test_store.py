@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ import pytest
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Facts, Scores
-from nlgauge.scoring.store import Kept, Store, keys_of, signature_of, stored
+from nlgauge.scoring.store import Kept, Store, keys_of, lacks, signature_of, stored, Storing
 
 CALLS: list[str] = []
 
@@ -165,3 +165,21 @@ def test_forget_removes_one_signature(store: Store) -> None:
     store.put("a", {b"1": Kept(1.0)})
     store.put("b", {b"1": Kept(1.0)})
     assert store.forget("a") == 1 and store.counts() == {"b": 1}
+
+
+def test_lacks_says_whether_there_is_work(store: Store) -> None:
+    assert lacks(Slow(), batch(["aa", "b"]), store)
+    stored(Slow(), batch(["aa", "b"]), store)
+    assert not lacks(Slow(), batch(["b", "aa", "aa"]), store)
+
+
+def test_the_engine_stores_only_metrics_that_need_weights(store: Store) -> None:
+    engine = Storing(store)
+    engine(Slow(), batch(["aa"]))
+    assert store.counts() == {}
+
+    class Heavy(Slow):
+        facts: ClassVar[Facts] = replace(Slow.facts, weights="some")
+
+    engine(Heavy(), batch(["aa"]))
+    assert sum(store.counts().values()) == 1

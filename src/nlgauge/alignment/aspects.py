@@ -35,16 +35,33 @@ class Aspect:
 ASPECTS = {
     "consistency": Aspect(
         "mean(y>x)",
-        Settings(window=2, match="best"),
+        Settings(layer=5, window=2, match="best", sharp=3.0, unit="word"),
         "2",
         "factual correctness, faithfulness, no hallucination",
     ),
-    "relevance": Aspect("mean(r>y) * mean(y>x)", Settings(window=2), "3", "content selection, importance"),
-    "preservation": Aspect("harmonic(mean(y>x), mean(x>y))", Settings(), "4", "semantic similarity"),
-    "engagingness": Aspect("sum(y>[x,c])", Settings(stop=True), "5", "interestingness, depth, not dull"),
-    "groundedness": Aspect("sum(y>c)", Settings(stop=True), "6", "knowledge usage"),
+    "relevance": Aspect(
+        "mean(r>y) * mean(y>x)",
+        Settings(layer=6, window=2, unit="word"),
+        "3",
+        "content selection, importance",
+    ),
+    "preservation": Aspect(
+        "harmonic(mean(y>x), mean(x>y))",
+        Settings(layer=6, sharp=2.0, unit="word"),
+        "4",
+        "semantic similarity",
+    ),
+    "engagingness": Aspect(
+        "sum(y>[x,c])", Settings(layer=4, stop=True, unit="word"), "5", "interestingness, depth, not dull"
+    ),
+    "groundedness": Aspect(
+        "sum(y>c)", Settings(layer=6, window=2, sharp=2.0, stop=True, unit="word"), "6", "knowledge usage"
+    ),
     "dialogue": Aspect(
-        "mean(y>[x,c])", Settings(), "Table F.6", "understandable, natural, maintains context, overall"
+        "mean(y>[x,c])",
+        Settings(layer=4, stop=True, unit="word"),
+        "Table F.6",
+        "understandable, natural, maintains context, overall",
     ),
 }
 

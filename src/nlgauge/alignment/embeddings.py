@@ -57,6 +57,15 @@ class Embeddings:
             self._trim()
             return [found[text] for text in texts]
 
+    def remarks(self) -> list[str]:
+        """What a reader of the scores should know."""
+        if not self.windowed:
+            return []
+        return [
+            f"{self.windowed} of {self.encoded} texts are longer than the encoder takes ({self.encoder.longest} tokens): "
+            "read in overlapping windows, nothing cut"
+        ]
+
     def _keep(self, key: tuple[str, int], vectors: Encoded) -> None:
         old = self.kept.pop(key, None)
         self.size += vectors.nbytes - (old.nbytes if old else 0)

@@ -9,6 +9,7 @@ import functools
 import hashlib
 import importlib.util
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -131,6 +132,7 @@ class Encoder:
         import torch
 
         self.name = name
+        self.lock = threading.Lock()  # one pass at a time: a pass may run fewer layers than the next
         self.device = device if device != "auto" else ("cuda" if torch.cuda.is_available() else "cpu")
         tokenizer, self.model = _load(name)
         self.model.to(self.device)
@@ -216,7 +218,7 @@ class Encoder:
             return len(rows)
 
         done = 0
-        with _only(self.stack, max(layers)), _each_core_one_batch(self.device) as pool:
+        with self.lock, _only(self.stack, max(layers)), _each_core_one_batch(self.device) as pool:
             for n in pool.map(work, batches):
                 done += n
                 if progress:

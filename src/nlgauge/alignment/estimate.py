@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ from nlgauge.alignment.stopwords import STOP, WORD
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 Spans = np.ndarray[Any, np.dtype[np.int32]]
+Places = np.ndarray[Any, np.dtype[np.int64]]
 LOW = 0.2
 
 
@@ -50,8 +52,7 @@ class Alignment:
         """One score per word: the mean over its pieces. Punctuation marks stay by themselves."""
         if not len(self):
             return self
-        starts = np.array([w.start() for w in WORD.finditer(self.text)], np.int64)
-        ends = np.array([w.end() for w in WORD.finditer(self.text)], np.int64)
+        starts, ends, _ = _words(self.text)
         word = np.searchsorted(starts, self.spans[:, 0], side="right") - 1
         inside = (word >= 0) & (self.spans[:, 1] <= np.append(ends, 0)[word])
         label = np.where(inside, word, len(starts) + np.arange(len(self)))
@@ -85,9 +86,22 @@ class Estimator(Protocol):
     def align(self, pairs: Sequence[Pair]) -> list[Alignment]: ...
 
 
+@lru_cache(maxsize=20_000)
+def _words(text: str) -> tuple[Places, Places, Mask]:
+    """Where each word begins and ends, and whether it carries content; a text is looked at once, it is aligned often."""
+    found = list(WORD.finditer(text))
+    kept = [w[0].lower().replace("’", "'") not in STOP for w in found]
+    return (
+        np.array([w.start() for w in found], np.int64),
+        np.array([w.end() for w in found], np.int64),
+        np.array(kept, np.bool_),
+    )
+
+
 def _content(text: str, spans: Spans) -> Mask:
-    kept = np.zeros(len(spans), np.bool_)
-    for word in WORD.finditer(text):
-        if word[0].lower().replace("’", "'") not in STOP:
-            kept |= (spans[:, 0] >= word.start()) & (spans[:, 1] <= word.end())
-    return kept
+    starts, ends, kept = _words(text)
+    if not len(starts):
+        return np.zeros(len(spans), np.bool_)
+    word = np.searchsorted(starts, spans[:, 0], side="right") - 1
+    found: Mask = (word >= 0) & (spans[:, 1] <= ends[word]) & kept[word]
+    return found

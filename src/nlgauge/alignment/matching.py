@@ -7,7 +7,7 @@ it best on average, so that its words are not gathered from all over a document.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from nlgauge.alignment.windows import sentence_spans, windows
 from nlgauge.errors import NlgaugeError
 
 Match = Literal["all", "best"]
-CHUNK = 256  # pairs whose texts are encoded together
+CHUNK = 600_000  # characters of distinct texts encoded together: some 150,000 tokens, 230 MB a layer
 
 sentences_of = lru_cache(maxsize=20_000)(sentence_spans)
 windows_of = lru_cache(maxsize=5_000)(windows)
@@ -59,8 +59,7 @@ class Matching:
         # Pairs with the same b follow each other, so its windows are put together once.
         order = sorted(range(len(pairs)), key=lambda i: pairs[i][1:])
         last: tuple[Any, Any] | None = None
-        for at in range(0, len(order), CHUNK):
-            rows = order[at : at + CHUNK]
+        for rows in _chunks(order, pairs):
             parts = {pairs[i][1:]: self._parts(pairs[i]) for i in rows}
             texts = list(
                 dict.fromkeys([*(pairs[i].a for i in rows), *(w for ws in parts.values() for w in ws)])
@@ -88,6 +87,23 @@ class Matching:
             best = _best_window(np.maximum.reduceat(near, firsts, axis=1), _sentence_of(text, a))
         scores: Floats = np.clip(best.astype(np.float64), 0.0, 1.0)
         return Alignment(text, spans, scores**self.sharp if self.sharp != 1 else scores)
+
+
+def _chunks(order: list[int], pairs: Sequence[Pair]) -> Iterator[list[int]]:
+    """The pairs in pieces of bounded text: large pieces encode quicker, endless ones would fill the memory."""
+    rows: list[int] = []
+    seen: set[str] = set()
+    size = 0
+    for i in order:
+        for text in {pairs[i].a, *pairs[i].b} - seen:
+            seen.add(text)
+            size += len(text)
+        rows.append(i)
+        if size > CHUNK:
+            yield rows
+            rows, seen, size = [], set(), 0
+    if rows:
+        yield rows
 
 
 def _side(parts: list[Encoded]) -> tuple[Any, Any] | None:

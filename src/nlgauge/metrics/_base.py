@@ -149,16 +149,17 @@ class Batch:
     ) -> Batch:
         n = len(next(c for c in (output, source, context, references) if c is not None))
         texts = Texts()
+        numbers, number = texts.numbers, texts.numbers.setdefault
 
         def numbered(column: Sequence[str | None] | None) -> Ints:
             if column is None:
                 return np.full(n, -1, np.int64)
-            return np.array([-1 if t is None else texts.number(t) for t in column], np.int64)
+            return np.array([-1 if t is None else number(t, len(numbers)) for t in column], np.int64)
 
         outputs, sources, contexts = numbered(output), numbered(source), numbered(context)
         given = references if references is not None else [None] * n
         lists = [[t for t in refs or () if t is not None] for refs in given]
-        flat = np.array([texts.number(t) for refs in lists for t in refs], np.int64)
+        flat = np.array([number(t, len(numbers)) for refs in lists for t in refs], np.int64)
         start = np.concatenate([[0], np.cumsum([len(refs) for refs in lists])]).astype(np.int64)
         rest = control if control is not None else [None] * n
         return cls(texts, outputs, sources, contexts, flat, start, rest, _numbers(system), _numbers(input))

@@ -8,16 +8,17 @@ from nlgauge.metrics._base import Batch, Ints
 from nlgauge.metrics._references import Pairs
 
 
-def documents(batch: Batch, pairs: Pairs) -> Ints:
-    """One sample for each document: the references of one input, which several systems share, are one document.
+def documents(batch: Batch, pairs: Pairs) -> tuple[Ints, Ints]:
+    """References of each document, `texts[start[d]:start[d + 1]]`: those of one input, which several systems share, are one.
 
     Where inputs are not known every sample is a document, as in pycocoevalcap and mteval, which see one system.
     """
     scored = np.flatnonzero(np.diff(pairs.start) > 0)
     if batch.input is None:
-        return scored
-    seen: dict[tuple[int, bytes], int] = {}
+        return pairs.reference, np.append(pairs.start[scored], len(pairs.reference))
+    seen: dict[tuple[int, bytes], Ints] = {}
     for s in scored.tolist():
-        key = (int(batch.input[s]), pairs.reference[pairs.start[s] : pairs.start[s + 1]].tobytes())
-        seen.setdefault(key, s)
-    return np.array(list(seen.values()), np.int64)
+        references = pairs.reference[pairs.start[s] : pairs.start[s + 1]]
+        seen.setdefault((int(batch.input[s]), references.tobytes()), references)
+    start = np.concatenate([[0], np.cumsum([len(r) for r in seen.values()])]).astype(np.int64)
+    return np.concatenate([*seen.values(), np.empty(0, np.int64)]), start

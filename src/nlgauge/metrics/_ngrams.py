@@ -44,6 +44,15 @@ class Ngrams:
         )  # fmt: skip
         return found
 
+    def frequencies(self, texts: Ints, start: Ints) -> tuple[Ints, Ints]:
+        """Of every n-gram the number of documents that have it, and how often; document d: `texts[start[d]:start[d + 1]]`."""
+        from nlgauge.metrics.kernels.ngrams import frequencies
+
+        found: tuple[Ints, Ints] = frequencies(
+            self.offsets, self.grams, self.counts, self.order, self.place[texts], start, len(self.parent)
+        )
+        return found
+
     def sums(self, texts: Ints, owner: Ints, level: Ints, values: Array) -> Array:
         """Sums per text and order of values parallel to `span(texts)`."""
         where = owner * self.order + level
@@ -57,13 +66,14 @@ def ngrams(batch: Batch, key: Any, tokens: Tokens, order: int, *texts: Ints) -> 
     def make() -> Ngrams:
         from nlgauge.metrics.kernels.ngrams import rank
 
+        kinds = int(tokens.ids.max(initial=0)) + 1
         asked = np.zeros(len(tokens.length), np.bool_)
         for numbers in texts:
             asked[numbers[numbers >= 0]] = True
         listed = np.flatnonzero(asked)
         place = np.full(len(tokens.length), -1, np.int64)
         place[listed] = np.arange(len(listed))
-        offsets, grams, counts, parent = rank(tokens.ids, tokens.start, tokens.length, listed, order)
+        offsets, grams, counts, parent = rank(tokens.ids, tokens.start, tokens.length, listed, order, kinds)
         return Ngrams(order, offsets, grams, counts, parent, place)
 
     return batch.keep(("ngrams", key, order), make)

@@ -53,7 +53,7 @@ class Pairs:
 
 def pair_up(batch: Batch, tokens: Tokens) -> Pairs:
     """The pairs of a batch under a tokenizer, with a reason for every sample that cannot be scored."""
-    length = tokens.length if len(tokens.length) else np.zeros(1, np.int64)
+    length = tokens.length
     sample = np.repeat(np.arange(len(batch)), np.diff(batch.start))
     good = (batch.output[sample] >= 0) & (length[batch.reference] > 0)
     reference, sample = batch.reference[good], sample[good]

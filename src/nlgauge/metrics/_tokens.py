@@ -101,11 +101,11 @@ class Encoder:
 
     def ensure(self, texts: list[str], asked: Iterable[Ints]) -> None:
         have = self.tokens
-        if len(have.length) < len(texts):
-            more = len(texts) - len(have.length)
+        more = max(len(texts), 1) - len(have.length)  # never empty, so that a missing text has a length too
+        if more > 0:
             have.start = np.append(have.start, np.zeros(more, np.int64))
             have.length = np.append(have.length, np.full(more, -1, np.int64))
-        new = np.zeros(len(texts), np.bool_)
+        new = np.zeros(len(have.length), np.bool_)
         for numbers in asked:
             new[numbers[numbers >= 0]] = True
         todo = np.flatnonzero(new & (have.length < 0))
@@ -113,8 +113,8 @@ class Encoder:
             ids, length, lines = self._encode([texts[t] for t in todo.tolist()])
             have.start[todo] = len(have.ids) + np.cumsum(length) - length
             have.length[todo] = length
-            have.ids = np.append(have.ids, ids)
-            have.lines = np.append(have.lines, lines)
+            have.ids = np.append(have.ids, ids) if len(have.ids) else ids
+            have.lines = np.append(have.lines, lines) if len(have.lines) else lines
 
     def _encode(self, texts: list[str]) -> tuple[Ids, Ints, Ids]:
         from nlgauge.metrics.kernels.tokens import Vocabulary, characters, encode
@@ -169,6 +169,9 @@ def prepared(texts: list[str], name: str, lowercase: bool) -> list[str]:
     if lowercase or name in ("rouge", "coco", "squad", "words"):
         texts = [t.lower() for t in texts]
     if name == "13a":
+        together = "".join(texts)  # what follows is rare: one look at all texts
+        if not any(rare in together for rare in ("\n", "&", "<skipped>")):
+            return texts
         return [_mteval_entities(t) for t in texts]
     if name in SACREBLEU or name == "tercom":
         split: Callable[[str], str] = _sacrebleu(name)

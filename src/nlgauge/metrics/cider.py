@@ -50,39 +50,26 @@ class Cider:
         )
 
     def score(self, batch: Batch) -> Scores:
+        from nlgauge.metrics.kernels.ngrams import similarities
+
         stem = "porter" if self.stem else None
         tokens, pairs = paired(batch, self.tokenize, lowercase=self.lowercase, stem=stem)
         grams = ngrams(
-            batch, (self.tokenize, self.lowercase, stem), tokens, ORDER, pairs.of_sample, pairs.reference
+            batch, (self.tokenize, self.lowercase, stem, "output+references"), tokens, ORDER, pairs.of_sample, pairs.reference
         )  # fmt: skip
-        corpus = documents(batch, pairs)
-        if len(corpus) < 2:
+        texts, start = documents(batch, pairs)
+        if len(start) < 3:
             alone = "CIDEr needs the references of two inputs or more: its idf is zero for one"
             reasons = {s: pairs.reasons.get(s, alone) for s in range(len(pairs))}
             return Scores(np.full(len(pairs), np.nan), reasons)
-        doc = np.full(len(pairs), -1)
-        doc[corpus] = np.arange(len(corpus))
-        mine = doc[pairs.sample] >= 0
-        owner, _, entry = grams.span(pairs.reference[mine])
-        seen = np.unique(doc[pairs.sample[mine]][owner] * len(grams.parent) + grams.grams[entry])
-        frequency = np.bincount(seen % max(len(grams.parent), 1), minlength=len(grams.parent))
-        idf = math.log(len(corpus)) - np.log(np.maximum(frequency, 1.0))
-
-        weight = grams.counts * idf[grams.grams]
-        level = np.repeat(np.arange(len(grams.offsets) - 1), np.diff(grams.offsets))
-        norm = np.sqrt(np.bincount(level, weights=weight**2, minlength=len(grams.offsets) - 1)).reshape(
-            -1, ORDER
-        )
-
-        owner, order, entry = grams.span(pairs.output)
-        start = np.arange(len(pairs.reference) + 1)
-        other = grams.found_in(pairs.output, pairs.reference, start, highest=True) * idf[grams.grams[entry]]
-        product = (np.minimum(weight[entry], other) if self.clipped else weight[entry]) * other
-        same = grams.sums(pairs.output, owner, order, product)
-        below = norm[grams.place[pairs.output]] * norm[grams.place[pairs.reference]]
-        values = np.where(below > 0, same / np.where(below > 0, below, 1.0), same).mean(axis=1)
+        frequency = grams.frequencies(texts, start)[0]
+        idf = math.log(len(start) - 1) - np.log(np.maximum(frequency, 1.0))
+        values = 10 * similarities(
+            grams.offsets, grams.grams, grams.counts, ORDER, idf, grams.place[pairs.output], grams.place[pairs.reference],
+            self.clipped,
+        )  # fmt: skip
         bigrams = np.maximum(tokens.length - 1, 0)
-        values = 10 * values * self._gaussian(bigrams[pairs.output] - bigrams[pairs.reference])
+        values *= self._gaussian(bigrams[pairs.output] - bigrams[pairs.reference])
         return pairs.scores(over_references(pairs, values, self.references, tokens=tokens))
 
     def _gaussian(self, longer: Array) -> Array:

@@ -36,8 +36,11 @@ class Aligned:
 
     def ready(self) -> None:
         from nlgauge.alignment.encoder import ready
+        from nlgauge.alignment.matching import Matching
 
         ready(self.facts.name, self.encoder)
+        s = self.settings()
+        Matching(self.encoder, s.layer, s.window, s.match, s.sharp)  # type: ignore[arg-type]
 
     def _tell_needs(self) -> None:
         """What the texts must have and how high the score can be depend on the expression, so on the instance."""
@@ -74,6 +77,11 @@ class Aligned:
     def prepare(self, batch: Batch) -> None:
         """Called for all metrics of a run before the first is scored: one encoder pass then serves all layers."""
         self.estimator(batch)
+
+    def remarks(self, batch: Batch) -> list[str]:
+        from nlgauge.alignment.embeddings import embeddings
+
+        return embeddings(batch, self.encoder).remarks()
 
     def score(self, batch: Batch) -> Scores:
         return self.explain(batch)[0]

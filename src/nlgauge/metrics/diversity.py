@@ -29,7 +29,7 @@ class OutputNgrams:
 
     def _grams(self, batch: Batch) -> tuple[Tokens, Ngrams, Ints]:
         found = tokens(batch, self.tokenize, batch.output, lowercase=self.lowercase)
-        grams = ngrams(batch, (self.tokenize, self.lowercase, "output"), found, MAX_ORDER, batch.output)
+        grams = ngrams(batch, (self.tokenize, self.lowercase, None, "output"), found, MAX_ORDER, batch.output)
         return found, grams, np.flatnonzero(batch.output >= 0)
 
     def _kinds(self, batch: Batch, order: int) -> tuple[Array, Array]:

@@ -47,6 +47,9 @@ class Contextual:
         """Called for all metrics of a run before the first is scored: one encoder pass then serves all layers."""
         self.vectors(batch)
 
+    def remarks(self, batch: Batch) -> list[str]:
+        return self.vectors(batch)[0].remarks()
+
     def _signature(self, **more: Any) -> str:
         from nlgauge.alignment.encoder import fingerprint
 

@@ -35,7 +35,7 @@ PARAMETERS = {
 TOKENIZERS = {"1.5": "13a", "coco": "coco", "nltk": "13a"}
 
 
-@metric("meteor", family="meteor", year=2005, cite="banerjee-lavie-2005-meteor")
+@metric("meteor", family="meteor", year=2005, cite="banerjee-lavie-2005-meteor", extra="wordnet")
 @dataclass(frozen=True)
 class Meteor:
     """Words aligned with the reference's, the same, by stem or as synonyms; less for scattered ones.

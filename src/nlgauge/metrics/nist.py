@@ -44,6 +44,11 @@ class Nist:
             raise NlgaugeError(f"nist: order must be at least 1. Got {self.order} instead.")
 
     @property
+    def corpus(self) -> bool:
+        """Whether a value depends on the other samples."""
+        return self.weights == "corpus"
+
+    @property
     def signature(self) -> str:
         case = "lc" if self.lowercase else "mixed"
         return signature(order=self.order, refs="pooled", case=case, tok=self.tokenize, info=self.weights)
@@ -54,19 +59,22 @@ class Nist:
 
     def stats(self, batch: Batch) -> Array:
         """Columns: information matched by order, n-grams of the output by order, output length, mean reference length."""
+        from nlgauge.metrics.kernels.ngrams import matched_weight
+
         tokens, pairs = paired(batch, self.tokenize, lowercase=self.lowercase)
         grams = self._ngrams(batch, tokens, pairs)
         scored = np.flatnonzero(np.diff(pairs.start) > 0)
         start = np.append(pairs.start[scored], len(pairs.reference))
         texts = pairs.of_sample[scored]
-        owner, level, entry = grams.span(texts)
-        hits = np.minimum(grams.counts[entry], grams.found_in(texts, pairs.reference, start, highest=True))
-        if self.weights == "corpus":
-            info = self._information(batch, grams, tokens, pairs)[grams.grams[entry]]
-        else:
-            info = self._own_information(grams, tokens, pairs, scored, start)
         rows = np.zeros((len(pairs), 2 * self.order + 2))
-        rows[scored, : self.order] = grams.sums(texts, owner, level, np.where(hits > 0, hits * info, 0.0))
+        if self.weights == "corpus":
+            info = self._information(batch, grams, tokens, pairs)
+            rows[scored, : self.order] = matched_weight(
+                grams.offsets, grams.grams, grams.counts, self.order, info, grams.place[texts],
+                grams.place[pairs.reference], start,
+            )  # fmt: skip
+        else:
+            rows[scored, : self.order] = self._own_information(grams, tokens, pairs, scored, start)
         length = np.maximum(tokens.length[pairs.of_sample], 0).astype(np.float64)
         rows[:, self.order : 2 * self.order] = np.maximum(length[:, None] - np.arange(self.order), 0)
         rows[:, -2] = length
@@ -84,14 +92,13 @@ class Nist:
 
     def _ngrams(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> Ngrams:
         return ngrams(
-            batch, (self.tokenize, self.lowercase), tokens, self.order, pairs.of_sample, pairs.reference
+            batch, (self.tokenize, self.lowercase, None, "output+references"), tokens, self.order, pairs.of_sample, pairs.reference
         )
 
     def _information(self, batch: Batch, grams: Ngrams, tokens: Tokens, pairs: Pairs) -> Array:
         """Of every n-gram, from the references of all samples; those of one input count once."""
-        texts = pairs.reference[np.isin(pairs.sample, documents(batch, pairs))]
-        _, _, entry = grams.span(texts)
-        count = np.bincount(grams.grams[entry], weights=grams.counts[entry], minlength=len(grams.parent))
+        texts, start = documents(batch, pairs)
+        count = grams.frequencies(texts, start)[1].astype(np.float64)
         before = np.where(grams.parent >= 0, count[grams.parent], float(tokens.length[texts].sum()))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(count > 0, np.log2(before / count), 0.0)
@@ -99,7 +106,7 @@ class Nist:
     def _own_information(
         self, grams: Ngrams, tokens: Tokens, pairs: Pairs, scored: Ints, start: Ints
     ) -> Array:
-        """Of the n-grams of each output, from its own references."""
+        """Matched by each output and order, with what an n-gram tells from its own references alone."""
         texts = pairs.of_sample[scored]
         owner, level, entry = grams.span(texts)
         count = grams.found_in(texts, pairs.reference, start, highest=False).astype(np.float64)
@@ -111,4 +118,6 @@ class Nist:
         words = np.add.reduceat(tokens.length[pairs.reference], start[:-1]) if len(scored) else np.empty(0)
         before = np.where(level > 0, count[order[np.minimum(parent, len(key) - 1)]], words[owner])
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(count > 0, np.log2(before / count), 0.0)
+            info = np.where(count > 0, np.log2(before / count), 0.0)
+        hits = np.minimum(grams.counts[entry], grams.found_in(texts, pairs.reference, start, highest=True))
+        return grams.sums(texts, owner, level, hits * info)

@@ -150,7 +150,7 @@ class ReferenceDivergence(JensenShannon):
 
     def score(self, batch: Batch) -> Scores:
         found, pairs = paired(batch, self.tokenize, lowercase=True, stem=self._stems)
-        grams = ngrams(batch, (self.tokenize, True, self._stems), found, 2, pairs.of_sample, pairs.reference)
+        grams = ngrams(batch, (self.tokenize, True, self._stems, "output+references"), found, 2, pairs.of_sample, pairs.reference)
         values = self._divergence(grams, pairs.output, pairs.reference)
         return pairs.scores(over_references(pairs, values, self.references, rank=-values, tokens=found))
 
@@ -192,7 +192,7 @@ class JsSource(JensenShannon):
     def score(self, batch: Batch) -> Scores:
         found = tokens(batch, self.tokenize, batch.output, batch.source, lowercase=True, stem=self._stems)
         there = np.flatnonzero((batch.output >= 0) & (batch.source >= 0))
-        grams = ngrams(batch, (self.tokenize, self._stems, "source"), found, 2, batch.output, batch.source)
+        grams = ngrams(batch, (self.tokenize, True, self._stems, "output+source"), found, 2, batch.output, batch.source)
         values = np.full(len(batch), np.nan)
         values[there] = self._divergence(grams, batch.output[there], batch.source[there])
         reasons = {

@@ -59,7 +59,7 @@ class Sari:
         scored = np.array([s for s in range(len(batch)) if s not in reasons], np.int64)
         values = np.full(len(batch), np.nan)
         if len(scored):
-            key = (self.tokenize, self.lowercase, "source")
+            key = (self.tokenize, self.lowercase, None, "output+references+source")
             grams = ngrams(batch, key, found, ORDER, batch.output, batch.reference, batch.source)
             mine = np.isin(pairs.sample, scored)
             place = np.searchsorted(scored, pairs.sample[mine])

@@ -34,6 +34,16 @@ def plainly(metric: Metric, batch: Batch) -> Scores:
     return metric.score(batch)
 
 
+def _always(metric: Metric, batch: Batch) -> bool:
+    return True
+
+
+def _remembering() -> Engine:
+    from nlgauge.scoring.store import Store, Storing
+
+    return Storing(Store())
+
+
 @dataclass(frozen=True)
 class Scored:
     """The Dataset with its new columns, and what was run: metric, mean, unscored, seconds, signature."""
@@ -62,19 +72,26 @@ def score(
 
 def run(
     data: Dataset, metrics: Sequence[str | Metric] | str | Metric, *, progress: Progress | None = None,
-    workers: int | None = None, engine: Engine = plainly,
+    workers: int | None = None, engine: Engine | None = None,
 ) -> Scored:  # fmt: skip
-    """As `score`, with the table of what was run. `engine` may look up what is already known (the store)."""
+    """As `score`, with the table of what was run. `engine` may look up what is already known.
+
+    Metrics with weights go through the durable store unless another engine is given: an interrupted run goes on where it
+    was, and a repeated one costs nothing. They run one after the other on all samples, so that one pass over the texts
+    serves every layer that is asked for.
+    """
     planned = plan(data, metrics)
+    heavy = [m for m in planned if m.facts.weights]
+    engine = engine or (_remembering() if heavy else plainly)
     batch = Batch.of(data)
     columns = {str(m): Column(len(batch)) for m in planned}
     workers = workers or os.cpu_count() or 1
-    together = [m for m in planned if not sees_all(m)]
-    alone = [m for m in planned if sees_all(m)]
+    together = [m for m in planned if not sees_all(m) and m not in heavy]
+    alone = [m for m in planned if sees_all(m) and m not in heavy]
     parts = [(rows, together) for rows in pieces(len(batch), workers)] if together else []
     everything = np.arange(len(batch), dtype=np.int64)
     jobs = [*parts, *((everything, [metric]) for metric in alone)]
-    tick = _Ticker(progress, sum(len(todo) for _, todo in jobs))
+    tick = _Ticker(progress, sum(len(todo) for _, todo in jobs) + len(heavy))
     with ThreadPoolExecutor(workers) as pool:
         running = [pool.submit(_part, batch, rows, todo, columns, tick, engine) for rows, todo in jobs]
         try:
@@ -84,6 +101,14 @@ def run(
             for each in running:
                 each.cancel()
             raise
+    unknown = [m for m in heavy if getattr(engine, "lacks", _always)(m, batch)]
+    for metric in unknown:
+        if hasattr(metric, "prepare"):
+            metric.prepare(batch)
+    for metric in heavy:
+        _part(batch, everything, [metric], columns, tick, engine)
+        if metric in unknown and hasattr(metric, "remarks"):
+            columns[str(metric)].notes.update(metric.remarks(batch))
     _check_crashes(columns)
     return Scored(_add(data, planned, columns), _table(data, planned, columns, batch), batch, planned)
 

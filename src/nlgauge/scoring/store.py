@@ -210,6 +210,12 @@ def _hash(parts: Sequence[str | None]) -> bytes:
     return h.digest()
 
 
+def lacks(metric: Metric, batch: Batch, store: Store) -> bool:
+    """Whether `stored` would have anything to compute."""
+    keys = keys_of(metric, batch)
+    return len(store.get(signature_of(metric), keys)) < len(set(keys))
+
+
 def stored(
     metric: Metric,
     batch: Batch,
@@ -251,3 +257,17 @@ def stored(
         {i: k.reason for i, k in enumerate(mine) if k.reason},
         {i: k.note for i, k in enumerate(mine) if k.note},
     )
+
+
+@dataclass(frozen=True)
+class Storing:
+    """An engine for `scoring.run`: metrics that need weights are looked up first, the others are quicker than the look-up."""
+
+    store: Store
+
+    def __call__(self, metric: Metric, batch: Batch) -> Scores:
+        slow = bool(metric.facts.weights or metric.facts.extra)
+        return stored(metric, batch, self.store) if slow else metric.score(batch)
+
+    def lacks(self, metric: Metric, batch: Batch) -> bool:
+        return lacks(metric, batch, self.store)

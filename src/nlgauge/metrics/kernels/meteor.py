@@ -67,39 +67,23 @@ def _candidates(
 
 
 @njit(cache=True, nogil=True)
-def _add(
-    new: Any, used: Any, parent: Any, choice: Any, n: Any, path: Any, bits: Any, origin: Any, match: Any
-) -> Any:
-    """Insert a path into the sorted beam, behind its equals; the worst falls out."""
-    slot = n
-    while slot > 0:
-        other = new[slot - 1]
-        if path[COUNT] != other[COUNT]:
-            ahead = path[COUNT] > other[COUNT]
-        elif path[CHUNKS] != other[CHUNKS]:
-            ahead = path[CHUNKS] < other[CHUNKS]
-        else:
-            ahead = path[DISTANCE] < other[DISTANCE]
-        if not ahead:
-            break
-        slot -= 1
-    if slot >= BEAM:
-        return n
-    n = min(n + 1, BEAM)
-    for k in range(n - 1, slot, -1):
-        for f in range(4):
-            new[k, f] = new[k - 1, f]
-        for w in range(bits.size):
-            used[k, w] = used[k - 1, w]
-        parent[k], choice[k] = parent[k - 1], choice[k - 1]
-    for f in range(4):
-        new[slot, f] = path[f]
-    for w in range(bits.size):
-        used[slot, w] = bits[w]
-    if match >= 0:
-        used[slot, match >> 6] |= ONE << np.uint64(match & 63)
-    parent[slot], choice[slot] = origin, match
-    return n
+def _key(count: Any, chunks: Any, distance: Any) -> Any:
+    """Smaller is better: more exact matches, fewer chunks, shorter distance."""
+    return ((np.int64((1 << 18) - 1) - count) << 45) | (np.int64(chunks) << 28) | min(distance, (1 << 28) - 1)
+
+
+@njit(cache=True, nogil=True)
+def _slot(keys: Any, slots: Any, n: Any, key: Any) -> Any:
+    """Insert a key into the sorted beam, behind its equals; gives the slot that is free for its path, or −1."""
+    if n == BEAM and key >= keys[BEAM - 1]:
+        return -1
+    free = slots[BEAM - 1] if n == BEAM else np.int64(n)
+    k = min(n, BEAM - 1)
+    while k > 0 and key < keys[k - 1]:
+        keys[k], slots[k] = keys[k - 1], slots[k - 1]
+        k -= 1
+    keys[k], slots[k] = key, free
+    return free
 
 
 @njit(cache=True, nogil=True)
@@ -109,40 +93,48 @@ def _search(nh: Any, nr: Any, at: Any, place: Any, kind: Any, to: Any, how: Any)
     for n in range(at[nr]):
         cover[place[n]] += 1
     words = (nh + 63) // 64
-    beam, used = np.zeros((2, BEAM, 4), np.int64), np.zeros((2, BEAM, words), np.uint64)
+    keys, slots = np.empty((2, BEAM), np.int64), np.empty((2, BEAM), np.int64)
+    path, used = np.zeros((2, BEAM, 4), np.int64), np.zeros((2, BEAM, words), np.uint64)
     parent, choice = np.empty((nr, BEAM), np.int8), np.empty((nr, BEAM), np.int32)
-    path = np.empty(4, np.int64)
-    beam[0, 0, END] = -1
+    path[0, 0, END], slots[0, 0] = -1, 0
     n = 1
     for j in range(nr):
         now, then = j & 1, 1 - (j & 1)
         sure = at[j + 1] - at[j] == 1 and cover[place[at[j]]] == 1
         kept, n = n, 0
         for b in range(kept):
-            end, distance = beam[now, b, END], beam[now, b, DISTANCE]
-            for m in range(at[j], at[j + 1]):
-                i = np.int64(place[m])
-                if used[now, b, i >> 6] >> np.uint64(i & 63) & ONE:
+            old = slots[now, b]
+            count, chunks, end = path[now, old, COUNT], path[now, old, CHUNKS], path[now, old, END]
+            distance = path[now, old, DISTANCE]
+            for m in range(at[j], at[j + 1] + (not sure)):
+                i = np.int64(place[m]) if m < at[j + 1] else np.int64(-1)  # the last way is to leave the word out
+                new_count, new_chunks, new_distance = count, chunks + (end != -1), distance
+                if i >= 0:
+                    if used[now, old, i >> 6] >> np.uint64(i & 63) & ONE:
+                        continue
+                    new_count += kind[m] == EXACT
+                    new_chunks = chunks + (end != -1 and end != i)
+                    new_distance += abs(j - i) if sure else 0
+                    distance += abs(j - i)
+                key = _key(new_count, new_chunks, new_distance)
+                slot = _slot(keys[then], slots[then], n, key)
+                if slot < 0:
                     continue
-                path[COUNT] = beam[now, b, COUNT] + (kind[m] == EXACT)
-                path[CHUNKS] = beam[now, b, CHUNKS] + (end not in (-1, i))
-                path[DISTANCE] = distance + (abs(j - i) if sure else 0)
-                path[END] = i + 1
-                n = _add(beam[then], used[then], parent[j], choice[j], n, path, used[now, b], b, i)
-                distance += abs(j - i)
-            if not sure:
-                path[COUNT], path[CHUNKS] = beam[now, b, COUNT], beam[now, b, CHUNKS] + (end != -1)
-                path[DISTANCE], path[END] = distance, -1
-                n = _add(beam[then], used[then], parent[j], choice[j], n, path, used[now, b], b, -1)
-    # A last match that ends the sentence closes its chunk; then the order may change once more.
-    last, best = nr & 1, 0
+                n = min(n + 1, BEAM)
+                path[then, slot, COUNT], path[then, slot, CHUNKS] = new_count, new_chunks
+                path[then, slot, DISTANCE], path[then, slot, END] = new_distance, i + 1 if i >= 0 else -1
+                for w in range(words):
+                    used[then, slot, w] = used[now, old, w]
+                if i >= 0:
+                    used[then, slot, i >> 6] |= ONE << np.uint64(i & 63)
+                parent[j, slot], choice[j, slot] = old, i
+    # A match that ends the sentence closes its chunk; then the order may change once more.
+    last, best, least = nr & 1, 0, np.int64(-1)
     for b in range(n):
-        beam[last, b, CHUNKS] += beam[last, b, END] != -1
-        a, c = beam[last, best], beam[last, b]
-        if c[COUNT] == a[COUNT] and (
-            c[CHUNKS] < a[CHUNKS] or (c[CHUNKS] == a[CHUNKS] and c[DISTANCE] < a[DISTANCE])
-        ):
-            best = b
+        x = path[last, slots[last, b]]
+        key = _key(x[COUNT], x[CHUNKS] + (x[END] != -1), x[DISTANCE])
+        if least < 0 or key < least:
+            best, least = slots[last, b], key
     for j in range(nr - 1, -1, -1):
         to[j] = choice[j, best]
         best = parent[j, best]

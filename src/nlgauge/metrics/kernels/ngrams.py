@@ -1,4 +1,8 @@
-"""The n-grams of many texts under common numbers, for metrics that weigh them by their frequency or compare three texts."""
+"""The n-grams of many texts under common numbers, for metrics that weigh them by their frequency or compare three texts.
+
+All places of all texts are sorted by their first token, then each group of equal ones by its next token, and so on, as
+one builds a suffix array: after n steps a group is an n-gram. Groups of one place need no more work.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,8 @@ SUM, HIGHEST = 0, 1
 
 
 @njit(cache=True, nogil=True)
-def rank(ids: Any, begin: Any, length: Any, texts: Any, order: Any) -> Any:
-    """Number every n-gram of those texts, orders 1 to `order`.
+def rank(ids: Any, begin: Any, length: Any, texts: Any, order: Any, kinds: Any) -> Any:
+    """Number every n-gram of those texts, orders 1 to `order`; `kinds` is above every token id.
 
     Gives `offsets`, `grams`, `counts`: text t (by its place in `texts`) has in order k+1 the distinct n-grams
     `grams[offsets[t * order + k] : offsets[t * order + k + 1]]`, ascending; and `parent[g]`, the n-gram without its
@@ -20,66 +24,97 @@ def rank(ids: Any, begin: Any, length: Any, texts: Any, order: Any) -> Any:
     """
     total = 0
     for t in range(texts.size):
-        for k in range(order):
-            total += max(0, length[texts[t]] - k)
-    grams, counts = np.empty(total, np.int32), np.empty(total, np.int32)
+        total += max(0, length[texts[t]])
+    tokens = np.full(total + order, -1, np.int32)
+    ends = np.zeros(total + order, np.bool_)  # the last token of a text
+    k = 0
+    for t in range(texts.size):
+        for i in range(max(0, length[texts[t]])):
+            tokens[k] = ids[begin[texts[t]] + i]
+            k += 1
+        ends[k - 1] = True
+    number = np.empty((order, total), np.int32)  # of the n-gram that begins at each place
+    places, heads = np.empty(total, np.int32), np.zeros(kinds + 1, np.int64)
+    for k in range(total):
+        heads[tokens[k] + 1] += 1
+    for g in range(kinds):
+        heads[g + 1] += heads[g]
+    at = heads.copy()
+    for k in range(total):
+        places[at[tokens[k]]] = k
+        at[tokens[k]] += 1
+        number[0, k] = tokens[k]
+    parent = np.full(kinds, -1, np.int32)
+    keys = np.empty(total, np.int64)
+    first, known = 0, kinds  # the numbers of the order before
+    for n in range(1, order):
+        grown = np.empty(known + places.size, np.int32)
+        grown[:known] = parent[:known]
+        parent = grown
+        new_places, new_heads = np.empty(places.size, np.int32), np.empty(places.size + 1, np.int64)
+        kept, groups = 0, 0
+        for g in range(heads.size - 1):
+            many = 0
+            for k in range(heads[g], heads[g + 1]):
+                if not ends[places[k] + n - 1]:
+                    keys[many] = (np.int64(tokens[places[k] + n]) << 32) | np.int64(places[k])
+                    many += 1
+            _sort(keys, many)
+            for k in range(many):
+                if k == 0 or keys[k] >> 32 != keys[k - 1] >> 32:
+                    parent[known + groups] = first + g
+                    new_heads[groups] = kept
+                    groups += 1
+                place = keys[k] & 0xFFFFFFFF
+                number[n, place] = known + groups - 1
+                new_places[kept] = place
+                kept += 1
+        new_heads[groups] = kept
+        places, heads = new_places[:kept], new_heads[: groups + 1]
+        first, known = known, known + groups
+    return _lists(length, texts, order, number, total, parent[:known].copy())
+
+
+@njit(cache=True, nogil=True)
+def _sort(keys: Any, n: Any) -> None:
+    """Sort the first n keys in place: Shell's way, which few keys in cache like best."""
+    if n > 2000:
+        done = np.sort(keys[:n])
+        for k in range(n):
+            keys[k] = done[k]
+        return
+    for gap in (301, 132, 57, 23, 10, 4, 1):
+        for i in range(gap, n):
+            key, j = keys[i], i - gap
+            while j >= 0 and keys[j] > key:
+                keys[j + gap] = keys[j]
+                j -= gap
+            keys[j + gap] = key
+
+
+@njit(cache=True, nogil=True)
+def _lists(length: Any, texts: Any, order: Any, number: Any, total: Any, parent: Any) -> Any:
+    """The n-grams of each text and order, ascending, with counts."""
+    grams, counts = np.empty(total * order, np.int32), np.empty(total * order, np.int32)
     offsets = np.zeros(texts.size * order + 1, np.int64)
-    keys, values = np.full(1024, -1, np.int64), np.empty(1024, np.int32)
-    parent = np.empty(512, np.int32)
-    known, place = 0, 0
-    longest = 1
+    run = np.empty(max(1, total), np.int64)
+    place, base = 0, 0
     for t in range(texts.size):
-        longest = max(longest, length[texts[t]])
-    here = np.empty(longest, np.int32)
-    for t in range(texts.size):
-        first, n = begin[texts[t]], length[texts[t]]
+        n = max(0, length[texts[t]])
         for k in range(order):
             many = max(0, n - k)
-            if 2 * (known + many) > keys.size:
-                keys, values = _larger(keys, values, known + many)
-            if known + many > parent.size:
-                parent = np.concatenate((parent[:known], np.empty(2 * (known + many), np.int32)))
             for i in range(many):
-                prefix = here[i] if k > 0 else np.int32(-1)
-                key = (np.int64(prefix + 1) << 32) | np.int64(ids[first + i + k])
-                slot = _home(key, keys.size - 1)
-                while keys[slot] != key and keys[slot] != -1:
-                    slot = (slot + 1) & (keys.size - 1)
-                if keys[slot] == -1:
-                    keys[slot], values[slot], parent[known] = key, known, prefix
-                    known += 1
-                here[i] = values[slot]
-            run = np.sort(here[:many])
-            stop = place
+                run[i] = number[k, base + i]
+            _sort(run, many)
             for i in range(many):
                 if i > 0 and run[i] == run[i - 1]:
-                    counts[stop - 1] += 1
+                    counts[place - 1] += 1
                 else:
-                    grams[stop], counts[stop] = run[i], 1
-                    stop += 1
-            place = stop
+                    grams[place], counts[place] = run[i], 1
+                    place += 1
             offsets[t * order + k + 1] = place
-    return offsets, grams[:place].copy(), counts[:place].copy(), parent[:known].copy()
-
-
-@njit(cache=True, nogil=True)
-def _home(key: Any, mask: Any) -> Any:
-    return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
-
-
-@njit(cache=True, nogil=True)
-def _larger(keys: Any, values: Any, room: Any) -> Any:
-    size = keys.size
-    while size < 4 * room:
-        size *= 2
-    new_keys, new_values = np.full(size, -1, np.int64), np.empty(size, np.int32)
-    for old in range(keys.size):
-        if keys[old] != -1:
-            slot = _home(keys[old], size - 1)
-            while new_keys[slot] != -1:
-                slot = (slot + 1) & (size - 1)
-            new_keys[slot], new_values[slot] = keys[old], values[old]
-    return new_keys, new_values
+        base += n
+    return offsets, grams[:place].copy(), counts[:place].copy(), parent
 
 
 @njit(cache=True, nogil=True)
@@ -113,4 +148,82 @@ def counts_in(
                     else:
                         b += 1
             place += a_end - a
+    return found
+
+
+@njit(cache=True, nogil=True)
+def frequencies(offsets: Any, grams: Any, counts: Any, order: Any, texts: Any, start: Any, kinds: Any) -> Any:
+    """Of every n-gram: in how many documents it is, and how often; document d has `texts[start[d]:start[d + 1]]`."""
+    documents, times = np.zeros(kinds, np.int64), np.zeros(kinds, np.int64)
+    last = np.full(kinds, -1, np.int64)
+    for d in range(start.size - 1):
+        for p in range(start[d], start[d + 1]):
+            for k in range(offsets[texts[p] * order], offsets[(texts[p] + 1) * order]):
+                g = grams[k]
+                times[g] += counts[k]
+                documents[g] += last[g] != d
+                last[g] = d
+    return documents, times
+
+
+@njit(cache=True, nogil=True)
+def similarities(
+    offsets: Any, grams: Any, counts: Any, order: Any, weight: Any, output: Any, reference: Any, clipped: Any
+) -> Any:
+    """Cosine of weighed counts of each pair, mean over orders; `clipped` counts no n-gram more often than the reference."""
+    norm = np.zeros(offsets.size - 1)
+    for x in range(offsets.size - 1):
+        for k in range(offsets[x], offsets[x + 1]):
+            norm[x] += (counts[k] * weight[grams[k]]) ** 2
+        norm[x] = np.sqrt(norm[x])
+    found = np.zeros(output.size)
+    for p in range(output.size):
+        for n in range(order):
+            h, r = output[p] * order + n, reference[p] * order + n
+            a, b, dot = offsets[h], offsets[r], 0.0
+            while a < offsets[h + 1] and b < offsets[r + 1]:
+                if grams[a] == grams[b]:
+                    times = min(counts[a], counts[b]) if clipped else counts[a]
+                    dot += times * counts[b] * weight[grams[a]] ** 2
+                    a += 1
+                    b += 1
+                elif grams[a] < grams[b]:
+                    a += 1
+                else:
+                    b += 1
+            if norm[h] > 0 and norm[r] > 0:
+                found[p] += dot / (norm[h] * norm[r])
+        found[p] /= order
+    return found
+
+
+@njit(cache=True, nogil=True)
+def matched_weight(
+    offsets: Any, grams: Any, counts: Any, order: Any, weight: Any, text: Any, others: Any, start: Any
+) -> Any:
+    """Weight of the n-grams that a text shares with others, each as often as in the one that has it most; by order."""
+    found = np.zeros((text.size, order))
+    most = np.empty(1, np.int32)
+    for s in range(text.size):
+        for n in range(order):
+            a, a_end = offsets[text[s] * order + n], offsets[text[s] * order + n + 1]
+            if most.size < a_end - a:
+                most = np.empty(2 * (a_end - a), np.int32)
+            for i in range(a_end - a):
+                most[i] = 0
+            for p in range(start[s], start[s + 1]):
+                i, b = a, offsets[others[p] * order + n]
+                b_end = offsets[others[p] * order + n + 1]
+                while i < a_end and b < b_end:
+                    if grams[i] == grams[b]:
+                        most[i - a] = max(most[i - a], counts[b])
+                        i += 1
+                        b += 1
+                    elif grams[i] < grams[b]:
+                        i += 1
+                    else:
+                        b += 1
+            for i in range(a_end - a):
+                if most[i] > 0:
+                    found[s, n] += min(most[i], counts[a + i]) * weight[grams[a + i]]
     return found

@@ -121,24 +121,28 @@ def _edits(words: Any, r: Any) -> Any:
     small = nr <= 64
     masks, states = np.zeros(nh if small else 1, np.uint64), np.empty((nh + 1 if small else 1, 4), np.uint64)
     last_states = states[:, :3]
+    if small:
+        for k in range(nh):
+            for j in range(nr):
+                if r[j] == words[k]:
+                    masks[k] |= ONE << np.uint64(j)
     tried = shifts = 0
     while True:
         for i in range(1, nh + 1):
             lows[i], _ = _row(words, r, i, beam, ratio, lows[i - 1], table[i - 1], table[i], True, way[i])
         before = table[nh, nr - lows[nh]]
         _alignment(way, lows, nh, nr, align, ref_errors, hyp_errors)
+        if before == 0:
+            return shifts
         if small:
-            for k in range(nh):
-                masks[k] = ZERO
-                for j in range(nr):
-                    if r[j] == words[k]:
-                        masks[k] |= ONE << np.uint64(j)
             states[0, 0], states[0, 1], states[0, 2] = ONES, ZERO, np.uint64(nr)
             _myers(masks, order, 0, states, nr)
         gain, size, origin, goal = 0, 0, 0, 0
         for h0 in range(nh):
             if tried >= MAX_TRIED:
                 break
+            if small and masks[h0] == ZERO:
+                continue
             for r0 in range(max(0, h0 - MAX_DISTANCE), min(nr, h0 + MAX_DISTANCE + 1)):
                 length = 0
                 while (
@@ -166,8 +170,9 @@ def _edits(words: Any, r: Any) -> Any:
                         distance = FAR
                         if small:
                             distance = _myers(masks, moved, at, last_states, nr)
-                            # inside the beam for sure? (a path of cost d strays at most d from the diagonal)
-                            exact = nr <= BEAM - 1 or distance + abs(nr - nh) + 2 <= BEAM
+                            # Inside the beam for sure? Of d edits at most (d + |nr − nh|) / 2 go one way, and the
+                            # middle of the beam is at most |nr − nh| + 1 off the diagonal.
+                            exact = nr < BEAM or distance + 3 * abs(nr - nh) + 2 <= 2 * (BEAM - 1)
                         else:
                             exact = False
                         if not exact and (not small or before - distance >= max(gain, 1)):
@@ -202,8 +207,12 @@ def _edits(words: Any, r: Any) -> Any:
         _shifted(origin, size, goal, order, moved)
         for k in range(nh):
             tried_words[k] = words[moved[k]]
+            if small:
+                states[k, 3] = masks[moved[k]]
         for k in range(nh):
             words[k] = tried_words[k]
+            if small:
+                masks[k] = states[k, 3]
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,141 @@
+"""The encoder: same vectors as transformers, whatever stands beside a text, however long it is."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nlgauge.alignment import encoder as module
+from nlgauge.alignment.embeddings import Embeddings
+from nlgauge.alignment.encoder import Encoder, _cuts, _folder, encoder, ready
+from nlgauge.errors import NeedsMissing, NlgaugeError
+
+SHORT = "A cat sat."
+LONG = "The quick brown fox jumps over the lazy dog near the river bank. " * 12
+TEXTS = [SHORT, LONG, "Paris is the capital of France.", "Tea?"]
+
+
+def test_vectors_equal_those_of_transformers(minilm: Encoder) -> None:
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    folder = _folder("minilm")
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+    with torch.inference_mode():
+        theirs = model(**tokenizer(SHORT, return_tensors="pt"), output_hidden_states=True).hidden_states
+    ours = minilm.encode([SHORT], range(7))[0]
+    for layer in range(7):
+        np.testing.assert_allclose(ours[layer].raw(), theirs[layer][0].numpy(), atol=2e-5)
+
+
+def test_a_text_is_encoded_alike_alone_and_among_others(minilm: Encoder) -> None:
+    together = minilm.encode(TEXTS, [5])
+    for text, found in zip(TEXTS, together, strict=True):
+        alone = minilm.encode([text], [5])[0][5]
+        np.testing.assert_allclose(found[5].unit, alone.unit, atol=2e-6)
+
+
+def test_stopping_early_does_not_change_a_layer(minilm: Encoder) -> None:
+    only, all_layers = minilm.encode([SHORT], [4])[0], minilm.encode([SHORT], [4, 6])[0]
+    np.testing.assert_allclose(only[4].unit, all_layers[4].unit, atol=2e-6)
+    assert len(minilm.model.encoder.layer) == 6
+
+
+def test_special_tokens_stand_at_the_ends(minilm: Encoder) -> None:
+    found = minilm.encode([SHORT], [6])[0][6]
+    assert (found.prefix, found.suffix) == (1, 1)
+    assert len(found.tokens) == len(found.pieces.ids) == 4 and len(found.unit) == 6
+
+
+def test_a_long_text_is_windowed_and_keeps_every_token(minilm: Encoder) -> None:
+    words = [f"word{i}" for i in range(900)]
+    kept = Embeddings(minilm)
+    found = kept.of([" ".join(words)], 2)[0]
+    assert found.windows > 1 and kept.windowed == 1
+    assert len(found.tokens) == len(found.pieces.ids) > 900
+    assert not np.isnan(found.unit).any()
+
+
+@pytest.mark.parametrize("n", [0, 1, 510, 511, 1000, 50_000])
+def test_windows_cover_every_token_and_overlap(n: int) -> None:
+    spans = _cuts(n, 510)
+    assert spans[0][0] == 0 and spans[-1][1] == n
+    assert all(b - a <= 510 for a, b in spans)
+    assert all(
+        after[0] <= before[1] - module.OVERLAP for before, after in pairwise(spans)
+    )
+
+
+def test_an_empty_text_has_no_tokens(minilm: Encoder) -> None:
+    assert len(minilm.encode([""], [6])[0][6].tokens) == 0
+
+
+def test_each_distinct_text_goes_through_the_model_once(minilm: Encoder) -> None:
+    kept = Embeddings(minilm)
+    kept.want(4)
+    kept.want(6)
+    kept.of([SHORT, SHORT, "Tea?"], 4)
+    kept.of(["Tea?", SHORT], 6)
+    assert kept.encoded == 2
+
+
+def test_memory_stays_within_the_budget(minilm: Encoder) -> None:
+    kept = Embeddings(minilm, budget=60_000)
+    texts = [f"This is sentence number {i}." for i in range(30)]
+    first = kept.of(texts, 3)
+    assert kept.size <= 60_000
+    again = kept.of(texts[:1], 3)[0]
+    np.testing.assert_allclose(again.unit, first[0].unit, atol=2e-6)
+
+
+def test_a_folder_that_does_not_exist_is_one_clear_line() -> None:
+    pytest.importorskip("torch", reason="extra 'neural' is not installed (torch)")
+    with pytest.raises(NlgaugeError, match=r"encoder='/no/such/model': no such folder\."):
+        encoder("/no/such/model")
+
+
+def test_no_network_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch", reason="extra 'neural' is not installed (torch)")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(
+        NlgaugeError, match="not in this machine's cache and the hub was not reached"
+    ) as caught:
+        encoder("nlgauge-no-such-org/no-such-model")
+    assert "\n" not in str(caught.value)
+
+
+def test_weights_that_are_not_safetensors_are_refused(tmp_path: Path, minilm: Encoder) -> None:
+    folder = Path(_folder("minilm"))
+    for name in (
+        "config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "vocab.txt",
+        "special_tokens_map.json",
+    ):
+        (tmp_path / name).write_text((folder / name).read_text())
+    (tmp_path / "pytorch_model.bin").write_bytes(b"never unpickled")
+    with pytest.raises(NlgaugeError, match=r"model\.safetensors"):
+        Encoder(str(tmp_path))
+
+
+def test_a_folder_without_a_model_is_one_clear_line(tmp_path: Path, minilm: Encoder) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"hello": 1}))
+    with pytest.raises(NlgaugeError, match="holds no model that transformers can load"):
+        Encoder(str(tmp_path))
+
+
+def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(NeedsMissing, match=r'pip install "nlgauge\[neural\]"'):
+        ready("bertscore")
+
+
+def test_a_layer_that_does_not_exist_is_said(minilm: Encoder) -> None:
+    assert minilm.layer(-1) == 6 and minilm.layer(0) == 0
+    with pytest.raises(NlgaugeError, match="layers 0 to 6"):
+        minilm.layer(7)
