@@ -12,7 +12,9 @@ from pathlib import Path
 
 
 def main() -> None:
-    known = sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if not m.name.startswith("_"))
+    known = sorted(
+        m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if not m.name.startswith("_")
+    )
     asked = sys.argv[1:] or known
     if unknown := [name for name in asked if name not in known]:
         sys.exit(f"no benchmark {', '.join(unknown)}; there are {', '.join(known)}")

@@ -68,12 +68,18 @@ def metrics() -> str:
     facts = [registry.get("metric", name).facts for name in registry.names("metric")]
     lines = [METRICS]
     for family in sorted({f.family for f in facts}):
-        lines += [f"## {family}\n", "| metric | what | needs | better | bounds | year | extra |", "| --- | --- | --- | --- | --- | --- | --- |"]
+        lines += [
+            f"## {family}\n",
+            "| metric | what | needs | better | bounds | year | extra |",
+            "| --- | --- | --- | --- | --- | --- | --- |",
+        ]
         for f in sorted((f for f in facts if f.family == family), key=lambda f: f.name):
             needs = ", ".join(sorted(f.needs - {"output"})) or "–"
             bounds = f"{f.bounds[0]:g} to {f.bounds[1]:g}"
             what = f.summary + (f" *{f.weights}*" if f.weights else "")
-            lines.append(f"| `{f.name}` | {what} | {needs} | {'lower' if f.lower else 'higher'} | {bounds} | {f.year} | {f.extra or '–'} |")
+            lines.append(
+                f"| `{f.name}` | {what} | {needs} | {'lower' if f.lower else 'higher'} | {bounds} | {f.year} | {f.extra or '–'} |"
+            )
         lines.append("")
     return "\n".join(lines) + (Path(__file__).parent / "metrics_beside.md").read_text(encoding="utf-8")
 

@@ -65,9 +65,7 @@ def test_windows_cover_every_token_and_overlap(n: int) -> None:
     spans = _cuts(n, 510)
     assert spans[0][0] == 0 and spans[-1][1] == n
     assert all(b - a <= 510 for a, b in spans)
-    assert all(
-        after[0] <= before[1] - module.OVERLAP for before, after in pairwise(spans)
-    )
+    assert all(after[0] <= before[1] - module.OVERLAP for before, after in pairwise(spans))
 
 
 def test_an_empty_text_has_no_tokens(minilm: Encoder) -> None:

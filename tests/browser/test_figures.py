@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from browser_visit import Visit
+
 from nlgauge.analyses import simulation
 from nlgauge.data.example import example
 from nlgauge.report.figures import FIGURES

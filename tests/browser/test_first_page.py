@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from browser_visit import Visit
+
 from nlgauge.data.card import card
 from nlgauge.data.example import example
 from nlgauge.data.load import load

@@ -127,7 +127,9 @@ def test_an_explicit_mapping_wins_over_names(tmp_path: Path) -> None:
         (["scores.coherence", "metrics.coherence"], ["coherence"], ["coherence"]),
     ],
 )
-def test_ratings_are_told_from_metrics_by_their_names(columns: list[str], aspects: list[str], metrics: list[str]) -> None:
+def test_ratings_are_told_from_metrics_by_their_names(
+    columns: list[str], aspects: list[str], metrics: list[str]
+) -> None:
     rows = [
         {"system": s, "doc_id": i, **{c: (i * 3 + k * 7) % 5 + 0.5 for k, c in enumerate(columns)}}
         for s in "AB"

@@ -16,7 +16,9 @@ def rows(ratings: dict[tuple[str, int, str], float]) -> list[dict[str, object]]:
 
 
 def test_rater_axis_follows_rater_names_and_the_mean_skips_missing_raters() -> None:
-    panel = ng.load(rows({("A", 1, "x"): 1, ("A", 1, "y"): 2, ("A", 2, "y"): 5, ("B", 1, "x"): 3, ("B", 2, "x"): 4})).panel()
+    panel = ng.load(
+        rows({("A", 1, "x"): 1, ("A", 1, "y"): 2, ("A", 2, "y"): 5, ("B", 1, "x"): 3, ("B", 2, "x"): 4})
+    ).panel()
     assert panel.rater_names == ("x", "y")
     nan = np.nan
     np.testing.assert_array_equal(panel.raters["quality"], [[[1, nan], [3, 4]], [[2, 5], [nan, nan]]])
@@ -25,7 +27,9 @@ def test_rater_axis_follows_rater_names_and_the_mean_skips_missing_raters() -> N
 
 def test_means_of_the_same_ratings_stay_tied_whatever_the_order() -> None:
     given = [0.1, 0.2, 0.3]
-    ratings = {("A", 1, f"r{k}"): v for k, v in enumerate(given)} | {("B", 1, f"r{k}"): v for k, v in enumerate(given[::-1])}
+    ratings = {("A", 1, f"r{k}"): v for k, v in enumerate(given)} | {
+        ("B", 1, f"r{k}"): v for k, v in enumerate(given[::-1])
+    }
     assert np.mean(given) != np.mean(given[::-1])
     panel = ng.load(rows(ratings)).panel()
     assert panel.human[0, 0] == panel.human[1, 0]

@@ -17,7 +17,7 @@ import pytest
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Facts, Scores
-from nlgauge.scoring.store import Kept, Store, keys_of, lacks, signature_of, stored, Storing
+from nlgauge.scoring.store import Kept, Store, Storing, keys_of, lacks, signature_of, stored
 
 CALLS: list[str] = []
 

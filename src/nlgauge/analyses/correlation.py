@@ -152,7 +152,9 @@ def _notes(panel: Panel, rows: list[Row], refused: dict[Measure, str]) -> list[s
             )
     for grouping, size, word in (("input", panel.n_systems, "systems"), ("item", panel.n_inputs, "inputs")):
         if size == 2 and any(r["measure"].startswith(f"{grouping}/") for r in rows):
-            notes.append(f"{grouping} level: with two {word} each correlation is +1 or -1, so this counts right and wrong pairs.")
+            notes.append(
+                f"{grouping} level: with two {word} each correlation is +1 or -1, so this counts right and wrong pairs."
+            )
     notes += people_note(panel)
     upside_down = [
         m for m in panel.metrics

@@ -77,7 +77,7 @@ class Dataset:
                 f"{name}: system '{twice['system']}' has two outputs for input '{twice['input']}'."
             )
         if scores is not None and (
-            odd := [c for c in scores.columns if c == "*" or c.startswith("^") and c.endswith("$")]
+            odd := [c for c in scores.columns if c == "*" or (c.startswith("^") and c.endswith("$"))]
         ):
             raise DataError(f"{name}: a metric cannot be called '{odd[0]}'; rename the column.")
         systems = samples["system"].unique(maintain_order=True)

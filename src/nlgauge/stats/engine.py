@@ -138,7 +138,11 @@ def table(x: Floats, z: Floats, want: Wanted, *, snapped: bool = False) -> Table
     """
     _, n, m = x.shape
     if snapped:
-        x = np.stack([snap(row, scale=np.array([4 * _largest(row[~np.isnan(row)])])) for row in x]) if len(x) else x
+        x = (
+            np.stack([snap(row, scale=np.array([4 * _largest(row[~np.isnan(row)])])) for row in x])
+            if len(x)
+            else x
+        )
     flat = z.reshape(-1)
     plans = {g: layout(g, n, m) for g in GROUPED if g in want.fast}
     metrics = tuple(

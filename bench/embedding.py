@@ -1,0 +1,131 @@
+"""How fast are the embedding metrics? Beside an aligner that encodes per example, and beside bert-score, in the same run.
+
+    NLGAUGE_DATA=… python bench/embedding.py [--quick]
+
+Wall-clock and CPU time of this process, as the machine may be shared. Needs the extra `neural`, bert-score and SummEval.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import time
+from collections.abc import Callable
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import numpy as np
+
+from nlgauge.alignment.encoder import _folder, cores, encoder
+from nlgauge.data.catalogue import load_set
+from nlgauge.metrics import Batch, metric_from_spec
+
+CTC = ["ctc(aspect='consistency')", "ctc(aspect='relevance')"]
+
+
+def timed(what: str, n: int, function: Callable[[], object], remark: str = "") -> tuple[float, float, object]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    found = function()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    print(f"{what:<58} {wall:>8.1f} s wall {cpu:>8.1f} s CPU {n / cpu:>9.1f} per CPU s  {remark}", flush=True)
+    return wall, cpu, found
+
+
+def summeval(inputs: int) -> tuple[Batch, Callable[[int], Batch]]:
+    samples = load_set("summeval").samples
+    kept = samples["input"].unique(maintain_order=True).to_list()[:inputs]
+    samples = samples.filter(samples["input"].is_in(kept))
+    columns = [samples[c].to_list() for c in ("output", "source", "references")]
+
+    def part(i: int) -> Batch:
+        return Batch.from_columns([columns[0][i]], [columns[1][i]], None, [columns[2][i]])
+
+    return Batch.from_columns(columns[0], columns[1], None, columns[2]), part
+
+
+def ctc(quick: bool) -> None:
+    batch, part = summeval(10 if quick else 100)
+    metrics = [metric_from_spec(s) for s in CTC]
+
+    def ours() -> list[np.ndarray]:
+        for metric in metrics:
+            metric.prepare(batch)
+        return [metric.score(batch).values for metric in metrics]
+
+    some = list(range(0, len(batch), max(1, len(batch) // (6 if quick else 12))))
+
+    def per_example() -> list[list[float]]:
+        return [[float(metric.score(part(i)).values[0]) for metric in metrics] for i in some]
+
+    n = len(batch)
+    _, cpu, found = timed(f"ctc consistency + relevance, {n} outputs, 11 references", n, ours)
+    _, slow, alone = timed(
+        f"the same, each example encoded alone ({len(some)} outputs)", len(some), per_example
+    )
+    apart = max(abs(found[m][i] - alone[k][m]) for k, i in enumerate(some) for m in range(2))  # type: ignore[index]
+    print(f"  {slow / len(some) * n / cpu:.1f} times less CPU than per example; values within {apart:.0e}")
+
+
+def bertscore(quick: bool) -> None:
+    import bert_score
+
+    batch, _ = summeval(4 if quick else 20)
+    texts = batch.texts.list()
+    first = [texts[batch.reference[s]] for s in batch.start[:-1].tolist()]
+    outputs = [texts[o] for o in batch.output.tolist()]
+    n = len(outputs)
+    scorer = bert_score.BERTScorer(model_type=_folder("minilm"), num_layers=5, device="cpu", nthreads=0)
+    import torch
+
+    torch.set_num_threads(cores())
+    _, theirs, given = timed(
+        f"bert-score, {n} outputs × 1 reference", n, lambda: scorer.score(outputs, first)
+    )
+    one = Batch.from_columns(outputs, references=[[r] for r in first])
+    _, ours, values = timed(
+        f"nlgauge bertscore, {n} outputs × 1 reference",
+        n,
+        lambda: metric_from_spec("bertscore(layer=5)").score(one).values,
+    )
+    print(
+        f"  {theirs / ours:.1f} times less CPU; F apart by up to {np.abs(values - given[2].numpy()).max():.0e} (bert-score moves with batch mates)"
+    )  # type: ignore[index]
+    lists = [
+        [texts[r] for r in batch.reference[a:b].tolist()]
+        for a, b in zip(batch.start[:-1].tolist(), batch.start[1:].tolist(), strict=True)
+    ]
+    _, theirs, _ = timed(
+        f"bert-score, {n} outputs × 11 references", 11 * n, lambda: scorer.score(outputs, lists)
+    )
+    _, ours, _ = timed(
+        f"nlgauge bertscore, {n} outputs × 11 references",
+        11 * n,
+        lambda: metric_from_spec("bertscore(layer=5)").score(batch).values,
+    )
+    print(f"  {theirs / ours:.1f} times less CPU")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the data")
+    parser.add_argument("--only", choices=["ctc", "bertscore"], help="only this part")
+    given = parser.parse_args()
+    quick = given.quick
+    import torch
+    import transformers
+
+    print(
+        f"Python {platform.python_version()}, torch {torch.__version__}, transformers {transformers.__version__}, {cores()} cores\n"
+    )
+    encoder()
+    if given.only != "bertscore":
+        ctc(quick)
+    if given.only != "ctc":
+        bertscore(quick)
+    print(f"\npeak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB")
+
+
+if __name__ == "__main__":
+    main()
