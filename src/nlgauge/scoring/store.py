@@ -10,7 +10,6 @@ import hashlib
 import math
 import os
 import sqlite3
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,6 +21,7 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics._base import Batch, Metric, Scores
+from nlgauge.places import kept_at
 from nlgauge.scoring.parts import take
 
 Progress = Callable[[int, int], None]
@@ -47,16 +47,7 @@ class Kept:
 
 def store_path() -> Path:
     """Where scores are kept: NLGAUGE_STORE, or a file in the user's cache folder."""
-    if set_by_user := os.environ.get("NLGAUGE_STORE"):
-        return Path(set_by_user).expanduser()
-    home = Path.home()
-    if sys.platform == "win32":
-        cache = Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        cache = home / "Library" / "Caches"
-    else:
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return cache / "nlgauge" / "scores.sqlite"
+    return kept_at("NLGAUGE_STORE", "scores.sqlite")
 
 
 class Store:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.places import kept_at
 from nlgauge.registry import did_you_mean
 
 if TYPE_CHECKING:
@@ -121,16 +122,7 @@ def mirror_folder(given: str | Path | None = None) -> Path:
     """Where the files are: what is given, else NLGAUGE_DATA, else the user's cache folder."""
     if given is not None:
         return Path(given).expanduser()
-    if set_by_user := os.environ.get("NLGAUGE_DATA"):
-        return Path(set_by_user).expanduser()
-    home = Path.home()
-    if sys.platform == "win32":
-        cache_folder = Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        cache_folder = home / "Library" / "Caches"
-    else:
-        cache_folder = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return cache_folder / "nlgauge" / "data"
+    return kept_at("NLGAUGE_DATA", "data")
 
 
 def load_set(name: str, mirror: str | Path | None = None, **options: Any) -> Dataset:
