@@ -7,9 +7,7 @@ Nothing of the data stands here, only facts about it (sizes, hashes, licences) a
 from __future__ import annotations
 
 import importlib
-import os
 import pkgutil
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
