@@ -62,9 +62,9 @@ def test_thousands_of_workers_become_slots(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_wrong_names_and_missing_scores_are_said_in_one_line() -> None:
     data = ng.load([{"system": s, "input": 1, "quality": 1, "fluency": 2} for s in "AB"])
-    with pytest.raises(NameUnknown, match="no aspect 'fluencey'. Did you mean 'fluency'"):
+    with pytest.raises(NameUnknown, match=r"no aspect 'fluencey'\. Did you mean 'fluency'"):
         data.panel("fluencey")
-    with pytest.raises(NameUnknown, match="Choose one. Aspects: quality, fluency"):
+    with pytest.raises(NameUnknown, match=r"Choose one\. Aspects: quality, fluency"):
         data.panel()
     with pytest.raises(DataError, match="no metric scores found"):
         data.panel("quality").correlate()

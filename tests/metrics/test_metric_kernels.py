@@ -84,7 +84,9 @@ def edits(a: Text, b: Text) -> int:
 
 @pytest.mark.parametrize(("edit", "plain"), [(False, lcs), (True, edits)], ids=["lcs", "edit distance"])
 @given(a=st.one_of(few, many), others=st.lists(st.one_of(few, many), min_size=1, max_size=3))
-def test_bit_parallel_alignments_equal_the_table(edit: bool, plain: object, a: Text, others: list[Text]) -> None:
+def test_bit_parallel_alignments_equal_the_table(
+    edit: bool, plain: object, a: Text, others: list[Text]
+) -> None:
     found = alignments(
         *arrays([a, *others]), np.zeros(len(others), np.int64), np.arange(1, len(others) + 1), 41, edit
     )
@@ -205,7 +207,9 @@ def test_similarity_of_a_text_with_itself_is_one() -> None:
     ids, begin, length = arrays([[0, 1, 2, 0], [0, 1, 2, 0], [3]])
     offsets, numbers, counts, parent = rank(ids, begin, length, np.arange(3), 4, 4)
     for clipped in (False, True):
-        found = similarities(offsets, numbers, counts, 4, np.ones(len(parent)), np.array([0, 0]), np.array([1, 2]), clipped)
+        found = similarities(
+            offsets, numbers, counts, 4, np.ones(len(parent)), np.array([0, 0]), np.array([1, 2]), clipped
+        )
         assert found == pytest.approx([1.0, 0.0])
 
 

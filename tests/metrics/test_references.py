@@ -14,7 +14,9 @@ from nlgauge.metrics._references import over_references
 
 
 def batch_of(sizes: list[int]) -> Batch:
-    return Batch.from_columns(["x"] * len(sizes), references=[[f"r{s} {k}" for k in range(n)] for s, n in enumerate(sizes)])
+    return Batch.from_columns(
+        ["x"] * len(sizes), references=[[f"r{s} {k}" for k in range(n)] for s, n in enumerate(sizes)]
+    )
 
 
 @given(st.lists(st.lists(st.floats(0, 1), max_size=4), min_size=1, max_size=6))

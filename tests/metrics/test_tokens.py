@@ -43,7 +43,19 @@ def test_a_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_words_of_eight_and_more_letters_and_of_other_scripts_are_told_apart() -> None:
-    words = ["abcdefgh", "abcdefgi", "abcdefghi", "abcdefghj", "ab\x00", "ab", "äb", "a\u0308b", "字", "字字", "🙂" * 9]
+    words = [
+        "abcdefgh",
+        "abcdefgi",
+        "abcdefghi",
+        "abcdefghj",
+        "ab\x00",
+        "ab",
+        "äb",
+        "a\u0308b",
+        "字",
+        "字字",
+        "🙂" * 9,
+    ]
     batch = Batch.from_columns([" ".join(words)])
     assert len(set(tokens(batch, "none", batch.output).ids.tolist())) == len(words)
 
@@ -91,7 +103,7 @@ def test_ptb_tokens_of_contractions_and_numbers() -> None:
 
 
 def test_an_unknown_tokenizer_says_which_there_are() -> None:
-    with pytest.raises(NameUnknown, match="no tokenizer '13b'. There are: 13a"):
+    with pytest.raises(NameUnknown, match=r"no tokenizer '13b'. There are: 13a"):
         tokens(Batch.from_columns(["a"]), "13b", np.array([0]))
 
 

@@ -19,7 +19,9 @@ NAMES = {
     "rouge-lsum": "rougeLsum",
 }  # fmt: skip
 # lines, so that there are several sentences
-lines = st.lists(st.sampled_from("the cat cats sat running runs\nA \n of 12 Of fly. flies".split(" ")), max_size=16).map(" ".join)
+lines = st.lists(
+    st.sampled_from("the cat cats sat running runs\nA \n of 12 Of fly. flies".split(" ")), max_size=16
+).map(" ".join)
 ascii_samples = st.lists(
     st.tuples(lines, st.lists(lines.filter(lambda t: any(c.isalnum() for c in t)), min_size=1, max_size=3)), min_size=1, max_size=6
 )  # fmt: skip
@@ -36,7 +38,11 @@ def assert_equal_to_rouge_score(given_samples: Samples, stem: bool) -> None:
                 if np.isnan(value):  # rouge_score gives 0 for a reference without a token; we refuse it
                     assert (scores.reasons[s], wanted[s][key].fmeasure) == ("empty reference", 0)
                 else:
-                    assert value == pytest.approx(wanted[s][key][place], abs=1e-12), (name, part, given_samples[s])
+                    assert value == pytest.approx(wanted[s][key][place], abs=1e-12), (
+                        name,
+                        part,
+                        given_samples[s],
+                    )
 
 
 @given(ascii_samples, st.booleans())
@@ -51,7 +57,10 @@ def test_every_rouge_part_equals_rouge_score_on_any_unicode(given_samples: Sampl
 
 @pytest.mark.slow
 def test_rouge_on_published_texts_equals_rouge_score(real_data: Path) -> None:
-    found = [(o.replace(" . ", " .\n"), [r.replace(". ", ".\n") for r in refs[:3]]) for o, refs in real_samples(real_data, 60)]
+    found = [
+        (o.replace(" . ", " .\n"), [r.replace(". ", ".\n") for r in refs[:3]])
+        for o, refs in real_samples(real_data, 60)
+    ]
     assert_equal_to_rouge_score(found, True)
 
 

@@ -44,8 +44,16 @@ def assert_equal_to(theirs: Any, spec: str, given_samples: Samples) -> None:
         assert whole == pytest.approx(theirs.corpus_score(outputs, columns(given_samples)).score, abs=1e-9)
 
 
-@given(samples, st.sampled_from(["exp", "floor", "add-k", "none"]), st.integers(1, 5), st.booleans(), st.booleans())
-def test_bleu_equals_sacrebleu(given_samples: Samples, smooth: str, order: int, effective: bool, lower: bool) -> None:
+@given(
+    samples,
+    st.sampled_from(["exp", "floor", "add-k", "none"]),
+    st.integers(1, 5),
+    st.booleans(),
+    st.booleans(),
+)
+def test_bleu_equals_sacrebleu(
+    given_samples: Samples, smooth: str, order: int, effective: bool, lower: bool
+) -> None:
     theirs = sacrebleu.BLEU(
         smooth_method=smooth, max_ngram_order=order, effective_order=effective, lowercase=lower
     )
@@ -80,7 +88,14 @@ def test_bleu_with_other_tokenizers_equals_sacrebleu(tokenize: str, given_sample
     assert_equal_to(theirs, f"bleu(tokenize='{tokenize}', effective_order=True)", given_samples)
 
 
-@given(samples, st.sampled_from([0, 1, 2]), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([1, 2, 3]))
+@given(
+    samples,
+    st.sampled_from([0, 1, 2]),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([1, 2, 3]),
+)
 @example([("a", ["b"])], 2, True, False, False, 2)
 def test_chrf_equals_sacrebleu(
     given_samples: Samples, word_order: int, lower: bool, spaces: bool, eps: bool, beta: int
@@ -93,7 +108,9 @@ def test_chrf_equals_sacrebleu(
 
 
 def test_chrf_plus_plus_is_chrf_with_two_word_orders() -> None:
-    assert_equal_to(sacrebleu.CHRF(word_order=2), "chrf++", [("the (cat) sat.", ["the cat sat", "a cat"]), ("", ["x"])])
+    assert_equal_to(
+        sacrebleu.CHRF(word_order=2), "chrf++", [("the (cat) sat.", ["the cat sat", "a cat"]), ("", ["x"])]
+    )
 
 
 @given(samples, st.booleans(), st.booleans())
@@ -142,7 +159,11 @@ def test_values_on_published_texts_equal_sacrebleu(spec: str, real_data: Path) -
 def test_an_empty_output_scores_as_in_sacrebleu(reference: str) -> None:
     reference += " x"
     batch = batch_of([("", [reference])])
-    for spec, theirs in (("bleu", sacrebleu.BLEU(effective_order=True)), ("chrf", sacrebleu.CHRF()), ("ter", sacrebleu.TER())):
+    for spec, theirs in (
+        ("bleu", sacrebleu.BLEU(effective_order=True)),
+        ("chrf", sacrebleu.CHRF()),
+        ("ter", sacrebleu.TER()),
+    ):
         scores = metric_from_spec(spec).score(batch)
         assert scores.values[0] == pytest.approx(theirs.sentence_score("", [reference]).score)
         assert scores.notes == {0: "empty output"}

@@ -50,7 +50,18 @@ def test_13a_treats_points_commas_and_dashes_as_sacrebleu(text: str) -> None:
     assert split(text, "13a") == Tokenizer13a()(text.rstrip()).split()
 
 
-@pytest.mark.parametrize("text", ["a&quot;b &amp;&lt;&gt; <skipped>c", "end-\nof line-\n", "x\ny", "1-2 a-b", ".5,5.,"])
+@given(st.lists(st.builds(lambda w, n, end: w[:n] + end, st.sampled_from(["abcdefghijklm", "abcdefghijk1m", "éabcdefghijkl"]),
+       st.integers(1, 13), st.sampled_from(["", ".", ",", "..", ".5", "-", "!"])), max_size=6))  # fmt: skip
+def test_13a_of_words_of_every_length_is_sacrebleus(pieces: list[str]) -> None:
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    text = " ".join(pieces)
+    assert split(text, "13a") == Tokenizer13a()(text).split()
+
+
+@pytest.mark.parametrize(
+    "text", ["a&quot;b &amp;&lt;&gt; <skipped>c", "end-\nof line-\n", "x\ny", "1-2 a-b", ".5,5.,"]
+)
 def test_13a_entities_and_line_ends_are_sacrebleus(text: str) -> None:
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
@@ -111,7 +122,9 @@ def test_snowball_differs_from_the_current_snowball_release_in_listed_words_only
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("java") is None, reason="no Java: Stanford's tokenizer cannot run")
-def test_coco_tokens_are_the_stanford_tokenizers_on_e2e_texts_and_nearly_on_summaries(real_data: Path) -> None:
+def test_coco_tokens_are_the_stanford_tokenizers_on_e2e_texts_and_nearly_on_summaries(
+    real_data: Path,
+) -> None:
     folder = Path(pytest.importorskip("pycocoevalcap").__path__[0]) / "tokenizer"
     from pycocoevalcap.tokenizer.ptbtokenizer import PUNCTUATIONS
 

@@ -157,12 +157,18 @@ class Batch:
             return np.array([-1 if t is None else number(t, len(numbers)) for t in column], np.int64)
 
         outputs, sources, contexts = numbered(output), numbered(source), numbered(context)
-        given = references if references is not None else [None] * n
-        lists = [[t for t in refs or () if t is not None] for refs in given]
-        flat = np.array([number(t, len(numbers)) for refs in lists for t in refs], np.int64)
-        start = np.concatenate([[0], np.cumsum([len(refs) for refs in lists])]).astype(np.int64)
+        given: Sequence[Sequence[str] | None] = references if references is not None else [None] * n
+        flat = [text for refs in given if refs for text in refs]
+        if None in flat:
+            given = [[text for text in refs or () if text is not None] for refs in given]
+            flat = [text for refs in given if refs for text in refs]
+        reference = np.array([number(text, len(numbers)) for text in flat], np.int64)
+        start = np.zeros(n + 1, np.int64)
+        np.cumsum([len(refs) if refs else 0 for refs in given], out=start[1:])
         rest = control if control is not None else [None] * n
-        return cls(texts, outputs, sources, contexts, flat, start, rest, _numbers(system), _numbers(input))
+        return cls(
+            texts, outputs, sources, contexts, reference, start, rest, _numbers(system), _numbers(input)
+        )
 
     def __len__(self) -> int:
         return len(self.output)

@@ -15,7 +15,7 @@ RENAMED = {"(": "-lrb-", ")": "-rrb-", "[": "-lsb-", "]": "-rsb-", "{": "-lcb-",
 ABBREVIATIONS = """
     mr mrs ms dr prof st jr sr gen lt sgt capt gov sen messrs mt ft ave blvd
     vs etc inc ltd corp bros jan feb aug sept oct nov dec
-""".split()  # noqa: SIM905
+""".split()
 TOKEN = re.compile(
     r"""https?://\S+ | [\w.+-]+@[\w-]+(?:\.[\w-]+)+            # addresses
       | -[lr][rsc]b-                                            # brackets of text that is tokenised already

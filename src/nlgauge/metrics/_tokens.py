@@ -138,9 +138,12 @@ class Stems:
     """Ids of stems instead of ids of tokens."""
 
     def __init__(self, kind: str) -> None:
-        self.stem: Callable[[str], str] = {"porter": _porter, "rouge": _rouge_stem, "snowball": _snowball}[
-            kind
-        ]
+        stemmers: dict[str, Callable[[str], str]] = {
+            "porter": _porter,
+            "rouge": _rouge_stem,
+            "snowball": _snowball,
+        }
+        self.stem = stemmers[kind]
         self.ids: dict[str, int] = {}
         self.of_word: Ids = np.empty(0, np.int32)
         self.made: tuple[Ids, Tokens] | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from nlgauge.errors import NeedsMissing
@@ -90,13 +90,14 @@ def _all_synsets() -> dict[str, set[int]]:
     return found
 
 
-def synsets(word: str) -> set[int]:
+@lru_cache(2**17)
+def synsets(word: str) -> frozenset[int]:
     """Synsets of a word and of its base forms, all parts of speech together, as METEOR 1.5 has them."""
     known = _all_synsets()
     bases = {base for part in PARTS for base in exceptions(part).get(word, ())}
     if not bases:
         bases = {_base(word)}
-    return known.get(word, set()).union(*(known.get(base, set()) for base in bases))
+    return frozenset(known.get(word, set()).union(*(known.get(base, set()) for base in bases)))
 
 
 def _base(word: str) -> str:
@@ -121,7 +122,8 @@ def _names(part: str) -> dict[int, list[str]]:
     return found
 
 
-def synonyms(word: str) -> set[str]:
+@lru_cache(2**17)
+def synonyms(word: str) -> frozenset[str]:
     """Single words that share a synset with a word or its base forms, as nltk's METEOR asks for them."""
     word = word.lower()
     found: set[str] = set()
@@ -129,7 +131,7 @@ def synonyms(word: str) -> set[str]:
         for form in _morphy(word, part):
             for offset in index(part).get(form, ()):
                 found.update(name for name in _names(part)[offset] if "_" not in name)
-    return found
+    return frozenset(found)
 
 
 def _morphy(word: str, part: str) -> list[str]:

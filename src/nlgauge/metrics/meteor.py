@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -15,8 +18,6 @@ from nlgauge.metrics._references import MultiRef, Pairs, check_how, over_referen
 from nlgauge.metrics._tokens import Stems, Tokens
 
 Preset = Literal["1.5", "coco", "nltk"]
-# The tokens that METEOR 1.5 counts as function words of English.
-FUNCTION_WORDS = frozenset("a an and in of on the to".split())
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,14 @@ TOKENIZERS = {"1.5": "13a", "coco": "coco", "nltk": "13a"}
 class Meteor:
     """Words aligned with the reference's, the same, by stem or as synonyms; less for scattered ones.
 
-    `preset='1.5'`: the alignment, stems (Snowball), synonyms (WordNet 3.0), function words and English parameters of
-    METEOR 1.5 (alpha .85, beta .2, gamma .6, delta .75, weights 1 .6 .8), without its paraphrase table. On the same
-    tokens equal to its program run with `-m "exact stem synonym"`; its own tokenizer is not copied: 13a here.
+    `preset='1.5'`: the alignment, stems (Snowball), synonyms (WordNet 3.0) and English parameters of
+    METEOR 1.5 (alpha .85, beta .2, gamma .6, delta .75, weights 1 .6 .8), without its paraphrase table, as its program
+    run with `-m "exact stem synonym"`; its own tokenizer is not copied: 13a here.
     `'coco'`: the same on PTB-like tokens without punctuation, as pycocoevalcap and the E2E challenge prepare them.
     `'nltk'`: nltk's greedy alignment, Porter stems, and parameters (.9, 3, .5).
     `synonyms=False` needs no WordNet. An empty output scores 0.
+    Function words count less; ours are the English words of closed classes. METEOR's own list is part of its program:
+    `function_words='meteor-1.5.jar'` reads it from there (any file of words works), and then the values are equal to its.
     """
 
     preset: Preset = "1.5"
@@ -55,6 +58,7 @@ class Meteor:
     alpha: float | None = None
     beta: float | None = None
     gamma: float | None = None
+    function_words: str = ""
 
     def __post_init__(self) -> None:
         check_how(self.references)
@@ -84,8 +88,9 @@ class Meteor:
         stages = "exact+stem+synonym" if self.synonyms else "exact+stem"
         numbers = ",".join(f"{x:g}" for x in (p.alpha, p.beta, p.gamma, p.delta))
         return signature(
-            rules=self.preset, refs=self.references, case="lc", tok=self.tokenizer, match=stages, abgd=numbers
-        )
+            rules=self.preset, refs=self.references, case="lc", tok=self.tokenizer, match=stages, abgd=numbers,
+            function=Path(self.function_words).name or "nlgauge",
+        )  # fmt: skip
 
     def score(self, batch: Batch) -> Scores:
         tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
@@ -120,19 +125,39 @@ class Meteor:
     def _rows(self, batch: Batch) -> Array:
         tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
         return batch.keep(
-            ("meteor", self.tokenizer, self.preset == "nltk", self.synonyms),
-            lambda: aligned(tokens, pairs, self.preset == "nltk", self.synonyms),
+            ("meteor", self.tokenizer, self.preset == "nltk", self.synonyms, self.function_words),
+            lambda: aligned(
+                tokens, pairs, self.preset == "nltk", self.synonyms, function_words(self.function_words)
+            ),
         )
 
 
-def aligned(tokens: Tokens, pairs: Pairs, greedy: bool, synonyms: bool) -> Array:
+@functools.cache
+def function_words(path: str = "") -> frozenset[str]:
+    """Our English function words and punctuation; or the words of a file, or the English list inside METEOR's jar."""
+    if not path:
+        from nlgauge.alignment.stopwords import STOP
+
+        return STOP | frozenset(".,;:?!\"'()-$“”’—")
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as jar:
+                return frozenset(jar.read("function/english.words").decode().split())
+        return frozenset(Path(path).read_text(encoding="utf-8").split())
+    except (OSError, KeyError, UnicodeDecodeError) as error:
+        raise NlgaugeError(
+            f"meteor: no function words in '{path}' ({error}); give a file of words or METEOR's jar."
+        ) from None
+
+
+def aligned(tokens: Tokens, pairs: Pairs, greedy: bool, synonyms: bool, light: frozenset[str]) -> Array:
     """Statistics of each pair."""
     from nlgauge.metrics.kernels.meteor import align
 
     words = tokens.words()
     stems = Stems("porter" if greedy else "snowball")
     stems.of(tokens)
-    function = np.array([w in FUNCTION_WORDS for w in words], np.int64)
+    function = np.array([w in light for w in words], np.int64)
     sets, at = _synonyms(words, list(stems.ids) if greedy else None, synonyms)
     sieve = np.zeros(len(words), np.uint64)
     if not greedy:

@@ -92,7 +92,12 @@ class Nist:
 
     def _ngrams(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> Ngrams:
         return ngrams(
-            batch, (self.tokenize, self.lowercase, None, "output+references"), tokens, self.order, pairs.of_sample, pairs.reference
+            batch,
+            (self.tokenize, self.lowercase, None, "output+references"),
+            tokens,
+            self.order,
+            pairs.of_sample,
+            pairs.reference,
         )
 
     def _information(self, batch: Batch, grams: Ngrams, tokens: Tokens, pairs: Pairs) -> Array:

@@ -120,6 +120,9 @@ class JensenShannon:
             mine = level == self.order - 1
             owner, entry = owner[mine], entry[mine]
             found = grams.found_in(a, b, start, highest=True)[mine]
+            # Sums run in the order of the counts: the numbers of n-grams depend on the other samples.
+            order = np.lexsort((found, grams.counts[entry], owner))
+            owner, entry, found = owner[order], entry[order], found[order]
             sizes = [self._size(grams, text) for text in (a, b)]
             p = grams.counts[entry] / sizes[0][owner]
             q = found / np.maximum(sizes[1][owner], 1)
@@ -150,7 +153,14 @@ class ReferenceDivergence(JensenShannon):
 
     def score(self, batch: Batch) -> Scores:
         found, pairs = paired(batch, self.tokenize, lowercase=True, stem=self._stems)
-        grams = ngrams(batch, (self.tokenize, True, self._stems, "output+references"), found, 2, pairs.of_sample, pairs.reference)
+        grams = ngrams(
+            batch,
+            (self.tokenize, True, self._stems, "output+references"),
+            found,
+            2,
+            pairs.of_sample,
+            pairs.reference,
+        )
         values = self._divergence(grams, pairs.output, pairs.reference)
         return pairs.scores(over_references(pairs, values, self.references, rank=-values, tokens=found))
 
@@ -192,12 +202,11 @@ class JsSource(JensenShannon):
     def score(self, batch: Batch) -> Scores:
         found = tokens(batch, self.tokenize, batch.output, batch.source, lowercase=True, stem=self._stems)
         there = np.flatnonzero((batch.output >= 0) & (batch.source >= 0))
-        grams = ngrams(batch, (self.tokenize, True, self._stems, "output+source"), found, 2, batch.output, batch.source)
+        grams = ngrams(
+            batch, (self.tokenize, True, self._stems, "output+source"), found, 2, batch.output, batch.source
+        )
         values = np.full(len(batch), np.nan)
         values[there] = self._divergence(grams, batch.output[there], batch.source[there])
-        reasons = {
-            s: "no output" if batch.output[s] < 0 else "no source"
-            for s in range(len(batch))
-            if s not in set(there.tolist())
-        }
+        missing = np.flatnonzero((batch.output < 0) | (batch.source < 0)).tolist()
+        reasons = {s: "no output" if batch.output[s] < 0 else "no source" for s in missing}
         return Scores(values, reasons)

@@ -72,6 +72,9 @@ class Sari:
         """One value per sample; `place` says whose each reference is."""
         refs = np.bincount(place, minlength=len(source)).astype(np.float64)
         counts, level, owner = _table(grams, source, output, reference, place)
+        # Sums run in the order of the counts: the numbers of n-grams depend on the other samples.
+        order = np.lexsort((*counts.T, level, owner))
+        counts, level, owner = counts[order], level[order], owner[order]
         s, c, r = counts.T
         s, c = s * refs[owner], c * refs[owner]
         fallback = 1.0 if self.preset == "fixed" else 0.0

@@ -38,6 +38,15 @@ def _shared(a: Any, b: Any, sets: Any, sets_at: Any, sieve: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
+def _doubled(place: Any, kind: Any) -> Any:
+    n = place.size
+    more, kinds = np.empty(2 * n, np.int32), np.empty(2 * n, np.int8)
+    for k in range(n):
+        more[k], kinds[k] = place[k], kind[k]
+    return more, kinds
+
+
+@njit(cache=True, nogil=True)
 def _candidates(
     h: Any, r: Any, stem: Any, sets: Any, sets_at: Any, sieve: Any, at: Any, place: Any, kind: Any
 ) -> Any:
@@ -58,8 +67,7 @@ def _candidates(
                     fits = not same and _shared(h[i], r[j], sets, sets_at, sieve)
                 if fits:
                     if n == place.size:
-                        place = np.concatenate((place, np.empty(n, np.int32)))
-                        kind = np.concatenate((kind, np.empty(n, np.int8)))
+                        place, kind = _doubled(place, kind)
                     place[n], kind[n] = i, stage
                     n += 1
     at[r.size] = n
@@ -107,13 +115,15 @@ def _search(nh: Any, nr: Any, at: Any, place: Any, kind: Any, to: Any, how: Any)
             count, chunks, end = path[now, old, COUNT], path[now, old, CHUNKS], path[now, old, END]
             distance = path[now, old, DISTANCE]
             for m in range(at[j], at[j + 1] + (not sure)):
-                i = np.int64(place[m]) if m < at[j + 1] else np.int64(-1)  # the last way is to leave the word out
+                i = (
+                    np.int64(place[m]) if m < at[j + 1] else np.int64(-1)
+                )  # the last way is to leave the word out
                 new_count, new_chunks, new_distance = count, chunks + (end != -1), distance
                 if i >= 0:
                     if used[now, old, i >> 6] >> np.uint64(i & 63) & ONE:
                         continue
                     new_count += kind[m] == EXACT
-                    new_chunks = chunks + (end != -1 and end != i)
+                    new_chunks = chunks + (end not in (-1, i))
                     new_distance += abs(j - i) if sure else 0
                     distance += abs(j - i)
                 key = _key(new_count, new_chunks, new_distance)

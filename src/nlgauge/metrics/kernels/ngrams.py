@@ -49,7 +49,8 @@ def rank(ids: Any, begin: Any, length: Any, texts: Any, order: Any, kinds: Any) 
     first, known = 0, kinds  # the numbers of the order before
     for n in range(1, order):
         grown = np.empty(known + places.size, np.int32)
-        grown[:known] = parent[:known]
+        for g in range(known):
+            grown[g] = parent[g]
         parent = grown
         new_places, new_heads = np.empty(places.size, np.int32), np.empty(places.size + 1, np.int64)
         kept, groups = 0, 0
@@ -59,7 +60,8 @@ def rank(ids: Any, begin: Any, length: Any, texts: Any, order: Any, kinds: Any) 
                 if not ends[places[k] + n - 1]:
                     keys[many] = (np.int64(tokens[places[k] + n]) << 32) | np.int64(places[k])
                     many += 1
-            _sort(keys, many)
+            if many > 1:
+                _sort(keys, many)
             for k in range(many):
                 if k == 0 or keys[k] >> 32 != keys[k - 1] >> 32:
                     parent[known + groups] = first + g
@@ -77,19 +79,18 @@ def rank(ids: Any, begin: Any, length: Any, texts: Any, order: Any, kinds: Any) 
 
 @njit(cache=True, nogil=True)
 def _sort(keys: Any, n: Any) -> None:
-    """Sort the first n keys in place: Shell's way, which few keys in cache like best."""
-    if n > 2000:
-        done = np.sort(keys[:n])
-        for k in range(n):
-            keys[k] = done[k]
-        return
-    for gap in (301, 132, 57, 23, 10, 4, 1):
+    """Sort the first n keys in place, Shell's way, which few keys in cache like best."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
         for i in range(gap, n):
             key, j = keys[i], i - gap
             while j >= 0 and keys[j] > key:
                 keys[j + gap] = keys[j]
                 j -= gap
             keys[j + gap] = key
+        gap //= 3
 
 
 @njit(cache=True, nogil=True)

@@ -1,8 +1,9 @@
 """Clipped n-gram overlaps of outputs with their references, all orders in one pass.
 
-An n-gram of the output gets a small number from the numbers of its first and of its last n−1 tokens, so n-grams whose
-parts were not matched are never looked at. The number is looked up in a table with a place for every pair of parts
-where that is small enough, else in a hash table; both are exact.
+An n-gram of the output gets a small number, found by the numbers of its first and of its last n−1 tokens: n-grams whose
+parts no reference has are never looked at. The number is looked up in a table with a place for every pair of parts where
+that is small enough, else in a hash table; both are exact. (Unsigned numbers, because a signed index may count from the
+end, and to check that costs as much as the rest of the loop.)
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ import numpy as np
 from numba import njit
 
 PLACES = 1 << 17
+SMALL = 1 << 12  # places of the table that stay in the nearest cache
+NONE = np.uint32(0xFFFFFFFF)
+FREE = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @njit(cache=True, nogil=True)
@@ -34,101 +38,103 @@ def overlaps(ids: Any, begin: Any, length: Any, output: Any, reference: Any, sta
     size = 2
     while size < 2 * longest:
         size *= 2
-    table, keys = np.full(max(PLACES, size), -1, np.int32), np.full(size, -1, np.int64)
-    out, ref = (
-        np.empty(longest, np.int32),
-        np.empty(most, np.int32),
-    )  # the number of the n-gram at each place, or −1
-    counts, seen, best = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.int32)
-    used = np.empty(longest, np.int64)
+    table, keys = np.full(max(PLACES, size), NONE, np.uint32), np.full(size, FREE, np.uint64)
+    out, flat = (
+        np.empty(longest, np.uint32),
+        np.empty(most, np.uint32),
+    )  # the number of the n-gram at each place
+    counts, seen = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
+    best, used = np.empty(longest, np.uint32), np.empty(longest, np.uint64)
     for s in range(n):
-        if start[s + 1] == start[s]:
+        m = length[output[s]]
+        if start[s + 1] == start[s] or m == 0:
             continue
-        first, m = begin[output[s]], length[output[s]]
+        text = ids[begin[output[s]] : begin[output[s]] + m]
         mask = 2
         while mask < 2 * m:
             mask *= 2
         mask -= 1
-        kinds, matched = 0, True
-        for k in range(order):
-            if not matched or m <= k:
-                break
+        kinds = np.uint64(0)
+        for k in range(min(order, m)):
             parts = kinds
+            direct = bool(parts * parts <= np.uint64(SMALL))
             if k == 0:
-                direct = True
+                highest = 0
                 for i in range(m):
-                    direct = direct and ids[first + i] < PLACES
-            else:
-                direct = parts * parts <= 4096
-            kinds = 0
+                    highest = max(highest, text[i])
+                direct = highest < PLACES
+            kinds = np.uint64(0)
             for i in range(m - k):
-                a, b = np.int64(0), np.int64(0)
-                if k == 0:
-                    b = np.int64(ids[first + i])
-                else:
-                    a, b = np.int64(out[i]), np.int64(out[i + 1])
-                    if a < 0 or b < 0 or best[a] == 0 or best[b] == 0:
-                        out[i] = -1
+                a, b = np.uint64(0), np.uint64(text[i])
+                if k > 0:
+                    if out[i] == NONE or out[i + 1] == NONE:
+                        out[i] = NONE
                         continue
-                slot = _slot(a, b, direct, parts, keys, mask)
+                    a, b = np.uint64(out[i]), np.uint64(out[i + 1])
+                slot = a * parts + b if direct else _slot(a, b, keys, mask)
                 g = table[slot]
-                if g < 0:
-                    g = np.int32(kinds)
+                if g == NONE:
+                    g = np.uint32(kinds)
                     table[slot] = g
                     if not direct:
-                        keys[slot] = (a << 32) | b
+                        keys[slot] = (a << np.uint64(32)) | b
                     used[kinds] = slot
+                    counts[kinds] = 0
+                    best[kinds] = 0
                     seen[kinds] = 0
-                    kinds += 1
+                    kinds += np.uint64(1)
                 out[i] = g
-                seen[g] += 1
-            for g in range(kinds):
-                counts[g] = seen[g]
-                best[g] = 0
+                counts[g] += np.uint32(1)
             place, together = 0, 0
             for p in range(start[s], start[s + 1]):
-                begins, size_r = begin[reference[p]], length[reference[p]]
-                for g in range(kinds):
-                    seen[g] = 0
+                size_r = length[reference[p]]
+                ref = flat[place : place + size_r]
+                if k == 0:
+                    other = ids[begin[reference[p]] : begin[reference[p]] + size_r]
+                    for j in range(size_r):
+                        ref[j] = other[j]
                 hits = 0
                 for j in range(size_r - k):
-                    a, b = np.int64(0), np.int64(0)
-                    if k == 0:
-                        b = np.int64(ids[begins + j])
-                        if direct and b >= PLACES:
-                            ref[place + j] = -1
+                    a, b = np.uint64(0), np.uint64(ref[j])
+                    if k > 0:
+                        if ref[j] == NONE or ref[j + 1] == NONE:
+                            ref[j] = NONE
                             continue
-                    else:
-                        a, b = np.int64(ref[place + j]), np.int64(ref[place + j + 1])
-                        if a < 0 or b < 0:
-                            ref[place + j] = -1
-                            continue
-                    g = table[_slot(a, b, direct, parts, keys, mask)]
-                    ref[place + j] = g
-                    if g >= 0:
-                        seen[g] += 1
-                        hits += seen[g] <= counts[g]
-                        if seen[g] > best[g]:
-                            best[g] = seen[g]
-                            together += best[g] <= counts[g]
+                        a, b = np.uint64(ref[j]), np.uint64(ref[j + 1])
+                    elif direct and b >= np.uint64(PLACES):
+                        ref[j] = NONE
+                        continue
+                    g = table[a * parts + b if direct else _slot(a, b, keys, mask)]
+                    ref[j] = g
+                    if g != NONE:
+                        now = seen[g] + np.uint32(1)
+                        seen[g] = now
+                        hits += now <= counts[g]
+                        if now > best[g]:
+                            best[g] = now
+                            together += now <= counts[g]
                 by_pair[p, k] = hits
                 place += size_r
+                for g in range(kinds):
+                    seen[g] = 0
             by_sample[s, k] = together
-            matched = together > 0
             for g in range(kinds):
-                table[used[g]] = -1
+                table[used[g]] = NONE
                 if not direct:
-                    keys[used[g]] = -1
+                    keys[used[g]] = FREE
+            if together == 0:
+                break
+            for i in range(m - k):
+                if out[i] != NONE and best[out[i]] == 0:
+                    out[i] = NONE
     return by_pair, by_sample
 
 
 @njit(cache=True, nogil=True)
-def _slot(a: Any, b: Any, direct: Any, parts: Any, keys: Any, mask: Any) -> Any:
-    """Where the pair stands in the table, or would stand."""
-    if direct:
-        return a * parts + b
-    key = (a << 32) | b
-    slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
-    while keys[slot] != key and keys[slot] != -1:
-        slot = (slot + 1) & mask
+def _slot(a: Any, b: Any, keys: Any, mask: Any) -> Any:
+    """Where the pair stands in the hash table, or would stand."""
+    key = (a << np.uint64(32)) | b
+    slot = (key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32) & np.uint64(mask)
+    while keys[slot] != key and keys[slot] != FREE:
+        slot = (slot + np.uint64(1)) & np.uint64(mask)
     return slot

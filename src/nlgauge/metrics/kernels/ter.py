@@ -18,52 +18,49 @@ ONE, ZERO, ONES = np.uint64(1), np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @njit(cache=True, nogil=True)
-def _row(
-    h: Any, r: Any, i: Any, beam: Any, ratio: Any, low: Any, old: Any, row: Any, ops: Any, way: Any
-) -> Any:
-    """Row i of the distance table inside the beam, `row[j − its first column]`; gives the first column and the smallest cell."""
+def _rows(h: Any, r: Any, at: Any, beam: Any, lows: Any, table: Any, way: Any, spare: Any, limit: Any) -> Any:
+    """Edit distance inside the beam, from row `at` of the table on; more than `limit` is FAR.
+
+    Cell j of row i stands in column j − lows[i]. With `limit` < 0 the rows and the ways are written into the table,
+    else only two rows are kept.
+    """
     nh, nr = h.size, r.size
-    centre = int(np.floor(i * ratio))
-    first = max(0, centre - beam)
-    stop = nr + 1 if i == nh else min(nr + 1, centre + beam)
-    for j in range(row.size):
-        row[j] = FAR
-    least, word = FAR, h[i - 1]
-    for j in range(first, stop):
-        if j == 0:
-            cost, op = i, HYP_ONLY
-        else:
-            if i == 1:
-                corner, above = j - 1, j
+    ratio, keep = nr / nh, limit < 0
+    old_low, old = lows[at], table[at]
+    for i in range(at + 1, nh + 1):
+        row = table[i] if keep else spare[i & 1]
+        centre = int(np.floor(i * ratio))
+        first = max(0, centre - beam)
+        stop = nr + 1 if i == nh else min(nr + 1, centre + beam)
+        least, word, before = FAR, h[i - 1], FAR
+        for j in range(first, stop):
+            if j == 0:
+                cost, op = i, HYP_ONLY
             else:
-                corner = old[j - 1 - low] if 0 <= j - 1 - low < old.size else FAR
-                above = old[j - low] if 0 <= j - low < old.size else FAR
-            cost, op = corner + (word != r[j - 1]), CHANGE if word != r[j - 1] else MATCH
-            if above + 1 < cost:
-                cost, op = above + 1, HYP_ONLY
-            if j > first and row[j - 1 - first] + 1 < cost:
-                cost, op = row[j - 1 - first] + 1, REF_ONLY
-        cost = min(cost, FAR)
-        row[j - first] = cost
-        if ops:
-            way[j - first] = op
-        least = min(least, cost)
-    return first, least
-
-
-@njit(cache=True, nogil=True)
-def _beam_distance(
-    h: Any, r: Any, at: Any, beam: Any, ratio: Any, lows: Any, table: Any, way: Any, spare: Any, limit: Any
-) -> Any:
-    """Distance of a shifted output, from row `at` of the unshifted one; gives up above `limit`."""
-    low, old = lows[at], table[at]
-    for i in range(at + 1, h.size + 1):
-        row = spare[i & 1]
-        low_new, least = _row(h, r, i, beam, ratio, low, old, row, False, way)
-        if least > limit:
+                if i == 1:
+                    corner, above = j - 1, j
+                else:
+                    k = j - old_low
+                    corner = int(old[k - 1]) if 0 < k <= old.size else FAR
+                    above = int(old[k]) if 0 <= k < old.size else FAR
+                cost, op = corner + (word != r[j - 1]), CHANGE if word != r[j - 1] else MATCH
+                if above + 1 < cost:
+                    cost, op = above + 1, HYP_ONLY
+                if before + 1 < cost:
+                    cost, op = before + 1, REF_ONLY
+            before = min(cost, FAR)
+            row[j - first] = before
+            if keep:
+                way[i, j - first] = op
+            least = min(least, before)
+        for k in range(stop - first, row.size):
+            row[k] = FAR
+        if keep:
+            lows[i] = first
+        elif least > limit:
             return FAR
-        low, old = low_new, row
-    return old[r.size - low]
+        old_low, old = first, row
+    return np.int64(old[nr - old_low])
 
 
 @njit(cache=True, nogil=True)
@@ -128,9 +125,7 @@ def _edits(words: Any, r: Any) -> Any:
                     masks[k] |= ONE << np.uint64(j)
     tried = shifts = 0
     while True:
-        for i in range(1, nh + 1):
-            lows[i], _ = _row(words, r, i, beam, ratio, lows[i - 1], table[i - 1], table[i], True, way[i])
-        before = table[nh, nr - lows[nh]]
+        before = _rows(words, r, 0, beam, lows, table, way, spare, -1)
         _alignment(way, lows, nh, nr, align, ref_errors, hyp_errors)
         if before == 0:
             return shifts
@@ -178,17 +173,8 @@ def _edits(words: Any, r: Any) -> Any:
                         if not exact and (not small or before - distance >= max(gain, 1)):
                             for k in range(nh):
                                 tried_words[k] = words[moved[k]]
-                            distance = _beam_distance(
-                                tried_words,
-                                r,
-                                at,
-                                beam,
-                                ratio,
-                                lows,
-                                table,
-                                way[0],
-                                spare,
-                                before - max(gain, 1),
+                            distance = _rows(
+                                tried_words, r, at, beam, lows, table, way, spare, before - max(gain, 1)
                             )
                         better = before - distance
                         if better > gain or (

@@ -183,7 +183,7 @@ def encode(
                 line += c == NEWLINE
                 k += 1
                 continue
-            first, marked, plain, key = k, what == MARK, 0 < c < 128, np.uint64(c)
+            first, marks, plain, key = k, np.int64(what == MARK), 0 < c < 128, np.uint64(c)
             k += 1
             while what != ALONE and k < last:
                 c = codes[k]
@@ -195,9 +195,14 @@ def encode(
                     plain = plain and other == BETWEEN
                 if other == BETWEEN or other == ALONE:  # noqa: PLR1714, SIM109 (a tuple would be slow here)
                     break
-                marked |= other == MARK
+                marks += other == MARK
                 key = (key << np.uint64(8)) | np.uint64(c)
                 k += 1
+            marked = marks > 0 and k - first > 1
+            if marks == 1 and k - first > 1 and (codes[k - 1] == DOT or codes[k - 1] == COMMA):
+                k -= 1  # a point at the end of a word, the usual case: two tokens
+                key = key >> np.uint64(8) if k - first < 8 else _key(codes, first, k)  # more was shifted out
+                marked = False
             if marked or (mode == CHRF_WORDS and k - first > 1):
                 text, i, stop = codes, first, k
                 if marked:
