@@ -119,7 +119,10 @@ class Encoder:
     def _encode(self, texts: list[str]) -> tuple[Ids, Ints, Ids]:
         from nlgauge.metrics.kernels.tokens import Vocabulary, characters, encode
 
-        codes, offsets = code_points(prepared(texts, self.name, self.lowercase))
+        if self.name in ("rouge", "char"):  # nothing but case to see to
+            codes, offsets = code_points(texts, lower=self.lowercase or self.name == "rouge")
+        else:
+            codes, offsets = code_points(prepared(texts, self.name, self.lowercase))
         if self.name == "char":
             ids, length = characters(codes, offsets, self.spaces)
             return ids, length, np.empty(0, np.int32)
@@ -160,16 +163,25 @@ class Stems:
         return self.made[1]
 
 
-def code_points(texts: list[str]) -> tuple[Any, Ints]:
+def code_points(texts: list[str], lower: bool = False) -> tuple[Any, Ints]:
     """All texts in one array of code points, and where each begins."""
+    joined = "".join(texts)
+    plain = joined.isascii()  # then bytes are code points, and small letters are as many as capitals
+    if lower and not plain:
+        texts = [t.lower() for t in texts]
+        joined = "".join(texts)
+    elif lower:
+        joined = joined.lower()
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
-    return np.frombuffer(bytearray("".join(texts).encode("utf-32-le", "surrogatepass")), np.uint32), offsets
+    if plain:
+        return np.frombuffer(joined.encode("ascii"), np.uint8).astype(np.uint32), offsets
+    return np.frombuffer(bytearray(joined.encode("utf-32-le", "surrogatepass")), np.uint32), offsets
 
 
 def prepared(texts: list[str], name: str, lowercase: bool) -> list[str]:
     """What happens to a text before it is split."""
-    if lowercase or name in ("rouge", "coco", "squad", "words"):
+    if lowercase or name in ("coco", "squad", "words"):
         texts = [t.lower() for t in texts]
     if name == "13a":
         together = "".join(texts)  # what follows is rare: one look at all texts
