@@ -10,7 +10,7 @@ from browser_visit import Visit
 
 from nlgauge.analyses import simulation
 from nlgauge.data.example import example
-from nlgauge.report.figures import FIGURES
+from nlgauge.report.figures import figures
 from nlgauge.report.page import write_report
 from nlgauge.stats.simulate import SimulationParams
 from nlgauge.table import Table
@@ -58,7 +58,7 @@ def page_file(made: list[Table], tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def test_every_analysis_with_a_figure_is_on_the_page(made: list[Table]) -> None:
-    assert {t.kind for t in made} == set(FIGURES)
+    assert {t.kind for t in made} == set(figures())
 
 
 @pytest.mark.parametrize("width", [1440, 700])

@@ -1,41 +1,45 @@
 """Figures: functions from the Table of an analysis to a plotly figure, one look for all.
 
-`FIGURES` maps the analysis to its picture; a new picture is one function and one line here.
+A picture registers itself with `@figure("analysis", …)`; the first look-up imports every module of this folder.
 """
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from nlgauge.report.figures.matrices import heat_map, significance_matrix
-from nlgauge.report.figures.ranks import interval_plot, rank_picture
-from nlgauge.report.figures.raters import agreement_bars, replacement_bars
-from nlgauge.report.figures.simulated import power_curve, study_curves
-from nlgauge.report.figures.trust import p_value_curves, power_and_consistency, stability_figure
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["FIGURES", "figure_of", "heat_map", "p_value_curves", "power_and_consistency"]
+Draw = TypeVar("Draw", bound="Callable[[Table], go.Figure]")
+_found: dict[str, Callable[[Table], go.Figure]] = {}
+_complete: set[str] = set()
 
-FIGURES: dict[str, Callable[[Table], go.Figure]] = {
-    "correlation": heat_map,
-    "ceiling": heat_map,
-    "significance": significance_matrix,
-    "ranking": rank_picture,
-    "intervals": interval_plot,
-    "stability": stability_figure,
-    "agreement": agreement_bars,
-    "replacement": replacement_bars,
-    "plan": power_curve,
-    "relation": study_curves,
-    "scale": study_curves,
-}
+
+def figure(*kinds: str) -> Callable[[Draw], Draw]:
+    """Decorator: this function draws the tables of these analyses."""
+
+    def keep(draw: Draw) -> Draw:
+        _found.update(dict.fromkeys(kinds, draw))
+        return draw
+
+    return keep
+
+
+def figures() -> dict[str, Callable[[Table], go.Figure]]:
+    """Analysis -> its picture, all of them."""
+    if not _complete:
+        for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+            importlib.import_module(module.name)
+        _complete.add("all")
+    return _found
 
 
 def figure_of(table: Table) -> go.Figure | None:
     """The picture of a table, or None where there is none to draw."""
-    draw = FIGURES.get(table.kind)
+    draw = figures().get(table.kind)
     return draw(table) if draw is not None and table.rows else None

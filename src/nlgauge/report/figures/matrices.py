@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import DIVERGING, framed, number, plain
 from nlgauge.table import Table
 
@@ -16,6 +17,7 @@ STEPS = [(0.001, "#08519c"), (0.01, "#3182bd"), (0.05, "#9ecae1"), (0.1, "#deebf
 WORDS = ["p < .001", "p < .01", "p < .05", "p < .1", "p ≥ .1"]
 
 
+@figure("correlation", "ceiling")
 def heat_map(table: Table) -> go.Figure:
     """Metrics × measures, the value in each cell; zero is white."""
     import plotly.graph_objects as go
@@ -42,6 +44,7 @@ def heat_map(table: Table) -> go.Figure:
     return figure
 
 
+@figure("significance")
 def significance_matrix(table: Table) -> go.Figure:
     """Row better than column; the darker, the surer. The corrected p stands in the cell (few metrics) or in the tip."""
     import plotly.graph_objects as go

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import ACCENT, QUIET, colour, framed, label, number, plain
 from nlgauge.table import Row, Table
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 LANE = 0.022  # width of a bar's lane, as a share of the plot
 
 
+@figure("ranking")
 def rank_picture(table: Table) -> go.Figure:
     """Best metric on top; dot and interval; at the right a bar joins metrics of which no two differ significantly."""
     import plotly.graph_objects as go
@@ -64,6 +66,7 @@ def joined(rows: list[Row]) -> list[tuple[int, int, int]]:
     return placed
 
 
+@figure("intervals")
 def interval_plot(table: Table) -> go.Figure:
     """One panel a measure, metrics down the side, the value with its interval."""
     from plotly.subplots import make_subplots

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import ACCENT, QUIET, framed, number, plain
 from nlgauge.table import Table
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
+@figure("agreement")
 def agreement_bars(table: Table) -> go.Figure:
     """One bar a coefficient with its interval; what does not exist is left out (the table says why)."""
     import plotly.graph_objects as go
@@ -36,6 +38,7 @@ def agreement_bars(table: Table) -> go.Figure:
     return figure
 
 
+@figure("replacement")
 def replacement_bars(table: Table) -> go.Figure:
     """How often each metric is at least as close to the raters as one of them; full bars pass the test."""
     import plotly.graph_objects as go

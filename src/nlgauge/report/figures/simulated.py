@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import ACCENT, GROUPINGS, LETTERS, QUIET, colour, dash, framed, symbol
 from nlgauge.table import Table
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
+@figure("plan")
 def power_curve(table: Table) -> go.Figure:
     """Power against the number of inputs, systems or raters; the dashed line is the power asked for."""
     import plotly.graph_objects as go
@@ -36,6 +38,7 @@ def power_curve(table: Table) -> go.Figure:
     return figure
 
 
+@figure("relation", "scale")
 def study_curves(table: Table) -> go.Figure:
     """One panel a grouping, one line a coefficient, labelled at its end: Figure 1 (ρ_sys or μ_ρ) and Figure 2 (scale size)."""
     from plotly.subplots import make_subplots

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import (
     DASHES,
     GROUPINGS,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
+@figure("stability")
 def stability_figure(table: Table) -> go.Figure:
     """Both pictures of a stability table, one above the other."""
     from plotly.subplots import make_subplots
