@@ -1,1 +1,101 @@
-"""."""
+"""The five papers, table by table: each published cell beside ours.
+
+A study recomputes one table. The cells that the paper prints are kept as `published/<paper>_<table>.csv` (key columns, then
+`printed` as it stands in the paper, then perhaps `mark`); the function gives our value for each key.
+
+@study("004", "10", title="Spearman per data set", sets=["bagel-sf"], tolerance=0.01)
+def table_10(sources: Sources) -> Ours:
+    return Ours({("BAGEL", "inf", "TER"): -0.19, ...})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nlgauge.registry import register
+
+if TYPE_CHECKING:
+    from nlgauge.data.dataset import Dataset
+
+PUBLISHED = Path(__file__).with_name("published")
+Key = tuple[str, ...]
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Our values by key, and words about cells that differ or cannot be had.
+
+    A reason belongs to every key that starts with its own; () means the whole table. It explains and never changes a
+    verdict. `notes` go below the table.
+    """
+
+    values: Mapping[Key, float]
+    reasons: Mapping[Key, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+    def reason(self, key: Key) -> str:
+        fitting = [k for k in self.reasons if key[: len(k)] == k]
+        return self.reasons[max(fitting, key=len)] if fitting else ""
+
+
+class Sources:
+    """The published sets, each loaded once; `store` keeps scores that cost time, `tell` reports progress."""
+
+    def __init__(
+        self,
+        mirror: str | Path | None = None,
+        store: str | Path | None = None,
+        tell: Tell = lambda line: None,
+    ) -> None:
+        self.mirror, self.store, self.tell = mirror, store, tell
+        self._load = cache(self._fresh)
+
+    def __call__(self, name: str) -> Dataset:
+        return self._load(name)
+
+    def _fresh(self, name: str) -> Dataset:
+        from nlgauge.data.catalogue import load_set
+
+        return load_set(name, mirror=self.mirror)
+
+
+@dataclass(frozen=True)
+class Study:
+    """One table of one paper. `tolerance` is how far a cell may be off and still count as recomputed; `slow` runs a model."""
+
+    paper: str
+    table: str
+    title: str
+    sets: Sequence[str]
+    function: Callable[[Sources], Ours]
+    tolerance: float = 0.0
+    slow: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.paper}/{self.table}"
+
+    @property
+    def published(self) -> Path:
+        return PUBLISHED / f"{self.paper}_{self.table}.csv"
+
+    def __call__(self, sources: Sources) -> Ours:
+        return self.function(sources)
+
+
+def study(
+    paper: str, table: str, *, title: str, sets: Sequence[str], tolerance: float = 0.0, slow: bool = False
+) -> Callable[[Callable[[Sources], Ours]], Callable[[Sources], Ours]]:
+    """Register a function as the recomputation of a table."""
+
+    def keep(function: Callable[[Sources], Ours]) -> Callable[[Sources], Ours]:
+        made = Study(paper, table, title, tuple(sets), function, tolerance, slow)
+        register("study", made.name)(made)
+        return function
+
+    return keep
