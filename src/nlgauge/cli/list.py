@@ -1,4 +1,4 @@
-"""What is there: metrics, measures, analyses, readers."""
+"""What is there: metrics, measures, analyses, readers, judges."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from nlgauge.metrics import Facts
     from nlgauge.table import Row
 
-KINDS = ["metrics", "measures", "analyses", "readers"]
+KINDS = ["metrics", "measures", "analyses", "readers", "judges"]
 
 
 def command(
-    what: Annotated[str, typer.Argument(help="metrics, measures, analyses or readers.")] = "metrics",
+    what: Annotated[str, typer.Argument(help="metrics, measures, analyses, readers or judges.")] = "metrics",
     needs: Annotated[
         list[str] | None,
         typer.Option(
@@ -28,7 +28,7 @@ def command(
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:
-    """What is there: metrics, measures, analyses, readers; written from the code.
+    """What is there: metrics, measures, analyses, readers, judges; written from the code.
 
     [bold]Examples[/bold]
 
@@ -54,6 +54,20 @@ def command(
         known = [(name, registry.get("reader", name)) for name in registry.names("reader")]
         rows = [
             {"reader": name, "reads": (thing.__doc__ or "").strip().split("\n")[0]} for name, thing in known
+        ]
+    elif what in ("judge", "judges"):
+        from nlgauge.judges.task import load_task, shipped
+
+        tasks = [load_task(name) for name in shipped()]
+        rows = [
+            {
+                "judge": t.name,
+                "judges": t.task,
+                "shown": ", ".join(t.shows) or "–",
+                "scale": t.scale,
+                "aspects": ", ".join(t.aspects),
+            }
+            for t in tasks
         ]
     else:
         raise NameUnknown(

@@ -69,7 +69,7 @@ class Store:
         """What is kept under these keys; a key that is not there is not in the answer."""
         asked = list(dict.fromkeys(keys))
         found: dict[bytes, Kept] = {}
-        with self._work() as db:
+        with self.work() as db:
             number = _number(db, signature)
             for i in range(0, len(asked) if number is not None else 0, ASK):
                 some = asked[i : i + ASK]
@@ -87,7 +87,7 @@ class Store:
         if not rows:
             return
         now = time.time()
-        with self._work() as db:
+        with self.work() as db:
             db.execute("BEGIN IMMEDIATE")
             try:
                 db.execute("INSERT OR IGNORE INTO signatures (signature) VALUES (?)", [signature])
@@ -106,7 +106,7 @@ class Store:
 
     def counts(self) -> dict[str, int]:
         """How many scores are kept of each signature."""
-        with self._work() as db:
+        with self.work() as db:
             rows = db.execute(
                 "SELECT s.signature, COUNT(*) FROM scores JOIN signatures s ON s.id = scores.signature "
                 "GROUP BY s.id ORDER BY s.signature"
@@ -115,7 +115,7 @@ class Store:
 
     def forget(self, signature: str) -> int:
         """Remove what is kept of a signature; gives how many scores that were."""
-        with self._work() as db:
+        with self.work() as db:
             gone = db.execute(
                 "DELETE FROM scores WHERE signature = (SELECT id FROM signatures WHERE signature = ?)",
                 [signature],
@@ -129,7 +129,7 @@ class Store:
             self._open = None
 
     @contextmanager
-    def _work(self) -> Iterator[sqlite3.Connection]:
+    def work(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             try:
                 yield self._connection()
@@ -257,6 +257,14 @@ class Storing:
     store: Store
 
     def __call__(self, metric: Metric, batch: Batch) -> Scores:
+        from nlgauge.metrics.judge import Judge
+
+        if isinstance(metric, Judge):
+            # A judge keeps each reply, not only the score read from it.
+            from nlgauge.scoring.judging import judged
+            from nlgauge.scoring.replies import Replies
+
+            return judged(metric, batch, Replies(self.store)).scores
         slow = bool(metric.facts.weights or metric.facts.extra)
         return stored(metric, batch, self.store) if slow else metric.score(batch)
 

@@ -1,0 +1,226 @@
+"""Ask an OpenAI-compatible endpoint: many requests at once, retried with patience, each reply kept as soon as it is there.
+
+Whatever happens (a cut line, half a JSON, 429, a crash of this process), a kept reply is never asked for again, and a
+request that failed for good is a Failure with its reason, never an empty reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.judges.limits import Gate, retry_after
+from nlgauge.judges.replies import Keeper, Reply, Request, read_reply
+from nlgauge.judges.secret import Secret
+
+if TYPE_CHECKING:
+    import httpx2
+
+AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+STOP = frozenset({401, 402, 403, 404, 405})
+OPTIONAL = (
+    "logprobs",
+    "response_format",
+    "seed",
+    "temperature",
+)  # a server may refuse these; then we say so and go without
+FLUSH = 0.05  # seconds that a reply may wait for others before all are written at once
+LONGEST = 60.0  # a pause between attempts, at most
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A request without a reply, and why."""
+
+    reason: str
+    asked: bool = True
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How to ask. Nothing here changes a score, so nothing of it is in a signature."""
+
+    concurrency: int = 16
+    attempts: int = 8
+    timeout: float = 120.0
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    pause: float = 0.5  # before the second attempt; doubles
+    key: Secret = field(default_factory=Secret)
+    budget: Callable[[Request, Reply | None], bool] | None = None  # may this be sent? told of each reply
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1 or self.attempts < 1:
+            raise NlgaugeError("concurrency and attempts must be at least 1.")
+
+
+def ask(
+    requests: Iterable[Request], keeper: Keeper, how: Asking | None = None, progress: Progress | None = None
+) -> dict[bytes, Reply | Failure]:
+    """The reply to every request, by its key; only those the keeper does not know are sent."""
+    distinct = {request.key: request for request in requests}
+    found: dict[bytes, Reply | Failure] = dict(keeper.known(distinct))
+    todo = {key: request for key, request in distinct.items() if key not in found}
+    if todo:
+        run = _Run(todo, keeper, how or Asking(), progress)
+        asyncio.run(run.all())
+        found |= run.found
+    return found
+
+
+class _Run:
+    """One call of `ask`: workers take requests, a writer keeps replies."""
+
+    def __init__(
+        self, todo: Mapping[bytes, Request], keeper: Keeper, how: Asking, progress: Progress | None
+    ) -> None:
+        self.todo, self.keeper, self.how, self.progress = todo, keeper, how, progress
+        self.found: dict[bytes, Reply | Failure] = {}
+        self.fresh: dict[bytes, Reply] = {}
+        self.gate = Gate(how.requests_per_minute, how.tokens_per_minute)
+        self.refused: set[str] = set()
+        self.full = False
+        self.rng = random.Random()  # for pauses only
+
+    async def all(self) -> None:
+        left = iter(self.todo.items())
+        async with _http(self.how) as http:
+            workers = [
+                asyncio.create_task(self.work(http, left))
+                for _ in range(min(self.how.concurrency, len(self.todo)))
+            ]
+            writer = asyncio.create_task(self.write())
+            try:
+                await asyncio.gather(*workers)
+            finally:
+                for task in [*workers, writer]:
+                    task.cancel()
+                await asyncio.gather(*workers, writer, return_exceptions=True)
+                self.keep(self.taken())
+
+    async def work(self, http: httpx2.AsyncClient, left: Any) -> None:
+        for key, request in left:
+            if self.full or (self.how.budget and not self.how.budget(request, None)):
+                self.full = True
+                self.found[key] = Failure("not asked: it could cost more than --max-cost allows", asked=False)
+                continue
+            reply = await self.one(http, request)
+            self.found[key] = reply
+            if isinstance(reply, Reply):
+                self.fresh[key] = reply
+                if self.how.budget:
+                    self.how.budget(request, reply)
+            if self.progress:
+                self.progress(len(self.found), len(self.todo))
+
+    async def write(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH)
+            if fresh := self.taken():
+                await asyncio.shield(asyncio.to_thread(self.keep, fresh))
+
+    def taken(self) -> dict[bytes, Reply]:
+        """Called by the event loop only, so that no worker adds to a dict that is being written."""
+        fresh, self.fresh = self.fresh, {}
+        return fresh
+
+    def keep(self, fresh: dict[bytes, Reply]) -> None:
+        self.keeper.keep(fresh, {key: self.todo[key] for key in fresh})
+
+    async def one(self, http: httpx2.AsyncClient, request: Request) -> Reply | Failure:
+        """Attempts until there is a reply; a refusal that no patience mends ends the whole run with one clear line."""
+        why = ""
+        for attempt in range(self.how.attempts):
+            if attempt:
+                await asyncio.sleep(self.pause(attempt))
+            body = {k: v for k, v in request.body.items() if not self.dropped(k)}
+            await self.gate.enter(guess_tokens(request.body))
+            begun = time.monotonic()
+            status, headers, answer, why = await self.post(http, request.url, body)
+            if answer is not None and status == 200:
+                try:
+                    return read_reply(
+                        answer, time.monotonic() - begun, tuple(sorted(self.refused & set(request.body)))
+                    )
+                except ValueError as error:
+                    why = str(error)
+            elif status in STOP:
+                raise NlgaugeError(f"{request.url}: {why}{_hint(status, self.how.key)}")
+            elif status in (429, 503):
+                self.gate.close(retry_after(headers) or 0.0)
+            elif status and status not in AGAIN:
+                setting = next((o for o in OPTIONAL if o in body and o in why), None)
+                if setting is None:
+                    return Failure(why)
+                self.refused.add(setting)
+        return Failure(f"no reply after {self.how.attempts} attempts; the last: {why}")
+
+    def dropped(self, setting: str) -> bool:
+        return setting in self.refused or (setting == "top_logprobs" and "logprobs" in self.refused)
+
+    def pause(self, attempt: int) -> float:
+        most: float = min(LONGEST, self.how.pause * 2 ** (attempt - 1))
+        return most * (0.5 + 0.5 * self.rng.random())
+
+    async def post(
+        self, http: httpx2.AsyncClient, url: str, body: Mapping[str, Any]
+    ) -> tuple[int, dict[str, str], Any, str]:
+        """Status (0: no answer), headers, parsed JSON or None, and what went wrong in words."""
+        import httpx2
+
+        try:
+            response = await asyncio.wait_for(http.post(url, json=body), self.how.timeout)
+        except (httpx2.HTTPError, TimeoutError, OSError) as error:
+            return 0, {}, None, self.how.key.hide(f"{type(error).__name__} {error}".strip())
+        headers = {k.lower(): v for k, v in response.headers.items()}
+        try:
+            answer = response.json()
+        except ValueError:
+            return (
+                response.status_code if response.status_code != 200 else 0,
+                headers,
+                None,
+                (f"HTTP {response.status_code}, and no JSON: {self.how.key.hide(response.text[:80])!r}"),
+            )
+        if response.status_code == 200:
+            return 200, headers, answer, ""
+        said = answer.get("error", answer) if isinstance(answer, dict) else answer
+        said = said.get("message", said) if isinstance(said, dict) else said
+        return (
+            response.status_code,
+            headers,
+            answer,
+            self.how.key.hide(f"HTTP {response.status_code}: {str(said)[:300]}"),
+        )
+
+
+def _http(how: Asking) -> httpx2.AsyncClient:
+    try:
+        import httpx2
+    except ImportError:
+        raise NeedsMissing("judges need the extra 'judges': pip install \"nlgauge[judges]\"") from None
+    limits = httpx2.Limits(max_connections=how.concurrency, max_keepalive_connections=how.concurrency)
+    return httpx2.AsyncClient(headers=how.key.headers(), timeout=httpx2.Timeout(how.timeout), limits=limits)
+
+
+def guess_tokens(body: Mapping[str, Any]) -> int:
+    """About how many tokens a request may use: four characters a token, and all of max_tokens."""
+    said = sum(len(str(m.get("content", ""))) for m in body.get("messages", ()))
+    return said // 4 + 8 + int(body.get("max_tokens") or 0)
+
+
+def _hint(status: int, key: Secret) -> str:
+    if status in (401, 403):
+        return (
+            " (the key is read from " + key.source + ")"
+            if key
+            else f" (no key: set {Secret.VARIABLE} or --key-file)"
+        )
+    return " (is --base-url right? it ends in /v1 at most servers)" if status in (404, 405) else ""

@@ -1,0 +1,80 @@
+"""A request to a judge, its reply, and who keeps replies."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call of /chat/completions. `draw` tells equal requests apart that are sampled several times."""
+
+    url: str
+    body: Mapping[str, Any]
+    draw: int = 0
+
+    @property
+    def key(self) -> bytes:
+        """A hash of all that determines the reply; what is equal is paid for once."""
+        whole = json.dumps([self.url, self.body, self.draw], sort_keys=True, ensure_ascii=False)
+        return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back. `logprobs`: for each token of the text its likeliest alternatives with log-probabilities."""
+
+    text: str
+    model: str = ""
+    fingerprint: str = ""
+    finish: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    logprobs: tuple[tuple[tuple[str, float], ...], ...] = ()
+    dropped: tuple[str, ...] = field(default=())  # settings that the server refused, sent without
+
+
+class Keeper(Protocol):
+    """Keeps replies for good: what `keep` has taken is there after any crash."""
+
+    def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]: ...
+
+    def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request]) -> None: ...
+
+
+class Memory:
+    """A Keeper for one run; the durable one is `scoring.replies.Replies`."""
+
+    def __init__(self) -> None:
+        self._kept: dict[bytes, Reply] = {}
+
+    def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]:
+        return {key: self._kept[key] for key in keys if key in self._kept}
+
+    def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request]) -> None:
+        self._kept.update(replies)
+
+
+def read_reply(body: Any, seconds: float = 0.0, dropped: tuple[str, ...] = ()) -> Reply:
+    """The reply in the JSON of /chat/completions; ValueError when it is none."""
+    try:
+        choice = body["choices"][0]
+        text = choice["message"]["content"]
+        usage = body.get("usage") or {}
+        told = (choice.get("logprobs") or {}).get("content") or []
+        return Reply(
+            text="" if text is None else str(text), model=str(body.get("model") or ""),
+            fingerprint=str(body.get("system_fingerprint") or ""), finish=str(choice.get("finish_reason") or ""),
+            prompt_tokens=int(usage.get("prompt_tokens") or 0), completion_tokens=int(usage.get("completion_tokens") or 0),
+            seconds=seconds, dropped=dropped,
+            logprobs=tuple(
+                tuple((str(t["token"]), float(t["logprob"])) for t in place.get("top_logprobs") or [place]) for place in told
+            ),
+        )  # fmt: skip
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"no chat completion ({type(error).__name__}: {error})") from None

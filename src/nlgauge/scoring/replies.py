@@ -1,0 +1,133 @@
+"""Replies of judges in the durable store: the same SQLite file as the scores, one row a request.
+
+A reply is paid for, so each write is on the disk before it counts (synchronous = FULL); several processes may write.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from nlgauge.judges.replies import Reply, Request
+from nlgauge.scoring.store import ASK, Store
+
+TABLE = """
+CREATE TABLE IF NOT EXISTS replies (
+  key BLOB PRIMARY KEY, url TEXT NOT NULL, model TEXT NOT NULL, draw INTEGER NOT NULL, request BLOB NOT NULL,
+  reply BLOB NOT NULL, answered_by TEXT, fingerprint TEXT, finish TEXT, prompt_tokens INTEGER, completion_tokens INTEGER,
+  seconds REAL, made REAL NOT NULL) WITHOUT ROWID
+"""
+COLUMNS = "key, url, model, draw, request, reply, answered_by, fingerprint, finish, prompt_tokens, completion_tokens, seconds, made"
+
+
+class Replies:
+    """A Keeper on the disk."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        self.store = store or Store()
+        with self.store.work() as db:
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute(TABLE)
+
+    def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]:
+        asked = list(dict.fromkeys(keys))
+        found: dict[bytes, Reply] = {}
+        with self.store.work() as db:
+            for i in range(0, len(asked), ASK):
+                some = asked[i : i + ASK]
+                marks = ",".join("?" * len(some))
+                rows = db.execute(f"SELECT {COLUMNS} FROM replies WHERE key IN ({marks})", some)
+                found |= {bytes(row[0]): _reply(row) for row in rows}
+        return found
+
+    def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request]) -> None:
+        """All or none. A reply that another process kept first stays."""
+        if not replies:
+            return
+        now = time.time()
+        rows = [_row(key, requests[key], reply, now) for key, reply in replies.items()]
+        with self.store.work() as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                db.executemany(
+                    f"INSERT OR IGNORE INTO replies ({COLUMNS}) VALUES ({','.join('?' * 13)})", rows
+                )
+                db.execute("COMMIT")
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+
+    def summary(self) -> list[dict[str, Any]]:
+        """One row a model: replies, tokens, first and last."""
+        with self.store.work() as db:
+            rows = db.execute(
+                "SELECT model, COUNT(*), SUM(prompt_tokens), SUM(completion_tokens), MIN(made), MAX(made), AVG(seconds), "
+                "COUNT(DISTINCT fingerprint) FROM replies GROUP BY model ORDER BY model"
+            )
+            names = [
+                "model",
+                "replies",
+                "tokens in",
+                "tokens out",
+                "first",
+                "last",
+                "seconds",
+                "fingerprints",
+            ]
+            return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def all(self) -> Iterator[dict[str, Any]]:
+        """Every reply with its request, for export; a few at a time."""
+        last = b""
+        while True:
+            with self.store.work() as db:
+                rows = db.execute(
+                    f"SELECT {COLUMNS} FROM replies WHERE key > ? ORDER BY key LIMIT {ASK}", [last]
+                ).fetchall()
+            for row in rows:
+                reply = _reply(row)
+                yield {
+                    "key": bytes(row[0]).hex(), "url": row[1], "draw": row[3], "body": json.loads(zlib.decompress(row[4])),
+                    "reply": reply.text, "model": reply.model, "fingerprint": reply.fingerprint, "finish": reply.finish,
+                    "prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens,
+                    "seconds": reply.seconds, "made": row[12],
+                }  # fmt: skip
+            if len(rows) < ASK:
+                return
+            last = rows[-1][0]
+
+    def prune(self, *, model: str | None = None, before: float | None = None) -> int:
+        """Remove replies of a model, or older than a time, or both; gives how many."""
+        rules, values = [], []
+        if model is not None:
+            rules.append("model = ?")
+            values.append(model)
+        if before is not None:
+            rules.append("made < ?")
+            values.append(before)  # type: ignore[arg-type]
+        with self.store.work() as db:
+            return db.execute(f"DELETE FROM replies WHERE {' AND '.join(rules) or '0'}", values).rowcount
+
+
+def _row(key: bytes, request: Request, reply: Reply, now: float) -> tuple[Any, ...]:
+    body = json.dumps(dict(request.body), ensure_ascii=False)
+    # Prompts repeat their instructions: compressed they take a third.
+    said = json.dumps(
+        {"text": reply.text, "logprobs": reply.logprobs, "dropped": reply.dropped}, ensure_ascii=False
+    )
+    packed = [zlib.compress(text.encode("utf-8", "surrogatepass"), 6) for text in (body, said)]
+    return (
+        key, request.url, str(request.body.get("model", "")), request.draw, packed[0], packed[1], reply.model, reply.fingerprint,
+        reply.finish, reply.prompt_tokens, reply.completion_tokens, reply.seconds, now,
+    )  # fmt: skip
+
+
+def _reply(row: tuple[Any, ...]) -> Reply:
+    said = json.loads(zlib.decompress(row[5]).decode("utf-8", "surrogatepass"))
+    return Reply(
+        said["text"], row[6], row[7], row[8], row[9], row[10], row[11],
+        tuple(tuple((str(t), float(p)) for t, p in place) for place in said["logprobs"]), tuple(said["dropped"]),
+    )  # fmt: skip
