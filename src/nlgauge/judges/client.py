@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import ssl
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -90,22 +91,25 @@ class _Run:
         self.rng = random.Random()  # for pauses only
 
     async def all(self) -> None:
-        left = iter(self.todo.items())
-        async with _http(self.how) as http:
-            workers = [
-                asyncio.create_task(self.work(http, left))
-                for _ in range(min(self.how.concurrency, len(self.todo)))
-            ]
-            writer = asyncio.create_task(self.write())
-            try:
-                await asyncio.gather(*workers)
-            finally:
-                for task in [*workers, writer]:
-                    task.cancel()
-                await asyncio.gather(*workers, writer, return_exceptions=True)
-                self.keep(self.taken())
+        left, connect = iter(self.todo.items()), _connections(self.how)
+        workers = [
+            asyncio.create_task(self.work(connect(), left))
+            for _ in range(min(self.how.concurrency, len(self.todo)))
+        ]
+        writer = asyncio.create_task(self.write())
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for task in [*workers, writer]:
+                task.cancel()
+            await asyncio.gather(*workers, writer, return_exceptions=True)
+            self.keep(self.taken())
 
     async def work(self, http: httpx2.AsyncClient, left: Any) -> None:
+        async with http:
+            await self._work(http, left)
+
+    async def _work(self, http: httpx2.AsyncClient, left: Any) -> None:
         for key, request in left:
             if self.full or (self.how.budget and not self.how.budget(request, None)):
                 self.full = True
@@ -201,13 +205,18 @@ class _Run:
         )
 
 
-def _http(how: Asking) -> httpx2.AsyncClient:
+def _connections(how: Asking) -> Callable[[], httpx2.AsyncClient]:
+    """Each worker has its own line: a shared pool looks at all of its lines for every request."""
     try:
         import httpx2
     except ImportError:
         raise NeedsMissing("judges need the extra 'judges': pip install \"nlgauge[judges]\"") from None
-    limits = httpx2.Limits(max_connections=how.concurrency, max_keepalive_connections=how.concurrency)
-    return httpx2.AsyncClient(headers=how.key.headers(), timeout=httpx2.Timeout(how.timeout), limits=limits)
+    trusted = ssl.create_default_context()  # slow to make, so made once
+    limits = httpx2.Limits(max_connections=1, max_keepalive_connections=1)
+    timeout = httpx2.Timeout(how.timeout)
+    return lambda: httpx2.AsyncClient(
+        headers=how.key.headers(), timeout=timeout, limits=limits, verify=trusted
+    )
 
 
 def guess_tokens(body: Mapping[str, Any]) -> int:

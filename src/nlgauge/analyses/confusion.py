@@ -1,0 +1,57 @@
+"""Which ratings does a judge give where people give this one? The confusion of two scales."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import people_note, signature
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NeedsMissing
+from nlgauge.table import Layout, Row, Table
+
+MOST = 20
+
+
+@analysis("confusion", paper="002", question="Which ratings does the judge give where people give this one?")
+def confusion(panel: Panel, *, judge: str | None = None) -> Table:
+    """Counts of outputs by people's rating (lines) and the judge's (columns), both rounded to whole points.
+
+    A judge with more than 20 different whole points is cut into ten equal steps.
+    """
+    name = judge or (panel.names[0] if panel.names else "")
+    if name not in panel.metrics:
+        raise NeedsMissing(
+            f"{panel.name}: no judge '{name}'; there are {', '.join(panel.names) or 'no scores'}."
+        )
+    values, people = panel.metrics[name], panel.human
+    both = np.isfinite(values) & np.isfinite(people)
+    if not both.any():
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: no output with a rating and a score of {name}.")
+    z, (x, words) = np.floor(people[both] + 0.5), _points(values[both])
+    rows: list[Row] = [
+        {
+            "people": f"{level:g}",
+            "judge says": words.get(point, f"{point:g}"),
+            "outputs": int(((z == level) & (x == point)).sum()),
+        }
+        for level in np.unique(z)
+        for point in np.unique(x)
+    ]
+    return Table(
+        title=f"{panel.name}: {name} beside {panel.rated_by} on {panel.aspect}",
+        rows=rows,
+        layout=Layout("people", "judge says", "outputs"),
+        method=f"{int(both.sum())} outputs; ratings of {panel.rated_by} (mean) and of the judge rounded to whole points (halves up).",
+        notes=people_note(panel),
+        signature=signature(panel, judge=name),
+    )
+
+
+def _points(values: np.ndarray) -> tuple[np.ndarray, dict[float, str]]:
+    whole = np.floor(values + 0.5)
+    if 1 < len(np.unique(whole)) <= MOST:
+        return whole, {}
+    low, width = float(values.min()), float(np.ptp(values)) or 1.0
+    steps = np.minimum(np.floor((values - low) / width * 10), 9)
+    return steps, {k: f"from {low + k * width / 10:.3g}" for k in map(float, range(10))}
