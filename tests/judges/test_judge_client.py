@@ -200,3 +200,27 @@ def test_a_store_that_is_no_store_is_named(tmp_path: Path) -> None:
     (tmp_path / "s").write_text("not a database, but long enough to be read as one" * 30)
     with pytest.raises(NlgaugeError, match="score store"):
         Replies(Store(tmp_path / "s"))
+
+
+class Full(Memory):
+    """A keeper whose disk is full."""
+
+    def keep(self, replies: Any, requests: Any) -> None:
+        raise NlgaugeError("score store: disk full")
+
+
+def test_a_store_that_cannot_write_stops_the_run_before_more_is_paid(serve: Serve) -> None:
+    server = serve(latency=0.02)
+    bodies = [{"model": "m", "messages": [{"role": "user", "content": f"{i}"}]} for i in range(2000)]
+    with pytest.raises(NlgaugeError, match="disk full"):
+        ask([Request(f"{server.base_url}/chat/completions", b) for b in bodies], Full(), Asking(concurrency=4))
+    assert server.log()["stats"]["requests"] < 200
+
+
+def test_references_are_shown_on_demand() -> None:
+    judge = Judge(aspect="fluency", model="m", base_url="http://h/v1", references=True)
+    assert "references" in judge.facts.needs
+    samples = Batch.from_columns(["out"], source=["in"], references=[["the one", "the other"]])
+    prompt = next(iter(judge.decided().requests(samples))).body["messages"][-1]["content"]
+    assert "## Reference summary\nthe one" in prompt
+    assert "the other" in prompt

@@ -32,6 +32,7 @@ def command(
     temperature: Annotated[float, typer.Option("--temperature", help="By default 0, or 1 with several draws.", rich_help_panel=ASKED)] = -1.0,
     rivals: Annotated[int, typer.Option("--rivals", help="pairwise: opponents of each output; all by default.", rich_help_panel=ASKED)] = 0,
     structured: Annotated[bool, typer.Option("--structured", help="Ask for JSON by a schema, where the server can.", rich_help_panel=ASKED)] = False,
+    references: Annotated[bool, typer.Option("--references", help="Also show the judge the references.", rich_help_panel=ASKED)] = False,
     fill: Annotated[str, typer.Option("--fill", help="'random' fills replies without a rating, as paper 002 did.", rich_help_panel=ASKED)] = "",
     model: Annotated[str, typer.Option("--model", help="The model's name at the endpoint (or NLGAUGE_MODEL).", rich_help_panel=SERVER)] = "",
     base_url: Annotated[str, typer.Option("--base-url", help="As in http://localhost:8000/v1 (or NLGAUGE_BASE_URL).", rich_help_panel=SERVER)] = "",
@@ -92,6 +93,7 @@ def command(
     judges = _judges(
         o.listed(aspect), name=judge, model=model, scale=scale, n=draws, temperature=temperature, mode=mode,
         base_url=base_url, structured=structured, fill=fill, rivals=rivals,
+        references=references,
     )  # fmt: skip
     batch, replies = Batch.of(data), Replies()
     known = load_prices(prices) if prices else {}

@@ -10,8 +10,9 @@ import asyncio
 import random
 import ssl
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
@@ -30,6 +31,7 @@ OPTIONAL = (
     "seed",
     "temperature",
 )  # a server may refuse these; then we say so and go without
+PART = 500  # requests looked up in the store at once
 FLUSH = 0.05  # seconds that a reply may wait for others before all are written at once
 LONGEST = 60.0  # a pause between attempts, at most
 
@@ -63,80 +65,101 @@ class Asking:
 
 
 def ask(
-    requests: Iterable[Request], keeper: Keeper, how: Asking | None = None, progress: Progress | None = None
+    requests: Iterable[Request],
+    keeper: Keeper,
+    how: Asking | None = None,
+    progress: Progress | None = None,
+    total: int = 0,
 ) -> dict[bytes, Reply | Failure]:
-    """The reply to every request, by its key; only those the keeper does not know are sent."""
-    distinct = {request.key: request for request in requests}
-    found: dict[bytes, Reply | Failure] = dict(keeper.known(distinct))
-    todo = {key: request for key, request in distinct.items() if key not in found}
-    if todo:
-        run = _Run(todo, keeper, how or Asking(), progress)
-        asyncio.run(run.all())
-        found |= run.found
-    return found
+    """The reply to every request, by its key; only those the keeper does not know are sent.
+
+    Requests are made as they are needed, so a generator of any length takes little memory; `total` is for the progress.
+    """
+    run = _Run(keeper, how or Asking(), progress, total)
+    left = run.open(requests)
+    first = next(left, None)
+    if first is not None:
+        asyncio.run(run.all(chain([first], left)))
+    return run.found
 
 
 class _Run:
     """One call of `ask`: workers take requests, a writer keeps replies."""
 
-    def __init__(
-        self, todo: Mapping[bytes, Request], keeper: Keeper, how: Asking, progress: Progress | None
-    ) -> None:
-        self.todo, self.keeper, self.how, self.progress = todo, keeper, how, progress
+    def __init__(self, keeper: Keeper, how: Asking, progress: Progress | None, total: int) -> None:
+        self.keeper, self.how, self.progress, self.total = keeper, how, progress, total
         self.found: dict[bytes, Reply | Failure] = {}
-        self.fresh: dict[bytes, Reply] = {}
+        self.fresh: dict[bytes, tuple[Request, Reply]] = {}
         self.gate = Gate(how.requests_per_minute, how.tokens_per_minute)
         self.refused: set[str] = set()
         self.full = False
         self.rng = random.Random()  # for pauses only
 
-    async def all(self) -> None:
-        left, connect = iter(self.todo.items()), _connections(self.how)
-        workers = [
-            asyncio.create_task(self.work(connect(), left))
-            for _ in range(min(self.how.concurrency, len(self.todo)))
-        ]
-        writer = asyncio.create_task(self.write())
+    def open(self, requests: Iterable[Request]) -> Iterator[tuple[bytes, Request]]:
+        """Requests that must be sent, each once; known replies go to `found` on the way."""
+        waiting: set[bytes] = set()
+        source = iter(requests)
+        while part := {r.key: r for r in islice(source, PART)}:
+            new = [key for key in part if key not in self.found and key not in waiting]
+            self.found |= self.keeper.known(new)
+            for key in new:
+                if key not in self.found:
+                    waiting.add(key)
+                    yield key, part[key]
+
+    async def all(self, left: Iterator[tuple[bytes, Request]]) -> None:
+        connect = _connections(self.how)
+        workers = [asyncio.create_task(self.work(connect(), left)) for _ in range(self.how.concurrency)]
+        asking: asyncio.Future[Any] = asyncio.gather(*workers)
+        writer: asyncio.Future[Any] = asyncio.create_task(self.write())
         try:
-            await asyncio.gather(*workers)
+            # A writer that stops has failed (a full disk): then nothing more must be paid for.
+            await asyncio.wait([asking, writer], return_when=asyncio.FIRST_COMPLETED)
+            await (writer if writer.done() else asking)
         finally:
             for task in [*workers, writer]:
                 task.cancel()
             await asyncio.gather(*workers, writer, return_exceptions=True)
             self.keep(self.taken())
 
-    async def work(self, http: httpx2.AsyncClient, left: Any) -> None:
+    async def work(self, http: httpx2.AsyncClient, left: Iterator[tuple[bytes, Request]]) -> None:
         async with http:
-            await self._work(http, left)
-
-    async def _work(self, http: httpx2.AsyncClient, left: Any) -> None:
-        for key, request in left:
-            if self.full or (self.how.budget and not self.how.budget(request, None)):
-                self.full = True
-                self.found[key] = Failure("not asked: it could cost more than --max-cost allows", asked=False)
-                continue
-            reply = await self.one(http, request)
-            self.found[key] = reply
-            if isinstance(reply, Reply):
-                self.fresh[key] = reply
-                if self.how.budget:
-                    self.how.budget(request, reply)
-            if self.progress:
-                self.progress(len(self.found), len(self.todo))
+            for key, request in left:
+                if self.full or (self.how.budget and not self.how.budget(request, None)):
+                    self.full = True
+                    self.found[key] = Failure(
+                        "not asked: it could cost more than --max-cost allows", asked=False
+                    )
+                    continue
+                reply = await self.one(http, request)
+                self.found[key] = reply
+                if isinstance(reply, Reply):
+                    self.fresh[key] = request, reply
+                    if self.how.budget:
+                        self.how.budget(request, reply)
+                if self.progress:
+                    self.progress(len(self.found), max(self.total, len(self.found)))
 
     async def write(self) -> None:
         while True:
             await asyncio.sleep(FLUSH)
             if fresh := self.taken():
-                await asyncio.shield(asyncio.to_thread(self.keep, fresh))
+                try:
+                    await asyncio.shield(asyncio.to_thread(self.keep, fresh))
+                except NlgaugeError:
+                    self.fresh = {**fresh, **self.fresh}  # the end of the run tries once more
+                    raise
 
-    def taken(self) -> dict[bytes, Reply]:
+    def taken(self) -> dict[bytes, tuple[Request, Reply]]:
         """Called by the event loop only, so that no worker adds to a dict that is being written."""
         fresh, self.fresh = self.fresh, {}
         return fresh
 
-    def keep(self, fresh: dict[bytes, Reply]) -> None:
-        self.keeper.keep(fresh, {key: self.todo[key] for key in fresh})
+    def keep(self, fresh: dict[bytes, tuple[Request, Reply]]) -> None:
+        if fresh:
+            self.keeper.keep(
+                {k: reply for k, (_, reply) in fresh.items()}, {k: r for k, (r, _) in fresh.items()}
+            )
 
     async def one(self, http: httpx2.AsyncClient, request: Request) -> Reply | Failure:
         """Attempts until there is a reply; a refusal that no patience mends ends the whole run with one clear line."""

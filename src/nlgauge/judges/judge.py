@@ -53,6 +53,12 @@ class Judge:
             if batch.output[i] >= 0:
                 yield from self.drawn(self.body(self.example(batch, i)))
 
+    def count(self, batch: Batch) -> int:
+        """How many requests there are, equal ones counted apart."""
+        return self.n * (
+            len(self.pairs(batch)) if self.mode == "pairwise" else int((batch.output >= 0).sum())
+        )
+
     def drawn(self, body: dict[str, Any]) -> Iterator[Request]:
         for draw in range(self.n):
             yield Request(self.url, body, draw)

@@ -39,6 +39,7 @@ class Judge(_WithFacts):
     structured: bool = False
     fill: str = ""
     rivals: int = 0
+    references: bool = False
 
     def __post_init__(self) -> None:
         decided = self.decided()
@@ -57,6 +58,8 @@ class Judge(_WithFacts):
         from nlgauge.judges.task import MODES, load_task
 
         task = load_task(self.name)
+        if self.references and "references" not in task.shows:
+            task = replace(task, shows={**task.shows, "references": f"Reference {task.output.lower()}"})
         mode = self.mode or task.mode
         if mode not in MODES:
             raise NlgaugeError(f"judge: mode '{mode}'; there are {', '.join(MODES)}.")

@@ -49,7 +49,7 @@ def judged(
     progress: Progress | None = None,
 ) -> Judged:
     judge = metric.decided()
-    found = ask(judge.requests(batch), replies, how or Asking(key=find_key()), progress)
+    found = ask(judge.requests(batch), replies, how or Asking(key=find_key()), progress, judge.count(batch))
     return Judged(judge, judge.scores(batch, found), found)
 
 
