@@ -1,0 +1,90 @@
+"""What analyses share that set several aspects beside the metrics (paper 003): the panel, its rankings, and the notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.analyses._common import Named, measures_of, people_note, signature
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.errors import DataError
+from nlgauge.stats.measure import Measure
+
+H = "H:"  # as the paper marks people's ratings among the metrics
+
+
+@dataclass(frozen=True)
+class Sides:
+    """People's aspects and the metrics of one data set on one grid, more always better."""
+
+    panel: Panel
+    humans: dict[str, Array]
+    notes: list[str]
+
+    @classmethod
+    def of(
+        cls,
+        data: Dataset,
+        aspects: Sequence[str] | None = None,
+        metrics: Sequence[str] | None = None,
+        keep_people: bool = False,
+        aggregate: Aggregate = "mean",
+        seed: int = 0,
+    ) -> Sides:
+        chosen = [data.aspect(a) for a in aspects] if aspects else data.aspects or [data.aspect()]
+        panel = data.panel(
+            chosen[0], metrics=metrics, keep_people=keep_people, aggregate=aggregate, seed=seed
+        )
+        humans = {a: panel.humans[a] for a in chosen if a in panel.humans}
+        empty = [a for a in chosen if a not in humans or np.isnan(humans[a]).all()]
+        notes = [f"no ratings left for: {', '.join(empty)}."] if empty else []
+        humans = {a: h for a, h in humans.items() if a not in empty}
+        if not humans:
+            raise DataError(f"{data.name}: no rated outputs are left.")
+        return cls(panel, humans, notes)
+
+    @property
+    def names(self) -> list[str]:
+        """Aspects (marked H:), then metrics."""
+        return [*(H + a for a in self.humans), *self.panel.metrics]
+
+    @property
+    def human(self) -> NDArray[np.bool_]:
+        return np.arange(len(self.names)) < len(self.humans)
+
+    def people(self) -> Array:
+        return np.stack(list(self.humans.values()))
+
+    def automatic(self) -> Array:
+        """Metrics, turned so that more is better; none is no error here."""
+        return self.panel.oriented() if self.panel.metrics else np.empty((0, *self.people().shape[1:]))
+
+    def scores(self) -> Array:
+        """Aspects and metrics as one array, in the order of `names`."""
+        return np.concatenate([self.people(), self.automatic()])
+
+    def remarks(self) -> list[str]:
+        """Notes that every table of these data carries."""
+        notes = [*self.notes, *people_note(self.panel)]
+        if self.panel.lower:
+            notes.append(f"less is better: {', '.join(sorted(self.panel.lower))}; their sign is turned here.")
+        missing = int(np.isnan(self.scores()).sum())
+        if missing:
+            notes.append(f"{missing} of {self.scores().size} ratings and scores are missing.")
+        return notes
+
+    def signature(self, **more: object) -> str:
+        return signature(self.panel, aspect=",".join(self.humans), **more)
+
+
+def measure_for(panel: Panel, measure: Named | None) -> Measure:
+    """The measure asked for; else Kendall's tau within inputs, or over all outputs where there is one system."""
+    return measures_of(measure or ("input/kendall" if panel.n_systems > 1 else "global/kendall"))[0]
+
+
+def short(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.3f}".replace("0.", ".", 1)

@@ -1,0 +1,97 @@
+"""When a metric came out and which family it belongs to: from `released.csv`, from our own registry, or from the user.
+
+`released.csv` holds facts of the literature: a pattern for the names that published tables give a metric (no case, the first
+that is found in the name counts), family, year in which it was first public (preprints count), and source.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from nlgauge import registry
+from nlgauge.errors import NlgaugeError
+from nlgauge.spec import parse_spec
+
+FILE = Path(__file__).with_name("released.csv")
+
+
+class Release(NamedTuple):
+    family: str
+    year: int
+
+
+Pattern = tuple[re.Pattern[str], Release | None]
+Given = str | Path | Sequence[Mapping[str, str]] | Mapping[str, "int | tuple[str, int]"] | None
+
+
+def releases(names: list[str], given: Given = None) -> dict[str, Release | None]:
+    """Family and year of each metric; None where they are not known.
+
+    `given` goes before what is known here: a mapping name -> year or (family, year), a CSV like released.csv, or its rows.
+
+    >>> releases(["ROUGE_WE_1", "rouge_2_f_score", "my metric"], {"my metric": 2024})
+    {'ROUGE_WE_1': Release(family='ROUGE-WE', year=2015), 'rouge_2_f_score': Release(family='ROUGE', year=2004),
+     'my metric': Release(family='my metric', year=2024)}
+    """
+    own: dict[str, Release] = {}
+    patterns = list(_shipped())
+    if isinstance(given, Mapping):
+        own = {
+            n: Release(str(v[0]), int(v[1])) if isinstance(v, tuple | list) else Release(n, int(v))
+            for n, v in given.items()
+        }
+    elif isinstance(given, str | Path):
+        patterns = [*_file(Path(given)), *patterns]
+    elif given is not None:
+        patterns = [*_patterns(given, "years"), *patterns]
+    return {name: own.get(name) or _look_up(name, patterns) for name in names}
+
+
+def _look_up(name: str, patterns: list[Pattern]) -> Release | None:
+    for pattern, found in patterns:
+        if pattern.search(name):
+            return found
+    return _registered(name)
+
+
+def _registered(name: str) -> Release | None:
+    """One of our own metrics: its variants are those of one name with other parameters."""
+    try:
+        base = parse_spec(name)[0]
+        facts = registry.get("metric", base).facts
+    except (NlgaugeError, AttributeError):
+        return None
+    return None if facts.family == "control" else Release(base, int(facts.year))
+
+
+@cache
+def _shipped() -> tuple[Pattern, ...]:
+    return tuple(_file(FILE))
+
+
+def _file(path: Path) -> list[Pattern]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise NlgaugeError(
+            f"{path}: {error.strerror}; years= takes a CSV with pattern, family and year."
+        ) from None
+    return _patterns(csv.DictReader(text.splitlines()), str(path))
+
+
+def _patterns(rows: Iterable[Mapping[str, str]], where: str) -> list[Pattern]:
+    found: list[Pattern] = []
+    try:
+        for row in rows:
+            release = Release(row["family"], int(row["year"])) if row["year"] else None
+            found.append((re.compile(row["pattern"], re.I), release))
+    except (KeyError, ValueError, TypeError, re.error) as error:
+        raise NlgaugeError(
+            f"{where}, line {len(found) + 2}: expected columns pattern (a regular expression), family and year; {error!r}."
+        ) from None
+    return found

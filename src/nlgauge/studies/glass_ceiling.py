@@ -1,0 +1,199 @@
+"""Paper 003 (glass ceiling): the numbers it prints, on the score tables that its authors released.
+
+The paper prints block means of complementarity (Finding 1, Fig. 2) and sizes; Fig. 1 and 3 are pictures, their statements in words
+are kept as counts of cases in which they hold. Its people are among the systems (the dialogue tables), so they stay in here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from nlgauge.analyses.complementarity import complementarity, matrix
+from nlgauge.analyses.predictability import predictability
+from nlgauge.analyses.progress import progress_over_years
+from nlgauge.data.dataset import Dataset
+from nlgauge.stats.rankings import BLOCKS, RULES, Block, Rule, block_values
+from nlgauge.studies import Key, Ours, Sources, study
+from nlgauge.table import Row, Table
+
+SETS = (
+    "usr-persona-table", "usr-topical-table", "flickr", "tac08", "tac09", "realsumm-table", "summeval-table", "mlqe-table",
+)  # fmt: skip
+TASKS = {
+    "usr-persona-table": "dialogue", "usr-topical-table": "dialogue", "flickr": "image description", "mlqe-table": "translation",
+}  # fmt: skip
+TAC11 = "TAC11 of the paper is not at hand (TAC10 of its text is TAC_09 in the released tables)"
+NEAR = 0.05  # what "marginal" is taken to mean
+
+
+@study("003", "data", title="Size of the study (section 1)", sets=SETS)
+def sizes(sources: Sources) -> Ours:
+    sets = {name: sources(name) for name in SETS}
+    scores = sum((len(d.aspects) + len(d.metrics)) * len(d) for d in sets.values())
+    tasks = {TASKS.get(name, "summarisation") for name in SETS}
+    return Ours(
+        {("datasets",): len(SETS), ("tasks",): len(tasks), ("scores in thousands",): scores / 1000},
+        {
+            (): f"{TAC11}: with its about 44 × 54 outputs and 15 columns there would be nine sets and 276 thousand scores."
+        },
+    )
+
+
+@study("003", "fig2", title="Complementarity, mean over pairs and sets (Finding 1)", sets=SETS)
+def blocks(sources: Sources) -> Ours:
+    by_set = {rule: _by_set(sources, rule) for rule in RULES}
+    pooled = {rule: _pooled(found) for rule, found in by_set.items()}
+    values: dict[Key, float] = {}
+    reasons: dict[Key, str] = {(): TAC11}
+    set_means: dict[Block, np.ndarray] = {}
+    for block, found in pooled["decided"].items():
+        means = np.array([own[block].mean() for own in by_set["decided"].values() if block in own])
+        set_means[block] = means
+        values[block, "mean"] = float(found.mean())
+        values[block, "±"] = _error(found)
+        reasons[block, "±"] = (
+            f"the paper does not say what ± is; ours is the standard error over pairs (over the means of the sets {_short(_error(means))})"
+        )
+    return Ours(
+        values,
+        reasons,
+        notes=[
+            "distance: pairs of systems in opposite order among the pairs that neither side ties. That the authors counted so is a "
+            "guess: of nine treatments of ties that were tried it alone gives the three printed means.",
+            *(f"{rule}: {_listed(pooled[rule])}." for rule in ("tau-b", "inversions")),
+            "Eq. 3 as worded counts inversions over all pairs, where ties cost nothing; tau = 1 − 2d of the text is tau-b.",
+            f"mean over the pairs of all sets together, as the text has it; the mean of the sets' means is {_listed(set_means)}.",
+            f"{TAC11}.",
+        ],
+    )
+
+
+def _pooled(by_set: Mapping[str, Mapping[Block, np.ndarray]]) -> dict[Block, np.ndarray]:
+    """Distances of all pairs of all sets, block by block."""
+    return {
+        block: np.concatenate([own[block] for own in by_set.values() if block in own]) for block in BLOCKS
+    }
+
+
+def _error(values: np.ndarray) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def _by_set(sources: Sources, rule: Rule) -> dict[str, dict[Block, np.ndarray]]:
+    found = {}
+    for name in SETS:
+        _, human, distances = matrix(complementarity(sources(name), distance=rule, keep_people=True))
+        found[name] = {b: v for b, v in block_values(np.array(distances), np.array(human)).items() if len(v)}
+    return found
+
+
+def _listed(blocks: Mapping[Block, np.ndarray]) -> str:
+    return ", ".join(f"{block} {_short(float(values.mean()))}" for block, values in blocks.items())
+
+
+@study("003", "claims", title="Finding 1 set by set", sets=SETS)
+def claims(sources: Sources) -> Ours:
+    found = _by_set(sources, "decided")
+    ours: dict[Key, float] = {}
+    reasons: dict[Key, str] = {}
+    for other, on in ((BLOCKS[1], "8 sets"), (BLOCKS[0], "5 sets with two or more aspects")):
+        key = (f"human–automatic distance above {other}", on)
+        cases = {s: (b[BLOCKS[2]].mean(), b[other].mean()) for s, b in found.items() if other in b}
+        ours[key] = sum(mixed > same for mixed, same in cases.values())
+        reasons[key] = "not on " + ", ".join(
+            f"{s} ({_short(m)}, {_short(o)})" for s, (m, o) in cases.items() if m <= o
+        )
+    return Ours(
+        ours, reasons, notes=["distance between pairs that neither side ties, as in fig2; mean over pairs."]
+    )
+
+
+@study(
+    "003", "claims-prediction", title="Finding 2 and Fig. 1, aspect by aspect", sets=SETS, slow=True
+)  # about two minutes of XGBoost
+def prediction_claims(sources: Sources) -> Ours:
+    counted = _Counted()
+    notes = []
+    for on, split, measure in (
+        ("XGBoost, folds of inputs", "inputs", "input/kendall"),
+        ("XGBoost, plain folds", "outputs", "global/kendall"),
+    ):
+
+        def table(data: Dataset, split: str = split, measure: str = measure) -> Table:
+            return predictability(data, split=split, measure=measure, keep_people=True)  # type: ignore[arg-type]
+
+        best: list[float] = []
+        for name, by in _aspects(sources, table, "predicted from"):
+            value = {k: row["value"] for k, row in by.items()}
+            best.append(value["best metric"])
+            counted.add("automatic metrics do not exceed .4", on, name, value["automatic"], 0.4)
+            if "human" in value:
+                counted.add(
+                    "people's other aspects predict better than automatic metrics",
+                    on, name, value["automatic"], value["human"],
+                )  # fmt: skip
+                counted.add(
+                    "automatic metrics add less than .05 to people's other aspects",
+                    on, name, value["both"] - value["human"], NEAR,
+                )  # fmt: skip
+        notes.append(
+            f"{on} ({measure}): the best single metric, chosen on the training folds, exceeds .4 on {sum(b > 0.4 for b in best)} of "
+            f"{len(best)} aspects."
+        )
+    for name, by in _aspects(sources, lambda d: progress_over_years(d, keep_people=True), "year"):
+        years = sorted(by)
+        if years[-1] == 2019:
+            gain = by[2019]["value"] - by[years[-2]]["value"]
+            counted.add(
+                "metrics of 2019 add less than .05 to all before",
+                "XGBoost, folds of inputs",
+                name,
+                gain,
+                NEAR,
+            )
+    return Ours(
+        counted.held,
+        counted.reasons(),
+        notes=[
+            "a case is one aspect of one set (23; 20 have other aspects, 22 have metrics of 2019 and before). The paper says 'rarely' "
+            "and 'not marginally', so a few exceptions do not contradict it.",
+            *notes,
+            "so a part of the ceiling is the learner's: XGBoost with its defaults falls behind one well-chosen metric on small sets.",
+            "how the folds of the paper were drawn, and XGBoost's settings, are not told; defaults of the library here.",
+        ],
+    )
+
+
+class _Counted:
+    """In how many cases a claim holds, and the others in words."""
+
+    def __init__(self) -> None:
+        self.held: dict[Key, float] = {}
+        self.broken: dict[Key, list[str]] = {}
+
+    def add(self, claim: str, on: str, name: str, value: float, most: float) -> None:
+        key = (claim, on)
+        self.held[key] = self.held.get(key, 0) + (value <= most)
+        if value > most:
+            self.broken.setdefault(key, []).append(f"{name} {_short(value)}")
+
+    def reasons(self) -> dict[Key, str]:
+        return {key: "exceptions: " + ", ".join(cases) for key, cases in self.broken.items()}
+
+
+def _aspects(
+    sources: Sources, run: Callable[[Dataset], Table], column: str
+) -> Iterator[tuple[str, dict[Any, Row]]]:
+    """`set aspect` and its rows by a column, for every aspect of every set."""
+    for name in SETS:
+        sources.tell(f"003 {name}")
+        rows = run(sources(name)).rows
+        for aspect in dict.fromkeys(row["aspect"] for row in rows):
+            yield f"{name} {aspect}", {row[column]: row for row in rows if row["aspect"] == aspect}
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".replace("0.", ".", 1)
