@@ -15,6 +15,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array, Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.stats.corrections import holm
+from nlgauge.stats.dealt import dealt_test
 from nlgauge.stats.fisher import fisher_test
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.table import Row, Table
@@ -123,7 +124,10 @@ def _check(
 ) -> float:
     if np.isnan(seen) or draws < 1:
         return float("nan")
-    pooled = np.concatenate([_alike(part, measure.coefficient) for part in (one, two)], axis=1)
+    if measure.coefficient != "kendall":
+        parts = ((one[0], one[1]), (two[0], two[1]))
+        return dealt_test(*parts, ranks=measure.coefficient == "spearman", draws=draws, rng=rng)
+    pooled = np.concatenate([(rankdata(part, axis=1) - 0.5) / part.shape[1] for part in (one, two)], axis=1)
     n, hits, known = one.shape[1], 0, 0
     for _ in range(draws):
         dealt = pooled[:, rng.permutation(pooled.shape[1])]
@@ -132,11 +136,3 @@ def _check(
             known += 1
             hits += abs(drawn) >= abs(seen) - 1e-10
     return (hits + 1) / (known + 1)
-
-
-def _alike(part: Array, coefficient: str) -> Array:
-    """Both parts on one scale, else a shift between them would make correlation by itself."""
-    if coefficient == "pearson":
-        spread = part.std(axis=1, keepdims=True)
-        return np.asarray((part - part.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0))
-    return np.asarray((rankdata(part, axis=1) - 0.5) / part.shape[1])

@@ -183,16 +183,27 @@ class Dataset:
         )  # fmt: skip
 
     def by(self, *columns: str) -> Iterator[tuple[dict[str, Any], Dataset]]:
-        """One Dataset per combination of values of the columns, in order of appearance."""
+        """One Dataset per combination of values of the columns, in order of appearance.
+
+        `column=value` makes two parts: those outputs, and all others ("not value").
+        """
+        samples = self.samples
         for column in columns:
-            if column not in self.samples.columns:
+            name, equals, value = column.partition("=")
+            if column not in samples.columns and equals and name in samples.columns:
+                same = (pl.col(name).cast(pl.String) == value).fill_null(False)
+                if not samples.select(same.any()).item():
+                    raise NameUnknown(f"{self.name}: column '{name}' has no value '{value}'.")
+                words = pl.when(same).then(pl.lit(value)).otherwise(pl.lit(f"not {value}"))
+                samples = samples.with_columns(words.alias(column))
+            elif column not in samples.columns:
                 known = [
                     c for c in self.samples.columns if c not in ("output", "source", "references", "context")
                 ]
                 raise NameUnknown(
                     f"{self.name}: no column '{column}'.{did_you_mean(column, known)} Columns: {', '.join(known)}."
                 )
-        for values, rows in self.samples.group_by(list(columns), maintain_order=True):
+        for values, rows in samples.group_by(list(columns), maintain_order=True):
             group = dict(zip(columns, values, strict=True))
             yield group, self.where(rows, f"{self.name}: {', '.join(str(v) for v in values)}")
 

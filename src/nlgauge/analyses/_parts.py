@@ -1,0 +1,136 @@
+"""Parts of a data set: how they are made, the correlations in each, and whether two of them differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from nlgauge.analyses._common import Named, measures_of
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.errors import NlgaugeError
+from nlgauge.stats.dealt import Bools, dealt_tests
+from nlgauge.stats.fisher import fisher_test
+from nlgauge.stats.measure import Measure, evaluate
+from nlgauge.stats.zero import zero_test
+
+FISHER = "Fisher's z test for two independent correlations (variances of Bonett and Wright), two-sided"
+STAR = "* p < {level:g} that the correlation is not zero (t distribution, outputs taken as independent, no correction)"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Outputs that share the values of some columns."""
+
+    group: dict[str, str]
+    data: Dataset
+
+    @property
+    def name(self) -> str:
+        return ", ".join(self.group.values()) or "all"
+
+
+def columns_of(by: str | Sequence[str] | None) -> list[str]:
+    return [by] if isinstance(by, str) else list(by or [])
+
+
+def parts_of(data: Dataset, by: str | Sequence[str] | None) -> list[Part]:
+    """The parts by columns (`mr_type=inform` is one too); the whole set as one part without columns."""
+    columns = columns_of(by)
+    if not columns:
+        return [Part({}, data)]
+    return [Part({c: str(group[c]) for c in columns}, part) for group, part in data.by(*columns)]
+
+
+def comparable(parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
+    """Pairs of parts that differ in the last column only: two systems on one data set, not on two."""
+    for i, j in combinations(range(len(parts)), 2):
+        if list(parts[i].group.values())[:-1] == list(parts[j].group.values())[:-1]:
+            yield i, j
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to take of each part."""
+
+    metrics: Sequence[str] | None = None
+    keep_people: bool = False
+    aggregate: Aggregate = "mean"
+    seed: int = 0
+
+    def panel(self, part: Part, aspect: str) -> Panel:
+        # A part that is one system keeps it, whoever wrote it.
+        keep = self.keep_people or "system" in part.group
+        options: dict[str, Any] = {"metrics": self.metrics, "keep_people": keep, "aggregate": self.aggregate}
+        return part.data.panel(part.data.aspect(aspect), seed=self.seed, **options)
+
+
+def single(measure: Named, who: str) -> Measure:
+    """A measure that is one correlation over outputs; the tests here are for those."""
+    chosen = measures_of(measure)[0]
+    if chosen.grouping != "global" or chosen.coefficient not in ("pearson", "spearman", "kendall"):
+        raise NlgaugeError(
+            f"{who}: {chosen} is no single correlation over outputs; use global/pearson, global/spearman or global/kendall."
+        )
+    return chosen
+
+
+@dataclass(frozen=True)
+class Found:
+    """One correlation: value, points, p that it is zero; NaN with its reason."""
+
+    value: float
+    n: int
+    p: float
+    reason: str | None
+
+
+def correlations(stacked: Array, human: Array, measure: Measure) -> list[Found]:
+    """Of every metric (K × N × M)."""
+    found = evaluate(stacked, human, [measure])
+    there = np.isfinite(stacked) & np.isfinite(human)
+    n = there.sum(axis=(1, 2))
+    p = zero_test(found.value[:, 0], n, measure.coefficient)
+    return [
+        Found(float(found.value[k, 0]), int(n[k]), float(p[k]), found.reason[k, 0])
+        for k in range(len(stacked))
+    ]
+
+
+def differ(one: Sequence[Found], two: Sequence[Found], measure: Measure) -> list[float]:
+    """Fisher's p for each metric that its correlation is as strong in two parts; .3 and -.3 are equally strong."""
+    r1, n1, r2, n2 = (
+        np.array(v, np.float64)
+        for part in (one, two)
+        for v in ([abs(f.value) for f in part], [f.n for f in part])
+    )
+    return [float(p) for p in fisher_test(r1, n1, r2, n2, coefficient=measure.coefficient)]
+
+
+def checked(
+    stacked: Array, human: Array, one: Bools, two: Bools, found: tuple[Sequence[Found], Sequence[Found]], measure: Measure,
+    draws: int, rng: np.random.Generator,
+) -> Array:  # fmt: skip
+    """The permutation check of `differ` for every metric (K × N × M); NaN for Kendall and without draws."""
+    if measure.coefficient == "kendall" or draws < 1:
+        return np.full(len(stacked), np.nan)
+    x = stacked.reshape(len(stacked), 1, -1)[:, 0].copy()
+    # Without sign: scores that fall with the ratings in a part change their sign there.
+    for mask, values in zip((one.ravel(), two.ravel()), found, strict=True):
+        turned = np.array([v.value < 0 for v in values])
+        x[np.ix_(turned, mask)] *= -1
+    ranks = measure.coefficient == "spearman"
+    return dealt_tests(x, human.ravel(), one.ravel(), two.ravel(), ranks=ranks, draws=draws, rng=rng)
+
+
+def starred(value: float, p: float, level: float, decimals: int = 2, more: str = "") -> str:
+    """`-.21*`: the value as tables print it, a star when it is significant."""
+    if np.isnan(value):
+        return "–"
+    text = f"{value:.{decimals}f}"
+    text = text.replace("0.", ".", 1) if abs(value) < 1 else text
+    return text + ("*" if p < level else "") + more

@@ -1,0 +1,42 @@
+"""Types of metrics as paper 004 sorts them: by words in common with references, or by grammar and form of the output alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from nlgauge.data.families import families_of, family_of
+
+WORD, GRAMMAR, OTHER = "word-based", "grammar-based", "other"
+Types = Mapping[str, Sequence[str]]
+OVERLAP = {
+    "ROUGE", "BLEU", "chrF", "METEOR", "CIDEr", "NIST", "LEPOR", "TER", "S3", "JS", "ROUGE-WE",
+}  # fmt: skip
+WORDS_TOO = re.compile(
+    r"^(unigram|ngram|char|f1|sari|gleu|wer|cer|lev|edit|jaccard|overlap|coverage|spice|sim\b|sim\.)|[._-](overlap|dist)$",
+    re.I,
+)
+FORM = re.compile(
+    r"flesch|readab|^len|[._-]len(gth)?$|length|(^|[._-])(cpw|wps|sps|spw|pspw|ppw|pol|msp|prs)$|poly|missp|spell|parser|grammar|fluency|perplex",
+    re.I,
+)
+
+
+def type_of(metric: str) -> str:
+    """The type of a metric by its name.
+
+    >>> type_of("Bleu_4"), type_of("sys.read.flesch"), type_of("BERTScore")
+    ('word-based', 'grammar-based', 'other')
+    """
+    if family_of(metric) in OVERLAP or WORDS_TOO.search(metric):
+        return WORD
+    return GRAMMAR if FORM.search(metric) else OTHER
+
+
+def types_of(metrics: Sequence[str], given: Types | None = None) -> dict[str, str]:
+    """Metric -> type. `given` ({type: [metrics]}) has the last word on the metrics it names, and then others are left out."""
+    if given is None:
+        return {m: type_of(m) for m in metrics}
+    said = families_of(metrics, given)  # complains about unknown names
+    named = {m for members in given.values() for m in members}
+    return {m: t for m, t in said.items() if m in named}

@@ -1,0 +1,323 @@
+"""Paper 004's questions on any data: each against scipy, sklearn or a count by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from analysis_panels import by, noisy_panel, panel_of, upside_down, with_holes
+from scipy import stats
+
+from nlgauge import registry
+from nlgauge.analyses.best_metric import best_metric
+from nlgauge.analyses.inter_metric import inter_metric
+from nlgauge.analyses.quality_bins import quality_bins
+from nlgauge.analyses.relative_ranking import relative_ranking, signed_rank_p
+from nlgauge.analyses.split import split
+from nlgauge.analyses.system_means import system_means
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.load import load
+from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+
+
+def two_domains(inputs: int = 40, systems: str = "AB", seed: int = 0) -> Dataset:
+    """`good` follows people in news only, `flat` nowhere, `back` is lower-is-better and follows them everywhere."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for domain in ("news", "chat"):
+        for i in range(inputs):
+            for s in systems:
+                q = float(rng.integers(1, 7))
+                rows.append(
+                    {"system": s, "input": f"{domain}{i}", "domain": domain, "output": f"{s} says " + "word " * int(rng.integers(1, 9)),
+                     "references": [f"reference {i}"] * (1 + i % 3), "quality": q, "style": float(rng.integers(1, 7)),
+                     "good": q + rng.normal(0, 0.5 if domain == "news" else 20), "flat": rng.normal(), "back": -q + rng.normal(0, 2)}
+                )  # fmt: skip
+    return load(rows, human=["quality", "style"], metrics=["good", "flat", "back"], lower=["back"])
+
+
+def frame(data: Dataset, aspect: str = "quality") -> Any:
+    return (
+        data.samples.join(data.scores, on=["system", "input"])
+        .join(data.ratings.filter(data.ratings["aspect"] == aspect), on=["system", "input"])
+        .to_pandas()
+    )
+
+
+# --- split
+
+
+def test_split_gives_scipys_rho_and_p_of_every_part_and_marks_the_stronger_one() -> None:
+    data = two_domains()
+    rows = by(split(data, by="domain", aspects=["quality"]), "metric", "part")
+    table = frame(data)
+    for domain in ("news", "chat"):
+        part = table[table["domain"] == domain]
+        found = stats.spearmanr(part["good"], part["value"])
+        row = rows["good", domain]
+        assert (row["value"], row["p"], row["n"]) == pytest.approx((found.statistic, found.pvalue, 80))
+    assert rows["good", "news"]["stronger"] and not rows["good", "chat"]["stronger"]
+    assert not any(rows[m, d]["stronger"] for m in ("flat", "back") for d in ("news", "chat"))
+    assert rows["good", "news"]["shown"].endswith("*†")
+
+
+def test_split_by_a_value_puts_all_others_together() -> None:
+    data = two_domains()
+    rows = by(split(data, by="domain=news", aspects=["quality"]), "metric", "part")
+    assert {part for _, part in rows} == {"news", "not news"}
+    whole = by(split(data, by="domain", aspects=["quality"]), "metric", "part")
+    assert rows["good", "not news"]["value"] == whole["good", "chat"]["value"]
+    with pytest.raises(NameUnknown, match="has no value 'sport'"):
+        split(data, by="domain=sport")
+
+
+def test_split_compares_parts_that_differ_in_the_last_column_only() -> None:
+    rows = split(two_domains(), by=["domain", "system"], aspects=["quality"], correction="none").rows
+    table = by(split(two_domains(), by=["domain", "system"], aspects=["quality"]), "metric", "part")
+    assert len({r["part"] for r in rows}) == 4
+    z = [np.arctanh(abs(table["good", f"news, {s}"]["value"])) for s in "AB"]
+    spread = sum((1 + table["good", f"news, {s}"]["value"] ** 2 / 2) / 37 for s in "AB")
+    p = 2 * stats.norm.sf(abs(z[0] - z[1]) / np.sqrt(spread))
+    assert table["good", "news, A"]["p raw"] == pytest.approx(p)  # A on chat plays no part in it
+
+
+def test_opposite_signs_of_one_size_are_equally_strong() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(2, 60))
+    x = z + rng.normal(0, 1, z.shape)
+    rows = [
+        {"system": "A", "input": f"{d}{i}", "part": d, "q": z[k, i], "m": x[k, i] * (1 if k else -1)}
+        for k, d in enumerate("ab")
+        for i in range(60)
+    ]
+    table = split(load(rows, human=["q"], metrics=["m"]), by="part", draws=200)
+    assert all(row["p raw"] > 0.05 and row["p check"] > 0.05 and not row["stronger"] for row in table)
+
+
+# --- system means
+
+
+def test_means_spread_and_test_are_those_of_scipy() -> None:
+    data = two_domains()
+    rows = by(system_means(data, by="domain"), "quantity", "domain", "system")
+    table = frame(data)
+    a, b = (table[(table["domain"] == "news") & (table["system"] == s)]["value"] for s in "AB")
+    row = rows["quality", "news", "A"]
+    assert (row["mean"], row["SD"], row["n"]) == pytest.approx((a.mean(), a.std(), 40))
+    assert (
+        row["p"]
+        == rows["quality", "news", "B"]["p"]
+        == pytest.approx(stats.ttest_ind(a, b, equal_var=False).pvalue)
+    )
+
+
+def test_the_best_system_of_a_lower_is_better_metric_has_the_lowest_mean() -> None:
+    data = two_domains(systems="ABC")
+    rows = [r for r in system_means(data) if r["quantity"] == "back"]
+    assert min(rows, key=lambda r: r["mean"])["best"]
+    assert sum(r["best"] for r in rows) == 1
+    assert sum(np.isnan(r["p"]) for r in rows) == 1  # the best one is not tested against itself
+
+
+def test_three_systems_are_corrected_by_holm() -> None:
+    data = two_domains(systems="ABC")
+    rows = [r for r in system_means(data, metrics=["flat"]) if r["quantity"] == "flat"]
+    best = next(r for r in rows if r["best"])
+    values = {s: frame(data)[frame(data)["system"] == s]["flat"] for s in "ABC"}
+    raw = sorted(
+        stats.ttest_ind(values[r["system"]], values[best["system"]], equal_var=False).pvalue
+        for r in rows
+        if not r["best"]
+    )
+    found = sorted(r["p"] for r in rows if not r["best"])
+    assert found == pytest.approx([min(1, 2 * raw[0]), max(min(1, 2 * raw[0]), raw[1])])
+
+
+# --- relative ranking
+
+
+def test_accuracy_counted_by_hand_with_ties_on_both_sides() -> None:
+    human = {"A": [1, 2, 3, 4, 5], "B": [1, 1, 4, 4, 6]}
+    metric = {"A": [0.5, 0.9, 0.1, 0.3, 0.3], "B": [0.5, 0.1, 0.2, 0.4, 0.2]}
+    rows = [
+        {"system": s, "input": str(i), "q": human[s][i], "m": metric[s][i], "minus": -metric[s][i]}
+        for s in "AB"
+        for i in range(5)
+    ]
+    table = by(relative_ranking(load(rows, human=["q"], metrics=["m", "minus"], lower=["minus"])), "metric")
+    # tie and tie, A and A, B and B are right; a tie that the metric breaks and the last pair are wrong
+    assert table["m"]["accuracy"] == table["minus"]["accuracy"] == pytest.approx(60.0)
+    assert table["m"]["pairs"] == 5
+
+
+def test_quantised_scores_tie_where_steps_are_shared() -> None:
+    rows = [
+        {"system": s, "input": str(i), "q": q, "m": m}
+        for i, (pair_q, pair_m) in enumerate(
+            [((1, 1), (0.10, 0.12)), ((2, 1), (0.9, 0.2)), ((1, 2), (0.0, 1.0))]
+        )
+        for s, q, m in zip("AB", pair_q, pair_m, strict=True)
+    ]
+    [row] = relative_ranking(load(rows, human=["q"], metrics=["m"]), levels=2).rows
+    assert (row["accuracy"], row["quantised"]) == pytest.approx((200 / 3, 100.0))
+
+
+def test_signed_ranks_of_right_and_wrong_pairs_are_scipys_wilcoxon() -> None:
+    rng = np.random.default_rng(1)
+    ours, theirs = rng.random(300) < 0.5, rng.random((4, 300)) < 0.4
+    expected = [
+        stats.wilcoxon(
+            ours.astype(float) - t, method="asymptotic", correction=False, zero_method="wilcox"
+        ).pvalue
+        for t in theirs.astype(float)
+    ]
+    assert signed_rank_p(ours, theirs) == pytest.approx(expected)
+
+
+def test_a_random_metric_is_not_better_than_random_and_a_good_one_is() -> None:
+    data = two_domains(inputs=80)
+    rows = by(relative_ranking(data, by="domain", aspects=["quality"]), "part", "metric")
+    assert rows["news", "good"]["significant"] and rows["news", "good"]["better in"] == 1.0
+    assert not rows["news", "flat"]["significant"]
+    tied = np.mean(
+        [len(set(g["value"])) == 1 for _, g in frame(data)[frame(data)["domain"] == "news"].groupby("input")]
+    )
+    assert rows["news", "good"]["random"] == pytest.approx(
+        50 * (1 - tied), abs=1.5
+    )  # random scores never tie
+
+
+def test_one_system_has_no_pairs() -> None:
+    data = two_domains()
+    one = data.where(data.samples.filter(data.samples["system"] == "A"))
+    with pytest.raises(NeedsMissing, match="one system only"):
+        relative_ranking(one)
+
+
+# --- quality bins
+
+
+def test_bins_of_1_to_6_are_the_papers_and_each_is_scipys_rho() -> None:
+    panel = two_domains(inputs=120).panel("quality")
+    rows = by(quality_bins(panel, draws=50), "metric", "bin")
+    human, x = panel.human, panel.metrics["back"]
+    masks = {
+        "bad": human <= 2,
+        "average": (human > 2) & (human < 5),
+        "good": human >= 5,
+        "average and good": human > 2,
+    }
+    for name, mask in masks.items():
+        row = rows["back", name]
+        assert row["n"] == mask.sum()
+        assert row["value"] == pytest.approx(stats.spearmanr(x[mask], human[mask]).statistic)
+
+
+def test_a_metric_that_works_among_bad_outputs_only_is_marked() -> None:
+    rng = np.random.default_rng(0)
+    human = rng.integers(1, 7, (4, 200)).astype(float)
+    metric = np.where(human <= 2, human + rng.normal(0, 0.2, human.shape), rng.normal(0, 3, human.shape))
+    rows = by(quality_bins(panel_of(human, {"m": metric}), draws=200), "bin")
+    assert rows["bad"]["stronger"] and rows["bad"]["p check"] < 0.01
+    assert "†" in rows["bad"]["shown"] and "†" not in rows["average and good"]["shown"]
+
+
+def test_a_scale_of_two_values_leaves_bins_without_a_value_and_says_why() -> None:
+    rng = np.random.default_rng(0)
+    human = rng.integers(0, 2, (3, 40)).astype(float)
+    with pytest.raises(NeedsMissing, match="same score"):
+        quality_bins(panel_of(human, {"m": rng.normal(size=human.shape)}))
+
+
+def test_cuts_that_mean_nothing_are_named() -> None:
+    panel = noisy_panel()
+    with pytest.raises(NlgaugeError, match="two rising numbers"):
+        quality_bins(panel, cuts=(5, 2))
+    with pytest.raises(NlgaugeError, match="no cuts 'halves'"):
+        quality_bins(panel, cuts="halves")  # type: ignore[arg-type]
+
+
+# --- best metric, inter-metric
+
+
+def test_the_best_metric_of_each_type_has_the_highest_absolute_rho() -> None:
+    panel = upside_down(noisy_panel(noise=(0.3, 1.0, 3.0, 9.0)), "m2")
+    rows = by(best_metric(panel, types={"sharp": ["m0", "m1"], "dull": ["m2", "m3"]}), "type")
+    assert (rows["sharp"]["metric"], rows["sharp"]["next"]) == ("m0", "m1")
+    assert rows["dull"]["metric"] == "m2" and rows["dull"]["value"] < 0
+    assert rows["sharp"]["clearly best"]
+
+
+def test_the_p_to_the_next_is_williams_with_both_metrics_turned_to_rise() -> None:
+    from nlgauge.stats.williams import williams_test
+
+    panel = upside_down(noisy_panel(noise=(1.0, 1.1)), "m1")
+    row = best_metric(panel, types={"all": ["m0", "m1"]}).rows[0]
+    a, b, h = (v.ravel() for v in (panel.metrics["m0"], -panel.metrics["m1"], panel.human))
+    r = [stats.spearmanr(*pair).statistic for pair in ((a, h), (b, h), (a, b))]
+    assert row["p to next"] == pytest.approx(float(williams_test(r[0], r[1], r[2], h.size)))
+
+
+def test_types_are_guessed_by_name_and_families_can_take_their_place() -> None:
+    panel = noisy_panel()
+    named = dict(
+        zip(["bleu", "rouge-l", "sys.read.flesch", "BERTScore"], panel.metrics.values(), strict=True)
+    )
+    panel = panel_of(panel.human, named)
+    assert [r["type"] for r in best_metric(panel)] == ["word-based", "grammar-based", "other"]
+    assert [r["type"] for r in best_metric(panel, group="family")] == [
+        "BLEU",
+        "ROUGE",
+        "sys.read.flesch",
+        "BERTScore",
+    ]
+
+
+def test_the_square_of_metrics_is_scipys_and_neighbours_say_the_same() -> None:
+    rng = np.random.default_rng(0)
+    base, other = rng.normal(size=(2, 6, 30))
+    metrics = {"a1": base, "b1": other, "a2": base + rng.normal(0, 0.1, base.shape), "b2": -other}
+    table = inter_metric(panel_of(rng.normal(size=base.shape), metrics))
+    values = by(table, "metric", "other")
+    assert values["a1", "b2"]["value"] == pytest.approx(
+        stats.spearmanr(base.ravel(), -other.ravel()).statistic
+    )
+    order = [m for m in dict.fromkeys(r["metric"] for r in table) if not m.startswith("people")]
+    assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset(("a1", "a2")), frozenset(("b1", "b2"))}
+    assert values["b1", "b1"]["cluster"] == values["b2", "b2"]["cluster"] != values["a1", "a1"]["cluster"]
+
+
+# --- every one of them
+
+
+PANELS = ["quality-bins", "best-metric", "inter-metric"]
+SETS = ["split", "system-means", "relative-ranking", "characteristics", "disagreements", "ensemble"]
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_missing_cells_two_systems_and_lower_is_better_on_panels(name: str) -> None:
+    run = registry.get("analysis", name)
+    panel = with_holes(upside_down(noisy_panel(systems=2, inputs=60), "m1"))
+    table = run(panel)
+    assert table.kind == name and table.rows and table.method and table.signature
+    str(table), table.to_latex(), table.to_json()
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_one_aspect_two_systems_missing_cells_and_lower_is_better_on_sets(name: str) -> None:
+    data = two_domains()
+    holes = data.scores.with_columns(good=data.scores["good"].scatter([1, 5], [None, None]))
+    data = data.with_scores(holes)
+    run = registry.get("analysis", name)
+    split_by = {"by": "domain"} if name in ("split", "ensemble") else {}
+    table = run(data, aspects=["quality"], **split_by)
+    assert table.kind == name and table.rows and table.method
+    str(table), table.to_latex(), table.to_json()
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_same_seed_gives_the_same_table(name: str) -> None:
+    run = registry.get("analysis", name)
+    split_by = {"by": "domain"} if name in ("split", "ensemble") else {}
+    assert run(two_domains(), **split_by).to_json() == run(two_domains(), **split_by).to_json()

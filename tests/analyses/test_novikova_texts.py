@@ -1,0 +1,176 @@
+"""Characteristics, disagreements and ensembles: what needs texts, references or domains."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from analysis_panels import by
+from scipy import stats
+
+from nlgauge.analyses.characteristics import characteristics, cut_of, describe
+from nlgauge.analyses.disagreements import OVER, UNDER, disagreements
+from nlgauge.analyses.ensemble import ensemble, fit
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.load import load
+from nlgauge.errors import NameUnknown, NeedsMissing
+
+
+def short_and_long(n: int = 120) -> Dataset:
+    """The metric follows people on outputs of two words only; others have nine."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(n):
+        for s in "AB":
+            words = 2 if rng.random() < 0.5 else 9
+            q = float(rng.integers(1, 6))
+            rows.append(
+                {"system": s, "input": str(i), "output": "w " * words, "source": "one source", "references": ["a b", "c d e f"][: 1 + i % 2],
+                 "year": 2000 + i, "quality": q, "m": q + rng.normal(0, 0.3 if words == 2 else 30)}
+            )  # fmt: skip
+    return load(rows, human=["quality"], metrics=["m"])
+
+
+def test_characteristics_are_counted_from_the_texts() -> None:
+    found = describe(short_and_long(), ["year"]).row(2, named=True)
+    assert (found["reference words"], found["references"], found["source words"], found["year"]) == (
+        3.0,
+        2.0,
+        2.0,
+        2001.0,
+    )
+
+
+def test_the_half_on_which_a_metric_works_is_found() -> None:
+    rows = by(characteristics(short_and_long(), columns="year", draws=200), "characteristic")
+    row = rows["output words"]
+    assert row["cut"] == 9.0 and row["significant"] and row["p check"] == pytest.approx(1 / 201)
+    assert row["low value"] > 0.9 > abs(row["high value"])
+    assert not rows["references"]["significant"] and not rows["year"]["significant"]
+    assert "source words" not in rows  # the same for all outputs
+
+
+def test_constant_characteristics_and_unknown_columns_are_named() -> None:
+    table = characteristics(short_and_long())
+    assert any("the same for all outputs: source words" in note for note in table.notes)
+    with pytest.raises(NameUnknown, match=r"no numeric column 'yeer'\. Did you mean 'year'"):
+        characteristics(short_and_long(), columns="yeer")
+
+
+def test_a_cut_leaves_no_half_empty() -> None:
+    assert cut_of(np.array([1.0, 2.0, 3.0, 4.0])) == 2.5
+    assert cut_of(np.array([1.0, 1.0, 1.0, 2.0])) == 2.0
+    assert cut_of(np.array([1.0, 2.0, 2.0, 2.0])) == 2.0
+
+
+def told() -> Dataset:
+    """Five outputs, ranks by people 0 … 4; the metric puts the worst on top and the best at the bottom."""
+    people, metric = [1, 2, 3, 4, 5], [9, 2, 3, 4, 1]
+    rows = [
+        {
+            "system": "A",
+            "input": f"i{k}",
+            "output": f"text {k}",
+            "q": people[k],
+            "m": metric[k],
+            "minus": -metric[k],
+        }
+        for k in range(5)
+    ]
+    return load(rows, human=["q"], metrics=["m", "minus"], lower=["minus"])
+
+
+def test_the_worst_disagreements_stand_first_with_their_texts() -> None:
+    rows = disagreements(told(), metric="m", top=1).rows
+    assert [(r["who"], r["output"], r["gap"]) for r in rows] == [
+        (OVER, "text 0", 1.0),
+        (UNDER, "text 4", -1.0),
+    ]
+
+
+def test_a_lower_is_better_metric_is_turned_and_agreement_is_no_disagreement() -> None:
+    same = disagreements(told(), metric="minus", top=1).rows
+    assert [r["output"] for r in same] == ["text 0", "text 4"]
+    together = disagreements(told(), top=5).rows
+    assert {r["output"] for r in together} == {"text 0", "text 4"}  # gaps of 0 are left out
+    with pytest.raises(NameUnknown, match="no scores of metric 'mm'"):
+        disagreements(told(), metric="mm")
+
+
+def test_ridge_weights_are_those_of_sklearn() -> None:
+    linear = pytest.importorskip("sklearn.linear_model")
+    preprocessing = pytest.importorskip("sklearn.preprocessing")
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(2, 3, (50, 4)), rng.normal(size=50)
+    scaled = preprocessing.StandardScaler().fit_transform(x)
+    assert fit(x, y, 2.0)[2] == pytest.approx(linear.Ridge(alpha=2.0).fit(scaled, y).coef_)
+
+
+def domains(turned: bool, n: int = 150) -> Dataset:
+    """Quality is the sum of two traits, one metric each; in `turned` data the second trait counts the other way in chat."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for domain in ("news", "chat"):
+        for i in range(n):
+            a, b = rng.normal(size=2)
+            sign = -1 if turned and domain == "chat" else 1
+            rows.append(
+                {"system": "AB"[i % 2], "input": f"{domain}{i // 2}", "domain": domain, "q": a + sign * b + rng.normal(0, 0.3), "one": a, "two": b}
+            )  # fmt: skip
+    return load(rows, human=["q"], metrics=["one", "two"])
+
+
+def test_an_ensemble_beats_each_metric_and_carries_to_a_like_domain() -> None:
+    rows = by(ensemble(domains(turned=False), by="domain"), "train", "test")
+    for key in (("news", "news"), ("news", "chat"), ("chat", "news")):
+        assert rows[key]["gain"] > 0.15 and rows[key]["p"] < 0.001
+    assert rows["news", "news"]["setting"] == "in-domain"
+
+
+def test_an_ensemble_does_not_carry_to_a_domain_where_a_trait_counts_the_other_way() -> None:
+    rows = by(ensemble(domains(turned=True), by="domain"), "train", "test")
+    assert rows["news", "news"]["ensemble"] > 0.85
+    assert rows["news", "chat"]["ensemble"] < 0.3
+
+
+def test_pure_chance_scores_nothing_in_domain() -> None:
+    """Folds must not leak: with 12 random families and few outputs, learning and testing on the same ones would look good."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {
+            "system": "AB"[i % 2],
+            "input": str(i // 2),
+            "q": rng.normal(),
+            **{f"m{k}": rng.normal() for k in range(12)},
+        }
+        for i in range(60)
+    ]
+    table = ensemble(load(rows, human=["q"], metrics=[f"m{k}" for k in range(12)]))
+    [row] = table.rows
+    assert row["ensemble"] < 0.2
+    fitted = fit(*_ranks(rows), 1.0)
+    x, y = _ranks(rows)
+    assert (
+        stats.spearmanr((x - fitted[0]) / fitted[1] @ fitted[2], y).statistic > 0.4
+    )  # what leaking would give
+    assert any("one part only" in note for note in table.notes)
+
+
+def _ranks(rows: list[dict[str, float]]) -> tuple[np.ndarray, np.ndarray]:
+    x = np.array([[r[f"m{k}"] for k in range(12)] for r in rows])
+    return stats.rankdata(x, axis=0) / len(x), stats.rankdata([r["q"] for r in rows]) / len(x)
+
+
+def test_families_are_averaged_and_a_family_that_a_domain_lacks_is_left_out() -> None:
+    data = domains(turned=False)
+    table = ensemble(data, by="domain", families={"both": ["one", "two"]})
+    assert {r["families"] for r in table} == {1}
+    chat = data.samples["domain"].to_numpy() == "chat"
+    gone = data.with_scores({"three": [None if c else 1.0 * i for i, c in enumerate(chat)]})
+    table = ensemble(gone, by="domain")
+    assert {r["families"] for r in table} == {2}
+    assert any("three" in note for note in table.notes)
+
+
+def test_too_little_to_learn_from_is_said() -> None:
+    with pytest.raises(NeedsMissing, match="no part has 20 outputs"):
+        ensemble(told())

@@ -1,0 +1,140 @@
+"""Stars of correlations, tests of two means, quantised scores and dealt-out parts, each against scipy or by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge.stats.dealt import dealt_test, dealt_tests
+from nlgauge.stats.quantise import quantise, scale_levels
+from nlgauge.stats.samples import MeanTest, mean_test
+from nlgauge.stats.zero import zero_test
+
+
+@pytest.mark.parametrize("n", [5, 20, 300])
+def test_a_star_is_scipys_p_of_pearson_and_spearman(n: int) -> None:
+    rng = np.random.default_rng(n)
+    x = rng.normal(size=n)
+    z = x + rng.normal(0, 2, n)
+    assert zero_test(*_of(stats.pearsonr(x, z), n)) == pytest.approx(stats.pearsonr(x, z).pvalue)
+    assert zero_test(*_of(stats.spearmanr(x, z), n), "spearman") == pytest.approx(
+        stats.spearmanr(x, z).pvalue
+    )
+
+
+def test_kendalls_star_is_scipys_asymptotic_p_without_ties() -> None:
+    rng = np.random.default_rng(1)
+    x, z = rng.normal(size=(2, 40))
+    found = stats.kendalltau(x, z, method="asymptotic")
+    assert zero_test(found.statistic, 40, "kendall") == pytest.approx(found.pvalue)
+
+
+def test_too_few_points_have_no_p_and_a_perfect_correlation_has_p_zero() -> None:
+    assert np.isnan(zero_test(0.5, 2))
+    assert np.isnan(zero_test(np.nan, 30))
+    assert zero_test(-1.0, 10) == 0.0
+    with pytest.raises(NlgaugeError, match="known for pearson"):
+        zero_test(0.1, 10, "tau-c")
+
+
+def _of(found: object, n: int) -> tuple[float, int]:
+    return float(found.statistic), n  # type: ignore[attr-defined]
+
+
+SCIPY = {
+    "t": lambda a, b: stats.ttest_ind(a, b, equal_var=False).pvalue,
+    "student": lambda a, b: stats.ttest_ind(a, b).pvalue,
+    "mann-whitney": lambda a, b: stats.mannwhitneyu(a, b).pvalue,
+    "paired-t": lambda a, b: stats.ttest_rel(a, b).pvalue,
+    "wilcoxon": lambda a, b: stats.wilcoxon(a, b).pvalue,
+}
+
+
+@pytest.mark.parametrize("test", SCIPY)
+def test_two_means_as_scipy_tests_them(test: MeanTest) -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(0, 1, 30), rng.normal(0.4, 2, 30)
+    assert mean_test(a, b, test) == pytest.approx(SCIPY[test](a, b))
+
+
+def test_missing_values_leave_a_pair_in_paired_tests_only() -> None:
+    a, b = np.array([1.0, 2.0, 4.0, np.nan, 3.0]), np.array([2.0, 4.0, 5.0, 9.0, 3.5])
+    assert mean_test(a, b, "paired-t") == pytest.approx(
+        stats.ttest_rel(a[[0, 1, 2, 4]], b[[0, 1, 2, 4]]).pvalue
+    )
+    assert mean_test(a, b, "t") == pytest.approx(stats.ttest_ind(a[[0, 1, 2, 4]], b, equal_var=False).pvalue)
+
+
+def test_sign_flips_come_near_the_exact_count_of_all_flips() -> None:
+    gap = np.array([0.5, 1.0, -0.2, 0.7, 0.9, 0.3])
+    every = np.array(np.meshgrid(*[[-1, 1]] * 6)).reshape(6, -1).T @ gap
+    exact = (np.abs(every) >= gap.sum() - 1e-9).mean()
+    drawn = mean_test(gap, np.zeros(6), "permutation", draws=20000, rng=np.random.default_rng(0))
+    assert drawn == pytest.approx(exact, abs=0.01)
+
+
+def test_equal_samples_do_not_differ_and_single_values_say_nothing() -> None:
+    same = np.full(4, 2.0)
+    assert [mean_test(same, same, t) for t in ("t", "wilcoxon", "permutation")] == [1.0, 1.0, 1.0]
+    assert np.isnan(mean_test(np.array([1.0]), same))
+    with pytest.raises(NameUnknown, match="no test 'z'"):
+        mean_test(same, same, "z")  # type: ignore[arg-type]
+
+
+def test_quantised_scores_are_bins_of_equal_width() -> None:
+    x = np.random.default_rng(3).random(200) * 7 - 2
+    by_numpy = np.histogram(x, 11)[0]
+    assert np.bincount(quantise(x, 11).astype(int), minlength=11).tolist() == by_numpy.tolist()
+    assert quantise([0.0, np.nan, 1.0], 3).tolist()[::2] == [0.0, 2.0]
+    assert np.isnan(quantise([0.0, np.nan, 1.0], 3)[1])
+
+
+@pytest.mark.parametrize(
+    ("ratings", "steps"),
+    [([1, 2, 3, 5], 5), ([1, 1.5, 6], 11), ([0, 1], 2), ([4, 4], 1), ([1, 4 / 3, 5 / 3, 3], 7)],
+)
+def test_steps_of_a_scale(ratings: list[float], steps: int) -> None:
+    assert scale_levels(ratings) == steps
+
+
+def test_parts_that_differ_are_told_apart_and_equal_ones_are_not() -> None:
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=400)
+    x = np.stack([z + rng.normal(0, 1, 400), np.where(np.arange(400) < 200, z, rng.normal(size=400))])
+    first = np.arange(400) < 200
+    p = dealt_tests(x, z, first, ~first, ranks=True, draws=400, rng=np.random.default_rng(0))
+    assert p[0] > 0.05
+    assert p[1] == pytest.approx(1 / 401)
+
+
+def test_the_dealt_p_is_the_share_of_dealings_with_as_large_a_difference() -> None:
+    """The plain twin: deal by hand and correlate with numpy; same stream of random numbers, same p."""
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(2, 2, 25))
+    b[0] += 0.5 * b[1]
+    ours = dealt_test((a[0], a[1]), (b[0], b[1]), ranks=False, draws=200, rng=np.random.default_rng(9))
+
+    def scaled(v: np.ndarray) -> np.ndarray:
+        return (v - v.mean()) / v.std()
+
+    x, z = (np.concatenate([scaled(a[k]), scaled(b[k])]) for k in (0, 1))
+    mask = np.arange(50) < 25
+    masks = (
+        np.random.default_rng(9).permuted(np.broadcast_to(np.where(mask, 1.0, 0.0), (200, 50)), axis=1) > 0
+    )
+
+    def gap(first: np.ndarray) -> float:
+        return abs(np.corrcoef(x[first], z[first])[0, 1] - np.corrcoef(x[~first], z[~first])[0, 1])
+
+    seen = gap(mask)
+    assert ours == pytest.approx((sum(gap(m) >= seen - 1e-10 for m in masks) + 1) / 201)
+
+
+def test_constant_or_tiny_parts_have_no_p() -> None:
+    flat = (np.ones(10), np.arange(10.0))
+    rising = (np.arange(10.0), np.arange(10.0))
+    rng = np.random.default_rng(0)
+    assert np.isnan(dealt_test(flat, rising, ranks=False, draws=50, rng=rng))
+    assert np.isnan(dealt_test((rising[0][:2], rising[1][:2]), rising, ranks=True, draws=50, rng=rng))
