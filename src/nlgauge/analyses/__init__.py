@@ -12,16 +12,17 @@ from nlgauge.table import Table
 
 P = ParamSpec("P")
 Progress = Callable[[int, int], None]
+Takes = Literal["panel", "dataset", "datasets"]
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """A question with its function. `takes` says what it needs: a panel (one aspect) or the whole data set."""
+    """A question with its function. `takes` says what it needs: a panel (one aspect), the whole data set, or several."""
 
     name: str
     question: str
     paper: str
-    takes: Literal["panel", "dataset"]
+    takes: Takes
     function: Callable[..., Table]
 
     def __call__(self, data: Any, **options: Any) -> Table:
@@ -29,7 +30,7 @@ class Analysis:
 
 
 def analysis(
-    name: str, *, question: str, paper: str = "", takes: Literal["panel", "dataset"] = "panel"
+    name: str, *, question: str, paper: str = "", takes: Takes = "panel"
 ) -> Callable[[Callable[P, Table]], Callable[P, Table]]:
     """Register a function as an analysis; its Table says which one made it."""
 

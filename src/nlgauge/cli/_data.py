@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,6 +66,7 @@ class Selection:
     card: list[str] = field(default_factory=list)
     out: Path | None = None
     aggregate: str = "mean"
+    everything: Sequence[Dataset] = ()  # all files named on the command line
 
     def panels(self) -> Iterator[tuple[dict[str, Any], Callable[[], Panel]]]:
         """One panel per group and aspect, made when asked for."""
@@ -79,6 +80,27 @@ class Selection:
                     aggregate=self.aggregate, seed=self.seed,
                 )  # fmt: skip
 
+    @property
+    def others(self) -> list[Dataset]:
+        return [data for data in self.everything if data is not self.data]
+
+    def parts(
+        self, takes: str, names: Collection[str]
+    ) -> Iterator[tuple[dict[str, Any], Callable[[], Any], dict[str, Any]]]:
+        """What an analysis is run on, one after the other: the group's values, the data (made when asked for), its own options."""
+        if takes == "panel":
+            yield from ((group, panel, {}) for group, panel in self.panels())
+            return
+        if takes == "datasets":
+            yield {}, lambda: list(self.everything or [self.data]), {}
+            return
+        from nlgauge.data.choices import judged_aspects
+
+        for group, part in self.data.by(*self.by) if self.by and "by" not in names else [({}, self.data)]:
+            aspects = (self.aspects or judged_aspects(part)) if "aspect" in names else []
+            for own in [{"aspect": aspect} for aspect in aspects] or [{}]:
+                yield group, functools.partial(lambda part: part, part), own
+
     def each(self, analysis: str, **options: Any) -> list[Table]:
         """The analysis of every panel; rows carry the group's values. A group where it means nothing is said, not fatal."""
         from nlgauge import registry
@@ -87,23 +109,21 @@ class Selection:
         names = inspect.signature(run.function).parameters
         if "seed" in names:
             options.setdefault("seed", self.seed)
-        if run.takes == "dataset":
-            chosen = {
-                n: getattr(self, n)
-                for n in ("aspects", "metrics", "by", "keep_people", "aggregate")
-                if n in names
-            }
-            return [run(self.data, **{**chosen, **options})]
+        if run.takes != "panel":
+            chosen = ("aspects", "metrics", "by", "keep_people", "aggregate", "others")
+            options = {**{n: getattr(self, n) for n in chosen if n in names}, **options}
         tables: list[Table] = []
         refused: list[str] = []
-        for group, panel in self.panels():
+        for group, data, own in self.parts(run.takes, names):
             try:
                 with progress(f"{analysis}", "progress" in names) as more:
-                    table = run(panel(), **options, **more)
+                    table = run(data(), **{**own, **options}, **more)
             except (NeedsMissing, DataError) as error:
                 refused.append(str(error))
                 continue
-            table.rows = [{**group, **row} for row in table.rows]
+            several = len(self.everything) > 1 and run.takes != "datasets"
+            where = {"data": self.data.name, **group} if several else group
+            table.rows = [{**where, **row} for row in table.rows]
             tables.append(table)
         if not tables:
             raise NeedsMissing("; ".join(dict.fromkeys(refused)) or "nothing to compute.")
@@ -132,6 +152,8 @@ def with_data(function: Callable[..., list[Table] | None]) -> Callable[..., None
     own = [p for p in inspect.signature(function, eval_str=True).parameters.values() if p.name != "pick"]
     first, last = (list(inspect.signature(f, eval_str=True).parameters.values()) for f in (_before, _after))
     mine = {p.name for p in own}
+    if "files" in mine:  # several instead of one
+        first = [p for p in first if p.name != "file"]
     parameters = [*(p for p in first if p.name not in mine), *own, *(p for p in last if p.name not in mine)]
     parameters.sort(key=lambda p: p.default is not inspect.Parameter.empty)
 
@@ -139,13 +161,16 @@ def with_data(function: Callable[..., list[Table] | None]) -> Callable[..., None
     def command(**given: Any) -> None:
         from nlgauge.data.card import card
 
-        data = load(given)
+        files = given.get("files") or [given["file"]]
+        everything = [load({**given, "file": file}) for file in files]
+        data = everything[0]
         pick = Selection(
-            given["file"], data, o.listed(given.get("aspect")), o.listed(given.get("metrics")), o.listed(given.get("by")),
+            files[0], data, o.listed(given.get("aspect")), o.listed(given.get("metrics")), o.listed(given.get("by")),
             given["keep_people"], given["seed"], card(data, given["keep_people"]), given["out"],
-            given["aggregate"],
+            given["aggregate"], everything,
         )  # fmt: skip
-        o.tell(pick.card)
+        for each in everything:
+            o.tell(card(each, given["keep_people"]))
         tables = function(pick, **{name: given[name] for name in mine})
         if tables is not None:
             o.show(tables, given["format"], given["out"])
@@ -176,7 +201,7 @@ def load(given: dict[str, Any]) -> Dataset:
 
 
 def settings(pairs: Sequence[str] | None) -> dict[str, Any]:
-    """`--set draws=200 --set test=williams` as {"draws": 200, "test": "williams"}."""
+    """`--set draws=200 --set test=williams` as {"draws": 200, "test": "williams"}; `--set groups=@file.json` reads it."""
     import ast
 
     found: dict[str, Any] = {}
@@ -184,8 +209,25 @@ def settings(pairs: Sequence[str] | None) -> dict[str, Any]:
         name, equals, value = pair.partition("=")
         if not equals:
             raise NlgaugeError(f"--set {pair}: write name=value.")
+        if value.startswith("@"):
+            found[name.strip()] = _from_file(Path(value[1:]))
+            continue
         try:
             found[name.strip()] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
             found[name.strip()] = value  # a bare word is a text
     return found
+
+
+def _from_file(path: Path) -> Any:
+    """What a JSON file holds, or the rows of a CSV file."""
+    import csv
+    import json
+
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        return json.loads(text) if path.suffix.lower() == ".json" else list(csv.DictReader(text.splitlines()))
+    except OSError as error:
+        raise NlgaugeError(f"--set @{path}: {error.strerror}.") from None
+    except json.JSONDecodeError as error:
+        raise NlgaugeError(f"--set @{path}, line {error.lineno}: {error.msg}.") from None

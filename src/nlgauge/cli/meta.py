@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -18,6 +19,13 @@ NEEDS_FILE = True
 @with_data
 def command(
     pick: Selection,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="CSV, TSV, JSONL, JSON or Parquet (also .gz), a known layout, a published set, or 'example'; several for transfer.",
+            metavar="FILE...",
+        ),
+    ],
     measure: o.Measures = None,
     analysis: Annotated[
         str,
@@ -39,11 +47,14 @@ def command(
       nlgauge meta all.csv --by dataset,system --measure global/spearman --format csv
 
       nlgauge meta scores.csv --analysis intervals --set over=inputs --set kind=bca
+
+      nlgauge meta news.csv dialogue.csv --analysis transfer --set groups=@groups.json
     """
     from nlgauge import registry
 
     options = settings(set)
-    known = inspect.signature(registry.get("analysis", analysis).function).parameters
+    asked = registry.get("analysis", analysis)
+    known = inspect.signature(asked.function).parameters
     if measure:
         measures = o.listed(measure)
         name = "measures" if "measures" in known else "measure"
@@ -54,4 +65,6 @@ def command(
             raise NameUnknown(
                 f"{analysis}: no option '{name}'.{registry.did_you_mean(name, theirs)} Options: {', '.join(theirs)}."
             )
-    return pick.each(analysis, **options)
+    if asked.takes == "datasets":
+        return pick.each(analysis, **options)
+    return [table for data in pick.everything for table in replace(pick, data=data).each(analysis, **options)]

@@ -36,6 +36,11 @@ OUTPUTS = (
 )
 
 
+def judged_aspects(data: Dataset) -> list[str]:
+    """Aspects of ratings and of comparisons."""
+    return list(dict.fromkeys([*data.aspects, *data.comparisons["aspect"].unique(maintain_order=True)]))
+
+
 class Pair(NamedTuple):
     """Names of the columns with the two systems and the two outputs, the one shown first before the other."""
 

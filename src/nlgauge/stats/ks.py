@@ -1,0 +1,128 @@
+"""Kolmogorov-Smirnov distance of two samples (paper 000, Eq. 1), and a permutation test that knows of repeated raters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.errors import NlgaugeError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class KS:
+    """The largest gap between the two distribution functions, with the sizes it comes from."""
+
+    value: float
+    p: float
+    n: int
+    m: int
+
+
+def ks_distance(a: ArrayLike, b: ArrayLike) -> float:
+    """sup |P1(s) − P2(s)|, between 0 (same distribution) and 1 (no overlap). Missing values are left out.
+
+    >>> round(ks_distance([1, 2, 3], [2, 3, 4]), 3)
+    0.333
+    """
+    x, y = _present(a), _present(b)
+    if not len(x) or not len(y):
+        return float("nan")
+    at = np.concatenate([x, y])
+    gap = np.searchsorted(x, at, "right") / len(x) - np.searchsorted(y, at, "right") / len(y)
+    return float(np.abs(gap).max())
+
+
+def ks(a: ArrayLike, b: ArrayLike, p: Literal["auto", "exact", "asymp"] = "auto") -> KS:
+    """The distance with its two-sided p-value, for samples of independent values.
+
+    Rows of several raters that repeat one score are not independent: use `ks_permutation` for them.
+    """
+    x, y = _present(a), _present(b)
+    if not len(x) or not len(y):
+        return KS(float("nan"), float("nan"), len(x), len(y))
+    if p not in ("auto", "exact", "asymp"):
+        raise NlgaugeError(f"the p-value of KS is exact, asymp or auto; found {p!r}")
+    from scipy.stats import ks_2samp
+
+    return KS(ks_distance(x, y), float(ks_2samp(x, y, method=p).pvalue), len(x), len(y))
+
+
+def ks_weighted(scores: Floats, low: Floats, high: Floats) -> Floats:
+    """KS of each row of scores (metrics × outputs) when output i stands `low[i]` times in one sample and `high[i]`
+    times in the other: what repeating each score once a rater gives, without repeating it."""
+    found = np.full(len(scores), np.nan)
+    for k, row in enumerate(scores):
+        kept = np.isfinite(row) & (low + high > 0)
+        gaps = _gaps(low[kept], high[kept])
+        if len(gaps):
+            order = np.argsort(row[kept], kind="stable")
+            found[k] = np.abs(np.cumsum(gaps[order])[_ends(row[kept][order])]).max()
+    return found
+
+
+def ks_permutation(
+    scores: Floats, low: Floats, high: Floats, *, draws: int = 499, seed: int = 0
+) -> tuple[Floats, Floats]:
+    """KS of each metric as `ks_weighted`, and its p: scores dealt anew to the outputs, (count+1)/(draws+1).
+
+    The ratings of one output stay together, so that three raters do not count as three independent outputs.
+    """
+    observed = ks_weighted(scores, low, high)
+    p = np.full(len(scores), np.nan)
+    drawn: tuple[bytes, Floats, Floats] | None = (
+        None  # metrics with the same outputs present share their draws
+    )
+    for k, row in enumerate(scores):
+        if np.isnan(observed[k]):
+            continue
+        kept = np.isfinite(row) & (low + high > 0)
+        if drawn is None or drawn[0] != kept.tobytes():
+            walks = _walks(low[kept], high[kept], draws, seed)
+            drawn = kept.tobytes(), walks, walks.max(axis=0)
+        count = _reached(drawn[2], observed[k])
+        # Ties only make the gaps of a draw smaller, so they need a look only where a draw reached the observed gap.
+        if count and not (ends := _ends(np.sort(row[kept]))).all():
+            count = _reached(drawn[1][ends].max(axis=0), observed[k])
+        p[k] = (count + 1) / (draws + 1)
+    return observed, p
+
+
+def ks_chance(low: Floats, high: Floats, *, draws: int = 499, seed: int = 0) -> float:
+    """Mean KS of scores that have nothing to do with the samples: never 0, and large where the samples are small."""
+    kept = low + high > 0
+    if not low.sum() or not high.sum():
+        return float("nan")
+    return float(_walks(low[kept], high[kept], draws, seed).max(axis=0).mean())
+
+
+def _reached(drawn: Floats, observed: float) -> int:
+    return int((drawn >= observed - 1e-12).sum())
+
+
+def _present(values: ArrayLike) -> Floats:
+    x = np.asarray(values, np.float64).ravel()
+    return np.sort(x[~np.isnan(x)])
+
+
+def _gaps(low: Floats, high: Floats) -> Floats:
+    """The step that each output makes in P1 − P2; none when a sample is empty."""
+    if not low.sum() or not high.sum():
+        return np.empty(0)
+    return np.asarray(low / low.sum() - high / high.sum())
+
+
+def _ends(ordered: Floats) -> NDArray[np.bool_]:
+    """Last places of runs of equal values: only there the distribution functions are complete."""
+    return np.append(ordered[1:] != ordered[:-1], True)
+
+
+def _walks(low: Floats, high: Floats, draws: int, seed: int) -> Floats:
+    """|P1 − P2| after each output, outputs × draws, for outputs in random order."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    shuffled = rng.permuted(np.tile(_gaps(low, high)[:, None], draws), axis=0)
+    return np.asarray(np.abs(np.cumsum(shuffled, axis=0)))

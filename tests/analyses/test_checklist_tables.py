@@ -1,0 +1,189 @@
+"""The checklist's analyses on small data: scipy for distances, counts and orders by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from analysis_panels import by, noisy_panel, panel_of, upside_down, with_holes
+from scipy.stats import ks_2samp
+from small_datasets import dataset
+
+from nlgauge.analyses._rows import rated_rows, with_overall
+from nlgauge.analyses.aspect_disagreement import aspect_disagreement
+from nlgauge.analyses.aspect_preference import aspect_preference
+from nlgauge.analyses.discrimination import discrimination
+from nlgauge.analyses.inter_aspect import inter_aspect
+from nlgauge.analyses.joint_aspects import joint_aspects
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NeedsMissing
+
+NAN = np.nan
+
+
+def two_aspects(panel: Panel, seed: int = 0) -> Panel:
+    rng = np.random.default_rng(seed)
+    cube = np.clip(panel.raters["quality"] + rng.integers(-1, 2, panel.raters["quality"].shape), 1, 5)
+    return replace(
+        panel, humans={**panel.humans, "charm": cube.mean(axis=0)}, raters={**panel.raters, "charm": cube}
+    )
+
+
+# --- rater rows ---
+
+
+def test_there_is_one_row_a_rater_and_output() -> None:
+    panel = two_aspects(noisy_panel(systems=4, inputs=5))
+    rows = rated_rows(panel)
+    assert len(rows.cell) == 3 * 4 * 5
+    assert len(rated_rows(panel, "output").cell) == 4 * 5
+    row = 7  # the first rater, the eighth cell
+    assert rows.human["charm"][row] == panel.raters["charm"][0].ravel()[row]
+    assert rows.system[row] == 1
+
+
+def test_an_output_with_an_average_only_keeps_one_row() -> None:
+    cube = np.array([[[1.0, 2.0], [NAN, 4.0]], [[2.0, 2.0], [NAN, 5.0]]])
+    panel = panel_of(np.array([[1.5, 2.0], [3.0, 4.5]]), {"m": np.ones((2, 2))}, raters=cube)
+    rows = rated_rows(panel)
+    assert sorted(rows.human["quality"].tolist()) == [1, 2, 2, 2, 3, 4, 5]
+
+
+def test_overall_is_the_mean_of_a_raters_aspects() -> None:
+    panel = with_overall(two_aspects(noisy_panel()))
+    mean = (panel.raters["quality"] + panel.raters["charm"]) / 2
+    assert np.allclose(panel.raters["Overall"], mean)
+    assert np.allclose(panel.humans["Overall"], mean.mean(axis=0))
+    assert with_overall(panel) is panel
+
+
+# --- levels of quality ---
+
+
+def test_distances_between_levels_are_scipys_on_rater_rows() -> None:
+    panel = two_aspects(noisy_panel())
+    found = by(discrimination(panel, draws=19), "metric", "contrast")
+    ratings = panel.raters["quality"]
+    for contrast, one, two in (
+        ("Lo-Hi", ratings < 3, ratings > 3), ("Lo-Mod", ratings < 3, ratings == 3), ("Hi-Mod", ratings > 3, ratings == 3),
+    ):  # fmt: skip
+        scores = np.broadcast_to(panel.metrics["m1"], ratings.shape)
+        row = found["m1", contrast]
+        assert row["KS"] == pytest.approx(ks_2samp(scores[one], scores[two]).statistic)
+        assert row["rows"] == [int(one.sum()), int(two.sum())]
+        people = panel.raters["charm"]
+        assert found["human: charm", contrast]["KS"] == pytest.approx(
+            ks_2samp(people[one], people[two]).statistic
+        )
+
+
+def test_the_other_raters_stand_beside_the_metrics() -> None:
+    panel = noisy_panel()
+    ratings = panel.raters["quality"]
+    others = (ratings.sum(axis=0) - ratings) / 2
+    theirs = ks_2samp(others[ratings < 3], others[ratings > 3]).statistic
+    found = by(discrimination(panel, draws=9), "metric", "contrast")
+    assert found["human: other raters", "Lo-Hi"]["KS"] == pytest.approx(theirs)
+
+
+def test_means_of_the_raters_can_be_the_unit() -> None:
+    panel = noisy_panel()
+    low, high = panel.human < 7 / 3, panel.human > 11 / 3
+    found = by(discrimination(panel, unit="output", draws=9), "metric", "contrast")
+    theirs = ks_2samp(panel.metrics["m0"][low], panel.metrics["m0"][high]).statistic
+    assert found["m0", "Lo-Hi"]["KS"] == pytest.approx(theirs)
+
+
+def test_bins_and_counts_are_said() -> None:
+    table = discrimination(noisy_panel(), draws=9)
+    assert "low < 2.33, high > 3.67 (thirds of 1–5)" in table.method
+    assert "the paper's cuts" in discrimination(noisy_panel(), bins="paper", draws=9).method
+
+
+def test_an_empty_level_has_no_distance_but_a_reason() -> None:
+    human = np.array([[0.0, 0, 1, 1], [0, 1, 1, 0]])
+    table = discrimination(panel_of(human, {"m": human * 2}), draws=19)
+    found = by(table, "metric", "contrast")
+    assert found["m", "Lo-Hi"]["KS"] == 1
+    assert np.isnan(found["m", "Lo-Mod"]["KS"])
+    assert found["m", "Lo-Mod"]["reason"] == "no moderate rows"
+    assert any("not given: Lo-Mod, Hi-Mod (no moderate rows)" in note for note in table.notes)
+
+
+def test_a_metric_of_which_less_is_better_is_judged_alike() -> None:
+    panel = noisy_panel()
+    for run in (discrimination, aspect_preference):
+        straight, turned = run(panel), run(upside_down(panel, "m1"))
+        keys = ("KS", "p") if run is discrimination else ("similarity", "order", "Hi − Lo")
+        assert [[r[k] for k in keys] for r in straight] == [[r[k] for k in keys] for r in turned]
+
+
+def test_missing_scores_are_left_out() -> None:
+    panel = with_holes(noisy_panel(), share=0.3)
+    ratings = panel.raters["quality"]
+    scores = np.broadcast_to(panel.metrics["m2"], ratings.shape)
+    there = ~np.isnan(scores)
+    theirs = ks_2samp(scores[there & (ratings < 3)], scores[there & (ratings > 3)]).statistic
+    assert by(discrimination(panel, draws=9), "metric", "contrast")["m2", "Lo-Hi"]["KS"] == pytest.approx(
+        theirs
+    )
+
+
+def test_levels_are_ordered_by_the_mean_score() -> None:
+    human = np.array([[1.0, 3, 5, 1], [3, 5, 5, 1]])
+    right, wrong = human.copy(), -human
+    bent = np.where(human == 3, 9.0, human)
+    found = by(aspect_preference(panel_of(human, {"right": right, "wrong": wrong, "bent": bent})), "metric")
+    assert (found["right"]["similarity"], found["right"]["order"]) == (1.0, "low < moderate < high")
+    assert found["bent"]["order"] == "low < high < moderate"
+    assert found["bent"]["similarity"] == pytest.approx(0.6)
+    assert found["wrong"]["Hi − Lo"] < 0
+    assert (found["bent"]["low"], found["bent"]["moderate"], found["bent"]["high"]) == (1, 9, 5)
+
+
+# --- several aspects ---
+
+
+def test_aspects_agree_as_counted_by_hand() -> None:
+    a = [[1, 5, 3, 5]]
+    b = [[1, 1, 3, 5]]
+    row = inter_aspect(dataset({"a": a, "b": b}, {})).rows[0]
+    assert (row["same level"], row["opposite"], row["rows"]) == (0.75, 0.25, 4)
+    assert row["r"] == pytest.approx(np.corrcoef(a[0], b[0])[0, 1])
+
+
+def test_joint_levels_are_low_on_all_high_on_all_or_mixed() -> None:
+    a, b = [[1, 5, 1, 5, 1, 5]], [[1, 5, 5, 1, 1, 5]]
+    m = [[0.0, 9, 2, 7, 1, 8]]
+    table = joint_aspects(dataset({"a": a, "b": b}, {"m": m}), draws=19)
+    found = by(table, "contrast")
+    assert found["low-high"]["rows"] == [2, 2]
+    assert found["low-mixed"]["rows"] == [2, 2]
+    assert (found["low-high"]["KS"], found["high-mixed"]["KS"]) == (1.0, 1.0)
+    assert found["opposite"]["higher"] == "high a, low b"
+    assert found["opposite"]["rows"] == [1, 1]
+
+
+def test_a_metric_that_follows_one_aspect_is_seen_where_the_two_disagree() -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(1, 6, (2, 4, 40)).astype(float)
+    table = joint_aspects(dataset({"a": a, "b": b}, {"m": b + rng.normal(0, 0.3, b.shape)}))
+    assert table.layout is not None
+    assert table.layout.extra["follows"](table.rows) == "b"
+
+
+def test_disagreement_between_aspects_lowers_the_distance_of_a_metric_that_sees_their_mean() -> None:
+    rng = np.random.default_rng(1)
+    a = rng.integers(1, 6, (4, 60)).astype(float)
+    b = np.where(rng.random(a.shape) < 0.5, a, 6 - a)
+    data = dataset({"a": a, "b": b}, {"m": a + b + rng.normal(0, 0.3, a.shape)})
+    found = by(aspect_disagreement(data), "metric", "where")
+    assert found["m", "agree"]["KS"] > 0.9 > found["m", "disagree"]["KS"] + 0.3
+
+
+@pytest.mark.parametrize("run", [inter_aspect, joint_aspects, aspect_disagreement])
+def test_one_aspect_cannot_disagree_with_itself(run: Any) -> None:
+    with pytest.raises(NeedsMissing, match="at least 2 aspects"):
+        run(dataset({"a": [[1, 2]]}, {"m": [[1, 2]]}))
