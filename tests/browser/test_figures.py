@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browser_visit import Visit
+from checklist_figures import checklist_tables
 
+from nlgauge import registry
 from nlgauge.analyses import simulation
+from nlgauge.analyses.robustness import robustness
+from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.report.figures import figures
 from nlgauge.report.page import write_report
@@ -33,12 +38,44 @@ def tables() -> Iterator[Table]:
     yield panel.analyse("ranking", draws=49)
     yield panel.analyse("intervals", draws=49)
     yield panel.analyse("stability", draws=49, trials=20)
+    yield panel.analyse("measures", draws=49, trials=20, redraws=2)
     yield panel.analyse("agreement", draws=20)
     yield panel.analyse("ceiling", splits=5)
     yield panel.analyse("replacement")
     yield data.panel(metrics=["unigram_f1", "random"]).analyse("plan", sizes=[12, 24, 48], trials=5, draws=19)
+    yield robustness(data, sample=20, draws=20)
     yield simulation.relation(SMALL, trials=2)[0]
+    yield from ceiling_tables(data)
     yield simulation.scale(SMALL, trials=2, redraws=1)
+    yield from checklist_tables(data)
+    yield from novikova_tables(data)
+
+
+def novikova_tables(data: Dataset) -> Iterator[Table]:
+    """Paper 004's questions, on parts that are systems."""
+    for name in ("quality-bins", "best-metric", "inter-metric"):
+        yield data.panel().analyse(name)
+    for name in ("split", "system-means", "relative-ranking", "characteristics", "disagreements", "ensemble"):
+        split = {"by": "system"} if name in ("split", "ensemble") else {}
+        yield registry.get("analysis", name)(data, **split)
+
+
+def ceiling_tables(data: Dataset) -> Iterator[Table]:
+    """Paper 003 takes the data set: aspects stand beside metrics."""
+    years = {"unigram_f1": 2002, "char3_f1": 2015, "source_overlap": 2018}
+    more: dict[str, dict[str, Any]] = {
+        "predictability": {"model": "ridge"},
+        "progress": {"model": "ridge", "years": years},
+    }
+    for name in (
+        "complementarity",
+        "consensus",
+        "consensus-distance",
+        "predictability",
+        "progress",
+        "portfolio",
+    ):
+        yield registry.get("analysis", name)(data, **more.get(name, {}))
 
 
 @pytest.fixture(scope="module")

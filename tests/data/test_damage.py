@@ -29,6 +29,14 @@ texts = st.text(max_size=80) | st.sampled_from(HARD) | english
 pools = st.lists(st.text(max_size=8) | st.sampled_from(["New York", "Oslo,", "word", " "]), max_size=4)
 
 
+# What the kinds take that can do nothing by themselves.
+POOLS = {
+    "wrong": ["A train left the station. It was late and full. Nobody knew why."],
+    "copy": ["The source says this first. Then it says that. It ends here."],
+    "synonym": ["the da di", "a un", "and und", "of von", "in within"],
+}
+
+
 def rng(seed=0):
     return np.random.default_rng(seed)
 
@@ -63,7 +71,10 @@ def test_more_amount_does_at_least_as_much_on_average(kind):
     outputs = [text["output"] for text in example_texts()]
     means = [
         np.mean(
-            [changed(text, damage(text, kind, amount, rng(i)).text) for i, text in enumerate(outputs * 4)]
+            [
+                changed(text, damage(text, kind, amount, rng(i), POOLS.get(kind, ())).text)
+                for i, text in enumerate(outputs * 4)
+            ]
         )
         for amount in (0, 0.1, 0.3, 0.6, 1)
     ]
@@ -75,16 +86,18 @@ def test_more_amount_does_at_least_as_much_on_average(kind):
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "negate"])
 def test_any_amount_above_zero_damages_an_ordinary_text(kind):
     for i, text in enumerate(example_texts()):
-        if kind == "entity" and not any(c.isdigit() for c in text["output"]):
+        if kind in ("entity", "number") and not any(c.isdigit() for c in text["output"]):
             continue
-        assert damage(text["output"], kind, 1e-9, rng(i)).touched
+        assert damage(text["output"], kind, 1e-9, rng(i), POOLS.get(kind, ())).touched
 
 
-@pytest.mark.parametrize("kind", ["swap", "shuffle", "garble", "replace", "entity"])
+@pytest.mark.parametrize(
+    "kind", ["swap", "shuffle", "garble", "typo", "replace", "entity", "number", "lower", "upper", "synonym"]
+)
 def test_touched_are_exactly_the_words_that_differ_where_the_number_of_words_stays(kind):
     for i, text in enumerate(example_texts()):
         old = text["output"].split()
-        result = damage(text["output"], kind, 0.4, rng(i), ["Oslo", "seven"])
+        result = damage(text["output"], kind, 0.4, rng(i), POOLS.get(kind, ["Oslo", "seven"]))
         new = result.text.split()
         assert result.touched == tuple(j for j, (a, b) in enumerate(zip(old, new, strict=True)) if a != b)
 
@@ -170,16 +183,16 @@ def test_garbled_text_stays_in_its_script():
 
 def test_the_same_seed_puts_small_damage_inside_larger_damage():
     text = example_texts()[0]["output"]
-    for kind in ("garble", "replace"):
-        small, large = (set(damage(text, kind, a, rng(5)).touched) for a in (0.1, 0.4))
-        assert small < large
+    for kind in ("garble", "typo", "replace", "upper"):
+        small, large = (damage(text, kind, a, rng(5)) for a in (0.1, 0.4))
+        assert set(small.touched) < set(large.touched)
+        if kind != "garble":  # there a larger amount may spoil more letters of the same word
+            assert all(small.text.split()[i] == large.text.split()[i] for i in small.touched)
 
 
 def test_kinds_are_the_registry():
     assert list(DAMAGES) == KINDS
-    assert {"drop", "shuffle", "swap", "negate", "repeat", "garble", "truncate", "entity", "replace"} <= set(
-        KINDS
-    )
+    assert len(KINDS) == len(set(KINDS)) == 18
 
 
 def test_unknown_kind_and_amount_out_of_range_say_what_is_possible():

