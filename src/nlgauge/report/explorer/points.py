@@ -1,0 +1,115 @@
+"""What the explorer shows: outputs with people's mean rating per aspect and every score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.stats import rankdata
+
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.errors import NameUnknown
+from nlgauge.registry import did_you_mean
+
+TEXTS = ("output", "source", "context", "references", "control")
+LONGEST = 20_000  # signs of a text that a page shows; what is cut is counted
+
+
+@dataclass(frozen=True)
+class Explored:
+    """A Dataset, ready to be asked."""
+
+    data: Dataset
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row a sample: place, system, input, `people:<aspect>` and the scores."""
+        rated = self.data.ratings.group_by("system", "input", "aspect").agg(pl.col("value").mean())
+        people = rated.pivot("aspect", index=KEY, values="value") if len(rated) else rated.select(KEY)
+        people = people.rename({c: f"people:{c}" for c in people.columns if c not in KEY})
+        found = self.data.samples.select(KEY).join(people, on=KEY, how="left", maintain_order="left")
+        return found.join(self.data.scores, on=KEY, how="left", maintain_order="left").with_row_index("place")
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "name": self.data.name, "systems": self.data.systems, "aspects": self.data.aspects, "metrics": self.data.metrics,
+            "lower": sorted(self.data.lower), "people": sorted(self.data.people), "outputs": len(self.data),
+        }  # fmt: skip
+
+    def points(self, aspect: str, metric: str, other: str = "") -> dict[str, Any]:
+        """Places, systems, rating and score of each output; with a second metric how far each metric's rank is off people's."""
+        self._known(aspect, self.data.aspects, "aspect")
+        for name in filter(None, (metric, other)):
+            self._known(name, self.data.metrics, "metric")
+        names = [f"people:{aspect}", metric, *([other] if other else [])]
+        rows = self.frame.select(
+            "place", "system", "input", *(pl.col(n).cast(pl.Float64) for n in dict.fromkeys(names))
+        )
+        whole = rows.drop_nulls().filter(pl.all_horizontal(pl.col(n).is_finite() for n in names))
+        values = {n: whole[n].to_numpy() for n in names}
+        gaps = {m: self._gap(m, values[m], values[names[0]]) for m in names[1:]}
+        return {
+            "place": whole["place"].to_list(), "system": whole["system"].to_list(), "input": whole["input"].to_list(),
+            "people": values[names[0]].tolist(), "score": values[metric].tolist(), "gap": gaps[metric],
+            "other": gaps[other] if other else [], "missing": len(rows) - len(whole),
+        }  # fmt: skip
+
+    def _gap(self, metric: str, scores: np.ndarray, people: np.ndarray) -> list[float]:
+        """Rank by the metric minus rank by people, both 0 to 1: above 0 the metric likes it better than people do."""
+        if len(scores) < 2:
+            return [0.0] * len(scores)
+        turned = -scores if metric in self.data.lower else scores
+        return [float(g) for g in (rankdata(turned) - rankdata(people)) / (len(scores) - 1)]
+
+    def sample(self, place: int) -> dict[str, Any]:
+        """Everything about one output."""
+        if not 0 <= place < len(self.data.samples):
+            raise NameUnknown(f"no output {place}; there are {len(self.data.samples)}.")
+        row = self.data.samples.row(place, named=True)
+        mine = (pl.col("system") == row["system"]) & (pl.col("input") == row["input"])
+        scores = self.data.scores.filter(mine).drop(KEY).row(0, named=True)
+        why = {r["metric"]: r["reason"] for r in self.data.failures.filter(mine).iter_rows(named=True)}
+        return {
+            "system": row["system"], "input": row["input"],
+            "texts": {name: _cut(row[name]) for name in TEXTS if row.get(name)},
+            "ratings": [[r["aspect"], r["rater"] or "–", r["value"]] for r in self.data.ratings.filter(mine).iter_rows(named=True)],
+            "scores": [[m, None if v is None or math.isnan(v) else v, why.get(m, "")] for m, v in scores.items()],
+        }  # fmt: skip
+
+    def listed(self, places: Sequence[int]) -> list[dict[str, Any]]:
+        """Short lines for the list below the picture."""
+        there = [p for p in places if 0 <= p < len(self.data.samples)]
+        texts = self.data.samples["output"].to_list() if "output" in self.data.samples.columns else None
+        rows = self.frame.select("system", "input").rows()
+        return [
+            {
+                "place": p,
+                "system": rows[p][0],
+                "input": rows[p][1],
+                "output": (texts[p] or "")[:160] if texts else "",
+            }
+            for p in there
+        ]
+
+    def selection(self, places: Sequence[int]) -> pl.DataFrame:
+        """The chosen outputs with texts, mean ratings and scores, as one table."""
+        texts = [c for c in TEXTS if c in self.data.samples.columns]
+        chosen = self.frame.with_columns(self.data.samples[c] for c in texts)
+        flat = [pl.col(c).list.join(" ||| ") for c in texts if isinstance(chosen.schema[c], pl.List)]
+        return chosen.with_columns(flat).filter(pl.col("place").is_in(list(places))).drop("place")
+
+    def _known(self, name: str, known: Sequence[str], kind: str) -> None:
+        if name not in known:
+            raise NameUnknown(f"no {kind} '{name}'.{did_you_mean(name, known)}")
+
+
+def _cut(text: Any) -> Any:
+    if isinstance(text, list):
+        return [_cut(t) for t in text if t]
+    whole = str(text)
+    return whole if len(whole) <= LONGEST else f"{whole[:LONGEST]} … ({len(whole) - LONGEST:,} more signs)"

@@ -1,0 +1,143 @@
+"""The explorer in a real browser and over the wire: points, brushing, texts, export; and who gets no answer."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from browser_visit import Visit
+from scipy.stats import rankdata
+
+from nlgauge.data.dataset import Dataset
+from nlgauge.report.explorer import app
+from nlgauge.report.explorer.points import Explored
+
+HOSTILE = "<script>document.title='run'</script></script>{{ 7*7 }}\u202eabc <img src=x onerror=alert(1)>"
+
+
+def data() -> Dataset:
+    rng = np.random.default_rng(0)
+    keys = [(f"s{i}", f"i{j}") for i in range(3) for j in range(20)]
+    samples = pl.DataFrame(keys, schema=["system", "input"], orient="row").with_columns(
+        output=pl.Series([f"output {k} {HOSTILE}" for k in range(60)]), source=pl.lit(HOSTILE),
+        references=pl.Series([["one", "two"]] * 60),
+    )  # fmt: skip
+    people = rng.integers(1, 6, 60).astype(float)
+    ratings = samples.select("system", "input").with_columns(
+        aspect=pl.lit("quality"), rater=pl.lit("r1"), value=pl.Series(people)
+    )
+    scores = samples.select("system", "input").with_columns(
+        good=pl.Series([None, *(people[1:] + rng.normal(0, 0.5, 59)).tolist()]), bad=pl.Series(-people)
+    )
+    return Dataset.of(f"a set {HOSTILE}", samples, ratings=ratings, scores=scores, lower=["bad"])
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    pytest.importorskip("uvicorn")
+    told: list[str] = []
+    thread = threading.Thread(target=app.serve, args=(data(), 0, told.append), daemon=True)
+    thread.start()
+    for _ in range(200):
+        if told:
+            break
+        time.sleep(0.05)
+    yield told[0]
+
+
+def ask(address: str, path: str, body: Any = None, **headers: str) -> Any:
+    base, _, token = address.partition("/?token=")
+    given = {"X-Token": token, "Content-Type": "application/json", **headers}
+    request = urllib.request.Request(base + path, None if body is None else json.dumps(body).encode(), given)
+    with urllib.request.urlopen(request) as answer:
+        return answer.read().decode()
+
+
+def test_points_are_the_scored_and_rated_outputs_with_rank_gaps(address: str) -> None:
+    found = json.loads(ask(address, "/points?aspect=quality&metric=good&other=bad"))
+    assert (len(found["place"]), found["missing"]) == (59, 1)
+    score, people = np.array(found["score"]), np.array(found["people"])
+    np.testing.assert_allclose(found["gap"], (rankdata(score) - rankdata(people)) / 58)
+    np.testing.assert_allclose(
+        found["other"], 0, atol=1e-12
+    )  # less is better: turned, it is people's own order
+
+
+def test_export_holds_the_selection_with_texts_ratings_and_scores(address: str) -> None:
+    table = pl.read_csv(ask(address, "/export", {"places": [3, 5], "format": "csv"}).encode())
+    assert table["input"].to_list() == ["i3", "i5"]
+    assert {"output", "references", "people:quality", "good", "bad"} <= set(table.columns)
+    lines = ask(address, "/export", {"places": [3, 5], "format": "jsonl"}).splitlines()
+    assert [json.loads(line)["references"] for line in lines] == ["one ||| two"] * 2
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/points?aspect=quality&metric=good", {"X-Token": "wrong"}, 403), ("/", {"X-Token": ""}, 403),
+        ("/points?aspect=quality&metric=good", {"Host": "evil.example:80"}, 400), ("/points?aspect=wit&metric=good", {}, 400),
+        ("/sample?place=999", {}, 400), ("/sample?place=x", {}, 400), ("/gone", {}, 404),
+    ],
+)  # fmt: skip
+def test_who_lacks_token_host_or_sense_gets_no_data(
+    address: str, path: str, headers: dict[str, str], status: int
+) -> None:
+    with pytest.raises(urllib.error.HTTPError) as error:
+        ask(address, path, **headers)
+    assert error.value.code == status
+    assert HOSTILE[:8] not in error.value.read().decode()
+
+
+def test_the_server_listens_on_loopback_only(address: str) -> None:
+    assert address.startswith("http://127.0.0.1:")
+
+
+def test_a_text_beyond_the_limit_is_cut_with_a_count() -> None:
+    one = data()
+    long = one.samples.with_columns(output=pl.lit("x" * 1_000_000))
+    shown = Explored(Dataset.of("long", long, ratings=one.ratings, scores=one.scores)).sample(0)["texts"][
+        "output"
+    ]
+    assert len(shown) < 21_000
+    assert "980,000 more signs" in shown
+
+
+@pytest.mark.parametrize("width", [375, 1440])
+def test_a_person_reads_filters_brushes_and_compares(visit: Visit, address: str, width: int) -> None:
+    from playwright.sync_api import expect
+
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(address)
+    page.wait_for_selector("body[data-ready]")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert HOSTILE.replace("\u202e", "") in page.locator("#title").inner_text().replace("\u202e", "")
+    assert page.title() == "NLGauge explorer"
+    page.wait_for_selector("#list button")
+    page.locator("#list button").first.click()
+    page.wait_for_selector("#detail pre")
+    assert HOSTILE in page.locator("#detail pre").first.text_content()
+    page.locator("#systems input").nth(1).uncheck()
+    expect(page.locator("#count")).to_contain_text("39 outputs")
+    page.select_option("#other", "bad")
+    expect(page.locator("#h-plot")).to_contain_text("two metrics")
+    box = page.locator("#plot .nsewdrag").bounding_box()
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 5, box["y"] + box["height"] - 5, steps=5)
+    page.mouse.up()
+    expect(page.locator("#count")).to_contain_text("selected")
+    with page.expect_download() as saved:
+        page.click("#csv")
+    assert saved.value.suggested_filename == "selection.csv"
+    base = address.partition("/?")[0]
+    assert all(r.startswith((base, "blob:", "data:")) for r in visit.requests)
+    assert not visit.errors
