@@ -1,8 +1,9 @@
 """How fast are the embedding metrics? Beside an aligner that encodes per example, and beside bert-score, in the same run.
 
-    NLGAUGE_DATA=… python bench/embedding.py [--quick]
+    NLGAUGE_DATA=… python bench/embedding.py [--quick] [--only ctc|bertscore|memory]
 
-Wall-clock and CPU time of this process, as the machine may be shared. Needs the extra `neural`, bert-score and SummEval.
+Wall-clock and CPU time of this process, as the machine may be shared. Memory is the peak of a process of its own that
+scores that many outputs and nothing else. Needs the extra `neural`, bert-score and SummEval.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import argparse
 import os
 import platform
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 
@@ -18,6 +21,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import numpy as np
 
+from nlgauge.alignment.embeddings import BUDGET
 from nlgauge.alignment.encoder import _folder, cores, encoder
 from nlgauge.data.catalogue import load_set
 from nlgauge.metrics import Batch, metric_from_spec
@@ -107,11 +111,51 @@ def bertscore(quick: bool) -> None:
     print(f"  {theirs / ours:.1f} times less CPU")
 
 
+def alone(kind: str, inputs: int) -> None:
+    """Score in this process only, then say how much memory it took at most."""
+    batch, _ = summeval(inputs)
+    encoder()
+    loaded = _peak()
+    metrics = [metric_from_spec(s) for s in (CTC if kind == "ctc" else ["bertscore"])]
+    for metric in metrics:
+        metric.prepare(batch)
+    cpu = time.process_time()
+    for metric in metrics:
+        metric.score(batch)
+    print(len(batch), loaded, _peak(), time.process_time() - cpu)
+
+
+def _peak() -> float:
+    """Gigabytes; Linux counts kilobytes, macOS bytes."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (1e9 if sys.platform == "darwin" else 1e6)
+
+
+def memory(quick: bool) -> None:
+    print("\npeak memory of a fresh process, GB      outputs  texts loaded   after scoring    growth   CPU s")
+    for kind in ("ctc", "bertscore"):
+        for inputs in (2, 5, 10) if quick else (25, 50, 100):
+            run = [sys.executable, __file__, "--alone", kind, "--inputs", str(inputs)]
+            said = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
+            n, loaded, peak, cpu = int(said[-4]), *map(float, said[-3:])
+            what = "ctc consistency + relevance, 11 refs" if kind == "ctc" else "bertscore, 11 refs"
+            print(
+                f"{what:<38} {n:>8} {loaded:>13.2f} {peak:>15.2f} {peak - loaded:>9.2f} {cpu:>7.1f}",
+                flush=True,
+            )
+    print(f"vectors kept at most: {BUDGET / 1e9:.1f} GB (NLGAUGE_EMBEDDING_MB)")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the data")
-    parser.add_argument("--only", choices=["ctc", "bertscore"], help="only this part")
+    parser.add_argument("--only", choices=["ctc", "bertscore", "memory"], help="only this part")
+    parser.add_argument("--alone", choices=["ctc", "bertscore"], help=argparse.SUPPRESS)
+    parser.add_argument("--inputs", type=int, default=10, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.alone:
+        alone(given.alone, given.inputs)
+        return
     quick = given.quick
     import torch
     import transformers
@@ -119,12 +163,14 @@ def main() -> None:
     print(
         f"Python {platform.python_version()}, torch {torch.__version__}, transformers {transformers.__version__}, {cores()} cores\n"
     )
-    encoder()
-    if given.only != "bertscore":
+    if given.only in (None, "ctc", "bertscore"):
+        encoder()
+    if given.only in (None, "ctc"):
         ctc(quick)
-    if given.only != "ctc":
+    if given.only in (None, "bertscore"):
         bertscore(quick)
-    print(f"\npeak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB")
+    if given.only in (None, "memory"):
+        memory(quick)
 
 
 if __name__ == "__main__":

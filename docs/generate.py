@@ -1,11 +1,15 @@
-"""Write the pages that come from code: measures.md and metrics.md. `python docs/generate.py`; a test says when it is due."""
+"""Write the pages that come from code: measures.md, metrics.md and papers.md. `python docs/generate.py`; a test says when it is due."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nlgauge.stats.coefficients import ALIASES, COEFFICIENTS
 from nlgauge.stats.groups import GROUPINGS
+
+if TYPE_CHECKING:
+    from nlgauge.studies._inventory import Item
 
 HEAD = """# Measures
 
@@ -84,7 +88,59 @@ def metrics() -> str:
     return "\n".join(lines) + (Path(__file__).parent / "metrics_beside.md").read_text(encoding="utf-8")
 
 
-PAGES = {"measures.md": measures, "metrics.md": metrics}
+PAPERS = """# The five papers
+
+Every table, figure, metric, data set and algorithm of the papers that NLGauge follows: where it lives here, the data it needs
+(`nlgauge data show NAME`), and its state. Written from `src/nlgauge/studies/inventory.toml` (`python docs/generate.py`).
+Where there is a study, `nlgauge reproduce PAPER TABLE` prints each published cell beside ours; `nlgauge reproduce --all` is the scoreboard.
+
+"""
+HEADINGS = {
+    "table": "Tables",
+    "figure": "Figures",
+    "metric": "Metrics",
+    "data": "Data",
+    "algorithm": "Algorithms and equations",
+}
+
+
+def papers() -> str:
+    from nlgauge.studies._inventory import KINDS, STATES, items
+    from nlgauge.studies._inventory import papers as known
+
+    lines = [PAPERS + "\n".join(f"* **{state}**: {meaning}." for state, meaning in STATES.items()), "", "| paper | " + " | ".join(STATES) + " |",
+             "| --- |" + " ---: |" * len(STATES)]  # fmt: skip
+    for paper in known():
+        states = [i.state for i in items(paper.id)]
+        lines.append(
+            f"| {paper.id} {paper.short} | " + " | ".join(str(states.count(s)) for s in STATES) + " |"
+        )
+    for paper in known():
+        lines.append(f"\n## {paper.id} {paper.short}: {paper.title}")
+        for kind in KINDS:
+            if found := items(paper.id, kind):
+                lines += [
+                    f"\n### {HEADINGS[kind]} of {paper.id}\n",
+                    "| name | what | where | data | state | missing or to be said | study |",
+                    "| --- " * 7 + "|",
+                ]
+                lines += [_line(item) for item in found]
+    return "\n".join(lines) + "\n"
+
+
+def _line(item: Item) -> str:
+    study = f"`nlgauge reproduce {item.study.replace('/', ' ')}`" if item.study else "–"
+    cells = (item.name, item.what, _code(item.where), ", ".join(item.data), item.state, item.missing, study)
+    return "| " + " | ".join(cell.replace("|", "\\|") or "–" for cell in cells) + " |"
+
+
+def _code(where: str) -> str:
+    """Commands stand out; files as they are."""
+    parts = [part.strip() for part in where.split(";")]
+    return "; ".join(f"`{p}`" if p.startswith(("nlgauge ", "python ")) else p for p in parts)
+
+
+PAGES = {"measures.md": measures, "metrics.md": metrics, "papers.md": papers}
 
 if __name__ == "__main__":
     for page, write in PAGES.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -125,7 +126,7 @@ def test_token_scores_can_be_had() -> None:
         ("ctc(align='Q')", "align='Q'; there is E"),
         ("bertscore(of='q')", "use f, p or r"),
         ("bertscore(references='first')", "use max or mean"),
-        ("bertscore(baseline=1)", "baseline=1"),
+        ("bertscore(rescale=1)", "rescale=1"),
         ("rouge-we(n=0)", "n=0"),
         ("sms(of='x')", "use sms, s\\+wms or wms"),
         ("align-expr(expr='mean(y>q)')", "is no alignment"),
@@ -134,6 +135,22 @@ def test_token_scores_can_be_had() -> None:
 def test_wrong_options_are_one_clear_line(spec: str, said: str) -> None:
     with pytest.raises(NlgaugeError, match=said):
         metric_from_spec(spec)
+
+
+def test_one_text_alone_has_no_computed_baseline() -> None:
+    found = made("bertscore(rescale='computed')").score(batch(GOOD))
+    assert np.isnan(found.values[0]) and found.reasons == {0: "one text only: no baseline to compute"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [("layer;P\n", "first line must be LAYER,P,R,F"), ("LAYER,P,R,F\n0,.1,.1,.1\n", "no row for layer 5"),
+     ("LAYER,P,R,F\n0,.1\n", "three numbers")],
+)  # fmt: skip
+def test_a_wrong_file_of_baselines_is_one_clear_line(lines: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "b.tsv").write_text(lines)
+    with pytest.raises(NlgaugeError, match=said):
+        made(f"bertscore(rescale={str(tmp_path / 'b.tsv')!r})").score(batch(GOOD))
 
 
 def test_idf_looks_at_all_references_so_the_run_is_one_batch() -> None:

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nlgauge.metrics.kernels.lepor import fragments
-from nlgauge.metrics.kernels.ngrams import counts_in, frequencies, matched_weight, rank, similarities
-from nlgauge.metrics.kernels.overlaps import PLACES, overlaps
+from nlgauge.metrics.kernels.long_overlaps import PLACES, long_overlaps
+from nlgauge.metrics.kernels.ngrams import counts_in, rank
+from nlgauge.metrics.kernels.overlaps import LONG, overlaps
+from nlgauge.metrics.kernels.recurring import frequencies, matched_weight, number, similarities
 from nlgauge.metrics.kernels.rouge import skip_bigrams, union_lcs, weighted_lcs
 from nlgauge.metrics.kernels.sequences import alignments
 
@@ -31,35 +33,71 @@ def grams(text: Text, n: int) -> Counter[tuple[int, ...]]:
     return Counter(tuple(text[i : i + n]) for i in range(len(text) - n + 1))
 
 
-@pytest.mark.parametrize("shift", [0, PLACES - 2], ids=["small ids", "ids beyond the direct table"])
-@given(samples=groups)
-def test_overlaps_are_clipped_counts_against_each_and_against_the_highest(
-    shift: int, samples: list[tuple[Text, list[Text]]]
-) -> None:
-    texts = [[t + shift for t in text] for out, refs in samples for text in (out, *refs)]
-    output, reference, start, number = [], [], [0], 0
-    for _, refs in samples:
-        output.append(number)
-        reference += range(number + 1, number + 1 + len(refs))
-        number += 1 + len(refs)
+def laid_out(
+    samples: list[tuple[Text, list[Text]]],
+) -> tuple[list[Text], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The texts in a row, and which of them are outputs, references, and where each sample's references begin."""
+    texts, output, reference, start = [], [], [], [0]
+    for out, refs in samples:
+        output.append(len(texts))
+        reference += range(len(texts) + 1, len(texts) + 1 + len(refs))
+        texts += [out, *refs]
         start.append(len(reference))
-    by_pair, by_sample = overlaps(
-        *arrays(texts), np.array(output), np.array(reference, np.int64), np.array(start), 4
-    )
+    return texts, (np.array(output), np.array(reference, np.int64), np.array(start))
+
+
+def check_overlaps(
+    samples: list[tuple[Text, list[Text]]], by_pair: np.ndarray, by_sample: np.ndarray, order: int
+) -> None:
+    place = 0
     for s, (out, refs) in enumerate(samples):
-        for n in range(1, 5):
+        for n in range(1, order + 1):
             highest: Counter[tuple[int, ...]] = Counter()
             for p, ref in enumerate(refs):
-                assert by_pair[start[s] + p, n - 1] == (grams(out, n) & grams(ref, n)).total()
+                assert by_pair[place + p, n - 1] == (grams(out, n) & grams(ref, n)).total()
                 highest |= grams(ref, n)
             assert by_sample[s, n - 1] == (grams(out, n) & highest).total()
+        place += len(refs)
 
 
-def test_overlaps_of_long_texts_use_the_hash_table_and_are_exact() -> None:
+blocks = st.lists(st.integers(0, 2), min_size=55, max_size=200)  # outputs of one to four blocks of bits
+wide = st.lists(
+    st.tuples(st.one_of(few, blocks), st.lists(st.one_of(few, blocks), max_size=3)), min_size=1, max_size=3
+)
+
+
+@pytest.mark.parametrize("order", [1, 2, 4, 6])
+@given(samples=st.one_of(groups, wide))
+def test_overlaps_are_clipped_counts_against_each_and_against_the_highest(
+    order: int, samples: list[tuple[Text, list[Text]]]
+) -> None:
+    texts, where = laid_out(samples)
+    check_overlaps(samples, *overlaps(*arrays(texts), *where, 4, order), order)
+
+
+@pytest.mark.parametrize("shift", [0, PLACES - 2], ids=["small ids", "ids beyond the direct table"])
+@given(samples=groups)
+def test_overlaps_of_long_texts_are_the_same_counts(
+    shift: int, samples: list[tuple[Text, list[Text]]]
+) -> None:
+    texts, where = laid_out(samples)
+    found = np.zeros((len(where[1]), 4), np.int32), np.zeros((len(samples), 4), np.int32)
+    long_overlaps(*arrays([[t + shift for t in text] for text in texts]), *where, 0, *found)
+    check_overlaps(samples, *found, 4)
+
+
+def test_outputs_of_any_length_stand_side_by_side() -> None:
     rng = np.random.default_rng(0)
-    a, b = rng.integers(0, 300, 3000).tolist(), rng.integers(0, 300, 3000).tolist()
-    found, _ = overlaps(*arrays([a, b]), np.array([0]), np.array([1]), np.array([0, 1]), 4)
-    assert found[0].tolist() == [(grams(a, n) & grams(b, n)).total() for n in range(1, 5)]
+    sizes = (1, 63, 64, 65, 130, LONG, LONG + 1, 3000)
+    samples = [
+        (rng.integers(0, 300, n).tolist(), [rng.integers(0, 300, n).tolist() for _ in range(2)])
+        for n in sizes
+    ]
+    texts, where = laid_out(samples)
+    check_overlaps(samples, *overlaps(*arrays(texts), *where, 300, 4), 4)
+    check_overlaps(
+        samples[:3], *overlaps(*arrays(texts), *(w[: [3, 6, 4][i]] for i, w in enumerate(where)), 300, 40), 40
+    )
 
 
 def lcs(a: Text, b: Text) -> int:
@@ -166,51 +204,111 @@ def test_ranked_ngrams_have_one_number_each_and_know_their_beginning(texts: list
 
 @given(groups)
 def test_counts_in_others_are_sums_and_maxima(samples: list[tuple[Text, list[Text]]]) -> None:
-    texts = [text for out, refs in samples for text in (out, *refs)]
-    ids, begin, length = arrays(texts)
-    ranked = rank(ids, begin, length, np.arange(len(texts)), 2, 4)
-    offsets, numbers, counts, parent = ranked
-    outs, others, start, number = [], [], [0], 0
-    for _, refs in samples:
-        outs.append(number)
-        others += range(number + 1, number + 1 + len(refs))
-        start.append(len(others))
-        number += 1 + len(refs)
-    where = (np.array(outs), np.array(others, np.int64), np.array(start))
+    texts, where = laid_out(samples)
+    outs, others, start = (w.tolist() for w in where)
+    offsets, numbers, counts, _ = rank(*arrays(texts), np.arange(len(texts)), 2, 4)
     together = counts_in(offsets, numbers, counts, 2, *where, 0)
     highest = counts_in(offsets, numbers, counts, 2, *where, 1)
-    weight = np.arange(1.0, len(parent) + 1)
-    matched = matched_weight(offsets, numbers, counts, 2, weight, *where)
     place = 0
     for s, t in enumerate(outs):
         for k in range(2):
-            gained = 0.0
             for e in range(offsets[t * 2 + k], offsets[t * 2 + k + 1]):
                 seen = [0]
                 for o in others[start[s] : start[s + 1]]:
                     a, b = offsets[o * 2 + k], offsets[o * 2 + k + 1]
                     seen += counts[a:b][numbers[a:b] == numbers[e]].tolist()
                 assert (together[place], highest[place]) == (sum(seen), max(seen))
-                gained += min(counts[e], max(seen)) * weight[numbers[e]]
                 place += 1
-            assert matched[s, k] == pytest.approx(gained)
+
+
+Numbered = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def numbered(texts: list[Text], order: int, kinds: int, uses: int = 1) -> Numbered:
+    found: Numbered = number(
+        *arrays(texts), np.arange(len(texts)), np.full(len(texts), uses, np.int64), order, kinds
+    )
+    return found
+
+
+def names(texts: list[Text], found: Numbered) -> dict[int, tuple[int, ...]]:
+    """The n-gram of each number; fails where two n-grams have one number."""
+    numbers, first, _ = found
+    seen: dict[int, tuple[int, ...]] = {}
+    for t, text in enumerate(texts):
+        for n in range(len(numbers)):
+            for i in range(len(text) - n):
+                if (g := int(numbers[n, first[t] + i])) >= 0:
+                    gram = tuple(text[i : i + n + 1])
+                    assert seen.setdefault(g, gram) == gram
+    return seen
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 2), max_size=30), min_size=1, max_size=6),
+    st.integers(1, 5),
+    st.booleans(),
+)
+def test_an_ngram_has_a_number_if_it_stands_in_two_places(
+    texts: list[Text], order: int, used_twice: bool
+) -> None:
+    found = numbered(texts, order, 3, uses=1 + used_twice)
+    known = names(texts, found)
+    for n in range(1, order + 1):
+        times: Counter[tuple[int, ...]] = Counter()
+        for text in texts:
+            times += grams(text, n)
+        recurring = {gram for gram, c in times.items() if c > 1 or used_twice}
+        assert recurring == {gram for gram in known.values() if len(gram) == n}
+    parent = found[2]
+    assert all(known[int(parent[g])] == gram[:-1] for g, gram in known.items() if len(gram) > 1)
+    assert len(set(known.values())) == len(known)
+
+
+@given(groups)
+def test_matched_weight_is_the_highest_count_of_any_times_the_weight(
+    samples: list[tuple[Text, list[Text]]],
+) -> None:
+    texts, where = laid_out(samples)
+    found = numbered(texts, 3, 4)
+    weight = np.arange(1.0, len(found[2]) + 1)
+    worth = {gram: weight[g] for g, gram in names(texts, found).items()}
+    matched = matched_weight(*found[:2], weight, *where)
+    for s, (out, refs) in enumerate(samples):
+        for n in range(1, 4):
+            highest: Counter[tuple[int, ...]] = Counter()
+            for ref in refs:
+                highest |= grams(ref, n)
+            shared = grams(out, n) & highest
+            assert matched[s, n - 1] == pytest.approx(sum(c * worth[gram] for gram, c in shared.items()))
 
 
 def test_document_frequency_counts_a_document_once() -> None:
-    ids, begin, length = arrays([[0, 0, 1], [0, 2], [1, 1]])
-    offsets, numbers, counts, parent = rank(ids, begin, length, np.arange(3), 1, 3)
-    documents, times = frequencies(offsets, numbers, counts, 1, np.array([0, 1, 2]), np.array([0, 2, 3]), 3)
+    texts = [[0, 0, 1], [0, 2], [1, 1]]
+    numbers, first, parent = numbered(texts, 1, 3, uses=2)
+    documents, times = frequencies(numbers, first, np.array([0, 1, 2]), np.array([0, 2, 3]), 3)
     assert (documents.tolist(), times.tolist(), parent.tolist()) == ([1, 2, 1], [3, 3, 1], [-1, -1, -1])
 
 
-def test_similarity_of_a_text_with_itself_is_one() -> None:
-    ids, begin, length = arrays([[0, 1, 2, 0], [0, 1, 2, 0], [3]])
-    offsets, numbers, counts, parent = rank(ids, begin, length, np.arange(3), 4, 4)
-    for clipped in (False, True):
-        found = similarities(
-            offsets, numbers, counts, 4, np.ones(len(parent)), np.array([0, 0]), np.array([1, 2]), clipped
-        )
-        assert found == pytest.approx([1.0, 0.0])
+@pytest.mark.parametrize("clipped", [False, True])
+@given(samples=groups)
+def test_similarities_are_cosines_and_what_stands_once_weighs_as_rare(
+    clipped: bool, samples: list[tuple[Text, list[Text]]]
+) -> None:
+    texts, (output, reference, start) = laid_out(samples)
+    found = numbered(texts, 4, 4)
+    weight = np.linspace(1, 2, len(found[2]))
+    worth = {gram: weight[g] for g, gram in names(texts, found).items()}
+    outputs = np.repeat(output, np.diff(start))
+    values = similarities(*found[:2], weight, 3.0, outputs, reference, clipped)
+    for p, (o, r) in enumerate(zip(outputs.tolist(), reference.tolist(), strict=True)):
+        want = 0.0
+        for n in range(1, 5):
+            a, b = grams(texts[o], n), grams(texts[r], n)
+            norms = [sum((c * worth.get(g, 3.0)) ** 2 for g, c in x.items()) ** 0.5 for x in (a, b)]
+            dot = sum((min(a[g], c) if clipped else a[g]) * c * worth.get(g, 3.0) ** 2 for g, c in b.items())
+            want += dot / (norms[0] * norms[1]) / 4 if all(norms) else 0.0
+        assert values[p] == pytest.approx(want)
 
 
 def greedy(a: Text, b: Text) -> tuple[int, int]:
@@ -243,7 +341,7 @@ def test_texts_of_100_000_tokens_are_no_problem() -> None:
     texts = [rng.integers(0, 5000, n).tolist() for _ in range(2)]
     ids, begin, length = arrays(texts)
     one, other = np.array([0]), np.array([1])
-    found, _ = overlaps(ids, begin, length, one, other, np.array([0, 1]), 2)
+    found, _ = overlaps(ids, begin, length, one, other, np.array([0, 1]), 5000, 2)
     assert found[0, 0] == (grams(texts[0], 1) & grams(texts[1], 1)).total()
     common = alignments(ids, begin, length, one, other, 5000, False)[0]
     distance = alignments(ids, begin, length, one, other, 5000, True)[0]

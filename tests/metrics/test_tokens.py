@@ -34,12 +34,27 @@ def test_texts_encoded_in_several_goes_keep_their_tokens(texts: list[str], data:
 def test_a_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     encode = Encoder._encode
-    monkeypatch.setattr(Encoder, "_encode", lambda self, texts: seen.extend(texts) or encode(self, texts))
+    monkeypatch.setattr(
+        Encoder, "_encode", lambda self, asked: seen.extend(asked.texts) or encode(self, asked)
+    )
     batch = Batch.from_columns(["a b", "c", "a b"], references=[["c"], ["d"], ["a b"]])
     for _ in range(2):
         tokens(batch, "13a", batch.output)
         tokens(batch, "13a", batch.output, batch.reference)
     assert seen == ["a b", "c", "d"]
+
+
+def test_tokenizers_that_ask_for_the_same_texts_in_turn_get_their_own_tokens() -> None:
+    batch = Batch.from_columns(["A b.", "C d"], references=[["E f"], ["A b."]])
+    for name, spelled_out in (("none", ["A", "b."]), ("rouge", ["a", "b"]), ("13a", ["A", "b", "."])):
+        tokens(batch, name, batch.output)
+        assert spelled(batch, name, 0) == spelled_out
+    assert spelled(batch, "13a", int(batch.reference[0])) == ["E", "f"]
+
+
+def test_what_stands_beside_a_word_does_not_make_it_another_word() -> None:
+    batch = Batch.from_columns(["dog dog\x00 dog\u3000 dog\u0301 dog."])
+    assert tokens(batch, "rouge", batch.output).ids.tolist() == [0] * 5
 
 
 def test_words_of_eight_and_more_letters_and_of_other_scripts_are_told_apart() -> None:
@@ -48,6 +63,11 @@ def test_words_of_eight_and_more_letters_and_of_other_scripts_are_told_apart() -
         "abcdefgi",
         "abcdefghi",
         "abcdefghj",
+        "abcdefghijklmnop",
+        "Abcdefghijklmnop",
+        "abcdefghijklmnopq",
+        "abcdefghijklmnopr",
+        "\x7fbcdefgh",
         "ab\x00",
         "ab",
         "äb",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -52,6 +53,46 @@ def test_bertscore_equals_bert_score_on_single_pairs(scorer, pair: tuple[str, st
         metric_from_spec(f"bertscore(of='{o}', layer=5, idf={idf})").score(batch).values[0] for o in "prf"
     ]
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_rescaling_by_a_file_equals_bert_score(folder: str, scorer, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    import bert_score
+
+    from nlgauge.metrics import Batch, metric_from_spec
+
+    path = tmp_path / "baseline.tsv"
+    rows = [f"{k},{0.1 + k / 50},{0.2 + k / 50},{0.15 + k / 50}" for k in range(7)]
+    path.write_text("\n".join(["LAYER,P,R,F", *rows]) + "\n")
+    theirs = bert_score.BERTScorer(
+        model_type=folder, num_layers=5, nthreads=0, device="cpu", lang="en", rescale_with_baseline=True,
+        baseline_path=str(path),
+    )  # fmt: skip
+    theirs._tokenizer = scorer[False]._tokenizer
+    for output, reference in PAIRS[:3]:
+        batch = Batch.from_columns([output], references=[[reference]])
+        ours = [
+            metric_from_spec(f"bertscore(of='{o}', layer=5, rescale={str(path)!r})").score(batch).values[0]
+            for o in "prf"
+        ]
+        np.testing.assert_allclose(
+            ours, [float(x[0]) for x in theirs.score([output], [reference])], atol=2e-5
+        )
+
+
+def test_a_computed_baseline_is_the_mean_of_unrelated_pairs(folder: str) -> None:
+    """Two samples: there are only two unrelated pairs, so the mean is known up to how often each was drawn."""
+    from nlgauge.metrics import Batch, metric_from_spec
+
+    (a, ra), (b, rb) = PAIRS[0], PAIRS[1]
+    crossed = metric_from_spec("bertscore").score(Batch.from_columns([a, b], references=[[rb], [ra]])).values
+    batch = Batch.from_columns([a, b], references=[[ra], [rb]])
+    plain = metric_from_spec("bertscore").score(batch).values
+    metric = metric_from_spec("bertscore(rescale='computed')")
+    zero = metric._zero(batch)  # type: ignore[attr-defined]
+    assert min(crossed) < zero < max(crossed)
+    assert zero == pytest.approx(np.mean(crossed), abs=0.1 * np.ptp(crossed))
+    np.testing.assert_allclose(metric.score(batch).values, (plain - zero) / (1 - zero), atol=1e-6)
+    assert metric.facts.corpus and f"{zero:.4f}" in metric.remarks(batch)[-1]  # type: ignore[attr-defined]
 
 
 def test_moverscore_equals_pot_on_the_token_vectors(folder: str) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from nlgauge.alignment.hub import pretrained
 from nlgauge.errors import NeedsMissing, NlgaugeError
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
@@ -298,41 +299,13 @@ def _stack(model: Any) -> tuple[Any, Any, str] | None:
 
 
 def _load(name: str) -> tuple[Any, Any]:
-    import transformers
-    from transformers import AutoModel, AutoTokenizer
-
-    where = _folder(name)
-    said: Any = transformers.logging
-    was = said.get_verbosity()
-    said.set_verbosity_error()
-    said.disable_progress_bar()
-    local = Path(where).is_dir()
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(where, use_fast=True, local_files_only=local)
-        model = AutoModel.from_pretrained(
-            where, use_safetensors=True, local_files_only=local, dtype="float32"
-        )
-    except (OSError, ValueError, ImportError) as error:
-        raise NlgaugeError(_why(name, local, error)) from None
-    finally:
-        said.set_verbosity(was)
+    advice = "give a folder, or encoder='minilm' for the one inside the package."
+    tokenizer, model = pretrained(name, _folder(name), "AutoModel", "encoder", advice)
     if not getattr(tokenizer, "is_fast", False):
         raise NlgaugeError(
             f"encoder='{name}': its tokenizer has no fast form (tokenizer.json), so tokens have no place in the text."
         )
-    return tokenizer, model.eval()
-
-
-def _why(name: str, local: bool, error: Exception) -> str:
-    said = str(error)
-    if "safetensors" in said:
-        return f"encoder='{name}': no weights as model.safetensors there; other formats are not read (they can run code)."
-    if local:
-        return f"encoder='{name}': the folder holds no model that transformers can load ({said.splitlines()[0][:160]})"
-    return (
-        f"encoder='{name}': not in this machine's cache and the hub was not reached or does not have it; "
-        f"give a folder, or leave encoder out for the one inside the package."
-    )
+    return tokenizer, model
 
 
 def _longest(tokenizer: Any, config: Any) -> int:

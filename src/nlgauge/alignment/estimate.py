@@ -18,7 +18,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 Spans = np.ndarray[Any, np.dtype[np.int32]]
 Places = np.ndarray[Any, np.dtype[np.int64]]
-LOW = 0.2
+LOW, HALF = 0.2, 0.5
 
 
 class Pair(NamedTuple):
@@ -78,6 +78,18 @@ class Alignment:
             return float("nan")
         n = max(1, round(share * len(self)))
         return float(np.partition(self.scores, n - 1)[:n].mean())
+
+    def half(self) -> float:
+        """Mean over the least aligned half of the tokens."""
+        return self.low(HALF)
+
+    def distinct(self) -> float:
+        """Sum over distinct tokens, each at its best: what is said twice does not inform twice."""
+        best: dict[str, float] = {}
+        for token, score in zip(self.tokens, self.scores.tolist(), strict=True):
+            token = token.lower()
+            best[token] = max(best.get(token, 0.0), score)
+        return sum(best.values())
 
 
 class Estimator(Protocol):

@@ -1,17 +1,22 @@
 """New aspects as expressions over alignments: `mean(y>x) * mean(r>y)`.
 
 Fields: x the source, c the context, y the output, r a reference. `y>x` is align(y → x), `y>[x,c]` aligns with both.
-mean, sum and low (least aligned fifth) make numbers of alignments; harmonic, min, max and sqrt, + - * / ** and
-numbers combine them. Nothing else is allowed and nothing is ever evaluated as Python.
+mean, sum, low (least aligned fifth), half (least aligned half) and distinct (sum over distinct tokens) make numbers of
+alignments; harmonic, min, max and sqrt, + - * / ** and numbers combine them. Nothing else is allowed and nothing is ever
+evaluated as Python.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from nlgauge.alignment.estimate import Alignment
 from nlgauge.errors import NlgaugeError
@@ -22,23 +27,36 @@ AGGREGATES: dict[str, Callable[[Alignment], float]] = {
     "mean": Alignment.mean,
     "sum": Alignment.sum,
     "low": Alignment.low,
+    "half": Alignment.half,
+    "distinct": Alignment.distinct,
 }
-OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
+OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,
 }  # fmt: skip
 LONGEST = 1000
 
 
-def harmonic(*values: float) -> float:
+def harmonic(*values: Any) -> Any:
     """Harmonic mean; 0 as soon as one value is 0.
 
-    >>> harmonic(0.5, 1.0)
+    >>> float(harmonic(0.5, 1.0))
     0.6666666666666666
     """
-    return 0.0 if min(values) <= 0 else len(values) / sum(1 / v for v in values)
+    least = lowest(*values)
+    return np.where(least <= 0, 0.0, len(values) / sum(1 / np.where(least <= 0, 1.0, v) for v in values)) + 0 * least
 
 
-FUNCTIONS: dict[str, Callable[..., float]] = {"harmonic": harmonic, "min": min, "max": max, "sqrt": math.sqrt}
+def lowest(*values: Any) -> Any:
+    return functools.reduce(np.minimum, values)
+
+
+def highest(*values: Any) -> Any:
+    return functools.reduce(np.maximum, values)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {"harmonic": harmonic, "min": lowest, "max": highest, "sqrt": np.sqrt}
+# A number of each alignment of a kind: of one sample, or of all at once as an array.
+Number = Callable[[str, Term], Any]
 
 
 @dataclass(frozen=True)
@@ -59,10 +77,23 @@ class Expression:
 
     def value(self, found: Mapping[Term, Alignment]) -> float:
         """The number; NaN where it is not defined (no tokens, division by 0)."""
-        try:
-            return float(_value(self.tree, found))
-        except (ZeroDivisionError, ValueError, OverflowError, TypeError):
-            return math.nan
+        return float(self.values(lambda name, term: np.float64(AGGREGATES[name](found[term]))))
+
+    def values(self, number: Number) -> Any:
+        """The same for whole arrays: `number` gives the aggregate of each sample's alignment."""
+        with np.errstate(all="ignore"):
+            try:
+                found = np.asarray(_value(self.tree, number), np.float64)
+            except OverflowError:  # of plain numbers in the expression
+                return np.float64(math.nan)
+            return np.where(np.isfinite(found), found, math.nan)
+
+    @property
+    def aggregates(self) -> set[tuple[str, Term]]:
+        """Which aggregates of which alignments the expression is made of."""
+        found: set[tuple[str, Term]] = set()
+        self.values(lambda name, term: [found.add((name, term)), np.float64(1)][1])
+        return found
 
 
 def parse(text: str) -> Expression:
@@ -107,7 +138,7 @@ def _check(node: ast.expr, text: str, terms: dict[Term, None]) -> None:
             )
     else:
         raise NlgaugeError(
-            f"'{text}': '{ast.unparse(node)}' is not allowed here; use mean, sum or low of y>x, "
+            f"'{text}': '{ast.unparse(node)}' is not allowed here; use {', '.join(AGGREGATES)} of y>x, "
             f"{', '.join(FUNCTIONS)}, numbers and + - * / **."
         )
 
@@ -126,16 +157,15 @@ def _term(node: ast.expr, text: str) -> Term:
     return fields[0], tuple(fields[1:])
 
 
-def _value(node: ast.expr, found: Mapping[Term, Alignment]) -> float:
+def _value(node: ast.expr, number: Number) -> Any:
     if isinstance(node, ast.Constant):
-        return float(node.value)  # type: ignore[arg-type]
+        return np.float64(node.value)  # type: ignore[arg-type]
     if isinstance(node, ast.BinOp):
-        return OPERATORS[type(node.op)](_value(node.left, found), _value(node.right, found))
+        return OPERATORS[type(node.op)](_value(node.left, number), _value(node.right, number))
     if isinstance(node, ast.UnaryOp):
-        return -_value(node.operand, found)
+        return -_value(node.operand, number)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         if node.func.id in AGGREGATES:
-            return AGGREGATES[node.func.id](found[_term(node.args[0], "")])
-        values = [_value(part, found) for part in node.args]
-        return math.nan if any(map(math.isnan, values)) else FUNCTIONS[node.func.id](*values)
-    raise TypeError
+            return number(node.func.id, _term(node.args[0], ""))
+        return FUNCTIONS[node.func.id](*(_value(part, number) for part in node.args))
+    raise TypeError(ast.dump(node))

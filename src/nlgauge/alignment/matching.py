@@ -68,7 +68,7 @@ class Matching:
             for i in rows:
                 b = pairs[i][1:]
                 if last is None or last[0] != b:
-                    last = b, _side([vectors[w] for w in parts[b]])
+                    last = b, side([vectors[w] for w in parts[b]])
                 found[i] = self._one(pairs[i].a, vectors[pairs[i].a], last[1])
         return [f for f in found if f is not None]
 
@@ -77,16 +77,26 @@ class Matching:
 
     def _one(self, text: str, a: Encoded, b: tuple[Any, Any] | None) -> Alignment:
         spans = np.stack([a.pieces.starts, a.pieces.ends], axis=1).reshape(-1, 2)
-        if b is None or not len(spans):
-            return Alignment(text, spans, np.zeros(len(spans)))
-        table, firsts = b
-        near = a.tokens @ table.T
-        if self.match == "all" or len(firsts) == 1:
-            best = near.max(axis=1)
-        else:
-            best = _best_window(np.maximum.reduceat(near, firsts, axis=1), _sentence_of(text, a))
-        scores: Floats = np.clip(best.astype(np.float64), 0.0, 1.0)
-        return Alignment(text, spans, scores**self.sharp if self.sharp != 1 else scores)
+        return Alignment(text, spans, scores(text, a, maxima(a, b), self.match, self.sharp))
+
+
+def maxima(a: Encoded, b: tuple[Any, Any] | None) -> Any:
+    """Tokens of a × windows of b: the highest cosine with a token of that window."""
+    if b is None or not len(a.tokens):
+        return np.zeros((len(a.tokens), 1))
+    table, firsts = b
+    near = a.tokens @ table.T
+    return near.max(axis=1, keepdims=True) if len(firsts) == 1 else np.maximum.reduceat(near, firsts, axis=1)
+
+
+def scores(text: str, a: Encoded, near: Any, match: Match, sharp: float) -> Floats:
+    """One score per token from its maxima: of any window, or of the one that fits its sentence best."""
+    if not len(near) or match == "all" or near.shape[1] == 1:
+        best = near.max(axis=1)
+    else:
+        best = _best_window(near, _sentence_of(text, a))
+    found: Floats = np.clip(best.astype(np.float64), 0.0, 1.0)
+    return found**sharp if sharp != 1 else found
 
 
 def _chunks(order: list[int], pairs: Sequence[Pair]) -> Iterator[list[int]]:
@@ -106,7 +116,7 @@ def _chunks(order: list[int], pairs: Sequence[Pair]) -> Iterator[list[int]]:
         yield rows
 
 
-def _side(parts: list[Encoded]) -> tuple[Any, Any] | None:
+def side(parts: list[Encoded]) -> tuple[Any, Any] | None:
     """All windows of b as one matrix, and where each begins; None when b has no tokens."""
     parts = [p for p in parts if len(p.tokens)]
     if not parts:

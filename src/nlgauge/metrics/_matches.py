@@ -42,7 +42,14 @@ def ngram_matches(
         from nlgauge.metrics.kernels.overlaps import overlaps
 
         both: tuple[Counts, Counts] = overlaps(
-            found.ids, found.start, found.length, pairs.of_sample, pairs.reference, pairs.start, order
+            found.ids,
+            found.start,
+            found.length,
+            pairs.of_sample,
+            pairs.reference,
+            pairs.start,
+            kinds(found),
+            order,
         )
         return both
 

@@ -44,15 +44,6 @@ class Ngrams:
         )  # fmt: skip
         return found
 
-    def frequencies(self, texts: Ints, start: Ints) -> tuple[Ints, Ints]:
-        """Of every n-gram the number of documents that have it, and how often; document d: `texts[start[d]:start[d + 1]]`."""
-        from nlgauge.metrics.kernels.ngrams import frequencies
-
-        found: tuple[Ints, Ints] = frequencies(
-            self.offsets, self.grams, self.counts, self.order, self.place[texts], start, len(self.parent)
-        )
-        return found
-
     def sums(self, texts: Ints, owner: Ints, level: Ints, values: Array) -> Array:
         """Sums per text and order of values parallel to `span(texts)`."""
         where = owner * self.order + level

@@ -29,6 +29,7 @@ from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.metrics._base import Batch, Ints
 
 Ids = np.ndarray[Any, np.dtype[np.int32]]
+Codes = np.ndarray[Any, np.dtype[np.uint32]]
 KERNELS = {"none": 0, "rouge": 1, "13a": 2, "chrf": 3}
 SACREBLEU = {
     "intl": "tokenizer_intl.TokenizerV14International",
@@ -82,7 +83,7 @@ def tokens(
         raise NameUnknown(f"no tokenizer '{name}'. There are: {', '.join(NAMES)}.")
     encoder = batch.view(("tokens", name, lowercase, spaces), lambda _: Encoder(name, lowercase, spaces))
     with batch.texts.lock:
-        encoder.ensure(batch.texts.list(), texts)
+        encoder.ensure(batch.texts.list(), texts, batch.view("joined", lambda _: Joined()))
         if stem is None:
             return encoder.tokens
         return batch.view(("stems", name, lowercase, stem), lambda _: Stems(stem)).of(encoder.tokens)
@@ -99,7 +100,7 @@ class Encoder:
         none = np.empty(0, np.int64)
         self.tokens = Tokens(np.empty(0, np.int32), none, none, np.empty(0, np.int32), self.words)
 
-    def ensure(self, texts: list[str], asked: Iterable[Ints]) -> None:
+    def ensure(self, texts: list[str], asked: Iterable[Ints], joined: Joined) -> None:
         have = self.tokens
         more = max(len(texts), 1) - len(have.length)  # never empty, so that a missing text has a length too
         if more > 0:
@@ -110,19 +111,19 @@ class Encoder:
             new[numbers[numbers >= 0]] = True
         todo = np.flatnonzero(new & (have.length < 0))
         if len(todo):
-            ids, length, lines = self._encode([texts[t] for t in todo.tolist()])
+            ids, length, lines = self._encode(joined.of(texts, todo))
             have.start[todo] = len(have.ids) + np.cumsum(length) - length
             have.length[todo] = length
             have.ids = np.append(have.ids, ids) if len(have.ids) else ids
             have.lines = np.append(have.lines, lines) if len(have.lines) else lines
 
-    def _encode(self, texts: list[str]) -> tuple[Ids, Ints, Ids]:
+    def _encode(self, asked: Joined) -> tuple[Ids, Ints, Ids]:
         from nlgauge.metrics.kernels.tokens import Vocabulary, characters, encode
 
-        if self.name in ("rouge", "char"):  # nothing but case to see to
-            codes, offsets = code_points(texts, lower=self.lowercase or self.name == "rouge")
+        if self.name in ("rouge", "char", "none", "chrf") or (self.name == "13a" and not asked.rare):
+            codes, offsets = asked.code_points(self.lowercase or self.name == "rouge")  # nothing but case
         else:
-            codes, offsets = code_points(prepared(texts, self.name, self.lowercase))
+            codes, offsets = code_points(prepared(asked.texts, self.name, self.lowercase))
         if self.name == "char":
             ids, length = characters(codes, offsets, self.spaces)
             return ids, length, np.empty(0, np.int32)
@@ -163,7 +164,41 @@ class Stems:
         return self.made[1]
 
 
-def code_points(texts: list[str], lower: bool = False) -> tuple[Any, Ints]:
+class Joined:
+    """The texts that were asked for last, as one array: tokenizers ask for the same ones, each in its turn."""
+
+    MOST = 1 << 17  # texts of which the array is kept
+
+    def __init__(self) -> None:
+        self.numbers: Ints = np.empty(0, np.int64)
+        self.texts: list[str] = []
+        self._made: dict[bool, tuple[Codes, Ints]] = {}
+        self._rare: bool | None = None
+
+    def of(self, texts: list[str], numbers: Ints) -> Joined:
+        if not np.array_equal(numbers, self.numbers):
+            self.numbers, self.texts = numbers, [texts[t] for t in numbers.tolist()]
+            self._made, self._rare = {}, None
+        return self
+
+    @property
+    def rare(self) -> bool:
+        """Whether a text may have what mteval-v13a replaces before it splits."""
+        if self._rare is None:
+            together = "".join(self.texts)
+            self._rare = any(c in together for c in "\n&") or "<skipped>" in together.lower()
+        return self._rare
+
+    def code_points(self, lower: bool) -> tuple[Codes, Ints]:
+        if lower in self._made:
+            return self._made[lower]
+        found = code_points(self.texts, lower)
+        if len(self.texts) <= self.MOST:
+            self._made[lower] = found
+        return found
+
+
+def code_points(texts: list[str], lower: bool = False) -> tuple[Codes, Ints]:
     """All texts in one array of code points, and where each begins."""
     joined = "".join(texts)
     plain = joined.isascii()  # then bytes are code points, and small letters are as many as capitals
@@ -184,9 +219,6 @@ def prepared(texts: list[str], name: str, lowercase: bool) -> list[str]:
     if lowercase or name in ("coco", "squad", "words"):
         texts = [t.lower() for t in texts]
     if name == "13a":
-        together = "".join(texts)  # what follows is rare: one look at all texts
-        if not any(rare in together for rare in ("\n", "&", "<skipped>")):
-            return texts
         return [_mteval_entities(t) for t in texts]
     if name in SACREBLEU or name == "tercom":
         split: Callable[[str], str] = _sacrebleu(name)

@@ -11,7 +11,7 @@ import numpy as np
 from nlgauge.metrics._base import Array, Batch, Scores, metric, signature
 from nlgauge.metrics._documents import documents
 from nlgauge.metrics._matches import paired
-from nlgauge.metrics._ngrams import ngrams
+from nlgauge.metrics._recurring import recurring
 from nlgauge.metrics._references import check_how, over_references
 
 CITE = "vedantam-etal-2015-cider"
@@ -50,22 +50,20 @@ class Cider:
         )
 
     def score(self, batch: Batch) -> Scores:
-        from nlgauge.metrics.kernels.ngrams import similarities
+        from nlgauge.metrics.kernels.recurring import similarities
 
         stem = "porter" if self.stem else None
         tokens, pairs = paired(batch, self.tokenize, lowercase=self.lowercase, stem=stem)
-        grams = ngrams(
-            batch, (self.tokenize, self.lowercase, stem, "output+references"), tokens, ORDER, pairs.of_sample, pairs.reference
-        )  # fmt: skip
         texts, start = documents(batch, pairs)
         if len(start) < 3:
             alone = "CIDEr needs the references of two inputs or more: its idf is zero for one"
             reasons = {s: pairs.reasons.get(s, alone) for s in range(len(pairs))}
             return Scores(np.full(len(pairs), np.nan), reasons)
-        frequency = grams.frequencies(texts, start)[0]
-        idf = math.log(len(start) - 1) - np.log(np.maximum(frequency, 1.0))
+        grams = recurring(batch, (self.tokenize, self.lowercase, stem), tokens, pairs, ORDER)
+        highest = math.log(len(start) - 1)
+        idf = highest - np.log(np.maximum(grams.frequencies(texts, start)[0], 1.0))
         values = 10 * similarities(
-            grams.offsets, grams.grams, grams.counts, ORDER, idf, grams.place[pairs.output], grams.place[pairs.reference],
+            grams.numbers, grams.first, idf, highest, grams.place[pairs.output], grams.place[pairs.reference],
             self.clipped,
         )  # fmt: skip
         bigrams = np.maximum(tokens.length - 1, 0)

@@ -1,4 +1,4 @@
-"""Metrics on contextual token vectors: BERTScore, MoverScore, SUPERT, and their forms without references."""
+"""Metrics on contextual token vectors: BERTScore, also against the source, and SUPERT; mover.py has those by transport."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.metrics import _baseline
 from nlgauge.metrics._base import Batch, Facts, Scores, metric, signature
 from nlgauge.metrics._pairs import MultiRef, Pair, Side, check_multiref, over_pairs
 
@@ -71,44 +72,73 @@ class BertScoring(Contextual):
 
     of: Part
     idf: bool
-    baseline: float
+    rescale: float | str
     references: MultiRef = "max"
 
     def _check(self) -> None:
         check_multiref(self.facts.name, self.references)
         if self.of not in ("f", "p", "r"):
             raise NlgaugeError(f"{self.facts.name}: of='{self.of}'; use f, p or r.")
-        if not 0 <= self.baseline < 1:
-            raise NlgaugeError(f"{self.facts.name}: baseline={self.baseline}; a number from 0 to below 1.")
-        if self.idf:  # then the weights, so the score, depend on all references of the run
-            object.__setattr__(self, "facts", replace(type(self).facts, corpus=True))
+        _baseline.check(self.facts.name, self.rescale)
+        # With idf the weights, with a computed baseline the scale, so the score, depend on all texts of the run.
+        whole = self.idf or self.rescale == _baseline.COMPUTED
+        low = -math.inf if self.rescale else self.facts.bounds[0]
+        object.__setattr__(self, "facts", replace(type(self).facts, corpus=whole, bounds=(low, 1.0)))
+
+    def ready(self) -> None:
+        super().ready()
+        _baseline.ready(self.facts.name, self.rescale)
 
     @property
     def signature(self) -> str:
+        rescale = _baseline.name(self.rescale)
         return self._signature(
-            of=self.of, idf=self.idf, baseline=self.baseline or "no", refs=self.references, special="targets"
+            of=self.of, idf=self.idf, rescale=rescale, refs=self.references, special="targets"
         )
 
     def score(self, batch: Batch) -> Scores:
-        weigh = self._weights(batch)
+        zero = self._zero(batch)
 
         def score(pairs: list[Pair]) -> list[float]:
-            return [
-                (_part(bert_score(a, b, weigh(a), weigh(b)), self.of) - self.baseline) / (1 - self.baseline)
-                for a, b in self._encoded(batch, pairs)
-            ]
+            return [(value - zero) / (1 - zero) for value in self._plain(batch, pairs)]
 
-        return over_pairs(batch, self.side, score, self.references)
+        why = "one text only: no baseline to compute" if math.isnan(zero) else "no words to compare"
+        return over_pairs(batch, self.side, score, self.references, why=why)
 
-    def _weights(self, batch: Batch) -> Callable[[Encoded], Any]:
-        if not self.idf:
-            return lambda a: np.ones(len(a.pieces.ids))
-        from nlgauge.alignment.encoder import encoder
+    def remarks(self, batch: Batch) -> list[str]:
+        said = super().remarks(batch)
+        if self.rescale == _baseline.COMPUTED:
+            said.append(f"{self}: 0 is {self._zero(batch):.4f}, the mean of random pairs of these texts")
+        return said
 
-        others = batch.reference if self.side == "references" else batch.source[batch.source >= 0]
-        known = idf([batch.texts.list()[r].strip() for r in others.tolist()], encoder(self.encoder).pieces)
-        rare = math.log(len(others) + 1)
-        return lambda a: np.array([known.get(i, rare) for i in a.pieces.ids.tolist()])
+    def _plain(self, batch: Batch, pairs: list[Pair]) -> list[float]:
+        weigh = piece_weights(batch, self.side, self.encoder, self.idf)
+        return [_part(bert_score(a, b, weigh(a), weigh(b)), self.of) for a, b in self._encoded(batch, pairs)]
+
+    def _zero(self, batch: Batch) -> float:
+        """What counts as 0 after rescaling."""
+        if self.rescale == _baseline.COMPUTED:
+            return batch.keep(
+                str(self), lambda: _baseline.computed(batch, self.side, lambda p: self._plain(batch, p))
+            )
+        if isinstance(self.rescale, str):
+            return _baseline.from_file(self.rescale, self.vectors(batch)[1], self.of)
+        return float(self.rescale)
+
+
+def piece_weights(batch: Batch, side: Side, encoder: str, weigh: bool) -> Callable[[Encoded], Any]:
+    """1 for each piece, or its idf over the references (or sources) of the run."""
+    if not weigh:
+        return lambda a: np.ones(len(a.pieces.ids))
+    from nlgauge.alignment.encoder import encoder as load
+
+    others = batch.reference if side == "references" else batch.source[batch.source >= 0]
+    texts = batch.texts.list()
+    known = batch.keep(
+        ("idf", side, encoder), lambda: idf([texts[r].strip() for r in others.tolist()], load(encoder).pieces)
+    )
+    rare = math.log(len(others) + 1)
+    return lambda a: np.array([known.get(i, rare) for i in a.pieces.ids.tolist()])
 
 
 def idf(texts: Sequence[str], pieces: Callable[[Sequence[str]], Any]) -> dict[int, float]:
@@ -147,13 +177,17 @@ def _part(pr: tuple[float, float], of: Part) -> float:
 )
 @dataclass(frozen=True)
 class BertScore(BertScoring):
-    """Greedy cosine matching of contextual tokens of output and reference: F, precision or recall."""
+    """Greedy cosine matching of contextual tokens of output and reference: F, precision or recall.
+
+    rescale: (score − b) / (1 − b), b a number, 'computed' (the mean over random pairs of this run's texts), or a baseline
+    file in bert-score's format (LAYER,P,R,F).
+    """
 
     of: Part = "f"
     encoder: str = "minilm"
     layer: int | None = None
     idf: bool = False
-    baseline: float = 0.0
+    rescale: float | str = 0.0
     references: MultiRef = "max"
 
     def __post_init__(self) -> None:
@@ -178,89 +212,7 @@ class XBertScore(BertScoring):
     encoder: str = MULTILINGUAL
     layer: int | None = None
     idf: bool = False
-    baseline: float = 0.0
-
-    side = "source"
-
-    def __post_init__(self) -> None:
-        self._check()
-
-
-class Moving(Contextual):
-    """Optimal transport between the tokens of two texts; the score is 1 / (1 + cost)."""
-
-    idf: bool
-    references: MultiRef = "max"
-
-    def ready(self) -> None:
-        from nlgauge.metrics._transport import ready
-
-        super().ready()
-        ready(self.facts.name)
-
-    def _check(self) -> None:
-        check_multiref(self.facts.name, self.references)
-        if self.idf:
-            object.__setattr__(self, "facts", replace(type(self).facts, corpus=True))
-
-    @property
-    def signature(self) -> str:
-        return self._signature(idf=self.idf, ngram=1, cost="euclidean", refs=self.references)
-
-    def score(self, batch: Batch) -> Scores:
-        from nlgauge.metrics._transport import euclidean, transport
-
-        weigh = BertScoring._weights(self, batch)  # type: ignore[arg-type]
-
-        def score(pairs: list[Pair]) -> list[float]:
-            found = []
-            for a, b in self._encoded(batch, pairs):
-                cost = transport(weigh(a), weigh(b), euclidean(a.tokens, b.tokens))
-                found.append(1 / (1 + cost))
-            return found
-
-        return over_pairs(batch, self.side, score, self.references)
-
-
-@metric(
-    "moverscore",
-    family="embedding",
-    bounds=(0.0, 1.0),
-    year=2019,
-    cite="zhao-etal-2019-moverscore",
-    extra="neural",
-    weights=WEIGHTS,
-)
-@dataclass(frozen=True)
-class MoverScore(Moving):
-    """Word mover's distance on contextual tokens of output and reference, as 1 / (1 + distance)."""
-
-    encoder: str = "minilm"
-    layer: int | None = None
-    idf: bool = False
-    references: MultiRef = "max"
-
-    def __post_init__(self) -> None:
-        self._check()
-
-
-@metric(
-    "xmoverscore",
-    family="embedding",
-    needs=("source",),
-    bounds=(0.0, 1.0),
-    year=2020,
-    cite="zhao-etal-2020-limitations",
-    extra="neural",
-    weights="a multilingual encoder by name",
-)
-@dataclass(frozen=True)
-class XMoverScore(Moving):
-    """MoverScore of output and source, across languages: name a multilingual encoder (no re-mapping, no language model)."""
-
-    encoder: str = MULTILINGUAL
-    layer: int | None = None
-    idf: bool = False
+    rescale: float | str = 0.0
 
     side = "source"
 

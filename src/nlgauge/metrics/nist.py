@@ -12,7 +12,8 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics._base import Array, Batch, Ints, Scores, metric, signature
 from nlgauge.metrics._documents import documents
 from nlgauge.metrics._matches import paired
-from nlgauge.metrics._ngrams import Ngrams, ngrams
+from nlgauge.metrics._ngrams import ngrams
+from nlgauge.metrics._recurring import recurring
 from nlgauge.metrics._references import Pairs, over_references
 from nlgauge.metrics._tokens import Tokens
 
@@ -59,22 +60,12 @@ class Nist:
 
     def stats(self, batch: Batch) -> Array:
         """Columns: information matched by order, n-grams of the output by order, output length, mean reference length."""
-        from nlgauge.metrics.kernels.ngrams import matched_weight
-
         tokens, pairs = paired(batch, self.tokenize, lowercase=self.lowercase)
-        grams = self._ngrams(batch, tokens, pairs)
         scored = np.flatnonzero(np.diff(pairs.start) > 0)
         start = np.append(pairs.start[scored], len(pairs.reference))
-        texts = pairs.of_sample[scored]
         rows = np.zeros((len(pairs), 2 * self.order + 2))
-        if self.weights == "corpus":
-            info = self._information(batch, grams, tokens, pairs)
-            rows[scored, : self.order] = matched_weight(
-                grams.offsets, grams.grams, grams.counts, self.order, info, grams.place[texts],
-                grams.place[pairs.reference], start,
-            )  # fmt: skip
-        else:
-            rows[scored, : self.order] = self._own_information(grams, tokens, pairs, scored, start)
+        matched = self._matched if self.corpus else self._matched_alone
+        rows[scored, : self.order] = matched(batch, tokens, pairs, pairs.of_sample[scored], start)
         length = np.maximum(tokens.length[pairs.of_sample], 0).astype(np.float64)
         rows[:, self.order : 2 * self.order] = np.maximum(length[:, None] - np.arange(self.order), 0)
         rows[:, -2] = length
@@ -90,39 +81,37 @@ class Nist:
             penalty = np.where(ratio < 1, np.exp(BETA * np.log(ratio) ** 2), 1.0)
         return np.where(ratio > 0, gained * penalty, 0.0)
 
-    def _ngrams(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> Ngrams:
-        return ngrams(
-            batch,
-            (self.tokenize, self.lowercase, None, "output+references"),
-            tokens,
-            self.order,
-            pairs.of_sample,
-            pairs.reference,
+    def _matched(self, batch: Batch, tokens: Tokens, pairs: Pairs, texts: Ints, start: Ints) -> Array:
+        """Information by output and order, from the references of all samples; those of one input count once."""
+        from nlgauge.metrics.kernels.recurring import matched_weight
+
+        grams = recurring(batch, (self.tokenize, self.lowercase, None), tokens, pairs, self.order)
+        corpus, bounds = documents(batch, pairs)
+        count = grams.frequencies(corpus, bounds)[1].astype(np.float64)
+        words = float(tokens.length[corpus].sum())
+        info = _bits(np.where(grams.parent >= 0, count[grams.parent], words), count)
+        found: Array = matched_weight(
+            grams.numbers, grams.first, info, grams.place[texts], grams.place[pairs.reference], start
         )
+        return found
 
-    def _information(self, batch: Batch, grams: Ngrams, tokens: Tokens, pairs: Pairs) -> Array:
-        """Of every n-gram, from the references of all samples; those of one input count once."""
-        texts, start = documents(batch, pairs)
-        count = grams.frequencies(texts, start)[1].astype(np.float64)
-        before = np.where(grams.parent >= 0, count[grams.parent], float(tokens.length[texts].sum()))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(count > 0, np.log2(before / count), 0.0)
-
-    def _own_information(
-        self, grams: Ngrams, tokens: Tokens, pairs: Pairs, scored: Ints, start: Ints
-    ) -> Array:
-        """Matched by each output and order, with what an n-gram tells from its own references alone."""
-        texts = pairs.of_sample[scored]
+    def _matched_alone(self, batch: Batch, tokens: Tokens, pairs: Pairs, texts: Ints, start: Ints) -> Array:
+        """With what an n-gram tells from the sample's own references."""
+        key = (self.tokenize, self.lowercase, None, "output+references")
+        grams = ngrams(batch, key, tokens, self.order, pairs.of_sample, pairs.reference)
         owner, level, entry = grams.span(texts)
         count = grams.found_in(texts, pairs.reference, start, highest=False).astype(np.float64)
         gram = grams.grams[entry].astype(np.int64)
         size = len(grams.parent)
-        key = owner * size + gram
-        order = np.argsort(key)
-        parent = np.searchsorted(key[order], owner * size + grams.parent[gram])
-        words = np.add.reduceat(tokens.length[pairs.reference], start[:-1]) if len(scored) else np.empty(0)
-        before = np.where(level > 0, count[order[np.minimum(parent, len(key) - 1)]], words[owner])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            info = np.where(count > 0, np.log2(before / count), 0.0)
+        key_of = owner * size + gram
+        order = np.argsort(key_of)
+        parent = np.searchsorted(key_of[order], owner * size + grams.parent[gram])
+        words = np.add.reduceat(tokens.length[pairs.reference], start[:-1]) if len(texts) else np.empty(0)
+        before = np.where(level > 0, count[order[np.minimum(parent, len(order) - 1)]], words[owner])
         hits = np.minimum(grams.counts[entry], grams.found_in(texts, pairs.reference, start, highest=True))
-        return grams.sums(texts, owner, level, hits * info)
+        return grams.sums(texts, owner, level, hits * _bits(before, count))
+
+
+def _bits(before: Array, count: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(count > 0, np.log2(before / count), 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics._base import Array, Batch, Ints, Scores, metric, signature
-from nlgauge.metrics._matches import paired
+from nlgauge.metrics._matches import kinds, paired
 from nlgauge.metrics._references import Pairs, check_how, over_references
 from nlgauge.metrics._tokens import Tokens
 
@@ -78,5 +78,7 @@ def shift_edits(tokens: Tokens, pairs: Pairs) -> Ints:
 
     if len(pairs.reference) and int(tokens.length.max()) > 1_000_000:
         raise NlgaugeError("ter: texts of more than 1,000,000 words are too long for shifts.")
-    edits: Ints = ter.shift_edits(tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference)
+    edits: Ints = ter.shift_edits(
+        tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, kinds(tokens)
+    )
     return edits

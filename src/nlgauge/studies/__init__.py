@@ -10,11 +10,11 @@ def table_10(sources: Sources) -> Ours:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nlgauge.registry import register
 
@@ -31,12 +31,14 @@ class Ours:
     """Our values by key, and words about cells that differ or cannot be had.
 
     A reason belongs to every key that starts with its own; () means the whole table. It explains and never changes a
-    verdict. `notes` go below the table.
+    verdict. `notes` go below the table. `other`: our value comes from another model than the paper's, so it stands beside
+    the printed one and is not judged.
     """
 
     values: Mapping[Key, float]
     reasons: Mapping[Key, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    other: Container[Key] = ()
 
     def reason(self, key: Key) -> str:
         fitting = [k for k in self.reasons if key[: len(k)] == k]
@@ -44,24 +46,29 @@ class Ours:
 
 
 class Sources:
-    """The published sets, each loaded once; `store` keeps scores that cost time, `tell` reports progress."""
+    """The published sets, each loaded once; `store` keeps scores that cost time, `tell` reports progress.
+
+    `slow` is False when rows that run a model are not wanted: a study with some such rows leaves them out.
+    """
 
     def __init__(
         self,
         mirror: str | Path | None = None,
         store: str | Path | None = None,
         tell: Tell = lambda line: None,
+        slow: bool = True,
     ) -> None:
-        self.mirror, self.store, self.tell = mirror, store, tell
+        self.mirror, self.store, self.tell, self.slow = mirror, store, tell, slow
         self._load = cache(self._fresh)
 
-    def __call__(self, name: str) -> Dataset:
-        return self._load(name)
+    def __call__(self, name: str, **options: Any) -> Dataset:
+        """The set of that name; options are those of `load_set`, such as domain="news"."""
+        return self._load(name, **options)
 
-    def _fresh(self, name: str) -> Dataset:
+    def _fresh(self, name: str, **options: Any) -> Dataset:
         from nlgauge.data.catalogue import load_set
 
-        return load_set(name, mirror=self.mirror)
+        return load_set(name, mirror=self.mirror, **options)
 
 
 @dataclass(frozen=True)

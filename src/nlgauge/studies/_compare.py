@@ -4,15 +4,34 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.studies import Key, Ours, Sources, Study
-from nlgauge.table import Row, Table
+from nlgauge.table import Cell, Row, Table
 
 EQUAL, WITHIN, DIFFERS, ABSENT = "equal", "within tolerance", "differs", "not computable"
-VERDICTS = (EQUAL, WITHIN, DIFFERS, ABSENT)
+OTHER = "not judged"
+VERDICTS = (EQUAL, WITHIN, DIFFERS, OTHER, ABSENT)
+JUDGED = (EQUAL, WITHIN, DIFFERS)
+
+
+@dataclass
+class Narrow(Table):
+    """A table for narrow terminals: `joined` columns stand in one, `heads` gives shorter headings. The rows stay as they are."""
+
+    joined: list[str] = field(default_factory=list)
+    heads: dict[str, str] = field(default_factory=dict)
+
+    def grid(self) -> tuple[list[str], list[list[Cell]]]:
+        header, body = super().grid()
+        n = len(self.joined)
+        if n > 1:
+            header = ["cell", *header[n:]]
+            body = [[Cell(", ".join(c.text for c in cells[:n])), *cells[n:]] for cells in body]
+        return [self.heads.get(h, h) for h in header], body
 
 
 @dataclass(frozen=True)
@@ -57,30 +76,56 @@ def verdict(printed: Printed, ours: float | None, tolerance: float) -> str:
     return WITHIN if off <= tolerance + 1e-9 else DIFFERS
 
 
-def compare(study: Study, sources: Sources) -> Table:
+def compare(study: Study, sources: Sources) -> Narrow:
     """Every published cell of the table beside ours."""
     names, cells = published(study)
     try:
         ours = study(sources)
     except NlgaugeError as error:  # the data or an extra are not at hand: the whole table says so
         ours = Ours({}, {(): str(error)})
-    rows: list[Row] = []
-    for cell in cells:
-        value = ours.values.get(cell.key)
-        found = verdict(cell, value, study.tolerance)
-        off = math.nan if value is None else value - cell.value
-        rows.append(
-            {**dict(zip(names, cell.key, strict=True)), "printed": cell.text, "ours": math.nan if value is None else value,
-             "difference": off, "verdict": found, "reason": "" if found in (EQUAL, WITHIN) else ours.reason(cell.key)}
-        )  # fmt: skip
-    return Table(
+    rows = [_row(names, cell, ours, study.tolerance) for cell in cells]
+    keys = [n for n in names if len({row[n] for row in rows}) > 1] or names
+    return Narrow(
         title=f"Paper {study.paper}, Table {study.table}: {study.title}",
         rows=rows,
         method=f"equal: rounds to what the paper prints; within tolerance: at most {study.tolerance:g} off; "
         "reasons are words, they change no verdict.",
-        notes=[count(rows), *ours.notes],
+        notes=[count(rows), *ours.notes, *_numbered(rows)],
+        decimals=1 + max((cell.decimals for cell in cells), default=2),
         kind="reproduce",
-    )
+        joined=keys,
+        shown=[*keys, "printed", "ours", "difference", "verdict", *(["why"] if any(r["why"] for r in rows) else [])],
+    )  # fmt: skip
+
+
+def _row(names: Sequence[str], cell: Printed, ours: Ours, tolerance: float) -> Row:
+    value = ours.values.get(cell.key, math.nan)
+    found = verdict(cell, value, tolerance)
+    if found != ABSENT and cell.key in ours.other:
+        found = OTHER
+    whole = cell.decimals == 0 and not math.isnan(value) and value == int(value)  # a count prints as one
+    shown, off = (int(value), int(value - cell.value)) if whole else (value, value - cell.value)
+    return {
+        **dict(zip(names, cell.key, strict=True)), "printed": cell.text, "ours": shown, "difference": off, "verdict": found,
+        "reason": "" if found in (EQUAL, WITHIN) else ours.reason(cell.key), "why": "",
+    }  # fmt: skip
+
+
+def _numbered(rows: list[Row]) -> list[str]:
+    """Reasons below the table instead of beside each cell; the rows get their numbers."""
+    reasons = list(dict.fromkeys(row["reason"] for row in rows if row["reason"]))
+    for row in rows:
+        row["why"] = f"[{reasons.index(row['reason']) + 1}]" if row["reason"] else ""
+    return [f"[{i}] {reason}" for i, reason in enumerate(reasons, 1)]
+
+
+def only(table: Narrow, wanted: Sequence[str]) -> Narrow:
+    """The cells with these verdicts; the counts below stay those of the whole table."""
+    rows = [row for row in table.rows if row["verdict"] in wanted]
+    needed = {row["why"] for row in rows}
+    notes = [n for n in table.notes if not n.startswith("[") or n.split(" ")[0] in needed]
+    shown = [c for c in table.shown if c != "why" or needed - {""}]
+    return replace(table, rows=rows, notes=notes, shown=shown)
 
 
 def count(rows: Iterable[Row]) -> str:
@@ -89,20 +134,48 @@ def count(rows: Iterable[Row]) -> str:
     return f"{len(found)} cells: " + ", ".join(f"{found.count(v)} {v}" for v in VERDICTS if v in found)
 
 
-def scoreboard(compared: Iterable[tuple[Study, Table]]) -> Table:
-    """One line a table: cells compared, equal, within tolerance, different, not computable, and the main reason."""
+def scoreboard(compared: Sequence[tuple[Study, Table]]) -> Table:
+    """One line a table, then one a paper: cells compared, equal, within tolerance, different, not computable."""
     rows: list[Row] = []
+    papers: dict[str, Counter[str]] = {}
+    notes = []
     for study, table in compared:
-        found = [row["verdict"] for row in table.rows]
-        words = [row["reason"] for row in table.rows if row["reason"]]
+        found = Counter(row["verdict"] for row in table.rows)
+        papers.setdefault(study.paper, Counter()).update(found)
+        why = "; ".join(dict.fromkeys(row["reason"] for row in table.rows if row["reason"]))
         rows.append(
-            {"paper": study.paper, "table": study.table, "what": study.title, "cells": len(found),
-             **{v: found.count(v) for v in VERDICTS},
-             "why": max(set(words), key=lambda w: (words.count(w), w)) if words else ""}
-        )  # fmt: skip
-    return Table(
-        title="The five papers, recomputed",
-        rows=rows,
-        method="each published cell beside ours; `nlgauge reproduce PAPER TABLE` shows the cells of one table.",
+            {"paper": study.paper, "table": study.name, "what": study.title, **_counts(found), "why": why}
+        )
+        if main := _main_reason(table.rows):
+            notes.append(f"{study.name}: {main}")
+    ordered: list[Row] = []
+    for paper, found in papers.items():
+        ordered += [row for row in rows if row["paper"] == paper]
+        ordered.append({"paper": paper, "table": f"{paper} all", "what": "", **_counts(found), "why": ""})
+    if len(papers) > 1:
+        found = sum(papers.values(), Counter())
+        ordered.append({"paper": "all", "table": "all", "what": "", **_counts(found), "why": ""})
+    return Narrow(
+        title="The papers, recomputed: cells of the published tables beside ours",
+        rows=ordered,
+        method=f"compared = equal + within tolerance + differs; absent: {ABSENT}; {OTHER}: ours has other weights, metrics or sets than the paper's and only stands beside. "
+        "`nlgauge reproduce PAPER TABLE` shows the cells of one table.",
+        notes=notes,
         kind="scoreboard",
-    )
+        shown=["table", "compared", *VERDICTS],  # titles are in the list without arguments
+        heads={WITHIN: "within", ABSENT: "absent"},
+    )  # fmt: skip
+
+
+def _counts(found: Counter[str]) -> Row:
+    return {
+        "cells": found.total(),
+        "compared": sum(found[v] for v in JUDGED),
+        **{v: found[v] for v in VERDICTS},
+    }
+
+
+def _main_reason(rows: Sequence[Row]) -> str:
+    """What explains most of the cells that are not recomputed."""
+    words = Counter(row["reason"] for row in rows if row["reason"])
+    return "" if not words else max(words, key=lambda w: (words[w], w))

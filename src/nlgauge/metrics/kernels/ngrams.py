@@ -1,4 +1,4 @@
-"""The n-grams of many texts under common numbers, for metrics that weigh them by their frequency or compare three texts.
+"""The n-grams of many texts under common numbers, for metrics that compare more than two texts.
 
 All places of all texts are sorted by their first token, then each group of equal ones by its next token, and so on, as
 one builds a suffix array: after n steps a group is an n-gram. Groups of one place need no more work.
@@ -149,82 +149,4 @@ def counts_in(
                     else:
                         b += 1
             place += a_end - a
-    return found
-
-
-@njit(cache=True, nogil=True)
-def frequencies(offsets: Any, grams: Any, counts: Any, order: Any, texts: Any, start: Any, kinds: Any) -> Any:
-    """Of every n-gram: in how many documents it is, and how often; document d has `texts[start[d]:start[d + 1]]`."""
-    documents, times = np.zeros(kinds, np.int64), np.zeros(kinds, np.int64)
-    last = np.full(kinds, -1, np.int64)
-    for d in range(start.size - 1):
-        for p in range(start[d], start[d + 1]):
-            for k in range(offsets[texts[p] * order], offsets[(texts[p] + 1) * order]):
-                g = grams[k]
-                times[g] += counts[k]
-                documents[g] += last[g] != d
-                last[g] = d
-    return documents, times
-
-
-@njit(cache=True, nogil=True)
-def similarities(
-    offsets: Any, grams: Any, counts: Any, order: Any, weight: Any, output: Any, reference: Any, clipped: Any
-) -> Any:
-    """Cosine of weighed counts of each pair, mean over orders; `clipped` counts no n-gram more often than the reference."""
-    norm = np.zeros(offsets.size - 1)
-    for x in range(offsets.size - 1):
-        for k in range(offsets[x], offsets[x + 1]):
-            norm[x] += (counts[k] * weight[grams[k]]) ** 2
-        norm[x] = np.sqrt(norm[x])
-    found = np.zeros(output.size)
-    for p in range(output.size):
-        for n in range(order):
-            h, r = output[p] * order + n, reference[p] * order + n
-            a, b, dot = offsets[h], offsets[r], 0.0
-            while a < offsets[h + 1] and b < offsets[r + 1]:
-                if grams[a] == grams[b]:
-                    times = min(counts[a], counts[b]) if clipped else counts[a]
-                    dot += times * counts[b] * weight[grams[a]] ** 2
-                    a += 1
-                    b += 1
-                elif grams[a] < grams[b]:
-                    a += 1
-                else:
-                    b += 1
-            if norm[h] > 0 and norm[r] > 0:
-                found[p] += dot / (norm[h] * norm[r])
-        found[p] /= order
-    return found
-
-
-@njit(cache=True, nogil=True)
-def matched_weight(
-    offsets: Any, grams: Any, counts: Any, order: Any, weight: Any, text: Any, others: Any, start: Any
-) -> Any:
-    """Weight of the n-grams that a text shares with others, each as often as in the one that has it most; by order."""
-    found = np.zeros((text.size, order))
-    most = np.empty(1, np.int32)
-    for s in range(text.size):
-        for n in range(order):
-            a, a_end = offsets[text[s] * order + n], offsets[text[s] * order + n + 1]
-            if most.size < a_end - a:
-                most = np.empty(2 * (a_end - a), np.int32)
-            for i in range(a_end - a):
-                most[i] = 0
-            for p in range(start[s], start[s + 1]):
-                i, b = a, offsets[others[p] * order + n]
-                b_end = offsets[others[p] * order + n + 1]
-                while i < a_end and b < b_end:
-                    if grams[i] == grams[b]:
-                        most[i - a] = max(most[i - a], counts[b])
-                        i += 1
-                        b += 1
-                    elif grams[i] < grams[b]:
-                        i += 1
-                    else:
-                        b += 1
-            for i in range(a_end - a):
-                if most[i] > 0:
-                    found[s, n] += min(most[i], counts[a + i]) * weight[grams[a + i]]
     return found

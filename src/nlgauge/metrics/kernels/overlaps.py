@@ -1,9 +1,10 @@
-"""Clipped n-gram overlaps of outputs with their references, all orders in one pass.
+"""Clipped n-gram overlaps of outputs with their references, 64 places of the output at a time.
 
-An n-gram of the output gets a small number, found by the numbers of its first and of its last n−1 tokens: n-grams whose
-parts no reference has are never looked at. The number is looked up in a table with a place for every pair of parts where
-that is small enough, else in a hash table; both are exact. (Unsigned numbers, because a signed index may count from the
-end, and to check that costs as much as the rest of the loop.)
+Bit i of a word stands for place i of a block of the output. For each place j of a reference the word says where in the
+block the n-gram that begins at j stands; the next order is an "and" with the places of one more token, shifted. A match
+takes the first place that is free, so the places taken are the clipped count; and as each reference takes the first ones,
+the places that any reference has taken are the count against the highest of them.
+Texts of more than LONG tokens go by hash tables.
 """
 
 from __future__ import annotations
@@ -12,129 +13,102 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-PLACES = 1 << 17
-SMALL = 1 << 12  # places of the table that stay in the nearest cache
-NONE = np.uint32(0xFFFFFFFF)
-FREE = np.uint64(0xFFFFFFFFFFFFFFFF)
+from nlgauge.metrics.kernels.long_overlaps import long_overlaps
+from nlgauge.metrics.kernels.sequences import popcount
+
+LONG = 768  # tokens of an output: from about here on hash tables are quicker
+ORDERS = 32  # half a block
+ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+ONE, ZERO = np.uint64(1), np.uint64(0)
 
 
-@njit(cache=True, nogil=True)
-def overlaps(ids: Any, begin: Any, length: Any, output: Any, reference: Any, start: Any, order: Any) -> Any:
+def overlaps(
+    ids: Any, begin: Any, length: Any, output: Any, reference: Any, start: Any, kinds: int, order: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Matches of each pair (pairs × order) and of each output with the highest counts of any reference (samples × order).
 
-    `reference[start[s]:start[s + 1]]` are the references of sample s; all texts are numbers into `begin` and `length`.
+    `reference[start[s]:start[s + 1]]` are the references of sample s; all texts are numbers into `begin` and `length`;
+    `kinds` is above every token id.
     """
-    n = output.size
-    by_pair, by_sample = np.zeros((reference.size, order), np.int32), np.zeros((n, order), np.int32)
-    longest, most = 1, 1
-    for s in range(n):
-        if start[s + 1] > start[s]:
-            longest = max(longest, length[output[s]])
-            total = 0
-            for p in range(start[s], start[s + 1]):
-                total += length[reference[p]]
-            most = max(most, total)
-    size = 2
-    while size < 2 * longest:
-        size *= 2
-    table, keys = np.full(max(PLACES, size), NONE, np.uint32), np.full(size, FREE, np.uint64)
-    out, flat = (
-        np.empty(longest, np.uint32),
-        np.empty(most, np.uint32),
-    )  # the number of the n-gram at each place
-    counts, seen = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
-    best, used = np.empty(longest, np.uint32), np.empty(longest, np.uint64)
-    for s in range(n):
-        m = length[output[s]]
-        if start[s + 1] == start[s] or m == 0:
-            continue
-        text = ids[begin[output[s]] : begin[output[s]] + m]
-        mask = 2
-        while mask < 2 * m:
-            mask *= 2
-        mask -= 1
-        kinds = np.uint64(0)
-        for k in range(min(order, m)):
-            parts = kinds
-            direct = bool(parts * parts <= np.uint64(SMALL))
-            if k == 0:
-                highest = 0
-                for i in range(m):
-                    highest = max(highest, text[i])
-                direct = highest < PLACES
-            kinds = np.uint64(0)
-            for i in range(m - k):
-                a, b = np.uint64(0), np.uint64(text[i])
-                if k > 0:
-                    if out[i] == NONE or out[i + 1] == NONE:
-                        out[i] = NONE
-                        continue
-                    a, b = np.uint64(out[i]), np.uint64(out[i + 1])
-                slot = a * parts + b if direct else _slot(a, b, keys, mask)
-                g = table[slot]
-                if g == NONE:
-                    g = np.uint32(kinds)
-                    table[slot] = g
-                    if not direct:
-                        keys[slot] = (a << np.uint64(32)) | b
-                    used[kinds] = slot
-                    counts[kinds] = 0
-                    best[kinds] = 0
-                    seen[kinds] = 0
-                    kinds += np.uint64(1)
-                out[i] = g
-                counts[g] += np.uint32(1)
-            place, together = 0, 0
-            for p in range(start[s], start[s + 1]):
-                size_r = length[reference[p]]
-                ref = flat[place : place + size_r]
-                if k == 0:
-                    other = ids[begin[reference[p]] : begin[reference[p]] + size_r]
-                    for j in range(size_r):
-                        ref[j] = other[j]
-                hits = 0
-                for j in range(size_r - k):
-                    a, b = np.uint64(0), np.uint64(ref[j])
-                    if k > 0:
-                        if ref[j] == NONE or ref[j + 1] == NONE:
-                            ref[j] = NONE
-                            continue
-                        a, b = np.uint64(ref[j]), np.uint64(ref[j + 1])
-                    elif direct and b >= np.uint64(PLACES):
-                        ref[j] = NONE
-                        continue
-                    g = table[a * parts + b if direct else _slot(a, b, keys, mask)]
-                    ref[j] = g
-                    if g != NONE:
-                        now = seen[g] + np.uint32(1)
-                        seen[g] = now
-                        hits += now <= counts[g]
-                        if now > best[g]:
-                            best[g] = now
-                            together += now <= counts[g]
-                by_pair[p, k] = hits
-                place += size_r
-                for g in range(kinds):
-                    seen[g] = 0
-            by_sample[s, k] = together
-            for g in range(kinds):
-                table[used[g]] = NONE
-                if not direct:
-                    keys[used[g]] = FREE
-            if together == 0:
-                break
-            for i in range(m - k):
-                if out[i] != NONE and best[out[i]] == 0:
-                    out[i] = NONE
-    return by_pair, by_sample
+    found = np.zeros((len(reference), order), np.int32), np.zeros((len(output), order), np.int32)
+    long = LONG if order <= ORDERS else 0
+    if long:
+        block_overlaps(ids, begin, length, output, reference, start, kinds, long, *found)
+    if length[output].max(initial=0) > long:
+        long_overlaps(ids, begin, length, output, reference, start, long, *found)
+    return found
 
 
 @njit(cache=True, nogil=True)
-def _slot(a: Any, b: Any, keys: Any, mask: Any) -> Any:
-    """Where the pair stands in the hash table, or would stand."""
-    key = (a << np.uint64(32)) | b
-    slot = (key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32) & np.uint64(mask)
-    while keys[slot] != key and keys[slot] != FREE:
-        slot = (slot + np.uint64(1)) & np.uint64(mask)
-    return slot
+def block_overlaps(
+    ids: Any, begin: Any, length: Any, output: Any, reference: Any, start: Any, kinds: Any, long: Any, by_pair: Any,
+    by_sample: Any,
+) -> None:  # fmt: skip
+    """Fill in the samples whose output has at most `long` tokens."""
+    order, most = by_pair.shape[1], 0
+    for s in range(output.size):
+        total = 0
+        for p in range(start[s], start[s + 1]):
+            total += length[reference[p]]
+        most = max(most, total)
+    stands = np.zeros(kinds, np.uint64)  # where the block has each token
+    places, alive = np.empty(most + order, np.uint64), np.empty(most, np.uint32)
+    grams, matched = np.empty(most, np.uint64), np.empty((order, most), np.uint64)
+    taken, by_any = np.empty(order, np.uint64), np.empty(order, np.uint64)
+    for s in range(output.size):
+        h, m = begin[output[s]], length[output[s]]
+        if start[s + 1] == start[s] or m > long:
+            continue
+        # Several blocks overlap, so that an n-gram that begins in a block also ends there.
+        step = 64 if m <= 64 else 65 - order
+        for first in range(0, m, step):
+            size = min(64, m - first)
+            begins = ONES if first + size == m else ONES >> np.uint64(64 - step)
+            for i in range(size):
+                stands[np.uint32(ids[h + first + i])] |= ONE << np.uint64(i)
+            by_any[:] = ZERO
+            at = 0
+            for p in range(start[s], start[s + 1]):
+                r, n = begin[reference[p]], length[reference[p]]
+                for j in range(n):
+                    places[j] = stands[np.uint32(ids[r + j])]
+                places[n : n + order] = ZERO
+                if first == 0:
+                    matched[:, at : at + n] = ZERO
+                _take(places, n, begins, alive, grams, matched[:, at:], taken)
+                at += n
+                for k in range(order):
+                    by_pair[p, k] += popcount(taken[k])
+                    by_any[k] |= taken[k]
+            for k in range(order):
+                by_sample[s, k] += popcount(by_any[k])
+            for i in range(size):
+                stands[np.uint32(ids[h + first + i])] = ZERO
+            if first + size == m:
+                break
+
+
+@njit(cache=True, nogil=True)
+def _take(places: Any, n: Any, begins: Any, alive: Any, grams: Any, matched: Any, taken: Any) -> None:
+    """The places of a block that a reference takes, by order; `places[j]` are those of its token j.
+
+    `matched[k, j]` are ones where its n-gram at j has found a place in this block or one before. No branch depends on the
+    texts: lists are written first, and grow after if what was written is to stay.
+    """
+    left = np.uint64(n)
+    for j in range(left):
+        alive[j], grams[j] = j, places[j]
+    for k in range(taken.size):
+        used, kept, more = ZERO, ZERO, np.uint64(k + 1)
+        for x in range(left):
+            j, where = alive[x], grams[x]
+            free = where & begins & ~used & ~matched[k, j]
+            place = free & (ZERO - free)  # the lowest
+            used |= place
+            matched[k, j] |= ZERO - np.uint64(place != ZERO)
+            where &= places[j + more] >> more
+            alive[kept], grams[kept] = j, where
+            kept += np.uint64(where != ZERO)
+        taken[k], left = used, kept

@@ -24,7 +24,7 @@ def _places(ids: Any, first: Any, m: Any, last: Any, before: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _popcount(x: Any) -> Any:
+def popcount(x: Any) -> Any:
     x = x - ((x >> ONE) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -78,7 +78,7 @@ def _lcs(ids: Any, m: Any, other: Any, n: Any, last: Any, before: Any, v: Any, h
         miss = ~v[w]
         if w == words - 1 and m & 63:
             miss &= (ONE << np.uint64(m & 63)) - ONE
-        found += _popcount(miss)
+        found += popcount(miss)
     return found
 
 

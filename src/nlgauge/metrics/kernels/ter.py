@@ -1,7 +1,8 @@
 """Translation edit rate with shifts, move for move as sacrebleu's copy of Tercom.
 
-A shift is tried by the edit distance of the shifted output. Where Tercom's beam cannot cut anything off, that distance
-comes from bit operations (Myers 1999) that go on from the first word that moved; else from the beam itself.
+A shift is tried by the edit distance of the shifted output. Where Tercom's beam cannot cut anything off, distance and
+alignment come from bit operations (Myers 1999), bit j standing for reference word j, and a trial goes on from the first
+word that moved; else they come from the beam itself.
 """
 
 from __future__ import annotations
@@ -11,10 +12,18 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from nlgauge.metrics.kernels.sequences import popcount
+
 MAX_SHIFT, MAX_DISTANCE, BEAM, MAX_TRIED = 10, 50, 25, 1000
 FAR = 1 << 29
 MATCH, CHANGE, HYP_ONLY, REF_ONLY = 0, 1, 2, 3
 ONE, ZERO, ONES = np.uint64(1), np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
+
+# Rows of the bit table, one column per word of the output: where the reference has it; the same in the order that is tried;
+# and after each word, by how much the distance grows or falls along the reference and from the word before.
+MASK, TRIED, PLUS, MINUS, RISE, FALL, SCORE = range(7)
+# Rows of the desk: the output word before or at each reference word; running sums of the errors of either side.
+ALIGN, REF_ERRORS, HYP_ERRORS = range(3)
 
 
 @njit(cache=True, nogil=True)
@@ -64,81 +73,130 @@ def _rows(h: Any, r: Any, at: Any, beam: Any, lows: Any, table: Any, way: Any, s
 
 
 @njit(cache=True, nogil=True)
-def _myers(masks: Any, order: Any, at: Any, states: Any, size: Any) -> Any:
-    """Levenshtein distance of the words `order[at:]` after the state of the first `at` words; `size` ≤ 64 reference words."""
-    plus, minus, score = states[at, 0], states[at, 1], np.int64(states[at, 2])
-    top = ONE << np.uint64(size - 1)
-    for k in range(at, order.size):
-        e = masks[order[k]]
+def _distances(bits: Any, nh: Any, nr: Any) -> Any:
+    """Fill the bit table for the output as it stands; gives its Levenshtein distance from at most 64 reference words."""
+    plus, minus, score, top = ONES, ZERO, nr, ONE << np.uint64(nr - 1)
+    bits[PLUS, 0], bits[MINUS, 0], bits[SCORE, 0] = plus, minus, score
+    for k in range(nh):
+        e = bits[MASK, k]
         x = e | minus
         d = (((e & plus) + plus) ^ plus) | e
         rise, fall = minus | ~(d | plus), plus & d
-        score += (rise & top) != ZERO
-        score -= (fall & top) != ZERO
+        bits[RISE, k + 1], bits[FALL, k + 1] = rise, fall
+        score += np.int64((rise & top) != ZERO) - np.int64((fall & top) != ZERO)
         rise = (rise << ONE) | ONE
         plus, minus = (fall << ONE) | ~(x | rise), rise & x
-        if states.shape[1] == 4:  # the unshifted output: keep every state
-            states[k + 1, 0], states[k + 1, 1], states[k + 1, 2] = plus, minus, np.uint64(score)
+        bits[PLUS, k + 1], bits[MINUS, k + 1], bits[SCORE, k + 1] = plus, minus, score
     return score
 
 
 @njit(cache=True, nogil=True)
-def _shifted(start: Any, length: Any, target: Any, source: Any, into: Any) -> Any:
-    """Write the order of words after a shift into `into`; gives the first place that changed."""
-    stop = target if target > start + length else min(source.size, length + target)
-    low, high = (target, start + length) if target < start else (start, stop)
-    to = target if target < start else stop - length
-    for k in range(source.size):
-        if k < low or k >= high:
-            into[k] = source[k]
-        elif to <= k < to + length:
-            into[k] = source[start + k - to]
-        else:
-            into[k] = source[k - length if target < start else k + length]
-    return low
+def _distance(bits: Any, at: Any, high: Any, nh: Any, nr: Any, limit: Any) -> Any:
+    """The same for the order that is tried, which differs in the places from `at` to `high`; more than `limit` is FAR."""
+    plus, minus, score = bits[PLUS, at], bits[MINUS, at], np.int64(bits[SCORE, at])
+    top = ONE << np.uint64(nr - 1)
+    for k in range(at, nh):
+        e = bits[TRIED if k < high else MASK, k]
+        x = e | minus
+        d = (((e & plus) + plus) ^ plus) | e
+        rise, fall = minus | ~(d | plus), plus & d
+        score += np.int64((rise & top) != ZERO) - np.int64((fall & top) != ZERO)
+        if score - (nh - 1 - k) > limit:  # each word left brings it down by one at most
+            return FAR
+        rise = (rise << ONE) | ONE
+        plus, minus = (fall << ONE) | ~(x | rise), rise & x
+    return score
 
 
 @njit(cache=True, nogil=True)
-def _edits(words: Any, r: Any) -> Any:
-    """Shifts and edits that turn the output into the reference; `words` is changed on the way."""
+def _bounds(start: Any, length: Any, target: Any, size: Any) -> Any:
+    """Which places a shift changes, and where the words that move come to stand."""
+    if target < start:
+        return target, start + length, target
+    stop = target if target > start + length else min(size, length + target)
+    return start, stop, stop - length
+
+
+@njit(cache=True, nogil=True)
+def _shift(start: Any, length: Any, target: Any, source: Any, into: Any, size: Any) -> Any:
+    """Write what a shift changes into `into`; gives the places from which and to which."""
+    low, high, to = _bounds(start, length, target, size)
+    aside = -length if target < start else length
+    for k in range(low, high):
+        into[k] = source[start + k - to] if to <= k < to + length else source[k + aside]
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def _inside(distance: Any, nh: Any, nr: Any) -> Any:
+    """Whether the beam holds every best way for sure.
+
+    Of d edits at most (d + |nr − nh|) / 2 go one way, and the middle of the beam is at most |nr − nh| + 1 off the diagonal.
+    """
+    return nr < BEAM or distance + 3 * abs(nr - nh) + 2 <= 2 * (BEAM - 1)
+
+
+@njit(cache=True, nogil=True)
+def _edits(
+    words: Any,
+    r: Any,
+    stands: Any,
+    bits: Any,
+    desk: Any,
+    spare_words: Any,
+    table: Any,
+    way: Any,
+    lows: Any,
+    spare: Any,
+) -> Any:
+    """Shifts and edits that turn the output into the reference; `words` is changed on the way.
+
+    The last four are empty: the table of the beam is made where it is needed, which is seldom.
+    """
     nh, nr = words.size, r.size
-    if nr == 0 or nh == 0:
-        return max(nh, nr)
     ratio = nr / nh
     beam = int(np.ceil(ratio / 2 + BEAM)) if ratio / 2 > BEAM else BEAM
     width = min(2 * beam + 2, nr + 1)
-    table, way = np.empty((nh + 1, width), np.int32), np.empty((nh + 1, width), np.uint8)
-    lows, spare = np.zeros(nh + 1, np.int64), np.empty((2, width), np.int32)
-    align, ref_errors, hyp_errors = (
-        np.empty(nr, np.int64),
-        np.zeros(nr + 1, np.int64),
-        np.zeros(nh + 1, np.int64),
-    )
-    tried_words, order, moved = np.empty(nh, words.dtype), np.arange(nh), np.empty(nh, np.int64)
     small = nr <= 64
-    masks, states = np.zeros(nh if small else 1, np.uint64), np.empty((nh + 1 if small else 1, 4), np.uint64)
-    last_states = states[:, :3]
+    least = 0  # edits that no order of the words can save
     if small:
+        for j in range(nr):
+            stands[r[j]] |= ONE << np.uint64(j)
+        common = ZERO
         for k in range(nh):
-            for j in range(nr):
-                if r[j] == words[k]:
-                    masks[k] |= ONE << np.uint64(j)
-    tried = shifts = 0
+            bits[MASK, k] = stands[words[k]]
+            free = bits[MASK, k] & ~common
+            common |= free & (ZERO - free)
+        least = max(nh, nr) - popcount(common)
+        for j in range(nr):
+            stands[r[j]] = ZERO
+    align, ref_errors, hyp_errors = desk[ALIGN], desk[REF_ERRORS], desk[HYP_ERRORS]
+    tried = shifts = before = 0
     while True:
-        before = _rows(words, r, 0, beam, lows, table, way, spare, -1)
-        _alignment(way, lows, nh, nr, align, ref_errors, hyp_errors)
-        if before == 0:
-            return shifts
+        exact = False
         if small:
-            states[0, 0], states[0, 1], states[0, 2] = ONES, ZERO, np.uint64(nr)
-            _myers(masks, order, 0, states, nr)
+            before = _distances(bits, nh, nr)
+            exact = _inside(before, nh, nr)
+        if not exact:
+            if lows.size == 0:
+                table, way = np.empty((nh + 1, width), np.int32), np.empty((nh + 1, width), np.uint8)
+                lows, spare = np.zeros(nh + 1, np.int64), np.empty((2, width), np.int32)
+            before = _rows(words, r, 0, beam, lows, table, way, spare, -1)
+        if before == least:
+            return shifts + before
+        _alignment(way, lows, bits, exact, nh, nr, align, ref_errors, hyp_errors)
         gain, size, origin, goal = 0, 0, 0, 0
         for h0 in range(nh):
             if tried >= MAX_TRIED:
                 break
-            if small and masks[h0] == ZERO:
-                continue
-            for r0 in range(max(0, h0 - MAX_DISTANCE), min(nr, h0 + MAX_DISTANCE + 1)):
+            r0, last = max(0, h0 - MAX_DISTANCE) - 1, min(nr, h0 + MAX_DISTANCE + 1)
+            while True:
+                r0 += 1
+                if small and r0 < last:  # the next place of the word
+                    rest = bits[MASK, h0] >> np.uint64(r0)
+                    r0 = last if rest == ZERO else r0 + popcount((rest & (ZERO - rest)) - ONE)
+                if r0 >= last:
+                    break
                 length = 0
                 while (
                     length < MAX_SHIFT and h0 + length < nh and r0 + length < nr
@@ -161,21 +219,15 @@ def _edits(words: Any, r: Any) -> Any:
                             continue
                         previous = target
                         tried += 1
-                        at = _shifted(h0, length, target, order, moved)
+                        limit = before - max(gain, 1)
                         distance = FAR
                         if small:
-                            distance = _myers(masks, moved, at, last_states, nr)
-                            # Inside the beam for sure? Of d edits at most (d + |nr − nh|) / 2 go one way, and the
-                            # middle of the beam is at most |nr − nh| + 1 off the diagonal.
-                            exact = nr < BEAM or distance + 3 * abs(nr - nh) + 2 <= 2 * (BEAM - 1)
-                        else:
-                            exact = False
-                        if not exact and (not small or before - distance >= max(gain, 1)):
-                            for k in range(nh):
-                                tried_words[k] = words[moved[k]]
-                            distance = _rows(
-                                tried_words, r, at, beam, lows, table, way, spare, before - max(gain, 1)
-                            )
+                            at, high = _shift(h0, length, target, bits[MASK], bits[TRIED], nh)
+                            distance = _distance(bits, at, high, nh, nr, limit)
+                        if not exact and (not small or (distance <= limit and not _inside(distance, nh, nr))):
+                            spare_words[:nh] = words
+                            at, high = _shift(h0, length, target, words, spare_words, nh)
+                            distance = _rows(spare_words[:nh], r, at, beam, lows, table, way, spare, limit)
                         better = before - distance
                         if better > gain or (
                             better == gain > 0
@@ -190,27 +242,43 @@ def _edits(words: Any, r: Any) -> Any:
         if tried >= MAX_TRIED or gain <= 0:
             return shifts + before
         shifts += 1
-        _shifted(origin, size, goal, order, moved)
-        for k in range(nh):
-            tried_words[k] = words[moved[k]]
-            if small:
-                states[k, 3] = masks[moved[k]]
-        for k in range(nh):
-            words[k] = tried_words[k]
-            if small:
-                masks[k] = states[k, 3]
+        low, high = _shift(origin, size, goal, words, spare_words, nh)
+        words[low:high] = spare_words[low:high]
+        if small:
+            _shift(origin, size, goal, bits[MASK], bits[TRIED], nh)
+            bits[MASK, low:high] = bits[TRIED, low:high]
 
 
 @njit(cache=True, nogil=True)
-def _alignment(way: Any, lows: Any, nh: Any, nr: Any, align: Any, ref_errors: Any, hyp_errors: Any) -> None:
-    """The output word before or at each reference word, and running sums of the errors of both, from the way back."""
+def _alignment(
+    way: Any, lows: Any, bits: Any, exact: Any, nh: Any, nr: Any, align: Any, ref_errors: Any, hyp_errors: Any
+) -> None:
+    """The output word before or at each reference word, and running sums of the errors of both, from the way back.
+
+    `exact`: the way stands in the bit table. Of equal ways Tercom likes a change best, then a word of the output alone.
+    """
     i, j = nh, nr
     for k in range(nh + 1):
         hyp_errors[k] = 0
     for k in range(nr + 1):
         ref_errors[k] = 0
     while i > 0 or j > 0:
-        op = REF_ONLY if i == 0 else np.int64(way[i, j - lows[i]])
+        if i == 0:
+            op = REF_ONLY
+        elif not exact:
+            op = int(way[i, j - lows[i]])
+        elif j == 0:
+            op = HYP_ONLY
+        else:
+            bit = np.uint64(j - 1)
+            down = np.int64((bits[RISE, i] >> bit) & ONE) - np.int64((bits[FALL, i] >> bit) & ONE)
+            right = np.int64((bits[PLUS, i - 1] >> bit) & ONE) - np.int64((bits[MINUS, i - 1] >> bit) & ONE)
+            if (bits[MASK, i - 1] >> bit) & ONE:
+                op = MATCH
+            elif down + right == 1:
+                op = CHANGE
+            else:
+                op = HYP_ONLY if down == 1 else REF_ONLY
         if op == REF_ONLY:
             align[j - 1] = i - 1
             ref_errors[j] = 1
@@ -231,10 +299,23 @@ def _alignment(way: Any, lows: Any, nh: Any, nr: Any, align: Any, ref_errors: An
 
 
 @njit(cache=True, nogil=True)
-def shift_edits(ids: Any, begin: Any, length: Any, output: Any, reference: Any) -> Any:
-    """Edits of each pair, a shift of words counting as one."""
+def shift_edits(ids: Any, begin: Any, length: Any, output: Any, reference: Any, kinds: Any) -> Any:
+    """Edits of each pair, a shift of words counting as one; `kinds` is above every token id."""
+    longest = 0
+    for p in range(reference.size):
+        longest = max(longest, length[output[p]], length[reference[p]])
+    stands, bits = np.zeros(kinds, np.uint64), np.empty((7, longest + 1), np.uint64)
+    desk, words = np.empty((3, longest + 1), np.int64), np.empty((2, longest + 1), ids.dtype)
+    table, way = np.empty((0, 0), np.int32), np.empty((0, 0), np.uint8)
+    lows, spare = np.empty(0, np.int64), np.empty((0, 0), np.int32)
     found = np.empty(reference.size, np.int64)
     for p in range(reference.size):
-        words = ids[begin[output[p]] : begin[output[p]] + length[output[p]]].copy()
-        found[p] = _edits(words, ids[begin[reference[p]] : begin[reference[p]] + length[reference[p]]])
+        h, r = output[p], reference[p]
+        if h == r or length[h] == 0 or length[r] == 0:
+            found[p] = 0 if h == r else max(length[h], length[r])
+            continue
+        mine = words[0, : length[h]]
+        mine[:] = ids[begin[h] : begin[h] + length[h]]
+        other = ids[begin[r] : begin[r] + length[r]]
+        found[p] = _edits(mine, other, stands, bits, desk, words[1], table, way, lows, spare)
     return found

@@ -15,15 +15,20 @@ from numpy.typing import NDArray
 
 SPLIT, ROUGE, MTEVAL, CHRF_WORDS = range(4)
 BLANK, NEWLINE, COMMA, DASH, DOT = 32, 10, 44, 45, 46
-LONG = np.uint64(1 << 63)
+FIRST_FOREIGN = np.uint32(128)
+ZERO, ONE, TWO, THREE, FOUR = (np.uint64(k) for k in range(5))
+FREE = np.uint64(0xFFFFFFFFFFFFFFFF)
+HASHED = np.uint64(1 << 63)  # no eight characters give that
+PRIME = np.uint64(0x9E3779B97F4A7C15)
 
-# What an ASCII character is to each way of splitting: between tokens, inside one, a token by itself, or inside one that
-# mteval has to look at again.
-BETWEEN, INSIDE, ALONE, MARK = range(4)
+# What a character is to each way of splitting: inside a token, inside one that mteval has to look at again, between tokens,
+# a token by itself, or beyond ASCII, which needs a closer look. A token ends before what is not INSIDE or MARK.
+INSIDE, MARK, BETWEEN, ALONE, FOREIGN = range(5)
 SPACES = [*range(9, 14), *range(28, 33)]  # as str.split sees them
 SYMBOL = np.zeros(128, np.bool_)
 SYMBOL[[*range(33, 48), *range(58, 65), *range(91, 97), *range(123, 127)]] = True
-ROLE = np.full((4, 128), INSIDE, np.uint8)
+ROLE = np.full((4, 129), INSIDE, np.uint8)
+ROLE[:, 128] = FOREIGN
 ROLE[:, SPACES] = BETWEEN
 ROLE[ROUGE] = BETWEEN
 ROLE[ROUGE, [*range(48, 58), *range(97, 123)]] = INSIDE
@@ -33,22 +38,21 @@ ROLE[MTEVAL, ord("'")] = INSIDE
 
 
 class Vocabulary(NamedTuple):
-    """The distinct tokens: `pool[ends[i]:ends[i + 1]]` are the code points of token i; `slots` and `keys` find its id.
+    """The distinct tokens: `pool[ends[i]:ends[i + 1]]` are the code points of token i.
 
-    Up to eight ASCII characters are their own key; what is longer is hashed, and compared by its code points.
+    `table` finds its id. A slot has four numbers side by side, so that they come with one look into memory: the two halves
+    of a key (0: free), the id, and nothing. Up to 16 ASCII characters are their own key, the last eight first; what is
+    longer or in other scripts is hashed, and compared by its code points.
     """
 
-    slots: NDArray[np.int32]
-    keys: NDArray[np.uint64]
+    table: NDArray[np.uint64]
     pool: NDArray[np.uint32]
     ends: NDArray[np.int64]
     size: int
 
 
 def empty_vocabulary() -> Vocabulary:
-    return Vocabulary(
-        np.full(4096, -1, np.int32), np.empty(4096, np.uint64), np.empty(4096, np.uint32), np.zeros(513, np.int64), 0
-    )  # fmt: skip
+    return Vocabulary(np.zeros(1 << 13, np.uint64), np.empty(4096, np.uint32), np.zeros(513, np.int64), 0)
 
 
 @njit(cache=True, nogil=True)
@@ -69,8 +73,27 @@ def _is_digit(c: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _home(key: Any, mask: Any) -> Any:
-    return ((key * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & mask
+def _start(key: Any, more: Any, mask: Any) -> Any:
+    return ((key + more * PRIME) * PRIME) >> np.uint64(32) & mask & ~THREE
+
+
+@njit(cache=True, nogil=True)
+def _slot(key: Any, more: Any, table: Any) -> Any:
+    """The place of the key in the table, or the free place where it belongs."""
+    mask = np.uint64(table.size - 1)
+    slot = _start(key, more, mask)
+    while (table[slot] != key or table[slot + ONE] != more) and table[slot] != ZERO:
+        slot = (slot + FOUR) & mask
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def _packed(text: Any, first: Any, last: Any) -> Any:
+    """Up to eight characters in one number; they count from 1, so that NUL is not nothing."""
+    key = ZERO
+    for k in range(first, last):
+        key = (key << np.uint64(8)) | np.uint64(text[k] + 1)
+    return key
 
 
 @njit(cache=True, nogil=True)
@@ -78,41 +101,43 @@ def _hash(text: Any, first: Any, last: Any) -> Any:
     key = np.uint64(14695981039346656037)
     for k in range(first, last):
         key = (key ^ np.uint64(text[k])) * np.uint64(1099511628211)
-    return key | LONG
+    return key | ONE
 
 
 @njit(cache=True, nogil=True)
-def _number(
-    text: Any, first: Any, last: Any, key: Any, slots: Any, keys: Any, pool: Any, ends: Any, size: Any
-) -> Any:
+def _number(text: Any, first: Any, last: Any, table: Any, pool: Any, ends: Any, size: Any) -> Any:
     """The id of a token; `size` if it is new, and then it stands in the vocabulary."""
-    mask = np.uint64(slots.size - 1)
-    slot = _home(key, mask)
-    while slots[slot] >= 0:
-        if keys[slot] == key:
-            word = slots[slot]
-            if key < LONG:
-                return word
-            same = ends[word + 1] - ends[word] == last - first
-            for k in range(last - first if same else 0):
-                same = same and pool[ends[word] + k] == text[first + k]
-            if same:
-                return word
-        slot = (slot + np.uint64(1)) & mask
-    slots[slot], keys[slot] = size, key
-    for k in range(last - first):
+    plain, many = last - first <= 16, last - first
+    for k in range(first, last if plain else first):
+        plain = plain and text[k] < 128
+    middle = max(first, last - 8)
+    key, more = _packed(text, middle, last), _packed(text, first, middle) if plain else HASHED
+    if not plain:
+        key = _hash(text, first, last)
+    slot = _slot(key, more, table)
+    while table[slot] != ZERO:
+        word = np.int64(table[slot + TWO])
+        same = plain or ends[word + 1] - ends[word] == many
+        for k in range(many if same and not plain else 0):
+            same = same and pool[ends[word] + k] == text[first + k]
+        if same:
+            return word
+        slot = _after(slot, key, more, table)
+    table[slot], table[slot + ONE], table[slot + TWO] = key, more, size
+    for k in range(many):
         pool[ends[size] + k] = text[first + k]
-    ends[size + 1] = ends[size] + last - first
-    return np.int32(size)
+    ends[size + 1] = ends[size] + many
+    return np.int64(size)
 
 
 @njit(cache=True, nogil=True)
-def _key(text: Any, first: Any, last: Any) -> Any:
-    key, plain = np.uint64(0), last - first <= 8
-    for k in range(first, last if plain else first):
-        plain = plain and 0 < text[k] < 128
-        key = (key << np.uint64(8)) | np.uint64(text[k])
-    return key if plain else _hash(text, first, last)
+def _after(slot: Any, key: Any, more: Any, table: Any) -> Any:
+    """The next place of the key: another token has the same hash."""
+    mask = np.uint64(table.size - 1)
+    slot = (slot + FOUR) & mask
+    while (table[slot] != key or table[slot + ONE] != more) and table[slot] != ZERO:
+        slot = (slot + FOUR) & mask
+    return slot
 
 
 @njit(cache=True, nogil=True)
@@ -155,9 +180,51 @@ def _mteval(text: Any, first: Any, last: Any, a: Any, b: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def encode(
-    codes: Any, offsets: Any, mode: Any, slots: Any, keys: Any, pool: Any, ends: Any, size: Any
-) -> Any:
+def _marks(text: Any, first: Any, last: Any) -> Any:
+    """How many characters of a token mteval has to look at."""
+    many = 0
+    for k in range(first, last):
+        many += text[k] == DOT or text[k] == COMMA or text[k] == DASH
+    return many
+
+
+@njit(cache=True, nogil=True)
+def _cut(text: Any, i: Any, stop: Any, first: Any, marked: Any) -> Any:
+    """Where the token that begins at i ends: at the next blank, or where chrF++ splits one symbol off, the last or else the first."""
+    if marked:
+        cut = i + 1
+        while text[cut] != BLANK:
+            cut += 1
+        return cut
+    if stop - i > 1 and _is_symbol(text[stop - 1]):
+        return stop - 1
+    if stop - i > 1 and i == first and _is_symbol(text[i]):
+        return i + 1
+    return stop
+
+
+@njit(cache=True, nogil=True)
+def _pieces(
+    text: Any, first: Any, stop: Any, marked: Any, ids: Any, lines: Any, line: Any, count: Any, table: Any, pool: Any,
+    ends: Any, size: Any,
+) -> Any:  # fmt: skip
+    """Number what a token falls into; gives how many tokens there are by then, and how many different ones."""
+    i = first
+    while i < stop:
+        if marked and text[i] == BLANK:
+            i += 1
+            continue
+        cut = _cut(text, i, stop, first, marked)
+        ids[count] = _number(text, i, cut, table, pool, ends, size)
+        size += ids[count] == size
+        lines[count] = line
+        count += 1
+        i = cut
+    return count, size
+
+
+@njit(cache=True, nogil=True)
+def encode(codes: Any, offsets: Any, mode: Any, table: Any, pool: Any, ends: Any, size: Any) -> Any:
     """Token ids of all texts, their number per text, the line of each token, and the grown vocabulary.
 
     Text t is `codes[offsets[t]:offsets[t + 1]]`. A text has at most as many tokens as characters.
@@ -173,99 +240,78 @@ def encode(
     for t in range(offsets.size - 1):
         k, last = offsets[t], offsets[t + 1]
         room = size + last - k
-        if 2 * room > slots.size or room >= ends.size or ends[size] + last - k > pool.size:
-            slots, keys, pool, ends = _room(last - k, slots, keys, pool, ends, size)
+        if 8 * room > table.size or room >= ends.size or ends[size] + last - k > pool.size:
+            table, pool, ends = _room(last - k, table, pool, ends, size)
         before, line = count, 0
         while k < last:
-            c = codes[k]
-            what = role[c] if c < 128 else np.uint8(BETWEEN if mode == ROUGE or _is_space(c) else INSIDE)
-            if what == BETWEEN:
+            c = codes[np.uint64(k)]  # unsigned: a signed index may count from the end, and that is checked
+            what = role[np.uint64(min(c, FIRST_FOREIGN))]
+            if what == BETWEEN or (what == FOREIGN and _is_space(c)):
                 line += c == NEWLINE
                 k += 1
                 continue
-            first, marks, plain, key = k, np.int64(what == MARK), 0 < c < 128, np.uint64(c)
+            first, key, foreign, marked = k, np.uint64(c + 1), what == FOREIGN, np.uint8(what == MARK)
             k += 1
-            while what != ALONE and k < last:
-                c = codes[k]
-                if c < 128:
-                    other = role[c]
-                    plain = plain and c > 0
-                else:
-                    other = np.uint8(BETWEEN if mode == ROUGE or _is_space(c) else INSIDE)
-                    plain = plain and other == BETWEEN
-                if other == BETWEEN or other == ALONE:  # noqa: PLR1714, SIM109 (a tuple would be slow here)
-                    break
-                marks += other == MARK
-                key = (key << np.uint64(8)) | np.uint64(c)
+            stop = k if what == ALONE else last
+            while k < stop:
+                c = codes[np.uint64(k)]
+                other = role[np.uint64(min(c, FIRST_FOREIGN))]
+                if other > MARK:
+                    if other != FOREIGN or _is_space(c):
+                        break
+                    foreign, other = True, np.uint8(INSIDE)
+                marked |= other
+                key = (key << np.uint64(8)) | np.uint64(c + 1)
                 k += 1
-            marked = marks > 0 and k - first > 1
-            if marks == 1 and k - first > 1 and (codes[k - 1] == DOT or codes[k - 1] == COMMA):
-                k -= 1  # a point at the end of a word, the usual case: two tokens
-                key = key >> np.uint64(8) if k - first < 8 else _key(codes, first, k)  # more was shifted out
-                marked = False
-            if marked or (mode == CHRF_WORDS and k - first > 1):
-                text, i, stop = codes, first, k
+            pieces = mode == CHRF_WORDS
+            if marked:
+                ends_in_point = codes[k - 1] == DOT or codes[k - 1] == COMMA
+                pieces = not ends_in_point or _marks(codes, first, k) > 1
+                if not pieces and k - first > 1:
+                    k -= 1  # a point at the end of a word, the usual case: two tokens
+                    key = _packed(codes, max(first, k - 8), k)
+            if pieces and k - first > 1:
                 if marked:
-                    text, i, stop = b, 0, _mteval(codes, first, k, a, b)
-                while i < stop:
-                    if marked and text[i] == BLANK:
-                        i += 1
-                        continue
-                    cut = i + 1
-                    if marked:
-                        while text[cut] != BLANK:
-                            cut += 1
-                    else:  # one symbol is split off, the last or else the first
-                        cut = stop
-                        if stop - i > 1 and _is_symbol(text[stop - 1]):
-                            cut = stop - 1
-                        elif stop - i > 1 and i == first and _is_symbol(text[i]):
-                            cut = i + 1
-                    key = _key(text, i, cut)
-                    ids[count] = _number(text, i, cut, key, slots, keys, pool, ends, size)
-                    size += ids[count] == size
-                    lines[count] = line
-                    count += 1
-                    i = cut
+                    many = _mteval(codes, first, k, a, b)
+                    count, size = _pieces(b, 0, many, True, ids, lines, line, count, table, pool, ends, size)
+                else:
+                    count, size = _pieces(
+                        codes, first, k, False, ids, lines, line, count, table, pool, ends, size
+                    )
                 continue
-            known = np.int32(-1)
-            if plain and k - first <= 8:  # the usual case, without a call
-                mask = np.uint64(slots.size - 1)
-                slot = _home(key, mask)
-                while slots[slot] >= 0 and keys[slot] != key:
-                    slot = (slot + np.uint64(1)) & mask
-                known = slots[slot]
+            slot = FREE
+            if not foreign and k - first <= 16:  # the usual case: what it needs is at hand
+                slot = _slot(key, _packed(codes, first, k - 8) if k - first > 8 else ZERO, table)
+            if slot != FREE and table[slot] != ZERO:
+                ids[np.uint64(count)] = table[slot + TWO]
             else:
-                key = _hash(codes, first, k)
-            if known < 0:
-                known = _number(codes, first, k, key, slots, keys, pool, ends, size)
-                size += known == size
-            ids[count], lines[count] = known, line
+                ids[count] = _number(codes, first, k, table, pool, ends, size)
+                size += ids[count] == size
+            lines[np.uint64(count)] = line
             count += 1
         lengths[t] = count - before
-    return ids[:count].copy(), lengths, lines[:count].copy(), slots, keys, pool, ends, size
+    return ids[:count].copy(), lengths, lines[:count].copy(), table, pool, ends, size
 
 
 @njit(cache=True, nogil=True)
-def _room(more: Any, slots: Any, keys: Any, pool: Any, ends: Any, size: Any) -> Any:
+def _room(more: Any, table: Any, pool: Any, ends: Any, size: Any) -> Any:
     """The vocabulary with room for as many new tokens as a text has characters."""
     room = size + more
-    if 2 * room > slots.size:
-        width = 4 * (1 << int(np.ceil(np.log2(room))))
-        new_slots, new_keys = np.full(width, -1, np.int32), np.empty(width, np.uint64)
-        mask = np.uint64(width - 1)
-        for old in range(slots.size):
-            if slots[old] >= 0:
-                slot = _home(keys[old], mask)
-                while new_slots[slot] >= 0:
-                    slot = (slot + np.uint64(1)) & mask
-                new_slots[slot], new_keys[slot] = slots[old], keys[old]
-        slots, keys = new_slots, new_keys
+    if 8 * room > table.size:
+        width = 8 << int(np.ceil(np.log2(room)))
+        grown, mask = np.zeros(width, np.uint64), np.uint64(width - 1)
+        for old in range(0, table.size, 4):
+            if table[old] != ZERO:
+                slot = _start(table[old], table[old + 1], mask)
+                while grown[slot] != ZERO:
+                    slot = (slot + FOUR) & mask
+                grown[slot : slot + FOUR] = table[old : old + 4]
+        table = grown
     if room >= ends.size:
         ends = np.concatenate((ends[: size + 1], np.empty(2 * room - size, np.int64)))
     if ends[size] + more > pool.size:
         pool = np.concatenate((pool[: ends[size]], np.empty(ends[size] + 2 * more, np.uint32)))
-    return slots, keys, pool, ends
+    return table, pool, ends
 
 
 @njit(cache=True, nogil=True)
