@@ -338,3 +338,11 @@ def test_no_records_make_anything_but_a_dataset_or_one_clear_line(rows: list[dic
         assert len(str(error)) < 2000
     else:
         assert data.samples.select("system", "input").is_unique().all()
+
+
+def test_a_judge_with_numbers_is_a_metric_and_with_names_a_rater(tmp_path: Path) -> None:
+    path = tmp_path / "judged.csv"
+    path.write_text("system,input,coherence,judge\na,1,4,3\nb,1,2,5\na,2,5,4\nb,2,1,1\n")
+    assert ng.load(path).metrics == ["judge"]
+    path.write_text("system,input,coherence,judge\na,1,4,ann\nb,1,2,ann\na,1,5,bob\nb,1,1,bob\n")
+    assert ng.load(path).raters == ["ann", "bob"]

@@ -201,9 +201,10 @@ def find_roles(
         if role not in said:
             # A number can name a system, an input or a rater, but not be a text; a list can be a text, but not a name.
             key = role in ("system", "input", "rater", "aspect", "metric")
-            found = _first(
-                NAMES[role], [c for c in columns if c not in used and c not in (many if key else numbers)]
-            )
+            # A judge with numbers is a model that scores, not the name of a rater.
+            scores = {c for c in numbers if plain(c) == "judge"} if role == "rater" else set()
+            barred = used | scores | (many if key else numbers)
+            found = _first(NAMES[role], [c for c in columns if c not in barred])
             if found and (role in ("system", "input", "rater") or found not in numbers):
                 taken[role] = found
                 used.add(found)
