@@ -1,4 +1,4 @@
-"""Write the pages that come from code: measures.md, metrics.md and papers.md. `python docs/generate.py`; a test says when it is due."""
+"""Write the pages that come from code: measures.md, metrics.md, data.md, figures.md and papers.md. `python docs/generate.py`; a test says when it is due."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from nlgauge.stats.coefficients import ALIASES, COEFFICIENTS
 from nlgauge.stats.groups import GROUPINGS
 
 if TYPE_CHECKING:
+    from nlgauge.data.catalogue import Entry
     from nlgauge.studies._inventory import Item
 
 HEAD = """# Measures
@@ -140,7 +141,108 @@ def _code(where: str) -> str:
     return "; ".join(f"`{p}`" if p.startswith(("nlgauge ", "python ")) else p for p in parts)
 
 
-PAGES = {"measures.md": measures, "metrics.md": metrics, "papers.md": papers}
+DATA = """# Data sets
+
+Published sets of outputs with human judgements, written from the code (`python docs/generate.py`). `nlgauge data list` says which are on
+this machine, `nlgauge data show NAME` everything about one of them. `nlgauge run NAME` takes one as if it were a file. No data are part of
+NLGauge: they are read from the folder `NLGAUGE_DATA`, or fetched by `nlgauge data get NAME` where their licence and origin allow it.
+
+"""
+
+
+def data() -> str:
+    from nlgauge.data.catalogue import entries
+
+    found = entries()
+    lines = [
+        DATA
+        + f"{len(found)} sets; a name in brackets is known, but not to be had or not read here, and its lines say why.\n"
+    ]
+    for task in sorted({e.task for e in found}):
+        mine = [e for e in found if e.task == task]
+        lines += [f"## {task}\n", "| set | what | size | papers |", "| --- | --- | --- | --- |"]
+        lines += [
+            f"| {_named(e)} | {_cell(e.title)} | {_cell(e.shape)} | {_cell(' '.join(e.papers))} |"
+            for e in mine
+        ]
+        lines += ["", *(line for e in mine for line in _facts(e))]
+    return "\n".join(lines)
+
+
+def _named(e: Entry) -> str:
+    return f"`{e.name}`" if e.loader else f"(`{e.name}`)"
+
+
+def _facts(e: Entry) -> list[str]:
+    """What one set holds, in lines."""
+    aspects = ", ".join(f"{name} ({scale})" if scale else name for name, scale in e.aspects.items())
+    facts = {
+        "aspects": aspects,
+        "raters": e.raters,
+        "missing": e.missing,
+        "notes": " ".join(e.notes),
+        "licence": e.licence,
+        "cite": e.reference,
+    }
+    said = [f"* {name}: {text.replace('<', '&lt;')}" for name, text in facts.items() if text]
+    return [f"### {e.name}\n", f"{e.title}.\n", *said, ""]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ") or "–"
+
+
+FIGURES = """# Figures
+
+Every table has a picture where one helps: `-o figure.svg` (also `.pdf`, `.png`, `.html`) instead of `-o table.tex` saves it. In Python:
+
+```python
+from nlgauge.report.figures import figure_of
+from nlgauge.report.save import save
+
+save(figure_of(table), "figure.pdf", width=700)             # a plotly figure; change it before as you like
+save(figure_of(table), "slide.png", scale=2, theme="dark")  # light, dark, or clear (no background)
+```
+
+SVG, PDF and PNG need `pip install "nlgauge[figures]"` and a Chrome or Chromium (Debian: `apt-get install chromium`); HTML needs nothing.
+Colours are those of Okabe and Ito, told apart by colour-blind readers; signs, dashes or labels say the same.
+
+Below are the figures of the five papers, each drawn from real data by the code beside it (`python docs/pictures.py`). `sources` is
+`nlgauge.studies.Sources(slow=False)`: rows that run a model are left out. `words` are the word-based metrics of paper 004.
+
+"""
+
+
+def figures() -> str:
+    import sys
+
+    sys.path.insert(0, str(Path(__file__).parent))
+    from pictures import FIGURES as drawn
+
+    lines = [
+        FIGURES + "| paper | figure | what | function in `nlgauge.report.figures` |",
+        "| --- | --- | --- | --- |",
+    ]
+    for d in drawn:
+        where = f"[{d.title}](#{d.paper}-{d.title.lower().replace(' ', '-')})"
+        lines.append(f"| {d.paper} | {where} | {d.what} | `{d.function}` |")
+    lines += ["| 000 | Figure 6 | as Figure 4, for controlled generation | `levels.distance_and_order` |",
+              "| 001 | Figure 7 | accuracy of the alignment against correlation; its data are not published | `alignment.accuracy_curves` |"]  # fmt: skip
+    for d in drawn:
+        lines += [f"\n## {d.paper} {d.title}\n", f"{d.what[0].upper()}{d.what[1:]}." + (f" {d.note}" if d.note else ""), "",
+                  f"![{d.what}](images/figures/{d.image.name})", "", "```python", d.code.strip(), "```"]  # fmt: skip
+        if d.shell:
+            lines += ["", "```", f"$ {d.shell}", "```"]
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {
+    "measures.md": measures,
+    "metrics.md": metrics,
+    "data.md": data,
+    "figures.md": figures,
+    "papers.md": papers,
+}
 
 if __name__ == "__main__":
     for page, write in PAGES.items():

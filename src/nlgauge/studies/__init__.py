@@ -88,6 +88,12 @@ class Study:
         return f"{self.paper}/{self.table}"
 
     @property
+    def label(self) -> str:
+        """`Table 9`, `Table D.1`; what is no table goes by its own name."""
+        numbered = self.table[:1].isdigit() or self.table[1:2] == "."
+        return f"Table {self.table}" if numbered else self.table
+
+    @property
     def published(self) -> Path:
         return PUBLISHED / f"{self.paper}_{self.table}.csv"
 

@@ -86,7 +86,7 @@ def compare(study: Study, sources: Sources) -> Narrow:
     rows = [_row(names, cell, ours, study.tolerance) for cell in cells]
     keys = [n for n in names if len({row[n] for row in rows}) > 1] or names
     return Narrow(
-        title=f"Paper {study.paper}, Table {study.table}: {study.title}",
+        title=f"Paper {study.paper}, {study.label}: {study.title}",
         rows=rows,
         method=f"equal: rounds to what the paper prints; within tolerance: at most {study.tolerance:g} off; "
         "reasons are words, they change no verdict.",
