@@ -1,10 +1,12 @@
 """Run the benchmarks, all or by name: `python -m bench`, `python -m bench correlations inference`.
 
 Each module of this folder has `main()` and prints its own table of ratios, measured side by side in one run.
+`python -m bench --write docs/benchmarks.md` also writes a page with the machine, the versions and the date.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import pkgutil
 import sys
@@ -15,11 +17,21 @@ def main() -> None:
     known = sorted(
         m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if not m.name.startswith("_")
     )
-    asked = sys.argv[1:] or known
-    if unknown := [name for name in asked if name not in known]:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(known)}; all by default")
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE", help="also write the page, e.g. docs/benchmarks.md"
+    )
+    asked = parser.parse_args()
+    if unknown := [name for name in asked.names if name not in known]:
         sys.exit(f"no benchmark {', '.join(unknown)}; there are {', '.join(known)}")
+    chosen = asked.names or known
+    if asked.write:
+        from bench._page import write
+
+        sys.exit(write(asked.write, chosen))
     sys.argv = sys.argv[:1]
-    for name in asked:
+    for name in chosen:
         print(f"\n== {name} ==", flush=True)
         importlib.import_module(f"bench.{name}").main()
 

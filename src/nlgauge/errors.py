@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+LONGEST = 1600  # characters
+
 
 class NlgaugeError(Exception):
-    """An error that its reader can mend: says what was found, where, and what to do."""
+    """An error that its reader can mend: says what was found, where, and what to do.
+
+    It may quote what a file or a person said, so it keeps itself to one line of bounded length.
+
+    >>> str(NlgaugeError("no metric 'a\\nb'"))
+    "no metric 'a\\\\nb'"
+    """
+
+    def __str__(self) -> str:
+        said = super().__str__()
+        if not said.isprintable():
+            said = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in said)
+        return said if len(said) <= LONGEST else f"{said[: LONGEST // 2]} … {said[-LONGEST // 2 :]}"
 
 
 class DataError(NlgaugeError):

@@ -91,8 +91,12 @@ def _import_folder(kind: str) -> None:
 
 
 def _import_file(path: Path) -> None:
-    spec = importlib.util.spec_from_file_location(f"nlgauge_user_{path.stem}", path)
-    if spec is None or spec.loader is None or not path.is_file():
+    try:
+        there = path.is_file()
+    except (OSError, ValueError):  # too long for a file name
+        there = False
+    spec = importlib.util.spec_from_file_location(f"nlgauge_user_{path.stem}", path) if there else None
+    if spec is None or spec.loader is None:
         raise NameUnknown(f"{path}: no such Python file.")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

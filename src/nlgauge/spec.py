@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
+import warnings
 from typing import Any
 
 from nlgauge.errors import NameUnknown, NlgaugeError
@@ -25,17 +26,28 @@ def parse_spec(text: str) -> tuple[str, dict[str, Any]]:
     if not match["options"]:
         return match["name"], {}
     try:
-        call = ast.parse(f"f({match['options']})", mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of 2x: what is wrong is said below
+            call = ast.parse(f"f({match['options']})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError
         options = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg}
-        if len(options) != len(call.keywords):
-            raise ValueError
+        if len(options) != len(call.keywords) or "inf" in _numbers(list(options.values())):
+            raise ValueError  # 1e999 is no number that could be written down again
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise NlgaugeError(
             f"'{text}': options must be name=value with plain values (numbers, 'text', True, False, None)."
         ) from None
     return match["name"], options
+
+
+def _numbers(value: Any) -> str:
+    """The floats inside a literal, written."""
+    if isinstance(value, dict):
+        return _numbers([*value, *value.values()])
+    if isinstance(value, list | tuple | set):
+        return " ".join(map(_numbers, value))
+    return repr(value) if isinstance(value, float | complex) else ""
 
 
 def format_spec(name: str, thing: Any) -> str:

@@ -29,6 +29,8 @@ FOUND = {
         ("mean(y>x)", 0.3),
         ("sum(y>x)", 0.6),
         ("low(y>x)", 0.2),
+        ("half(y>x)", 0.2),
+        ("distinct(r>y)", 1.0),  # both tokens are "x": the best one counts
         ("mean(y>x) * mean(r>y)", 0.225),
         ("harmonic(mean(y>x), mean(r>y))", 2 * 0.3 * 0.75 / 1.05),
         ("sum(y>[x,c]) - 2*mean(y > x)", 0.3),
@@ -38,6 +40,17 @@ FOUND = {
 )
 def test_an_expression_is_arithmetic_on_alignments(text: str, value: float) -> None:
     assert parse(text).value(FOUND) == pytest.approx(value)
+
+
+def test_arrays_of_numbers_give_the_value_of_each_sample() -> None:
+    numbers = {
+        ("mean", ("y", ("x",))): np.array([0.5, 0.0, np.nan, 1.0]),
+        ("mean", ("r", ("y",))): np.array([1.0, 0.5, 1.0, 0.0]),
+    }
+    found = parse("harmonic(mean(y>x), mean(r>y))").values(lambda name, term: numbers[name, term])
+    np.testing.assert_allclose(found, [2 / 3, 0.0, np.nan, 0.0])
+    found = parse("sqrt(mean(y>x) - 0.25) / mean(r>y)").values(lambda name, term: numbers[name, term])
+    np.testing.assert_allclose(found, [0.5, np.nan, np.nan, np.nan])
 
 
 def test_an_expression_knows_what_it_needs() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from browser_visit import Visit
+from report_made import report_of, two_aspects
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -25,6 +27,12 @@ def chromium() -> Iterator[Any]:
         browser = play.chromium.launch(executable_path=program, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole report on two aspects, as `nlgauge run --quick` writes it."""
+    return report_of(two_aspects(), tmp_path_factory.mktemp("report") / "report.html")
 
 
 @pytest.fixture

@@ -7,16 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from nlgauge.alignment.aspects import ASPECTS
 from nlgauge.scoring.store import Store
 from nlgauge.studies.ctc import PAPER, Case, Sets, correlations
+from nlgauge.studies.ctc_choice import TASKS, choose, grid, settings_of
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 pytestmark = pytest.mark.real
 
 
-@pytest.fixture
-def sets(real_data: Path, tmp_path: Path) -> Sets:
-    return Sets(real_data, Store(tmp_path / "scores.sqlite"), lambda line: None)
+@pytest.fixture(scope="module")
+def sets(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Sets:
+    """One for all tests: each text is encoded once."""
+    return Sets(real_data, Store(tmp_path_factory.mktemp("ctc") / "scores.sqlite"), lambda line: None)
 
 
 LENGTH = [r for r in PAPER["rows"] if r["metric"] == "Word Length"]
@@ -31,17 +34,32 @@ def test_response_length_correlates_as_in_the_paper(sets: Sets, row: dict) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "aspect", "at_least"),
+    ("name", "aspect", "formula", "recorded"),
     [
-        ("usr-persona", "groundedness", 0.70),
-        ("usr-topical", "groundedness", 0.50),
-        ("usr-persona", "engagingness", 0.54),
-        ("usr-topical", "engagingness", 0.52),
+        ("usr-persona", "groundedness", "paper", 0.716),
+        ("usr-persona", "groundedness", "chosen", 0.778),
+        ("usr-topical", "groundedness", "paper", 0.513),
+        ("usr-topical", "groundedness", "chosen", 0.466),
+        ("usr-persona", "engagingness", "paper", 0.553),
+        ("usr-persona", "engagingness", "chosen", 0.640),
+        ("usr-topical", "engagingness", "paper", 0.485),
+        ("usr-topical", "engagingness", "chosen", 0.542),
     ],
 )
 def test_embedding_matching_agrees_with_people_as_recorded(
-    sets: Sets, name: str, aspect: str, at_least: float
+    sets: Sets, name: str, aspect: str, formula: str, recorded: float
 ) -> None:
     pytest.importorskip("torch", reason="extra 'neural' is not installed (torch)")
-    case = Case("", name, aspect, f"ctc(aspect='{aspect}')")
-    assert correlations(sets, case, draws=0, seed=0)["pearson"] >= at_least
+    case = Case("", name, aspect, f"ctc(aspect='{aspect}', formula='{formula}')")
+    assert correlations(sets, case, draws=0, seed=0)["pearson"] == pytest.approx(recorded, abs=0.002)
+
+
+@pytest.mark.slow
+def test_the_settings_of_groundedness_are_what_the_rule_chooses(sets: Sets) -> None:
+    """The other tasks take minutes: python -m nlgauge.studies.ctc_choice."""
+    pytest.importorskip("torch", reason="extra 'neural' is not installed (torch)")
+    task = TASKS["groundedness"]
+    rows = grid(task, sets)
+    for kind, formula in (("paper", task.formulas[0]), ("chosen", None)):
+        found, own = choose(rows, formula), ASPECTS["groundedness"].form(kind)
+        assert (found["formula"], settings_of(found)) == (own.formula, own.settings)

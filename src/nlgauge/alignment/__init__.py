@@ -20,13 +20,22 @@ __all__ = ["align"]
 def align(a: str, b: str | Sequence[str], *, estimator: str = "E", **options: Any) -> Alignment:
     """align(a → b): the tokens of a and a score in [0, 1] for each: how well b grounds it. b may be several texts.
 
-    Options of estimator E: encoder, layer, window (sentences), match ('all' or 'best'), sharp.
+    Options of estimator E: encoder, layer, window (sentences), match ('all' or 'best'), sharp; of the trained D and R: task
+    (summarisation, dialogue, style) or weights (the folder of a training of one's own), encoder.
     """
-    if estimator != "E":
-        raise NlgaugeError(f"estimator='{estimator}'; there is E (embedding matching).")
     from nlgauge.alignment.encoder import DEFAULT, ready
     from nlgauge.alignment.estimate import Pair
-    from nlgauge.alignment.matching import Matching
 
     ready("align", options.get("encoder", DEFAULT))
-    return Matching(**options).align([Pair(a, (b,) if isinstance(b, str) else tuple(b))])[0]
+    pair = Pair(a, (b,) if isinstance(b, str) else tuple(b))
+    if estimator == "E":
+        from nlgauge.alignment.matching import Matching
+
+        return Matching(**options).align([pair])[0]
+    if estimator not in ("D", "R"):
+        raise NlgaugeError(
+            f"estimator='{estimator}'; there are E (embedding matching), D (token classifier) and R (regression)."
+        )
+    from nlgauge.alignment.trained import Trained
+
+    return Trained(estimator, **options).align([pair])[0]

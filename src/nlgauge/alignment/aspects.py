@@ -1,4 +1,4 @@
-"""The aspects of paper 001 as expressions, with the settings chosen for them (studies/ctc.py says on which data)."""
+"""The aspects of paper 001 as expressions, with the settings chosen for them (studies/ctc_choice.py)."""
 
 from __future__ import annotations
 
@@ -25,45 +25,62 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Aspect:
+class Form:
+    """A formula over alignments and how to align for it."""
+
     formula: str
     settings: Settings
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """`paper`: the formula of paper 001; `chosen`: the best of a few ways to aggregate the same alignments."""
+
+    paper: Form
+    chosen: Form
     equation: str
     other_names: str = ""
 
+    def form(self, kind: str) -> Form:
+        return self.chosen if kind == "chosen" else self.paper
 
+
+def _aspect(equation: str, names: str, paper: Form, chosen: Form | None = None) -> Aspect:
+    return Aspect(paper, chosen or paper, equation, names)
+
+
+# `python -m nlgauge.studies.ctc_choice` repeats the choice of every setting here.
 ASPECTS = {
-    "consistency": Aspect(
-        "mean(y>x)",
-        Settings(layer=5, window=2, match="best", sharp=3.0, unit="word"),
-        "2",
-        "factual correctness, faithfulness, no hallucination",
+    "consistency": _aspect(
+        "2", "factual correctness, faithfulness, no hallucination",
+        Form("mean(y>x)", Settings(layer=4, window=2, match="best", sharp=2.0)),
+        Form("half(y>x)", Settings(layer=4, window=2, match="best", sharp=3.0)),
     ),
-    "relevance": Aspect(
-        "mean(r>y) * mean(y>x)",
-        Settings(layer=6, window=2, unit="word"),
-        "3",
-        "content selection, importance",
+    "relevance": _aspect(
+        "3", "content selection, importance",
+        Form("mean(r>y) * mean(y>x)", Settings(layer=6, window=2, unit="word")),
+        Form("mean(r>y) / mean(r>x) * mean(y>x)", Settings(layer=6, window=2, unit="word")),
     ),
-    "preservation": Aspect(
-        "harmonic(mean(y>x), mean(x>y))",
-        Settings(layer=6, sharp=2.0, unit="word"),
-        "4",
-        "semantic similarity",
+    "preservation": _aspect(
+        "4", "semantic similarity",
+        Form("harmonic(mean(y>x), mean(x>y))", Settings(layer=3, sharp=3.0, stop=True, unit="word")),
+        Form("min(mean(y>x), mean(x>y))", Settings(layer=3, sharp=3.0, stop=True, unit="word")),
     ),
-    "engagingness": Aspect(
-        "sum(y>[x,c])", Settings(layer=4, stop=True, unit="word"), "5", "interestingness, depth, not dull"
+    "engagingness": _aspect(
+        "5", "interestingness, depth, not dull",
+        Form("sum(y>[x,c])", Settings(layer=4, stop=True)),
+        Form("sqrt(distinct(y>[x,c]))", Settings(layer=3, stop=True)),
     ),
-    "groundedness": Aspect(
-        "sum(y>c)", Settings(layer=6, window=2, sharp=2.0, stop=True, unit="word"), "6", "knowledge usage"
+    "groundedness": _aspect(
+        "6", "knowledge usage",
+        Form("sum(y>c)", Settings(layer=6, window=1, sharp=2.0, stop=True, unit="word")),
+        Form("sqrt(distinct(y>c))", Settings(layer=6, window=1, sharp=3.0, stop=True, unit="word")),
     ),
-    "dialogue": Aspect(
-        "mean(y>[x,c])",
-        Settings(layer=4, stop=True, unit="word"),
-        "Table F.6",
-        "understandable, natural, maintains context, overall",
+    "dialogue": _aspect(
+        "Table F.6", "understandable, natural, maintains context, overall",
+        Form("mean(y>[x,c])", Settings(layer=4, stop=True)),
     ),
-}
+}  # fmt: skip
 
 Sample = Mapping[str, Any]  # x, c, y: a text or None; r: a list of texts
 
@@ -88,13 +105,10 @@ def evaluate(
         each = []
         for reference in sample["r"] if many else [None]:
             texts = {**sample, "r": reference}
-            pairs = {
-                t: Pair(texts[t[0]], tuple(texts[f] for f in t[1]), set(t[1]) <= {"y", "r"})
-                for t in expression.terms
-            }
+            pairs = {t: pair_of(t, texts) for t in expression.terms}
             each.append({t: numbers.setdefault(pair, len(numbers)) for t, pair in pairs.items()})
         wanted.append(each)
-    found = [_counted(a, stop, unit) for a in estimator.align(list(numbers))]
+    found = [counted(a, stop, unit) for a in estimator.align(list(numbers))]
     aligned = [[{t: found[i] for t, i in terms.items()} for terms in each] for each in wanted]
     values = []
     for of_sample in aligned:
@@ -103,6 +117,12 @@ def evaluate(
     return values, aligned
 
 
-def _counted(alignment: Alignment, stop: bool, unit: Unit) -> Alignment:
+def pair_of(term: Term, texts: Sample) -> Pair:
+    """What a term aligns in one sample (with one reference); outputs and references are never read in windows."""
+    return Pair(texts[term[0]], tuple(texts[f] for f in term[1]), set(term[1]) <= {"y", "r"})
+
+
+def counted(alignment: Alignment, stop: bool, unit: Unit) -> Alignment:
+    """The tokens that count: pieces or words, with stop words or without."""
     alignment = alignment.words() if unit == "word" else alignment
     return alignment.content() if stop else alignment

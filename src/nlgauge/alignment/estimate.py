@@ -19,6 +19,7 @@ Mask = np.ndarray[Any, np.dtype[np.bool_]]
 Spans = np.ndarray[Any, np.dtype[np.int32]]
 Places = np.ndarray[Any, np.dtype[np.int64]]
 LOW, HALF = 0.2, 0.5
+FLOOR = 1e-3  # a token that is surely not aligned does not make all else worthless
 
 
 class Pair(NamedTuple):
@@ -72,6 +73,10 @@ class Alignment:
     def sum(self) -> float:
         return float(self.scores.sum())
 
+    def geo(self) -> float:
+        """Geometric mean: the mean log-probability of a token classifier, as a probability."""
+        return float(np.exp(np.log(np.maximum(self.scores, FLOOR)).mean())) if len(self) else float("nan")
+
     def low(self, share: float = LOW) -> float:
         """Mean over the least aligned fifth of the tokens: one wrong name weighs more than many right words."""
         if not len(self):
@@ -87,8 +92,7 @@ class Alignment:
         """Sum over distinct tokens, each at its best: what is said twice does not inform twice."""
         best: dict[str, float] = {}
         for token, score in zip(self.tokens, self.scores.tolist(), strict=True):
-            token = token.lower()
-            best[token] = max(best.get(token, 0.0), score)
+            best[token.lower()] = max(best.get(token.lower(), 0.0), score)
         return sum(best.values())
 
 

@@ -1,9 +1,9 @@
 """New aspects as expressions over alignments: `mean(y>x) * mean(r>y)`.
 
 Fields: x the source, c the context, y the output, r a reference. `y>x` is align(y → x), `y>[x,c]` aligns with both.
-mean, sum, low (least aligned fifth), half (least aligned half) and distinct (sum over distinct tokens) make numbers of
-alignments; harmonic, min, max and sqrt, + - * / ** and numbers combine them. Nothing else is allowed and nothing is ever
-evaluated as Python.
+mean, sum, low (least aligned fifth), half (least aligned half), geo (geometric mean) and distinct (sum over distinct
+tokens) make numbers of alignments; harmonic, min, max and sqrt, + - * / ** and numbers combine them. Nothing else is
+allowed and nothing is ever evaluated as Python.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ AGGREGATES: dict[str, Callable[[Alignment], float]] = {
     "mean": Alignment.mean,
     "sum": Alignment.sum,
     "low": Alignment.low,
+    "geo": Alignment.geo,
     "half": Alignment.half,
     "distinct": Alignment.distinct,
 }
@@ -43,7 +44,10 @@ def harmonic(*values: Any) -> Any:
     0.6666666666666666
     """
     least = lowest(*values)
-    return np.where(least <= 0, 0.0, len(values) / sum(1 / np.where(least <= 0, 1.0, v) for v in values)) + 0 * least
+    return (
+        np.where(least <= 0, 0.0, len(values) / sum(1 / np.where(least <= 0, 1.0, v) for v in values))
+        + 0 * least
+    )
 
 
 def lowest(*values: Any) -> Any:
@@ -54,7 +58,12 @@ def highest(*values: Any) -> Any:
     return functools.reduce(np.maximum, values)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"harmonic": harmonic, "min": lowest, "max": highest, "sqrt": np.sqrt}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "harmonic": harmonic,
+    "min": lowest,
+    "max": highest,
+    "sqrt": np.sqrt,
+}
 # A number of each alignment of a kind: of one sample, or of all at once as an array.
 Number = Callable[[str, Term], Any]
 
@@ -87,13 +96,6 @@ class Expression:
             except OverflowError:  # of plain numbers in the expression
                 return np.float64(math.nan)
             return np.where(np.isfinite(found), found, math.nan)
-
-    @property
-    def aggregates(self) -> set[tuple[str, Term]]:
-        """Which aggregates of which alignments the expression is made of."""
-        found: set[tuple[str, Term]] = set()
-        self.values(lambda name, term: [found.add((name, term)), np.float64(1)][1])
-        return found
 
 
 def parse(text: str) -> Expression:

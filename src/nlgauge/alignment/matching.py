@@ -21,6 +21,7 @@ from nlgauge.alignment.windows import sentence_spans, windows
 from nlgauge.errors import NlgaugeError
 
 Match = Literal["all", "best"]
+BLOCK = 8_000_000  # cosines in memory at once
 CHUNK = 600_000  # characters of distinct texts encoded together: some 150,000 tokens, 230 MB a layer
 
 sentences_of = lru_cache(maxsize=20_000)(sentence_spans)
@@ -85,8 +86,11 @@ def maxima(a: Encoded, b: tuple[Any, Any] | None) -> Any:
     if b is None or not len(a.tokens):
         return np.zeros((len(a.tokens), 1))
     table, firsts = b
-    near = a.tokens @ table.T
-    return near.max(axis=1, keepdims=True) if len(firsts) == 1 else np.maximum.reduceat(near, firsts, axis=1)
+    step = max(1, BLOCK // len(table))  # two long texts would fill the memory
+    parts = (a.tokens[at : at + step] @ table.T for at in range(0, len(a.tokens), step))
+    if len(firsts) == 1:
+        return np.concatenate([near.max(axis=1, keepdims=True) for near in parts])
+    return np.concatenate([np.maximum.reduceat(near, firsts, axis=1) for near in parts])
 
 
 def scores(text: str, a: Encoded, near: Any, match: Match, sharp: float) -> Floats:

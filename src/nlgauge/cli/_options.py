@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nlgauge.table import Table
 
 COLUMNS, CHOICE, OUT = "Which column is which", "What to compare", "Output"
+FIGURES = ("svg", "png", "pdf", "html")  # -o with one of these saves the picture of the table
 
 File = Annotated[
     str,
@@ -97,7 +98,12 @@ Format = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("-o", "--out", help="File to write; its suffix is the format.", rich_help_panel=OUT),
+    typer.Option(
+        "-o",
+        "--out",
+        help="File to write; its suffix is the format (a table, or .svg, .pdf, .png, .html: its figure).",
+        rich_help_panel=OUT,
+    ),
 ]
 
 
@@ -143,14 +149,7 @@ def show(tables: Sequence[Table], form: str = "table", out: Path | None = None) 
 
     if form not in ("table", *FORMATS):
         raise NlgaugeError(f"--format {form}: use table, {', '.join(FORMATS)}.")
-    if out is not None:
-        suffix = out.suffix.lower().lstrip(".")
-        if suffix not in FORMATS:
-            raise NlgaugeError(
-                f"-o {out}: cannot write '{out.suffix}'; use {', '.join('.' + f for f in FORMATS)}."
-            )
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(together(tables, suffix), encoding="utf-8")
+    written = [] if out is None else _write(tables, out)
     if form != "table":
         print(together(tables, form), end="")
         return
@@ -161,8 +160,25 @@ def show(tables: Sequence[Table], form: str = "table", out: Path | None = None) 
     for table in tables:
         console.print(table)
         console.print()
-    if out is not None:
-        tell([f"written: {out}"])
+    if written:
+        tell([f"written: {', '.join(map(str, written))}"])
+
+
+def _write(tables: Sequence[Table], out: Path) -> list[Path]:
+    """The tables, or with the suffix of a picture their figures."""
+    from nlgauge.table import FORMATS
+
+    suffix = out.suffix.lower().lstrip(".")
+    if suffix in FIGURES:
+        from nlgauge.report.save import save_tables
+
+        return save_tables(tables, out)
+    if suffix not in FORMATS:
+        known = ", ".join("." + f for f in (*FORMATS, *FIGURES))
+        raise NlgaugeError(f"-o {out}: cannot write '{out.suffix}'; use {known}.")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(together(tables, suffix), encoding="utf-8")
+    return [out]
 
 
 def together(tables: Sequence[Table], form: str) -> str:

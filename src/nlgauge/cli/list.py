@@ -74,7 +74,7 @@ def command(
             f"cannot list '{what}'.{registry.did_you_mean(what, KINDS)} There are {', '.join(KINDS)}."
         )
     shown = ["metric", "needs", "better", "bounds", "extra", "what"] if rows and "metric" in rows[0] else []
-    o.show([Table(what, rows, shown=shown)], format, out)
+    o.show([Table(what, rows, shown=shown, notes=weights_needed(rows))], format, out)
 
 
 def metric_rows(needs: list[str] | None = None, family: str | None = None) -> list[Row]:
@@ -94,6 +94,15 @@ def metric_rows(needs: list[str] | None = None, family: str | None = None) -> li
         raise NameUnknown(f"--family {family}: no such family.{hint} There are {', '.join(families)}.")
     chosen = [f for f in facts if family in (None, f.family) and _meets(f, asked)]
     return [_row(f) for f in sorted(chosen, key=lambda f: (f.family, f.name))]
+
+
+def weights_needed(rows: list[Row]) -> list[str]:
+    """Which weights metrics need, those with the same ones together."""
+    needed: dict[str, list[str]] = {}
+    for row in rows:
+        if row.get("weights", "–") != "–":
+            needed.setdefault(str(row["weights"]), []).append(str(row["metric"]))
+    return [f"weights of {', '.join(names)}: {weights}" for weights, names in needed.items()]
 
 
 def _meets(facts: Facts, asked: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""From a file of scores and ratings to a report: tables on screen, one HTML page."""
+"""From a file of scores and ratings to a report: the answers on screen, one HTML page, results for machines."""
 
 from __future__ import annotations
 
@@ -12,93 +12,78 @@ from nlgauge.cli import _options as o
 from nlgauge.cli._data import Selection, with_data
 from nlgauge.table import Table
 
+FileOrExample = Annotated[
+    str, typer.Argument(help="As for meta; without it the built-in example.", metavar="[FILE]")
+]
+Page = Annotated[
+    Path | None, typer.Option("-o", "--out", help="The report, an .html file.", rich_help_panel=o.OUT)
+]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick", help="Fewer draws (200 instead of 1000) and no extras.", rich_help_panel=o.CHOICE
+    ),
+]
+Gate = Annotated[
+    str,
+    typer.Option(
+        "--gate",
+        help="Measure that ranks the metrics and that `nlgauge diff` compares.",
+        rich_help_panel=o.CHOICE,
+    ),
+]
+
 
 @with_data
 def command(
     pick: Selection,
-    file: Annotated[
-        str, typer.Argument(help="As for meta; without it the built-in example.", metavar="[FILE]")
-    ] = "example",
+    file: FileOrExample = "example",
     measure: o.Measures = None,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="The report, an .html file.", rich_help_panel=o.OUT)
-    ] = None,
+    gate: Gate = "input/kendall",
+    out: Page = None,
     format: o.Format = "table",
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Only the metrics × measures table.", rich_help_panel=o.CHOICE)
-    ] = False,
+    quick: Quick = False,
 ) -> list[Table] | None:
-    """From a file of scores and ratings to a report: tables on screen, one HTML page.
+    """From a file of scores and ratings to a report: the answers on screen, one HTML page, results for machines.
 
     [bold]Examples[/bold]
 
       nlgauge run                      (the built-in example)
 
-      nlgauge run scores.csv           (writes scores.report.html)
+      nlgauge run scores.csv           (writes scores.report.html and scores.report.results.json)
 
-      nlgauge run scores.csv --aspect coherence -o coherence.html
+      nlgauge run scores.csv --aspect coherence --quick -o coherence.html
     """
-    from nlgauge.errors import NlgaugeError
-    from nlgauge.report.page import write_report
-
-    if out is not None and out.suffix.lower() not in (".html", ".htm"):
-        raise NlgaugeError(f"-o {out}: the report is one .html file; use `nlgauge meta -o` for {out.suffix}.")
-    tables = pick.each("correlation", measures=o.listed(measure))
-    more = [] if quick else more_sections(pick)
+    lines, tables, path = make(pick, file, measure, gate, out, quick)
     if format == "table":
-        o.show(tables)
-        o.say(answers(more))
+        o.say(lines)
     else:
-        o.show([*tables, *more], format)
-    tables = [*tables, *more]
-    stem = "example" if file == "example" else Path(file).name.split(".")[0]
-    path = write_report(out or Path(f"{stem}.report.html"), pick.data.name, pick.card, tables, sys.argv[1:])
+        o.show(tables, format)
     o.tell([f"report: {path}"])
     return None
 
 
-def more_sections(pick: Selection) -> list[Table]:
-    """What stands behind the numbers: can people agree, which metrics differ, which measure to trust; where it applies."""
-    from nlgauge.errors import NeedsMissing
+def make(
+    pick: Selection, file: str, measure: list[str] | None, gate: str, out: Path | None, quick: bool
+) -> tuple[list[str], list[Table], Path]:
+    """Answer every section, write the page and the results; the short answers, the tables and where the page is."""
+    from nlgauge.errors import NlgaugeError
+    from nlgauge.report.page import write_page
+    from nlgauge.report.results import results_of, write_results
+    from nlgauge.report.sections import Run, answer_all
+    from nlgauge.report.session import session
+    from nlgauge.stats.measure import Measure
 
-    # Tests of all pairs grow with the square of the metrics: fewer draws where there are many.
-    draws = 1000 if len(pick.data.metrics) <= 20 else 200
-    tables: list[Table] = []
-    for analysis, options in (
-        ("agreement", {}),
-        ("ceiling", {}),
-        ("ranking", {"measure": "input/kendall", "draws": draws}),
-        ("stability", {"draws": draws}),
-    ):
-        try:
-            tables += pick.each(analysis, **options)
-        except NeedsMissing as error:
-            o.tell([f"{analysis} left out: {error}"])
-    return tables
-
-
-def answers(tables: list[Table]) -> list[str]:
-    """One plain line for each section that is not printed in full."""
-    lines = []
-    for table in tables:
-        row = table.rows[0]
-        about = f"{row['aspect']}: "
-        if table.kind == "agreement":
-            lines.append(
-                f"{about}raters agree with {row['coefficient']} {row['value']:.2f} [{row['low']:.2f} {row['high']:.2f}]"
-            )
-        elif table.kind == "ranking":
-            first = [r["metric"] for r in table.rows if r["rank"] == 1]
-            others = (
-                f"; not clearly better than {_some(first[1:])}" if len(first) > 1 else "; clearly the best"
-            )
-            lines.append(
-                f"{about}best by {row['measure']} is {row['metric']}, {row['value']:.2f} [{row['low']:.2f} {row['high']:.2f}]{others}"
-            )
-        elif table.kind == "stability":
-            lines.append(about + table.notes[0][0].lower() + table.notes[0][1:])
-    return lines
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names) if len(names) < 4 else f"{', '.join(names[:3])} and {len(names) - 3} more"
+    if out is not None and out.suffix.lower() not in (".html", ".htm"):
+        raise NlgaugeError(f"-o {out}: the report is one .html file; use `nlgauge meta -o` for {out.suffix}.")
+    chosen = Measure.parse(gate)
+    if chosen.grouping != "input":
+        raise NlgaugeError(f"--gate {gate}: use an input/… measure, which has a value per input to compare.")
+    for aspect in pick.aspects or pick.data.aspects[:1] or (None,):
+        pick.data.aspect(aspect)  # a wrong or missing one is said before anything is computed
+    run = Run(pick, quick, o.listed(measure), str(chosen))
+    answered = answer_all(run)
+    stem = "example" if file == "example" else Path(file).name.split(".")[0]
+    path = write_page(out or Path(f"{stem}.report.html"), pick.data.name, answered, sys.argv[1:])
+    write_results(path.with_suffix(".results.json"), results_of(run, answered, sys.argv[1:]))
+    return session(run, answered), [t for a in answered for t in a.tables], path

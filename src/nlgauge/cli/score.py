@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
     from nlgauge.metrics import Metric
     from nlgauge.scoring.score import Progress
+    from nlgauge.scoring.stream import StreamProgress
 
 NEEDS_FILE = True
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
@@ -37,6 +38,13 @@ Written = Annotated[
                  rich_help_panel=o.OUT),
 ]  # fmt: skip
 
+Batches = Annotated[
+    int | None,
+    typer.Option("--batch", min=1, rich_help_panel=o.OUT,
+                 help="Score in batches of that many rows, in bounded memory; an interrupted run goes on where it was. "
+                 "Tables of more than 256 MiB are scored so unasked."),
+]  # fmt: skip
+
 
 def command(
     file: o.File,
@@ -55,6 +63,7 @@ def command(
     reader: o.Reader = None,
     format: o.Format = "table",
     out: Written = None,
+    batch: Batches = None,
 ) -> None:
     """Score texts with metrics: values per output, means and corpus values per system.
 
@@ -65,6 +74,8 @@ def command(
       nlgauge score outputs.csv                     (all quick metrics that the columns allow)
 
       nlgauge score outputs.csv -m len,wps --by dataset --format csv
+
+      nlgauge score big.jsonl -m bleu,chrf --batch 20000 -o scores.parquet    (any size, in bounded memory)
     """
     from nlgauge.data.card import card
     from nlgauge.scoring.aggregate import aggregate
@@ -72,12 +83,18 @@ def command(
     from nlgauge.scoring.score import run
 
     _check(out)
+    asked = o.listed(metrics)
+    unread = {"--human": human, "--metric": metric, "--rater": rater, "--lower": lower, "--reader": reader}
+    unread["--repeats"] = None if repeats == "auto" else repeats
+    if size := _batch_size(file, batch, asked, [name for name, said in unread.items() if said]):
+        said = {"system": system, "input": input, "output": output, "references": references}
+        _stream(file, asked, out, size, by, {k: v for k, v in said.items() if v}, encoding, format)
+        return
     data = _load(
         references, file=file, system=system, input=input, output=output, human=human, metric=metric, rater=rater,
         lower=lower, repeats=repeats, encoding=encoding, reader=reader,
     )  # fmt: skip
     o.tell(card(data, keep_people=True))
-    asked = o.listed(metrics)
     chosen: list[Metric] = plan(data, asked) if asked else suggested(data)
     if not asked:
         o.tell([f"no --metrics given; these {len(chosen)}: {', '.join(map(str, chosen))}"])
@@ -88,6 +105,56 @@ def command(
         o.tell(_write(scored.data, out))
     else:
         o.tell(["the scores of single outputs are not kept; -o scored.jsonl keeps them"])
+
+
+def _batch_size(file: str, batch: int | None, asked: list[str] | None, unread: list[str]) -> int:
+    """Rows of a batch; 0: the whole file at once, because it is small, no plain table, or a metric looks at all of it."""
+    from nlgauge.errors import NlgaugeError
+    from nlgauge.metrics import metric_from_spec
+    from nlgauge.scoring.score import sees_all
+    from nlgauge.scoring.stream import BATCH, LARGE, streams
+
+    path = Path(file)
+    if batch is not None:
+        if unread:
+            raise NlgaugeError(
+                f"--batch scores every row by itself: {', '.join(unread)} has no meaning there."
+            )
+        if path.is_file() and not streams(path):
+            raise NlgaugeError(
+                f"{path}: is no plain table of one output a row, which --batch needs; `nlgauge convert` may write one."
+            )
+        return batch
+    if unread or not path.is_file() or path.stat().st_size < LARGE or not streams(path):
+        return 0
+    if whole := [name for name in asked or [] if sees_all(metric_from_spec(name))]:
+        o.tell([f"{path}: large, yet read at once, because {', '.join(whole)} looks at all outputs"])
+        return 0
+    return BATCH
+
+
+def _stream(
+    file: str, asked: list[str] | None, out: Path | None, size: int, by: str, columns: dict[str, str],
+    encoding: str | None, format: str,
+) -> None:  # fmt: skip
+    from nlgauge.scoring.stream import stream
+
+    with _fraction() as progress:
+        done = stream(
+            file, asked, out, batch=size, by=by, columns=columns, encoding=encoding, progress=progress
+        )
+    lines = [f"{file}: {done.rows:,} rows in batches of {size:,}"]
+    if not asked:
+        lines.append(f"no --metrics given; these {len(done.metrics)}: {', '.join(map(str, done.metrics))}")
+    if done.resumed:
+        lines.append(f"{done.resumed} batches were done by an earlier run")
+    o.tell(lines)
+    o.show([done.table, done.groups], format)
+    if out is None:
+        o.tell(["the scores of single outputs are not kept; -o scores.parquet keeps them"])
+    else:
+        kept = "every line with its scores" if ".jsonl" in out.name else "row, system, input and the scores"
+        o.tell([f"written: {out} ({kept})"])
 
 
 def _load(references: str | None, **given: Any) -> Dataset:
@@ -135,5 +202,21 @@ def _progress() -> Iterator[Progress]:
 
         def tick(done: int, total: int, metric: str) -> None:
             bar.update(task, completed=done, total=total, description=metric.replace("[", r"\["))
+
+        yield tick
+
+
+@contextmanager
+def _fraction() -> Iterator[StreamProgress]:
+    """The same for a file of which only the size is known beforehand."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("scoring", total=None)
+
+        def tick(done: int, total: int, rows: int) -> None:
+            bar.update(task, completed=done, total=total, description=f"{rows:,} rows")
 
         yield tick

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -363,7 +364,13 @@ def _nested_ratings(
     parts, persons, several = [], False, len(table.nested) > 1
     for column, rows in table.nested.items():
         found: list[tuple[str, str, str, str, float]] = []
-        for (system, given), records in zip(frame.select(KEY).iter_rows(), rows, strict=True):
+        for row, ((system, given), records) in enumerate(
+            zip(frame.select(KEY).iter_rows(), rows, strict=True)
+        ):
+            if records is not None and not _are_records(records):
+                raise DataError(
+                    f"{table.where.at(row, column)}: expected a list of objects, as in other rows."
+                )
             for slot, record in enumerate(records or (), 1):
                 who = next(
                     (str(v) for k, v in record.items() if plain(k) in NAMES["rater"] and v is not None), None
@@ -378,6 +385,10 @@ def _nested_ratings(
     return parts, persons
 
 
+def _are_records(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(record, dict) for record in value)
+
+
 def _numbers_of(record: dict[str, Any]) -> Iterable[tuple[str, float]]:
     for key, value in record.items():
         if (
@@ -385,4 +396,4 @@ def _numbers_of(record: dict[str, Any]) -> Iterable[tuple[str, float]]:
             and plain(key) not in NAMES["rater"]
             and not re.search(r"(^|[^a-z])id$", key, re.I)
         ):
-            yield key, float(value)
+            yield key, float(value) if abs(value) < 1e300 else math.inf

@@ -224,7 +224,7 @@ def find_roles(
     if "references" in taken:
         references = (taken.pop("references"),)
     used.update(references)
-    sets = tuple(c for c in columns if c not in used and plain(c) in SETS)
+    sets = tuple(c for c in columns if c not in used and c not in many and plain(c) in SETS)
     used.update(sets)
     free = [c for c in columns if c in numbers and c not in used]
     people = (

@@ -41,7 +41,7 @@ def url_of(origin: Origin) -> str:
 def inside(folder: Path, path: str) -> Path:
     """The path below the folder; one that leads out of it is refused."""
     parts = PurePosixPath(path).parts
-    leads_out = not (folder / path).resolve().is_relative_to(folder.resolve())
+    leads_out = "\0" in path or not (folder / path).resolve().is_relative_to(folder.resolve())
     if not parts or ".." in parts or "\\" in path or ":" in path or leads_out:
         raise NlgaugeError(f"'{path}' leads out of {folder}: refused.")
     return folder / path

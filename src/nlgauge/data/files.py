@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import zlib
 from pathlib import Path
 
@@ -14,6 +15,10 @@ PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".joblib", ".npy", ".npz"}
 MAX_BYTES = int(os.environ.get("NLGAUGE_MAX_BYTES", str(8 << 30)))
 MAX_RATIO = 400
 MAX_LINE = 64 << 20
+# Escapes of a JSON text: a backslash, a whole pair of surrogates, or a surrogate alone.
+HALVES = re.compile(
+    r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -23,6 +28,10 @@ def read_bytes(path: Path) -> bytes:
     if not path.exists():
         raise DataError(f"{path}: no such file.")
     try:
+        if (size := path.stat().st_size) > MAX_BYTES:
+            raise DataError(
+                f"{path}: has {size >> 20} MiB, more than NLGAUGE_MAX_BYTES allows ({MAX_BYTES >> 20} MiB)."
+            )
         raw = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from None
@@ -38,9 +47,14 @@ def read_bytes(path: Path) -> bytes:
     return raw
 
 
+def most_bytes(packed: int) -> int:
+    """What so many packed bytes may unpack to."""
+    return min(MAX_BYTES, max(64 << 20, packed * MAX_RATIO))
+
+
 def _gunzip(path: Path, raw: bytes) -> bytes:
     """Decompress in steps, so that a bomb is met before it fills the memory."""
-    limit = min(MAX_BYTES, max(64 << 20, len(raw) * MAX_RATIO))
+    limit = most_bytes(len(raw))
     parts: list[bytes] = []
     size = 0
     try:
@@ -60,25 +74,39 @@ def _gunzip(path: Path, raw: bytes) -> bytes:
 
 def decode(path: Path, raw: bytes, encoding: str | None = None) -> str:
     """Bytes to text: UTF-8 (with or without BOM), UTF-16 by its BOM, or what the user says."""
+    asked = encoding is not None
     if encoding is None:
         encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = raw.decode(encoding)
-    except LookupError:
-        raise DataError(
-            f"{path}: unknown encoding '{encoding}'; try utf-8, latin-1, cp1252 or utf-16."
-        ) from None
+        if asked:
+            text.encode()  # some encodings can spell halves of characters
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise DataError(
             f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not {error.encoding}; "
             "save the file as UTF-8, or name its encoding (--encoding latin-1)."
         ) from None
+    except (LookupError, ValueError):
+        raise DataError(
+            f"{path}: unknown encoding '{encoding}'; try utf-8, latin-1, cp1252 or utf-16."
+        ) from None
     if "\x00" in text[:4096]:
         raise DataError(
             f"{path}: holds NUL bytes, so it is not a text table (binary, or UTF-16 without a mark?)."
         )
     return text
+
+
+def check_letters(where: str, text: str) -> None:
+    """Refuse JSON with half a character, as of an emoji cut in two: no table, store or file could hold it."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return
+    for found in HALVES.finditer(text):
+        if found["half"]:
+            raise DataError(
+                f"{where}: {found['half']} is one half of a character without the other; remove it or write \\ufffd."
+            )
 
 
 def check_lines(path: Path, text: str) -> None:

@@ -54,7 +54,7 @@ def load(
     said = {"system": system, "input": input, "output": output, "rater": rater, "references": references}
     said = {role: column for role, column in said.items() if column is not None}
     if isinstance(source, str | Path):
-        path = Path(source)
+        path = _path(source)
         if reader is not None and "(" in reader:  # mt-metrics-eval(lp='en-de')
             reader, more = parse_spec(reader)
             options |= more
@@ -88,6 +88,19 @@ def load(
         name, data.samples, ratings=data.ratings, scores=data.scores, persons=data.persons, people=people,
         lower=_known(lower, data), notes=data.notes,
     )  # fmt: skip
+
+
+def _path(source: str | Path) -> Path:
+    try:
+        path = Path(source)
+        path.exists()
+        if "\0" in str(source):
+            raise ValueError("a NUL byte in its name")
+    except (OSError, ValueError) as error:  # too long, a NUL byte, a folder that may not be looked into
+        raise DataError(
+            f"{source}: cannot be opened ({getattr(error, 'strerror', None) or error})."
+        ) from None
+    return path
 
 
 def _published(source: str | Path) -> tuple[str | None, dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +30,7 @@ class Peek:
             opener = gzip.open if zipped else open
             with opener(self.path, "rb") as stream:
                 return stream.read(SIZE)
-        except (OSError, EOFError, gzip.BadGzipFile):
+        except (OSError, EOFError, zlib.error):
             return b""
 
     @cached_property

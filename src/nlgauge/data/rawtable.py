@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from nlgauge.data.files import check_lines, decode, read_bytes
+from nlgauge.data.files import check_letters, check_lines, decode, most_bytes, read_bytes
 from nlgauge.errors import DataError
 
 SUFFIXES = {
@@ -113,8 +113,17 @@ def _plain(values: list[Any]) -> list[Any]:
 
 def _read_parquet(path: Path, raw: bytes) -> RawTable:
     try:
+        lazy = pl.scan_parquet(io.BytesIO(raw))
+        rows, columns = lazy.select(pl.len()).collect().item(), len(lazy.collect_schema())
+        if rows * columns * 8 > most_bytes(len(raw)):
+            raise DataError(
+                f"{path}: claims {rows:,} rows of {columns} columns in {len(raw) >> 10} KiB; refused as a "
+                "decompression bomb. Write it anew if it is what you mean."
+            )
         frame = pl.read_parquet(io.BytesIO(raw))
-    except Exception as error:
+    except DataError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # a panic is no Exception
         raise DataError(f"{path}: the Parquet file is damaged ({str(error).splitlines()[0]}).") from None
     return _split_nested(frame, Where(str(path)))
 
@@ -144,6 +153,7 @@ def _is_json_lines(text: str) -> bool:
 
 
 def _loads(where: str, text: str) -> Any:
+    check_letters(where, text)
     try:
         return json.loads(text)
     except RecursionError:
@@ -198,6 +208,10 @@ def _from_records(rows: list[dict[str, Any]], where: Where) -> RawTable:
             nested[name] = values
         else:
             columns[name] = _series(name, values)
+    if not columns:
+        raise DataError(
+            f"{where.source}: every column ({', '.join(nested) or 'none'}) holds records; which output is which?"
+        )
     return RawTable(pl.DataFrame(columns), where, nested)
 
 
@@ -216,16 +230,24 @@ def _series(name: str, values: list[Any]) -> pl.Series:
     if kinds == {bool}:
         return pl.Series(name, values, pl.Boolean)
     if kinds and kinds <= {int, float, bool}:
-        return pl.Series(name, [None if v is None else float(v) for v in values], pl.Float64)
+        return pl.Series(name, [None if v is None else _float(v) for v in values], pl.Float64)
     if list in kinds:
         lists = [v if isinstance(v, list) or v is None else [v] for v in values]
         if all(isinstance(x, int | float) for v in lists if v for x in v if x is not None):
-            return pl.Series(name, [None if v is None else [None if x is None else float(x) for x in v] for v in lists],
+            return pl.Series(name, [None if v is None else [None if x is None else _float(x) for x in v] for v in lists],
                              pl.List(pl.Float64))  # fmt: skip
         return pl.Series(
             name, [None if v is None else [_text(x) for x in v] for v in lists], pl.List(pl.String)
         )
     return pl.Series(name, [None if v is None else _text(v) for v in values], pl.String)
+
+
+def _float(value: float) -> float:
+    """A JSON whole number may be too large for a float."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
 
 
 def _text(value: Any) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.files import check_lines, decode, read_bytes
+from nlgauge.data.files import check_letters, check_lines, decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.errors import DataError
 
@@ -82,7 +82,7 @@ def number(where: str, value: Any) -> float | None:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise ValueError
         found = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise DataError(f"{where}: found {shown(value)}, expected a number (or null).") from None
     return found if abs(found) < float("inf") else None
 
@@ -108,6 +108,7 @@ def read_records(path: Path, encoding: str | None = None) -> list[Record]:
 
 
 def parse_json(where: str, text: str) -> Any:
+    check_letters(where, text)
     try:
         return json.loads(text)
     except RecursionError:
@@ -125,7 +126,7 @@ def first_row(peek: Peek) -> dict[str, Any]:
 
         try:
             return next(pl.read_parquet(peek.path, n_rows=1).iter_rows(named=True), {})
-        except Exception:
+        except (Exception, pl.exceptions.PanicException):
             return {}
     head = peek.text[: 1 << 16]
     separator = max("\t,;", key=head.partition("\n")[0].count)

@@ -54,7 +54,9 @@ def read_batch(path: str | Path, requests: Iterable[Request], keeper: Keeper) ->
                     result = json.loads(line)
                     key = bytes.fromhex(result["custom_id"])
                     answer = result.get("response") or {}
-                except (ValueError, KeyError, TypeError, AttributeError):
+                    if not isinstance(answer, dict):
+                        raise TypeError
+                except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                     raise DataError(f"{path}, line {number}: no line of a batch's output file.") from None
                 if key not in mine:
                     read.foreign += 1

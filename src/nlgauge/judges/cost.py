@@ -31,7 +31,7 @@ def load_prices(path: str | Path) -> dict[str, Price]:
         return {str(model): Price(float(p["input"]), float(p["output"])) for model, p in said.items()}
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error}).") from None
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise DataError(
             f'{path}: {error}; write {{"model": {{"input": 0.15, "output": 0.6}}}}, prices of a million tokens.'
         ) from None

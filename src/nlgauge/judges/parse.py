@@ -9,6 +9,7 @@ only occur in the analysis ("the 2015 election") are never taken.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -186,13 +187,15 @@ def _object(text: str) -> float | None:
     for found in re.finditer(r"\{[^{}]*\}", text):
         try:
             values = json.loads(found[0])
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(values, dict):
             for key in (k for k in values if str(k).strip().lower() in KEYS):
                 value = values[key]
                 if isinstance(value, int | float) and not isinstance(value, bool):
-                    return float(value)
+                    return (
+                        float(value) if abs(value) < 1e300 else math.inf
+                    )  # a whole number may be too large for float
                 if isinstance(value, str) and (alone := ALONE.match(value)) and not alone["end"]:
                     return number(alone["value"])
     return None

@@ -76,5 +76,5 @@ def read_reply(body: Any, seconds: float = 0.0, dropped: tuple[str, ...] = ()) -
                 tuple((str(t["token"]), float(t["logprob"])) for t in place.get("top_logprobs") or [place]) for place in told
             ),
         )  # fmt: skip
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ValueError(f"no chat completion ({type(error).__name__}: {error})") from None

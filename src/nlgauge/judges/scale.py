@@ -43,7 +43,7 @@ class Scale:
         return self.low <= value <= self.high
 
     def points(self) -> list[int]:
-        """The whole-number ratings; empty where the ends are no whole numbers."""
-        if self.low != int(self.low) or self.high != int(self.high):
+        """The whole-number ratings; empty where the ends are no whole numbers, or too far apart for options."""
+        if self.high - self.low > 1000 or self.low != int(self.low) or self.high != int(self.high):
             return []
         return list(range(int(self.low), int(self.high) + 1))

@@ -41,7 +41,7 @@ def find_key(file: str | Path | None = None) -> Secret:
     if file is not None:
         try:
             return Secret(Path(file).expanduser().read_text(encoding="utf-8").strip(), str(file))
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             raise DataError(f"{file}: the key cannot be read ({error}).") from None
     for variable in ("NLGAUGE_API_KEY", Secret.VARIABLE):
         if value := os.environ.get(variable, "").strip():

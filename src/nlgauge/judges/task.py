@@ -74,7 +74,10 @@ def shipped() -> list[str]:
 
 def load_task(name: str) -> Task:
     """A shipped task by name, or a user's own by path."""
-    path = Path(name).expanduser()
+    try:
+        path = Path(name).expanduser()
+    except (RuntimeError, ValueError) as error:  # ~nobody
+        raise NameUnknown(f"no judge '{name}': {error}") from None
     if name in shipped():
         path = LIBRARY / f"{name}.yaml"
     elif path.suffix not in (".yaml", ".yml"):
@@ -96,6 +99,8 @@ def _parsed(path: Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise DataError(f"{path}{where}: not YAML ({getattr(error, 'problem', error)}).") from None
+    except (ValueError, RecursionError, OverflowError) as error:  # a date that is none, nested too deeply
+        raise DataError(f"{path}: not YAML that can be read ({error}).") from None
     if not isinstance(found, dict):
         raise DataError(f"{path}: found {type(found).__name__}, expected `task:`, `aspects:` and so on.")
     return found
@@ -113,6 +118,7 @@ def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
             raise DataError(
                 f"{path}: `{key}:` is missing or no {'text' if kind is str else 'list of name: definition'}."
             )
+    _check_plain(path, said)
     for part in said.get("shows") or {}:
         if part not in SHOWN:
             raise DataError(f"{path}: shows '{part}'; a judge can be shown {', '.join(SHOWN)}.")
@@ -130,8 +136,16 @@ def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
             prompts=prompts,
             **{k: kinds[k](v) for k, v in plain.items()},
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise DataError(f"{path}: {error}.") from None
+
+
+def _check_plain(path: Path, said: dict[str, Any]) -> None:
+    """Values are texts and numbers, one level deep. YAML can name a part and repeat it: nested, it grows without bound."""
+    for key, value in said.items():
+        parts = value.values() if key in ("aspects", "shows") and isinstance(value, dict) else [value]
+        if any(isinstance(part, list | dict | set | tuple) for part in parts):
+            raise DataError(f"{path}: `{key}:` holds a list or a mapping where a text or number should be.")
 
 
 def _text(path: Path) -> str:

@@ -27,11 +27,11 @@ def over_pairs(
     score: Callable[[list[Pair]], Sequence[float]],
     how: MultiRef = "max",
     lower: bool = False,
-    why: str = "no words to compare",
+    why: str | Callable[[Pair], str] = "no words to compare",
 ) -> Scores:
     """Score every distinct pair of output and reference (or source); the best or the mean over references.
 
-    `score` gives NaN where a pair has no value. Empty texts are never scored: they are the reason instead.
+    `score` gives NaN where a pair has no value, and `why` the reason. Empty texts are never scored: they are the reason instead.
     """
     texts = batch.texts.list()
     out, source = batch.output.tolist(), batch.source.tolist()
@@ -53,12 +53,13 @@ def over_pairs(
             mine[i] = [numbers.setdefault((o, r), len(numbers)) for r in full]
             if len(full) < len(others):
                 notes[i] = f"{len(others) - len(full)} empty references left out"
-    values = np.asarray(score([(texts[o], texts[r]) for o, r in numbers]), np.float64)
+    pairs = [(texts[o], texts[r]) for o, r in numbers]
+    values = np.asarray(score(pairs), np.float64)
     found = np.full(len(batch), np.nan)
     for i, places in enumerate(mine):
         given = [v for v in values[places].tolist() if not math.isnan(v)]
         if given:
             found[i] = np.mean(given) if how == "mean" else min(given) if lower else max(given)
         elif places:
-            reasons[i] = why
+            reasons[i] = why if isinstance(why, str) else why(pairs[places[0]])
     return Scores(found, reasons, notes)

@@ -10,12 +10,21 @@ import numpy as np
 
 from nlgauge.errors import NeedsMissing
 
+LARGEST = 16_000_000  # 4,000 tokens on both sides: minutes and a gigabyte for the exact solver
+TOO_LONG = f"too long (more than {LARGEST:,} pairs of tokens)"
+BLOCK = 8_000_000  # cells of a table of similarities in memory at once
+
 
 def ready(metric: str) -> None:
     if importlib.util.find_spec("ot") is None:
         raise NeedsMissing(
             f"'{metric}' needs the extra 'neural' (pot is not installed): pip install \"nlgauge[neural]\""
         )
+
+
+def too_large(a: int, b: int) -> bool:
+    """Whether a table of a × b tokens is more than one should wait for or hold in memory."""
+    return a * b > LARGEST
 
 
 def transport(a: Any, b: Any, cost: Any) -> float:
@@ -33,3 +42,18 @@ def euclidean(a: Any, b: Any) -> Any:
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * a @ b.T
     return np.sqrt(np.maximum(squared, 0.0))
+
+
+def best_of_each(a: Any, b: Any) -> tuple[Any, Any]:
+    """The highest product of each row of a with a row of b, and of each row of b with a row of a, in bounded memory.
+
+    >>> [part.tolist() for part in best_of_each(np.eye(2), np.array([[3.0, 1.0]]))]
+    [[3.0, 1.0], [3.0]]
+    """
+    step = max(1, BLOCK // max(1, len(b)))
+    of_a, of_b = np.empty(len(a), a.dtype), np.full(len(b), -np.inf, b.dtype)
+    for at in range(0, len(a) if len(b) else 0, step):
+        near = a[at : at + step] @ b.T
+        of_a[at : at + step] = near.max(axis=1)
+        np.maximum(of_b, near.max(axis=0), out=of_b)
+    return of_a, of_b

@@ -86,7 +86,7 @@ class Chrf:
         reference = np.maximum(found.length[pairs.reference][:, None] - order, 0)
         output = np.where(reference > 0, output, 0)  # what no reference could match does not count
         rows = np.stack([output, reference, matches], axis=2).astype(np.float64)
-        return rows.reshape(len(matches), -1)
+        return rows.reshape(len(matches), 3 * matches.shape[1])
 
     def _values(self, rows: Array) -> Array:
         output, reference, matches = rows[:, 0::3], rows[:, 1::3], rows[:, 2::3]

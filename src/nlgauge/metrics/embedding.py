@@ -14,6 +14,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import _baseline
 from nlgauge.metrics._base import Batch, Facts, Scores, metric, signature
 from nlgauge.metrics._pairs import MultiRef, Pair, Side, check_multiref, over_pairs
+from nlgauge.metrics._transport import best_of_each
 
 if TYPE_CHECKING:
     from nlgauge.alignment.embeddings import Embeddings
@@ -153,9 +154,8 @@ def idf(texts: Sequence[str], pieces: Callable[[Sequence[str]], Any]) -> dict[in
 
 def bert_score(a: Encoded, b: Encoded, of_a: Any, of_b: Any) -> tuple[float, float]:
     """Precision and recall of a against b, tokens weighted."""
-    near = a.unit @ b.unit.T
-    p = near[a.prefix : len(a.unit) - a.suffix].max(axis=1)
-    r = near[:, b.prefix : len(b.unit) - b.suffix].max(axis=0)
+    p, r = best_of_each(a.unit, b.unit)
+    p, r = p[a.prefix : len(p) - a.suffix], r[b.prefix : len(r) - b.suffix]
     if not len(p) or not len(r) or not of_a.sum() or not of_b.sum():
         return math.nan, math.nan
     return float(p @ of_a / of_a.sum()), float(r @ of_b / of_b.sum())
@@ -273,8 +273,8 @@ class Supert(Contextual):
                 if not len(a) or not len(b):
                     found.append(math.nan)
                     continue
-                near = a @ b.T
-                found.append(_part((float(near.max(axis=1).mean()), float(near.max(axis=0).mean())), "f"))
+                p, r = best_of_each(a, b)
+                found.append(_part((float(p.mean()), float(r.mean())), "f"))
             return found
 
         return over_pairs(batch, "source", score)

@@ -26,6 +26,7 @@ FUNCTION_WORDS = (
 )
 STOP = frozenset(FUNCTION_WORDS.split())
 LEAST = 0.1  # cosine that two words need before WordNet may bring them nearer
+LARGEST = 1_000_000  # pairs of terms: meaning representations have a few dozen
 BAD = 0.05  # a term whose best similarity is lower has nothing to be aligned with
 
 
@@ -91,6 +92,8 @@ class Sim:
             given = [terms[other] for other in others if terms[other]]
             if not given:
                 reasons[i] = f"empty {self.against.removesuffix('s')}"
+            elif any(len(terms[output]) * len(other) > LARGEST for other in given):
+                reasons[i] = f"too long to align (more than {LARGEST:,} pairs of terms)"
             else:
                 mine = terms[output]
                 values[i] = max(self._aligned(space, mine, other) for other in given) if mine else 0.0

@@ -20,6 +20,7 @@ from nlgauge.metrics._pairs import MultiRef, Pair, Side, check_multiref, over_pa
 
 WEIGHTS = "wordllama l2_supercat_256 (inside the package)"
 TRANSPORT = ("wmd", "sms")
+WHOLE_TABLE = (*TRANSPORT, "rouge-we")
 
 
 @functools.lru_cache(maxsize=200_000)
@@ -76,9 +77,19 @@ class Static:
 
     def score(self, batch: Batch) -> Scores:
         def score(pairs: list[Pair]) -> list[float]:
-            return [self.value(a, b) for a, b in pairs]
+            return [math.nan if self._too_long(pair) else self.value(*pair) for pair in pairs]
 
-        return over_pairs(batch, "references", score, self.references, self.facts.lower)
+        def why(pair: Pair) -> str:
+            return _transport.TOO_LONG if self._too_long(pair) else "no words to compare"
+
+        return over_pairs(batch, "references", score, self.references, self.facts.lower, why)
+
+    def _too_long(self, pair: Pair) -> bool:
+        """Metrics that hold the whole table of words in memory; the others go through it in blocks."""
+        if self.facts.name not in WHOLE_TABLE:
+            return False
+        a, b = (len(set(words(t))) if self.facts.name in TRANSPORT else len(words(t)) for t in pair)
+        return _transport.too_large(a, b)
 
 
 def _facts(name: str, year: int, cite: str, **more: Any) -> Callable[[type], type]:
@@ -188,8 +199,9 @@ class GreedyMatching(Static):
         a, b = words(output), words(other)
         if not a or not b:
             return math.nan
-        near = units(np.stack([vector(w) for w in a])) @ units(np.stack([vector(w) for w in b])).T
-        return float(near.max(axis=1).mean() + near.max(axis=0).mean()) / 2
+        tables = (units(np.stack([vector(w) for w in side])) for side in (a, b))
+        of_a, of_b = _transport.best_of_each(*tables)
+        return float(of_a.mean() + of_b.mean()) / 2
 
 
 @_facts("rouge-we", 2015, "ng-abrecht-2015-better", bounds=(0.0, 1.0))

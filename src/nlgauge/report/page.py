@@ -2,25 +2,248 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
+import functools
+import gzip
 import json
-import platform
-from collections.abc import Sequence
-from importlib.metadata import version
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import nlgauge
 from nlgauge.errors import NlgaugeError
 from nlgauge.report.figures import figure_of
-from nlgauge.table import Table
+from nlgauge.report.sections import Answered, Card, Part
+from nlgauge.report.sections.words import some
+from nlgauge.report.shown import CELL, CUT, cut, for_script, visible
+from nlgauge.table import Cell, Table
+
+MOST_ROWS = 200  # of a table on the page; all of them are in the results file
+OPEN_ROWS = 25  # longer tables are folded
+# Below these a word is: hardly grounded, weakly grounded, grounded.
+GROUNDED = ((0.45, "w0"), (0.6, "w1"), (0.75, "w2"), (2.0, "w3"))
+
+
+@dataclass
+class CellView:
+    text: str
+    best: bool = False
+    value: float | None = None
+    under: str = ""
+    long: bool = False
+    words: bool = False
+
+
+@dataclass
+class TableView:
+    """A table as the page shows it, with the data of its figure."""
+
+    number: int
+    table: Table
+    heads: list[str]
+    rows: list[list[CellView]]
+    left_out: int
+    figure: str | None
+    described: str
+
+    @property
+    def folded(self) -> bool:
+        return len(self.rows) > OPEN_ROWS
+
+    @property
+    def texts(self) -> set[int]:
+        """Columns that hold words, not numbers."""
+        return {k for cells in self.rows for k, cell in enumerate(cells) if cell.words and k}
+
+    @property
+    def words(self) -> list[str]:
+        return [t for t in (self.table.method, *self.table.notes) if t]
+
+    @property
+    def small(self) -> list[str]:
+        return [
+            *(f"{n}: {t}" for n, t in self.table.definitions.items()),
+            *filter(None, [self.table.signature]),
+        ]
+
+
+@dataclass
+class PartView:
+    about: str
+    answer: str
+    tables: list[TableView]
+
+
+@dataclass
+class SectionView:
+    key: str
+    question: str
+    parts: list[PartView] = field(default_factory=list)
+    not_said: str = ""
+    missing: str = ""
+    lines: list[str] = field(default_factory=list)
+    cards: list[Card] = field(default_factory=list)
+    points: str | None = None
+    metrics: list[str] = field(default_factory=list)
+    aspects: list[str] = field(default_factory=list)
+
+
+def grouped(parts: list[PartView]) -> dict[str, list[str]]:
+    """Answers in their order, each with what it is about: what holds for all aspects is said once."""
+    said: dict[str, list[str]] = {}
+    for part in parts:
+        if part.answer:
+            said.setdefault(part.answer, []).append(part.about)
+    return said
+
+
+def by_aspect(cards: list[Card]) -> dict[str, list[Card]]:
+    found: dict[str, list[Card]] = {}
+    for card in cards:
+        found.setdefault(card.about, []).append(card)
+    return found
+
+
+class Views:
+    """Numbers figures and tables through the page, and takes out of the figures what they all share."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.template: Any = None
+
+    def part(self, part: Part) -> PartView:
+        answer = part.answer
+        views = [self.table(t, answer, part.under if k == 0 else {}) for k, t in enumerate(part.tables)]
+        return PartView(part.about, answer, views)
+
+    def table(
+        self, table: Table, answer: str = "", under: dict[tuple[Any, Any], str] | None = None
+    ) -> TableView:
+        self.number += 1
+        heads, body = table.grid()
+        across = _columns(table)
+        rows = [
+            [_cell(c, (under or {}).get((cells[0].value, across[k - 1]), "") if 0 < k <= len(across) else "") for k, c in enumerate(cells)]
+            for cells in body[:MOST_ROWS]
+        ]  # fmt: skip
+        described = answer or table.title
+        return TableView(
+            self.number, table, heads, rows, max(0, len(body) - MOST_ROWS), self._figure(table), described
+        )
+
+    def _figure(self, table: Table) -> str | None:
+        figure = figure_of(table)
+        if figure is None:
+            return None
+        plain = json.loads(figure.to_json() or "{}")
+        self.template = plain["layout"].pop("template", None) or self.template  # the same for all, and long
+        return for_script(plain)
+
+
+def _columns(table: Table) -> list[Any]:
+    layout = table.layout
+    return [] if layout is None else list(dict.fromkeys(row[layout.across] for row in table))
+
+
+def _cell(cell: Cell, under: str) -> CellView:
+    value = cell.value
+    number = float(value) if isinstance(value, int | float) and not math.isnan(value) else _leading(cell.text)
+    text = cut(cell.text, CELL)
+    return CellView(text, cell.best, number, under, len(text) > 40, number is None and text not in ("", "–"))
+
+
+def _leading(text: str) -> float | None:
+    """The number by which to sort `yes .83 [.80 .86]` or `62%`.
+
+    >>> _leading("weak .66 [.58 .76]"), _leading("62%"), _leading("ROUGE_1"), _leading("–")
+    (0.66, 62.0, None, None)
+    """
+    words = text.split()
+    for word in words[:2]:
+        try:
+            return float(word.rstrip("%").replace(",", ""))
+        except ValueError:
+            continue
+    return None
 
 
 def write_report(
     path: Path, name: str, card: Sequence[str], tables: Sequence[Table], command: Sequence[str] = ()
 ) -> Path:
-    """Write the page and say where it is."""
-    html = render(name, card, tables, command)
+    """A page of tables, one section each, and where it is."""
+    return _write(path, render(name, card, tables, command))
+
+
+def write_page(path: Path, name: str, answered: Sequence[Answered], command: Sequence[str] = ()) -> Path:
+    """The report: all sections that were answered, and where it is."""
+    views = Views()
+    return _write(
+        path, _page(name, "Which metric can I trust?", [], list(_sections(answered, views)), views, command)
+    )
+
+
+def render(name: str, card: Sequence[str], tables: Sequence[Table], command: Sequence[str] = ()) -> str:
+    views = Views()
+    shown = [
+        SectionView(f"s{k}", t.title, [PartView("", "", [views.table(t)])])
+        for k, t in enumerate(tables, start=1)
+    ]
+    return _page(name, "Which metric agrees with people?", card, shown, views, command)
+
+
+def _sections(answered: Sequence[Answered], views: Views) -> Iterator[SectionView]:
+    for each in answered:
+        found = each.found
+        points = found.points
+        yield SectionView(
+            each.section.key, each.section.question, [views.part(p) for p in found.parts], each.section.not_said, each.missing,
+            found.lines, found.cards, None if points is None else for_script(points),
+            [] if points is None else list(points["metrics"]), [] if points is None else list(points["aspects"]),
+        )  # fmt: skip
+
+
+def _page(
+    name: str,
+    title: str,
+    card: Sequence[str],
+    sections: list[SectionView],
+    views: Views,
+    command: Sequence[str],
+) -> str:
+    import jinja2
+
+    here = files("nlgauge.report")
+    read = {n: here.joinpath(n).read_text(encoding="utf-8") for n in ("page.html.j2", "page.css", "page.js")}
+    rooms = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    rooms.filters["grounded"] = lambda score: next(c for top, c in GROUNDED if score < top)
+    rooms.filters["grouped"], rooms.filters["by_aspect"], rooms.filters["some"] = grouped, by_aspect, some
+    rooms.filters["cut"] = lambda text: cut(text, CUT)
+    return rooms.from_string(read["page.html.j2"]).render(
+        name=name, title=title, card=card, sections=sections, template=for_script(views.template), plotly=_plotly(), css=read["page.css"],
+        js=read["page.js"], version=nlgauge.__version__, command="nlgauge " + " ".join(command), date=datetime.date.today().isoformat(),
+    )  # fmt: skip
+
+
+@functools.cache
+def _plotly() -> str:
+    """Plotly, packed: two megabytes instead of five; the page unpacks it when the first figure comes into view."""
+    from plotly.offline import get_plotlyjs
+
+    packed = gzip.compress(get_plotlyjs().encode(), compresslevel=6, mtime=0)
+    return base64.b64encode(packed).decode()
+
+
+def _write(path: Path, html: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(path.name + ".part")
@@ -31,29 +254,3 @@ def write_report(
             f"{path}: the report cannot be written ({error.strerror}); name another place with -o."
         ) from None
     return path
-
-
-def render(name: str, card: Sequence[str], tables: Sequence[Table], command: Sequence[str] = ()) -> str:
-    import jinja2
-    from plotly.offline import get_plotlyjs
-
-    source = files("nlgauge.report").joinpath("page.html.j2").read_text(encoding="utf-8")
-    template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(source)
-    sections = [{"table": t, "grid": t.grid(), "figure": _figure(t)} for t in tables]
-    return template.render(
-        name=name, card=card, sections=sections, plotly=get_plotlyjs(), version=nlgauge.__version__,
-        command="nlgauge " + " ".join(command), date=datetime.date.today().isoformat(),
-        versions=", ".join(f"{p} {version(p)}" for p in ("numpy", "numba", "polars", "plotly")),
-        python=platform.python_version(),
-    )  # fmt: skip
-
-
-def _figure(table: Table) -> str | None:
-    figure = figure_of(table)
-    return None if figure is None else _for_script(figure.to_json())
-
-
-def _for_script(text: str | None) -> str:
-    """JSON that may stand inside <script>: no tag or comment can begin in it."""
-    plain = json.dumps(json.loads(text or "{}"), ensure_ascii=True)
-    return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

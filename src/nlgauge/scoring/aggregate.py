@@ -15,9 +15,10 @@ from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics import Batch, Metric, metric_from_spec
 from nlgauge.metrics._base import Array, Ints
 from nlgauge.registry import did_you_mean
+from nlgauge.scoring.columns import sees_all
 from nlgauge.scoring.parts import lacking, pieces, take
 from nlgauge.scoring.plan import plan
-from nlgauge.scoring.score import run, sees_all
+from nlgauge.scoring.score import run
 from nlgauge.table import Layout, Row, Table
 
 ALL = "all outputs"
@@ -54,19 +55,32 @@ def aggregate(
         for group, places in groups.items():
             found = values.cast(pl.Float64).to_numpy()[places]
             valid = found[~np.isnan(found)]
-            row = {line: group, "metric": name, "of": "mean", "column": name, "n": len(valid), "lower": lower}
-            row |= {
-                "unscored": len(found) - len(valid),
-                "value": float(valid.mean()) if len(valid) else np.nan,
-            }
-            rows.append(row)
-            if group in whole:
-                rows.append({**row, "of": "corpus", "column": f"{name} (corpus)", "value": whole[group]})
+            mean = float(valid.mean()) if len(valid) else np.nan
+            counts = {"n": len(valid), "unscored": len(found) - len(valid), "lower": lower}
+            rows += group_rows({line: group}, name, mean, whole.get(group), counts)
+    return group_table(data.name, by, rows)
+
+
+def group_rows(group: Row, name: str, mean: float, corpus: float | None, counts: Row) -> list[Row]:
+    """The lines of one group and metric: the mean, and the value of its corpus where there is one."""
+    row = {**group, "metric": name, "of": "mean", "column": name, **counts, "value": mean}
+    if corpus is None:
+        return [row]
+    return [row, {**row, "of": "corpus", "column": f"{name} (corpus)", "value": corpus}]
+
+
+def group_table(name: str, by: str | None, rows: list[Row]) -> Table:
+    line = by or "outputs"
     return Table(
-        f"{data.name}: metrics by {line}" if by else f"{data.name}: metrics of all outputs",
+        f"{name}: metrics by {line}" if by else f"{name}: metrics of all outputs",
         rows, _layout(line, rows),
         method="Mean of the outputs' values; (corpus): from counts pooled over the outputs, not a mean.",
     )  # fmt: skip
+
+
+def from_sums(metric: Any, sums: Array) -> float:
+    """The value of a corpus from the sums of its samples' statistics."""
+    return float(np.asarray(metric.from_stats(sums)).reshape(-1)[0]) if len(sums) else np.nan
 
 
 def _scored(
@@ -116,10 +130,10 @@ def _corpus(metric: Any, batch: Batch, groups: dict[Any, Ints]) -> dict[Any, flo
     for i, rows in enumerate(kept.values()):
         number[rows] = i
     sums = _sums(metric, batch, number, len(kept))
-    values = (
-        float(np.asarray(metric.from_stats(row)).reshape(-1)[0]) if len(row) else np.nan for row in sums
-    )
-    return {g: value if len(rows) else np.nan for (g, rows), value in zip(kept.items(), values, strict=True)}
+    return {
+        g: from_sums(metric, row) if len(rows) else np.nan
+        for (g, rows), row in zip(kept.items(), sums, strict=True)
+    }
 
 
 def _sums(metric: Any, batch: Batch, number: Ints, many: int) -> list[Array]:

@@ -25,11 +25,18 @@ def plan(data: Dataset, metrics: Sequence[str | Metric] | str | Metric) -> list[
     >>> [str(m) for m in plan(ng.example(), ["len", "wps", "len"])]
     ['len', 'wps']
     """
+    return plan_for(there(data), data.samples.columns, data.name, metrics)
+
+
+def plan_for(
+    has: set[str], columns: Sequence[str], name: str, metrics: Sequence[str | Metric] | str | Metric
+) -> list[Metric]:
+    """The same for samples that have outputs, references, … of which only the columns are known so far."""
     asked = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else list(metrics)
     if not asked:
         raise NlgaugeError("no metrics to score with; `nlgauge list metrics` shows all.")
     found = {str(m): m for m in parse(asked)}
-    check_needs(data, list(found.values()))
+    _check(has, columns, name, list(found.values()))
     for metric in found.values():
         ready = getattr(metric, "ready", None)
         if ready is not None:
@@ -75,7 +82,10 @@ def missing(facts: Facts, has: set[str]) -> list[str]:
 
 
 def check_needs(data: Dataset, metrics: Sequence[Metric]) -> None:
-    has = there(data)
+    _check(there(data), data.samples.columns, data.name, metrics)
+
+
+def _check(has: set[str], columns: Sequence[str], name: str, metrics: Sequence[Metric]) -> None:
     lacking: dict[tuple[str, ...], list[str]] = {}
     for metric in metrics:
         if gaps := missing(metric.facts, has):
@@ -87,21 +97,22 @@ def check_needs(data: Dataset, metrics: Sequence[Metric]) -> None:
         f"{' and '.join(WORDS[gap] for gap in gaps)}"
         for gaps, names in lacking.items()
     ]
-    columns = ", ".join(data.samples.columns)
-    raise NeedsMissing(f"{'; '.join(lines)}, which {data.name} does not have (columns: {columns}).")
+    raise NeedsMissing(f"{'; '.join(lines)}, which {name} does not have (columns: {', '.join(columns)}).")
 
 
 def suggested(data: Dataset) -> list[Metric]:
     """What to run when nobody says: every metric whose needs the data meet, that needs no extra and no weights."""
-    has = there(data)
+    return suggested_for(there(data), data.samples.columns, data.name)
+
+
+def suggested_for(has: set[str], columns: Sequence[str], name: str) -> list[Metric]:
+    """The same for samples of which only the columns are known so far."""
     found = []
-    for name in registry.names("metric"):
-        facts = registry.get("metric", name).facts
+    for each in registry.names("metric"):
+        facts = registry.get("metric", each).facts
         cheap = not facts.extra and not facts.weights and facts.family != "control"
         if cheap and not missing(facts, has):
-            found.append(metric_from_spec(name))
+            found.append(metric_from_spec(each))
     if not found:
-        raise NeedsMissing(
-            f"{data.name}: has no outputs to score (columns: {', '.join(data.samples.columns)})."
-        )
+        raise NeedsMissing(f"{name}: has no outputs to score (columns: {', '.join(columns)}).")
     return found

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +27,7 @@ from nlgauge.alignment.estimate import Alignment, Pair
 from nlgauge.alignment.expression import Expression, parse
 from nlgauge.alignment.features import Reader
 from nlgauge.alignment.head import Head
-from nlgauge.alignment.trained import FORMS, Trained, scores, task_of
+from nlgauge.alignment.trained import CHOSEN, FORMS, HEADS, Trained, form, scores
 from nlgauge.metrics.ctc import samples_of
 from nlgauge.scoring.store import Store
 from nlgauge.studies import PUBLISHED
@@ -113,8 +114,8 @@ def scored(
     return correlations(read.sets, replace(case, spec=name), draws, 0)
 
 
-def shipped_heads(kind: str, expression: str) -> Heads:
-    return Trained(kind, task_of(parse(expression))).heads()
+def shipped_heads(kind: str, aspect: str) -> Heads:
+    return Trained(kind, HEADS[aspect]).heads()
 
 
 def printed(case: Case) -> dict[str, float]:
@@ -141,18 +142,23 @@ def trained_table(read: Read, draws: int = 1000, only: Iterable[str] = ()) -> Ta
     rows: list[Row] = []
     for case in cases(only):
         paper = printed(case)
-        for kind in KINDS:
-            name = (
-                f"ctc(aspect='{case.aspect}')"
+        for kind, formula in itertools.product(KINDS, ("paper", "chosen")):
+            if formula == "chosen" and (
+                kind == "E" or case.aspect not in CHOSEN or kind not in CHOSEN[case.aspect]
+            ):
+                continue
+            align = (
+                ""
                 if kind == "E"
-                else f"ctc(aspect='{case.aspect}', align='{kind}')"
+                else f", align='{kind}'" + (", formula='chosen'" if formula == "chosen" else "")
             )
+            name = f"ctc(aspect='{case.aspect}'{align})"
             if kind == "E":
                 found = correlations(read.sets, replace(case, spec=name), draws, 0)
             else:
-                form = FORMS[case.aspect][kind]
+                how = form(case.aspect, kind, formula)
                 found = scored(
-                    read, case, form.formula, form.settings, shipped_heads(kind, form.formula), name, draws
+                    read, case, how.formula, how.settings, shipped_heads(kind, case.aspect), name, draws
                 )
             rows.append({**{k: found[k] for k in ("table", "set", "aspect", "metric", "pearson", "low", "high", "spearman", "kendall")},
                          "system pearson": found["system pearson"], "paper": paper.get(kind) if case.half is None else None,
@@ -182,12 +188,12 @@ def choice_table(read: Read, only: Iterable[str] = ()) -> Table:
             for formula in TRIED[case.aspect]:
                 for stop in (False, True):
                     settings = Settings(unit="word", stop=stop)
-                    heads = shipped_heads(kind, formula)
+                    heads = shipped_heads(kind, case.aspect)
                     found = scored(read, case, formula, settings, heads, f"{kind} {formula} {stop}")
-                    form = FORMS[case.aspect][kind]
+                    paper, chosen = (form(case.aspect, kind, f) for f in ("paper", "chosen"))
                     rows.append({"aspect": case.aspect, "on": found["set"], "align": kind, "formula": formula,
                                  "without stop words": stop, "pearson": found["pearson"],
-                                 "shipped": (formula, stop) == (form.formula, form.settings.stop)})  # fmt: skip
+                                 "shipped": ", ".join(n for n, f in (("paper", paper), ("chosen", chosen)) if (formula, stop) == (f.formula, f.settings.stop))})  # fmt: skip
     return Table("Aggregations of D and R on the set that chooses", rows, method="global Pearson.")
 
 
@@ -199,12 +205,12 @@ def figure_7(
     for path in sorted(training.glob("step-*.safetensors")):
         head = Head.load(path)
         facts: Mapping[str, Any] = head.facts
-        form = FORMS["consistency"][facts["kind"]]
+        how = FORMS["consistency"][facts["kind"]]
         row: Row = {"step": facts["step"], **{f"held-out {k}": v for k, v in facts["held out"].items()}}
         for name in sets:
             case = Case("7", name, "consistency", "")
             label = f"{training.name} step {facts['step']}"
-            row[name] = scored(read, case, form.formula, form.settings, (head, head), label)["pearson"]
+            row[name] = scored(read, case, how.formula, how.settings, (head, head), label)["pearson"]
         rows.append(row)
     return Table(
         f"Figure 7: alignment accuracy and correlation of consistency over training steps ({training.name})",

@@ -140,7 +140,7 @@ def _column(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str | No
 
 
 def _name(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _check_binary(table: RawTable, column: str, votes: Sequence[Any], said: Mapping[str, str]) -> None:

@@ -67,7 +67,7 @@ def _column(columns: list[str], names: tuple[str, ...]) -> str | None:
 
 
 def _name(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _ranking_column(names: Mapping[str, Any]) -> str | None:

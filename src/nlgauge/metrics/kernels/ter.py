@@ -15,6 +15,7 @@ from numba import njit
 from nlgauge.metrics.kernels.sequences import popcount
 
 MAX_SHIFT, MAX_DISTANCE, BEAM, MAX_TRIED = 10, 50, 25, 1000
+TRIALS = sum(length + 1 for length in range(1, MAX_SHIFT + 1))  # at most, of two places with the same word
 FAR = 1 << 29
 MATCH, CHANGE, HYP_ONLY, REF_ONLY = 0, 1, 2, 3
 ONE, ZERO, ONES = np.uint64(1), np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -158,7 +159,10 @@ def _edits(
     beam = int(np.ceil(ratio / 2 + BEAM)) if ratio / 2 > BEAM else BEAM
     width = min(2 * beam + 2, nr + 1)
     small = nr <= 64
-    least = 0  # edits that no order of the words can save
+    least, matches = (
+        0,
+        0,
+    )  # edits that no order of the words can save; places of either side with the same word
     if small:
         for j in range(nr):
             stands[r[j]] |= ONE << np.uint64(j)
@@ -167,6 +171,7 @@ def _edits(
             bits[MASK, k] = stands[words[k]]
             free = bits[MASK, k] & ~common
             common |= free & (ZERO - free)
+            matches += popcount(bits[MASK, k])
         least = max(nh, nr) - popcount(common)
         for j in range(nr):
             stands[r[j]] = ZERO
@@ -186,6 +191,8 @@ def _edits(
             return shifts + before
         _alignment(way, lows, bits, exact, nh, nr, align, ref_errors, hyp_errors)
         gain, size, origin, goal = 0, 0, 0, 0
+        # A round that cannot run out of trials need not look on after a shift that leaves nothing to gain.
+        enough = small and tried + matches * TRIALS < MAX_TRIED
         for h0 in range(nh):
             if tried >= MAX_TRIED:
                 break
@@ -228,6 +235,8 @@ def _edits(
                             spare_words[:nh] = words
                             at, high = _shift(h0, length, target, words, spare_words, nh)
                             distance = _rows(spare_words[:nh], r, at, beam, lows, table, way, spare, limit)
+                        if enough and distance == least:
+                            return shifts + 1 + least
                         better = before - distance
                         if better > gain or (
                             better == gain > 0

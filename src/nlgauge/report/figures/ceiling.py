@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import ACCENT, GRID, GROUPINGS, QUIET, framed, number, plain
+from nlgauge.report.figures.look import ACCENT, GRID, GROUPINGS, QUIET, apart, framed, number, plain
 from nlgauge.table import Row, Table
 
 if TYPE_CHECKING:
@@ -153,17 +153,30 @@ def over_years(table: Table) -> go.Figure:
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for k, aspect in enumerate(dict.fromkeys(row["aspect"] for row in table)):
-        rows = [row for row in table if row["aspect"] == aspect and not math.isnan(row["value"])]
+    known: dict[str, list[Row]] = {}
+    for row in table:
+        if not math.isnan(row["value"]):
+            known.setdefault(row["aspect"], []).append(row)
+    values = [end for rows in known.values() for row in rows for end in (row["low"], row["high"], row["value"]) if not math.isnan(end)]  # fmt: skip
+    tall = max(values, default=1.0) - min(values, default=0.0)
+    ends = apart({aspect: rows[-1]["value"] for aspect, rows in known.items()}, tall * 18 / 330)
+    for k, (aspect, rows) in enumerate(known.items()):
+        # Beside each other, or the whiskers of one year hide each other.
+        aside = 0.13 * (k - (len(known) - 1) / 2)
+        figure.add_annotation(
+            x=rows[-1]["year"] + 0.13 * len(known) / 2, y=ends[aspect], text=plain(aspect), xanchor="left", xshift=8, showarrow=False,
+            font={"color": COLOURS[k % len(COLOURS)]},
+        )  # fmt: skip
         figure.add_trace(
             go.Scatter(
-                x=[row["year"] for row in rows], y=[row["value"] for row in rows], mode="lines+markers", name=plain(aspect),
+                x=[row["year"] + aside for row in rows], customdata=[row["year"] for row in rows], y=[row["value"] for row in rows], mode="lines+markers", name=plain(aspect),
                 line={"color": COLOURS[k % len(COLOURS)], "dash": "dot"}, marker={"symbol": MARKS[k % len(MARKS)], "size": 8},
                 error_y={**_whiskers(rows), "thickness": 1, "color": COLOURS[k % len(COLOURS)]}, text=[plain(row["new"]) for row in rows],
-                hovertemplate=f"{plain(aspect)}, %{{x}}: %{{y:.3f}}<br>new: %{{text}}<extra></extra>",
+                hovertemplate=f"{plain(aspect)}, %{{customdata}}: %{{y:.3f}}<br>new: %{{text}}<extra></extra>",
             )
         )  # fmt: skip
-    framed(figure, 430, showlegend=True, legend={"orientation": "h", "y": 1.12})
+    longest = max((len(aspect) for aspect in known), default=0)
+    framed(figure, 430, margin={"l": 10, "r": 40 + 7 * longest, "t": 30, "b": 50})
     figure.update_xaxes(
         title="all metrics released up to", dtick=_step([row["year"] for row in table]), tickformat="d"
     )

@@ -30,18 +30,37 @@ def heat_map(table: Table) -> go.Figure:
         for cells in body
     ]
     texts = [[c.text for c in cells[1 : 1 + len(columns)]] for cells in body]
+    tips = _intervals(table, len(columns))
     top = max((abs(v) for row in values for v in row if v is not None and not math.isnan(v)), default=1.0)
     names = [plain(cells[0].text) for cells in body]
     figure = go.Figure(
         go.Heatmap(
             z=values, x=columns, y=names, text=texts, texttemplate="%{text}", colorscale=DIVERGING, zmin=-top, zmax=top,
-            xgap=2, ygap=2, hovertemplate="%{y}<br>%{x}: %{z:.4f}<extra></extra>", colorbar={"title": "", "thickness": 12},
+            xgap=2, ygap=2, customdata=tips, hovertemplate="%{y}<br>%{x}: %{z:.4f}%{customdata}<extra></extra>", colorbar={"title": "", "thickness": 12},
         )
     )  # fmt: skip
     framed(figure, 140 + 30 * len(names), margin={"l": 10, "r": 10, "t": 70, "b": 10})
     figure.update_xaxes(side="top", tickangle=-40, type="category")
     figure.update_yaxes(autorange="reversed", type="category")
     return figure
+
+
+def _intervals(table: Table, columns: int) -> list[list[str]]:
+    """` [.47, .57]` for each cell, where the rows know it."""
+    layout = table.layout
+    if layout is None:
+        return [[""] * columns for _ in table.rows]
+    at = {(row[layout.lines], row[layout.across]): row for row in table}
+    lines, across = (list(dict.fromkeys(row[c] for row in table)) for c in (layout.lines, layout.across))
+    found = [[at.get((line, column), {}) for column in across] for line in lines]
+    known = [[row.get("low") is not None and not math.isnan(row["low"]) for row in rows] for rows in found]
+    return [
+        [
+            f" [{number(row['low'])}, {number(row['high'])}]" if ok else ""
+            for row, ok in zip(rows, oks, strict=True)
+        ]
+        for rows, oks in zip(found, known, strict=True)
+    ]
 
 
 @figure("significance")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import ACCENT, GROUPINGS, LETTERS, QUIET, colour, dash, framed, symbol
-from nlgauge.table import Table
+from nlgauge.table import Row, Table
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -72,7 +72,9 @@ def _add_line(figure: go.Figure, table: Table, measure: str, axis: str, column: 
     places = {"pearson": -1, "spearman": len(rows) // 2, "kendall": len(rows) // 4}
     texts = [""] * len(rows)
     texts[places.get(coefficient, 0)] = LETTERS.get(coefficient, coefficient)
-    side = "top center" if coefficient != "kendall" else "bottom center"
+    side = (
+        "bottom center" if coefficient == "kendall" or _below_pearson(table, measure, rows) else "top center"
+    )
     figure.add_trace(
         go.Scatter(
             x=[row[axis] for row in rows], y=[row["value"] for row in rows], mode="lines+markers+text", text=texts,
@@ -83,3 +85,10 @@ def _add_line(figure: go.Figure, table: Table, measure: str, axis: str, column: 
         row=1,
         col=column,
     )  # fmt: skip
+
+
+def _below_pearson(table: Table, measure: str, rows: list[Row]) -> bool:
+    """Whether the middle of this line runs below Pearson's, so that its letter has room below."""
+    first = [row for row in table if row["measure"] == measure.partition("/")[0] + "/pearson"]
+    middle = len(rows) // 2
+    return len(first) == len(rows) and bool(rows[middle]["value"] < first[middle]["value"] - 1e-9)

@@ -110,10 +110,11 @@ def _label_places(points: list[tuple[float, float]]) -> list[str]:
 
         def crowd(side: str, places: dict[str, tuple[float, float]] = places) -> float:
             u, v = places[side]
-            over = sum(abs(u - a) < width and abs(v - b) < height for a, b in labels)
+            # How much of it other labels cover: a corner matters less than a whole word.
+            over = sum(max(0, 1 - abs(u - a) / width) * max(0, 1 - abs(v - b) / height) for a, b in labels)
             near = sum(abs(u - a) < 0.6 * width and abs(v - b) < 0.7 * height for a, b in marks)
             outside = not -0.02 < u < 1.02 + width / 2
-            return 2 * over + near + 3 * outside
+            return 4 * over + near + 3 * outside
 
         best = min(SIDES, key=crowd)
         labels.append(places[best])

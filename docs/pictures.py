@@ -1,0 +1,252 @@
+"""The figures of the papers, drawn from real data: each picture of docs/figures.md comes from the code printed beside it.
+
+`NLGAUGE_DATA=… python docs/pictures.py [000-1 …]` draws them (about two minutes for all); without data nothing is drawn.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+IMAGES = Path(__file__).parent / "images" / "figures"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure of a paper: what it shows, the function and the code that draws it, the same from the shell where that works."""
+
+    name: str
+    what: str
+    function: str
+    code: str
+    shell: str = ""
+    note: str = ""
+    width: int = 900
+    height: int | None = None
+
+    @property
+    def paper(self) -> str:
+        return self.name.partition("-")[0]
+
+    @property
+    def title(self) -> str:
+        return f"Figure {self.name.partition('-')[2]}"
+
+    @property
+    def image(self) -> Path:
+        return IMAGES / f"{self.name.replace(' ', '')}.svg"
+
+
+LEVELS, ALIGN, CIRCLES = (
+    "levels.distance_and_order",
+    "alignment.alignment_bars",
+    "circles.correlation_circles",
+)
+
+FIGURES = [
+    Drawn("000-1", "correlation with people in and out of domain", "levels.transfer_lines", """
+from nlgauge import load_set
+from nlgauge.analyses.transfer import transfer
+from nlgauge.report.figures.levels import transfer_lines
+
+names = ["checklist-usr-pc", "checklist-usr-tc", "checklist-unieval-tc", "checklist-ctrleval-topic"]
+figure = transfer_lines(transfer([load_set(name) for name in names], keep_people=True))
+""", "nlgauge meta checklist-usr-pc checklist-usr-tc checklist-unieval-tc checklist-ctrleval-topic --analysis transfer --keep-people -o figure.svg",
+          "The shell draws the same numbers as dots."),
+    Drawn("000-2", "levels of an aspect told apart and ordered, summarisation", LEVELS, """
+from nlgauge import load_set
+from nlgauge.report.figures.levels import distance_and_order
+
+panel = load_set("summeval").panel("coherence", metrics=["ROUGE_1", "ROUGE_L", "BLEU", "Chrfpp", "S3_pyr", "JS_2", "BERTScore", "MoverScore"])
+figure = distance_and_order(panel.analyse("discrimination"), panel.analyse("aspect-preference"))
+"""),
+    Drawn("000-3", "the same, controlled generation", LEVELS, """
+from nlgauge import load_set
+from nlgauge.report.figures.levels import distance_and_order
+
+panel = load_set("checklist-ctrleval-topic").panel("relevance", keep_people=True)
+figure = distance_and_order(panel.analyse("discrimination"), panel.analyse("aspect-preference"))
+""", note="UBER-Topic and CTRL-Topic are not at hand; here CtrlEval-Topic."),
+    Drawn("000-4", "systems told apart and ordered, summarisation (Figure 6: controlled generation)", LEVELS, """
+from nlgauge import load_set, registry
+from nlgauge.report.figures.levels import distance_and_order
+
+data = load_set("summeval")
+apart, order = (registry.get("analysis", name)(data) for name in ("system-discrimination", "system-preference"))
+figure = distance_and_order(apart, order)
+"""),
+    Drawn("000-5", "the same, dialogue", LEVELS, """
+from nlgauge import load_set, registry
+from nlgauge.report.figures.levels import distance_and_order
+
+data = load_set("checklist-usr-pc")
+apart, order = (
+    registry.get("analysis", name)(data, keep_people=True, per="family")
+    for name in ("system-discrimination", "system-preference")
+)
+figure = distance_and_order(apart, order, lines="family")
+"""),
+    Drawn("000-7", "who wins over whom, by people and by metrics", "checklist.win_matrices", """
+from nlgauge import load_set, registry
+from nlgauge.report.figures import figure_of
+
+figure = figure_of(registry.get("analysis", "wins")(load_set("checklist-usr-tc"), aspect="Overall", keep_people=True, metrics=["rouge1", "overall_unieval"]))
+""", "nlgauge meta checklist-usr-tc --keep-people --analysis wins --aspect Overall --metrics rouge1,overall_unieval -o figure.svg",
+          "UBER-PPLM is not at hand; here the systems of USR-TC."),
+    Drawn("000-9", "levels of an aspect told apart and ordered, dialogue", LEVELS, """
+from nlgauge import load_set
+from nlgauge.report.figures.levels import distance_and_order
+
+panel = load_set("checklist-usr-tc").panel("Overall", keep_people=True, metrics=["bleu", "rouge1", "bert_recall_src", "perplexity", "ctc_d_ground", "overall_unieval"])
+figure = distance_and_order(panel.analyse("discrimination", bins="paper"), panel.analyse("aspect-preference", bins="paper"))
+"""),
+    Drawn("001-3", "consistency: the paper's bars, our values on them", ALIGN, """
+from nlgauge import registry
+from nlgauge.report.figures.alignment import alignment_bars
+from nlgauge.studies import Sources
+from nlgauge.studies._compare import compare
+
+tables = [compare(registry.get("study", f"001/{name}"), sources) for name in ("D.1", "D.4")]
+figure = alignment_bars(*tables, leave=["CNN/DM"], titles=["SummEval", "QAGS-XSUM"])
+""", "nlgauge reproduce 001 D.1", width=1000),
+    Drawn("001-4", "relevance, 11 references", ALIGN, """
+from nlgauge import registry
+from nlgauge.report.figures.alignment import alignment_bars
+from nlgauge.studies._compare import compare
+
+figure = alignment_bars(compare(registry.get("study", "001/D.3"), sources))
+""", "nlgauge reproduce 001 D.3"),
+    Drawn("001-5", "preservation in style transfer", ALIGN, """
+from nlgauge import registry
+from nlgauge.report.figures.alignment import alignment_bars
+from nlgauge.studies._compare import compare
+
+figure = alignment_bars(compare(registry.get("study", "001/E.1"), sources))
+""", "nlgauge reproduce 001 E.1"),
+    Drawn("001-6", "engagingness and groundedness in dialogue", ALIGN, """
+from nlgauge import registry
+from nlgauge.report.figures.alignment import alignment_bars
+from nlgauge.studies._compare import compare
+
+tables = [compare(registry.get("study", f"001/{name}"), sources) for name in ("F.1", "F.3", "F.2", "F.4")]
+figure = alignment_bars(*tables, titles=["engaging, PersonaChat", "engaging, TopicalChat", "grounded, PersonaChat", "grounded, TopicalChat"])
+""", "nlgauge reproduce 001 F.1", width=1000),
+    Drawn("002-1", "raising the agreement on systems and on outputs apart", "simulated.study_curves", """
+from nlgauge.analyses import simulation
+from nlgauge.report.figures import figure_of
+from nlgauge.stats.simulate import SimulationParams
+
+figure = figure_of(simulation.relation(SimulationParams(N=15, M=200), trials=20)[0])
+""", "nlgauge simulate --study relation -o figure.svg", "20 trials here, 1,000 in the paper."),
+    Drawn("002-2", "coarser scales", "simulated.study_curves", """
+from nlgauge.analyses import simulation
+from nlgauge.report.figures import figure_of
+from nlgauge.stats.simulate import SimulationParams
+
+figure = figure_of(simulation.scale(SimulationParams(N=15, M=200), trials=10, redraws=2))
+""", "nlgauge simulate --study scale -o figure.svg", "10 trials here, 1,000 in the paper."),
+    Drawn("002-7", "p-value curves of the twelve measures (Figures 7 to 36)", "trust.p_value_curves", """
+from nlgauge import load_set
+from nlgauge.report.figures.trust import p_value_curves
+
+panel = load_set("summeval").panel("coherence")
+figure = p_value_curves(panel.analyse("stability", draws=200, trials=50))
+""", "nlgauge meta summeval --aspect coherence --analysis stability -o figure.svg", "The shell adds discriminative power against ranking consistency."),
+    Drawn("003-1", "progress over the years, all metrics together", "ceiling.over_years", """
+from nlgauge import load_set, registry
+from nlgauge.report.figures import figure_of
+
+figure = figure_of(registry.get("analysis", "progress")(load_set("summeval-table"), model="ridge"))
+""", "nlgauge meta summeval-table --analysis progress --set model=ridge -o figure.svg", "Ridge regression on ranks here, XGBoost in the paper (`model=xgboost`)."),
+    Drawn("003-2", "complementarity of all metrics and people", "ceiling.distance_matrix", """
+from nlgauge import load_set, registry
+from nlgauge.report.figures import figure_of
+
+figure = figure_of(registry.get("analysis", "complementarity")(load_set("usr-persona-table"), metrics=["ROUGE_1", "ROUGE_L", "BLEU", "Chrfpp", "S3_resp", "BERTScore", "MoverScore"]))
+""", "nlgauge meta usr-persona-table --analysis complementarity --metrics ROUGE_1,ROUGE_L,BLEU,Chrfpp,S3_resp,BERTScore,MoverScore -o figure.svg"),
+    Drawn("003-3", "people predicted from metrics, from people, from both", "ceiling.prediction_bars", """
+from nlgauge import load_set, registry
+from nlgauge.report.figures import figure_of
+
+figure = figure_of(registry.get("analysis", "predictability")(load_set("summeval-table"), model="ridge"))
+""", "nlgauge meta summeval-table --analysis predictability --set model=ridge -o figure.svg"),
+    Drawn("004-1", "correlations among metrics, and with people (in the border)", CIRCLES, """
+from nlgauge import load_set
+from nlgauge.report.figures.circles import correlation_circles
+
+panel = load_set("bagel-sf").panel("quality", metrics=words)
+figure = correlation_circles(panel.analyse("inter-metric"))
+""", "nlgauge meta bagel-sf --analysis inter-metric -o figure.svg", "The shell draws squares of colour instead of circles.", width=760),
+    Drawn("004-2", "Williams' test: crosses where two metrics do not differ", "circles.not_different", """
+from nlgauge import load_set
+from nlgauge.report.figures.circles import not_different
+
+panel = load_set("bagel-sf").panel("informativeness", metrics=words)
+figure = not_different(panel.analyse("significance", test="williams", measure="global/spearman", correction="none"))
+""", "nlgauge meta bagel-sf --analysis significance --set test=williams --measure global/spearman -o figure.svg",
+          "The shell draws the size of p.", width=700),
+    Drawn("004-3", "bad outputs against the others", "circles.bin_circles", """
+from nlgauge import load_set
+from nlgauge.report.figures.circles import bin_circles
+
+data = load_set("bagel-sf")
+panels = [data.panel(aspect, metrics=words) for aspect in ("informativeness", "naturalness", "quality")]
+figure = bin_circles(*[panel.analyse("quality-bins") for panel in panels])
+""", "nlgauge meta bagel-sf --analysis quality-bins -o figure.svg", "The shell draws squares of colour."),
+]  # fmt: skip
+
+
+def figure_from(drawn: Drawn, sources: Any) -> Any:
+    """Run the printed code; `sources` are the published sets without slow models, `words` the paper's word-based metrics."""
+    words = [
+        "TER",
+        "Bleu_1",
+        "Bleu_2",
+        "Bleu_3",
+        "Bleu_4",
+        "ROUGE_L",
+        "NIST",
+        "LEPOR",
+        "CIDEr",
+        "METEOR",
+        "sim.mr.sys",
+    ]
+    names: dict[str, Any] = {"sources": sources, "words": words}
+    exec(compile(drawn.code, drawn.name, "exec"), names)  # our own text above
+    return names["figure"]
+
+
+def slim(path: Path) -> None:
+    """Hundredths of a pixel are enough; the font stands once, and what is the default is left out."""
+    text = re.sub(r"(\d\.\d\d)\d+", r"\1", path.read_text(encoding="utf-8"))
+    text = re.sub(r"font-family: [^;]*; ?", "", text)
+    text = re.sub(
+        r"(fill-opacity: 1|(?<![-\w])opacity: 1|font-variant: normal|font-style: normal|font-weight: normal|text-shadow: none); ?",
+        "",
+        text,
+    )
+    text = re.sub(r' data-(unformatted|math|notex)="[^"]*"', "", text)
+    style = "<style>text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}</style>"
+    path.write_text(re.sub(r"(<svg[^>]*>)", rf"\1{style}", text, count=1), encoding="utf-8")
+
+
+def main(asked: list[str]) -> None:
+    from nlgauge.report.save import Picture, save_all
+    from nlgauge.studies import Sources
+
+    sources = Sources(slow=False)
+    wanted = [d for d in FIGURES if not asked or d.name in asked]
+    pictures = []
+    for drawn in wanted:
+        print(drawn.name, drawn.what, flush=True)
+        pictures.append(Picture(figure_from(drawn, sources), drawn.image, drawn.width, drawn.height))
+    for path in save_all(pictures):
+        slim(path)
+        print(f"{path.name} {path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

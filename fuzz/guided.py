@@ -1,0 +1,32 @@
+"""Coverage-guided fuzzing with atheris: `pip install atheris` first; it steers towards inputs that reach new code."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+
+def main(target: str, runs: int, seed: int, limit: float, memory: int, folder: Path) -> None:
+    """Fuzz one target until it breaks or the runs are over; libFuzzer ends this process itself."""
+    try:
+        import atheris
+    except ImportError:
+        sys.exit("fuzz: --engine atheris needs `pip install atheris` (Linux, Python 3.11 to 3.13)")
+    with atheris.instrument_imports(include=["nlgauge"]):
+        from fuzz.targets import find
+
+        chosen = find([target])[0]
+        for data in chosen.seeds:  # imports and compiles what is needed
+            chosen.run(data)
+    seeds = folder / f"{target}.seeds"
+    seeds.mkdir(parents=True, exist_ok=True)
+    for n, data in enumerate(chosen.seeds):
+        (seeds / str(n)).write_bytes(data)
+    options = [
+        f"-runs={runs}",
+        f"-seed={seed + 1}",
+        f"-timeout={max(1, round(limit))}",
+        f"-rss_limit_mb={memory + 2048}",
+    ]
+    atheris.Setup([sys.argv[0], *options, f"-artifact_prefix={folder}/{target}-", str(seeds)], chosen.run)
+    atheris.Fuzz()

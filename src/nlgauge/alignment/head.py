@@ -1,0 +1,110 @@
+"""The trained part of an aligner: two small layers on standardised features, in NumPy, kept as safetensors and JSON.
+
+Plain arrays and one seed: training gives the same bytes again on the same machine, and a resumed training those of an undisturbed one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from nlgauge.errors import NlgaugeError
+
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+State = dict[str, Floats]
+HIDDEN = (48, 24)
+
+
+@dataclass
+class Head:
+    """A probability for each row of features."""
+
+    state: State
+    facts: dict[str, Any]
+
+    def __call__(self, rows: Floats) -> Floats:
+        return _sigmoid(_forward(self.state, rows)[-1][:, 0])
+
+    def save(self, path: Path) -> None:
+        """PATH.safetensors and PATH.json."""
+        from safetensors.numpy import save
+
+        kept = {k: np.ascontiguousarray(v) for k, v in sorted(self.state.items())}
+        path.with_suffix(".safetensors").write_bytes(save(kept))
+        path.with_suffix(".json").write_text(
+            json.dumps(self.facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> Head:
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        try:
+            facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+            return cls(load_file(path.with_suffix(".safetensors")), facts)
+        except OSError:
+            raise NlgaugeError(
+                f"no aligner at {path}: {path.name}.json and .safetensors are needed."
+            ) from None
+        except (SafetensorError, json.JSONDecodeError) as error:
+            raise NlgaugeError(f"{path}: no readable aligner ({error}).") from None
+
+
+def fresh(rows: Floats, rng: Generator) -> State:
+    """Weights at the start; the features' means and spreads are part of them."""
+    sizes = [rows.shape[1], *HIDDEN, 1]
+    state = {"mean": rows.mean(axis=0), "spread": np.maximum(rows.std(axis=0), 1e-3)}
+    for k, (a, b) in enumerate(pairwise(sizes)):
+        state[f"w{k}"] = rng.normal(0, np.sqrt(2 / a), (a, b))
+        state[f"b{k}"] = np.zeros(b)
+    return {k: v.astype(np.float32) for k, v in state.items()}
+
+
+def _forward(state: Mapping[str, Floats], rows: Floats) -> list[Floats]:
+    """The activations, layer by layer; the last are logits."""
+    found = [np.clip((rows - state["mean"]) / state["spread"], -6, 6).astype(np.float32)]
+    last = len(HIDDEN)
+    for k in range(last + 1):
+        value = found[-1] @ state[f"w{k}"] + state[f"b{k}"]
+        found.append(np.maximum(value, 0) if k < last else value)
+    return found
+
+
+def _sigmoid(values: Floats) -> Floats:
+    found: Floats = (1 / (1 + np.exp(-np.clip(values, -30, 30)))).astype(np.float32)
+    return found
+
+
+def gradient(state: Mapping[str, Floats], rows: Floats, wanted: Floats, weight: Floats) -> State:
+    """Of the weighted cross-entropy; `wanted` may be any share between 0 and 1."""
+    acts = _forward(state, rows)
+    delta = ((_sigmoid(acts[-1][:, 0]) - wanted) * weight / weight.sum())[:, None]
+    found: State = {}
+    for k in range(len(HIDDEN), -1, -1):
+        found[f"w{k}"] = acts[k].T @ delta
+        found[f"b{k}"] = delta.sum(axis=0)
+        delta = (delta @ state[f"w{k}"].T) * (acts[k] > 0)
+    return found
+
+
+def adam(state: State, moments: State, grad: State, step: int, rate: float, decay: float = 1e-3) -> None:
+    """One step, in place."""
+    for name, g in grad.items():
+        m, v = moments[f"m.{name}"], moments[f"v.{name}"]
+        m += 0.1 * (g - m)
+        v += 0.001 * (g * g - v)
+        update = (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
+        state[name] -= np.float32(rate) * (update + decay * state[name] * name.startswith("w"))
+
+
+def still(state: State) -> State:
+    """Moments before the first step."""
+    return {f"{m}.{k}": np.zeros_like(v) for m in "mv" for k, v in state.items() if k[0] in "wb"}

@@ -1,0 +1,64 @@
+"""Did a metric or judge get worse between two runs? A table, words, and an exit code for CI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nlgauge.cli import _options as o
+
+NEEDS_FILE = True
+
+
+def command(
+    old: Annotated[Path, typer.Argument(help="results.json of the earlier run.", metavar="OLD")],
+    new: Annotated[Path, typer.Argument(help="results.json of the later run.", metavar="NEW")],
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            "--measure", help="The gate measure of both runs; for a check.", rich_help_panel=o.CHOICE
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", help="Only these metrics (a,b or repeated).", rich_help_panel=o.CHOICE),
+    ] = None,
+    aspect: o.Aspects = None,
+    fail_drop: Annotated[
+        float,
+        typer.Option(
+            "--fail-drop", help="Drops up to this size never fail.", min=0.0, rich_help_panel=o.CHOICE
+        ),
+    ] = 0.02,
+    alpha: Annotated[
+        float,
+        typer.Option(
+            "--alpha", help="A drop is significant below this p.", min=0.0, max=1.0, rich_help_panel=o.CHOICE
+        ),
+    ] = 0.05,
+    seed: o.Seed = 0,
+    format: o.Format = "table",
+    out: o.Out = None,
+) -> None:
+    """Did a metric or judge get worse between two runs? A table, words, and an exit code for CI.
+
+    Exit code 1: a metric dropped by more than --fail-drop, significantly; 0: none did; 2: the files cannot be compared.
+
+    [bold]Examples[/bold]
+
+      nlgauge diff old.results.json new.results.json
+
+      nlgauge diff main.results.json branch.results.json --metric my-judge --fail-drop 0.03
+    """
+    from nlgauge.report.changes import compare_results, verdict_words
+
+    table = compare_results(
+        old, new, measure=measure, metrics=o.listed(metric), aspects=o.listed(aspect), fail_drop=fail_drop, alpha=alpha, seed=seed,
+    )  # fmt: skip
+    o.show([table], format, out)
+    failed, words = verdict_words(table, fail_drop)
+    o.tell([words])
+    if failed:
+        raise typer.Exit(1)

@@ -1,0 +1,92 @@
+"""Train an aligner of one's own on text without labels."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, help="Train an aligner of one's own on text without labels.")
+PARTS = "Models by name in place of the offline parts"
+
+
+@app.callback()
+def _group() -> None:
+    """Train an aligner of one's own on text without labels."""
+
+
+@app.command("aligner")
+def aligner(
+    text: Annotated[
+        Path, typer.Option("--text", help="One document a line, or JSON lines with a field 'text'.")
+    ],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="Folder for features, checkpoints and the aligner.")
+    ],
+    kind: Annotated[
+        str, typer.Option("--kind", help="D: a score for each token; R: one for the whole text.")
+    ] = "D",
+    task: Annotated[str, typer.Option("--task", help="summarisation, dialogue or style.")] = "summarisation",
+    count: Annotated[int, typer.Option("--count", help="Examples to make.")] = 2000,
+    steps: Annotated[int, typer.Option("--steps", help="Training steps.")] = 500,
+    batch: Annotated[int, typer.Option("--batch", help="Tokens (D) or texts (R) a step.")] = 256,
+    checkpoints: Annotated[int, typer.Option("--checkpoints", help="How often to save and measure, each time twice as late.")] = 8,
+    seed: Annotated[int, typer.Option("--seed")] = 0,
+    targets: Annotated[
+        str,
+        typer.Option(
+            "--targets", help="Other targets than the task's: pseudo-summary, lead, knowledge or itself."
+        ),
+    ] = "",
+    features: Annotated[
+        Path | None, typer.Option("--features", help="Folder of the features, to share between D and R.")
+    ] = None,
+    encoder: Annotated[str, typer.Option("--encoder", help="A folder or a Hugging Face name.")] = "minilm",
+    paraphraser: Annotated[
+        str | None, typer.Option("--paraphraser", help="As Vamsi/T5_Paraphrase_Paws.", rich_help_panel=PARTS)
+    ] = None,
+    infiller: Annotated[
+        str | None, typer.Option("--infiller", help="As facebook/bart-large.", rich_help_panel=PARTS)
+    ] = None,
+) -> None:
+    """Train an aligner on text without labels: D for tokens, R for the aggregate (paper 001, Appendix A).
+
+    Sentences of the text are said differently, phrases of them exchanged, and the aligner learns which. The same command
+    again goes on where it stopped. Use it with ctc(align='D', weights='DIR').
+
+    [bold]Examples[/bold]
+
+      nlgauge train aligner --text articles.txt -o my-aligner
+
+      nlgauge train aligner --kind R --task dialogue --text facts.jsonl -o my-regression --count 2000
+    """
+    from nlgauge.alignment.construct import recipe
+    from nlgauge.alignment.rows import read_documents
+    from nlgauge.alignment.train import Plan, train
+    from nlgauge.cli import _options as o
+
+    plan = Plan(kind, task, seed, count, steps, batch, encoder=encoder, targets=targets)
+    documents = read_documents(text)
+    parts = None
+    if paraphraser or infiller:
+        from nlgauge.alignment.construct_models import ModelInfill, ModelParaphrase
+
+        parts = recipe(documents, task, targets)
+        parts.paraphrase = ModelParaphrase(paraphraser) if paraphraser else parts.paraphrase
+        parts.infill = ModelInfill(infiller) if infiller else parts.infill
+    began = time.monotonic()
+    head = train(
+        documents,
+        out,
+        plan,
+        checkpoints=checkpoints,
+        tell=lambda line: o.tell([line]),
+        features=features,
+        parts=parts,
+    )
+    said = ", ".join(f"{name} {value:.4f}" for name, value in head.facts["held out"].items())
+    print(
+        f"{out / 'aligner.safetensors'}: {kind} for {task}, {time.monotonic() - began:.0f} s; held out: {said}"
+    )

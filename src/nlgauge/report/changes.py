@@ -1,0 +1,179 @@
+"""Did a metric get worse between two runs? The gate measure of both on the inputs they share, and a paired test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nlgauge.errors import DataError, NameUnknown
+from nlgauge.registry import did_you_mean
+from nlgauge.report.results import read_results
+from nlgauge.stats.corrections import holm
+from nlgauge.stats.samples import mean_test
+from nlgauge.table import Row, Table
+
+DRAWS = 9999
+WORSE, LOWER, SAME, HIGHER, BETTER = (
+    "dropped",
+    "lower, within chance",
+    "no change",
+    "higher, within chance",
+    "rose",
+)
+GONE = "no values left"
+
+
+def compare_results(
+    old: Path,
+    new: Path,
+    *,
+    measure: str | None = None,
+    metrics: Sequence[str] | None = None,
+    aspects: Sequence[str] | None = None,
+    fail_drop: float = 0.0,
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> Table:
+    """One row per aspect and metric that both files have: old, new, change, p of sign flips over the common inputs.
+
+    `fails` is true where the drop is larger than `fail_drop` and significant after Holm's correction.
+    """
+    files = {"old": read_results(old), "new": read_results(new)}
+    name = _measure(files, (old, new), measure)
+    first, second = (files[k]["per_input"] for k in ("old", "new"))
+    at = {str(i): k for k, i in enumerate(second["inputs"])}
+    common = [(k, at[str(i)]) for k, i in enumerate(first["inputs"]) if str(i) in at]
+    if not common:
+        raise DataError(
+            f"{old} and {new}: they have no input in common; compare two runs on the same inputs."
+        )
+    pairs, notes = _shared(first["values"], second["values"], aspects, metrics, (old, new))
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    rows = [_row(a, m, first["values"][a][m], second["values"][a][m], common, rng) for a, m in pairs]
+    for row, p in zip(rows, holm([r["p"] for r in rows]), strict=True):
+        row["p corrected"] = float(p)
+        sure = bool(p < alpha)
+        change = row["change"]
+        row["verdict"] = (
+            "–" if np.isnan(change) else SAME if change == 0 else (WORSE if sure else LOWER) if change < 0 else BETTER if sure else HIGHER
+        )  # fmt: skip
+        row["fails"] = sure and change < -fail_drop
+        if (
+            row["lost"] and not row["new values"]
+        ):  # a judge that says the same everywhere has no correlation left to drop
+            row["verdict"], row["fails"] = GONE, True
+    left = len(first["inputs"]) + len(second["inputs"]) - 2 * len(common)
+    if left:
+        notes.append(f"{left} inputs are in one file only and left out.")
+    if lost := sum(r["lost"] for r in rows):
+        notes.append(
+            f"{lost} values of inputs that the old run has are missing in the new one (constant or unscored there)."
+        )
+    notes += [f"{word}: {v}" for word, v in _differences(files).items()]
+    return Table(
+        title=f"{name}: {old.name} → {new.name}",
+        rows=rows,
+        shown=["aspect", "metric", "old", "new", "change", "p", "p corrected", "inputs", "verdict"],
+        method=f"Means over the {len(common)} inputs that both runs have (where both have a value); two-sided sign-flip test of the paired differences, "
+        f"{DRAWS} draws, p = (count + 1) / (draws + 1), corrected by Holm over {len(rows)} comparisons. A drop fails when it is larger than {fail_drop:g} and "
+        f"p corrected is below {alpha:g}.",
+        notes=notes,
+        signature=f"nlgauge:{files['new']['nlgauge']}|measure:{name}|draws:{DRAWS}|seed:{seed}",
+        kind="diff",
+    )  # fmt: skip
+
+
+def _measure(files: dict[str, dict[str, Any]], paths: tuple[Path, Path], asked: str | None) -> str:
+    from nlgauge.stats.measure import Measure
+
+    wanted = str(Measure.parse(asked)) if asked else files["old"]["per_input"].get("measure")
+    for path, found in zip(paths, files.values(), strict=True):
+        there = found["per_input"].get("measure")
+        if there != wanted:
+            raise DataError(
+                f"{path}: it holds the values per input of {there}, not of {wanted}; write it with `nlgauge run --gate {wanted}`."
+            )
+    return str(wanted)
+
+
+def _shared(
+    old: dict[str, Any], new: dict[str, Any], aspects: Sequence[str] | None, metrics: Sequence[str] | None, paths: tuple[Path, Path]
+) -> tuple[list[tuple[str, str]], list[str]]:  # fmt: skip
+    """Aspects and metrics of both files; what is asked for and missing is an error, what else is missing a note."""
+    every = [{(a, m) for a in values for m in values[a]} for values in (old, new)]
+    for path, there in zip(paths, every, strict=True):
+        for kind, asked, known in (
+            ("aspect", aspects, {a for a, _ in there}),
+            ("metric", metrics, {m for _, m in there}),
+        ):
+            if unknown := [n for n in asked or () if n not in known]:
+                raise NameUnknown(
+                    f"{path}: no {kind} '{unknown[0]}'.{did_you_mean(unknown[0], sorted(known))}"
+                )
+    wanted = [
+        (a, m) for a in old for m in old[a]
+        if (a, m) in every[1] and (not aspects or a in aspects) and (not metrics or m in metrics)
+    ]  # fmt: skip
+    if not wanted:
+        raise DataError(f"{paths[0]} and {paths[1]}: no metric and aspect in common.")
+    lost, more = (
+        sorted({m for _, m in every[k] - every[1 - k]} - {m for _, m in every[1 - k]}) for k in (0, 1)
+    )
+    notes = [f"only in {p.name}: {', '.join(n)}." for p, n in zip(paths, (lost, more), strict=True) if n]
+    return wanted, notes
+
+
+def _row(
+    aspect: str, metric: str, old: list[Any], new: list[Any], common: list[tuple[int, int]], rng: np.random.Generator
+) -> Row:  # fmt: skip
+    a = np.array([np.nan if old[i] is None else old[i] for i, _ in common], float)
+    b = np.array([np.nan if new[j] is None else new[j] for _, j in common], float)
+    both = np.isfinite(a) & np.isfinite(b)
+    counts = {"lost": int((np.isfinite(a) & ~np.isfinite(b)).sum()), "new values": int(np.isfinite(b).sum())}
+    a, b = a[both], b[both]
+    mean = [float(v.mean()) if len(v) else float("nan") for v in (a, b)]
+    p = mean_test(b, a, "permutation", draws=DRAWS, rng=rng) if len(a) > 1 else float("nan")
+    change = float((b - a).mean()) if len(a) else float("nan")
+    return {
+        "aspect": aspect,
+        "metric": metric,
+        "old": mean[0],
+        "new": mean[1],
+        "change": change,
+        "p": p,
+        "inputs": len(a),
+        **counts,
+    }
+
+
+def _differences(files: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """What else is not the same in the two runs."""
+    return {
+        word: f"{files['old'].get(key)} in the old run, {files['new'].get(key)} in the new one."
+        for key, word in (("data", "data"), ("nlgauge", "NLGauge"), ("seed", "seed"))
+        if files["old"].get(key) != files["new"].get(key)
+    }
+
+
+def verdict_words(table: Table, fail_drop: float) -> tuple[bool, str]:
+    """Whether it fails, and the words that say so."""
+    failed = [r for r in table if r["fails"]]
+    if failed:
+        named = ", ".join(
+            f"{r['metric']} on {r['aspect']} "
+            + (GONE if r["verdict"] == GONE else f"{r['change']:+.3f} (p {r['p corrected']:.3g})")
+            for r in failed[:5]
+        )
+        more = f" and {len(failed) - 5} more" if len(failed) > 5 else ""
+        return True, f"fails: dropped by more than {fail_drop:g}, significantly: {named}{more}."
+    unsure = [r for r in table if r["change"] < -fail_drop]
+    if unsure:
+        worst = min(unsure, key=lambda r: r["change"])
+        return False, (
+            f"passes: {len(unsure)} dropped by more than {fail_drop:g} (most {worst['metric']} on {worst['aspect']}, {worst['change']:+.3f}), "
+            "none significantly."
+        )
+    return False, f"passes: nothing dropped by more than {fail_drop:g}."

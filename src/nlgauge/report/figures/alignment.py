@@ -1,0 +1,178 @@
+"""Figures 3 to 7 of paper 001: bars of the published correlations with ours beside them, and accuracy of the alignment
+against correlation; and the general picture of a recomputed table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.report.figures import figure
+from nlgauge.report.figures.look import QUIET, framed, number, plain
+from nlgauge.table import Row, Table
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+# As in the paper: compared with references or another text, without references, information alignment.
+KINDS = {"like references": "#0072B2", "no references": "#CC79A7", "information alignment": "#D55E00"}
+FREE = ("SummaQA", "BLANC", "SUPERT", "FactCC", "QAGS", "FED", "USR", "Response Length", "Word Length")
+ALIGNED = ("Ours", "Align", "Engagingness", "Groundedness")
+VERDICTS = {"equal": "#0072B2", "within tolerance": "#56B4E9", "differs": "#D55E00", "not judged": QUIET}
+SIGNS = {"equal": "circle", "within tolerance": "square", "differs": "x", "not judged": "diamond"}
+PAIR = {"pearson": 1.0, "spearman": 0.45}  # opacity: dark and light, as in the paper
+CURVES = {"pearson": ("#D55E00", "circle", "solid"), "spearman": ("#0072B2", "square", "dash")}
+
+
+def kind_of(metric: str) -> str:
+    """Which of the three colours a metric of paper 001 has."""
+    if metric.startswith(ALIGNED):
+        return "information alignment"
+    return "no references" if metric.startswith(FREE) else "like references"
+
+
+def alignment_bars(*tables: Table, titles: Sequence[str] = (), leave: Sequence[str] = ()) -> go.Figure:
+    """Published correlations as bars (dark Pearson, light Spearman), ours as diamonds; one panel a table and data set.
+
+    Takes the tables that `nlgauge reproduce 001 D.1` prints. `leave` names panels to leave out, such as CNN/DM of Table D.4.
+    """
+    from plotly.subplots import make_subplots
+
+    panels = [(name, rows) for table in tables for name, rows in _panels(table) if name not in leave]
+    heads = list(titles) or [plain(name) for name, _ in panels]
+    across = min(2, len(panels))
+    down = -(-len(panels) // across)
+    figure = make_subplots(
+        rows=down, cols=across, shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=heads,
+        vertical_spacing=min(0.4, 200 / (330 * down)),
+    )  # fmt: skip
+    for place, (_, rows) in enumerate(panels):
+        at = {"row": place // across + 1, "col": place % across + 1}
+        for trace in [*_bars(rows), _diamonds(rows)]:
+            figure.add_trace(trace, **at)
+        names = sorted({r["metric"] for r in rows}, key=lambda m: _order(m, rows))
+        figure.update_xaxes(categoryorder="array", categoryarray=[_shown(n) for n in names], **at)
+    framed(figure, 180 + 330 * down, barmode="overlay", margin={"l": 10, "r": 10, "t": 60, "b": 160})
+    figure.update_xaxes(type="category", tickangle=-55, showgrid=False, dtick=1, tickfont={"size": 11})
+    figure.update_yaxes(title="correlation with people", col=1)
+    words = "  ".join(f"<span style='color:{c}'>■ {k}</span>" for k, c in KINDS.items())
+    figure.add_annotation(
+        text=f"{words}  dark r, light ρ as printed  ◆ r of NLGauge", xref="paper", yref="paper", x=0, y=1, yshift=30,
+        xanchor="left", yanchor="bottom", showarrow=False, font={"size": 12},
+    )  # fmt: skip
+    figure.update_layout(margin_t=85)
+    return figure
+
+
+def _panels(table: Table) -> list[tuple[str, list[Row]]]:
+    """Rows of single outputs (`sample`), by data set where the table has several."""
+    rows = [r for r in table if r.get("level", "sample") == "sample" and r.get("coefficient") in PAIR]
+    several = list(dict.fromkeys(r["set"] for r in rows)) if rows and "set" in rows[0] else []
+    if not several:
+        return [(table.title.partition(": ")[2] or table.title, rows)]
+    return [(name, [r for r in rows if r["set"] == name]) for name in several]
+
+
+def _shown(metric: str) -> str:
+    """`Ours` is the paper's own metric, not ours."""
+    return plain(metric.replace("Ours (", "CTC ("))
+
+
+def _order(metric: str, rows: Sequence[Row]) -> tuple[int, int]:
+    return list(KINDS).index(kind_of(metric)), next(i for i, r in enumerate(rows) if r["metric"] == metric)
+
+
+def _bars(rows: Sequence[Row]) -> list[Any]:
+    """Two narrow bars side by side; `offset` puts them there, so that the diamond stands on the Pearson bar."""
+    import plotly.graph_objects as go
+
+    both = len({r["coefficient"] for r in rows}) > 1
+    width = 0.38 if both else 0.7
+    bars = []
+    for coefficient, opacity in PAIR.items():
+        mine = [r for r in rows if r["coefficient"] == coefficient]
+        if not mine:
+            continue
+        start = -width / 2 if not both else (-width if coefficient == "pearson" else 0.0)
+        bars.append(
+            go.Bar(
+                x=[_shown(r["metric"]) for r in mine], y=[float(str(r["printed"]).replace("−", "-")) for r in mine],
+                width=width, offset=start, name=f"{coefficient}, printed",
+                marker={"color": [KINDS[kind_of(r["metric"])] for r in mine], "opacity": opacity},
+                hovertemplate=f"%{{x}}: {coefficient} %{{y:.4f}} in the paper<extra></extra>",
+            )
+        )  # fmt: skip
+    return bars
+
+
+def _diamonds(rows: Sequence[Row]) -> Any:
+    import plotly.graph_objects as go
+
+    mine = [r for r in rows if r["coefficient"] == "pearson" and not math.isnan(r["ours"])]
+    return go.Scatter(
+        x=[_shown(r["metric"]) for r in mine], y=[r["ours"] for r in mine], mode="markers", name="NLGauge",
+        marker={"symbol": "diamond", "size": 8, "color": "#1b1b1b", "line": {"color": "white", "width": 1}},
+        customdata=[r["verdict"] for r in mine], hovertemplate="%{x}: %{y:.4f} here (%{customdata})<extra></extra>",
+    )  # fmt: skip
+
+
+def accuracy_curves(table: Table) -> go.Figure:
+    """Accuracy of the alignment against the metric's correlation, one panel a task, Pearson and Spearman (Figure 7).
+
+    Rows: task, accuracy, pearson, spearman and, where it helps, label (what the model was).
+    """
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+
+    tasks = list(dict.fromkeys(str(row["task"]) for row in table))
+    figure = make_subplots(rows=1, cols=max(1, len(tasks)), horizontal_spacing=0.12, subplot_titles=[plain(t) for t in tasks])  # fmt: skip
+    for place, task in enumerate(tasks, start=1):
+        rows = sorted((r for r in table if str(r["task"]) == task), key=lambda r: r["accuracy"])
+        for name, (colour, sign, dash) in CURVES.items():
+            figure.add_trace(
+                go.Scatter(
+                    x=[r["accuracy"] for r in rows], y=[r[name] for r in rows], mode="lines+markers+text", name=name,
+                    text=[""] * (len(rows) - 1) + [f" {name}"], textposition="top left", textfont={"color": colour},
+                    line={"color": colour, "dash": dash}, marker={"symbol": sign, "size": 9}, cliponaxis=False,
+                    customdata=[plain(r.get("label", "")) for r in rows],
+                    hovertemplate="%{customdata} accuracy %{x:.3f}: %{y:.3f}<extra></extra>",
+                ),
+                row=1,
+                col=place,
+            )  # fmt: skip
+    framed(figure, 400, margin={"l": 10, "r": 30, "t": 60, "b": 50})
+    figure.update_xaxes(title="accuracy of the alignment")
+    figure.update_yaxes(title="correlation with people", col=1)
+    return figure
+
+
+@figure("reproduce")
+def printed_and_ours(table: Table) -> go.Figure:
+    """Each cell a point: as printed across, ours upwards; on the line they are the same."""
+    import plotly.graph_objects as go
+
+    keys = [
+        c for c in table.columns if c not in ("printed", "ours", "difference", "verdict", "reason", "why")
+    ]
+    rows = [(float(str(r["printed"]).replace("−", "-").replace(",", "")), r) for r in table if not math.isnan(r["ours"])]  # fmt: skip
+    figure = go.Figure()
+    ends = [v for printed, r in rows for v in (printed, r["ours"])]
+    if ends:
+        low, high = min(ends), max(ends)
+        figure.add_shape(type="line", x0=low, y0=low, x1=high, y1=high, line={"color": QUIET, "dash": "dot"})
+    for verdict, colour in VERDICTS.items():
+        mine = [(printed, r) for printed, r in rows if r["verdict"] == verdict]
+        if mine:
+            figure.add_trace(
+                go.Scatter(
+                    x=[printed for printed, _ in mine], y=[r["ours"] for _, r in mine], mode="markers", name=f"{verdict} ({len(mine)})",
+                    marker={"color": colour, "symbol": SIGNS[verdict], "size": 9, "opacity": 0.85},
+                    text=[plain(", ".join(str(r[k]) for k in keys)) for _, r in mine],
+                    customdata=[number(r["difference"]) for _, r in mine],
+                    hovertemplate="%{text}<br>printed %{x}, ours %{y:.4f} (%{customdata})<extra></extra>",
+                )
+            )  # fmt: skip
+    framed(figure, 480, showlegend=True, legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0})
+    figure.update_xaxes(title="as the paper prints it")
+    figure.update_yaxes(title="NLGauge")
+    return figure

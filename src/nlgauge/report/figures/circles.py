@@ -1,0 +1,117 @@
+"""Figures 1 to 3 of paper 004: correlations as circles, and the crosses of Williams' test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.report.figures.look import DIVERGING, QUIET, framed, number, plain
+from nlgauge.table import Table
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+POSITIVE, NEGATIVE = DIVERGING[-1][1], DIVERGING[0][1]
+PEOPLE = "people: "
+
+
+def correlation_circles(table: Table) -> go.Figure:
+    """`inter-metric` as circles: blue positive, orange negative, the larger the stronger; people's rows have a border (Figure 1)."""
+    import plotly.graph_objects as go
+
+    names = list(dict.fromkeys(row["metric"] for row in table))
+    people = sum(name.startswith(PEOPLE) for name in names)
+    cell = _cell(len(names))
+    points = [(row["other"], row["metric"], row["value"]) for row in table if row["metric"] != row["other"]]
+    figure = go.Figure(_circles(points, cell))
+    if people:
+        figure.add_shape(
+            type="rect", x0=-0.5, x1=len(names) - 0.5, y0=-0.5, y1=people - 0.5, line={"color": QUIET, "width": 2.5}, layer="above"
+        )  # fmt: skip
+    framed(figure, 190 + cell * len(names), margin={"l": 10, "r": 10, "t": 130, "b": 30})
+    return _square(figure, [n.removeprefix(PEOPLE) for n in names], names, cell)
+
+
+def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good")) -> go.Figure:
+    """`quality-bins` of one or several aspects: a panel a bin, aspects down, metrics across (Figure 3)."""
+    from plotly.subplots import make_subplots
+
+    rows = [row for table in tables for row in table]
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    aspects = list(dict.fromkeys(row["aspect"] for row in rows))
+    cell = min(40, max(22, 760 // max(1, len(metrics))))
+    figure = make_subplots(rows=len(bins), cols=1, shared_xaxes=True, vertical_spacing=0.12,
+                           subplot_titles=[f"rated {name}" for name in bins])  # fmt: skip
+    for place, name in enumerate(bins, start=1):
+        points = [(row["metric"], row["aspect"], row["value"]) for row in rows if row["bin"] == name]
+        figure.add_trace(_circles(points, cell, texts=len(metrics) <= 16), row=place, col=1)
+    tall = max(58, (cell + 14) * len(aspects))
+    framed(figure, 170 + (tall + 45) * len(bins), margin={"l": 10, "r": 20, "t": 40, "b": 130})
+    figure.update_xaxes(
+        type="category", categoryorder="array", categoryarray=[plain(m) for m in metrics], tickangle=-55, dtick=1,
+        range=[-0.6, len(metrics) - 0.4],
+    )  # fmt: skip
+    figure.update_yaxes(
+        type="category", categoryorder="array", categoryarray=[plain(a) for a in aspects], dtick=1,
+        range=[len(aspects) - 0.4, -0.6],
+    )  # fmt: skip
+    return figure
+
+
+def not_different(table: Table, level: float = 0.05) -> go.Figure:
+    """`significance` (test=williams): a cross where two metrics do not differ significantly (Figure 2)."""
+    import plotly.graph_objects as go
+
+    wins = {name: 0 for row in table for name in (row["better"], row["worse"])}
+    for row in table:
+        wins[row["better"]] += 1
+    names = sorted(wins, key=lambda name: -wins[name])
+    cell = _cell(len(names))
+    # One number a pair; a pair without one is left empty, which the note of the table explains.
+    alike = [row for row in table if row["p corrected"] >= level]
+    pairs = [(row[a], row[b], row["p corrected"]) for row in alike for a, b in (("better", "worse"), ("worse", "better"))]  # fmt: skip
+    figure = go.Figure(
+        go.Scatter(
+            x=[plain(a) for a, _, _ in pairs], y=[plain(b) for _, b, _ in pairs], mode="markers",
+            marker={"symbol": "x-thin", "size": 0.45 * cell, "line": {"width": 2, "color": NEGATIVE}},
+            text=[number(p) for _, _, p in pairs], hovertemplate="%{y}, %{x}: p = %{text}<extra></extra>",
+        )
+    )  # fmt: skip
+    framed(figure, 190 + cell * len(names), margin={"l": 10, "r": 10, "t": 130, "b": 45})
+    figure.add_annotation(
+        text=f"× no significant difference (p ≥ {number(level)})", xref="paper", yref="paper", x=0, y=0, yshift=-8, xanchor="left",
+        yanchor="top", showarrow=False, font={"color": NEGATIVE, "size": 12},
+    )  # fmt: skip
+    return _square(figure, names, names, cell)
+
+
+def _circles(points: Sequence[tuple[str, str, float]], cell: int, texts: bool = False) -> Any:
+    import plotly.graph_objects as go
+
+    known = [(x, y, v) for x, y, v in points if not math.isnan(v)]
+    return go.Scatter(
+        x=[plain(x.removeprefix(PEOPLE)) for x, _, _ in known], y=[plain(y.removeprefix(PEOPLE)) for _, y, _ in known],
+        mode="markers+text" if texts else "markers", text=[_short(v) for _, _, v in known], textposition="bottom center",
+        textfont={"size": 10}, cliponaxis=False,
+        # The area says the strength: a correlation of 1 fills its cell.
+        marker={"size": [max(2.0, 0.92 * cell * math.sqrt(abs(v))) for _, _, v in known], "opacity": 0.9,
+                "color": [POSITIVE if v >= 0 else NEGATIVE for _, _, v in known], "line": {"width": 0}},
+        hovertemplate="%{y}, %{x}: %{text}<extra></extra>",
+    )  # fmt: skip
+
+
+def _square(figure: go.Figure, shown: Sequence[str], names: Sequence[str], cell: int) -> go.Figure:
+    axis = {"type": "category", "categoryorder": "array", "categoryarray": [plain(n) for n in shown], "dtick": 1,
+            "tickfont": {"size": 12 if cell >= 24 else 9}, "zeroline": False}  # fmt: skip
+    figure.update_xaxes(side="top", tickangle=-60, range=[-0.5, len(names) - 0.5], **axis)
+    figure.update_yaxes(range=[len(names) - 0.5, -0.5], **axis)
+    return figure
+
+
+def _cell(count: int) -> int:
+    return 30 if count <= 22 else 16
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}".replace("0.", ".", 1)

@@ -1,0 +1,247 @@
+(function () {
+  "use strict";
+  var root = document.documentElement;
+  root.classList.add("js");
+  var every = function (selector, inside) { return Array.prototype.slice.call((inside || document).querySelectorAll(selector)); };
+  var read = function (id) { return JSON.parse(document.getElementById(id).textContent); };
+  var dark = window.matchMedia ? window.matchMedia("(prefers-color-scheme: dark)") : { matches: false };
+  var ink = function () { return dark.matches ? "#e6e9ef" : "#1c2330"; };
+  var template = read("template");
+  var paper = false, PAPER = 680;  // width of a printed figure
+  var settings = { displayModeBar: false, responsive: true };
+
+  // --- plotly is packed: unpack it when the first figure is needed ---
+  var plotly = null;
+  function load() {
+    if (!plotly) {
+      plotly = unpack(document.getElementById("plotly").textContent).then(function (code) {
+        var script = document.createElement("script");
+        script.textContent = code;
+        document.head.appendChild(script);
+        return window.Plotly;
+      });
+    }
+    return plotly;
+  }
+  function unpack(text) {
+    if (!window.DecompressionStream) return Promise.reject(new Error("old browser"));
+    var packed = Uint8Array.from(atob(text.trim()), function (c) { return c.charCodeAt(0); });
+    return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  }
+
+  // --- figures are drawn when they come into view ---
+  function draw(place) {
+    if (place.dataset.asked) return Promise.resolve();
+    place.dataset.asked = "yes";
+    return load().then(function (Plotly) {
+      var figure = read(place.dataset.figure);
+      figure.layout.template = template;
+      figure.layout.font.color = paper ? "#000" : ink();
+      if (paper) figure.layout.width = PAPER;
+      return Plotly.newPlot(place, figure.data, figure.layout, settings);
+    }).then(function () { place.classList.add("drawn"); }, function (error) {
+      if (error.message !== "old browser") throw error;
+      place.textContent = "This browser cannot unpack the figures; the tables hold the same numbers.";
+    });
+  }
+  var places = every(".plot");
+  function whenSeen(place, then) {
+    if (!window.IntersectionObserver) { then(); return; }
+    new IntersectionObserver(function (seen, watch) {
+      if (seen.some(function (s) { return s.isIntersecting; })) { watch.disconnect(); then(); }
+    }, { rootMargin: "300px" }).observe(place);
+  }
+  places.forEach(function (place) { whenSeen(place, function () { draw(place); }); });
+  if (dark.addEventListener) {
+    dark.addEventListener("change", function () {
+      every(".js-plotly-plot").forEach(function (p) { window.Plotly.relayout(p, { "font.color": ink() }); });
+    });
+  }
+  (window.requestIdleCallback || function (f) { setTimeout(f, 500); })(function () { load().catch(function () {}); });
+
+  // --- one tab an aspect, the same one in every section ---
+  function choose(about) {
+    every(".parts.tabbed").forEach(function (parts) {
+      var mine = every(".part", parts);
+      if (!mine.some(function (p) { return p.dataset.about === about; })) return;
+      mine.forEach(function (p) { p.hidden = p.dataset.about !== about; });
+      every("[role=tab]", parts).forEach(function (tab) {
+        var on = tab.textContent === about;
+        tab.setAttribute("aria-selected", String(on));
+        tab.tabIndex = on ? 0 : -1;
+      });
+    });
+  }
+  every(".parts").forEach(function (parts, number) {
+    var mine = every(".part[data-about]", parts);
+    if (mine.length < 2) return;
+    var tabs = document.createElement("div");
+    tabs.className = "tabs";
+    tabs.setAttribute("role", "tablist");
+    tabs.setAttribute("aria-label", "Aspect");
+    mine.forEach(function (part, k) {
+      var tab = document.createElement("button");
+      tab.type = "button";
+      tab.textContent = part.dataset.about;
+      tab.id = "tab" + number + "-" + k;
+      part.id = "panel" + number + "-" + k;
+      tab.setAttribute("role", "tab");
+      tab.setAttribute("aria-controls", part.id);
+      part.setAttribute("role", "tabpanel");
+      part.setAttribute("aria-labelledby", tab.id);
+      tab.addEventListener("click", function () {
+        var before = tab.getBoundingClientRect().top;
+        choose(part.dataset.about);
+        window.scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: "instant" });  // other sections change their height too
+      });
+      tabs.appendChild(tab);
+    });
+    tabs.addEventListener("keydown", function (event) {
+      var step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      var all = every("[role=tab]", tabs);
+      var next = all[(all.indexOf(document.activeElement) + step + all.length) % all.length];
+      next.focus();
+      next.click();
+      event.preventDefault();
+    });
+    parts.insertBefore(tabs, parts.firstChild);
+    parts.classList.add("tabbed");
+  });
+  every(".parts.tabbed").forEach(function (parts) {
+    if (!every("[aria-selected=true]", parts).length) choose(every(".part[data-about]", parts)[0].dataset.about);
+  });
+
+  // --- tables sort by any column ---
+  function key(cell) { return cell && cell.dataset.v !== undefined ? Number(cell.dataset.v) : NaN; }
+  function sort(table, column, head) {
+    var body = table.tBodies[0], rows = Array.prototype.slice.call(body.rows);
+    var numbers = rows.some(function (r) { return !isNaN(key(r.cells[column])); });
+    var now = head.getAttribute("aria-sort");
+    var up = now ? now === "descending" : !numbers;  // numbers begin with the largest
+    var sign = up ? 1 : -1;
+    rows.sort(function (a, b) {
+      var x = a.cells[column], y = b.cells[column];
+      if (!numbers) return sign * x.textContent.localeCompare(y.textContent);
+      if (isNaN(key(x)) || isNaN(key(y))) return isNaN(key(x)) - isNaN(key(y));  // missing stays last
+      return sign * (key(x) - key(y));
+    });
+    rows.forEach(function (r) { body.appendChild(r); });
+    every("th[aria-sort]", table.tHead).forEach(function (h) { h.removeAttribute("aria-sort"); });
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    document.getElementById("live").textContent = "sorted by " + head.textContent + (up ? ", ascending" : ", descending");
+  }
+  every("table").forEach(function (table) {
+    every("thead th", table).forEach(function (head, column) {
+      var button = document.createElement("button");
+      button.type = "button";
+      button.textContent = head.textContent || "–";
+      button.addEventListener("click", function () { sort(table, column, head); });
+      head.textContent = "";
+      head.appendChild(button);
+    });
+  });
+
+  // --- every output as a point: choose some, read their texts ---
+  var points = document.getElementById("points") && read("points");
+  if (points) brush(points);
+  function brush(p) {
+    var place = document.getElementById("brush-plot"), list = document.getElementById("brush-list"), count = document.getElementById("brush-count");
+    var metric = document.getElementById("brush-metric"), aspect = document.getElementById("brush-aspect");
+    var MOST = 30, shown = [];
+    function values() { return { x: p.metrics[metric.value], y: p.aspects[aspect.value] }; }
+    function element(name, text, into) {
+      var made = document.createElement(name);
+      made.textContent = text;
+      into.appendChild(made);
+      return made;
+    }
+    function tell(chosen) {
+      list.textContent = "";
+      count.textContent = chosen.length ? chosen.length + (chosen.length === 1 ? " output" : " outputs") + " chosen" + (chosen.length > MOST ? "; the first " + MOST + " are shown" : "") + "."
+        : "Drag over points to read their outputs here, or choose a corner above.";
+      var v = values();
+      chosen.slice(0, MOST).forEach(function (at) {
+        var item = document.createElement("li");
+        element("b", p.systems[p.s[at]] + ", " + p.inputs[p.i[at]], item);
+        var facts = element("p", metric.value + " " + v.x[at] + ", " + aspect.value + " " + v.y[at], item);
+        facts.className = "soft";
+        var texts = element("div", "", item);
+        texts.className = "texts";
+        Object.keys(p.texts).forEach(function (name) {
+          var text = p.texts[name].texts[p.texts[name].at[at]];
+          if (!text) return;
+          var box = element("div", "", texts);
+          box.className = "text";
+          var title = element("p", name, box);
+          title.className = "soft";
+          element("p", text, box).dir = "auto";
+        });
+        list.appendChild(item);
+      });
+    }
+    function plot(Plotly) {
+      var v = values(), line = "rgba(128,136,150,.25)";
+      shown = v.x.map(function (_, at) { return at; }).filter(function (at) { return v.x[at] !== null && v.y[at] !== null; });
+      var escape = function (t) { return String(t).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;"); };
+      var trace = {
+        type: "scatter", mode: "markers", x: shown.map(function (at) { return v.x[at]; }), y: shown.map(function (at) { return v.y[at]; }),
+        text: shown.map(function (at) { return escape(p.systems[p.s[at]] + ", " + p.inputs[p.i[at]]); }),
+        hovertemplate: "%{text}<br>%{x}, %{y}<extra></extra>", marker: { color: dark.matches ? "#6cb2eb" : "#2878b5", size: 8, opacity: .55 },
+        selected: { marker: { color: "#d55e00", opacity: .9 } }, unselected: { marker: { opacity: .25 } }
+      };
+      var less = p.lower.indexOf(metric.value) >= 0 ? " (less is better)" : "";
+      var axis = function (title) { return { title: { text: escape(title) }, gridcolor: line, zeroline: false, automargin: true }; };
+      return Plotly.react(place, [trace], {
+        height: 420, margin: { l: 10, r: 20, t: 10, b: 50 }, dragmode: "select", hovermode: "closest", paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+        font: { family: "system-ui, sans-serif", size: 13, color: ink() }, xaxis: axis(metric.value + less), yaxis: axis("people: " + aspect.value)
+      }, settings);
+    }
+    function ranks(values) {
+      var order = shown.slice().sort(function (a, b) { return values[a] - values[b]; }), rank = {};
+      order.forEach(function (at, k) { rank[at] = k > 0 && values[at] === values[order[k - 1]] ? rank[order[k - 1]] : k; });
+      return rank;
+    }
+    function corner(sign) {
+      var v = values(), x = ranks(v.x), y = ranks(v.y), turn = p.lower.indexOf(metric.value) >= 0 ? -1 : 1;
+      var chosen = shown.slice().sort(function (a, b) { return sign * ((turn * x[b] - y[b]) - (turn * x[a] - y[a])); }).slice(0, 10);
+      window.Plotly.restyle(place, { selectedpoints: [chosen.map(function (at) { return shown.indexOf(at); })] });
+      tell(chosen);
+    }
+    whenSeen(place, function () {
+      load().then(function (Plotly) {
+        return plot(Plotly).then(function () {
+          place.on("plotly_selected", function (event) { if (event) tell(event.points.map(function (q) { return shown[q.pointIndex]; })); });
+          place.on("plotly_click", function (event) { tell(event.points.map(function (q) { return shown[q.pointIndex]; })); });
+          place.on("plotly_deselect", function () { tell([]); });
+          [metric, aspect].forEach(function (s) { s.addEventListener("change", function () { tell([]); plot(Plotly); }); });
+          every("[data-corner]").forEach(function (b) { b.addEventListener("click", function () { corner(Number(b.dataset.corner)); }); });
+        });
+      }).catch(function (error) { if (error.message !== "old browser") throw error; });
+    });
+  }
+
+  // --- on paper everything is open ---
+  var folded = [], hidden = [];
+  function drawAll() { return Promise.all(places.map(draw)); }
+  window.addEventListener("beforeprint", function () {
+    paper = true;
+    folded = every("details:not([open])");
+    hidden = every(".part[hidden]");
+    folded.forEach(function (d) { d.open = true; });
+    hidden.forEach(function (p) { p.hidden = false; });
+    every(".plot.drawn").forEach(function (p) { window.Plotly.relayout(p, { width: PAPER, "font.color": "#000" }); });
+    drawAll();
+  });
+  window.addEventListener("afterprint", function () {
+    paper = false;
+    // A figure that is not shown has no size to return to: fold afterwards.
+    Promise.all(every(".plot.drawn").map(function (p) {
+      return window.Plotly.relayout(p, { width: p.parentElement.clientWidth, "font.color": ink() }).then(function () { delete p.layout.width; p.layout.autosize = true; });
+    })).then(function () {
+      folded.forEach(function (d) { d.open = false; });
+      hidden.forEach(function (p) { p.hidden = true; });
+    });
+  });
+  window.nlgauge = { drawAll: drawAll };
+})();

@@ -1,0 +1,185 @@
+"""Can people agree, which metric agrees with them, and is the difference real?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nlgauge.report.sections import LEVEL, Found, Part, Run, section
+from nlgauge.report.sections.words import interval, missing, percent, pick_gate, some, two
+from nlgauge.table import Layout, Row, Table
+
+FIRM, TENTATIVE = 0.8, 0.667  # Krippendorff's customary limits
+
+
+@section(
+    "people", order=20, question="Can people agree?",
+    not_said="That people are right: raters may share a mistake. A low agreement may also come from raters who use the scale differently.",
+)  # fmt: skip
+def people(run: Run) -> Found:
+    ceilings = {run.about(t): t for t in run.also("ceiling")}
+    parts = []
+    for table in run.each("agreement", draws=run.draws):
+        about = run.about(table)
+        row, above = table.rows[0], ceilings.get(about)
+        answer = f"{_alpha_words(row)}{_ceiling_words(run, above)}"
+        parts.append(Part(about, answer, [table, *([above] if above else [])]))
+    return Found(parts, ["Customary limits of alpha: .80 for firm, .67 for tentative conclusions."])
+
+
+def _alpha_words(row: Row) -> str:
+    if missing(row["value"]):
+        return f"Agreement cannot be told ({row.get('reason') or 'undefined'})."
+    value = row["value"]
+    words = (
+        "Raters agree well" if value >= FIRM else "Raters agree enough for tentative conclusions" if value >= TENTATIVE
+        else "Raters agree only in part" if value >= 0.33 else "Raters hardly agree"
+    )  # fmt: skip
+    return f"{words}: {row['coefficient']} {interval(row)}."
+
+
+def _ceiling_words(run: Run, table: Table | None) -> str:
+    top = None if table is None else ceiling_of(table, run.gate)
+    if top is None:
+        return ""
+    return f" Against these ratings a perfect metric could reach about {two(top)} ({product(run.gate)})."
+
+
+def product(measure: str) -> str:
+    """The measure of that grouping for which a ceiling is known: Spearman and Brown's formula is for Pearson's r."""
+    return f"{measure.partition('/')[0]}/pearson"
+
+
+def ceiling_of(table: Table, gate: str) -> float | None:
+    return next(
+        (r["ceiling"] for r in table if r["measure"] == product(gate) and not missing(r["ceiling"])), None
+    )
+
+
+@section(
+    "agrees", order=30, question="Which metric agrees with people?",
+    not_said="That the best metric is good, or that it would be best on other systems or texts. Agreement on average hides where a metric fails: see "
+    "the outputs below.",
+)  # fmt: skip
+def agrees(run: Run) -> Found:
+    shares = {(run.about(t), r["metric"], r["measure"]): r["share"] for t in run.also("ceiling") for r in t}
+    intervals = {run.about(t): t for t in run.also("intervals", measures=_sure(run), draws=run.draws)}
+    parts = []
+    for table in run.each("correlation", measures=run.measures):
+        about = run.about(table)
+        gate = pick_gate(table, run.gate)
+        sure = {(r["metric"], r["measure"]): r for r in intervals[about]} if about in intervals else {}
+        joined = _joined(
+            table, sure, {k[1]: v for k, v in shares.items() if k[0] == about and k[2] == product(gate)}, gate
+        )
+        under = {
+            (r["metric"], r["measure"]): f"{two(r['low'])} {two(r['high'])}"
+            for r in joined
+            if not missing(r.get("low"))
+        }
+        answer = _best_words(joined, gate)
+        parts.append(
+            Part(about, answer, [joined, *([intervals[about]] if about in intervals else [])], under)
+        )
+    return Found(parts)
+
+
+def _joined(table: Table, sure: dict[tuple[str, str], Row], shares: dict[str, float], gate: str) -> Table:
+    """The correlations with their intervals and the share of the ceiling, best by the gate measure first."""
+    ends = {k: {"low": r["low"], "high": r["high"]} for k, r in sure.items()}
+    rows = [
+        {**r, **ends.get((r["metric"], r["measure"]), {}), "share": shares.get(r["metric"])} for r in table
+    ]
+    at = {r["metric"]: r["value"] for r in rows if r["measure"] == gate}
+    rows.sort(
+        key=lambda r: (
+            missing(at.get(r["metric"])),
+            -(at[r["metric"]] if not missing(at.get(r["metric"])) else 0.0),
+        )
+    )
+    known = {m: v for m, v in shares.items() if not missing(v)}
+    extra = {"share of ceiling": lambda mine: percent(known[m]) if (m := mine[0]["metric"]) in known else "–"}
+    layout = table.layout or Layout("metric", "measure", "value")
+    notes = [*table.notes]
+    method = table.method.replace("metrics sorted by the mean of the columns", f"metrics sorted by {gate}")
+    if ends:
+        notes.append("small print: 95% bootstrap interval (its method stands with the intervals).")
+    if known:
+        notes.append(
+            f"share of ceiling: {product(gate)} as a share of what the raters' own agreement allows."
+        )
+    return replace(
+        table,
+        rows=rows,
+        method=method,
+        notes=notes,
+        layout=replace(layout, extra={**layout.extra, **extra} if known else layout.extra),
+    )
+
+
+def _best_words(table: Table, gate: str) -> str:
+    rows = [r for r in table if r["measure"] == gate and not missing(r["value"])]
+    if not rows:
+        return f"No metric has a value of {gate} here."
+    best, last = rows[0], rows[-1]
+    share = (
+        ""
+        if missing(best["share"])
+        else f", {percent(best['share'])} of what the raters' own agreement allows ({product(gate)})"
+    )
+    rest = (
+        f" The weakest of {len(rows)} is {last['metric']} with {two(last['value'])}." if len(rows) > 1 else ""
+    )
+    if best["value"] <= 0:
+        return f"None: the best, {best['metric']}, reaches {gate} {interval(best)}."
+    unsure = " Its interval includes 0." if not missing(best.get("low")) and best["low"] <= 0 else ""
+    return f"{best['metric']} agrees most: {gate} {interval(best)}{share}.{unsure}{rest}"
+
+
+@section(
+    "real", order=40, question="Is the difference between metrics real?",
+    not_said="That metrics without a significant difference are equal: more inputs or systems may tell them apart (`nlgauge plan`).",
+)  # fmt: skip
+def real(run: Run) -> Found:
+    matrices = [] if run.quick else run.also("significance", measure=run.gate, draws=run.pair_draws)
+    pairs = {run.about(t): t for t in matrices}
+    parts = []
+    for table in run.each("ranking", measure=run.gate, draws=run.pair_draws):
+        about, tests = run.about(table), pairs.get(run.about(table))
+        answer = rank_words(table, tests) if run.can_tell(len(table)) else too_few(run, len(table))
+        parts.append(Part(about, answer, [table, *([tests] if tests else [])]))
+    return Found(parts)
+
+
+def too_few(run: Run, metrics: int) -> str:
+    pairs = metrics * (metrics - 1) // 2
+    return (
+        f"It cannot be told here: with {run.pair_draws:,} draws no difference can survive Holm's correction over {pairs:,} pairs. Compare fewer metrics "
+        f"(--metrics), or take the time: nlgauge meta FILE --analysis ranking --set draws={round(2 * pairs / LEVEL)}."
+    )
+
+
+def rank_words(table: Table, tests: Table | None = None) -> str:
+    rows = [r for r in table if not missing(r["value"])]
+    if len(rows) < 2:
+        return "There is nothing to compare: fewer than two metrics have a value."
+    first = [r["metric"] for r in rows if r["rank"] == 1]
+    steps = len({r["rank"] for r in rows})
+    if len(first) == 1:
+        head = f"Yes at the top: {first[0]} is significantly better than every other metric."
+    elif len(first) == len(rows):
+        head = f"No: none of the {len(rows)} metrics is significantly better than the others of the first rank; all may be the best."
+    else:
+        head = f"Not at the top: {first[0]} is not clearly better than {some(first[1:])}; any of these {len(first)} may be the best."
+    found = ""
+    if tests is not None:
+        sure = sum(bool(r["significant"]) for r in tests)
+        found = f" {sure} of {len(tests)} pairs differ significantly; there {'is one step' if steps == 1 else f'are {steps} steps'}."
+    return head + found
+
+
+def _sure(run: Run) -> list[str] | None:
+    """Measures that get intervals: all that are shown; in a hurry those of the gate's grouping."""
+    if run.measures is not None or not run.quick:
+        return None if run.measures is None else list(run.measures)
+    grouping = run.gate.partition("/")[0]
+    return list(dict.fromkeys([run.gate, *(f"{grouping}/{c}" for c in ("pearson", "spearman", "kendall"))]))

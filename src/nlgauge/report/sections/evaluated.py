@@ -1,0 +1,187 @@
+"""What was evaluated, and how it was made: the first and the last sections."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+import nlgauge
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.report.sections import Found, Part, Run, section
+from nlgauge.report.sections.words import count, some
+from nlgauge.table import Row, Table
+
+if TYPE_CHECKING:
+    from nlgauge.metrics import Metric
+
+PACKAGES = ("numpy", "numba", "scipy", "polars", "plotly")
+COST = ("seconds", "tokens in", "tokens out", "cost")
+
+
+@section(
+    "evaluated", order=10, question="What was evaluated?",
+    not_said="Whether these systems and inputs stand for others: every number below is about these outputs, these raters and this aspect.",
+)  # fmt: skip
+def evaluated(run: Run) -> Found:
+    data = run.data
+    people = [s for s in data.systems if s in data.people]
+    kept = "are kept among the systems" if run.source.keep_people else "are left out of the comparisons"
+    answer = (
+        f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for {count(len(data.inputs), 'input')}, "
+        f"rated by {data.rated_by} on {some(run.aspects, 6)}, scored by {count(len(run.source.metrics or data.metrics), 'metric')}; "
+        f"{_holes(data)}."
+        + (
+            f" {some(people)} {'looks' if len(people) == 1 else 'look'} written by people and {kept if len(people) > 1 else kept.replace('are', 'is', 1)}."
+            if people
+            else ""
+        )
+    )
+    return Found(parts=[Part("", answer, [_systems(run), *_gaps(data)])], lines=run.source.card)
+
+
+def _holes(data: Dataset) -> str:
+    cells = len(data) * len(data.metrics)
+    empty = sum(data.scores[m].null_count() + len(data) - data.scores.height for m in data.metrics)
+    return f"{empty:,} of {cells:,} scores are missing" if empty else "no score is missing"
+
+
+def _systems(run: Run) -> Table:
+    """One row a system: its outputs and its mean rating on each aspect."""
+    data, aspects = run.data, run.aspects
+    outputs = dict(data.samples.group_by("system").len().iter_rows())
+    means = data.ratings.group_by("system", "aspect").agg(pl.col("value").mean())
+    at = {(s, a): v for s, a, v in means.iter_rows()}
+    rows: list[Row] = [
+        {"system": s, "outputs": outputs[s], **{a: at.get((s, a)) for a in aspects}, "written by": "people" if s in data.people else "a system"}
+        for s in data.systems
+    ]  # fmt: skip
+    if aspects:
+        rows.sort(key=lambda r: -(r[aspects[0]] if r[aspects[0]] is not None else float("-inf")))
+    if not data.people:
+        rows = [{k: v for k, v in row.items() if k != "written by"} for row in rows]
+    return Table(
+        f"{data.name}: the systems, by people's mean rating",
+        rows,
+        method="Mean over all ratings of a system.",
+        decimals=2,
+    )
+
+
+def _gaps(data: Dataset) -> list[Table]:
+    """Metrics with missing scores, and why."""
+    reasons: dict[str, list[str]] = {}
+    for metric, reason in data.failures.select("metric", "reason").unique(maintain_order=True).iter_rows():
+        reasons.setdefault(metric, []).append(reason)
+    rows: list[Row] = [
+        {"metric": m, "missing": n, "of": len(data), "reasons": "; ".join(reasons.get(m, [])) or "not in the file"}
+        for m in data.metrics
+        if (n := data.scores[m].null_count() + len(data) - data.scores.height)
+    ]  # fmt: skip
+    return [Table(f"{data.name}: missing scores", rows)] if rows else []
+
+
+@section(
+    "costs", order=120, question="What did the scores cost?",
+    not_said="What it would cost elsewhere: prices and machines differ.",
+)  # fmt: skip
+def costs(run: Run) -> Found:
+    """From columns such as `bleu seconds` or `my-judge tokens in`, where the file has them."""
+    rows: list[Row] = []
+    for metric in run.source.metrics or run.data.metrics:
+        known: Row = {}
+        for what in COST:
+            column = next(
+                (c for c in run.data.samples.columns if c.lower() == f"{metric} {what}".lower()), None
+            )
+            if column is not None and run.data.samples[column].dtype.is_numeric():
+                known[what] = float(run.data.samples[column].sum())
+        if known:
+            rows.append({"metric": metric, **known})
+    if not rows:
+        raise NeedsMissing(
+            "the file says nothing about time, tokens or money. `nlgauge judge` prints what its requests used; columns such as "
+            "‘NAME seconds’ or ‘NAME tokens in’ beside the scores would be shown here."
+        )
+    shown = [c for c in COST if any(c in row for row in rows)]
+    parts = [f"{c} {sum(row.get(c, 0.0) for row in rows):,.6g}" for c in shown]
+    table = Table(f"{run.data.name}: what the scores cost", rows, method="Sums over all outputs.", decimals=1)
+    return Found(parts=[Part("", f"In all: {', '.join(parts)}.", [table])])
+
+
+@section(
+    "made", order=130, question="How do I cite and repeat this?",
+    not_said="That another sample of systems, inputs or raters would give the same numbers.",
+)  # fmt: skip
+def made(run: Run) -> Found:
+    from nlgauge.studies._inventory import papers
+
+    used = {t.kind for tables in run.known.values() if not isinstance(tables, NlgaugeError) for t in tables}
+    cited = [p for p in papers() if p.id in _papers_of(used)]
+    lines = [
+        f"NLGauge {nlgauge.__version__}, seed {run.source.seed}, {run.draws} draws{' (--quick)' if run.quick else ''}, Python "
+        f"{platform.python_version()}; {', '.join(f'{p} {v}' for p in PACKAGES if (v := _version(p)))}.",
+        *[
+            f"Method: “{p.title}” ({some([k for k in sorted(used) if k in _kinds(p.id)], 12)})."
+            for p in cited
+        ],
+    ]
+    rows = [
+        {"analysis": t.kind, "about": run.about(t), "signature": t.signature}
+        for tables in run.known.values() if not isinstance(tables, NlgaugeError) for t in tables if t.signature
+    ]  # fmt: skip
+    cites = _metric_cites(run.source.metrics or run.data.metrics)
+    tables = [Table("Signatures: what another group needs to repeat the numbers", rows)] if rows else []
+    tables += [Table("Metrics known to NLGauge by these names", cites)] if cites else []
+    answer = (
+        "Name NLGauge with its version, the measure and the signature of each number you quote, and cite the papers of the methods and "
+        "metrics below. The same file, version and seed give the same numbers."
+    )
+    return Found(parts=[Part("", answer, tables)], lines=lines)
+
+
+def _papers_of(kinds: set[str]) -> set[str]:
+    from nlgauge import registry
+
+    return {p for k in kinds if k in registry.names("analysis") and (p := registry.get("analysis", k).paper)}
+
+
+def _kinds(paper: str) -> set[str]:
+    from nlgauge import registry
+
+    return {n for n in registry.names("analysis") if registry.get("analysis", n).paper == paper}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _metric_cites(names: Sequence[str]) -> list[Row]:
+    """Columns that are specs of metrics we know, with the key of their paper."""
+    rows: list[Row] = []
+    for name in names:
+        metric = known_metric(name)
+        if metric is not None and metric.facts.cite:
+            facts = metric.facts
+            rows.append({"metric": name, "cite": facts.cite, "year": facts.year, "summary": facts.summary})
+    return rows
+
+
+def known_metric(name: str) -> Metric | None:
+    """The metric of that spec, if it is one of ours. A column's name is data: it never makes us import a file."""
+    from nlgauge import registry
+    from nlgauge.metrics import metric_from_spec
+
+    if name.partition("(")[0] not in registry.names("metric"):
+        return None
+    try:
+        return metric_from_spec(name)
+    except NlgaugeError:
+        return None

@@ -1,0 +1,64 @@
+"""Who beats whom, and do metrics see something else than people do?"""
+
+from __future__ import annotations
+
+import math
+
+from nlgauge.report.sections import Found, Part, Run, section
+from nlgauge.report.sections.words import missing, sentence, two
+from nlgauge.table import Table
+
+
+@section(
+    "wins", order=80, question="Which system beats which, by people and by the nearest metric?",
+    not_said="By how much: a win by a hair counts as one. Fractions of few comparisons are unsure.",
+)  # fmt: skip
+def wins(run: Run) -> Found:
+    return Found([Part(run.about(t), win_words(t), [t]) for t in run.each("wins")])
+
+
+def win_words(table: Table) -> str:
+    """Who wins most, on both sides; and how far the metric is from people."""
+    said = []
+    for side in dict.fromkeys(r["side"] for r in table):
+        rates: dict[str, list[float]] = {}
+        for row in table:
+            if row["side"] == side and not missing(row["wins"]):
+                rates.setdefault(row["first"], []).append(row["wins"])
+        if rates:
+            best = max(rates, key=lambda s: sum(rates[s]) / len(rates[s]))
+            who = "people" if side == "Human" else side
+            said.append(f"by {who} {best} ({two(sum(rates[best]) / len(rates[best]))} of its comparisons)")
+    near = next((n for n in table.notes if n.startswith("nearest to people")), "")
+    words = f"Most often wins {', '.join(said)}." if said else "Nobody wins: there are no comparisons."
+    return f"{words} {near[:1].upper()}{near[1:]}".strip()
+
+
+@section(
+    "complementarity", order=90, question="Do metrics see something else than people, and which few together see most?",
+    not_said="That a set of metrics works elsewhere: it was chosen and tried on these inputs, on folds that it had not seen.",
+)  # fmt: skip
+def complementarity(run: Run) -> Found:
+    tables = list(run.each("complementarity"))
+    sets = run.also("portfolio")
+    chosen = [sentence(n) for t in sets for n in t.notes if ": take " in n]
+    answer = " ".join(distance_words(t) for t in tables)
+    if len(chosen) == 1:
+        return Found([Part("", f"{answer} {chosen[0]}", [*tables, *sets])])
+    return Found([Part("", answer, [*tables, *sets])], chosen)
+
+
+def distance_words(table: Table) -> str:
+    metrics = [r for r in table if r["kind"] != "human"]
+    to_people = [r["to people"] for r in metrics if not missing(r["to people"])]
+    to_metrics = [r["to metrics"] for r in metrics if not missing(r["to metrics"])]
+    if not to_people:
+        return ""
+    far = sum(to_people) / len(to_people)
+    among = sum(to_metrics) / len(to_metrics) if to_metrics else math.nan
+    nearest = min((r for r in metrics if not missing(r["to people"])), key=lambda r: r["to people"])
+    own = "" if missing(among) else f", from each other {two(among)}"
+    return (
+        f"Metrics rank the systems at a mean distance of {two(far)} from people{own} (0: the same order, .5: unrelated). Nearest to people is "
+        f"{nearest['metric']} ({two(nearest['to people'])})."
+    )

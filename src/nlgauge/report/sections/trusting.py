@@ -1,0 +1,141 @@
+"""Which measure to trust, for what use, the checklist, and what scale and ties do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from nlgauge.errors import NeedsMissing
+from nlgauge.report.sections import Found, Part, Run, section
+from nlgauge.report.sections.words import missing, percent, sentence, some, two
+from nlgauge.table import Table
+
+JUDGE = re.compile(
+    r"judge|gpt|\bllm|claude|gemini|llama|mistral|mixtral|qwen|g-?eval|prometheus|deepseek", re.I
+)
+STABILITY = ["measure", "DP", "DP low", "DP high", "RC", "RC low", "RC high"]
+TASKS = {"rank systems": "To rank systems", "choose of two": "To choose the better of two outputs", "flag bad": "To flag bad outputs"}  # fmt: skip
+
+
+@section(
+    "trust", order=50, question="Which measure can I trust here?",
+    not_said="Which measure answers your question: a measure may be steady and still ask something else. Choose the grouping by your use first.",
+)  # fmt: skip
+def trust(run: Run) -> Found:
+    parts = []
+    if run.quick:
+        for table in run.each("stability", draws=run.draws, trials=run.draws):
+            parts.append(Part(run.about(table), table.notes[0] if table.notes else "", [table]))
+        return Found(parts)
+    for table in run.each("measures", draws=run.draws):
+        # The same rows hold all that `stability` says: its picture comes first, the four sides are folded.
+        first = replace(
+            table, kind="stability", title=table.title.replace(", from four sides", ""), notes=table.notes[:1], shown=STABILITY
+        )  # fmt: skip
+        parts.append(Part(run.about(table), table.notes[0] if table.notes else "", [first, table]))
+    return Found(parts)
+
+
+@section(
+    "uses", order=60, question="For what use is a metric good enough?",
+    not_said="How bad its mistakes are: a wrong choice between two nearly equal outputs counts as much as one between good and bad.",
+)  # fmt: skip
+def uses(run: Run) -> Found:
+    draws = 100 if run.quick else 500
+    return Found(
+        [Part(run.about(table), use_words(table), [table]) for table in run.each("uses", draws=draws)]
+    )
+
+
+def use_words(table: Table) -> str:
+    """One sentence a use: who may, or who comes nearest."""
+    said = []
+    for use in dict.fromkeys(r["use"] for r in table):
+        rows = sorted(
+            (r for r in table if r["use"] == use and not missing(r["value"])), key=lambda r: -r["value"]
+        )
+        good = [f"{r['metric']} ({two(r['value'])})" for r in rows if r["verdict"] == "yes"]
+        weak = [f"{r['metric']} ({two(r['value'])})" for r in rows if r["verdict"] == "weak"]
+        head = TASKS.get(use, sentence(use))
+        said.append(
+            f"{head}: {some(good)}." if good
+            else f"{head}: none surely; better than chance: {some(weak)}." if weak
+            else f"{head}: none, chance cannot be excluded for any."
+        )  # fmt: skip
+    return " ".join(said)
+
+
+@section(
+    "checklist", order=70, question="Which assessments of the checklist does a metric pass?",
+    not_said="That a pass is enough for your use: the limits are conventions, written under the table.",
+)  # fmt: skip
+def checklist(run: Run) -> Found:
+    draws = {"draws": 199 if run.quick else 499}
+    tables = list(run.each("checklist", **draws))
+    answers = [" ".join(sentence(n) for t in tables for n in t.notes[:2])]
+    more = ["aspect-preference", "inter-aspect"]
+    if not run.quick:
+        more += ["system-preference", "discrimination", "system-discrimination"]
+    for name in more:
+        tables += run.also(name)
+    return Found([Part("", answers[0], tables)])
+
+
+@section(
+    "scale", order=100, question="What do scale and ties do?",
+    not_said="That a finer scale is a better one: ties lower some coefficients and leave others alone; compare only scores on equally fine scales.",
+)  # fmt: skip
+def scale(run: Run) -> Found:
+    parts = []
+    for table in run.each("parameters"):
+        parts.append(Part(run.about(table), tie_words(table), [table]))
+    named = [
+        m for m in run.source.metrics or run.data.metrics if JUDGE.search(m) and not re.search(r"#\d+$", m)
+    ]
+    lines = []
+    if named:
+        try:
+            fine = [replace(t, rows=[r for r in t if r["judge"] in named]) for t in run.also("fineness")]
+            tables = [*run.each("judges", metrics=named), *fine]
+            parts.append(Part("judges", _judge_words(tables), tables))
+        except NeedsMissing as error:
+            lines.append(f"judges: {error}")
+    else:
+        lines.append(
+            "No column looks like an LLM judge by its name, so fineness of judges is not asked here."
+        )
+    return Found(parts, lines)
+
+
+def tie_words(table: Table) -> str:
+    people = next((r for r in table if r["variable"] == "people"), None)
+    others = [r for r in table if r["variable"] != "people" and not missing(r["tie ratio"])]
+    said = []
+    if people is not None:
+        said.append(
+            f"People's ratings take {people['unique']:.0f} different values and {percent(people['tie ratio'])} of all pairs are tied."
+        )
+    if others:
+        most = max(others, key=lambda r: r["tie ratio"])
+        said.append(
+            f"Of the metrics {most['variable']} ties most ({percent(most['tie ratio'])})."
+            if most["tie ratio"] > 0.005 else "The metrics hardly tie at all."
+        )  # fmt: skip
+    return " ".join(said)
+
+
+def _judge_words(tables: list[Table]) -> str:
+    notes = [n for t in tables if t.kind == "fineness" for n in t.notes if " leads as it is" in n]
+    if notes:
+        return "Fineness decides who leads: " + " ".join(dict.fromkeys(notes[:2]))
+    rows = [
+        r
+        for t in tables
+        if t.kind == "judges"
+        for r in t
+        if r["what"] == "input/kendall" and not missing(r["value"])
+    ]
+    if not rows:
+        return "The judges stand beside people below."
+    best = max(rows, key=lambda r: r["value"])
+    return f"The judge nearest to people is {best['line']} (input/kendall {two(best['value'])})."

@@ -1,0 +1,98 @@
+"""Small words for the answers: numbers as the tables print them, lists that do not grow."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from nlgauge.table import Row, Table
+
+
+def two(value: float | None) -> str:
+    """
+    >>> two(0.523), two(-0.1), two(1.0), two(None)
+    ('.52', '-.10', '1.00', '–')
+    """
+    if missing(value):
+        return "–"
+    text = f"{value:.2f}"
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def interval(row: Row) -> str:
+    """
+    >>> interval({"value": 0.52, "low": 0.47, "high": 0.57})
+    '.52 [.47 .57]'
+    """
+    ends = "" if missing(row.get("low")) else f" [{two(row['low'])} {two(row['high'])}]"
+    return two(row["value"]) + ends
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f}%"
+
+
+def missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def some(names: Sequence[str], most: int = 3) -> str:
+    """
+    >>> some(["a", "b"]), some(["a", "b", "c", "d", "e"])
+    ('a and b', 'a, b, c and 2 more')
+    """
+    if len(names) <= 1:
+        return "".join(names)
+    if len(names) <= most:
+        return f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+def count(n: int, word: str) -> str:
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
+
+
+def sentence(text: str) -> str:
+    """With a capital, unless it begins with a name of a metric or the like."""
+    return text[:1].upper() + text[1:]
+
+
+def one_line(reasons: str) -> str:
+    """Reasons that differ in the aspect only, said once.
+
+    >>> one_line("d, fun: needs two raters.; d, wit: needs two raters.")
+    'd, fun and wit: needs two raters.'
+    """
+    said: dict[tuple[str, str], list[str]] = {}
+    for reason in reasons.split("; "):
+        found = re.match(r"^(?P<data>.+?), (?P<aspect>[^:]+): (?P<why>.+)$", reason, re.S)
+        where, why = (found["data"], found["why"]) if found else ("", reason)
+        said.setdefault((where, why), []).extend([found["aspect"]] if found else [])
+    return "; ".join(
+        f"{data}, {some(aspects, 6)}: {why}" if data else why for (data, why), aspects in said.items()
+    )
+
+
+def name_of(table: Table, by: Sequence[str]) -> str:
+    """The group and the aspect that all rows of a table share."""
+    if not table.rows:
+        return ""
+    first = table.rows[0]
+    named = [c for c in ("data", *by, "aspect") if c in first]
+    return ", ".join(
+        str(first[c]) for c in named if not missing(first[c]) and len({str(r.get(c)) for r in table}) == 1
+    )
+
+
+def pick_gate(table: Table, gate: str) -> str:
+    """The gate measure where it has values here, else the first measure that has some."""
+    with_values = list(dict.fromkeys(r["measure"] for r in table if not missing(r["value"])))
+    if not with_values:
+        return gate
+    return (
+        gate
+        if gate in with_values
+        else next((m for m in with_values if m.startswith("global/")), with_values[0])
+    )

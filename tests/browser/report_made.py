@@ -1,0 +1,35 @@
+"""Reports for the browser tests: a small data set with two aspects, made as `nlgauge run --quick` makes it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from nlgauge.cli._data import Selection
+from nlgauge.data.card import card
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.example import example
+from nlgauge.report.page import write_page
+from nlgauge.report.sections import Answered, Run, answer_all
+
+
+def two_aspects() -> Dataset:
+    data = example()
+    noise = np.random.default_rng(0).integers(-1, 2, data.ratings.height)
+    second = data.ratings.with_columns(
+        pl.lit("charm").alias("aspect"), (pl.col("value") + pl.Series(noise)).clip(1, 5)
+    )
+    return replace(data, ratings=pl.concat([data.ratings, second]))
+
+
+def answered(data: Dataset, quick: bool = True) -> tuple[Run, list[Answered]]:
+    pick = Selection(data.name, data, None, None, None, False, 0, card(data), everything=[data])
+    run = Run(pick, quick)
+    return run, answer_all(run)
+
+
+def report_of(data: Dataset, path: Path) -> Path:
+    return write_page(path, data.name, answered(data)[1], ["run", data.name])

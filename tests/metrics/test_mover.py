@@ -1,0 +1,227 @@
+"""MoverScore and XMoverScore on tiny models built from a configuration, beside POT and transformers called directly."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics import Batch, metric_from_spec
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+PAIRS = [
+    ("a cat sat on the mat", "the cat is on a mat ."),
+    ("tea", "the dog ate the tea"),
+    ("the dog sat", "a cat is a cat"),
+]
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *sorted({w for pair in PAIRS for t in pair for w in t.split()})]
+SIZE = 12
+BATCH = Batch.from_columns([a for a, _ in PAIRS], [b for _, b in PAIRS], None, [[b] for _, b in PAIRS])
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An encoder and a causal model of a few hundred weights, saved as safetensors."""
+    for package in ("torch", "transformers", "tokenizers", "ot"):
+        pytest.importorskip(package, reason=f"extra 'neural' is not installed ({package})")
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+    words = Tokenizer(models.WordLevel({w: i for i, w in enumerate(WORDS)}, unk_token="[UNK]"))
+    words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    found = {}
+    with torch.random.fork_rng():
+        torch.manual_seed(7)
+        kinds = {
+            "encoder": BertModel(BertConfig(vocab_size=len(WORDS), hidden_size=SIZE, num_hidden_layers=3,
+                                            num_attention_heads=2, intermediate_size=16, max_position_embeddings=32)),
+            "lm": GPT2LMHeadModel(GPT2Config(vocab_size=len(WORDS), n_embd=SIZE, n_layer=2, n_head=2, n_positions=8,
+                                             bos_token_id=2, eos_token_id=3)),
+        }  # fmt: skip
+    for name, model in kinds.items():
+        folder = tmp_path_factory.mktemp(name)
+        model.save_pretrained(folder)
+        if name == "encoder":
+            words.post_processor = processors.TemplateProcessing(
+                single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+            )
+        else:
+            words.post_processor = None
+        PreTrainedTokenizerFast(
+            tokenizer_object=words, pad_token="[PAD]", unk_token="[UNK]", model_max_length=32
+        ).save_pretrained(folder)
+        found[name] = str(folder)
+    return found
+
+
+def states(tiny: dict[str, str], text: str) -> list[np.ndarray]:
+    """All hidden states without [CLS] and [SEP]."""
+    import torch
+    from transformers import AutoModel
+
+    model = AutoModel.from_pretrained(tiny["encoder"]).eval()
+    ids = torch.tensor([[2, *(WORDS.index(w) for w in text.split()), 3]])
+    with torch.inference_mode():
+        found = model(input_ids=ids, output_hidden_states=True).hidden_states
+    return [h[0, 1:-1].double().numpy() for h in found]
+
+
+def normal(rows: Any) -> Any:
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def moved(a: Any, b: Any, of_a: Any = None, of_b: Any = None) -> float:
+    import ot
+
+    a, b = normal(a), normal(b)
+    u = ot.unif(len(a)) if of_a is None else np.array(of_a) / np.sum(of_a)
+    v = ot.unif(len(b)) if of_b is None else np.array(of_b) / np.sum(of_b)
+    return 1 / (1 + float(ot.emd2(u, v, ot.dist(a, b, metric="euclidean"))))
+
+
+def scores(spec: str) -> np.ndarray:
+    metric = metric_from_spec(spec)
+    metric.ready()  # type: ignore[attr-defined]
+    return metric.score(BATCH).values
+
+
+def test_the_mean_of_layers_equals_pot(tiny: dict[str, str]) -> None:
+    ours = scores(f"moverscore(encoder='{tiny['encoder']}', layers=2)")
+    for found, pair in zip(ours, PAIRS, strict=True):
+        a, b = (np.mean([normal(h) for h in states(tiny, t)[-2:]], axis=0) for t in pair)
+        assert found == pytest.approx(moved(a, b), abs=1e-5)
+
+
+def test_power_means_of_layers_equal_pot(tiny: dict[str, str]) -> None:
+    ours = scores(f"moverscore(encoder='{tiny['encoder']}', layers=(1, 3), combine='power')")
+    for found, pair in zip(ours, PAIRS, strict=True):
+        sides = []
+        for text in pair:
+            layers = np.stack([normal(states(tiny, text)[k]) for k in (1, 3)])
+            sides.append(np.concatenate([layers.min(0), layers.mean(0), layers.max(0)], axis=1))
+        assert found == pytest.approx(moved(*sides), abs=1e-5)
+
+
+def test_bigrams_weighted_by_idf_equal_pot(tiny: dict[str, str]) -> None:
+    ours = scores(f"moverscore(encoder='{tiny['encoder']}', layer=2, n=2, idf=True)")
+    seen = [set(b.split()) for _, b in PAIRS]
+
+    def weight(word: str) -> float:
+        return float(np.log((len(PAIRS) + 1) / (sum(word in s for s in seen) + 1)))
+
+    for found, pair in zip(ours, PAIRS, strict=True):
+        grams, weights = [], []
+        for text in pair:
+            rows, w = normal(states(tiny, text)[2]), np.array([weight(t) for t in text.split()])
+            if len(rows) == 1:
+                grams.append(rows), weights.append(w)
+            else:
+                both = w[:-1] + w[1:]
+                share = np.where(both, both, 1.0)
+                grams.append((rows[:-1] * w[:-1, None] + rows[1:] * w[1:, None]) / share[:, None])
+                weights.append(both)
+        kept = [(np.where(np.linalg.norm(g, axis=1, keepdims=True) > 0, g, 1.0)) for g in grams]
+        assert found == pytest.approx(moved(*kept, *weights), abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["npy", "safetensors", "map"])
+def test_projection_of_the_source_equals_pot(tiny: dict[str, str], kind: str, tmp_path: Path) -> None:
+    matrix = np.random.default_rng(3).normal(size=(SIZE, SIZE)).astype(np.float32)
+    path = tmp_path / f"projection.{kind}"
+    if kind == "npy":
+        np.save(path, matrix)
+    elif kind == "safetensors":
+        from safetensors.numpy import save_file
+
+        save_file({"projection": matrix}, path)
+    else:
+        np.savetxt(path, matrix)
+    ours = scores(f"xmoverscore(encoder='{tiny['encoder']}', layer=3, clp={str(path)!r})")
+    for found, (output, source) in zip(ours, PAIRS, strict=True):
+        a, b = states(tiny, output)[3], states(tiny, source)[3] @ matrix
+        assert found == pytest.approx(moved(a, b), abs=1e-5)
+
+
+def test_removing_a_direction_equals_pot(tiny: dict[str, str], tmp_path: Path) -> None:
+    bias = normal(np.random.default_rng(4).normal(size=(1, SIZE)))
+    np.save(tmp_path / "bias.npy", bias)
+    ours = scores(f"xmoverscore(encoder='{tiny['encoder']}', layer=1, umd={str(tmp_path / 'bias.npy')!r})")
+    for found, (output, source) in zip(ours, PAIRS, strict=True):
+        a, b = states(tiny, output)[1], states(tiny, source)[1]
+        assert found == pytest.approx(moved(a, b - (b @ bias[0])[:, None] * bias[0]), abs=1e-5)
+
+
+def test_the_language_model_adds_its_mean_log_probability(tiny: dict[str, str]) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    plain = f"xmoverscore(encoder='{tiny['encoder']}', layer=3"
+    without = scores(plain + ")")
+    metric = metric_from_spec(plain + f", lm='{tiny['lm']}', lm_weight=0.5)")
+    found = metric.score(BATCH)
+    model = AutoModelForCausalLM.from_pretrained(tiny["lm"]).eval()
+    for i in (0, 2):
+        ids = torch.tensor([[WORDS.index(w) for w in PAIRS[i][0].split()]])
+        with torch.inference_mode():
+            loss = float(model(ids, labels=ids).loss)
+        assert found.values[i] == pytest.approx(without[i] - 0.5 * loss, abs=1e-5)
+    assert np.isnan(found.values[1])
+    assert found.reasons == {1: "one token only: nothing for the language model"}
+    assert metric.facts.bounds[0] == -np.inf
+
+
+def test_a_text_longer_than_the_language_model_is_read_in_windows(tiny: dict[str, str]) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    from nlgauge.metrics._causal import causal
+
+    words = ("a cat sat on the mat the dog ate tea is " * 2).split()
+    ids = [WORDS.index(w) for w in words]
+    model = AutoModelForCausalLM.from_pretrained(tiny["lm"]).eval()
+    total, end = 0.0, 0
+    # The model takes 8 tokens: the first 8, then 4 new ones with the 4 before them, and so on.
+    while end < len(ids):
+        new = min(8 if end == 0 else end + 4, len(ids))
+        window = torch.tensor([ids[max(0, new - 8) : new]])
+        with torch.inference_mode():
+            scores = torch.log_softmax(model(window).logits[0, :-1], dim=-1)
+        each = scores[torch.arange(window.shape[1] - 1), window[0, 1:]]
+        total += float(each[-(new - end) if end else 0 :].sum())
+        end = new
+    assert causal(tiny["lm"]).log_likelihoods([" ".join(words)])[0] == pytest.approx(
+        total / (len(ids) - 1), abs=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("moverscore(n=0)", "n=0"),
+        ("moverscore(combine='max')", "use mean or power"),
+        ("moverscore(layer=3, layers=2)", "not both"),
+        ("xmoverscore(clp='a.npy', umd='b.npy')", "not both"),
+        ("xmoverscore(encoder='minilm', clp='nowhere.npy')", "clp='nowhere.npy': no such file"),
+        ("xmoverscore(encoder='minilm', lm='./nowhere')", "lm='./nowhere': no such folder"),
+    ],
+)
+def test_wrong_options_are_one_clear_line(spec: str, said: str, tiny: dict[str, str]) -> None:
+    with pytest.raises(NlgaugeError, match=said):
+        metric_from_spec(spec).ready()  # type: ignore[attr-defined]
+
+
+def test_a_matrix_of_another_size_is_one_clear_line(tiny: dict[str, str], tmp_path: Path) -> None:
+    np.save(tmp_path / "small.npy", np.eye(3))
+    with pytest.raises(NlgaugeError, match=r"shape \(3, 3\); needs 12 rows"):
+        scores(f"xmoverscore(encoder='{tiny['encoder']}', clp={str(tmp_path / 'small.npy')!r})")
+
+
+def test_a_pickled_matrix_is_not_read(tiny: dict[str, str], tmp_path: Path) -> None:
+    np.save(tmp_path / "bad.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(NlgaugeError, match="no matrix of numbers"):
+        scores(f"xmoverscore(encoder='{tiny['encoder']}', clp={str(tmp_path / 'bad.npy')!r})")

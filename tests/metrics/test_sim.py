@@ -1,0 +1,138 @@
+"""SIM: the formula of Han et al. (2013) worked by hand, and distances in WordNet beside nltk's reader."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from pathlib import Path
+
+import pytest
+
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.metrics import Batch, _relations, _wordnet, metric_from_spec
+from nlgauge.metrics._vectors import vectors
+
+WORDS = (
+    "hotel building structure inn restaurant cheap inexpensive expensive dear music musical price pricey child kid good "
+    "bad quickly fast eat food dog animal hound run serve service near close moderate reasonable centre center"
+).split()
+
+
+@pytest.fixture(scope="module")
+def ready() -> None:
+    for package in ("wordllama", "tokenizers", "safetensors"):
+        pytest.importorskip(package, reason=f"extra 'vectors' is not installed ({package})")
+    try:
+        _wordnet.folder()
+    except NeedsMissing as missing:
+        pytest.skip(str(missing))
+
+
+def sim(output: str, source: str, options: str = "") -> float:
+    return float(metric_from_spec(f"sim({options})").score(Batch.from_columns([output], [source])).values[0])
+
+
+def cosine(a: str, b: str) -> float:
+    u, v = vectors().of([a, b])
+    return float(u @ v)
+
+
+@pytest.mark.usefixtures("ready")
+@pytest.mark.parametrize(
+    ("a", "b", "steps"), [("cheap", "inexpensive", 0), ("inn", "hotel", 1), ("hotel", "building", 1), ("music", "musical", 1)]
+)  # fmt: skip
+def test_a_relation_adds_its_share_to_the_cosine(a: str, b: str, steps: int) -> None:
+    near = cosine(a, b)
+    assert near >= 0.1
+    expected = min(1.0, (near if near >= 0.2 else 0.0) + 0.5 * math.exp(-0.25 * steps))
+    assert sim(a, f"inform({b})") == pytest.approx(expected, abs=1e-9)
+    assert sim(a, f"inform({b})", "wordnet=False") < expected
+
+
+@pytest.mark.usefixtures("ready")
+def test_alignment_and_penalties_by_hand() -> None:
+    """'hotel' finds itself; of 'seven' and the number 4 neither finds anything: a penalty of 1 each, over 2n."""
+    output, source = "hotel 4", "inform(hotel,7)"
+    aligned = 1 / (2 * 2) + 1 / (2 * 2)
+    assert sim(output, source, "penalties=False") == pytest.approx(aligned)
+    assert sim(output, source) == pytest.approx(max(0.0, aligned - 1 / (2 * 2) - 1 / (2 * 2)))
+
+
+@pytest.mark.usefixtures("ready")
+def test_an_antonym_costs_its_similarity_and_a_half() -> None:
+    near = cosine("cheap", "expensive")
+    assert sim("cheap hotel", "inform(expensive hotel)", "penalties=False") == pytest.approx((near + 1) / 2)
+    assert sim("cheap hotel", "inform(expensive hotel)") == pytest.approx((near + 1) / 2 - (near + 0.5) / 2)
+
+
+@pytest.mark.usefixtures("ready")
+def test_against_references_the_best_one_counts() -> None:
+    metric = metric_from_spec("sim(against='references')")
+    assert metric.facts.needs == {"output", "references"}
+    batch = Batch.from_columns(["a quiet hotel"], references=[["noise", "the quiet hotel"]])
+    assert metric.score(batch).values[0] == pytest.approx(1.0)
+
+
+def test_wrong_options_are_one_clear_line() -> None:
+    with pytest.raises(NlgaugeError, match="against='mr'; use source or references"):
+        metric_from_spec("sim(against='mr')")
+
+
+def test_without_wordnet_the_message_says_how_to_score_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("wordllama", reason="extra 'vectors' is not installed (wordllama)")
+    monkeypatch.setattr(_wordnet, "_places", lambda: iter([Path("nowhere")]))
+    with pytest.raises(NeedsMissing, match=r"wordnet-base.*sim\(wordnet=False"):
+        metric_from_spec("sim").ready()  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("ready")
+def test_distances_and_antonyms_equal_a_walk_with_nltks_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All senses on both sides: which senses count as frequent is ours and switched off here."""
+    reader = pytest.importorskip("nltk.corpus.reader.wordnet")
+    copy = tmp_path / "corpora" / "wordnet"
+    copy.mkdir(parents=True)
+    for file in _wordnet.folder().iterdir():
+        if file.suffix == ".exc" or file.name.startswith(("index.", "data.")):
+            (copy / file.name).write_bytes(file.read_bytes().replace(b"\r", b""))
+    (copy / "index.sense").touch()
+    (copy / "lexnames").write_text("".join(f"{k:02d}\tname.{k}\t1\n" for k in range(45)))
+    monkeypatch.setattr("nltk.data.path", [str(tmp_path)])
+    monkeypatch.setattr(_relations, "OFTEN", -1)
+    for kept in (_relations._senses, _relations._forms, _relations._around, _relations._related):
+        kept.cache_clear()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = reader.WordNetCorpusReader(str(copy), None)
+
+    def around(word: str) -> list[set[object]]:
+        up = side = set(theirs.synsets(word))
+        found = [set(up)]
+        for _ in range(2):
+            up = {h for s in up for h in (*s.hypernyms(), *s.instance_hypernyms())}
+            side = {t for s in side for t in s.similar_tos()}
+            found.append(up | side)
+        return found
+
+    def joined(word: str, relation: str) -> set[str]:
+        own = [  # a list: nltk takes lemmas of one name for equal
+            n for s in theirs.synsets(word) for n in s.lemmas()
+            if theirs.morphy(word, s.pos().replace("s", "a")) == n.name()
+        ]  # fmt: skip
+        return {t.name() for n in own for t in getattr(n, relation)()}
+
+    def distance(a: str, b: str) -> int | None:
+        near, far = around(a), around(b)
+        found = [d for d in range(3) if near[d] & far[0] or far[d] & near[0]]
+        if b in joined(a, "derivationally_related_forms") or a in joined(b, "derivationally_related_forms"):
+            found.append(1)
+        return min(found, default=None)
+
+    for a, b in itertools.combinations(WORDS, 2):
+        assert _relations.distance(a, b) == distance(a, b), (a, b)
+        assert _relations.antonyms(a, b) == (b in joined(a, "antonyms") or a in joined(b, "antonyms")), (a, b)
+    for kept in (_relations._senses, _relations._forms, _relations._around, _relations._related):
+        kept.cache_clear()

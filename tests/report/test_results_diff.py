@@ -1,0 +1,188 @@
+"""results.json, and two of them compared: the gate of a CI run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from nlgauge.cli._data import Selection
+from nlgauge.data.example import example
+from nlgauge.errors import DataError, NameUnknown, NlgaugeError
+from nlgauge.report.changes import compare_results, verdict_words
+from nlgauge.report.results import SCHEMA, per_input, read_results, write_results
+from nlgauge.report.sections import Run
+
+
+def results(
+    values: dict[str, list[float | None]], inputs: list[str] | None = None, **more: Any
+) -> dict[str, Any]:
+    n = len(next(iter(values.values())))
+    names = inputs or [f"i{k}" for k in range(n)]
+    return {
+        "schema": SCHEMA, "nlgauge": "0", "data": "d", "seed": 0,
+        "per_input": {"measure": "input/kendall", "inputs": names, "values": {"quality": values}}, **more,
+    }  # fmt: skip
+
+
+def written(path: Path, found: dict[str, Any]) -> Path:
+    return write_results(path, found)
+
+
+@pytest.fixture
+def old() -> list[float | None]:
+    return np.random.default_rng(0).normal(0.5, 0.2, 40).round(3).tolist()
+
+
+def compared(tmp_path: Path, old: Any, new: Any, **options: Any) -> Any:
+    return compare_results(
+        written(tmp_path / "old.json", old), written(tmp_path / "new.json", new), **options
+    )
+
+
+def test_values_per_input_are_kendalls_tau_b_over_systems() -> None:
+    data = example()
+    found = per_input(Run(Selection("example", data, None, None, None, False, 0, everything=[data])))
+    panel = data.panel()
+    values = found["values"]["constructed_quality"]["char3_f1"]
+    for k in range(panel.n_inputs):
+        assert values[k] == pytest.approx(
+            kendalltau(panel.metrics["char3_f1"][:, k], panel.human[:, k]).statistic, abs=1e-6
+        )
+    assert found["inputs"] == list(panel.inputs)
+
+
+def test_only_measures_of_single_inputs_can_be_a_gate() -> None:
+    data = example()
+    with pytest.raises(NlgaugeError, match="only input/"):
+        per_input(
+            Run(Selection("e", data, None, None, None, False, 0, everything=[data]), gate="global/kendall")
+        )
+
+
+def test_a_sure_drop_fails_and_a_small_one_does_not(tmp_path: Path, old: list[float]) -> None:
+    lower = [v - 0.1 for v in old]
+    table = compared(tmp_path, results({"m": old}), results({"m": lower}), fail_drop=0.02)
+    assert table.rows[0]["change"] == pytest.approx(-0.1)
+    assert table.rows[0]["p"] == 1 / 10_000  # (0 + 1) / (9999 + 1): no flip of 40 equal signs is as far
+    assert verdict_words(table, 0.02)[0]
+    table = compared(tmp_path, results({"m": old}), results({"m": lower}), fail_drop=0.15)
+    assert verdict_words(table, 0.15) == (False, "passes: nothing dropped by more than 0.15.")
+
+
+def test_a_large_drop_within_chance_passes_and_is_said(tmp_path: Path) -> None:
+    old, new = [0.1, 0.9, 0.5, 0.4], [0.6, 0.1, 0.4, 0.2]
+    table = compared(tmp_path, results({"m": old}), results({"m": new}), fail_drop=0.02)
+    gaps = np.subtract(new, old)
+    flips = [abs(np.dot(s, gaps)) for s in product((1, -1), repeat=4)]
+    exact = np.mean([f >= abs(gaps.sum()) - 1e-9 for f in flips])
+    assert table.rows[0]["p"] == pytest.approx(exact, abs=0.02)
+    failed, words = verdict_words(table, 0.02)
+    assert not failed
+    assert "none significantly" in words
+
+
+def test_many_comparisons_are_corrected_and_one_metric_can_be_asked_for(
+    tmp_path: Path, old: list[float]
+) -> None:
+    rng = np.random.default_rng(1)
+    new = {f"m{k}": [v + rng.normal(0, 0.1) for v in old] for k in range(5)}
+    table = compared(tmp_path, results(dict.fromkeys(new, old)), results(new))
+    assert all(r["p corrected"] >= r["p"] for r in table)
+    alone = compared(tmp_path, results(dict.fromkeys(new, old)), results(new), metrics=["m2"])
+    assert [r["metric"] for r in alone] == ["m2"]
+    assert alone.rows[0]["p corrected"] == alone.rows[0]["p"]
+
+
+def test_inputs_are_matched_by_name_and_missing_values_left_out(tmp_path: Path) -> None:
+    old = results({"m": [0.1, 0.2, 0.3, None, 0.5]}, ["a", "b", "c", "d", "e"])
+    new = results({"m": [0.4, 0.2, 0.1, 0.9, 0.8]}, ["e", "c", "b", "d", "x"])
+    table = compared(tmp_path, old, new)
+    row = table.rows[0]
+    assert (row["inputs"], row["old"], row["new"]) == (3, pytest.approx(1 / 3), pytest.approx(0.7 / 3))
+    assert any("2 inputs are in one file only" in note for note in table.notes)
+
+
+def test_a_judge_that_says_the_same_everywhere_fails(tmp_path: Path, old: list[float]) -> None:
+    table = compared(tmp_path, results({"m": old}), results({"m": [None] * 40}))
+    failed, words = verdict_words(table, 0.02)
+    assert failed
+    assert "no values left" in words
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"schema": "other"}, "not a results file"),
+        ({"per_input": None}, "no values per input"),
+        ({"per_input": {"measure": "input/pearson", "inputs": ["i0"], "values": {}}}, "--gate input/kendall"),
+        ({"per_input": {"measure": "input/kendall", "inputs": ["zz"], "values": {"quality": {"m": [1]}}}}, "no input in common"),
+        ({"per_input": {"measure": "input/kendall", "inputs": ["i0"], "values": {"q": {"m": [1]}}}}, "no metric and aspect in common"),
+    ],
+)  # fmt: skip
+def test_files_that_cannot_be_compared_say_why(
+    tmp_path: Path, old: list[float], change: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(DataError, match=words):
+        compared(tmp_path, results({"m": old}), {**results({"m": old}), **change})
+
+
+def test_an_unknown_metric_suggests_the_nearest(tmp_path: Path, old: list[float]) -> None:
+    with pytest.raises(NameUnknown, match="Did you mean 'judge'"):
+        compared(tmp_path, results({"judge": old}), results({"judge": old}), metrics=["juge"])
+
+
+def nlgauge(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "nlgauge", *args],
+        capture_output=True,
+        check=False,
+        text=True,
+        cwd=cwd,
+        timeout=120,
+    )
+
+
+def test_the_exit_code_tells_ci(tmp_path: Path, old: list[float]) -> None:
+    written(tmp_path / "a.json", results({"m": old}))
+    written(tmp_path / "b.json", results({"m": [v - 0.1 for v in old]}))
+    bad = nlgauge("diff", "a.json", "b.json", cwd=tmp_path)
+    assert bad.returncode == 1
+    assert "fails: dropped by more than 0.02, significantly: m on quality -0.100" in " ".join(
+        bad.stderr.split()
+    )
+    good = nlgauge("diff", "b.json", "a.json", "-f", "json", cwd=tmp_path)
+    assert good.returncode == 0
+    assert json.loads(good.stdout)["tables"][0]["rows"][0]["verdict"] == "rose"
+    assert nlgauge("diff", "a.json", "none.json", cwd=tmp_path).returncode == 2
+
+
+def test_report_writes_page_and_results_and_prints_no_table(tmp_path: Path) -> None:
+    rows = ["system,input,quality,bleu,ter,chrf"]
+    rows += [
+        f"{s},{i},{(i * k) % 5},{i + k},{i - k},{i * k % 7}" for k, s in enumerate("ABCD") for i in range(8)
+    ]
+    (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n")
+    run = nlgauge("report", "scores.csv", "--quick", "--lower", "ter", "-o", "out/page.html", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == ""
+    assert (tmp_path / "out/page.html").exists()
+    found = read_results(tmp_path / "out/page.results.json")
+    assert found["command"] == "nlgauge report scores.csv --quick --lower ter -o out/page.html"
+    assert {t["analysis"] for t in found["tables"]} >= {
+        "correlation",
+        "ranking",
+        "stability",
+        "uses",
+        "checklist",
+        "wins",
+    }
+    assert [s["key"] for s in found["sections"]][:3] == ["evaluated", "people", "agrees"]
+    assert set(found["per_input"]["values"]["quality"]) == {"bleu", "ter", "chrf"}

@@ -1,0 +1,164 @@
+"""The plain answers say what the tables say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from nlgauge.cli._data import Selection
+from nlgauge.data.card import card
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.example import example
+from nlgauge.data.load import load
+from nlgauge.errors import NameUnknown
+from nlgauge.report.sections import Run, answer_all, sections
+from nlgauge.report.sections.agreeing import rank_words, too_few
+from nlgauge.report.sections.evaluated import known_metric
+from nlgauge.report.sections.ranking_systems import win_words
+from nlgauge.report.sections.trusting import tie_words, use_words
+from nlgauge.report.session import session
+from nlgauge.table import Table
+
+
+def run_of(data: Dataset, **more: Any) -> Run:
+    return Run(
+        Selection(data.name, data, None, None, None, False, 0, card(data), everything=[data]),
+        quick=True,
+        **more,
+    )
+
+
+def ranked(*ranks: int) -> Table:
+    return Table(
+        "t",
+        [
+            {"metric": f"m{k}", "rank": r, "value": 0.5 - 0.1 * k, "low": 0.1, "high": 0.6}
+            for k, r in enumerate(ranks)
+        ],
+    )
+
+
+def test_the_first_is_best_only_when_nobody_shares_its_rank() -> None:
+    assert rank_words(ranked(1, 2, 3)).startswith("Yes at the top: m0")
+    assert "m0 is not clearly better than m1; any of these 2" in rank_words(ranked(1, 1, 2))
+    assert rank_words(ranked(1, 1, 1)).startswith("No: none of the 3 metrics")
+
+
+def test_draws_are_enough_for_the_correction_or_the_answer_says_so() -> None:
+    run = run_of(example())
+    assert run.can_tell(5)
+    assert 10 / (run.pair_draws + 1) < 0.05
+    for k in (13, 40):
+        scores = example().scores.with_columns(pl.col("random").alias(f"m{j}") for j in range(k - 5))
+        many = run_of(replace(example(), scores=scores))
+        pairs = k * (k - 1) / 2
+        assert many.can_tell(k) == (pairs / (many.pair_draws + 1) < 0.05)
+        assert many.can_tell(k)
+    # a set as large as WMT's: 43 metrics on 33,592 outputs
+    large = Run(SimpleNamespace(metrics=list(range(43)), data=range(33_592)), quick=True)  # type: ignore[arg-type]
+    assert large.pair_draws == 200
+    assert not large.can_tell(43)
+    assert too_few(large, 43).startswith("It cannot be told here: with 200 draws")
+
+
+def test_uses_name_those_that_pass_and_else_those_above_chance() -> None:
+    def row(metric: str, use: str, value: float, verdict: str) -> dict[str, Any]:
+        return {"metric": metric, "use": use, "value": value, "verdict": verdict}
+
+    table = Table("t", [row("a", "rank systems", 0.9, "yes"), row("b", "rank systems", 0.6, "weak"),
+                        row("a", "flag bad", 0.6, "weak"), row("b", "flag bad", 0.5, "no")])  # fmt: skip
+    assert use_words(table) == (
+        "To rank systems: a (.90). To flag bad outputs: none surely; better than chance: a (.60)."
+    )
+
+
+def test_ties_name_people_and_the_metric_that_ties_most() -> None:
+    rows = [
+        {"variable": v, "unique": u, "tie ratio": t}
+        for v, u, t in (("people", 5, 0.25), ("a", 9, 0.1), ("b", 3, 0.4))
+    ]
+    assert tie_words(Table("t", rows)) == (
+        "People's ratings take 5 different values and 25% of all pairs are tied. Of the metrics b ties most (40%)."
+    )
+
+
+def test_wins_are_means_over_the_comparisons_of_a_system() -> None:
+    rows = [
+        {"side": "Human", "first": a, "second": b, "wins": w}
+        for a, b, w in (("x", "y", 0.75), ("y", "x", 0.25))
+    ]
+    assert "by people x (.75 of its comparisons)" in win_words(Table("t", rows))
+
+
+def test_sections_have_their_own_places_and_say_what_they_do_not_say() -> None:
+    found = sections()
+    assert len({s.order for s in found}) == len({s.key for s in found}) == len(found) == 13
+    assert all(s.question.endswith("?") and len(s.not_said) > 40 for s in found)
+
+
+def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> None:
+    rows = [
+        {"system": s, "input": i, "quality": (i * k) % 5, "bleu": i + k}
+        for k, s in enumerate("ABC")
+        for i in range(6)
+    ]
+    answered = {
+        a.section.key: a
+        for a in answer_all(run_of(load(rows, name="d", human=["quality"], metrics=["bleu"])))
+    }
+    assert "needs at least two raters" in answered["people"].missing
+    assert "needs at least 3" in answered["trust"].missing
+    assert answered["agrees"].found.parts[0].answer.startswith(("bleu agrees most", "None: the best"))
+    assert any(line.startswith("ceiling left out:") for line in answered["agrees"].found.lines)
+    assert len(answered) == len(sections())
+
+
+def test_a_wrong_name_is_the_users_to_mend() -> None:
+    data = example()
+    pick = Selection(data.name, data, None, ["nope"], None, False, 0, [], everything=[data])
+    with pytest.raises(NameUnknown, match="nope"):
+        answer_all(Run(pick, quick=True))
+
+
+def test_a_columns_name_never_imports_a_file(tmp_path: Any) -> None:
+    evil = tmp_path / "evil.py"
+    evil.write_text("raise SystemExit('imported')")
+    assert known_metric(f"{evil}@x") is None
+    assert known_metric("bleu(order=2)") is not None
+    assert known_metric("bleu(order=") is None
+
+
+def test_the_session_is_short_and_names_the_best() -> None:
+    run = run_of(example())
+    lines = session(run, answer_all(run))
+    assert lines[0].startswith("raters agree: alpha .79 (constructed_quality); ceiling of input/pearson .9")
+    assert lines[1].startswith("best for constructed_quality (input/kendall): unigram_f1 .78 [")
+    assert len(lines) <= 4
+
+
+def test_costs_are_sums_of_columns_beside_the_scores() -> None:
+    rows = [
+        {"system": s, "input": i, "quality": i, "bleu": i, "bleu seconds": 0.5}
+        for s in "AB"
+        for i in range(3)
+    ]
+    data = load(rows, name="d", human=["quality"], metrics=["bleu"])
+    assert "bleu seconds" in data.samples.columns
+    cost = next(a for a in answer_all(run_of(data)) if a.section.key == "costs")
+    assert cost.found.parts[0].answer == "In all: seconds 3."
+
+
+def test_missing_scores_are_counted_with_their_metric() -> None:
+    data = example()
+    holed = data.scores.with_columns(
+        pl.when(pl.int_range(pl.len()) < 7).then(None).otherwise(pl.col("random")).alias("random")
+    )
+    first = answer_all(run_of(replace(data, scores=holed)))[0].found.parts[0]
+    assert "7 of 960 scores are missing" in first.answer
+    assert first.tables[1].rows == [
+        {"metric": "random", "missing": 7, "of": 192, "reasons": "not in the file"}
+    ]

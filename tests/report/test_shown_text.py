@@ -1,0 +1,59 @@
+"""Foreign text is cut visibly, turning signs are seen, and JSON is safe inside a script element."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nlgauge.report.page import Views, render
+from nlgauge.report.sections import Answered, Card, Found, Section
+from nlgauge.report.shown import cut, for_script, visible
+from nlgauge.table import Table
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda x: st.lists(x) | st.dictionaries(st.text(), x),
+    )
+)
+def test_json_in_a_script_holds_no_tag_and_stays_json(value: object) -> None:
+    text = for_script(value)
+    assert not set(text) & set("<>&")
+    assert text.isascii()
+    json.loads(text)
+
+
+@pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\x00", "\u200f", "\x1b"])
+def test_signs_that_turn_or_break_are_made_visible(sign: str) -> None:
+    assert visible(f"a{sign}b") == f"a⟦U+{ord(sign):04X}⟧b"
+
+
+def test_right_to_left_writing_itself_is_left_alone() -> None:
+    assert visible("שלום عالم") == "שלום عالم"
+
+
+def test_a_megabyte_is_cut_with_its_count() -> None:
+    assert cut("x" * 1_000_000, 1500).endswith("x … (998,500 more characters)")
+
+
+def test_not_a_number_is_null_in_json() -> None:
+    assert for_script({"v": [float("nan"), float("inf"), 1.5]}) == '{"v":[null,null,1.5]}'
+
+
+def test_words_carry_their_grounding_as_class_and_title() -> None:
+    from nlgauge.report.page import _page, _sections
+
+    card = Card("A, 1", "facts", [("Output", "a <b>")], "q", [("a", 0.2), (" ", None), ("<b>", 0.9)])
+    views = Views()
+    answered = [Answered(Section("x", 1, "Why?", "n", lambda run: Found()), Found(cards=[card]))]
+    html = _page("d", "t", [], list(_sections(answered, views)), views, [])
+    assert '<span class="w0" title="0.20">a</span> <span class="w3" title="0.90">&lt;b&gt;</span>' in html
+
+
+def test_long_tables_say_how_many_rows_are_elsewhere() -> None:
+    html = render("d", [], [Table("t", [{"a": k} for k in range(1234)])])
+    assert "1,034 more rows are in the results file." in html

@@ -1,0 +1,86 @@
+"""The docs site: every page is in the menu, every link and picture is there, pages from code are up to date, nothing is fetched."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+REPO = Path(__file__).resolve().parent.parent
+DOCS = REPO / "docs"
+PAGES = sorted(p for p in DOCS.rglob("*.md") if p.name != "metrics_beside.md")  # a part of metrics.md
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+
+
+def anchors(page: Path) -> set[str]:
+    """Ids of the headings, as Python-Markdown makes them."""
+    toc = pytest.importorskip("markdown.extensions.toc")
+    heads = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL), re.MULTILINE)  # fmt: skip
+    return {toc.slugify(re.sub(r"[`*]", "", head), "-") for head in heads}
+
+
+def menu() -> list[str]:
+    nav = (REPO / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    return re.findall(r"([\w/]+\.md)\s*$", nav, re.MULTILINE)
+
+
+def test_the_menu_names_every_page_once_and_no_other() -> None:
+    assert sorted(menu()) == sorted(str(p.relative_to(DOCS)) for p in PAGES), (
+        "name new pages in mkdocs.yml, under nav"
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(DOCS)))
+def test_links_and_pictures_of_a_page_are_there(page: Path) -> None:
+    for target in LINK.findall(without_code(page.read_text(encoding="utf-8"))):
+        if re.match(r"https?:|mailto:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.is_file(), f"{page.name}: {target}"
+        assert not anchor or anchor in anchors(file), f"{page.name}: no heading for {target}"
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate_site", DOCS / "generate.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", ["data.md", "figures.md"])
+def test_catalogues_are_written_from_the_code(generate: ModuleType, page: str) -> None:
+    assert (DOCS / page).read_text(encoding="utf-8") == generate.PAGES[page](), "run: python docs/generate.py"
+
+
+def test_figures_of_the_papers_name_functions_that_exist(generate: ModuleType) -> None:
+    named = re.findall(r"`(\w+)\.(\w+)` \|$", generate.figures(), re.MULTILINE)
+    assert len(named) > 15
+    for module, function in named:
+        assert hasattr(importlib.import_module(f"nlgauge.report.figures.{module}"), function)
+
+
+def test_pictures_fetch_nothing_and_stay_small() -> None:
+    pictures = [p for p in (DOCS / "images").rglob("*") if p.is_file()]
+    assert sum(p.stat().st_size for p in pictures) < 2_000_000
+    for picture in (p for p in pictures if p.suffix == ".svg"):
+        text = picture.read_text(encoding="utf-8")
+        assert not re.search(r"""(?:href|src)\s*=\s*["']https?:|url\(\s*["']?https?:|@import""", text), (
+            picture.name
+        )
+
+
+def test_the_site_asks_for_no_fonts_of_another_host() -> None:
+    settings = (REPO / "mkdocs.yml").read_text(encoding="utf-8")
+    assert re.search(r"^  font: false$", settings, re.MULTILINE)
+    assert not re.search(r"^\s*-? ?(extra_javascript|offline|social)\b", settings, re.MULTILINE)
+    assert "http" not in (DOCS / "style.css").read_text(encoding="utf-8")
