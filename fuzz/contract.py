@@ -57,7 +57,7 @@ def text_of(data: bytes) -> str:
 
 @contextmanager
 def in_time(seconds: float) -> Iterator[None]:
-    """Interrupt Python code and regular expressions after so many seconds of the processor, or twenty times that on the clock.
+    """Interrupt Python code and regular expressions after so many seconds of the processor, or four times that on the clock.
 
     The processor's time, because a busy machine is no hang. Compiled code is watched by the runner's parent.
     """
@@ -67,7 +67,7 @@ def in_time(seconds: float) -> Iterator[None]:
 
     timers = {
         signal.SIGPROF: (signal.ITIMER_PROF, seconds),
-        signal.SIGALRM: (signal.ITIMER_REAL, 20 * seconds),
+        signal.SIGALRM: (signal.ITIMER_REAL, 4 * seconds),
     }
     before = {number: signal.signal(number, stop) for number in timers}
     for timer, after in timers.values():

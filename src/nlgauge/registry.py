@@ -75,7 +75,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     " Did you mean 'bertscore'?"
     """
     lower = {k.lower(): k for k in known}
-    close = difflib.get_close_matches(name.lower(), list(lower), n=3, cutoff=0.6)
+    close = difflib.get_close_matches(str(name).lower(), list(lower), n=3, cutoff=0.6)
     return f" Did you mean {' or '.join(repr(lower[c]) for c in close)}?" if close else ""
 
 

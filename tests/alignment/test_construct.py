@@ -126,7 +126,9 @@ def test_words_around_the_masks_of_a_model_are_kept() -> None:
 
 
 def test_bad_input_is_one_clear_line() -> None:
-    with pytest.raises(NlgaugeError, match="task='poetry'; there are summarisation, dialogue, response, style"):
+    with pytest.raises(
+        NlgaugeError, match="task='poetry'; there are summarisation, dialogue, response, style"
+    ):
         recipe(DOCUMENTS, "poetry")
     with pytest.raises(NlgaugeError, match="no text to train on"):
         list(examples([], "style", 0, 3))

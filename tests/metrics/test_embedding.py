@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.metrics import Batch, _transport, metric_from_spec
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 CONTEXTUAL = ["bertscore", "bertscore(of='p')", "moverscore", "supert", "xbertscore(encoder='minilm')", "xmoverscore(encoder='minilm')"]  # fmt: skip
 STATIC = ["wmd", "sms", "sms(of='s+wms')", "embedding-average", "vector-extrema", "greedy-matching", "rouge-we", "rouge-we(n=2)"]  # fmt: skip
-CTC = [f"ctc(aspect='{a}')" for a in ("consistency", "relevance", "preservation", "engagingness", "groundedness", "dialogue")]  # fmt: skip
+CTC = [f"ctc(aspect='{a}'{f})" for f in ("", ", formula='chosen'") for a in ("consistency", "relevance", "preservation", "engagingness", "groundedness", "dialogue")]  # fmt: skip
 EXPRESSION = ["align-expr(expr='mean(y>x) * low(r>y)')"]
 ALL = [*CONTEXTUAL, *STATIC, *CTC, *EXPRESSION]
 
@@ -124,6 +124,7 @@ def test_token_scores_can_be_had() -> None:
     [
         ("ctc(aspect='consistancy')", "Did you mean 'consistency'"),
         ("ctc(align='Q')", "align='Q'; there is E"),
+        ("ctc(formula='best')", "use paper or chosen"),
         ("bertscore(of='q')", "use f, p or r"),
         ("bertscore(references='first')", "use max or mean"),
         ("bertscore(rescale=1)", "rescale=1"),
@@ -151,6 +152,23 @@ def test_a_wrong_file_of_baselines_is_one_clear_line(lines: str, said: str, tmp_
     (tmp_path / "b.tsv").write_text(lines)
     with pytest.raises(NlgaugeError, match=said):
         made(f"bertscore(rescale={str(tmp_path / 'b.tsv')!r})").score(batch(GOOD))
+
+
+def test_maxima_in_blocks_equal_those_of_the_whole_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(7, 4)), rng.normal(size=(5, 4))
+    monkeypatch.setattr(_transport, "BLOCK", 12)
+    of_a, of_b = _transport.best_of_each(a, b)
+    np.testing.assert_allclose(of_a, (a @ b.T).max(axis=1))
+    np.testing.assert_allclose(of_b, (a @ b.T).max(axis=0))
+
+
+@pytest.mark.parametrize("spec", ["wmd", "rouge-we", "moverscore"])
+def test_texts_too_long_for_a_whole_table_have_a_reason(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_transport, "LARGEST", 10)
+    found = made(spec).score(batch(GOOD, "Quiet.", references=["Quiet hotel."]))
+    assert np.isnan(found.values[0]) and not np.isnan(found.values[1])
+    assert found.reasons[0].startswith("too long")
 
 
 def test_idf_looks_at_all_references_so_the_run_is_one_batch() -> None:

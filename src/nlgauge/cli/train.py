@@ -28,16 +28,21 @@ def aligner(
     kind: Annotated[
         str, typer.Option("--kind", help="D: a score for each token; R: one for the whole text.")
     ] = "D",
-    task: Annotated[str, typer.Option("--task", help="summarisation, dialogue or style.")] = "summarisation",
+    task: Annotated[
+        str, typer.Option("--task", help="summarisation, dialogue, response or style.")
+    ] = "summarisation",
     count: Annotated[int, typer.Option("--count", help="Examples to make.")] = 2000,
     steps: Annotated[int, typer.Option("--steps", help="Training steps.")] = 500,
     batch: Annotated[int, typer.Option("--batch", help="Tokens (D) or texts (R) a step.")] = 256,
-    checkpoints: Annotated[int, typer.Option("--checkpoints", help="How often to save and measure, each time twice as late.")] = 8,
+    checkpoints: Annotated[
+        int, typer.Option("--checkpoints", help="How often to save and measure, each time twice as late.")
+    ] = 8,
     seed: Annotated[int, typer.Option("--seed")] = 0,
     targets: Annotated[
         str,
         typer.Option(
-            "--targets", help="Other targets than the task's: pseudo-summary, lead, knowledge or itself."
+            "--targets",
+            help="Other targets than the task's: pseudo-summary, lead, knowledge, response or itself.",
         ),
     ] = "",
     features: Annotated[

@@ -45,10 +45,11 @@ AFTER = (
 )
 NOUN = r"(?:ratings?|scores?|grades?)"
 KIND = r"(?:perfect|solid|low|high|final|full|relatively|overall|mere|total|strong|good|middling|about|around|only|just|an?|the)\s+"
+# The possessive *+ keeps "the  the  the …" from being split in exponentially many ways.
 # "Final score (1-5): 4/5", "Rating of 3", "score is a 2"; a scale in brackets belongs to the name.
 NAMED = re.compile(
     rf"(?P<final>\b(?:final|overall|total)\s+(?:[a-z]+\s+)?)?\b{NOUN}\b(?:\s+(?:for|on|in)\s+(?:the\s+)?(?:[\w-]+\s+){{0,4}}?[\w-]+)?"
-    rf"(?:\s*\([^()]{{0,30}}\))?(?:\s*[:=]\s*|\s+(?:is|of|was|would\s+be|as|at)\s+|\s*-\s+|\s*\(|\s+)(?:\W{{0,3}}\b{KIND})*\W{{0,3}}?"
+    rf"(?:\s*\([^()]{{0,30}}\))?(?:\s*[:=]\s*|\s+(?:is|of|was|would\s+be|as|at)\s+|\s*-\s+|\s*\(|\s+)(?:\W{{0,3}}\b{KIND})*+\W{{0,3}}?"
     rf"(?P<value>{NUMBER}){RANGE}{TOP}{AFTER}",
     re.I,
 )

@@ -168,6 +168,7 @@ class Ctc(Aligned):
     engagingness sum(y>[x,c]), groundedness sum(y>c), dialogue mean(y>[x,c]); x source, c context, y output, r references.
     formula='chosen' aggregates the same alignments in the way that agreed best with people on one set, see
     `python -m nlgauge.studies.ctc_choice`. Layer, window, match, sharp, stop and unit are the aspect's own unless given.
+    align: E embedding matching, D a trained token classifier, R a trained regression; weights: the folder of one's own training.
     """
 
     aspect: str = "consistency"

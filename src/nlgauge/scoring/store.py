@@ -142,7 +142,9 @@ class Store:
         # A connection must not cross a fork: another process opens its own.
         if self._open is None or self._open[0] != os.getpid():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            if not self.path.exists():  # it holds prompts and replies; SQLite gives its side files the same rights
+            if (
+                not self.path.exists()
+            ):  # it holds prompts and replies; SQLite gives its side files the same rights
                 self.path.touch(mode=0o600)
             db = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None, check_same_thread=False)
             _patiently(lambda: db.execute("PRAGMA journal_mode = WAL").fetchone())

@@ -47,7 +47,9 @@ def mean_test(
     if test == "mann-whitney":
         return float(stats.mannwhitneyu(first, second).pvalue)
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # equal scores of a system: its variance is 0, and that is no loss
+        warnings.simplefilter(
+            "ignore", RuntimeWarning
+        )  # equal scores of a system: its variance is 0, and that is no loss
         return float(stats.ttest_ind(first, second, equal_var=test == "student").pvalue)
 
 

@@ -24,7 +24,7 @@ TASKS = {"rank systems": "To rank systems", "choose of two": "To choose the bett
 def trust(run: Run) -> Found:
     parts = []
     if run.quick:
-        for table in run.each("stability", draws=run.draws, trials=run.draws):
+        for table in run.each("stability", draws=run.draws // 2, trials=run.draws // 2):
             parts.append(Part(run.about(table), table.notes[0] if table.notes else "", [table]))
         return Found(parts)
     for table in run.each("measures", draws=run.draws):
