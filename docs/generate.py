@@ -200,7 +200,7 @@ Every table has a picture where one helps: `-o figure.svg` (also `.pdf`, `.png`,
 from nlgauge.report.figures import figure_of
 from nlgauge.report.save import save
 
-save(figure_of(table), "figure.pdf", width=700)             # a plotly figure; change it before as you like
+save(figure_of(table), "figure.pdf", width=700)  # a plotly figure; change it before as you like
 save(figure_of(table), "slide.png", scale=2, theme="dark")  # light, dark, or clear (no background)
 ```
 

@@ -60,7 +60,9 @@ figure = transfer_lines(transfer([load_set(name) for name in names], keep_people
 from nlgauge import load_set
 from nlgauge.report.figures.levels import distance_and_order
 
-panel = load_set("summeval").panel("coherence", metrics=["ROUGE_1", "ROUGE_L", "BLEU", "Chrfpp", "S3_pyr", "JS_2", "BERTScore", "MoverScore"])
+panel = load_set("summeval").panel(
+    "coherence", metrics=["ROUGE_1", "ROUGE_L", "BLEU", "Chrfpp", "S3_pyr", "JS_2", "BERTScore", "MoverScore"]
+)
 figure = distance_and_order(panel.analyse("discrimination"), panel.analyse("aspect-preference"))
 """),
     Drawn("000-3", "the same, controlled generation", LEVELS, """
@@ -75,7 +77,9 @@ from nlgauge import load_set, registry
 from nlgauge.report.figures.levels import distance_and_order
 
 data = load_set("summeval")
-apart, order = (registry.get("analysis", name)(data) for name in ("system-discrimination", "system-preference"))
+apart, order = (
+    registry.get("analysis", name)(data) for name in ("system-discrimination", "system-preference")
+)
 figure = distance_and_order(apart, order)
 """),
     Drawn("000-5", "the same, dialogue", LEVELS, """
@@ -93,15 +97,28 @@ figure = distance_and_order(apart, order, lines="family")
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
 
-figure = figure_of(registry.get("analysis", "wins")(load_set("checklist-usr-tc"), aspect="Overall", keep_people=True, metrics=["rouge1", "overall_unieval"]))
+figure = figure_of(
+    registry.get("analysis", "wins")(
+        load_set("checklist-usr-tc"),
+        aspect="Overall",
+        keep_people=True,
+        metrics=["rouge1", "overall_unieval"],
+    )
+)
 """, "nlgauge meta checklist-usr-tc --keep-people --analysis wins --aspect Overall --metrics rouge1,overall_unieval -o figure.svg",
           "UBER-PPLM is not at hand; here the systems of USR-TC."),
     Drawn("000-9", "levels of an aspect told apart and ordered, dialogue", LEVELS, """
 from nlgauge import load_set
 from nlgauge.report.figures.levels import distance_and_order
 
-panel = load_set("checklist-usr-tc").panel("Overall", keep_people=True, metrics=["bleu", "rouge1", "bert_recall_src", "perplexity", "ctc_d_ground", "overall_unieval"])
-figure = distance_and_order(panel.analyse("discrimination", bins="paper"), panel.analyse("aspect-preference", bins="paper"))
+panel = load_set("checklist-usr-tc").panel(
+    "Overall",
+    keep_people=True,
+    metrics=["bleu", "rouge1", "bert_recall_src", "perplexity", "ctc_d_ground", "overall_unieval"],
+)
+figure = distance_and_order(
+    panel.analyse("discrimination", bins="paper"), panel.analyse("aspect-preference", bins="paper")
+)
 """),
     Drawn("001-3", "consistency: the paper's bars, our values on them", ALIGN, """
 from nlgauge import registry
@@ -132,7 +149,15 @@ from nlgauge.report.figures.alignment import alignment_bars
 from nlgauge.studies._compare import compare
 
 tables = [compare(registry.get("study", f"001/{name}"), sources) for name in ("F.1", "F.3", "F.2", "F.4")]
-figure = alignment_bars(*tables, titles=["engaging, PersonaChat", "engaging, TopicalChat", "grounded, PersonaChat", "grounded, TopicalChat"])
+figure = alignment_bars(
+    *tables,
+    titles=[
+        "engaging, PersonaChat",
+        "engaging, TopicalChat",
+        "grounded, PersonaChat",
+        "grounded, TopicalChat",
+    ],
+)
 """, "nlgauge reproduce 001 F.1", width=1000),
     Drawn("002-1", "raising the agreement on systems and on outputs apart", "simulated.study_curves", """
 from nlgauge.analyses import simulation
@@ -165,7 +190,12 @@ figure = figure_of(registry.get("analysis", "progress")(load_set("summeval-table
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
 
-figure = figure_of(registry.get("analysis", "complementarity")(load_set("usr-persona-table"), metrics=["ROUGE_1", "ROUGE_L", "BLEU", "Chrfpp", "S3_resp", "BERTScore", "MoverScore"]))
+figure = figure_of(
+    registry.get("analysis", "complementarity")(
+        load_set("usr-persona-table"),
+        metrics=["ROUGE_1", "ROUGE_L", "BLEU", "Chrfpp", "S3_resp", "BERTScore", "MoverScore"],
+    )
+)
 """, "nlgauge meta usr-persona-table --analysis complementarity --metrics ROUGE_1,ROUGE_L,BLEU,Chrfpp,S3_resp,BERTScore,MoverScore -o figure.svg"),
     Drawn("003-3", "people predicted from metrics, from people, from both", "ceiling.prediction_bars", """
 from nlgauge import load_set, registry
@@ -185,7 +215,9 @@ from nlgauge import load_set
 from nlgauge.report.figures.circles import not_different
 
 panel = load_set("bagel-sf").panel("informativeness", metrics=words)
-figure = not_different(panel.analyse("significance", test="williams", measure="global/spearman", correction="none"))
+figure = not_different(
+    panel.analyse("significance", test="williams", measure="global/spearman", correction="none")
+)
 """, "nlgauge meta bagel-sf --analysis significance --set test=williams --measure global/spearman -o figure.svg",
           "The shell draws the size of p.", width=700),
     Drawn("004-3", "bad outputs against the others", "circles.bin_circles", """

@@ -137,3 +137,16 @@ def test_mistakes_are_named() -> None:
         significance(panel, profile="nlpstat")
     with pytest.raises(NeedsMissing, match="input/kendall"):
         significance(panel_of(np.ones((3, 4)), {"a": np.ones((3, 4)), "b": np.ones((3, 4))}))
+
+
+def test_too_few_draws_for_the_number_of_pairs_are_said_with_what_would_do() -> None:
+    from nlgauge import example
+
+    panel = example().panel()
+    pairs = len(panel.names) * (len(panel.names) - 1) // 2
+    few = panel.analyse("significance", measure="input/kendall", draws=19)
+    assert any(
+        "too few draws to decide" in note and f"--draws {int(pairs / 0.05) + 1}" in note for note in few.notes
+    )
+    enough = panel.analyse("significance", measure="input/kendall", draws=int(pairs / 0.05) + 1)
+    assert not any("too few draws" in note for note in enough.notes)

@@ -76,7 +76,7 @@ def significance(
         definitions={str(chosen): chosen.definition},
         method=_sentence(tests.method)
         + f" {WORDS[correction][0].upper()}{WORDS[correction][1:]} over {len(rows)} pairs.",
-        notes=_notes(panel, tests, rows),
+        notes=[*_notes(panel, tests, rows), *_too_few_draws(tests, rows, correction, level)],
         signature=signature(
             panel, measure=chosen, test=test, profile=profile, correction=correction, seed=seed
         ),
@@ -169,3 +169,16 @@ def _notes(panel: Panel, tests: PairTests, rows: list[Row]) -> list[str]:
 
 def _sentence(text: str) -> str:
     return text[0].upper() + text[1:] + "."
+
+
+def _too_few_draws(tests: PairTests, rows: list[Row], correction: str, level: float) -> list[str]:
+    """A p-value of so many draws is at least 1/(draws + 1); Holm multiplies the smallest by the number of pairs."""
+    pairs = len(tests.pairs)
+    decided = any(row["significant"] for row in rows)
+    if decided or correction != "holm" or not tests.draws or pairs / (tests.draws + 1) < level:
+        return []
+    needed = int(pairs / level) + 1
+    return [
+        f"too few draws to decide: with {tests.draws} draws and {pairs} pairs no corrected p can be below {level:g}; "
+        f"say --draws {needed} or compare fewer metrics."
+    ]
