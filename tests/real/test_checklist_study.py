@@ -12,7 +12,7 @@ from nlgauge.analyses._rows import chosen_panel, rated_rows
 from nlgauge.analyses.discrimination import discrimination
 from nlgauge.registry import get
 from nlgauge.studies import Sources
-from nlgauge.studies._compare import VERDICTS, compare
+from nlgauge.studies._compare import ABSENT, DIFFERS, EQUAL, WITHIN, compare
 from nlgauge.studies.checklist import BENCHMARKS, listed_pairs
 from nlgauge.studies.checklist_transfer import KNOWN, family_correlations
 from nlgauge.table import Row
@@ -30,7 +30,7 @@ def rows_of(sources: Sources, table: str) -> list[Row]:
 
 def counts(rows: list[Row]) -> tuple[int, ...]:
     found = Counter(row["verdict"] for row in rows)
-    return tuple(found[v] for v in VERDICTS if v != "other model")
+    return tuple(found[v] for v in (EQUAL, WITHIN, DIFFERS, ABSENT))
 
 
 # equal, within tolerance, differs, not computable
