@@ -226,3 +226,17 @@ def test_references_are_shown_on_demand() -> None:
     prompt = next(iter(judge.decided().requests(samples))).body["messages"][-1]["content"]
     assert "## Reference summary\nthe one" in prompt
     assert "the other" in prompt
+
+
+def test_a_notebook_with_its_own_loop_can_ask_too(serve: Serve) -> None:
+    import asyncio
+
+    request = Request(
+        f"{serve().base_url}/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "x"}]}
+    )
+
+    async def cell() -> Any:
+        return ask([request], Memory(), QUICK)
+
+    (reply,) = asyncio.run(cell()).values()
+    assert isinstance(reply, Reply)

@@ -27,7 +27,9 @@ ADDS = {
     "neural": "neural encoders, the alignment estimators",
     "judges": "`nlgauge judge`: LLM judges over HTTP",
     "explore": "`nlgauge explore`: the local page",
-    "ray": "`--engine ray`: more than one machine",
+    "figures": "figures as SVG, PNG and PDF",
+    "docs": "building the docs site",
+    "ray": "for the engine of a later version",
     "boost": "the analysis 'predictability'",
 }
 GROUPS = ("all", "dev")  # of others, not asked about by themselves

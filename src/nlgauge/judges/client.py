@@ -10,7 +10,8 @@ import asyncio
 import random
 import ssl
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -79,8 +80,19 @@ def ask(
     left = run.open(requests)
     first = next(left, None)
     if first is not None:
-        asyncio.run(run.all(chain([first], left)))
+        _finished(run.all(chain([first], left)))
     return run.found
+
+
+def _finished(work: Coroutine[Any, Any, None]) -> None:
+    """Run it to its end; where a loop is running already (a notebook), in a thread beside it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+    with ThreadPoolExecutor(1) as beside:
+        beside.submit(asyncio.run, work).result()
 
 
 class _Run:
