@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,10 +51,19 @@ def best_of_each(a: Any, b: Any) -> tuple[Any, Any]:
     >>> [part.tolist() for part in best_of_each(np.eye(2), np.array([[3.0, 1.0]]))]
     [[3.0, 1.0], [3.0]]
     """
+    of_a, of_b = best_of_parts(a, b, [0])
+    return of_a[:, 0], of_b
+
+
+def best_of_parts(a: Any, b: Any, firsts: Sequence[int]) -> tuple[Any, Any]:
+    """As `best_of_each`, b several tables on top of each other that begin at `firsts`: rows of a × tables, and rows of b.
+
+    One large product instead of many small ones: on a busy machine each of them waits for its threads.
+    """
     step = max(1, BLOCK // max(1, len(b)))
-    of_a, of_b = np.empty(len(a), a.dtype), np.full(len(b), -np.inf, b.dtype)
+    of_a, of_b = np.empty((len(a), len(firsts)), a.dtype), np.full(len(b), -np.inf, b.dtype)
     for at in range(0, len(a) if len(b) else 0, step):
         near = a[at : at + step] @ b.T
-        of_a[at : at + step] = near.max(axis=1)
+        of_a[at : at + step] = np.maximum.reduceat(near, firsts, axis=1)
         np.maximum(of_b, near.max(axis=0), out=of_b)
     return of_a, of_b

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import _baseline
 from nlgauge.metrics._base import Batch, Facts, Scores, metric, signature
 from nlgauge.metrics._pairs import MultiRef, Pair, Side, check_multiref, over_pairs
-from nlgauge.metrics._transport import best_of_each
+from nlgauge.metrics._transport import best_of_each, best_of_parts
 
 if TYPE_CHECKING:
     from nlgauge.alignment.embeddings import Embeddings
@@ -114,7 +115,11 @@ class BertScoring(Contextual):
 
     def _plain(self, batch: Batch, pairs: list[Pair]) -> list[float]:
         weigh = piece_weights(batch, self.side, self.encoder, self.idf)
-        return [_part(bert_score(a, b, weigh(a), weigh(b)), self.of) for a, b in self._encoded(batch, pairs)]
+        found: list[float] = []
+        for _, same in groupby(self._encoded(batch, pairs), key=lambda pair: id(pair[0])):
+            mine, others = zip(*same, strict=True)
+            found += [_part(pr, self.of) for pr in bert_scores(mine[0], others, weigh)]
+        return found
 
     def _zero(self, batch: Batch) -> float:
         """What counts as 0 after rescaling."""
@@ -152,13 +157,21 @@ def idf(texts: Sequence[str], pieces: Callable[[Sequence[str]], Any]) -> dict[in
     return {piece: math.log((len(texts) + 1) / (n + 1)) for piece, n in seen.items()}
 
 
-def bert_score(a: Encoded, b: Encoded, of_a: Any, of_b: Any) -> tuple[float, float]:
-    """Precision and recall of a against b, tokens weighted."""
-    p, r = best_of_each(a.unit, b.unit)
-    p, r = p[a.prefix : len(p) - a.suffix], r[b.prefix : len(r) - b.suffix]
-    if not len(p) or not len(r) or not of_a.sum() or not of_b.sum():
-        return math.nan, math.nan
-    return float(p @ of_a / of_a.sum()), float(r @ of_b / of_b.sum())
+def bert_scores(
+    a: Encoded, others: Sequence[Encoded], weigh: Callable[[Encoded], Any]
+) -> list[tuple[float, float]]:
+    """Precision and recall of a against each of the others, tokens weighted."""
+    ends = np.cumsum([len(b.unit) for b in others])
+    of_a, of_b = best_of_parts(a.unit, np.concatenate([b.unit for b in others]), [0, *ends[:-1].tolist()])
+    counts = weigh(a)
+    found = []
+    for p, r, b in zip(of_a.T, np.split(of_b, ends[:-1]), others, strict=True):
+        p, r, of_others = p[a.prefix : len(p) - a.suffix], r[b.prefix : len(r) - b.suffix], weigh(b)
+        if not len(p) or not len(r) or not counts.sum() or not of_others.sum():
+            found.append((math.nan, math.nan))
+        else:
+            found.append((float(p @ counts / counts.sum()), float(r @ of_others / of_others.sum())))
+    return found
 
 
 def _part(pr: tuple[float, float], of: Part) -> float:
