@@ -50,6 +50,18 @@ def test_the_best_window_is_chosen_per_sentence_by_its_mean(minilm: Encoder) -> 
     np.testing.assert_allclose(found.scores, np.clip(expected, 0, 1), atol=1e-5)
 
 
+def test_a_sentence_read_by_itself_is_not_coloured_by_its_neighbours(minilm: Encoder) -> None:
+    expected = []
+    for first, last in sentence_spans(OUTPUT):
+        alone = unit(minilm, OUTPUT[first:last], 4)
+        near = np.stack([(alone @ unit(minilm, w, 4).T).max(axis=1) for w in windows(SOURCE, 2)], axis=1)
+        expected += near[:, near.mean(axis=0).argmax()].tolist()
+    found = align(OUTPUT, SOURCE, layer=4, window=2, match="sentence")
+    np.testing.assert_allclose(found.scores, np.clip(expected, 0, 1), atol=1e-5)
+    assert "".join(found.tokens) == OUTPUT.replace(" ", "")
+    assert found.scores.tolist() != align(OUTPUT, SOURCE, layer=4, window=2, match="best").scores.tolist()
+
+
 def test_several_texts_on_the_right_are_one_pool(minilm: Encoder) -> None:
     both = align(OUTPUT, [SOURCE, OUTPUT])
     np.testing.assert_allclose(both.scores, 1.0, atol=1e-5)

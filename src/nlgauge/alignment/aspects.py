@@ -53,13 +53,13 @@ def _aspect(equation: str, names: str, paper: Form, chosen: Form | None = None) 
 ASPECTS = {
     "consistency": _aspect(
         "2", "factual correctness, faithfulness, no hallucination",
-        Form("mean(y>x)", Settings(layer=4, window=2, match="best", sharp=2.0)),
-        Form("half(y>x)", Settings(layer=4, window=2, match="best", sharp=3.0)),
+        Form("mean(y>x)", Settings(layer=2, window=2, match="sentence")),
+        Form("half(y>x)", Settings(layer=2, window=2, match="sentence", sharp=2.0)),
     ),
     "relevance": _aspect(
         "3", "content selection, importance",
         Form("mean(r>y) * mean(y>x)", Settings(layer=6, window=2, unit="word")),
-        Form("mean(r>y) / mean(r>x) * mean(y>x)", Settings(layer=6, window=2, unit="word")),
+        Form("mean(r>y) / mean(r>x) * mean(y>x)", Settings(layer=6, window=2, match="best", unit="word")),
     ),
     "preservation": _aspect(
         "4", "semantic similarity",
@@ -74,7 +74,7 @@ ASPECTS = {
     "groundedness": _aspect(
         "6", "knowledge usage",
         Form("sum(y>c)", Settings(layer=6, window=1, sharp=2.0, stop=True, unit="word")),
-        Form("sqrt(distinct(y>c))", Settings(layer=6, window=1, sharp=3.0, stop=True, unit="word")),
+        Form("sqrt(distinct(y>c))", Settings(layer=6, window=2, match="sentence", sharp=3.0, stop=True)),
     ),
     "dialogue": _aspect(
         "Table F.6", "understandable, natural, maintains context, overall",

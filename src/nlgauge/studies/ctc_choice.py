@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from nlgauge.alignment.aspects import ASPECTS, Settings, counted, pair_of
-from nlgauge.alignment.encoder import Encoded, encoder
+from nlgauge.alignment.encoder import encoder
 from nlgauge.alignment.estimate import Alignment, Pair
 from nlgauge.alignment.expression import AGGREGATES, Expression, Term, parse
-from nlgauge.alignment.matching import maxima, scores, side, windows_of
+from nlgauge.alignment.matching import maxima, reading, scores, side, spans_of, windows_of
 from nlgauge.metrics import metric_from_spec
 from nlgauge.metrics.ctc import samples_of
 from nlgauge.scoring.store import Store
@@ -33,6 +33,7 @@ from nlgauge.studies.ctc import ABSTRACTIVE, Case, Sets, Tell, cases, correlatio
 from nlgauge.table import Layout, Row, Table
 
 LAYERS, WINDOWS, SHARP = (1, 2, 3, 4, 5, 6), (0, 1, 2), (1.0, 2.0, 3.0)
+MATCH = ("all", "best", "sentence")
 TOGETHER = 8  # sources whose texts are encoded together: bounds memory
 
 
@@ -50,7 +51,7 @@ class Task:
         layers, sizes = (
             (LAYERS[2:], tuple(w for w in self.windows if w != 1)) if quick else (LAYERS, self.windows)
         )
-        places = [(w, m) for w in sizes for m in (("all", "best") if w else ("all",))]
+        places = [(w, m) for w in sizes for m in (MATCH if w else MATCH[:1])]
         for (window, match), sharp, unit, stop, layer in itertools.product(
             places, SHARP, ("piece", "word"), (False, True), layers
         ):
@@ -68,7 +69,10 @@ TASKS = {
         Task("abstractive", Case("D.4", "qags-xsum", "consistency", ""), ("mean(y>x)", "low(y>x)", "half(y>x)")),
         Task(
             "relevance", Case("D.3", "summeval", "relevance", "", 11, 0),
-            ("mean(r>y) * mean(y>x)", "harmonic(mean(r>y), mean(y>x))", "mean(r>y) / mean(r>x) * mean(y>x)"),
+            (
+                "mean(r>y) * mean(y>x)", "harmonic(mean(r>y), mean(y>x))", "mean(r>y) / mean(r>x) * mean(y>x)",
+                "mean(r>y) * half(y>x)", "harmonic(mean(r>y), mean(y>r)) * mean(y>x)",
+            ),
         ),
         Task(
             "preservation", Case("E.1", "yelp", "preservation", "", 0, 0),
@@ -86,8 +90,10 @@ class Recorded:
 
     rows: list[dict[Term, Pair]]  # one per sample, or per sample and reference
     owner: Any  # the sample that a row belongs to
-    found: dict[Pair, dict[tuple[int, int], Any]]
-    tokens: dict[str, Encoded]
+    found: dict[
+        Pair, dict[tuple[int, int, bool], Any]
+    ]  # by layer, window size, and whether sentences of a are read alone
+    spans: dict[tuple[str, bool], Any]
     kept: dict[Any, Any] = field(default_factory=dict)
 
     def number(self, name: str, term: Term, s: Settings) -> Any:
@@ -103,10 +109,13 @@ class Recorded:
         return self.kept[key]
 
     def _alignment(self, pair: Pair, s: Settings) -> Alignment:
-        a = self.tokens[pair.a]
-        near = self.found[pair][s.layer or 0, 0 if pair.whole else s.window]
-        spans = np.stack([a.pieces.starts, a.pieces.ends], axis=1).reshape(-1, 2)
-        return counted(Alignment(pair.a, spans, scores(pair.a, a, near, s.match, s.sharp)), s.stop, s.unit)  # type: ignore[arg-type]
+        window = 0 if pair.whole else s.window
+        alone = s.match == "sentence" and window > 0
+        spans = self.spans[pair.a, alone]
+        near = self.found[pair][s.layer or 0, window, alone]
+        return counted(
+            Alignment(pair.a, spans, scores(pair.a, spans, near, s.match, s.sharp)), s.stop, s.unit
+        )  # type: ignore[arg-type]
 
     def values(self, expression: Expression, s: Settings) -> Any:
         """One value per sample, the mean over its references where there are some."""
@@ -132,35 +141,33 @@ def record(
     groups: dict[Any, list[Pair]] = {}
     for i, row in zip(owner, rows, strict=True):
         groups.setdefault((samples[i]["x"], samples[i]["c"]), []).extend(row.values())
-    found: dict[Pair, dict[tuple[int, int], Any]] = {}
-    tokens: dict[str, Encoded] = {}
+    done = Recorded(rows, np.array(owner), {}, {})
     waiting = list(groups.values())
     for at in range(0, len(waiting), TOGETHER):
         pairs = list(dict.fromkeys(p for group in waiting[at : at + TOGETHER] for p in group))
-        _match(pairs, layers, sizes, found, tokens)
+        _match(pairs, layers, sizes, done)
         tell(f"{min(at + TOGETHER, len(waiting))} of {len(waiting)} inputs matched")
-    return Recorded(rows, np.array(owner), found, tokens)
+    return done
 
 
-def _match(
-    pairs: list[Pair],
-    layers: Sequence[int],
-    sizes: Sequence[int],
-    found: dict[Pair, Any],
-    tokens: dict[str, Encoded],
-) -> None:
+def _match(pairs: list[Pair], layers: Sequence[int], sizes: Sequence[int], done: Recorded) -> None:
     """Encode the texts of these pairs once, and keep the maxima of every layer and window size."""
     sizes_of = {p: (0,) if p.whole else tuple(sizes) for p in pairs}
     parts = {(p.b, n): [w for t in p.b for w in windows_of(t, n)] for p in pairs for n in sizes_of[p]}
-    texts = list(dict.fromkeys([*(p.a for p in pairs), *(w for ws in parts.values() for w in ws)]))
+    ways = {(p, False): [(0, p.a)] for p in pairs}
+    ways |= {(p, True): reading(p, "sentence", max(sizes)) for p in pairs if any(sizes_of[p])}
+    mine = (text for way in ways.values() for _, text in way)
+    texts = list(dict.fromkeys([*mine, *(w for ws in parts.values() for w in ws)]))
     vectors = dict(zip(texts, encoder().encode(texts, layers), strict=True))
     for layer in layers:
         sides = {key: side([vectors[w][layer] for w in ws]) for key, ws in parts.items()}
-        for p in pairs:
-            e = vectors[p.a][layer]
-            tokens[p.a] = Encoded(e.pieces, e.unit[:0], e.norms[:0], 0, 0)  # the pieces only
+        for (p, alone), way in ways.items():
+            read = [(first, vectors[text][layer]) for first, text in way]
+            done.spans[p.a, alone] = spans_of(read)
             for n in sizes_of[p]:
-                found.setdefault(p, {})[layer, n] = maxima(e, sides[p.b, n]).astype(np.float32)
+                if n or not alone:
+                    near = np.concatenate([maxima(e, sides[p.b, n]) for _, e in read])
+                    done.found.setdefault(p, {})[layer, n, alone] = near.astype(np.float32)
 
 
 def grid(task: Task, sets: Sets, quick: bool = False) -> list[Row]:
