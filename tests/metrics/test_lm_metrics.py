@@ -99,11 +99,16 @@ def test_a_score_has_no_batch_mates_and_shared_beginnings_change_nothing(lm: str
     passes = []
     read = model._read
     monkeypatch.setattr(model, "_read", lambda *given: passes.append(len(given[0])) or read(*given))
+    assert model.packs  # what is shared is not repeated: continuations stand in one row, blind to each other
+    passes.clear()
     together = model.told(asked)
     assert len(passes) == 2  # the source once, and once more with the turn that two of them share
     for q, told in zip(asked, together, strict=True):
         assert np.allclose(told.logs, logs(lm, [CLS, *ids(q[0])], ids(q[1])), atol=1e-4)
         assert np.allclose(told.logs, model.told([q])[0].logs, atol=1e-5)
+    monkeypatch.setattr(model, "packs", False, raising=False)  # a model that cannot: one row for each
+    for told, repeated in zip(together, model.told(asked), strict=True):
+        assert np.allclose(told.logs, repeated.logs, atol=1e-5)
 
 
 def test_a_text_longer_than_the_model_is_read_in_windows_and_noted(tmp_path: Path) -> None:
@@ -175,7 +180,7 @@ def test_fed_is_the_difference_of_mean_losses_over_the_whole_dialogue(lm: str) -
 
 def test_contrast_is_the_log_of_the_difference_of_probabilities(lm: str, tmp_path: Path) -> None:
     weak = build("gpt2", tmp_path, seed=1)
-    found = scores(f"contrastscore(gamma=0.4, expert={lm!r}, amateur={weak!r})")
+    found = scores(f"lm-contrast(gamma=0.4, expert={lm!r}, amateur={weak!r})")
     before, target = [CLS, *ids(SOURCES[0])], ids(OUTPUTS[0])
     gap = np.abs(np.exp(logs(lm, before, target)) - 0.4 * np.exp(logs(weak, before, target)))
     assert found.values[0] == pytest.approx(float(np.log(gap).mean()), abs=1e-3)
@@ -189,7 +194,7 @@ def test_contrast_of_models_with_different_tokens_is_one_clear_line(
     other = build("gpt2", tmp_path, seed=1)
     monkeypatch.setattr(likelihood(other), "ids", lambda text: [1])
     with pytest.raises(NlgaugeError, match="different tokens"):
-        scores(f"contrastscore(expert={lm!r}, amateur={other!r})")
+        scores(f"lm-contrast(expert={lm!r}, amateur={other!r})")
 
 
 @pytest.mark.parametrize(
@@ -200,7 +205,7 @@ def test_contrast_of_models_with_different_tokens_is_one_clear_line(
         ("lm-score(per='word')", "use token or text"),
         ("fed(aspect='interestin')", "Did you mean 'interesting'"),
         ("follow-up(aspect='fluent')", "interesting, informative"),
-        ("contrastscore(gamma=2)", "between 0 and 1"),
+        ("lm-contrast(gamma=2)", "between 0 and 1"),
         ("perplexity(lm='./nowhere')", "lm='./nowhere': no such folder"),
         ("perplexity(lm='')", "name a model"),
     ],

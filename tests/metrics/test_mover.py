@@ -179,7 +179,7 @@ def test_a_text_longer_than_the_language_model_is_read_in_windows(tiny: dict[str
     import torch
     from transformers import AutoModelForCausalLM
 
-    from nlgauge.metrics._causal import causal
+    from nlgauge.metrics._likelihood import likelihood
 
     words = ("a cat sat on the mat the dog ate tea is " * 2).split()
     ids = [WORDS.index(w) for w in words]
@@ -194,9 +194,9 @@ def test_a_text_longer_than_the_language_model_is_read_in_windows(tiny: dict[str
         each = scores[torch.arange(window.shape[1] - 1), window[0, 1:]]
         total += float(each[-(new - end) if end else 0 :].sum())
         end = new
-    assert causal(tiny["lm"]).log_likelihoods([" ".join(words)])[0] == pytest.approx(
-        total / (len(ids) - 1), abs=1e-5
-    )
+    (told,) = likelihood(tiny["lm"]).told([("", " ".join(words))], start=False)
+    assert told.mean == pytest.approx(total / (len(ids) - 1), abs=1e-5)
+    assert told.windows
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,36 @@ def test_unieval_over_references_and_overall(t5: str) -> None:
     assert overall == pytest.approx((natural + informed) / 2, abs=1e-9)
 
 
+# As the authors' program puts them to the model (`add_question` in its utils.py); o output, s source, c context, r reference.
+QUESTIONS = {
+    ("summarization", "fluency"): "Is this a fluent paragraph? </s> paragraph: {o}",
+    ("summarization", "coherence"): "Is this a coherent summary to the document? </s> summary: {o} </s> document: {s}",
+    ("summarization", "consistency"): "Is this claim consistent with the document? </s> claim: {o} </s> document: {s}",
+    ("summarization", "relevance"): "Is this summary relevant to the reference? </s> summary: {o} </s> reference: {r}",
+    ("dialogue", "naturalness"): "Is this a natural response in the dialogue? </s> response: {o}",
+    ("dialogue", "coherence"): "Is this a coherent response given the dialogue history? </s> response: {o} </s> dialogue history: {s}",
+    ("dialogue", "engagingness"): "Is this an engaging and informative response according to the dialogue history and fact? </s> "
+    "response: {o} </s> dialogue history: {s} </s> fact: {c}",
+    ("dialogue", "groundedness"): "Is this response consistent with knowledge in the fact? </s> response: {o} </s> fact: {c}",
+    ("dialogue", "understandability"): "Is this an understandable response in the dialogue? </s> response: {o}",
+    ("data2text", "naturalness"): "Is this a fluent utterance? </s> utterance: {o}",
+    ("data2text", "informativeness"): "Is this sentence informative according to the reference? </s> sentence: {o} </s> reference: {r}",
+    ("fact", "consistency"): "Is this claim consistent with the document? </s> claim: {o} </s> document: {s}",
+}  # fmt: skip
+
+
+def test_every_aspect_of_unieval_asks_the_question_that_the_weights_were_trained_on(t5: str) -> None:
+    from nlgauge.metrics.unieval import TASKS
+
+    assert set(QUESTIONS) == {(task, aspect) for task, aspects in TASKS.items() for aspect in aspects}
+    for (task, aspect), question in QUESTIONS.items():
+        found = scores(f"unieval(task='{task}', aspect='{aspect}', model={t5!r})").values[
+            1
+        ]  # one sentence, one reference
+        text = question.format(o=OUTPUTS[1], s=SOURCES[1], c=CONTEXTS[1], r=REFERENCES[1][0])
+        assert found == pytest.approx(yes(t5, f"question: {text}"), abs=1e-5)
+
+
 def test_every_task_of_unieval_says_what_it_needs() -> None:
     needs = {("summarization", "relevance"): {"references"}, ("dialogue", "groundedness"): {"context"},
              ("dialogue", "naturalness"): set(), ("dialogue", "overall"): {"source", "context"},

@@ -13,6 +13,7 @@ class ByName:
     """`models()` says which options name a model: option -> name or folder."""
 
     facts: Facts
+    instead = ""  # a metric of the same kind with weights inside a package
 
     def models(self) -> dict[str, str]:
         named: dict[str, str] = {"model": self.model}  # type: ignore[attr-defined]
@@ -22,7 +23,7 @@ class ByName:
         """Packages and folders; a name of the hub is looked for when the model is loaded."""
         from nlgauge.metrics._models import check_ready
 
-        check_ready(self.facts.name, **self.models())
+        check_ready(self.facts.name, self.instead, **self.models())
 
     def _tell(self, needs: Iterable[str], bounds: tuple[float, float] | None = None) -> None:
         """What the texts must have, and the bounds, depend on options, so on the instance."""

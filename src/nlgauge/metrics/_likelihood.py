@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SHARE = 16  # tokens that must be common to be worth a pass of their own
 NEW_TOKENS = 1024  # of a batch: their logits over the vocabulary are the largest thing in memory
 ALL_TOKENS = 8192  # with what they share, which is kept for each row
+PACK = 256  # tokens in one row, where what they share is shorter: each sees all, masked
 Question = tuple[str, str]  # context, target
 
 
@@ -125,6 +126,11 @@ class Likelihood:
 
     def _together(self, rows: list[Row], depth: int, past: Any) -> Iterator[tuple[Row, Array]]:
         sizes = [len(r.ids) - depth for r in rows]
+        if depth and len(rows) > 1 and self.packs:
+            for places in _fitting(sizes, min(NEW_TOKENS, max(depth, PACK))):
+                some = [rows[i] for i in places]
+                yield from zip(some, self._packed(some, depth, past), strict=True)
+            return
         widest = max(sizes, default=1)
         # What is shared is repeated for each row.
         budget = min(NEW_TOKENS, max(1, ALL_TOKENS // (depth + widest)) * widest)
@@ -146,9 +152,51 @@ class Likelihood:
         found = []
         for k, row in enumerate(rows):
             first, last = row.first - depth, len(row.ids) - depth
-            asked = logits[k, first - 1 : last - 1].float()
-            logs = asked.gather(1, table[k, first:last, None])[:, 0] - asked.logsumexp(dim=1)
-            found.append(logs.double().cpu().numpy())
+            found.append(_logs(logits[k, first - 1 : last - 1], table[k, first:last]))
+        return found
+
+    @functools.cached_property
+    def packs(self) -> bool:
+        """Whether the model takes several continuations in one row, each blind to the others: tried on a few tokens.
+
+        What they share is then not repeated for each of them. A sliding window would show only in longer texts.
+        """
+        config = self.model.config
+        if getattr(config, "sliding_window", None) and getattr(config, "use_sliding_window", True):
+            return False
+        first = [i % config.vocab_size for i in range(1, 5)]
+        rows = [Row((*first, *(i % config.vocab_size for i in more)), 4) for more in ((5, 6, 7), (8, 9))]
+        with threads():
+            try:
+                memory = self._read(first[:3], None, 0)
+                found = self._packed(rows, 3, memory) if memory is not None else []
+            except (TypeError, ValueError, RuntimeError):
+                return False
+            alone = [self._batch([r.ids], [r], 0, None)[0] for r in rows]
+        return len(found) == 2 and all(
+            np.allclose(a, b, atol=1e-3) for a, b in zip(found, alone, strict=True)
+        )
+
+    def _packed(self, rows: Sequence[Row], depth: int, past: Any) -> list[Array]:
+        import torch
+
+        sizes = [len(r.ids) - depth for r in rows]
+        table = torch.tensor([[t for r in rows for t in r.ids[depth:]]], device=self.model.device)
+        mine = torch.repeat_interleave(torch.arange(len(rows)), torch.tensor(sizes))
+        place = torch.cat([torch.arange(depth, depth + n) for n in sizes])
+        seen = (mine[:, None] == mine[None]) & (place[:, None] >= place[None])
+        seen = torch.cat([torch.ones((len(place), depth), dtype=torch.bool), seen], dim=1)
+        kind = self.model.dtype
+        mask = torch.zeros(seen.shape, dtype=kind).masked_fill(~seen, torch.finfo(kind).min)
+        logits = self.model(
+            input_ids=table, attention_mask=mask[None, None].to(table.device), position_ids=place[None].to(table.device),
+            past_key_values=_fork(past, 1), use_cache=True,
+        ).logits[0]  # fmt: skip
+        found, begin = [], 0
+        for row, n in zip(rows, sizes, strict=True):
+            first = begin + row.first - depth
+            found.append(_logs(logits[first - 1 : begin + n - 1], table[0, first : begin + n]))
+            begin += n
         return found
 
     def _windowed(self, row: Row) -> Array:
@@ -161,6 +209,29 @@ class Likelihood:
             found += self._batch([part.ids], [part], 0, None)
             at = end
         return np.concatenate(found)
+
+
+def _logs(logits: Any, ids: Any) -> Array:
+    """Log-probabilities of the ids, each asked for at the place before it."""
+    asked = logits.float()
+    found: Array = (asked.gather(1, ids[:, None])[:, 0] - asked.logsumexp(dim=1)).double().cpu().numpy()
+    return found
+
+
+def _fitting(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Places in runs whose sizes sum to at most `most`, or of one.
+
+    >>> list(_fitting([3, 4, 9, 2], 8))
+    [[0, 1], [2], [3]]
+    """
+    some: list[int] = []
+    for i, n in enumerate(sizes):
+        if some and sum(sizes[k] for k in some) + n > most:
+            yield some
+            some = []
+        some.append(i)
+    if some:
+        yield some
 
 
 def _fork(past: Any, n: int) -> Any:

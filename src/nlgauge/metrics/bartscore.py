@@ -41,6 +41,8 @@ class BartScore(ByName):
     at: Literal["source", "target"] = "source"
     model: str = "facebook/bart-large-cnn"
 
+    instead = "lm-score"
+
     def __post_init__(self) -> None:
         check_multiref("bartscore", self.references)
         if self.direction not in NEEDS:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics._base import Batch, Scores, metric
+from nlgauge.metrics._base import Batch, Scores, metric, signature
 from nlgauge.metrics._byname import ByName
 from nlgauge.metrics._pairs import MultiRef, check_multiref
 from nlgauge.metrics._samples import able, fold
@@ -20,14 +19,15 @@ from nlgauge.metrics._samples import able, fold
     year=2020,
     cite="sellam-etal-2020-bleurt",
     extra="neural",
-    weights="a BLEURT checkpoint for transformers (Elron/bleurt-base-512 and others) by name or folder",
+    weights="a BLEURT checkpoint by name or folder: Google's own (bleurt-base-128 …; converted on first use) or one for "
+    "transformers (Elron/bleurt-base-512)",
 )
 @dataclass(frozen=True)
 class Bleurt(ByName):
     """A trained regression of human ratings on the pair of reference and output.
 
-    model: a checkpoint in transformers' form with one label; Google's own (TensorFlow) must be converted first. The scale
-    is the checkpoint's; most values lie between -1.5 and 1.
+    model: a folder as Google publishes it (bleurt-tiny, -base, -large; converted once, without TensorFlow), or a checkpoint in
+    transformers' form with one label. The scale is the checkpoint's; most values lie between -1.5 and 1.
     """
 
     model: str = "Elron/bleurt-base-512"
@@ -37,16 +37,24 @@ class Bleurt(ByName):
         check_multiref("bleurt", self.references)
 
     def ready(self) -> None:
-        folder = Path(self.model).expanduser()
-        if (folder / "saved_model.pb").is_file() or (folder / "bleurt_config.json").is_file():
-            raise NlgaugeError(
-                f"bleurt: model='{self.model}' is a TensorFlow checkpoint; convert it to transformers' form "
-                "(config.json, model.safetensors, tokenizer.json) where TensorFlow is installed, then name that folder."
-            )
+        from nlgauge.metrics._bleurt import check, is_google
+
         super().ready()
+        if is_google(self.model):
+            check(self.model)
+
+    def folder(self) -> str:
+        """Name or folder of the weights in transformers' form."""
+        from nlgauge.metrics._bleurt import converted, is_google
+
+        return converted(self.model) if is_google(self.model) else self.model
 
     @property
     def signature(self) -> str:
+        from nlgauge.metrics._bleurt import is_google, place
+
+        if is_google(self.model):  # its weights are in files of another kind
+            return signature(model=place(self.model).name, refs=self.references)
         return self._signature(refs=self.references)
 
     def score(self, batch: Batch) -> Scores:
@@ -55,7 +63,7 @@ class Bleurt(ByName):
         found = able(batch, self.facts.needs)
         if not found.samples:
             return found.scores([])
-        model = classifier(self.model)
+        model = classifier(self.folder())
         if (labels := int(model.model.config.num_labels)) != 1:
             raise NlgaugeError(f"bleurt: model='{self.model}' has {labels} labels; a BLEURT has one.")
         told = model.logits([(r, s.output) for s in found.samples for r in s.references])

@@ -1,82 +1,59 @@
-"""ContrastScore: what a strong language model believes and a weak one does not."""
+"""ContrastScore of paper 003: how close output and source lie for a sentence encoder that was trained by contrast."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics._base import Batch, Scores, metric
-from nlgauge.metrics._byname import ByName
-from nlgauge.metrics._pairs import MultiRef, check_multiref
-from nlgauge.metrics._samples import able, fold
-from nlgauge.metrics.lm import DIRECTIONS, WINDOWS, Direction, LmScore
+from nlgauge.metrics._pairs import Pair, over_pairs
+from nlgauge.metrics.embedding import Contextual
 
-LEAST = 1e-12  # a difference of exactly nothing would be minus infinity
+LAST = -1
 
 
 @metric(
     "contrastscore",
-    family="likelihood",
+    family="embedding",
     needs=("source",),
-    bounds=(-math.inf, 0.0),
-    year=2025,
-    cite="wang-etal-2025-contrastscore",
+    bounds=(-1.0, 1.0),
+    year=2022,
+    cite="belouadi-eger-2023-uscore",
     extra="neural",
-    weights="two causal language models with one tokenizer, as Qwen/Qwen2.5-3B and Qwen/Qwen2.5-0.5B, by name or folder",
+    weights="a sentence encoder trained by contrast, by name or folder; the authors' (from xlm-roberta-base) are not published",
 )
 @dataclass(frozen=True)
-class ContrastScore(ByName):
-    """Mean over the output's tokens of log |p(expert) − gamma · p(amateur)|, given the source.
+class ContrastScore(Contextual):
+    """Cosine of the sentence vectors of output and source, each the mean over all tokens of the last layer.
 
-    direction as in lm-score. The two models must cut texts into the same tokens. gamma between 0 (the expert alone) and 1;
-    the default is ours.
+    encoder has no default, as the authors train theirs for each pair of languages and do not publish it: across languages
+    sentence-transformers/LaBSE is of the kind (though it saw parallel text), within English 'minilm' is at hand.
     """
 
-    direction: Direction = "s-h"
-    gamma: float = 0.1
-    join: str = "\n"
-    references: MultiRef = "mean"
-    expert: str = "Qwen/Qwen2.5-3B"
-    amateur: str = "Qwen/Qwen2.5-0.5B"
+    encoder: str = ""
 
-    def __post_init__(self) -> None:
-        check_multiref("contrastscore", self.references)
-        if self.direction not in DIRECTIONS:
-            raise NlgaugeError(f"contrastscore: direction='{self.direction}'; use {', '.join(DIRECTIONS)}.")
-        if not 0 <= self.gamma <= 1:
-            raise NlgaugeError(f"contrastscore: gamma={self.gamma}; between 0 and 1.")
-        self._tell(DIRECTIONS[self.direction])
+    layer = LAST
+    side = "source"
 
-    def models(self) -> dict[str, str]:
-        return {"expert": self.expert, "amateur": self.amateur}
+    def ready(self) -> None:
+        if not self.encoder.strip():
+            raise NlgaugeError(
+                "contrastscore: encoder='': name a sentence encoder, as sentence-transformers/LaBSE across languages, a "
+                "folder, or 'minilm' within English (the authors' own are not published)."
+            )
+        super().ready()
 
     @property
     def signature(self) -> str:
-        refs = self.references if "references" in self.facts.needs else None
-        return self._signature(dir=self.direction, gamma=self.gamma, join=self.join, refs=refs)
+        return self._signature(pool="mean")
 
     def score(self, batch: Batch) -> Scores:
-        from nlgauge.metrics._likelihood import answers, likelihood
+        self.ready()
 
-        found = able(batch, self.facts.needs)
-        ask = LmScore(self.direction, join=self.join).questions
-        asked = [ask(s) for s in found.samples]
-        flat = [q for each in asked for q in each]
-        for target in dict.fromkeys(t for _, t in flat):
-            if likelihood(self.expert).ids(target) != likelihood(self.amateur).ids(target):
-                raise NlgaugeError(
-                    f"contrastscore: '{self.expert}' and '{self.amateur}' cut texts into different tokens; take two models "
-                    "of one family."
-                )
-        both = [answers(batch, name).of(flat) for name in (self.expert, self.amateur)]
-        values = []
-        for strong, weak in zip(*both, strict=True):
-            gap = np.abs(np.exp(strong.logs) - self.gamma * np.exp(weak.logs))
-            values.append(float(np.log(np.maximum(gap, LEAST)).mean()) if len(gap) else math.nan)
-        counts = [len(each) for each in asked]
-        windows = [float(a.windows or b.windows) for a, b in zip(*both, strict=True)]
-        found.note(fold(windows, counts, "max"), WINDOWS)
-        return found.scores(fold(values, counts, self.references))
+        def score(pairs: list[Pair]) -> list[float]:
+            vectors = [(a.mean(), b.mean()) for a, b in self._encoded(batch, pairs)]
+            return [float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b))) for a, b in vectors]
+
+        return over_pairs(batch, "source", score)

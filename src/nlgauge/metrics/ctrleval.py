@@ -92,9 +92,9 @@ class CtrlEval(ByName):
         self._tell(NEEDS[self.aspect], (0.0, 1.0) if self.aspect == "relevance" else None)
 
     def ready(self) -> None:
-        super().ready()
         if self.iwf and not Path(self.iwf).expanduser().is_file():
             raise NlgaugeError(f"ctrleval: iwf='{self.iwf}': no such file.")
+        super().ready()
 
     @property
     def signature(self) -> str:

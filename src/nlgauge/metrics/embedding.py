@@ -165,12 +165,13 @@ def bert_scores(
     of_a, of_b = best_of_parts(a.unit, np.concatenate([b.unit for b in others]), [0, *ends[:-1].tolist()])
     counts = weigh(a)
     found = []
-    for p, r, b in zip(of_a.T, np.split(of_b, ends[:-1]), others, strict=True):
-        p, r, of_others = p[a.prefix : len(p) - a.suffix], r[b.prefix : len(r) - b.suffix], weigh(b)
-        if not len(p) or not len(r) or not counts.sum() or not of_others.sum():
+    for of_mine, of_other, b in zip(of_a.T, np.split(of_b, ends[:-1]), others, strict=True):
+        p, r = of_mine[a.prefix : len(of_mine) - a.suffix], of_other[b.prefix : len(of_other) - b.suffix]
+        theirs = weigh(b)
+        if not len(p) or not len(r) or not counts.sum() or not theirs.sum():
             found.append((math.nan, math.nan))
         else:
-            found.append((float(p @ counts / counts.sum()), float(r @ of_others / of_others.sum())))
+            found.append((float(p @ counts / counts.sum()), float(r @ theirs / theirs.sum())))
     return found
 
 

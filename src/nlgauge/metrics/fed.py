@@ -114,6 +114,8 @@ class Fed(FollowUps):
     over: Literal["dialogue", "turn"] = "dialogue"
     lm: str = "microsoft/DialoGPT-large"
 
+    instead = "follow-up"
+
     def __post_init__(self) -> None:
         _checked("fed", self.aspect, turns("fed"))
         if self.over not in ("dialogue", "turn"):

@@ -16,6 +16,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics._base import Batch, Scores, metric
 from nlgauge.metrics._pairs import MultiRef, Pair, check_multiref, over_pairs
 from nlgauge.metrics.embedding import CHUNK, MULTILINGUAL, WEIGHTS, Contextual, piece_weights
+from nlgauge.metrics.lm import WINDOWS
 
 if TYPE_CHECKING:
     from nlgauge.alignment.embeddings import Embeddings
@@ -216,9 +217,9 @@ class XMoverScore(Moving):
             if path and not Path(path).expanduser().is_file():
                 raise NlgaugeError(f"xmoverscore: {option}='{path}': no such file.")
         if self.lm:
-            from nlgauge.metrics._causal import ready
+            from nlgauge.metrics._models import check_ready
 
-            ready("xmoverscore", self.lm)
+            check_ready("xmoverscore", lm=self.lm)
 
     def table(self, layers: list[Encoded], other: bool) -> Any:
         e = layers[0]
@@ -227,7 +228,7 @@ class XMoverScore(Moving):
 
     @property
     def signature(self) -> str:
-        from nlgauge.alignment.encoder import fingerprint
+        from nlgauge.metrics._models import fingerprint
 
         files = {k: _hash(getattr(self, k)) for k in ("clp", "umd") if getattr(self, k)}
         lm = f"{self.lm_weight}x{fingerprint(self.lm)}" if self.lm else None
@@ -237,15 +238,17 @@ class XMoverScore(Moving):
         found = super().score(batch)
         if not self.lm or not self.lm_weight:
             return found
-        from nlgauge.metrics._causal import causal
+        from nlgauge.metrics._likelihood import answers
 
         rows = np.flatnonzero(~np.isnan(found.values))
         texts = batch.texts.list()
-        likely = causal(self.lm).log_likelihoods([texts[batch.output[i]].strip() for i in rows])
-        for i, value in zip(rows.tolist(), likely, strict=True):
-            found.values[i] += self.lm_weight * value
-            if math.isnan(value):
+        likely = answers(batch, self.lm).of([("", texts[batch.output[i]].strip()) for i in rows], start=False)
+        for i, told in zip(rows.tolist(), likely, strict=True):
+            found.values[i] += self.lm_weight * told.mean
+            if math.isnan(told.mean):
                 found.reasons[i] = "one token only: nothing for the language model"
+            elif told.windows:
+                found.notes.setdefault(i, WINDOWS)
         return found
 
 

@@ -32,6 +32,10 @@ class Asking(ByName):
     def one(self, model: Answering, sample: Sample) -> float:
         raise NotImplementedError
 
+    def too_long(self, sample: Sample) -> bool:
+        """Whether a text does not fit a model that cannot read in windows."""
+        return False
+
     def score(self, batch: Batch) -> Scores:
         from nlgauge.metrics._answering import answering
 
@@ -39,7 +43,11 @@ class Asking(ByName):
         if not found.samples:
             return found.scores([])
         model = answering(self.qa, "qa")
-        return found.scores([self.one(model, s) for s in found.samples], "no question to ask")
+        values = [self.one(model, s) for s in found.samples]
+        for place, sample in zip(found.places, found.samples, strict=True):
+            if self.too_long(sample):
+                found.reasons[place] = "output longer than the question generator takes"
+        return found.scores(values, "no question to ask")
 
 
 @metric(
@@ -129,6 +137,12 @@ class Qags(Asking):
         shown = [self._shown(output, a, b) for a, b in spans]
         asked = seq2seq(self.qg, "qg").generate(shown, self.beams, 48) if shown else []
         return [(q, output[a:b]) for q, (a, b) in zip(asked, spans, strict=True) if q]
+
+    def too_long(self, sample: Sample) -> bool:
+        from nlgauge.metrics._seq2seq import seq2seq
+
+        model = seq2seq(self.qg, "qg")
+        return model.ids(self._shown(sample.output, 0, 0), model.longest)[1]
 
     def _shown(self, output: str, a: int, b: int) -> str:
         given = self.prompt.replace("{before}", output[:a]).replace("{after}", output[b:])
