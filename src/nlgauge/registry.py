@@ -12,6 +12,7 @@ import difflib
 import importlib
 import importlib.util
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -99,4 +100,9 @@ def _import_file(path: Path) -> None:
     if spec is None or spec.loader is None:
         raise NameUnknown(f"{path}: no such Python file.")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    sys.modules[spec.name] = module  # a dataclass with annotations as strings looks itself up there
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
