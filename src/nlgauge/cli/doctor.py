@@ -29,7 +29,7 @@ ADDS = {
     "explore": "`nlgauge explore`: the local page",
     "figures": "figures as SVG, PNG and PDF",
     "docs": "building the docs site",
-    "ray": "for the engine of a later version",
+    "ray": "scoring and resampling on a Ray cluster (--engine ray)",
     "boost": "the analysis 'predictability'",
 }
 GROUPS = ("all", "dev")  # of others, not asked about by themselves
