@@ -86,7 +86,7 @@ def metrics() -> str:
                 f"| `{f.name}` | {what} | {needs} | {'lower' if f.lower else 'higher'} | {bounds} | {f.year} | {f.extra or '–'} |"
             )
         lines.append("")
-    return "\n".join(lines) + (Path(__file__).parent / "metrics_beside.md").read_text(encoding="utf-8")
+    return "\n".join([*lines, ""]) + (Path(__file__).parent / "metrics_beside.md").read_text(encoding="utf-8")
 
 
 PAPERS = """# The five papers

@@ -67,7 +67,7 @@ def test_csv_reads_back(table: Table) -> None:
 def test_latex_is_booktabs_and_escapes(table: Table) -> None:
     tex = table.to_latex()
     assert r"\toprule" in tex and r"\bottomrule" in tex
-    assert r"a\_b & .123 & \textbf{$-.500$} & 10 \\" in tex
+    assert r"a\_b & 0.123 & \bfseries -0.500 & 10 \\" in tex
     assert r"50 \% \textless{}b\textgreater{}" in tex
 
 

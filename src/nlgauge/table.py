@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.writing import write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -169,19 +170,10 @@ class Table:
         return "\n".join(lines).rstrip() + "\n"
 
     def to_latex(self) -> str:
-        """A booktabs table; needs \\usepackage{booktabs}."""
-        header, body = self.grid()
-        lines = [
-            r"\begin{table}[t]", r"  \centering", r"  \small", rf"  \begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
-            r"    \toprule", "    " + " & ".join(_tex(h) for h in header) + r" \\", r"    \midrule",
-        ]  # fmt: skip
-        for cells in body:
-            shown = [_tex_number(c.text) if i else _tex(c.text) for i, c in enumerate(cells)]
-            bold = [rf"\textbf{{{s}}}" if c.best else s for s, c in zip(shown, cells, strict=True)]
-            lines.append("    " + " & ".join(bold) + r" \\")
-        caption = " ".join(_tex(t) for t in [self.title + ".", self.method, *self.notes] if t)
-        lines += [r"    \bottomrule", r"  \end{tabular}", rf"  \caption{{{caption}}}", r"\end{table}"]
-        return "\n".join(lines) + "\n"
+        """A booktabs table with siunitx columns and significance marks: needs \\usepackage{booktabs, siunitx}."""
+        from nlgauge.latex import latex
+
+        return latex(self)
 
     def remarks(self) -> list[str]:
         """Definitions, method, notes and signature: what must stand below the numbers."""
@@ -233,8 +225,7 @@ class Table:
             raise NlgaugeError(
                 f"{path}: cannot write '{path.suffix}'; use {', '.join('.' + f for f in FORMATS)}."
             )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(form(self), encoding="utf-8")
+        write_whole(path, form(self))
         return path
 
 
@@ -300,18 +291,6 @@ def _plain(value: Any) -> Any:
 
 def _md(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
-
-
-def _tex(text: str) -> str:
-    special = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
-               "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "×": r"$\times$",
-               "τ": r"$\tau$", "ρ": r"$\rho$", "α": r"$\alpha$", "ε": r"$\varepsilon$", "±": r"$\pm$", "−": "--",
-               "↓": r"$\downarrow$", "≤": r"$\leq$", "Δ": r"$\Delta$", "<": r"\textless{}", ">": r"\textgreater{}"}  # fmt: skip
-    return "".join(special.get(c, c) for c in text)
-
-
-def _tex_number(text: str) -> str:
-    return f"${text}$" if text.startswith("-") else _tex(text)
 
 
 def concat(tables: Sequence[Table], column: str, names: Sequence[Any]) -> list[Row]:

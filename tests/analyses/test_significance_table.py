@@ -150,3 +150,20 @@ def test_too_few_draws_for_the_number_of_pairs_are_said_with_what_would_do() -> 
     )
     enough = panel.analyse("significance", measure="input/kendall", draws=int(pairs / 0.05) + 1)
     assert not any("too few draws" in note for note in enough.notes)
+
+
+def test_screening_spares_draws_only_where_pairs_are_alike() -> None:
+    panel = noisy_panel(noise=(1.0, 1.0, 1.1, 9.0))  # three that are alike
+    few, all_, screened = (
+        by(significance(panel, draws=draws, screen=screen, seed=3), "better", "worse")
+        for draws, screen in ((49, None), (999, None), (999, 49))
+    )
+    alike = {pair for pair, row in few.items() if row["p"] > 0.1}
+    assert alike and len(alike) < len(few)
+    for pair, row in screened.items():
+        assert row["p"] == (few if pair in alike else all_)[pair]["p"]
+        assert row["difference"] == all_[pair]["difference"]
+    table = significance(panel, draws=999, screen=49, seed=3)
+    assert (
+        f"{len(alike)} of {len(few)} pairs, whose p was above 0.1 after 49 draws, got no more" in table.method
+    )

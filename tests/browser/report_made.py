@@ -14,6 +14,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.report.page import write_page
 from nlgauge.report.sections import Answered, Run, answer_all
+from nlgauge.report.session import session
 
 
 def two_aspects() -> Dataset:
@@ -32,4 +33,5 @@ def answered(data: Dataset, quick: bool = True) -> tuple[Run, list[Answered]]:
 
 
 def report_of(data: Dataset, path: Path) -> Path:
-    return write_page(path, data.name, answered(data)[1], ["run", data.name])
+    run, found = answered(data)
+    return write_page(path, data.name, found, ["run", data.name], session(run, found))

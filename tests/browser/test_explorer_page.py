@@ -17,6 +17,7 @@ from browser_visit import Visit
 from scipy.stats import rankdata
 
 from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NameUnknown
 from nlgauge.report.explorer import app
 from nlgauge.report.explorer.points import Explored
 
@@ -44,7 +45,7 @@ def data() -> Dataset:
 def address() -> Iterator[str]:
     pytest.importorskip("uvicorn")
     told: list[str] = []
-    thread = threading.Thread(target=app.serve, args=(data(), 0, told.append), daemon=True)
+    thread = threading.Thread(target=app.serve, args=(Explored(data()), 0, told.append), daemon=True)
     thread.start()
     for _ in range(200):
         if told:
@@ -96,6 +97,22 @@ def test_who_lacks_token_host_or_sense_gets_no_data(
     assert HOSTILE[:8] not in error.value.read().decode()
 
 
+def test_words_are_looked_for_in_the_whole_output_and_shown_in_the_list(address: str) -> None:
+    found = json.loads(ask(address, "/list", {"places": list(range(60)), "words": "OUTPUT 7 "}))
+    assert found["places"] == [7]
+    long = data().samples.with_columns(output=pl.lit("x" * 9000 + " the needle " + "y" * 9000))
+    explored = Explored(Dataset.of("long", long, ratings=data().ratings, scores=data().scores))
+    assert "needle" in explored.listed([3], "Needle")["rows"][0]["output"]
+    assert explored.listed([3], "pin") == {"places": [], "rows": []}
+
+
+def test_the_choice_is_what_was_asked_for_and_a_wrong_name_is_said() -> None:
+    facts = Explored(data(), ["quality"], ["bad"]).facts()
+    assert (facts["aspects"], facts["metrics"]) == (["quality"], ["bad"])
+    with pytest.raises(NameUnknown, match=r"no metric 'goof'\. Did you mean 'good'"):
+        Explored(data(), None, ["goof"])
+
+
 def test_the_server_listens_on_loopback_only(address: str) -> None:
     assert address.startswith("http://127.0.0.1:")
 
@@ -127,6 +144,12 @@ def test_a_person_reads_filters_brushes_and_compares(visit: Visit, address: str,
     assert HOSTILE in page.locator("#detail pre").first.text_content()
     page.locator("#systems input").nth(1).uncheck()
     expect(page.locator("#count")).to_contain_text("39 outputs")
+    page.click("#none")
+    expect(page.locator("#count")).to_contain_text("0 outputs")
+    page.click("#every")
+    page.fill("#words", "output 7 ")
+    expect(page.locator("#count")).to_contain_text("1 output,")
+    page.fill("#words", "")
     page.select_option("#other", "bad")
     expect(page.locator("#h-plot")).to_contain_text("two metrics")
     box = page.locator("#plot .nsewdrag").bounding_box()

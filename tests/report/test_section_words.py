@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,12 +16,17 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.data.load import load
 from nlgauge.errors import NameUnknown
-from nlgauge.report.sections import Run, answer_all, sections
+from nlgauge.judges.cost import Price
+from nlgauge.judges.replies import Reply
+from nlgauge.metrics import Batch
+from nlgauge.metrics.judge import Judge
+from nlgauge.report.sections import Answered, Run, answer_all, sections
 from nlgauge.report.sections.agreeing import rank_words, too_few
 from nlgauge.report.sections.evaluated import known_metric
 from nlgauge.report.sections.ranking_systems import win_words
 from nlgauge.report.sections.trusting import tie_words, use_words
 from nlgauge.report.session import session
+from nlgauge.scoring.replies import Replies
 from nlgauge.table import Table
 
 
@@ -62,6 +68,7 @@ def test_draws_are_enough_for_the_correction_or_the_answer_says_so() -> None:
     large = Run(SimpleNamespace(metrics=list(range(43)), data=range(33_592)), quick=True)  # type: ignore[arg-type]
     assert large.pair_draws == 200
     assert not large.can_tell(43)
+    assert (run.correction, large.correction) == ("holm", "bh")
     assert too_few(large, 43).startswith("It cannot be told here: with 200 draws")
 
 
@@ -150,6 +157,35 @@ def test_costs_are_sums_of_columns_beside_the_scores() -> None:
     assert "bleu seconds" in data.samples.columns
     cost = next(a for a in answer_all(run_of(data)) if a.section.key == "costs")
     assert cost.found.parts[0].answer == "In all: seconds 3."
+
+
+def test_costs_of_a_judge_are_the_tokens_of_its_replies_in_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NLGAUGE_STORE", str(tmp_path / "store.sqlite"))
+    name = "judge(name='summarisation', aspect='coherence', model='m', base_url='http://127.0.0.1:1/v1')"
+    rows = [
+        {"system": s, "input": i, "output": f"{s} says {i}", "source": "long ago", "quality": i, name: i}
+        for s in "AB"
+        for i in range(3)
+    ]
+    data = load(rows, name="d", human=["quality"], metrics=[name])
+    assert costs_of(data).missing  # nothing kept: nothing known, and no store is made
+    assert not (tmp_path / "store.sqlite").exists()
+    asked = {r.key: r for r in Judge(aspect="coherence", model="m", base_url="http://127.0.0.1:1/v1").decided().requests(Batch.of(data))}  # fmt: skip
+    kept = {key: Reply("4", prompt_tokens=1000, completion_tokens=10, seconds=0.5) for key in list(asked)[:5]}
+    Replies().keep(kept, asked)
+    found = costs_of(data, {"m": Price(2.0, 10.0)})
+    assert found.found.parts[0].answer == (
+        "In all: replies 5, seconds 2.5, tokens in 5,000, tokens out 50, cost 0.0105."
+    )
+    assert found.found.lines == [f"{name}: 1 of 6 replies are not in the store of this machine."]
+    assert "--prices" in costs_of(data).found.lines[-1]
+
+
+def costs_of(data: Dataset, prices: dict[str, Price] | None = None) -> Answered:
+    run = replace(run_of(data), prices=prices)
+    return next(a for a in answer_all(run) if a.section.key == "costs")
 
 
 def test_missing_scores_are_counted_with_their_metric() -> None:

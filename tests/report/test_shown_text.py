@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nlgauge.report.page import Views, render
 from nlgauge.report.sections import Answered, Card, Found, Section
-from nlgauge.report.shown import cut, for_script, visible
+from nlgauge.report.shown import cut, for_script, visible, with_code
 from nlgauge.table import Table
 
 
@@ -57,3 +57,9 @@ def test_words_carry_their_grounding_as_class_and_title() -> None:
 def test_long_tables_say_how_many_rows_are_elsewhere() -> None:
     html = render("d", [], [Table("t", [{"a": k} for k in range(1234)])])
     assert "1,034 more rows are in the results file." in html
+
+
+def test_backticks_become_code_and_nothing_inside_them_becomes_markup() -> None:
+    assert with_code("`<b>` & `x` ` alone \u202e") == (
+        "<code>&lt;b&gt;</code> &amp; <code>x</code> ` alone ⟦U+202E⟧"
+    )

@@ -23,6 +23,7 @@ def ranking(
     measure: Named = "input/kendall",
     draws: int = 1000,
     level: float = 0.05,
+    resamples: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
     **test_options: Any,
@@ -30,7 +31,8 @@ def ranking(
     """Metrics from best to worst with a bootstrap interval and a rank.
 
     Going down the list, a metric takes the current rank unless a metric that has it already is significantly better;
-    then the next rank begins (the rule of the WMT metrics tasks). All of rank 1 may be the best one.
+    then the next rank begins (the rule of the WMT metrics tasks). All of rank 1 may be the best one. `draws` are those of
+    the tests, `resamples` those of the intervals (as many by default).
     """
     chosen = measures_of(measure)[0]
     pairs = significance(
@@ -38,7 +40,9 @@ def ranking(
     )
     stacked = panel.oriented()
     found = evaluate(stacked, panel.human, [chosen])
-    spread = bootstrap(stacked, panel.human, [chosen], how="both", draws=draws, seed=seed).interval()
+    spread = bootstrap(
+        stacked, panel.human, [chosen], how="both", draws=resamples or draws, seed=seed
+    ).interval()
     values = dict(zip(panel.names, found.value[:, 0].tolist(), strict=True))
     names = sorted(panel.names, key=lambda name: (math.isnan(values[name]), -values[name]))
     pair = {frozenset((r["better"], r["worse"])): r for r in pairs.rows}
@@ -64,7 +68,7 @@ def ranking(
         shown=["rank", "metric", "value", "low", "high", "p to next", "n"],
         definitions=pairs.definitions,
         method=pairs.method
-        + f" Interval: 95 %, percentile bootstrap over systems and inputs, {draws} draws. "
+        + f" Interval: 95 %, percentile bootstrap over systems and inputs, {resamples or draws} draws. "
         "A rank ends where a metric is significantly worse than one that has the rank.",
         notes=notes,
         signature=signature(panel, measure=chosen, seed=seed),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +22,10 @@ from nlgauge.stats.williams import williams_pairs
 from nlgauge.table import Layout, Row, Table
 
 Test = Literal["permutation", "williams", "bootstrap"]
+ALIKE = 0.1  # a pair above this p after some draws is not worth more of them
 CORRECTIONS: dict[str, Callable[[Any], Any]] = {"holm": holm, "bh": benjamini_hochberg, "none": np.asarray}
+REMEMBERED = 32
+_known: dict[bytes, PairTests] = {}
 WORDS = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction", "none": "no correction"}
 
 
@@ -35,12 +40,14 @@ def significance(
     correction: Literal["holm", "bh", "none"] = "holm",
     level: float = 0.05,
     profile: str = "nlgauge",
+    screen: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
     """One row per pair, the better metric first: difference, p, corrected p.
 
     Metrics of which less is better change their sign first, so that a difference always means what it says.
+    `screen` saves draws of permutation tests: pairs whose p is above .1 after so many draws get no more.
     """
     chosen = measures_of(measure)[0]
     if len(panel.metrics) < 2:
@@ -57,8 +64,8 @@ def significance(
     # A profile that asks whether the second metric is better is given the better one second.
     second = test != "williams" and profile_of(profile).alternative == "less"
     place = order[::-1] if second else order
-    tests = run_test(
-        stacked[place], panel.human, [chosen], test, how=how, draws=draws, profile=profile, seed=seed, progress=progress
+    tests = _once(
+        stacked[place], panel.human, [chosen], test, screen, how=how, draws=draws, profile=profile, seed=seed, progress=progress
     )  # fmt: skip
     adjusted = CORRECTIONS[correction](tests.p[:, 0])
     names = [panel.names[k] for k in place]
@@ -80,6 +87,54 @@ def significance(
         signature=signature(
             panel, measure=chosen, test=test, profile=profile, correction=correction, seed=seed
         ),
+    )
+
+
+def _once(stacked: Any, human: Any, *asked: Any, progress: Progress | None, **options: Any) -> PairTests:
+    """`screened_test`; the last results are remembered, because `ranking` and `significance` rest on the same tests."""
+    key = hashlib.blake2b(repr((asked, sorted(options.items()), stacked.shape)).encode(), digest_size=16)
+    for array in (stacked, human):
+        key.update(np.ascontiguousarray(array).tobytes())
+    name = key.digest()
+    if name not in _known:
+        found = screened_test(stacked, human, *asked, progress=progress, **options)
+        while len(_known) >= REMEMBERED:
+            _known.pop(next(iter(_known)), None)
+        _known[name] = found
+    return _known[name]
+
+
+def screened_test(
+    stacked: Any, human: Any, measures: list[Measure], test: Test, screen: int | None, *, draws: int | None, **options: Any
+) -> PairTests:  # fmt: skip
+    """`run_test`, with all draws for those pairs only that few draws did not show to be alike.
+
+    A pair is significant only if its test with all draws says so, as without screening: there are no more false alarms.
+    """
+    if screen is None or test != "permutation" or screen >= (draws or 0):
+        return run_test(stacked, human, measures, test, draws=draws, **options)
+    first = run_test(stacked, human, measures, test, draws=screen, **options)
+    left = np.asarray(~(first.p > ALIKE).all(axis=1))
+    if not left.any():
+        return replace(
+            first,
+            draws=draws or 0,
+            method=f"{first.method}; no p was at or below {ALIKE:g}, so no more were made",
+        )
+    then = permutation_pairs(
+        stacked, human, measures, draws=draws, pairs=first.pairs[left].tolist(), **options
+    )
+    p, undefined = first.p.copy(), first.undefined.copy()
+    p[left], undefined[left] = then.p, then.undefined
+    method = f"{then.method}; {int((~left).sum())} of {len(left)} pairs, whose p was above {ALIKE:g} after {screen} draws, got no more"
+    return replace(
+        then,
+        pairs=first.pairs,
+        difference=first.difference,
+        p=p,
+        undefined=undefined,
+        cells=first.cells,
+        method=method,
     )
 
 

@@ -38,6 +38,7 @@ def command(
 
     from nlgauge.errors import NeedsMissing
     from nlgauge.report.explorer.app import serve
+    from nlgauge.report.explorer.points import Explored
 
     if not pick.data.aspects or not pick.data.metrics:
         lacking = "ratings" if not pick.data.aspects else "scores"
@@ -45,7 +46,7 @@ def command(
             f"{pick.data.name}: no {lacking} to explore; name their columns with --human and --metric."
         )
     serve(
-        pick.data,
+        Explored(pick.data, pick.aspects, pick.metrics),
         port,
         lambda address: o.say([f"open {address}", "Ctrl-C ends it."]),
         webbrowser.open if browser else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nlgauge.cli import _options as o
 from nlgauge.cli._data import Selection, with_data
-from nlgauge.cli.run import FileOrExample, Gate, Page, Quick, make
+from nlgauge.cli.run import FileOrExample, Gate, Page, Prices, Quick, make
 from nlgauge.table import Table
 
 
@@ -16,6 +16,7 @@ def command(
     gate: Gate = "input/kendall",
     out: Page = None,
     quick: Quick = False,
+    prices: Prices = None,
 ) -> list[Table] | None:
     """Write the report of a file and nothing else: as `run`, without the answers on screen.
 
@@ -25,5 +26,5 @@ def command(
 
       nlgauge report scores.csv --quick -o page.html
     """
-    o.tell([f"report: {make(pick, file, measure, gate, out, quick)[2]}"])
+    o.tell([f"report: {make(pick, file, measure, gate, out, quick, prices)[2]}"])
     return None

@@ -32,6 +32,12 @@ Gate = Annotated[
         rich_help_panel=o.CHOICE,
     ),
 ]
+Prices = Annotated[
+    Path | None,
+    typer.Option(
+        "--prices", help="JSON with prices of a million tokens, as for judge: what judges cost.", rich_help_panel=o.CHOICE
+    ),
+]  # fmt: skip
 
 
 @with_data
@@ -43,6 +49,7 @@ def command(
     out: Page = None,
     format: o.Format = "table",
     quick: Quick = False,
+    prices: Prices = None,
 ) -> list[Table] | None:
     """From a file of scores and ratings to a report: the answers on screen, one HTML page, results for machines.
 
@@ -54,7 +61,7 @@ def command(
 
       nlgauge run scores.csv --aspect coherence --quick -o coherence.html
     """
-    lines, tables, path = make(pick, file, measure, gate, out, quick)
+    lines, tables, path = make(pick, file, measure, gate, out, quick, prices)
     if format == "table":
         o.say(lines)
     else:
@@ -64,11 +71,18 @@ def command(
 
 
 def make(
-    pick: Selection, file: str, measure: list[str] | None, gate: str, out: Path | None, quick: bool
+    pick: Selection,
+    file: str,
+    measure: list[str] | None,
+    gate: str,
+    out: Path | None,
+    quick: bool,
+    prices: Path | None = None,
 ) -> tuple[list[str], list[Table], Path]:
     """Answer every section, write the page and the results; the short answers, the tables and where the page is."""
     from nlgauge.errors import NlgaugeError
-    from nlgauge.report.page import write_page
+    from nlgauge.judges.cost import load_prices
+    from nlgauge.report.page import Views, write_page
     from nlgauge.report.results import results_of, write_results
     from nlgauge.report.sections import Run, answer_all
     from nlgauge.report.session import session
@@ -81,9 +95,13 @@ def make(
         raise NlgaugeError(f"--gate {gate}: use an input/… measure, which has a value per input to compare.")
     for aspect in pick.aspects or pick.data.aspects[:1] or (None,):
         pick.data.aspect(aspect)  # a wrong or missing one is said before anything is computed
-    run = Run(pick, quick, o.listed(measure), str(chosen))
-    answered = answer_all(run)
+    run = Run(pick, quick, o.listed(measure), str(chosen), load_prices(prices) if prices else None)
+    views = Views()
+    answered = answer_all(run, views.draw)
     stem = "example" if file == "example" else Path(file).name.split(".")[0]
-    path = write_page(out or Path(f"{stem}.report.html"), pick.data.name, answered, sys.argv[1:])
+    short = session(run, answered)
+    path = write_page(
+        out or Path(f"{stem}.report.html"), pick.data.name, answered, sys.argv[1:], short, views
+    )
     write_results(path.with_suffix(".results.json"), results_of(run, answered, sys.argv[1:]))
-    return session(run, answered), [t for a in answered for t in a.tables], path
+    return short, [t for a in answered for t in a.tables], path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
@@ -216,4 +217,15 @@ class Dataset:
         """
         from nlgauge.data.panel import Panel
 
-        return Panel.of(self, aspect, **options)
+        asked, key = self.aspect(aspect), repr(sorted(options.items()))
+        known = self._panels.get(key)
+        if known is None or asked not in known.humans:
+            known = Panel.of(self, asked, **options)
+            self._panels.clear()
+            self._panels[key] = known
+        return known.with_aspect(asked)
+
+    @cached_property
+    def _panels(self) -> dict[str, Panel]:
+        """The last panel: analyses ask for the same one again and again, and it holds all aspects."""
+        return {}

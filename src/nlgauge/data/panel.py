@@ -72,7 +72,7 @@ class Panel:
         systems = [s for s in data.systems if s not in left_out]
         rated = data.ratings.filter(pl.col("system").is_in(systems))
         # Inputs that nobody rated on any aspect carry nothing; leaving them out keeps large sets small.
-        known = set(rated["input"])
+        known = set(rated["input"].unique().to_list())
         inputs = [i for i in data.inputs if i in known]
         if not inputs:
             raise DataError(f"{data.name}: no rated outputs are left.")

@@ -6,7 +6,8 @@
   var read = function (id) { return JSON.parse(document.getElementById(id).textContent); };
   var dark = window.matchMedia ? window.matchMedia("(prefers-color-scheme: dark)") : { matches: false };
   var ink = function () { return dark.matches ? "#e6e9ef" : "#1c2330"; };
-  var template = read("template");
+  var kept = null;
+  function template() { return kept || (kept = read("template")); }
   var paper = false, PAPER = 680;  // width of a printed figure
   var settings = { displayModeBar: false, responsive: true };
 
@@ -35,7 +36,7 @@
     place.dataset.asked = "yes";
     return load().then(function (Plotly) {
       var figure = read(place.dataset.figure);
-      figure.layout.template = template;
+      figure.layout.template = template();
       figure.layout.font.color = paper ? "#000" : ink();
       if (paper) figure.layout.width = PAPER;
       return Plotly.newPlot(place, figure.data, figure.layout, settings);
@@ -131,21 +132,15 @@
     head.setAttribute("aria-sort", up ? "ascending" : "descending");
     document.getElementById("live").textContent = "sorted by " + head.textContent + (up ? ", ascending" : ", descending");
   }
-  every("table").forEach(function (table) {
-    every("thead th", table).forEach(function (head, column) {
-      var button = document.createElement("button");
-      button.type = "button";
-      button.textContent = head.textContent || "–";
-      button.addEventListener("click", function () { sort(table, column, head); });
-      head.textContent = "";
-      head.appendChild(button);
-    });
+  document.addEventListener("click", function (event) {
+    var head = event.target.closest("thead th");
+    if (head && event.target.closest("button")) sort(head.closest("table"), head.cellIndex, head);
   });
 
   // --- every output as a point: choose some, read their texts ---
-  var points = document.getElementById("points") && read("points");
-  if (points) brush(points);
-  function brush(p) {
+  if (document.getElementById("points")) brush();
+  function brush() {
+    var p = null;  // read when the picture comes into view
     var place = document.getElementById("brush-plot"), list = document.getElementById("brush-list"), count = document.getElementById("brush-count");
     var metric = document.getElementById("brush-metric"), aspect = document.getElementById("brush-aspect");
     var MOST = 30, shown = [];
@@ -209,6 +204,7 @@
       tell(chosen);
     }
     whenSeen(place, function () {
+      p = read("points");
       load().then(function (Plotly) {
         return plot(Plotly).then(function () {
           place.on("plotly_selected", function (event) { if (event) tell(event.points.map(function (q) { return shown[q.pointIndex]; })); });

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import nlgauge
-from nlgauge.errors import NlgaugeError
 from nlgauge.report.figures import figure_of
 from nlgauge.report.sections import Answered, Card, Part
 from nlgauge.report.sections.words import some
-from nlgauge.report.shown import CELL, CUT, cut, for_script, visible
+from nlgauge.report.shown import CELL, CUT, cut, for_script, visible, with_code
 from nlgauge.table import Cell, Table
+from nlgauge.writing import write_whole
 
 MOST_ROWS = 200  # of a table on the page; all of them are in the results file
 OPEN_ROWS = 25  # longer tables are folded
@@ -49,15 +49,11 @@ class TableView:
     left_out: int
     figure: str | None
     described: str
+    texts: set[int]  # columns that hold words, not numbers
 
     @property
     def folded(self) -> bool:
         return len(self.rows) > OPEN_ROWS
-
-    @property
-    def texts(self) -> set[int]:
-        """Columns that hold words, not numbers."""
-        return {k for cells in self.rows for k, cell in enumerate(cells) if cell.words and k}
 
     @property
     def words(self) -> list[str]:
@@ -114,6 +110,11 @@ class Views:
     def __init__(self) -> None:
         self.number = 0
         self.template: Any = None
+        self.drawn: dict[int, tuple[Table, str | None]] = {}
+
+    def draw(self, answered: Answered) -> None:
+        """The figures of a section, while others are still computed."""
+        self.drawn.update({id(table): (table, self._figure(table)) for table in answered.tables})
 
     def part(self, part: Part) -> PartView:
         answer = part.answer
@@ -132,10 +133,12 @@ class Views:
         ]  # fmt: skip
         described = answer or table.title
         return TableView(
-            self.number, table, heads, rows, max(0, len(body) - MOST_ROWS), self._figure(table), described
-        )
+            self.number, table, heads, rows, max(0, len(body) - MOST_ROWS), self._figure(table), described, _aligned(rows)
+        )  # fmt: skip
 
     def _figure(self, table: Table) -> str | None:
+        if id(table) in self.drawn:
+            return self.drawn[id(table)][1]
         figure = figure_of(table)
         if figure is None:
             return None
@@ -154,6 +157,18 @@ def _cell(cell: Cell, under: str) -> CellView:
     number = float(value) if isinstance(value, int | float) and not math.isnan(value) else _leading(cell.text)
     text = cut(cell.text, CELL)
     return CellView(text, cell.best, number, under, len(text) > 40, number is None and text not in ("", "–"))
+
+
+def _aligned(rows: list[list[CellView]]) -> set[int]:
+    """Columns in which words outnumber numbers; all cells of a column, also the dashes, then stand at the same side."""
+    texts = set()
+    for k, column in enumerate(zip(*rows, strict=True)):
+        words, numbers = sum(c.words for c in column), sum(c.value is not None for c in column)
+        if k and words > numbers:
+            texts.add(k)
+        for cell in column:
+            cell.words = k in texts
+    return texts
 
 
 def _leading(text: str) -> float | None:
@@ -178,11 +193,19 @@ def write_report(
     return _write(path, render(name, card, tables, command))
 
 
-def write_page(path: Path, name: str, answered: Sequence[Answered], command: Sequence[str] = ()) -> Path:
-    """The report: all sections that were answered, and where it is."""
-    views = Views()
+def write_page(
+    path: Path,
+    name: str,
+    answered: Sequence[Answered],
+    command: Sequence[str] = (),
+    short: Sequence[str] = (),
+    views: Views | None = None,
+) -> Path:
+    """The report: the `short` answers, all sections, and where it is; `views` may have drawn figures already."""
+    views = views or Views()
     return _write(
-        path, _page(name, "Which metric can I trust?", [], list(_sections(answered, views)), views, command)
+        path,
+        _page(name, "Which metric can I trust?", short, list(_sections(answered, views)), views, command),
     )
 
 
@@ -227,6 +250,7 @@ def _page(
     )
     rooms.filters["grounded"] = lambda score: next(c for top, c in GROUNDED if score < top)
     rooms.filters["grouped"], rooms.filters["by_aspect"], rooms.filters["some"] = grouped, by_aspect, some
+    rooms.filters["code"] = with_code
     rooms.filters["cut"] = lambda text: cut(text, CUT)
     return rooms.from_string(read["page.html.j2"]).render(
         name=name, title=title, card=card, sections=sections, template=for_script(views.template), plotly=_plotly(), css=read["page.css"],
@@ -244,13 +268,5 @@ def _plotly() -> str:
 
 
 def _write(path: Path, html: str) -> Path:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(path.name + ".part")
-        partial.write_text(html, encoding="utf-8")
-        partial.replace(path)  # a reader never sees half a page
-    except OSError as error:
-        raise NlgaugeError(
-            f"{path}: the report cannot be written ({error.strerror}); name another place with -o."
-        ) from None
+    write_whole(path, html)
     return path

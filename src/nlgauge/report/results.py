@@ -14,6 +14,7 @@ import nlgauge
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.report.sections import Answered, Run
 from nlgauge.stats.measure import Measure, group_values
+from nlgauge.writing import write_whole
 
 SCHEMA = "nlgauge-results/1"
 
@@ -64,15 +65,7 @@ def _short(value: float) -> float | None:
 
 
 def write_results(path: Path, results: dict[str, Any]) -> Path:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(path.name + ".part")
-        partial.write_text(
-            json.dumps(results, ensure_ascii=False, indent=1, default=str) + "\n", encoding="utf-8"
-        )
-        partial.replace(path)
-    except OSError as error:
-        raise NlgaugeError(f"{path}: the results cannot be written ({error.strerror}).") from None
+    write_whole(path, json.dumps(results, ensure_ascii=False, indent=1, default=str) + "\n")
     return path
 
 

@@ -17,6 +17,7 @@ from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.report.figures import figure_of
 from nlgauge.report.figures.look import LABEL
 from nlgauge.table import Table
+from nlgauge.writing import write_whole
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -69,10 +70,6 @@ def save_all(pictures: Iterable[Picture]) -> list[Path]:
     pictures = list(pictures)
     for picture in pictures:
         _check(picture)
-        try:
-            picture.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise NlgaugeError(f"{picture.path}: cannot be written ({error.strerror}).") from None
     for picture in (p for p in pictures if p.form == "html"):
         _write_page(picture)
     _draw([p for p in pictures if p.form != "html"])
@@ -118,7 +115,7 @@ def _write_page(picture: Picture) -> None:
     figure = dressed(picture.figure, picture.theme).update_layout(
         **{k: v for k, v in (("width", picture.width), ("height", picture.height)) if v}
     )
-    _keep(picture.path, figure.to_html(include_plotlyjs=True, include_mathjax=False).encode("utf-8"))
+    write_whole(picture.path, figure.to_html(include_plotlyjs=True, include_mathjax=False).encode("utf-8"))
 
 
 def _draw(pictures: list[Picture]) -> None:
@@ -143,7 +140,7 @@ def _draw(pictures: list[Picture]) -> None:
                 content = await browser.calc_fig(
                     figure, opts={"format": picture.form, **size, "scale": picture.scale}
                 )
-                _keep(picture.path, content)
+                write_whole(picture.path, content)
 
     # In a thread of its own: a notebook has a running loop already.
     with ThreadPoolExecutor(1) as thread:
@@ -154,10 +151,3 @@ def _draw(pictures: list[Picture]) -> None:
         except (BrowserFailedError, BrowserDepsError) as error:
             line = (str(error).strip() or "it does not start").splitlines()[0]
             raise NeedsMissing(f"{pictures[0].path}: the browser cannot be used: {line} {BROWSER}.") from None
-
-
-def _keep(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise NlgaugeError(f"{path}: cannot be written ({error.strerror}).") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nlgauge.report.sections import Answered, Run
-from nlgauge.report.sections.agreeing import ceiling_of, product
+from nlgauge.report.sections.agreeing import ceiling_of, product, told
 from nlgauge.report.sections.words import interval, missing, some, two
 from nlgauge.table import Table
 
@@ -48,7 +48,7 @@ def _people(run: Run, people: Answered) -> Iterator[str]:
 def _best(run: Run, real: Answered, agrees: Answered) -> Iterator[str]:
     for part in real.found.parts[:MOST]:
         table = next(t for t in part.tables if t.kind == "ranking")
-        yield f"best for {part.about or 'people'} ({table.rows[0]['measure']}): {_ranked(table, run.can_tell(len(table)))}"
+        yield f"best for {part.about or 'people'} ({table.rows[0]['measure']}): {_ranked(table, told(run, table))}"
     if real.missing:
         for part in agrees.found.parts[:MOST]:
             yield f"{part.about}: {part.answer}"

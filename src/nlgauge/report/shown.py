@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 CUT = 1500  # signs of a text on the page
 CELL = 300  # of a cell
@@ -32,6 +35,20 @@ def cut(text: str, most: int = CUT) -> str:
     'abcd … (2 more characters)'
     """
     return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)"
+
+
+def with_code(text: str) -> Markup:
+    """Escaped, and what stands between backticks as code.
+
+    >>> with_code("say `a < b` & go")
+    Markup('say <code>a &lt; b</code> &amp; go')
+    """
+    from markupsafe import Markup, escape
+
+    parts = re.split(r"`([^`\n]+)`", visible(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if k % 2 else escape(part) for k, part in enumerate(parts)
+    )
 
 
 def for_script(value: Any) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.report.explorer.points import Explored
 
@@ -24,10 +23,9 @@ GUARD = {
     "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
 }  # fmt: skip
-MOST = 5000  # places in one question
 
 
-def build(data: Dataset, token: str) -> Starlette:
+def build(explored: Explored, token: str) -> Starlette:
     """The application; every request but the page's own script must carry the token."""
     try:
         from starlette.applications import Starlette
@@ -35,7 +33,6 @@ def build(data: Dataset, token: str) -> Starlette:
         from starlette.routing import Route
     except ImportError:
         raise NeedsMissing("explore needs the extra 'explore': pip install \"nlgauge[explore]\"") from None
-    explored = Explored(data)
 
     def guarded(answer: Callable[[Request, Any], Response], key: bool = True) -> Callable[[Request], Any]:
         async def checked(request: Request) -> Response:
@@ -76,7 +73,7 @@ def build(data: Dataset, token: str) -> Starlette:
         return JSONResponse(explored.sample(int(request.query_params["place"])))
 
     def listed(request: Request, body: Any) -> Response:
-        return JSONResponse(explored.listed([int(p) for p in body["places"]][:MOST]))
+        return JSONResponse(explored.listed([int(p) for p in body["places"]], str(body.get("words", ""))))
 
     def export(request: Request, body: Any) -> Response:
         table = explored.selection([int(p) for p in body["places"]])
@@ -97,7 +94,7 @@ def build(data: Dataset, token: str) -> Starlette:
 
 
 def serve(
-    data: Dataset, port: int, tell: Callable[[str], None], opened: Callable[[str], Any] | None = None
+    explored: Explored, port: int, tell: Callable[[str], None], opened: Callable[[str], Any] | None = None
 ) -> None:
     """Serve until stopped; `opened` gets the address (to open a browser)."""
     try:
@@ -107,7 +104,7 @@ def serve(
     import socket
 
     token = secrets.token_urlsafe(16)
-    app = build(data, token)
+    app = build(explored, token)
     listening = socket.socket()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

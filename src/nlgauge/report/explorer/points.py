@@ -17,19 +17,33 @@ from nlgauge.errors import NameUnknown
 from nlgauge.registry import did_you_mean
 
 TEXTS = ("output", "source", "context", "references", "control")
+LINE = 160  # signs of an output in the list
+LISTED = 200  # lines of the list
 LONGEST = 20_000  # signs of a text that a page shows; what is cut is counted
 
 
 @dataclass(frozen=True)
 class Explored:
-    """A Dataset, ready to be asked."""
+    """A Dataset, ready to be asked; `aspects` and `metrics` narrow the choice, all by default."""
 
     data: Dataset
+    aspects: Sequence[str] | None = None
+    metrics: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        for kind, asked, known in (
+            ("aspect", self.aspects, self.data.aspects),
+            ("metric", self.metrics, self.data.metrics),
+        ):
+            for name in asked or ():
+                _known(name, known, kind)
 
     @cached_property
     def frame(self) -> pl.DataFrame:
         """One row a sample: place, system, input, `people:<aspect>` and the scores."""
-        rated = self.data.ratings.group_by("system", "input", "aspect").agg(pl.col("value").mean())
+        rated = self.data.ratings.group_by("system", "input", "aspect", maintain_order=True).agg(
+            pl.col("value").mean()
+        )
         people = rated.pivot("aspect", index=KEY, values="value") if len(rated) else rated.select(KEY)
         people = people.rename({c: f"people:{c}" for c in people.columns if c not in KEY})
         found = self.data.samples.select(KEY).join(people, on=KEY, how="left", maintain_order="left")
@@ -37,15 +51,16 @@ class Explored:
 
     def facts(self) -> dict[str, Any]:
         return {
-            "name": self.data.name, "systems": self.data.systems, "aspects": self.data.aspects, "metrics": self.data.metrics,
+            "name": self.data.name, "systems": self.data.systems,
+            "aspects": list(self.aspects or self.data.aspects), "metrics": list(self.metrics or self.data.metrics),
             "lower": sorted(self.data.lower), "people": sorted(self.data.people), "outputs": len(self.data),
         }  # fmt: skip
 
     def points(self, aspect: str, metric: str, other: str = "") -> dict[str, Any]:
         """Places, systems, rating and score of each output; with a second metric how far each metric's rank is off people's."""
-        self._known(aspect, self.data.aspects, "aspect")
+        _known(aspect, self.data.aspects, "aspect")
         for name in filter(None, (metric, other)):
-            self._known(name, self.data.metrics, "metric")
+            _known(name, self.data.metrics, "metric")
         names = [f"people:{aspect}", metric, *([other] if other else [])]
         rows = self.frame.select(
             "place", "system", "input", *(pl.col(n).cast(pl.Float64) for n in dict.fromkeys(names))
@@ -81,20 +96,19 @@ class Explored:
             "scores": [[m, None if v is None or math.isnan(v) else v, why.get(m, "")] for m, v in scores.items()],
         }  # fmt: skip
 
-    def listed(self, places: Sequence[int]) -> list[dict[str, Any]]:
-        """Short lines for the list below the picture."""
+    def listed(self, places: Sequence[int], words: str = "") -> dict[str, Any]:
+        """Those of the places whose output holds the words, and short lines of the first for the list below the picture."""
         there = [p for p in places if 0 <= p < len(self.data.samples)]
-        texts = self.data.samples["output"].to_list() if "output" in self.data.samples.columns else None
-        rows = self.frame.select("system", "input").rows()
-        return [
-            {
-                "place": p,
-                "system": rows[p][0],
-                "input": rows[p][1],
-                "output": (texts[p] or "")[:160] if texts else "",
-            }
-            for p in there
-        ]
+        texts = self.data.samples["output"].to_list() if "output" in self.data.samples.columns else []
+        wanted = words.strip().casefold()
+        if wanted:
+            there = [p for p in there if texts and wanted in (texts[p] or "").casefold()]
+        rows = self.data.samples.select(KEY).rows()
+        first = [
+            {"place": p, "system": rows[p][0], "input": rows[p][1], "output": _around(texts[p] or "", wanted) if texts else ""}
+            for p in there[:LISTED]
+        ]  # fmt: skip
+        return {"places": there, "rows": first}
 
     def selection(self, places: Sequence[int]) -> pl.DataFrame:
         """The chosen outputs with texts, mean ratings and scores, as one table."""
@@ -103,9 +117,21 @@ class Explored:
         flat = [pl.col(c).list.join(" ||| ") for c in texts if isinstance(chosen.schema[c], pl.List)]
         return chosen.with_columns(flat).filter(pl.col("place").is_in(list(places))).drop("place")
 
-    def _known(self, name: str, known: Sequence[str], kind: str) -> None:
-        if name not in known:
-            raise NameUnknown(f"no {kind} '{name}'.{did_you_mean(name, known)}")
+
+def _known(name: str, known: Sequence[str], kind: str) -> None:
+    if name not in known:
+        raise NameUnknown(f"no {kind} '{name}'.{did_you_mean(name, known)}")
+
+
+def _around(text: str, words: str) -> str:
+    """The beginning of a text, or what stands around the words that were looked for.
+
+    >>> _around("a" * 200 + " fox " + "b" * 200, "fox")[:6], len(_around("x" * 999, ""))
+    ('… aaaa', 160)
+    """
+    at = text.casefold().find(words) if words else 0
+    start = max(0, at - LINE // 2) if at > LINE - len(words) else 0
+    return ("… " if start else "") + text[start : start + LINE]
 
 
 def _cut(text: Any) -> Any:

@@ -21,6 +21,7 @@ ALIGNED = ("Ours", "Align", "Engagingness", "Groundedness")
 VERDICTS = {"equal": "#0072B2", "within tolerance": "#56B4E9", "differs": "#D55E00", "not judged": QUIET}
 SIGNS = {"equal": "circle", "within tolerance": "square", "differs": "x", "not judged": "diamond"}
 PAIR = {"pearson": 1.0, "spearman": 0.45}  # opacity: dark and light, as in the paper
+BOTH, ALONE = 0.38, 0.7  # widths of bars
 CURVES = {"pearson": ("#D55E00", "circle", "solid"), "spearman": ("#0072B2", "square", "dash")}
 
 
@@ -48,16 +49,19 @@ def alignment_bars(*tables: Table, titles: Sequence[str] = (), leave: Sequence[s
     )  # fmt: skip
     for place, (_, rows) in enumerate(panels):
         at = {"row": place // across + 1, "col": place % across + 1}
-        for trace in [*_bars(rows), _diamonds(rows)]:
-            figure.add_trace(trace, **at)
         names = sorted({r["metric"] for r in rows}, key=lambda m: _order(m, rows))
-        figure.update_xaxes(categoryorder="array", categoryarray=[_shown(n) for n in names], **at)
+        for trace in [*_bars(rows, names), _diamonds(rows, names)]:
+            figure.add_trace(trace, **at)
+        figure.update_xaxes(
+            tickvals=list(range(len(names))), ticktext=[_shown(n) for n in names], range=[-0.7, len(names) - 0.3], **at
+        )  # fmt: skip
     framed(figure, 180 + 330 * down, barmode="overlay", margin={"l": 10, "r": 10, "t": 60, "b": 160})
-    figure.update_xaxes(type="category", tickangle=-55, showgrid=False, dtick=1, tickfont={"size": 11})
+    figure.update_xaxes(tickangle=-55, showgrid=False, zeroline=False, tickfont={"size": 11})
     figure.update_yaxes(title="correlation with people", col=1)
-    words = "  ".join(f"<span style='color:{c}'>■ {k}</span>" for k, c in KINDS.items())
+    there = {kind_of(r["metric"]) for _, rows in panels for r in rows}
+    words = "  ".join(f"<span style='color:{c}'>■ {k}</span>" for k, c in KINDS.items() if k in there)
     figure.add_annotation(
-        text=f"{words}  dark r, light ρ as printed  ◆ r of NLGauge", xref="paper", yref="paper", x=0, y=1, yshift=30,
+        text=f"{words}  full r, pale ρ as printed  ◆ r of NLGauge", xref="paper", yref="paper", x=0, y=1, yshift=30,
         xanchor="left", yanchor="bottom", showarrow=False, font={"size": 12},
     )  # fmt: skip
     figure.update_layout(margin_t=85)
@@ -82,12 +86,12 @@ def _order(metric: str, rows: Sequence[Row]) -> tuple[int, int]:
     return list(KINDS).index(kind_of(metric)), next(i for i, r in enumerate(rows) if r["metric"] == metric)
 
 
-def _bars(rows: Sequence[Row]) -> list[Any]:
-    """Two narrow bars side by side; `offset` puts them there, so that the diamond stands on the Pearson bar."""
+def _bars(rows: Sequence[Row], names: Sequence[str]) -> list[Any]:
+    """Two narrow bars side by side; `offset` puts them there."""
     import plotly.graph_objects as go
 
-    both = len({r["coefficient"] for r in rows}) > 1
-    width = 0.38 if both else 0.7
+    both = _both(rows)
+    width = BOTH if both else ALONE
     bars = []
     for coefficient, opacity in PAIR.items():
         mine = [r for r in rows if r["coefficient"] == coefficient]
@@ -96,26 +100,35 @@ def _bars(rows: Sequence[Row]) -> list[Any]:
         start = -width / 2 if not both else (-width if coefficient == "pearson" else 0.0)
         bars.append(
             go.Bar(
-                x=[_shown(r["metric"]) for r in mine], y=[float(str(r["printed"]).replace("−", "-")) for r in mine],
+                x=[names.index(r["metric"]) for r in mine], y=[float(str(r["printed"]).replace("−", "-")) for r in mine],
+                text=[_shown(r["metric"]) for r in mine], textposition="none",
                 width=width, offset=start, name=f"{coefficient}, printed",
                 marker={"color": [KINDS[kind_of(r["metric"])] for r in mine], "opacity": opacity},
-                hovertemplate=f"%{{x}}: {coefficient} %{{y:.4f}} in the paper<extra></extra>",
+                hovertemplate=f"%{{text}}: {coefficient} %{{y:.4f}} in the paper<extra></extra>",
             )
         )  # fmt: skip
     return bars
 
 
-def _diamonds(rows: Sequence[Row]) -> Any:
+def _both(rows: Sequence[Row]) -> bool:
+    return len({r["coefficient"] for r in rows}) > 1
+
+
+def _diamonds(rows: Sequence[Row], names: Sequence[str]) -> Any:
+    """On the middle of the Pearson bars."""
     import plotly.graph_objects as go
 
     mine = [r for r in rows if r["coefficient"] == "pearson" and not math.isnan(r["ours"])]
+    left = BOTH / 2 if _both(rows) else 0.0
     return go.Scatter(
-        x=[_shown(r["metric"]) for r in mine], y=[r["ours"] for r in mine], mode="markers", name="NLGauge",
+        x=[names.index(r["metric"]) - left for r in mine], y=[r["ours"] for r in mine], mode="markers", name="NLGauge",
+        text=[_shown(r["metric"]) for r in mine],
         marker={"symbol": "diamond", "size": 8, "color": "#1b1b1b", "line": {"color": "white", "width": 1}},
-        customdata=[r["verdict"] for r in mine], hovertemplate="%{x}: %{y:.4f} here (%{customdata})<extra></extra>",
+        customdata=[r["verdict"] for r in mine], hovertemplate="%{text}: %{y:.4f} here (%{customdata})<extra></extra>",
     )  # fmt: skip
 
 
+@figure("alignment-accuracy")
 def accuracy_curves(table: Table) -> go.Figure:
     """Accuracy of the alignment against the metric's correlation, one panel a task, Pearson and Spearman (Figure 7).
 
@@ -125,22 +138,28 @@ def accuracy_curves(table: Table) -> go.Figure:
     from plotly.subplots import make_subplots
 
     tasks = list(dict.fromkeys(str(row["task"]) for row in table))
-    figure = make_subplots(rows=1, cols=max(1, len(tasks)), horizontal_spacing=0.12, subplot_titles=[plain(t) for t in tasks])  # fmt: skip
-    for place, task in enumerate(tasks, start=1):
+    across = max(1, len(tasks) if len(tasks) < 4 else 2)
+    down = max(1, -(-len(tasks) // across))
+    figure = make_subplots(
+        rows=down, cols=across, horizontal_spacing=0.12, vertical_spacing=0.3 / down, subplot_titles=[plain(t) for t in tasks],
+    )  # fmt: skip
+    for place, task in enumerate(tasks):
         rows = sorted((r for r in table if str(r["task"]) == task), key=lambda r: r["accuracy"])
         for name, (colour, sign, dash) in CURVES.items():
             figure.add_trace(
                 go.Scatter(
-                    x=[r["accuracy"] for r in rows], y=[r[name] for r in rows], mode="lines+markers+text", name=name,
-                    text=[""] * (len(rows) - 1) + [f" {name}"], textposition="top left", textfont={"color": colour},
+                    x=[r["accuracy"] for r in rows], y=[r[name] for r in rows], mode="lines+markers", name=name,
+                    legendgroup=name, showlegend=place == 0,
                     line={"color": colour, "dash": dash}, marker={"symbol": sign, "size": 9}, cliponaxis=False,
                     customdata=[plain(r.get("label", "")) for r in rows],
                     hovertemplate="%{customdata} accuracy %{x:.3f}: %{y:.3f}<extra></extra>",
                 ),
-                row=1,
-                col=place,
+                row=place // across + 1,
+                col=place % across + 1,
             )  # fmt: skip
-    framed(figure, 400, margin={"l": 10, "r": 30, "t": 60, "b": 50})
+    height = 80 + 340 * down
+    above = {"orientation": "h", "x": 0, "y": 1 + 40 / height, "yanchor": "bottom"}
+    framed(figure, height, margin={"l": 10, "r": 30, "t": 90, "b": 50}, showlegend=True, legend=above)
     figure.update_xaxes(title="accuracy of the alignment")
     figure.update_yaxes(title="correlation with people", col=1)
     return figure

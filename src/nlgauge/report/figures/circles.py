@@ -29,7 +29,8 @@ def correlation_circles(table: Table) -> go.Figure:
         figure.add_shape(
             type="rect", x0=-0.5, x1=len(names) - 0.5, y0=-0.5, y1=people - 0.5, line={"color": QUIET, "width": 2.5}, layer="above"
         )  # fmt: skip
-    framed(figure, 190 + cell * len(names), margin={"l": 10, "r": 10, "t": 130, "b": 30})
+    framed(figure, 205 + cell * len(names), margin={"l": 10, "r": 10, "t": 130, "b": 45})
+    _legend(figure, -8, "; people in the border" if people else "")
     return _square(figure, [n.removeprefix(PEOPLE) for n in names], names, cell)
 
 
@@ -47,7 +48,8 @@ def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good"
         points = [(row["metric"], row["aspect"], row["value"]) for row in rows if row["bin"] == name]
         figure.add_trace(_circles(points, cell, texts=len(metrics) <= 16), row=place, col=1)
     tall = max(58, (cell + 14) * len(aspects))
-    framed(figure, 170 + (tall + 45) * len(bins), margin={"l": 10, "r": 20, "t": 40, "b": 130})
+    framed(figure, 190 + (tall + 45) * len(bins), margin={"l": 10, "r": 20, "t": 65, "b": 130})
+    _legend(figure, 32, top=True)
     figure.update_xaxes(
         type="category", categoryorder="array", categoryarray=[plain(m) for m in metrics], tickangle=-55, dtick=1,
         range=[-0.6, len(metrics) - 0.4],
@@ -98,6 +100,17 @@ def _circles(points: Sequence[tuple[str, str, float]], cell: int, texts: bool = 
         marker={"size": [max(2.0, 0.92 * cell * math.sqrt(abs(v))) for _, _, v in known], "opacity": 0.9,
                 "color": [POSITIVE if v >= 0 else NEGATIVE for _, _, v in known], "line": {"width": 0}},
         hovertemplate="%{y}, %{x}: %{text}<extra></extra>",
+    )  # fmt: skip
+
+
+def _legend(figure: go.Figure, shift: int, more: str = "", top: bool = False) -> None:
+    words = (
+        f"<span style='color:{POSITIVE}'>● positive</span>  <span style='color:{NEGATIVE}'>● negative</span>  "
+        f"area: strength of the correlation{more}"
+    )
+    figure.add_annotation(
+        text=words, xref="paper", yref="paper", x=0, y=1 if top else 0, yshift=shift, xanchor="left",
+        yanchor="bottom" if top else "top", showarrow=False, font={"size": 12},
     )  # fmt: skip
 
 

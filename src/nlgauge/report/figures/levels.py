@@ -30,7 +30,9 @@ def distance_and_order(distance: Table, order: Table, lines: str = "metric") -> 
     """
     from plotly.subplots import make_subplots
 
-    names = list(dict.fromkeys(row[lines] for row in [*distance, *order]))
+    # A line without any value (an aspect that was not rated on these levels) only takes room.
+    known = [row for t in (distance, order) for row in t if not math.isnan(row[KINDS[t.kind][1]])]
+    names = list(dict.fromkeys(row[lines] for row in known))
     figure = make_subplots(
         rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.04,
         subplot_titles=["tells them apart", "orders them as people do"],

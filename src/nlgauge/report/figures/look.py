@@ -50,11 +50,11 @@ def number(value: float) -> str:
 
 def framed(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
     """The common frame; transparent, so that the page's colours (light or dark) show through."""
-    figure.update_layout(
-        font={"family": FONT, "size": 13}, height=height, margin={"l": 10, "r": 20, "t": 40, "b": 50},
-        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", showlegend=False, hovermode="closest",
-    )  # fmt: skip
-    figure.update_layout(**layout)
+    common = {
+        "font": {"family": FONT, "size": 13}, "height": height, "margin": {"l": 10, "r": 20, "t": 40, "b": 50},
+        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "showlegend": False, "hovermode": "closest",
+    }  # fmt: skip
+    figure.update_layout(**{**common, **layout})
     figure.update_xaxes(gridcolor=GRID, zerolinecolor=QUIET, automargin=True, fixedrange=True)
     figure.update_yaxes(gridcolor=GRID, zerolinecolor=QUIET, automargin=True, fixedrange=True)
     return figure

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import ACCENT, GROUPINGS, LETTERS, QUIET, colour, dash, framed, symbol
-from nlgauge.table import Row, Table
+from nlgauge.table import Table
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -72,13 +72,11 @@ def _add_line(figure: go.Figure, table: Table, measure: str, axis: str, column: 
     places = {"pearson": -1, "spearman": len(rows) // 2, "kendall": len(rows) // 4}
     texts = [""] * len(rows)
     texts[places.get(coefficient, 0)] = LETTERS.get(coefficient, coefficient)
-    side = (
-        "bottom center" if coefficient == "kendall" or _below_pearson(table, measure, rows) else "top center"
-    )
+    below = coefficient == "kendall" or _below(table, measure, places.get(coefficient, 0))
     figure.add_trace(
         go.Scatter(
             x=[row[axis] for row in rows], y=[row["value"] for row in rows], mode="lines+markers+text", text=texts,
-            textposition=side, textfont={"size": 15}, cliponaxis=False, name=measure,
+            textposition="bottom center" if below else "top center", textfont={"size": 15}, cliponaxis=False, name=measure,
             line={"color": colour(measure), "dash": dash(measure)}, marker={"symbol": symbol(measure), "size": 6},
             hovertemplate=f"{measure}<br>{axis} %{{x}}: %{{y:.3f}}<extra></extra>",
         ),
@@ -87,8 +85,9 @@ def _add_line(figure: go.Figure, table: Table, measure: str, axis: str, column: 
     )  # fmt: skip
 
 
-def _below_pearson(table: Table, measure: str, rows: list[Row]) -> bool:
-    """Whether the middle of this line runs below Pearson's, so that its letter has room below."""
-    first = [row for row in table if row["measure"] == measure.partition("/")[0] + "/pearson"]
-    middle = len(rows) // 2
-    return len(first) == len(rows) and bool(rows[middle]["value"] < first[middle]["value"] - 1e-9)
+def _below(table: Table, measure: str, place: int) -> bool:
+    """Whether Pearson's line (or Spearman's, of Pearson's own) runs above this one at that place: its letter has room below."""
+    grouping, _, coefficient = measure.partition("/")
+    other = f"{grouping}/{'spearman' if coefficient == 'pearson' else 'pearson'}"
+    mine, theirs = ([r["value"] for r in table if r["measure"] == m] for m in (measure, other))
+    return len(mine) == len(theirs) and bool(mine[place] < theirs[place] - 1e-9)

@@ -6,10 +6,15 @@ this folder. What does not apply to the data raises NeedsMissing: the page then 
 
 from __future__ import annotations
 
+import contextvars
 import importlib
 import json
 import pkgutil
-from collections.abc import Callable, Iterator, Sequence
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,11 +24,14 @@ from nlgauge.table import Table
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
+    from nlgauge.judges.cost import Price
 
+Ask = tuple[str, dict[str, Any]]  # an analysis and its options
+TURN = 0.0005  # seconds until a busy thread lets another one in; kernels come back often and for a moment
 GATE = "input/kendall"
 FULL, QUICK = 1000, 200  # draws
 LEVEL = 0.05
-MOST_WORK = 4e9  # pairs × outputs × draws of the tests of all pairs: some twenty seconds an aspect
+MOST_WORK = 4e9  # metrics or pairs × outputs × draws: some twenty to sixty seconds an aspect
 
 
 class Source(Protocol):
@@ -56,7 +64,9 @@ class Run:
     quick: bool = False
     measures: Sequence[str] | None = None
     gate: str = GATE
+    prices: Mapping[str, Price] | None = None  # of a million tokens, by model
     known: dict[str, list[Table] | NlgaugeError] = field(default_factory=dict)
+    begun: dict[str, Future[list[Table] | NlgaugeError]] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)  # what the section at work had to go without
 
     @property
@@ -66,19 +76,40 @@ class Run:
     @property
     def draws(self) -> int:
         """Tests of all pairs grow with the square of the metrics: fewer draws where there are many."""
-        many = len(self.source.metrics or self.data.metrics) > 20
+        many = self.metrics > 20
         return QUICK if self.quick or many else FULL
 
     @property
     def pair_draws(self) -> int:
         """Draws of the tests of all pairs: Holm's correction multiplies the smallest p, 1 / (draws + 1), by their number."""
-        k = len(self.source.metrics or self.data.metrics)
-        pairs = max(1, k * (k - 1) // 2)
-        wanted = max(self.draws, round((1.25 if self.quick else 2) * pairs / LEVEL))
-        return min(wanted, max(QUICK, int(MOST_WORK / (pairs * len(self.data)))))
+        wanted = max(self.draws, round((1.25 if self.quick else 2) * self.pairs / LEVEL))
+        return self.within(wanted, self.pairs, QUICK)
+
+    @property
+    def metrics(self) -> int:
+        return len(self.source.metrics or self.data.metrics)
+
+    @property
+    def pairs(self) -> int:
+        return max(1, self.metrics * (self.metrics - 1) // 2)
+
+    def within(self, wanted: int, times: float, least: int = 50) -> int:
+        """Draws that fit into the work for one section, when each takes so many passes over all outputs; fewer are said."""
+        made = min(wanted, max(least, int(MOST_WORK / (times * max(1, len(self.data))))))
+        if made < wanted:
+            self.left.append(
+                f"{made:,} draws instead of {wanted:,}: there are {self.metrics} metrics and {len(self.data):,} outputs. "
+                "Fewer metrics (`--metrics`) get more draws."
+            )
+        return made
+
+    @property
+    def correction(self) -> str:
+        """Holm's, unless these draws are so few that it could find nothing among so many pairs."""
+        return "holm" if self.can_tell(self.metrics) else "bh"
 
     def can_tell(self, metrics: int) -> bool:
-        """Whether any difference could be significant with so many metrics and these draws."""
+        """Whether any difference could survive Holm's correction with so many metrics and these draws."""
         return metrics * (metrics - 1) / 2 / (self.pair_draws + 1) < LEVEL
 
     @property
@@ -86,16 +117,47 @@ class Run:
         return list(self.source.aspects or self.data.aspects)
 
     def each(self, analysis: str, **options: Any) -> list[Table]:
-        key = json.dumps([analysis, options], sort_keys=True, default=str)
+        key = _key(analysis, options)
         if key not in self.known:
-            try:
-                self.known[key] = self.source.each(analysis, **options)
-            except NlgaugeError as error:
-                self.known[key] = error
+            begun = self.begun.get(key)
+            self.known[key] = self._computed(analysis, options) if begun is None else begun.result()
         found = self.known[key]
         if isinstance(found, NlgaugeError):
             raise found
         return found
+
+    def _computed(self, analysis: str, options: dict[str, Any]) -> list[Table] | NlgaugeError:
+        try:
+            return self.source.each(analysis, **options)
+        except NlgaugeError as error:
+            return error
+
+    @contextmanager
+    def ahead(self, asked: Sequence[Ask]) -> Iterator[None]:
+        """Computes these one after the other in a thread; whoever asks for one of them waits for it.
+
+        Resampling leaves Python to its kernels, so a second core gets the sections and figures that need it.
+        """
+        jobs = {_key(*ask): (ask, Future[list[Table] | NlgaugeError]()) for ask in asked}
+        self.begun = {key: future for key, (_, future) in jobs.items()}
+
+        def work() -> None:
+            for ask, future in jobs.values():
+                if future.set_running_or_notify_cancel():
+                    try:
+                        future.set_result(self._computed(*ask))
+                    except BaseException as error:  # whoever waits for it gets it
+                        future.set_exception(error)
+
+        turns = sys.getswitchinterval()
+        sys.setswitchinterval(TURN)
+        threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True).start()
+        try:
+            yield
+        finally:
+            sys.setswitchinterval(turns)
+            for _, future in jobs.values():
+                future.cancel()
 
     def also(self, analysis: str, **options: Any) -> list[Table]:
         """Tables that stand beside others: none when they cannot be had, and a line that says so."""
@@ -153,6 +215,8 @@ class Section:
     question: str
     not_said: str
     function: Callable[[Run], Found]
+    ahead: Callable[[Run], Sequence[Ask]] | None = None  # what takes long, to be begun before all sections
+    last: bool = False  # it looks at what all others did
 
 
 @dataclass
@@ -173,12 +237,12 @@ _complete: set[str] = set()
 
 
 def section(
-    key: str, *, order: int, question: str, not_said: str
-) -> Callable[[Callable[[Run], Found]], Callable[[Run], Found]]:
+    key: str, *, order: int, question: str, not_said: str, ahead: Callable[[Run], Sequence[Ask]] | None = None, last: bool = False
+) -> Callable[[Callable[[Run], Found]], Callable[[Run], Found]]:  # fmt: skip
     """Decorator: this function answers that question."""
 
     def keep(function: Callable[[Run], Found]) -> Callable[[Run], Found]:
-        _found[key] = Section(key, order, question, not_said, function)
+        _found[key] = Section(key, order, question, not_said, function, ahead, last)
         return function
 
     return keep
@@ -193,17 +257,31 @@ def sections() -> list[Section]:
     return sorted(_found.values(), key=lambda s: s.order)
 
 
-def answer_all(run: Run) -> list[Answered]:
-    """Every section; a wrong name is the user's to mend, anything else that is missing is said on the page."""
+def answer_all(run: Run, done: Callable[[Answered], None] | None = None) -> list[Answered]:
+    """Every section; a wrong name is the user's to mend, anything else that is missing is said on the page.
+
+    What takes long is begun first and asked for last; `done` is told of each section, in the order in which they end.
+    """
     answered = []
-    for each in sections():
-        run.left = []
-        try:
-            found = each.function(run)
-            found.lines = [*found.lines, *dict.fromkeys(run.left)]
-            answered.append(Answered(each, found))
-        except NameUnknown:
-            raise
-        except NlgaugeError as error:
-            answered.append(Answered(each, Found(), one_line(str(error))))
-    return answered
+    with run.ahead([ask for each in sections() if each.ahead for ask in each.ahead(run)]):
+        for each in sorted(sections(), key=lambda s: (s.last, s.ahead is not None, s.order)):
+            answered.append(_answer(run, each))
+            if done is not None:
+                done(answered[-1])
+    return sorted(answered, key=lambda a: a.section.order)
+
+
+def _answer(run: Run, asked: Section) -> Answered:
+    run.left = []
+    try:
+        found = asked.function(run)
+    except NameUnknown:
+        raise
+    except NlgaugeError as error:
+        return Answered(asked, Found(), one_line(str(error)))
+    found.lines = [*found.lines, *dict.fromkeys(run.left)]
+    return Answered(asked, found)
+
+
+def _key(analysis: str, options: dict[str, Any]) -> str:
+    return json.dumps([analysis, options], sort_keys=True, default=str)

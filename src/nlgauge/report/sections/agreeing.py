@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from nlgauge.report.sections import LEVEL, Found, Part, Run, section
+from nlgauge.report.sections import LEVEL, Ask, Found, Part, Run, section
 from nlgauge.report.sections.words import interval, missing, percent, pick_gate, some, two
 from nlgauge.table import Layout, Row, Table
 
@@ -16,7 +17,7 @@ FIRM, TENTATIVE = 0.8, 0.667  # Krippendorff's customary limits
     not_said="That people are right: raters may share a mistake. A low agreement may also come from raters who use the scale differently.",
 )  # fmt: skip
 def people(run: Run) -> Found:
-    ceilings = {run.about(t): t for t in run.also("ceiling")}
+    ceilings = {run.about(t): t for t in run.also("ceiling", splits=_splits(run))}
     parts = []
     for table in run.each("agreement", draws=run.draws):
         about = run.about(table)
@@ -58,11 +59,15 @@ def ceiling_of(table: Table, gate: str) -> float | None:
 @section(
     "agrees", order=30, question="Which metric agrees with people?",
     not_said="That the best metric is good, or that it would be best on other systems or texts. Agreement on average hides where a metric fails: see "
-    "the outputs below.",
+    "the outputs below.", ahead=lambda run: [_spread(run)],
 )  # fmt: skip
 def agrees(run: Run) -> Found:
-    shares = {(run.about(t), r["metric"], r["measure"]): r["share"] for t in run.also("ceiling") for r in t}
-    intervals = {run.about(t): t for t in run.also("intervals", measures=_sure(run), draws=run.draws)}
+    shares = {
+        (run.about(t), r["metric"], r["measure"]): r["share"]
+        for t in run.also("ceiling", splits=_splits(run))
+        for r in t
+    }
+    intervals = {run.about(t): t for t in run.also(_spread(run)[0], **_spread(run)[1])}
     parts = []
     for table in run.each("correlation", measures=run.measures):
         about = run.about(table)
@@ -137,24 +142,34 @@ def _best_words(table: Table, gate: str) -> str:
 
 @section(
     "real", order=40, question="Is the difference between metrics real?",
-    not_said="That metrics without a significant difference are equal: more inputs or systems may tell them apart (`nlgauge plan`).",
+    not_said="That metrics without a significant difference are equal: more inputs or systems may tell them apart (`nlgauge plan`).", ahead=lambda run: [_ranks(run), *_pairs(run)],
 )  # fmt: skip
 def real(run: Run) -> Found:
-    matrices = [] if run.quick else run.also("significance", measure=run.gate, draws=run.pair_draws)
+    matrices = [table for name, options in _pairs(run) for table in run.also(name, **options)]
     pairs = {run.about(t): t for t in matrices}
     parts = []
-    for table in run.each("ranking", measure=run.gate, draws=run.pair_draws):
+    for table in run.each(_ranks(run)[0], **_ranks(run)[1]):
         about, tests = run.about(table), pairs.get(run.about(table))
-        answer = rank_words(table, tests) if run.can_tell(len(table)) else too_few(run, len(table))
+        answer = rank_words(table, tests) if told(run, table) else too_few(run, len(table))
         parts.append(Part(about, answer, [table, *([tests] if tests else [])]))
+    if run.correction == "bh":
+        run.left.append(
+            f"Holm's correction over {run.pairs:,} pairs could find nothing with so few draws: here Benjamini and Hochberg's, which limits the share "
+            "of false alarms among the differences found, not the chance of any."
+        )
     return Found(parts)
+
+
+def told(run: Run, table: Table) -> bool:
+    """Whether these draws could tell, or did tell, metrics apart."""
+    return run.can_tell(len(table)) or len({row["rank"] for row in table}) > 1
 
 
 def too_few(run: Run, metrics: int) -> str:
     pairs = metrics * (metrics - 1) // 2
     return (
         f"It cannot be told here: with {run.pair_draws:,} draws no difference can survive Holm's correction over {pairs:,} pairs. Compare fewer metrics "
-        f"(--metrics), or take the time: nlgauge meta FILE --analysis ranking --set draws={round(2 * pairs / LEVEL)}."
+        f"(--metrics), or take the time: `nlgauge meta FILE --analysis ranking --set draws={round(2 * pairs / LEVEL)}`."
     )
 
 
@@ -175,6 +190,27 @@ def rank_words(table: Table, tests: Table | None = None) -> str:
         sure = sum(bool(r["significant"]) for r in tests)
         found = f" {sure} of {len(tests)} pairs differ significantly; there {'is one step' if steps == 1 else f'are {steps} steps'}."
     return head + found
+
+
+def _splits(run: Run) -> int:
+    return 25 if run.quick else 100
+
+
+def _ranks(run: Run) -> Ask:
+    return "ranking", {**_tests(run), "resamples": run.draws}
+
+
+def _pairs(run: Run) -> list[Ask]:
+    """The same tests pair by pair, which are not made again."""
+    return [] if run.quick else [("significance", _tests(run))]
+
+
+def _tests(run: Run) -> dict[str, Any]:
+    return {"measure": run.gate, "draws": run.pair_draws, "screen": run.draws, "correction": run.correction}
+
+
+def _spread(run: Run) -> Ask:
+    return "intervals", {"measures": _sure(run), "draws": run.draws}
 
 
 def _sure(run: Run) -> list[str] | None:

@@ -11,7 +11,7 @@ import polars as pl
 
 import nlgauge
 from nlgauge.data.dataset import Dataset
-from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.errors import NlgaugeError
 from nlgauge.report.sections import Found, Part, Run, section
 from nlgauge.report.sections.words import count, some
 from nlgauge.table import Row, Table
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from nlgauge.metrics import Metric
 
 PACKAGES = ("numpy", "numba", "scipy", "polars", "plotly")
-COST = ("seconds", "tokens in", "tokens out", "cost")
 
 
 @section(
@@ -86,36 +85,8 @@ def _gaps(data: Dataset) -> list[Table]:
 
 
 @section(
-    "costs", order=120, question="What did the scores cost?",
-    not_said="What it would cost elsewhere: prices and machines differ.",
-)  # fmt: skip
-def costs(run: Run) -> Found:
-    """From columns such as `bleu seconds` or `my-judge tokens in`, where the file has them."""
-    rows: list[Row] = []
-    for metric in run.source.metrics or run.data.metrics:
-        known: Row = {}
-        for what in COST:
-            column = next(
-                (c for c in run.data.samples.columns if c.lower() == f"{metric} {what}".lower()), None
-            )
-            if column is not None and run.data.samples[column].dtype.is_numeric():
-                known[what] = float(run.data.samples[column].sum())
-        if known:
-            rows.append({"metric": metric, **known})
-    if not rows:
-        raise NeedsMissing(
-            "the file says nothing about time, tokens or money. `nlgauge judge` prints what its requests used; columns such as "
-            "‘NAME seconds’ or ‘NAME tokens in’ beside the scores would be shown here."
-        )
-    shown = [c for c in COST if any(c in row for row in rows)]
-    parts = [f"{c} {sum(row.get(c, 0.0) for row in rows):,.6g}" for c in shown]
-    table = Table(f"{run.data.name}: what the scores cost", rows, method="Sums over all outputs.", decimals=1)
-    return Found(parts=[Part("", f"In all: {', '.join(parts)}.", [table])])
-
-
-@section(
     "made", order=130, question="How do I cite and repeat this?",
-    not_said="That another sample of systems, inputs or raters would give the same numbers.",
+    not_said="That another sample of systems, inputs or raters would give the same numbers.", last=True,
 )  # fmt: skip
 def made(run: Run) -> Found:
     from nlgauge.studies._inventory import papers

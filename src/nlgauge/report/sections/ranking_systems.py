@@ -37,6 +37,7 @@ def win_words(table: Table) -> str:
 @section(
     "complementarity", order=90, question="Do metrics see something else than people, and which few together see most?",
     not_said="That a set of metrics works elsewhere: it was chosen and tried on these inputs, on folds that it had not seen.",
+    ahead=lambda run: [("portfolio", {})],
 )  # fmt: skip
 def complementarity(run: Run) -> Found:
     tables = list(run.each("complementarity"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from nlgauge.table import Row
 
 MOST_POINTS = 2000
 ALIGNED = "ctc"  # the colours of outputs when no metric of the data is an alignment
+SHARED = 0.2  # words of an output that stand in its source; summaries and answers have far more
 LONG = 6000  # signs of an output that is still coloured
 
 
@@ -80,6 +82,12 @@ def colour(cards: list[Card], rows: Sequence[Row], run: Run) -> list[str]:
             'Words are not coloured by alignment: that needs the extra ‘neural’ (pip install "nlgauge[neural]").'
         ]
     own = [m for m in run.data.metrics if hasattr(known_metric(m), "explain")]
+    if not own and foreign(
+        [(row["output"], row["source"]) for row in rows if row["output"] and row["source"]]
+    ):
+        return [
+            "Words are not coloured by alignment: the outputs hardly share words with their sources, as in translation."
+        ]
     name = own[0] if own else ALIGNED
     metric: Any = known_metric(name)
     try:
@@ -94,6 +102,20 @@ def colour(cards: list[Card], rows: Sequence[Row], run: Run) -> list[str]:
     return [
         f"Words of the outputs are coloured by {name}: the redder and more underlined, the less they are grounded in what they came from."
     ]
+
+
+def foreign(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Whether outputs seem to be in another language than their sources: one encoder of English says nothing then.
+
+    >>> foreign([("the cat sat", "a cat sat on the mat")]), foreign([("die Katze saß", "the cat sat")]), foreign([])
+    (False, True, False)
+    """
+    shares = []
+    for output, source in pairs:
+        mine, theirs = (set(re.findall(r"\w+", text.lower())) for text in (output, source))
+        if mine:
+            shares.append(len(mine & theirs) / len(mine))
+    return bool(shares) and sum(shares) / len(shares) < SHARED
 
 
 def _colour(cards: list[Card], rows: Sequence[Row], data: Dataset, metric: Any) -> None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from nlgauge.errors import NeedsMissing
-from nlgauge.report.sections import Found, Part, Run, section
+from nlgauge.report.sections import Ask, Found, Part, Run, section
 from nlgauge.report.sections.words import missing, percent, sentence, some, two
 from nlgauge.table import Table
 
@@ -19,15 +19,15 @@ TASKS = {"rank systems": "To rank systems", "choose of two": "To choose the bett
 
 @section(
     "trust", order=50, question="Which measure can I trust here?",
-    not_said="Which measure answers your question: a measure may be steady and still ask something else. Choose the grouping by your use first.",
+    not_said="Which measure answers your question: a measure may be steady and still ask something else. Choose the grouping by your use first.", ahead=lambda run: [_trusted(run)],
 )  # fmt: skip
 def trust(run: Run) -> Found:
     parts = []
+    name, options = _trusted(run)
+    tables = run.each(name, **options)
     if run.quick:
-        for table in run.each("stability", draws=run.draws // 2, trials=run.draws // 2):
-            parts.append(Part(run.about(table), table.notes[0] if table.notes else "", [table]))
-        return Found(parts)
-    for table in run.each("measures", draws=run.draws):
+        return Found([Part(run.about(t), t.notes[0] if t.notes else "", [t]) for t in tables])
+    for table in tables:
         # The same rows hold all that `stability` says: its picture comes first, the four sides are folded.
         first = replace(
             table, kind="stability", title=table.title.replace(", from four sides", ""), notes=table.notes[:1], shown=STABILITY
@@ -36,12 +36,20 @@ def trust(run: Run) -> Found:
     return Found(parts)
 
 
+def _trusted(run: Run) -> Ask:
+    # Twelve measures, and all pairs; the mean over many pairs needs few draws.
+    draws = run.within(run.draws // 2 if run.quick else run.draws, 2 * run.pairs)
+    if run.quick:
+        return "stability", {"draws": draws, "trials": draws}
+    return "measures", {"draws": draws, "trials": run.draws}
+
+
 @section(
     "uses", order=60, question="For what use is a metric good enough?",
     not_said="How bad its mistakes are: a wrong choice between two nearly equal outputs counts as much as one between good and bad.",
 )  # fmt: skip
 def uses(run: Run) -> Found:
-    draws = 100 if run.quick else 500
+    draws = run.within(100 if run.quick else 500, 40 * run.metrics, 100)
     return Found(
         [Part(run.about(table), use_words(table), [table]) for table in run.each("uses", draws=draws)]
     )
@@ -70,7 +78,7 @@ def use_words(table: Table) -> str:
     not_said="That a pass is enough for your use: the limits are conventions, written under the table.",
 )  # fmt: skip
 def checklist(run: Run) -> Found:
-    draws = {"draws": 199 if run.quick else 499}
+    draws = {"draws": 99 if run.quick else 499}
     tables = list(run.each("checklist", **draws))
     answers = [" ".join(sentence(n) for t in tables for n in t.notes[:2])]
     more = ["aspect-preference", "inter-aspect"]

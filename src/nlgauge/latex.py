@@ -1,0 +1,190 @@
+"""A Table as LaTeX: booktabs rules, siunitx columns that align numbers at the point, stars for significance."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nlgauge.table import Cell, Row, Table
+
+STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
+LEGEND = "* p < .05, ** p < .01, *** p < .001"
+CORRECTED = "p corrected"  # wins over "p" where a row has both
+COLUMN = 46  # signs that fit into one of two columns of a page
+NUMBER = re.compile(r"^(?P<sign>[-−]?)(?P<whole>[\d,]*)(?P<part>\.\d+)?(?P<marks>[*†‡]*)$")
+GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "κ": "kappa", "λ": "lambda", "μ": "mu",
+    "ρ": "rho", "σ": "sigma", "τ": "tau", "χ": "chi", "ω": "omega", "Δ": "Delta", "Σ": "Sigma",
+}  # fmt: skip
+MATHS = {
+    "×": "times", "±": "pm", "↓": "downarrow", "↑": "uparrow", "→": "rightarrow", "≤": "leq", "≥": "geq", "≈": "approx",
+    "≠": "neq", "≺": "prec", "⇔": "Leftrightarrow", "∩": "cap", "·": "cdot", "⌊": "lfloor", "⌋": "rfloor", "√": "surd",
+}  # fmt: skip
+SPECIAL = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
+    "−": "$-$", "…": r"\dots{}", "†": r"\textsuperscript{\textdagger}", "‡": r"\textsuperscript{\textdaggerdbl}", "\n": " ",
+    **{sign: f"$\\{name}$" for sign, name in (GREEK | MATHS).items()},
+    **{sign: f"$_{place}$" for place, sign in enumerate("₀₁₂₃₄₅₆₇₈₉")},
+    **{sign: f"$^{place}$" for place, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+}  # fmt: skip
+
+
+def latex(table: Table) -> str:
+    """A table that stands in a paper as it is; its first line names the packages.
+
+    Stars follow the p of the same row (the corrected one where there is one); where metrics have ranks, rules separate
+    the ranks and the names of the first rank are bold.
+    """
+    header, body = table.grid()
+    marks, legend = _marks(table, header, body)
+    formats = [_format([cells[i] for cells in body], [m[i] for m in marks]) for i in range(len(header))]
+    wide = _signs(header, body) > COLUMN  # then over both columns of a paper that has two
+    place = "table*" if wide else "table"
+    lines = [
+        r"% \usepackage{booktabs, siunitx}",
+        rf"\begin{{{place}}}[t]",
+        r"  \centering",
+        r"  \footnotesize" if wide else r"  \small",
+        r"  \sisetup{detect-weight = true}",
+        *([r"  \setlength{\tabcolsep}{3pt}"] if wide else []),
+        rf"  \begin{{tabular}}{{{' '.join(formats)}}}",
+        r"    \toprule",
+        *_heads(header, formats),
+        r"    \midrule",
+    ]
+    ranks = _ranks(table)
+    for at, cells in enumerate(body):
+        if ranks and at and ranks[at] != ranks[at - 1]:
+            lines.append(r"    \midrule")
+        first = bool(ranks) and ranks[at] == 1 and len(set(ranks)) > 1
+        shown = [
+            _cell(cell, formats[i], marks[at][i], cell.best or (first and header[i] == "metric"))
+            for i, cell in enumerate(cells)
+        ]
+        lines.append(f"    {' & '.join(shown)} \\\\")
+    said = [table.title + ".", table.method, *table.notes, *legend]
+    caption = " ".join(_tex(text) for text in said if text)
+    lines += [
+        r"    \bottomrule", r"  \end{tabular}", rf"  \caption{{{caption}}}", rf"  \label{{tab:{_slug(table.title)}}}", rf"\end{{{place}}}",
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def _signs(header: list[str], body: list[list[Cell]]) -> int:
+    """The width in signs; heads of two words may stand on two lines."""
+    return sum(
+        max([2 + max(map(len, head.split(" "))), *(2 + len(cells[i].text) for cells in body)])
+        for i, head in enumerate(header)
+    )
+
+
+def _heads(header: list[str], formats: list[str]) -> list[str]:
+    """One line, or two where neighbours share their first word: `system` over r, ρ and τ."""
+    words = [head.split(" ") for head in header]
+    runs: list[list[int]] = []
+    for i, mine in enumerate(words):
+        before = words[i - 1] if i > 1 else []
+        if len(mine) == 2 and len(before) == 2 and before[0] == mine[0]:
+            runs[-1].append(i)
+        else:
+            runs.append([i])
+    shared = [run for run in runs if len(run) > 1]
+    below = {i for run in shared for i in run}
+    texts = [_tex(words[i][1] if i in below else head) for i, head in enumerate(header)]
+    last = [text if form in "lr" else f"{{{text}}}" for text, form in zip(texts, formats, strict=True)]
+    line = f"    {' & '.join(last)} \\\\"
+    if not shared:
+        return [line]
+    cells = [
+        rf"\multicolumn{{{len(run)}}}{{c}}{{{_tex(words[run[0]][0])}}}" if run in shared else "{}"
+        for run in runs
+    ]
+    rules = " ".join(rf"\cmidrule(lr){{{run[0] + 1}-{run[-1] + 1}}}" for run in shared)
+    return [f"    {' & '.join(cells)} \\\\", f"    {rules}", line]
+
+
+def stars(p: Any) -> str:
+    """
+    >>> stars(0.004), stars(0.2), stars(None)
+    ('**', '', '')
+    """
+    if isinstance(p, bool) or not isinstance(p, int | float):
+        return ""
+    return next((sign for level, sign in STARS if p < level), "")
+
+
+def _marks(table: Table, header: list[str], body: list[list[Cell]]) -> tuple[list[list[str]], list[str]]:
+    """Stars of each cell as it is shown, and the sentence that explains them."""
+    layout = table.layout
+    marks = [["" for _ in header] for _ in body]
+    used = CORRECTED if any(CORRECTED in row for row in table.rows) else "p"
+    if layout is None:
+        for i, name in enumerate(header):
+            if name == "p" or name.startswith("p "):
+                for mine, row in zip(marks, table.rows, strict=True):
+                    mine[i] = stars(row.get(name))
+    else:
+        across = list(dict.fromkeys(row[layout.across] for row in table.rows))
+        at: dict[tuple[Any, Any], Row] = {(row[layout.lines], row[layout.across]): row for row in table.rows}
+        for mine, cells in zip(marks, body, strict=True):
+            for i, column in enumerate(across, start=1):
+                row = at.get((cells[0].value, column), {})
+                if isinstance(cells[i].value, float):  # a text may carry its marks already
+                    mine[i] = stars(row.get(used))
+    if not any(sign for mine in marks for sign in mine):
+        return marks, []
+    corrected = used == CORRECTED and layout is not None
+    return marks, [f"{LEGEND}{' after the correction' if corrected else ''}."]
+
+
+def _ranks(table: Table) -> list[Any]:
+    """The rank of each line where the table is a list of ranked metrics."""
+    listed = table.layout is None and {"rank", "metric"} <= set(table.shown or table.columns)
+    return [row.get("rank") for row in table.rows] if listed else []
+
+
+def _format(cells: list[Cell], marks: list[str]) -> str:
+    """The column's letter: S with the room its numbers need, l for words, r for what begins with a number (`62%`)."""
+    found = [NUMBER.match(cell.text) for cell in cells if cell.text not in ("", "–")]
+    numbers = [m for m in found if m is not None and (m["whole"] or m["part"])]
+    if not numbers or len(numbers) < len(found):
+        return "r" if found and all(cell.text[:1] in "-.0123456789–" for cell in cells) else "l"
+    whole = max(1, *(len(m["whole"].replace(",", "")) for m in numbers))
+    part = max(len(m["part"] or ".") - 1 for m in numbers)
+    sign = "-" if any(m["sign"] for m in numbers) else ""
+    post = max([*marks, *(m["marks"] for m in numbers)], key=len)
+    room = f", table-space-text-post = {{{_tex(post)}}}" if post else ""
+    return f"S[table-format = {sign}{whole}{f'.{part}' if part else ''}{room}]"
+
+
+def _cell(cell: Cell, form: str, mark: str, bold: bool) -> str:
+    number = NUMBER.match(cell.text) if form.startswith("S") else None
+    if number is None or not (number["whole"] or number["part"]):
+        text = _tex(cell.text)
+        text = rf"\textbf{{{text}}}" if bold and text else text
+        return f"{{{text}}}" if form.startswith("S") else text
+    digits = f"{'-' if number['sign'] else ''}{number['whole'].replace(',', '') or '0'}{number['part'] or ''}"
+    after = _tex(mark or number["marks"])
+    return (
+        f"{chr(92)}bfseries {digits}{after and f'{{{after}}}'}"
+        if bold
+        else f"{digits}{after and f'{{{after}}}'}"
+    )
+
+
+def _slug(text: str) -> str:
+    """
+    >>> _slug("summeval: ranks on coherence, input/kendall")
+    'summeval-ranks-on-coherence-input-kendall'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _tex(text: str) -> str:
+    """
+    >>> _tex("a_b & 5 %")
+    'a\\\\_b \\\\& 5 \\\\%'
+    """
+    return "".join(SPECIAL.get(sign, sign) for sign in text)
