@@ -11,6 +11,7 @@ from nlgauge.alignment.construct import (
     Borrowed,
     Recipe,
     examples,
+    fusion,
     harmed,
     itself,
     knowledge,
@@ -87,6 +88,25 @@ def test_targets_are_those_of_the_tasks() -> None:
     assert first and first.target == document[0] and document[0] not in first.b[0]
     turn = knowledge(document, others, rng)
     assert turn and any(s in turn.b[-1] for s in document if s in turn.target)
+
+
+def test_a_fused_target_keeps_some_words_of_the_summary_in_their_order() -> None:
+    shorter = 0
+    for seed in range(40):
+        plain, fused = (
+            make(DOCUMENTS[0], DOCUMENTS[1], np.random.default_rng(seed)) for make in (pseudo_summary, fusion)
+        )
+        assert plain and fused and fused.b == plain.b
+        rest = iter(plain.target.split())
+        assert all(word in rest for word in fused.target.split())
+        assert len(fused.target.split()) >= 5
+        shorter += fused.target != plain.target
+    assert 10 < shorter < 30  # every second one
+
+
+def test_fillings_of_a_lead_do_not_come_from_its_own_text() -> None:
+    assert recipe(DOCUMENTS, "summarisation", "lead").infill.near == 0.0  # type: ignore[attr-defined]
+    assert recipe(DOCUMENTS, "summarisation").infill.near > 0.0  # type: ignore[attr-defined]
 
 
 def test_textrank_puts_the_sentence_that_others_resemble_first() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from nlgauge.alignment.encoder import Encoder
 from nlgauge.alignment.estimate import Pair
 from nlgauge.alignment.features import NAMES, Reader
 from nlgauge.alignment.head import Head, fresh, gradient
-from nlgauge.alignment.rows import by_text, pooled, read_documents
+from nlgauge.alignment.rows import Data, by_text, pooled, read_documents
 from nlgauge.alignment.train import Plan, auc, train
 from nlgauge.alignment.trained import FORMS, WEIGHTS, Trained, scores
 from nlgauge.errors import NlgaugeError
@@ -53,6 +54,17 @@ def test_a_resumed_training_equals_an_undisturbed_one(trained: Path, tmp_path: P
 def test_another_training_in_the_same_folder_is_refused(trained: Path) -> None:
     with pytest.raises(NlgaugeError, match="holds another training"):
         train(documents(), trained, Plan("D", "style", count=60, steps=120, batch=64))
+
+
+def test_smooth_labels_make_a_less_certain_head(trained: Path, tmp_path: Path) -> None:
+    """With labels of .3 and .7 for 0 and 1, the mean of what a fitted head says for them lies near these."""
+    from safetensors.numpy import load_file
+
+    unsure = train(documents(), tmp_path, replace(TINY, smooth=0.3), features=trained)
+    sure = Head.load(trained / "aligner")
+    rows = Data(**load_file(next(trained.glob("features-train-*.safetensors")))).rows
+    assert np.ptp(sure(rows)) > 0.9
+    assert np.quantile(unsure(rows), [0.1, 0.9]) == pytest.approx([0.3, 0.7], abs=0.12)
 
 
 def test_the_gradient_is_that_of_the_loss() -> None:
@@ -121,8 +133,6 @@ def test_nothing_is_grounded_in_an_empty_text(trained: Path) -> None:
 
 
 def test_r_learns_the_share_of_aligned_words() -> None:
-    from nlgauge.alignment.rows import Data
-
     rows = np.arange(6, dtype=np.float32).reshape(6, 1)
     data = Data(
         rows,
@@ -141,7 +151,7 @@ def test_every_aspect_has_a_shipped_aligner_that_works_on_first_use(
 ) -> None:
     batch = Batch.from_columns(
         ["Alice Brandt rebuilt the bridge.", "A whale sang to seven green pilots."], [SOURCE] * 2,
-        ["The town has a river."] * 2, [["Alice Brandt rebuilt the bridge for the town."]] * 2,
+        ["Alice Brandt likes the bridge."] * 2, [["Alice Brandt rebuilt the bridge for the town."]] * 2,
     )  # fmt: skip
     metric = metric_from_spec(f"ctc(aspect='{aspect}', align='{kind}')")
     good, bad = metric.score(batch).values.tolist()
@@ -167,6 +177,8 @@ def test_scores_of_the_metric_are_those_of_the_head(minilm: Encoder) -> None:
 def test_bad_input_is_one_clear_line(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(NlgaugeError, match="kind='X'"):
         Plan(kind="X")
+    with pytest.raises(NlgaugeError, match=r"smooth=0\.5; give 0 or more, and less than 0\.5"):
+        Plan(smooth=0.5)
     with pytest.raises(NlgaugeError, match="no aligner at"):
         align("a", "b", estimator="D", weights=str(tmp_path))
     with pytest.raises(NlgaugeError, match="holds an aligner of kind D"):

@@ -38,6 +38,7 @@ SHARE = 0.3  # of the words of a target that are masked, on average
 CLEAN = 0.2  # of the targets stay whole, so that a model also sees what is wholly grounded
 NEAR = 0.3  # of the fillings come from elsewhere in the same document: errors mix up what a text does say
 SHORTEST, LONGEST = 5, 60  # words of a target sentence
+FUSED, KEPT = 0.5, 0.6  # of the targets that are fused, and of the phrases that such a one keeps
 
 
 class Example(NamedTuple):
@@ -99,6 +100,16 @@ def pseudo_summary(document: Document, others: Document, rng: Generator) -> Chos
 
 
 _central = lru_cache(maxsize=4096)(textrank)  # a document has many targets
+
+
+def fusion(document: Document, others: Document, rng: Generator) -> Chosen | None:
+    """A pseudo-summary; every second one keeps only some phrases of its sentences and joins them, as an abstract does."""
+    chosen = pseudo_summary(document, others, rng)
+    if chosen is None or rng.random() >= FUSED:
+        return chosen
+    words = chosen.target.split()
+    kept = [w for a, b in phrases(words) if rng.random() < KEPT for w in words[a:b]]
+    return chosen._replace(target=" ".join(kept)) if len(kept) >= SHORTEST else chosen
 
 
 def lead(document: Document, others: Document, rng: Generator) -> Chosen | None:
@@ -214,12 +225,12 @@ class Borrowed:
     near: float = NEAR
 
     @classmethod
-    def of(cls, documents: Sequence[Document], most: int = 20_000) -> Borrowed:
+    def of(cls, documents: Sequence[Document], near: float = NEAR, most: int = 20_000) -> Borrowed:
         pool: dict[str, list[str]] = defaultdict(list)
         for document in documents:
             for sort, found in _by_kind(tuple(document)).items():
                 pool[sort] += found[: max(0, most - len(pool[sort]))]
-        return cls(dict(pool))
+        return cls(dict(pool), near)
 
     def __call__(
         self, words: Sequence[str], spans: Sequence[Span], document: Document, rng: Generator
@@ -233,10 +244,9 @@ class Borrowed:
             sort = kind(old)
             near = here.get(sort, [])
             options = near if rng.random() < self.near and len(near) > 1 else self.pool.get(sort, [])
-            filled = _as(old, options[int(rng.integers(len(options)))].split()) if options else old
+            filled = ending(old, options[int(rng.integers(len(options)))].split()) if options else old
             new += [*words[place:a], *filled]
-            labels += [1] * (a - place)
-            labels += [int(k < len(old) and _bare(w) == _bare(old[k])) for k, w in enumerate(filled)]
+            labels += [1] * (a - place) + changed(old, filled)
             place = b
         return [*new, *words[place:]], [*labels, *[1] * (len(words) - place)]
 
@@ -261,11 +271,13 @@ def _phrases_of(sentence: str) -> list[list[str]]:
     return [f for f in found if len(f) <= 8]
 
 
-def _bare(word: str) -> str:
-    return trim(word)[1].lower()
+def changed(old: Sequence[str], new: Sequence[str]) -> list[int]:
+    """0 for the words that came in, 1 for those that say what stood there."""
+    bare = [trim(w)[1].lower() for w in old]
+    return [int(k < len(bare) and trim(w)[1].lower() == bare[k]) for k, w in enumerate(new)]
 
 
-def _as(old: list[str], new: list[str]) -> list[str]:
+def ending(old: list[str], new: list[str]) -> list[str]:
     """The new phrase with the punctuation of the old one at its end."""
     head, core, _ = trim(new[-1])
     return [*new[:-1], head + core + trim(old[-1])[2]]
@@ -293,7 +305,7 @@ SELECT: dict[str, Select] = {
     "summarisation": pseudo_summary, "dialogue": knowledge, "response": response, "style": itself,
 }  # fmt: skip
 TARGETS: dict[str, Select] = {
-    "pseudo-summary": pseudo_summary, "lead": lead, "knowledge": knowledge, "response": response, "itself": itself,
+    "pseudo-summary": pseudo_summary, "fusion": fusion, "lead": lead, "knowledge": knowledge, "response": response, "itself": itself,
 }  # fmt: skip
 # Damage of the one module of damages, after the infilling: what a phrase from elsewhere does not try.
 HARM = ("number", "entity", "negate")
@@ -307,7 +319,8 @@ def recipe(documents: Sequence[Document], task: str, targets: str = "") -> Recip
         TARGETS[targets] if targets else SELECT[task],
         Reworded(wordnet()),
         masked_phrases,
-        Borrowed.of(documents),
+        # What a lead says often does not stand in the rest: fillings from that rest would teach the opposite.
+        Borrowed.of(documents, 0.0 if targets == "lead" else NEAR),
     )
 
 

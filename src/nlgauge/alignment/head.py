@@ -16,6 +16,7 @@ import numpy as np
 from numpy.random import Generator
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.writing import write_whole
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 State = dict[str, Floats]
@@ -37,10 +38,8 @@ class Head:
         from safetensors.numpy import save
 
         kept = {k: np.ascontiguousarray(v) for k, v in sorted(self.state.items())}
-        path.with_suffix(".safetensors").write_bytes(save(kept))
-        path.with_suffix(".json").write_text(
-            json.dumps(self.facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        write_whole(path.with_suffix(".safetensors"), save(kept))
+        write_whole(path.with_suffix(".json"), json.dumps(self.facts, indent=1, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: Path) -> Head:

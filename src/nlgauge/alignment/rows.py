@@ -17,6 +17,7 @@ from nlgauge.alignment.encoder import fingerprint
 from nlgauge.alignment.features import NAMES, Reader
 from nlgauge.alignment.head import Floats
 from nlgauge.errors import NlgaugeError
+from nlgauge.writing import whole
 
 HELD_OUT = 0.15  # of the documents
 LIGHT = 0.25  # the weight of stop words and marks
@@ -153,7 +154,7 @@ class Source:
             made = list(examples(documents, self.task, seed, count, self.parts))
             tell(f"{side}: {len(made)} examples of {len(documents)} documents")
             data = build(made, self.encoder, tell)
-            folder.mkdir(parents=True, exist_ok=True)
-            save_file({k: np.ascontiguousarray(v) for k, v in vars(data).items()}, path)
+            with whole(path) as part:
+                save_file({k: np.ascontiguousarray(v) for k, v in vars(data).items()}, part)
             found.append(data)
         return found[1], found[0]

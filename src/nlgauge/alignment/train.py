@@ -10,7 +10,7 @@ import importlib.util
 import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ from nlgauge.alignment.features import NAMES
 from nlgauge.alignment.head import Head, State, adam, fresh, gradient, still
 from nlgauge.alignment.rows import Data, Source, Tell, by_text
 from nlgauge.errors import NlgaugeError
+from nlgauge.writing import write_whole
 
 Kind = Literal["D", "R"]
 KINDS = ("D", "R")
@@ -41,6 +42,7 @@ class Plan:
     rate: float = 2e-3
     encoder: str = DEFAULT
     targets: str = ""  # in place of the task's own, such as lead
+    smooth: float = 0.1  # how unsure the labels of D are: what damage makes is not always wrong
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -53,6 +55,8 @@ class Plan:
             raise NlgaugeError(f"targets='{self.targets}'; there are {', '.join(TARGETS)}.")
         if min(self.count, self.steps, self.batch) < 1:
             raise NlgaugeError("count, steps and batch must be 1 or more.")
+        if not 0 <= self.smooth < 0.5:
+            raise NlgaugeError(f"smooth={self.smooth:g}; give 0 or more, and less than 0.5.")
 
 
 def auc(wanted: Any, scores: Any) -> float:
@@ -98,6 +102,8 @@ def train(
     data, held = source.rows(features or folder, tell)
     if plan.kind == "R":
         data, held = by_text(data), by_text(held)
+    else:
+        data = replace(data, wanted=plan.smooth + (1 - 2 * plan.smooth) * data.wanted)
     head, moments, step = _begin(data, folder, plan, tell)
     # Each twice as late as the one before: most is learned early.
     saved = {plan.steps >> k for k in range(checkpoints)}
@@ -157,7 +163,6 @@ def _begin(data: Data, folder: Path, plan: Plan, tell: Tell) -> tuple[Head, Stat
 
 def _keep(head: Head, moments: State, folder: Path) -> None:
     """One file, put in place at once: a training that is stopped here has either this checkpoint or the one before."""
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
-    save_file({**head.state, **moments}, folder / f"{LAST}.new", {"facts": json.dumps(head.facts)})
-    (folder / f"{LAST}.new").replace(folder / LAST)
+    write_whole(folder / LAST, save({**head.state, **moments}, {"facts": json.dumps(head.facts)}))

@@ -37,7 +37,7 @@ _RELEVANCE, _PRESERVATION = "mean(r>y) * mean(y>x)", "harmonic(mean(y>x), mean(x
 FORMS: dict[str, dict[str, Form]] = {
     "consistency": {"D": Form("mean(y>x)", _WORDS), "R": Form("mean(y>x)", _WORDS)},
     "relevance": {"D": Form(_RELEVANCE, _WORDS), "R": Form(_RELEVANCE, _WORDS)},
-    "preservation": {"D": Form(_PRESERVATION, _WORDS), "R": Form(_PRESERVATION, _WORDS)},
+    "preservation": {"D": Form(_PRESERVATION, _CONTENT), "R": Form(_PRESERVATION, _CONTENT)},
     "engagingness": {"D": Form("sum(y>[x,c])", _CONTENT), "R": Form("sum(y>[x,c])", _CONTENT)},
     "groundedness": {"D": Form("sum(y>c)", _CONTENT), "R": Form("sum(y>c)", _CONTENT)},
     "dialogue": {"D": Form("mean(y>[x,c])", _CONTENT), "R": Form("mean(y>[x,c])", _CONTENT)},
@@ -45,8 +45,10 @@ FORMS: dict[str, dict[str, Form]] = {
 # Where another way to aggregate the same scores was better on the set that chooses: formula='chosen'.
 CHOSEN: dict[str, dict[str, Form]] = {
     "consistency": {"D": Form("half(y>x)", _WORDS)},
-    "engagingness": {"D": Form("distinct(y>[x,c])", _CONTENT), "R": Form("distinct(y>[x,c])", _CONTENT)},
-    "groundedness": {"R": Form("distinct(y>c)", _CONTENT)},
+    "relevance": {kind: Form("mean(r>y) / mean(r>x) * mean(y>x)", _WORDS) for kind in "DR"},
+    "preservation": {kind: Form("min(mean(y>x), mean(x>y))", _CONTENT) for kind in "DR"},
+    "engagingness": {kind: Form("sqrt(distinct(y>[x,c]))", _CONTENT) for kind in "DR"},
+    "groundedness": {kind: Form("sqrt(distinct(y>c))", _CONTENT) for kind in "DR"},
 }
 HEADS = {
     "consistency": "summarisation", "relevance": "summarisation", "preservation": SHORT,
@@ -91,11 +93,7 @@ class Trained:
         )  # type: ignore[return-value]
 
     def fingerprint(self) -> str:
-        seen = hashlib.blake2b(digest_size=6)
-        for head in self.heads():
-            for name, values in sorted(head.state.items()):
-                seen.update(name.encode() + values.tobytes())
-        return f"{'own' if self.weights else self.task}@{seen.hexdigest()}"
+        return f"{'own' if self.weights else self.task}@{hashed(self.heads())}"
 
     def align(self, pairs: Sequence[Pair]) -> list[Alignment]:
         """One Alignment per pair, in their order."""
@@ -104,6 +102,15 @@ class Trained:
         for i, spans, rows in Reader(self.encoder, vectors=self.vectors).read(pairs):
             found[i] = Alignment(pairs[i].a, spans, scores(heads[pairs[i].whole], rows))
         return [f for f in found if f is not None]
+
+
+def hashed(heads: Sequence[Head]) -> str:
+    """What scores depend on: every weight."""
+    seen = hashlib.blake2b(digest_size=6)
+    for head in heads:
+        for name, values in sorted(head.state.items()):
+            seen.update(name.encode() + values.tobytes())
+    return seen.hexdigest()
 
 
 def scores(head: Head, rows: Rows) -> Floats:

