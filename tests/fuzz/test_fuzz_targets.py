@@ -28,6 +28,11 @@ EXAMPLES = {
     "store": 8,
     "task": 12,
     "kernel": 30,
+    "batches": 12,
+    "stream": 5,
+    "parts": 6,
+    "merge": 6,
+    "wide": 12,
 }
 LIMIT = 60.0  # seconds of the processor; a kernel may have to be compiled
 

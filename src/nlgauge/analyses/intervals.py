@@ -58,12 +58,11 @@ def intervals(
             notes.append(f"{lost} of {found.samples.size} draws had no defined correlation and are left out.")
     else:
         raise NameUnknown(f"no interval '{kind}'; use percentile, bca or fisher.")
-    rows: list[Row] = [
-        {"metric": metric, "aspect": panel.aspect, "measure": str(m), "value": float(value[k, j]), "low": float(low[k, j]),
-         "high": float(high[k, j]), "interval": f"{_short(value[k, j])} [{_short(low[k, j])} {_short(high[k, j])}]"}
+    rows = [
+        interval_row(metric, panel.aspect, m, value[k, j], low[k, j], high[k, j])
         for k, metric in enumerate(panel.metrics)
         for j, m in enumerate(chosen)
-    ]  # fmt: skip
+    ]
     sign = {m: -1.0 if m in panel.lower else 1.0 for m in panel.metrics}
     # A metric without any value stands last.
     order = {
@@ -79,6 +78,13 @@ def intervals(
         notes=[*notes, *people_note(panel)],
         signature=signature(panel, interval=kind, over=over, draws=draws, seed=seed),
     )
+
+
+def interval_row(metric: str, aspect: str, m: Measure, value: float, low: float, high: float) -> Row:
+    return {
+        "metric": metric, "aspect": aspect, "measure": str(m), "value": float(value), "low": float(low), "high": float(high),
+        "interval": f"{_short(value)} [{_short(low)} {_short(high)}]",
+    }  # fmt: skip
 
 
 def _fisher(

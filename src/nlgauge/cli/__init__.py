@@ -8,10 +8,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+from typing import TYPE_CHECKING
 
-import typer
+from nlgauge.cli._ending import CODES, catch_signals, ended
 
-from nlgauge.errors import NlgaugeError
+if TYPE_CHECKING:
+    import typer
 
 # As they are met, not as the alphabet has them; verbs not named here follow.
 ORDER = ["run", "meta", "score", "list", "data", "convert"]
@@ -19,12 +21,14 @@ ORDER = ["run", "meta", "score", "list", "data", "convert"]
 
 def build(only: str | None = None) -> typer.Typer:
     """The app, with all verbs or only one (the others are not even imported)."""
+    import typer
+
     import nlgauge
 
     app = typer.Typer(
         name="nlgauge", no_args_is_help=True, add_completion=False, rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
-        pretty_exceptions_enable=False,
+        pretty_exceptions_enable=False, epilog=CODES,
         help="Which automatic metric or LLM judge can I trust, for what, and how sure can I be?\n\n"
         "Start with: nlgauge run FILE (a table of scores and ratings), or nlgauge run without a file for the example.",
     )  # fmt: skip
@@ -47,15 +51,11 @@ def build(only: str | None = None) -> typer.Typer:
 
 
 def main() -> None:
-    """Entry point. What a user can mend is one line on stderr and exit code 2; Ctrl-C is 130."""
+    """Entry point: the verb, then one line and an exit code for however it ended."""
+    catch_signals()  # before the first import that takes time
     first = next((a for a in sys.argv[1:] if not a.startswith("-")), None)
-    try:
+
+    def run() -> None:
         build(first)()
-    except NlgaugeError as error:
-        print(f"nlgauge: {error}", file=sys.stderr)
-        sys.exit(2)
-    except BrokenPipeError:
-        sys.exit(141)
-    except KeyboardInterrupt:
-        print("nlgauge: stopped; what was finished is kept.", file=sys.stderr)
-        sys.exit(130)
+
+    sys.exit(ended(run))

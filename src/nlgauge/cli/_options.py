@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.writing import write_whole
 
 if TYPE_CHECKING:
     from nlgauge.table import Table
 
 COLUMNS, CHOICE, OUT = "Which column is which", "What to compare", "Output"
+WORK = "Where the work is done"
 FIGURES = ("svg", "png", "pdf", "html")  # -o with one of these saves the picture of the table
 
 File = Annotated[
@@ -92,6 +94,19 @@ Aggregate = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.", rich_help_panel=CHOICE)]
+
+EngineName = Annotated[
+    str,
+    typer.Option("--engine", help="Where the work is done: local (all cores) or ray.", rich_help_panel=WORK),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        help="Of a Ray cluster, as in auto or 10.0.0.1:6379; without it Ray starts on this machine.",
+        rich_help_panel=WORK,
+    ),
+]
 
 Format = Annotated[
     str, typer.Option("--format", "-f", help="table, json, csv, md or tex.", rich_help_panel=OUT)
@@ -176,8 +191,7 @@ def _write(tables: Sequence[Table], out: Path) -> list[Path]:
     if suffix not in FORMATS:
         known = ", ".join("." + f for f in (*FORMATS, *FIGURES))
         raise NlgaugeError(f"-o {out}: cannot write '{out.suffix}'; use {known}.")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(together(tables, suffix), encoding="utf-8")
+    write_whole(out, together(tables, suffix))
     return [out]
 
 

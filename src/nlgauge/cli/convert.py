@@ -79,7 +79,6 @@ def command(
             }
         )
     o.tell(card(data, keep_people=True))
-    out.parent.mkdir(parents=True, exist_ok=True)
     if out.suffix.lower() in (".csv", ".parquet"):
         lost = [f"the table does not hold {what}; .jsonl does" for what in write_wide(data, out)]
         o.tell([f"written: {out}", *lost, *_differences(data, out)])

@@ -35,6 +35,8 @@ def command(
         list[str] | None,
         typer.Option("--set", help="An option of the analysis, name=value.", rich_help_panel=o.CHOICE),
     ] = None,
+    engine: o.EngineName = "local",
+    address: o.Address = None,
 ) -> list[Table] | None:
     """Compare metric scores with people's ratings: the metrics × measures table, or any other analysis.
 
@@ -49,8 +51,11 @@ def command(
       nlgauge meta scores.csv --analysis intervals --set over=inputs --set kind=bca
 
       nlgauge meta news.csv dialogue.csv --analysis transfer --set groups=@groups.json
+
+      nlgauge meta scores.csv --analysis stability --set draws=10000 --engine ray --address auto
     """
     from nlgauge import registry
+    from nlgauge.engines import engine_of, using
 
     options = settings(set)
     asked = registry.get("analysis", analysis)
@@ -65,6 +70,11 @@ def command(
             raise NameUnknown(
                 f"{analysis}: no option '{name}'.{registry.did_you_mean(name, theirs)} Options: {', '.join(theirs)}."
             )
-    if asked.takes == "datasets":
-        return pick.each(analysis, **options)
-    return [table for data in pick.everything for table in replace(pick, data=data).each(analysis, **options)]
+    picks = [pick] if asked.takes == "datasets" else [replace(pick, data=data) for data in pick.everything]
+    with using(engine_of(engine, address)) as chosen:
+        tables = [table for each in picks for table in each.each(analysis, **options)]
+    if not getattr(chosen, "used", True):
+        o.tell(
+            [f"--engine {engine}: '{analysis}' had nothing to deal out, so it was computed in this process"]
+        )
+    return tables

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
     from nlgauge.metrics import Metric
     from nlgauge.scoring.score import Progress
-    from nlgauge.scoring.stream import StreamProgress
+    from nlgauge.scoring.shards import Shard
+    from nlgauge.scoring.stream import Streamed, StreamProgress
 
 NEEDS_FILE = True
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
@@ -45,6 +46,12 @@ Batches = Annotated[
                  "Tables of more than 256 MiB are scored so unasked."),
 ]  # fmt: skip
 
+ShardOf = Annotated[
+    str | None,
+    typer.Option("--shard", metavar="I/N", rich_help_panel=o.WORK,
+                 help="Score only the I-th of N shards (1/8 to 8/8) and leave it for `nlgauge merge`."),
+]  # fmt: skip
+
 
 def command(
     file: o.File,
@@ -64,6 +71,9 @@ def command(
     format: o.Format = "table",
     out: Written = None,
     batch: Batches = None,
+    engine: o.EngineName = "local",
+    address: o.Address = None,
+    shard: ShardOf = None,
 ) -> None:
     """Score texts with metrics: values per output, means and corpus values per system.
 
@@ -76,19 +86,36 @@ def command(
       nlgauge score outputs.csv -m len,wps --by dataset --format csv
 
       nlgauge score big.jsonl -m bleu,chrf --batch 20000 -o scores.parquet    (any size, in bounded memory)
+
+      nlgauge score big.jsonl -m bertscore -o scores.parquet --engine ray --address auto
+
+      nlgauge score big.jsonl -m bertscore -o scores.parquet --shard $SLURM_ARRAY_TASK_ID/8    (--array=1-8)
     """
     from nlgauge.data.card import card
+    from nlgauge.engines import engine_of
     from nlgauge.scoring.aggregate import aggregate
     from nlgauge.scoring.plan import plan, suggested
     from nlgauge.scoring.score import run
+    from nlgauge.scoring.shards import Shard
+    from nlgauge.scoring.stream import BATCH, stream
 
     _check(out)
+    chosen_engine, part = engine_of(engine, address), None if shard is None else Shard.parse(shard)
     asked = o.listed(metrics)
     unread = {"--human": human, "--metric": metric, "--rater": rater, "--lower": lower, "--reader": reader}
     unread["--repeats"] = None if repeats == "auto" else repeats
+    if batch is None and (part or chosen_engine.far):
+        batch = BATCH
     if size := _batch_size(file, batch, asked, [name for name, said in unread.items() if said]):
         said = {"system": system, "input": input, "output": output, "references": references}
-        _stream(file, asked, out, size, by, {k: v for k, v in said.items() if v}, encoding, format)
+        with _fraction() as tick:
+            done = stream(
+                file, asked, out, batch=size, by=by, columns={k: v for k, v in said.items() if v}, encoding=encoding,
+                progress=tick, engine=chosen_engine, shard=part,
+            )  # fmt: skip
+        if lost := getattr(chosen_engine, "lost", 0):
+            o.tell([f"{lost} batches were begun again, because their worker or machine was lost"])
+        _tell(file, asked, out, size, done, part, format)
         return
     data = _load(
         references, file=file, system=system, input=input, output=output, human=human, metric=metric, rater=rater,
@@ -133,28 +160,36 @@ def _batch_size(file: str, batch: int | None, asked: list[str] | None, unread: l
     return BATCH
 
 
-def _stream(
-    file: str, asked: list[str] | None, out: Path | None, size: int, by: str, columns: dict[str, str],
-    encoding: str | None, format: str,
+def _tell(
+    file: str, asked: list[str] | None, out: Path | None, size: int, done: Streamed, shard: Shard | None, format: str
 ) -> None:  # fmt: skip
-    from nlgauge.scoring.stream import stream
-
-    with _fraction() as progress:
-        done = stream(
-            file, asked, out, batch=size, by=by, columns=columns, encoding=encoding, progress=progress
-        )
     lines = [f"{file}: {done.rows:,} rows in batches of {size:,}"]
+    if shard is not None:
+        lines = [
+            f"{file}: shard {shard}, {done.scored} of {done.batches} batches of {size:,} ({done.rows:,} rows)"
+        ]
     if not asked:
         lines.append(f"no --metrics given; these {len(done.metrics)}: {', '.join(map(str, done.metrics))}")
     if done.resumed:
         lines.append(f"{done.resumed} batches were done by an earlier run")
+    if shard is not None:
+        lines.append(f"when all {shard.of} shards are done: nlgauge merge {out}")
     o.tell(lines)
+    if shard is not None:
+        return
     o.show([done.table, done.groups], format)
-    if out is None:
-        o.tell(["the scores of single outputs are not kept; -o scores.parquet keeps them"])
-    else:
-        kept = "every line with its scores" if ".jsonl" in out.name else "row, system, input and the scores"
-        o.tell([f"written: {out} ({kept})"])
+    o.tell(
+        [
+            "the scores of single outputs are not kept; -o scores.parquet keeps them"
+            if out is None
+            else written(out)
+        ]
+    )
+
+
+def written(out: Path) -> str:
+    kept = "every line with its scores" if ".jsonl" in out.name else "row, system, input and the scores"
+    return f"written: {out} ({kept})"
 
 
 def _load(references: str | None, **given: Any) -> Dataset:

@@ -57,10 +57,10 @@ def export(
     """
     from nlgauge.scoring.replies import Replies
     from nlgauge.scoring.store import Store
+    from nlgauge.writing import whole
 
     count = 0
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with out.open("w", encoding="utf-8") as file:
+    with whole(out) as part, part.open("w", encoding="utf-8") as file:
         for row in Replies(Store(store)).all():
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
             count += 1

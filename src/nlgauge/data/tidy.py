@@ -17,6 +17,7 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError
+from nlgauge.writing import write_whole
 
 VERSION = 1
 # Keys of a line with a meaning of their own; a column of that name goes into the line's "columns".
@@ -64,10 +65,7 @@ def write_tidy(data: Dataset, path: str | Path) -> Path:
         "lines": len(lines),
     }
     raw = "".join(_json(line) + "\n" for line in (header, *lines)).encode()
-    # Beside it first, so that a run that is stopped leaves no half file under the right name.
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(gzip.compress(raw, compresslevel=5, mtime=0) if path.suffix == ".gz" else raw)
-    part.replace(path)
+    write_whole(path, gzip.compress(raw, compresslevel=5, mtime=0) if path.suffix == ".gz" else raw)
     return path
 
 

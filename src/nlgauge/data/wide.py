@@ -14,6 +14,7 @@ from nlgauge.data.build import is_number_column
 from nlgauge.data.columns import ASIDE, NAMES, SETS, plain
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError
+from nlgauge.writing import whole
 
 NOBODY = "anonymous"
 TEXTS = ("output", "source", "context", "control", "references")
@@ -23,12 +24,11 @@ def write_wide(data: Dataset, path: str | Path) -> list[str]:
     """Write a .csv or .parquet file; the lines returned say what it does not hold."""
     path = Path(path)
     table, lost = wide_table(data)
-    part = path.with_name(path.name + ".part")
-    if path.suffix.lower() == ".parquet":
-        table.write_parquet(part)
-    else:
-        _flat(table).write_csv(part)
-    part.replace(path)
+    with whole(path) as part:
+        if path.suffix.lower() == ".parquet":
+            table.write_parquet(part)
+        else:
+            _flat(table).write_csv(part)
     return lost
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from nlgauge.errors import DataError
 from nlgauge.judges.replies import Keeper, Reply, Request, read_reply
+from nlgauge.writing import whole
 
 PART = 500
 
@@ -19,8 +20,7 @@ def write_batch(requests: Iterable[Request], keeper: Keeper, path: str | Path) -
     distinct = {r.key: r for r in requests}
     known = keeper.known(distinct)
     todo = {key: r for key, r in distinct.items() if key not in known}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8") as file:
+    with whole(path) as part, part.open("w", encoding="utf-8") as file:
         for key, request in todo.items():
             line = {
                 "custom_id": key.hex(),

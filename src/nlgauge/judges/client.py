@@ -34,6 +34,7 @@ OPTIONAL = (
 )  # a server may refuse these; then we say so and go without
 PART = 500  # requests looked up in the store at once
 FLUSH = 0.05  # seconds that a reply may wait for others before all are written at once
+LOOK = 0.2  # seconds between two looks at what another run has got
 LONGEST = 60.0  # a pause between attempts, at most
 
 Progress = Callable[[int, int], None]
@@ -78,9 +79,12 @@ def ask(
     """
     run = _Run(keeper, how or Asking(), progress, total)
     left = run.open(requests)
-    first = next(left, None)
-    if first is not None:
-        _finished(run.all(chain([first], left)))
+    first = list(islice(left, 1))
+    try:
+        if first or run.later:
+            _finished(run.all(chain(first, left)))
+    finally:
+        keeper.release()
     return run.found
 
 
@@ -105,6 +109,7 @@ class _Run:
         self.gate = Gate(how.requests_per_minute, how.tokens_per_minute)
         self.refused: set[str] = set()
         self.full = False
+        self.later: dict[bytes, Request] = {}  # another run is asking for these
         self.rng = random.Random()  # for pauses only
 
     def open(self, requests: Iterable[Request]) -> Iterator[tuple[bytes, Request]]:
@@ -117,22 +122,53 @@ class _Run:
             for key in new:
                 if key not in self.found:
                     waiting.add(key)
-                    yield key, part[key]
+            mine = self.free({key: part[key] for key in new if key not in self.found})
+            yield from ((key, part[key]) for key in mine)
+
+    def free(self, asked: dict[bytes, Request], force: bool = False) -> list[bytes]:
+        """Those that this run may ask for now; the others are looked at later."""
+        mine = self.keeper.claim(asked, force=force)
+        # What another run finished between our look and our claim is known by now.
+        self.found |= self.keeper.known(asked)
+        self.later |= {key: r for key, r in asked.items() if key not in mine and key not in self.found}
+        return [key for key in asked if key in mine and key not in self.found]
 
     async def all(self, left: Iterator[tuple[bytes, Request]]) -> None:
+        writer = asyncio.create_task(self.write())
+        try:
+            await self.round(left, writer)
+            await self.others(writer)
+        finally:
+            writer.cancel()
+            await asyncio.gather(writer, return_exceptions=True)
+            self.keep(self.fresh)
+
+    async def round(self, left: Iterator[tuple[bytes, Request]], writer: asyncio.Task[None]) -> None:
         connect = _connections(self.how)
         workers = [asyncio.create_task(self.work(connect(), left)) for _ in range(self.how.concurrency)]
         asking: asyncio.Future[Any] = asyncio.gather(*workers)
-        writer: asyncio.Future[Any] = asyncio.create_task(self.write())
         try:
             # A writer that stops has failed (a full disk): then nothing more must be paid for.
             await asyncio.wait([asking, writer], return_when=asyncio.FIRST_COMPLETED)
             await (writer if writer.done() else asking)
         finally:
-            for task in [*workers, writer]:
-                task.cancel()
-            await asyncio.gather(*workers, writer, return_exceptions=True)
-            self.keep(self.taken())
+            asking.cancel()
+            await asyncio.gather(asking, *workers, return_exceptions=True)
+
+    async def others(self, writer: asyncio.Task[None]) -> None:
+        """Wait for what another run is asking for; it is ours when that run gives up, ends, or stands still."""
+        changed = time.monotonic()
+        while asked := self.later:
+            self.later = {}
+            mine = self.free(asked, force=time.monotonic() - changed > self.how.timeout + LONGEST)
+            if len(self.later) < len(asked):
+                changed = time.monotonic()
+            if mine:
+                await self.round(iter([(key, asked[key]) for key in mine]), writer)
+            elif self.later:
+                await asyncio.sleep(LOOK)
+            if self.progress:
+                self.progress(len(self.found), max(self.total, len(self.found)))
 
     async def work(self, http: httpx2.AsyncClient, left: Iterator[tuple[bytes, Request]]) -> None:
         async with http:
@@ -155,17 +191,11 @@ class _Run:
     async def write(self) -> None:
         while True:
             await asyncio.sleep(FLUSH)
-            if fresh := self.taken():
-                try:
-                    await asyncio.shield(asyncio.to_thread(self.keep, fresh))
-                except NlgaugeError:
-                    self.fresh = {**fresh, **self.fresh}  # the end of the run tries once more
-                    raise
-
-    def taken(self) -> dict[bytes, tuple[Request, Reply]]:
-        """Called by the event loop only, so that no worker adds to a dict that is being written."""
-        fresh, self.fresh = self.fresh, {}
-        return fresh
+            # A copy, made by the event loop: no worker adds to what is being written, and whatever comes between (a full
+            # disk, a signal), the end of the run keeps them once more.
+            if fresh := dict(self.fresh):
+                await asyncio.shield(asyncio.to_thread(self.keep, fresh))
+                self.fresh = {key: told for key, told in self.fresh.items() if key not in fresh}
 
     def keep(self, fresh: dict[bytes, tuple[Request, Reply]]) -> None:
         if fresh:

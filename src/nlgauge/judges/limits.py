@@ -54,6 +54,8 @@ class Gate:
 def retry_after(headers: dict[str, str], now: float | None = None) -> float | None:
     """Seconds that a server asks to wait: `retry-after-ms`, or `retry-after` as seconds or as a date.
 
+    A date is taken against the server's own clock where it tells it: ours may have jumped.
+
     >>> retry_after({"retry-after": "2"}), retry_after({"retry-after-ms": "150"}), retry_after({"retry-after": "soon"})
     (2.0, 0.15, None)
     """
@@ -67,8 +69,16 @@ def retry_after(headers: dict[str, str], now: float | None = None) -> float | No
         return max(0.0, float(said))
     except ValueError:
         pass
+    if (then := _moment(said)) is None:
+        return None
+    if now is None:
+        theirs = _moment(headers.get("date", ""))
+        now = time.time() if theirs is None else theirs
+    return max(0.0, then - now)
+
+
+def _moment(said: str) -> float | None:
     try:
-        then = parsedate_to_datetime(said).timestamp()
+        return parsedate_to_datetime(said).timestamp()
     except (TypeError, ValueError):
         return None
-    return max(0.0, then - (time.time() if now is None else now))

@@ -46,6 +46,14 @@ class Keeper(Protocol):
 
     def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request]) -> None: ...
 
+    def claim(self, keys: Iterable[bytes], *, force: bool = False) -> set[bytes]:
+        """Those that no other run is asking for at this moment; with `force` all."""
+        ...
+
+    def release(self) -> None:
+        """Claims of requests that were not answered."""
+        ...
+
 
 class Memory:
     """A Keeper for one run; the durable one is `scoring.replies.Replies`."""
@@ -58,6 +66,12 @@ class Memory:
 
     def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request]) -> None:
         self._kept.update(replies)
+
+    def claim(self, keys: Iterable[bytes], *, force: bool = False) -> set[bytes]:
+        return set(keys)
+
+    def release(self) -> None:
+        pass
 
 
 def read_reply(body: Any, seconds: float = 0.0, dropped: tuple[str, ...] = ()) -> Reply:

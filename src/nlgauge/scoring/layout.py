@@ -11,7 +11,8 @@ from nlgauge.data.build import is_number_column
 from nlgauge.data.columns import Roles, find_roles
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.metrics import Batch
-from nlgauge.scoring.rows import Rows, Source
+from nlgauge.scoring.rows import Rows
+from nlgauge.scoring.source import Source
 
 LOOK = 1000  # rows that are looked at
 NOBODY = "(none)"

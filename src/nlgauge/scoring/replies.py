@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nlgauge.judges.replies import Reply, Request
+from nlgauge.scoring.claims import Claims
 from nlgauge.scoring.store import ASK, Store
 
 TABLE = """
@@ -31,6 +32,7 @@ class Replies:
         with self.store.work() as db:
             db.execute("PRAGMA synchronous = FULL")
             db.execute(TABLE)
+        self.claims = Claims(self.store)
 
     def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]:
         asked = list(dict.fromkeys(keys))
@@ -49,16 +51,15 @@ class Replies:
             return
         now = time.time()
         rows = [_row(key, requests[key], reply, now) for key, reply in replies.items()]
-        with self.store.work() as db:
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                db.executemany(
-                    f"INSERT OR IGNORE INTO replies ({COLUMNS}) VALUES ({','.join('?' * 13)})", rows
-                )
-                db.execute("COMMIT")
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
+        with self.store.writing() as db:
+            db.executemany(f"INSERT OR IGNORE INTO replies ({COLUMNS}) VALUES ({','.join('?' * 13)})", rows)
+        self.claims.drop(replies)
+
+    def claim(self, keys: Iterable[bytes], *, force: bool = False) -> set[bytes]:
+        return self.claims.take(keys, force=force)
+
+    def release(self) -> None:
+        self.claims.drop()
 
     def summary(self) -> list[dict[str, Any]]:
         """One row a model: replies, tokens, first and last."""

@@ -6,6 +6,7 @@ chunk is one transaction: what was reported as done is kept.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import math
 import os
@@ -22,12 +23,15 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics._base import Batch, Metric, Scores
 from nlgauge.places import kept_at
+from nlgauge.scoring.claims import Claims
 from nlgauge.scoring.parts import take
 
 Progress = Callable[[int, int], None]
 CHUNK = 256
 ASK = 500  # keys in one question: SQLite allows at least 999
-WAIT = 60.0  # seconds that a writer waits for another one
+WAIT = 60.0  # seconds that a writer waits for another one, unless NLGAUGE_STORE_WAIT says otherwise
+LOOK = 0.2  # seconds between two looks at what another run has done
+PATIENCE = 600.0  # seconds without anything new after which its work is taken over
 TABLES = """
 CREATE TABLE IF NOT EXISTS signatures (id INTEGER PRIMARY KEY, signature TEXT NOT NULL UNIQUE);
 CREATE TABLE IF NOT EXISTS scores (
@@ -87,22 +91,16 @@ class Store:
         if not rows:
             return
         now = time.time()
-        with self.work() as db:
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                db.execute("INSERT OR IGNORE INTO signatures (signature) VALUES (?)", [signature])
-                number = _number(db, signature)
-                db.executemany(
-                    "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?)",
-                    [
-                        (number, key, None if math.isnan(k.value) else k.value, k.reason, k.note, now)
-                        for key, k in rows.items()
-                    ],
-                )
-                db.execute("COMMIT")
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
+        with self.writing() as db:
+            db.execute("INSERT OR IGNORE INTO signatures (signature) VALUES (?)", [signature])
+            number = _number(db, signature)
+            db.executemany(
+                "INSERT OR REPLACE INTO scores VALUES (?, ?, ?, ?, ?, ?)",
+                [
+                    (number, key, None if math.isnan(k.value) else k.value, k.reason, k.note, now)
+                    for key, k in rows.items()
+                ],
+            )
 
     def counts(self) -> dict[str, int]:
         """How many scores are kept of each signature."""
@@ -134,29 +132,64 @@ class Store:
             try:
                 yield self._connection()
             except (sqlite3.Error, OSError) as error:
-                raise NlgaugeError(
-                    f"score store {self.path}: {error}; name another file with NLGAUGE_STORE, or move this one away."
-                ) from None
+                raise NlgaugeError(f"score store {self.path}: {_advice(error)}") from None
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing of what is done in the block."""
+        with self.work() as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:  # a full disk ends it by itself
+                    db.execute("ROLLBACK")
+                raise
 
     def _connection(self) -> sqlite3.Connection:
         # A connection must not cross a fork: another process opens its own.
         if self._open is None or self._open[0] != os.getpid():
+            if "\0" in str(self.path):
+                raise OSError("no file has a NUL character in its name")
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            if (
-                not self.path.exists()
-            ):  # it holds prompts and replies; SQLite gives its side files the same rights
+            if not self.path.exists():
+                # It holds prompts and replies; SQLite gives its side files the same rights.
                 self.path.touch(mode=0o600)
-            db = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None, check_same_thread=False)
-            _patiently(lambda: db.execute("PRAGMA journal_mode = WAL").fetchone())
+            wait = _wait()
+            db = sqlite3.connect(self.path, timeout=wait, isolation_level=None, check_same_thread=False)
+            _patiently(lambda: db.execute("PRAGMA journal_mode = WAL").fetchone(), wait)
             db.execute("PRAGMA synchronous = NORMAL")
-            _patiently(lambda: db.executescript(TABLES))
+            _patiently(lambda: db.executescript(TABLES), wait)
             self._open = os.getpid(), db
         return self._open[1]
 
 
-def _patiently(step: Callable[[], object]) -> None:
+def _wait() -> float:
+    given = os.environ.get("NLGAUGE_STORE_WAIT", "")
+    try:
+        return float(given or WAIT)
+    except ValueError:
+        raise NlgaugeError(
+            f"NLGAUGE_STORE_WAIT is '{given}': give seconds, as in NLGAUGE_STORE_WAIT=300."
+        ) from None
+
+
+def _advice(error: Exception) -> str:
+    """What happened and what helps."""
+    if "locked" in str(error):
+        return (
+            f"another program has kept it locked for {_wait():g} s; wait for it (NLGAUGE_STORE_WAIT=300 waits longer), "
+            "or name another file with NLGAUGE_STORE."
+        )
+    if "full" in str(error) or getattr(error, "errno", None) == errno.ENOSPC:
+        return f"{error}; free some space, or name another file with NLGAUGE_STORE. What was kept before is whole."
+    return f"{error}; name another file with NLGAUGE_STORE, or move this one away."
+
+
+def _patiently(step: Callable[[], object], wait: float) -> None:
     """Switching to WAL does not wait for a lock by itself when two processes create the file at once."""
-    last = time.monotonic() + WAIT
+    last = time.monotonic() + wait
     while True:
         try:
             step()
@@ -230,28 +263,60 @@ def stored(
     signature, keys = signature_of(metric), keys_of(metric, batch)
     known = store.get(signature, keys)
     first: dict[bytes, int] = {}
+    before = len(known)
     for i, key in enumerate(keys):
         if key not in known:
             first.setdefault(key, i)
-    # Samples of one source side by side: what is encoded for one of them serves the next.
-    todo = sorted(first.values(), key=lambda i: (batch.source[i], batch.context[i], i))
-    for done in range(0, len(todo), chunk):
-        rows = todo[done : done + chunk]
-        found = metric.score(take(batch, np.array(rows, np.int64)))
+
+    def compute(some: list[bytes]) -> None:
+        found = metric.score(take(batch, np.array([first[key] for key in some], np.int64)))
         new = {
-            keys[i]: Kept(float(found.values[k]), found.reasons.get(k), found.notes.get(k))
-            for k, i in enumerate(rows)
+            key: Kept(float(found.values[k]), found.reasons.get(k), found.notes.get(k))
+            for k, key in enumerate(some)
         }
         store.put(signature, {key: k for key, k in new.items() if not (k.reason and transient(k.reason))})
-        known |= new
+        known.update(new)
         if progress:
-            progress(min(done + chunk, len(todo)), len(todo))
+            progress(len(known) - before, len(first))
+
+    # Samples of one source side by side: what is encoded for one of them serves the next.
+    todo = sorted(first, key=lambda key: (batch.source[first[key]], batch.context[first[key]], first[key]))
+    if todo:
+        _shared(store, signature, [todo[i : i + chunk] for i in range(0, len(todo), chunk)], known, compute)
     mine = [known[key] for key in keys]
     return Scores(
         np.array([k.value for k in mine], np.float64),
         {i: k.reason for i, k in enumerate(mine) if k.reason},
         {i: k.note for i, k in enumerate(mine) if k.note},
     )
+
+
+def _shared(
+    store: Store, signature: str, chunks: list[list[bytes]], known: dict[bytes, Kept],
+    compute: Callable[[list[bytes]], None],
+) -> None:  # fmt: skip
+    """Compute the chunks, each unless another run is at it; then wait for that one, or take over what it leaves."""
+    claims, mark = Claims(store), _hash([signature])
+    changed = time.monotonic()
+    try:
+        while chunks:
+            later, was = [], len(known)
+            for some in chunks:
+                force = time.monotonic() - changed > PATIENCE
+                mine = {key[len(mark) :] for key in claims.take((mark + key for key in some), force=force)}
+                known |= store.get(signature, some)  # another run may have been quicker than our claim
+                if ours := [key for key in some if key in mine and key not in known]:
+                    compute(ours)
+                claims.drop()
+                if left := [key for key in some if key not in known]:
+                    later.append(left)
+            chunks = later
+            if len(known) > was:
+                changed = time.monotonic()
+            elif chunks:
+                time.sleep(LOOK)
+    finally:
+        claims.drop()
 
 
 @dataclass(frozen=True)

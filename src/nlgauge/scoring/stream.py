@@ -1,38 +1,38 @@
 """Scoring a table that is larger than the memory: batch by batch, each kept as soon as it is done.
 
 Beside the file that is asked for stands a folder `NAME.parts` while the work lasts: the scores of every finished batch, and
-what its means and corpus values need. A run that was interrupted goes on with the first batch that is not there. Texts,
-tokens and their numbers live as long as their batch, so the memory does not grow with the file.
+what its means and corpus values need. A run that was interrupted goes on with the first batch that is not there, on
+whatever engine. Texts, tokens and their numbers live as long as their batch, so the memory does not grow with the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import socket
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nlgauge import registry
 from nlgauge.data.peek import Peek
+from nlgauge.engines import Engine, Local
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.metrics import Metric
-from nlgauge.scoring.aggregate import from_sums, group_rows, group_table
-from nlgauge.scoring.columns import (
-    Column,
-    Outcome,
-    empty_outputs,
-    outcome_table,
-    score_batch,
-    sees_all,
-    signature_of,
-)
+from nlgauge.scoring.columns import Column, Outcome, empty_outputs, score_batch, sees_all, signature_of
 from nlgauge.scoring.layout import Layout
+from nlgauge.scoring.machines import own_store
 from nlgauge.scoring.plan import plan_for, suggested_for
-from nlgauge.scoring.rows import KINDS, Rows, Source
+from nlgauge.scoring.rows import Place, Rows
+from nlgauge.scoring.source import KINDS, Source
+from nlgauge.scoring.sums import Sums, groups_table, run_table
 from nlgauge.scoring.unfinished import Unfinished
-from nlgauge.table import Row, Table
+from nlgauge.table import Table
+
+if TYPE_CHECKING:
+    from nlgauge.scoring.shards import Shard
 
 BATCH = 20_000
 LARGE = 256 << 20  # bytes of a file from which on it is scored in batches unasked
@@ -50,6 +50,8 @@ class Streamed:
     table: Table
     groups: Table
     resumed: int  # batches that an earlier run had done
+    scored: int = 0  # batches of this run, or of its shard
+    batches: int = 0  # batches of the file
 
 
 def streams(path: str | Path) -> bool:
@@ -64,47 +66,54 @@ def streams(path: str | Path) -> bool:
 def stream(
     path: str | Path, metrics: Sequence[str | Metric] | str | Metric | None, out: str | Path | None = None, *,
     batch: int = BATCH, by: str = "system", columns: Mapping[str, str] | None = None, encoding: str | None = None,
-    progress: StreamProgress | None = None, workers: int | None = None,
+    progress: StreamProgress | None = None, workers: int | None = None, engine: Engine | None = None,
+    shard: Shard | None = None,
 ) -> Streamed:  # fmt: skip
     """Score the rows of a file batch by batch, each by itself, with the values that `score` gives.
 
     `out` is a .jsonl file (every line of the table with its scores), or a .csv or .parquet file (row, system, input and
     the scores). `columns` says which column is the output, the references, …, where their names do not. Metrics that look
     at all samples at once, as CIDEr and NIST do for the frequencies of n-grams, are refused; None: all quick ones that
-    do not.
+    do not. With a `shard` only its batches are scored and left in the folder, for `merge`.
 
     >>> stream("big.jsonl", ["bleu", "chrf"], "scores.parquet").rows    # doctest: +SKIP
     10000000
     """
+    engine = engine or Local()
     path = Path(path)
+    if engine.far:  # workers on other machines stand in another folder
+        path, out = path.absolute(), None if out is None else Path(out).absolute()
     source = Source(path, encoding)
     source.check()
     if batch < 1:
         raise NlgaugeError(f"batch must be at least 1. Got {batch} instead.")
+    if shard is not None and out is None:
+        raise NlgaugeError("--shard: say with -o which file the shards are for.")
+    if shard is not None:
+        own_store()
     layout = Layout.of(source, dict(columns or {}), by)
     planned = _planned(layout, path.name, metrics)
-    work = Unfinished.open(out, _facts(source, batch, layout, planned))
-    total, resumed = Sums(), 0
-    only = None if work is not None and work.kind == "jsonl" else layout.columns
-    for number, rows in enumerate(source.batches(batch, only)):
-        if work is not None and (kept := work.done(number)) is not None:
-            total.add(Sums.from_json(kept))
-            resumed += 1
-        else:
-            sums, found = _score(rows, layout, planned, workers)
-            if work is not None:
-                work.write(number, rows, layout.keys(rows), found, sums.to_json())
-            total.add(sums)
+    kept = Unfinished.open(out, _facts(source, batch, by, layout, planned, metrics))
+    work = _Scoring(source, batch, layout, planned, kept, 1 if engine.far else workers)
+    through = _Through(source.batches(batch, work.only), shard, engine.far)
+    earlier = set() if kept is None else kept.finished()
+    total = Sums(outcomes={str(m): Outcome() for m in planned})  # a shard may have no batch
+    for text in engine.settled(work, through, gpu=any(m.facts.weights for m in planned)):
+        total.add(Sums.from_text(text))
         if len(total.groups) > GROUPS:
             raise NlgaugeError(f"--by {by}: more than {GROUPS:,} values; a table of them has no use.")
         if progress is not None:
-            progress(rows.done, source.total, total.rows)
-    if not total.rows:
+            progress(through.reached.popleft(), source.total, total.rows)
+    if not through.batches:
         raise DataError(f"{path}: the file has no rows.")
-    if work is not None:
-        work.join()
-    tables = _table(path, planned, total, batch), _groups(path, by, planned, total)
-    return Streamed(total.rows, planned, *tables, resumed)
+    if kept is not None and shard is not None:
+        kept.end_shard(shard.at, shard.of, through.batches)
+    elif kept is not None:
+        kept.join(through.batches)
+    tables = run_table(path.name, planned, total, batch), groups_table(path.name, by, planned, total)
+    return Streamed(
+        total.rows, planned, *tables, len(earlier & through.mine), len(through.mine), through.batches
+    )
 
 
 def _planned(
@@ -122,50 +131,64 @@ def _planned(
     return planned
 
 
-# --- one batch, and sums over batches ---
+# --- one batch ---
 
 
-@dataclass
-class Sums:
-    """What means and corpus values need of the rows so far: by metric, and by group and metric."""
+class _Through:
+    """The batches of a file, or those of a shard, as jobs: as rows, or for another machine as the place to read them from."""
 
-    rows: int = 0
-    empty: int = 0
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
-    groups: dict[str, dict[str, Outcome]] = field(default_factory=dict)
-    stats: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    def __init__(self, batches: Iterator[Rows], shard: Shard | None, far: bool) -> None:
+        self.all, self.shard, self.far = batches, shard, far
+        self.batches, self.mine, self.reached = 0, set[int](), deque[int]()
 
-    def add(self, other: Sums) -> None:
-        self.rows += other.rows
-        self.empty += other.empty
-        for name, outcome in other.outcomes.items():
-            self.outcomes[name] = self.outcomes.get(name, Outcome()) + outcome
-        for group, outcomes in other.groups.items():
-            mine = self.groups.setdefault(group, {})
-            for name, outcome in outcomes.items():
-                mine[name] = mine.get(name, Outcome()) + outcome
-        for group, stats in other.stats.items():
-            sums = self.stats.setdefault(group, {})
-            for name, row in stats.items():
-                sums[name] = np.add(sums[name], row).tolist() if name in sums else row
+    def __iter__(self) -> Iterator[Rows | Place]:
+        for rows in self.all:
+            self.batches += 1
+            number = rows.place.number
+            if self.shard is None or self.shard.has(number):
+                self.mine.add(number)
+                self.reached.append(rows.done)
+                yield rows.place if self.far else rows
 
-    def to_json(self) -> dict[str, Any]:
-        groups = {
-            group: {name: vars(o) for name, o in outcomes.items()} for group, outcomes in self.groups.items()
-        }
-        return {
-            **vars(self),
-            "outcomes": {name: vars(o) for name, o in self.outcomes.items()},
-            "groups": groups,
-        }
 
-    @classmethod
-    def from_json(cls, kept: dict[str, Any]) -> Sums:
-        def outcomes(found: dict[str, Any]) -> dict[str, Outcome]:
-            return {name: Outcome.from_json(said) for name, said in found.items()}
+@dataclass(frozen=True)
+class _Scoring:
+    """The work of an engine: score one batch, keep its scores, give its sums as text. What is done is not done again."""
 
-        groups = {group: outcomes(found) for group, found in kept["groups"].items()}
-        return cls(kept["rows"], kept["empty"], outcomes(kept["outcomes"]), groups, kept["stats"])
+    source: Source
+    size: int
+    layout: Layout
+    metrics: list[Metric]
+    kept: Unfinished | None
+    workers: int | None
+
+    @property
+    def only(self) -> list[str] | None:
+        """The columns that are looked at; a line that is written with its scores needs all."""
+        return None if self.kept is not None and self.kept.kind == "jsonl" else self.layout.columns
+
+    def __call__(self, job: Rows | Place) -> str:
+        number = job.number if isinstance(job, Place) else job.place.number
+        if self.kept is not None and (known := self.kept.done(number)) is not None:
+            return known
+        rows = self._read(job) if isinstance(job, Place) else job
+        sums, found = _score(rows, self.layout, self.metrics, self.workers)
+        text = sums.to_text()
+        if self.kept is not None:
+            self.kept.write(number, rows, self.layout.keys(rows), found, text)
+        return text
+
+    def _read(self, place: Place) -> Rows:
+        """On another machine, which may not have the file."""
+        own_store()
+        needed = [self.source.path, *([] if self.kept is None else [self.kept.folder])]
+        for path in needed:
+            if not path.exists():
+                raise DataError(
+                    f"{path}: machine {socket.gethostname()} of the cluster does not see it; the file and the place for the "
+                    "scores must be in a folder that all machines share."
+                )
+        return next(self.source.batches(self.size, self.only, place))
 
 
 def _score(
@@ -192,39 +215,16 @@ def _score(
     return sums, columns
 
 
-# --- the answer ---
-
-
-def _facts(source: Source, batch: int, layout: Layout, metrics: Sequence[Metric]) -> dict[str, Any]:
+def _facts(
+    source: Source, batch: int, by: str, layout: Layout, planned: Sequence[Metric],
+    asked: Sequence[str | Metric] | str | Metric | None,
+) -> dict[str, Any]:  # fmt: skip
     """What a finished batch depends on; another answer means another run."""
+    if isinstance(asked, str) or not isinstance(asked, Sequence):
+        asked = planned if asked is None else [asked]
     state = source.path.stat()
     return {
         "file": source.path.name, "bytes": state.st_size, "changed": state.st_mtime_ns, "encoding": source.encoding,
-        "batch": batch, "columns": layout.columns, "group": layout.group,
-        "metrics": {str(m): signature_of(m) for m in metrics},
+        "batch": batch, "columns": layout.columns, "by": by, "group": layout.group,
+        "metrics": {str(m): signature_of(m) for m in planned}, "specs": [str(m) for m in asked],
     }  # fmt: skip
-
-
-def _table(path: Path, metrics: Sequence[Metric], total: Sums, batch: int) -> Table:
-    table = outcome_table(path.name, metrics, total.outcomes, total.empty)
-    table.notes = [*table.notes, f"{total.rows:,} rows in batches of {batch:,}, each row a sample of its own"]
-    return table
-
-
-def _groups(path: Path, by: str, metrics: Sequence[Metric], total: Sums) -> Table:
-    rows: list[Row] = []
-    for metric in metrics:
-        name = str(metric)
-        for group, outcomes in total.groups.items():
-            found = outcomes[name]
-            sums = total.stats.get(group, {}).get(name)
-            corpus = None
-            if hasattr(metric, "from_stats"):
-                corpus = from_sums(metric, np.array(sums)) if sums and found.scored else np.nan
-            counts = {"n": found.scored, "unscored": found.unscored, "lower": metric.facts.lower}
-            rows += group_rows({by: group}, name, found.mean, corpus, counts)
-    table = group_table(path.name, by, rows)
-    if pooled := [str(m) for m in metrics if hasattr(m, "pooled") and not hasattr(m, "from_stats")]:
-        said = f"no corpus value in batches, as it pools the outputs themselves: {', '.join(pooled)}"
-        table.notes = [*table.notes, said]
-    return table

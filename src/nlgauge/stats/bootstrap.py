@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -27,14 +27,18 @@ Unit = Literal["inputs", "systems", "both", "raters"]
 class Bootstrap:
     """Bootstrap of K metrics under L measures. `value` (K×L) is the estimate, `samples` (K×L×draws) the
     draws, NaN where a resampled table has no defined correlation; `undefined` (K×L) counts those.
-    `leave_one_out` is for BCa.
+    `leave_one_out` is for BCa and computed when asked for: it takes as many samples as there are inputs.
     """
 
     measures: tuple[str, ...]
     value: Floats
     samples: Floats
-    leave_one_out: tuple[Floats, ...]
     method: str
+    left_out: Callable[[], tuple[Floats, ...]]
+
+    @cached_property
+    def leave_one_out(self) -> tuple[Floats, ...]:
+        return self.left_out()
 
     @cached_property
     def undefined(self) -> NDArray[np.int64]:
@@ -89,19 +93,19 @@ def bootstrap(
     )
     if how == "raters":
         samples, value, left = _raters(metrics, ratings, draws, seed, want)
-        return Bootstrap(want.names, value, samples, (left,), method)
+        return Bootstrap(want.names, value, samples, method, lambda: (left,))
     n, m = human.shape
     counts = list(bootstrap_counts(how, n, m, draws, seed, rules.legacy))
     whole = [(np.ones((1, n)), np.ones((1, m)))]
-    out_rows, out_cols = 1.0 - np.eye(n), 1.0 - np.eye(m)
-    left_out = [(out_rows, np.ones((n, m)))] * (how != "inputs") + [(np.ones((m, n)), out_cols)] * (
-        how != "systems"
-    )
-    rows, cols = (np.concatenate(part) for part in zip(*whole, *counts, *left_out, strict=True))
+    rows, cols = (np.concatenate(part) for part in zip(*whole, *counts, strict=True))
     found = weighted(metrics, human, rows, cols, want, threads=threads, progress=progress)
-    ends = np.cumsum([1, draws, *(len(part[0]) for part in left_out)])
-    parts = np.split(found, ends[:-1], axis=2)
-    return Bootstrap(want.names, parts[0][:, :, 0], parts[1], tuple(parts[2:]), method)
+
+    def left_out() -> tuple[Floats, ...]:
+        sides = [(1.0 - np.eye(n), np.ones((n, m)))] * (how != "inputs")
+        sides += [(np.ones((m, n)), 1.0 - np.eye(m))] * (how != "systems")
+        return tuple(weighted(metrics, human, *side, want, threads=threads) for side in sides)
+
+    return Bootstrap(want.names, found[:, :, 0], found[:, :, 1:], method, left_out)
 
 
 def bootstrap_test(

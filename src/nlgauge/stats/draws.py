@@ -46,17 +46,22 @@ class Weights(NamedTuple):
     draws: int
 
 
+def blocks_of(draws: int) -> int:
+    """How many blocks that many draws fill."""
+    if draws < 1:
+        raise NlgaugeError(f"the number of draws must be at least 1; found {draws}")
+    return -(-draws // BLOCK)
+
+
 def streams(
     seed: int, draws: int, legacy: bool
 ) -> Iterator[tuple[int, np.random.Generator | np.random.RandomState]]:
     """(size, generator) of each block of draws."""
-    if draws < 1:
-        raise NlgaugeError(f"the number of draws must be at least 1; found {draws}")
+    blocks = blocks_of(draws)
     if legacy:  # one global stream, read through by block after block
         old = np.random.RandomState(seed)
         yield from ((min(BLOCK, draws - at), old) for at in range(0, draws, BLOCK))
         return
-    blocks = -(-draws // BLOCK)
     for at, child in enumerate(np.random.SeedSequence(seed).spawn(blocks)):
         yield min(BLOCK, draws - at * BLOCK), np.random.default_rng(child)
 
@@ -71,8 +76,26 @@ def swap_masks(
     how: Swap, systems: int, inputs: int, draws: int, seed: int, legacy: bool = False
 ) -> Iterator[Masks]:
     """Blocks of masks: whole systems, whole inputs, both (exclusive or), or single cells."""
-    cells = np.arange(systems * inputs, dtype=np.int32)
-    row, col = cells // np.int32(max(inputs, 1)), cells % np.int32(max(inputs, 1))
+    units = _units(how, systems, inputs)
+    for size, stream in streams(seed, draws, legacy):
+        yield _masks(how, systems, inputs, _coins(stream, size, sum(units)))
+
+
+def block_masks(
+    how: Swap, systems: int, inputs: int, draws: int, seed: int, legacy: bool, block: int
+) -> Masks:
+    """One of these blocks by itself. The legacy stream is read through up to it; others have a seed of their own."""
+    units = sum(_units(how, systems, inputs))
+    for at, (size, stream) in enumerate(streams(seed, draws, legacy)):
+        if at == block:
+            return _masks(how, systems, inputs, _coins(stream, size, units))
+        if legacy:
+            _coins(stream, size, units)
+    raise IndexError(block)
+
+
+def _units(how: Swap, systems: int, inputs: int) -> tuple[int, int]:
+    """How many coins are thrown for rows and for columns."""
     sizes = {
         "both": (systems, inputs),
         "systems": (systems, 0),
@@ -81,16 +104,20 @@ def swap_masks(
     }
     if how not in sizes:
         raise NlgaugeError(f"how to swap must be one of {', '.join(sizes)}; found {how!r}")
-    n_rows, n_cols = sizes[how]
-    for size, stream in streams(seed, draws, legacy):
-        coins = _coins(stream, size, n_rows + n_cols)
-        yield Masks(
-            _strips(coins[:, :n_rows], first=1) if n_rows else _still(size),
-            _strips(coins[:, n_rows:], first=1) if n_cols else _still(size),
-            row if n_rows else np.zeros_like(row),
-            (cells if how == "cells" else col) if n_cols else np.zeros_like(col),
-            size,
-        )
+    return sizes[how]
+
+
+def _masks(how: Swap, systems: int, inputs: int, coins: Bits) -> Masks:
+    cells = np.arange(systems * inputs, dtype=np.int32)
+    row, col = cells // np.int32(max(inputs, 1)), cells % np.int32(max(inputs, 1))
+    (n_rows, n_cols), size = _units(how, systems, inputs), len(coins)
+    return Masks(
+        _strips(coins[:, :n_rows], first=1) if n_rows else _still(size),
+        _strips(coins[:, n_rows:], first=1) if n_cols else _still(size),
+        row if n_rows else np.zeros_like(row),
+        (cells if how == "cells" else col) if n_cols else np.zeros_like(col),
+        size,
+    )
 
 
 def _strips(draws_first: NDArray[T], first: int = 0) -> NDArray[T]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nlgauge.engines import Local, current
 from nlgauge.errors import DataError
 from nlgauge.stats.draws import STRIP, Masks, Weights, joined
 from nlgauge.stats.layout import GROUPED, Bools, Floats, Ints, Layout, layout, sorted_cells
 from nlgauge.stats.measure import Measure
 from nlgauge.stats.ties import snap
 
+J = TypeVar("J")
+R = TypeVar("R")
 Progress = Callable[[int, int], None]  # (done, of all)
 LEAST = {"global": 3, "input": 2, "item": 2}  # points a group needs, as in measure.evaluate
 NEAR = 1e-12  # values closer than this part of the largest are one value, rounded differently (see ties.snap)
@@ -251,35 +252,14 @@ def _largest(values: Floats) -> float:
 
 
 def run_all(
-    jobs: Sequence[Any],
-    work: Callable[[Any], None],
-    threads: int | None = None,
-    progress: Progress | None = None,
-    done: int = 0,
-    of: int | None = None,
-) -> None:
-    """Do the jobs on several threads (the kernels release the GIL), all cores by default.
+    work: Callable[[J], R], jobs: Sequence[J], threads: int | None = None, progress: Progress | None = None
+) -> Iterator[R]:
+    """The results of the jobs in their order: on the engine in use, or on that many threads of this process.
 
     `progress` is told after each job, in this thread; an exception there, or Ctrl-C, stops between two jobs.
     """
-    threads = threads or os.cpu_count() or 1
-    of = len(jobs) if of is None else of
-    if threads == 1 or len(jobs) < 2:
-        for at, job in enumerate(jobs):
-            work(job)
-            if progress is not None:
-                progress(done + at + 1, of)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        waiting = {pool.submit(work, job) for job in jobs}
-        try:
-            while waiting:
-                finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    future.result()
-                    done += 1
-                    if progress is not None:
-                        progress(done, of)
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    engine = current() if threads is None else Local(threads)
+    for done, found in enumerate(engine.run(work, jobs), 1):
+        if progress is not None:
+            progress(done, len(jobs))
+        yield found

@@ -7,14 +7,14 @@ inputs or outputs, recomputes both correlations and compares the difference with
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nlgauge.errors import DataError
-from nlgauge.stats.draws import BLOCK, Masks, Swap, swap_masks
+from nlgauge.stats.draws import Masks, Swap, block_masks, blocks_of, swap_masks
 from nlgauge.stats.engine import (
     NEAR,
     Progress,
@@ -134,21 +134,43 @@ def permutation_pairs(
     data, total = table(stacked, human, want, snapped=True), rules.draws if draws is None else draws
     shape = (len(chosen), len(want))
     observed, exceed, undefined = np.full(shape, np.nan), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-    jobs = len(chosen) * -(-total // BLOCK)
-    blocks = swap_masks(rules.swap, data.systems, data.inputs, total, seed, rules.legacy)
-    for block, masks in enumerate(blocks):
-
-        def work(at: int, masks: Masks = masks) -> None:
-            found = _differences(data, (int(chosen[at, 0]), int(chosen[at, 1])), masks, want, rules)
-            observed[at] = found[:, 0]
-            more, lost = _compare(found[:, 1:], found[:, 0], rules)
-            exceed[at] += more
-            undefined[at] += lost
-
-        run_all(range(len(chosen)), work, threads, progress, block * len(chosen), jobs)
+    work = _Swapped(data, want, rules, chosen, total, seed)
+    jobs = [(block, at) for block in range(blocks_of(total)) for at in range(len(chosen))]
+    for (_, at), found in zip(jobs, run_all(work, jobs, threads, progress), strict=True):
+        observed[at] = found[0]
+        exceed[at] += found[1]
+        undefined[at] += found[2]
     p = _p_values(exceed, undefined, observed, total, rules)
     cells = np.array([data.shared(*pair).sum() for pair in chosen], np.int64)
     return PairTests(want.names, chosen, observed, p, undefined, cells, total, rules.method(total, seed))
+
+
+@dataclass
+class _Swapped:
+    """A job is a block of draws and a pair; it gives the observed differences and the two counts of `_compare`."""
+
+    data: Table
+    want: Wanted
+    rules: Profile
+    pairs: NDArray[np.int64]
+    draws: int
+    seed: int
+    _masks: tuple[int, Masks] | None = field(default=None, init=False)  # of the block before, mostly this one
+
+    def __call__(self, job: tuple[int, int]) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+        block, at = job
+        pair = (int(self.pairs[at, 0]), int(self.pairs[at, 1]))
+        found = _differences(self.data, pair, self._of(block), self.want, self.rules)
+        return found[:, 0], *_compare(found[:, 1:], found[:, 0], self.rules)
+
+    def _of(self, block: int) -> Masks:
+        """The masks of a block: made from the seed by whoever needs them, so that they need not be sent."""
+        kept = self._masks
+        if kept is None or kept[0] != block:
+            how, systems, inputs = self.rules.swap, self.data.systems, self.data.inputs
+            kept = block, block_masks(how, systems, inputs, self.draws, self.seed, self.rules.legacy, block)
+            self._masks = kept
+        return kept[1]
 
 
 def chosen_pairs(pairs: Iterable[tuple[int, int]] | None, metrics: int) -> NDArray[np.int64]:

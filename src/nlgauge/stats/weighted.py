@@ -5,10 +5,12 @@ Bootstrap samples, halves of the inputs and leave-one-out samples are all the sa
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from nlgauge.stats.draws import weights
-from nlgauge.stats.engine import Progress, Wanted, run_all, table, weigh_metric
+from nlgauge.stats.engine import Progress, Table, Wanted, run_all, table, weigh_metric
 from nlgauge.stats.layout import Floats
 from nlgauge.stats.measure import evaluate
 
@@ -29,19 +31,32 @@ def weighted(
 
     A cell counts where people and the metric have a score.
     """
-    data = table(x, z, want)
-    out = np.full((len(x), len(want), len(systems)), np.nan)
-
-    def work(job: tuple[int, int]) -> None:
-        k, at = job
-        part = slice(at, at + CHUNK)
-        out[k, :, part] = weigh_metric(data, k, weights(systems[part], inputs[part]), want)
-        if want.slow:
-            out[k, list(want.slow), part] = _slowly(x[k : k + 1], z, systems[part], inputs[part], want)
-
+    work = _Weighed(table(x, z, want), systems, inputs, want)
     jobs = [(k, at) for k in range(len(x)) for at in range(0, len(systems), CHUNK)]
-    run_all(jobs, work, threads, progress)
+    out = np.full((len(x), len(want), len(systems)), np.nan)
+    for (k, at), found in zip(jobs, run_all(work, jobs, threads, progress), strict=True):
+        out[k, :, at : at + CHUNK] = found
     return out
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """A job is a metric and the first of its draws."""
+
+    data: Table
+    systems: Floats
+    inputs: Floats
+    want: Wanted
+
+    def __call__(self, job: tuple[int, int]) -> Floats:
+        k, at = job
+        systems, inputs = self.systems[at : at + CHUNK], self.inputs[at : at + CHUNK]
+        found = weigh_metric(self.data, k, weights(systems, inputs), self.want)
+        if self.want.slow:
+            shape = (self.data.systems, self.data.inputs)
+            x, z = self.data.metrics[k].x.reshape(1, *shape), self.data.z.reshape(shape)
+            found[list(self.want.slow)] = _slowly(x, z, systems, inputs, self.want)
+        return found
 
 
 def _slowly(x: Floats, z: Floats, systems: Floats, inputs: Floats, want: Wanted) -> Floats:

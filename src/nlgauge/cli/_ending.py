@@ -1,0 +1,109 @@
+"""How a command ends: one clear line, an exit code that `docs/exit_codes.md` explains, and never a lost result."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+from nlgauge.errors import NlgaugeError
+
+WRONG = 2  # what the user can mend; typer's own errors have it too
+FAULT = 70  # a fault of nlgauge itself (EX_SOFTWARE): 1 is only for a comparison that failed
+PIPE = 128 + 13  # as a shell reports a program whose reader went away
+CODES = "Exit codes: 0 done · 1 `nlgauge diff` found a drop · 2 something to mend · 70 a fault of nlgauge · 130 Ctrl-C · 143 terminated"
+
+
+class Stopped(SystemExit):
+    """Ctrl-C or a polite kill. A SystemExit, so that event loops, thread pools and typer let it through."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)
+        self.words = "stopped" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    # A second one does not wait for threads: whatever is on the disk is whole at any moment.
+    for each in _signals():
+        signal.signal(each, lambda n, _: os._exit(128 + n))
+    raise Stopped(number)
+
+
+def _signals() -> list[int]:
+    return [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def catch_signals() -> None:
+    """From now on a signal ends the program as an error does. One that was ignored before (nohup) stays so."""
+    for number in _signals():
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _stop)
+
+
+def ended(run: Callable[[], object]) -> int:
+    """Run a command to its end, whatever that is; gives the exit code after the one line that explains it."""
+    try:
+        code = _code(run)
+        sys.stdout.flush()  # a full disk behind `> file` shows only now
+    except NlgaugeError as error:
+        return _say(WRONG, str(error))
+    except Stopped as stop:
+        return _say(
+            int(str(stop.code)),
+            f"{stop.words}: what was finished is kept; run the same command again.",
+        )
+    except KeyboardInterrupt:  # raised by a library, not by the signal
+        return _say(130, "stopped: what was finished is kept; run the same command again.")
+    except BrokenPipeError:
+        _no_more(sys.stdout)
+        return PIPE
+    except OSError as error:
+        from nlgauge.writing import unwritable
+
+        if error.filename is None:
+            _no_more(sys.stdout)
+        where = error.filename or "the output"
+        said = unwritable(where, error) if error.filename is None else f"{where}: {error.strerror}."
+        return _say(WRONG, str(said))
+    except MemoryError:
+        return _say(
+            WRONG,
+            "out of memory; `nlgauge score --batch` and `nlgauge intervals` work in bounded memory, or take a part of the data.",
+        )
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        return _say(
+            FAULT, "this is a fault of nlgauge, not of your data; please report it with the lines above."
+        )
+    return code
+
+
+def _code(run: Callable[[], object]) -> int:
+    try:
+        run()
+    except Stopped:
+        raise
+    except SystemExit as end:
+        # typer and rich turn a closed pipe into code 1, which is for a comparison that failed
+        if isinstance(end.__context__, BrokenPipeError):
+            raise end.__context__ from None
+        return end.code if isinstance(end.code, int) else WRONG if end.code else 0
+    return 0
+
+
+def _say(code: int, words: str) -> int:
+    try:
+        print(f"nlgauge: {words}", file=sys.stderr)
+    except OSError:  # nobody listens there either
+        _no_more(sys.stderr)
+    return code
+
+
+def _no_more(stream: object) -> None:
+    """What is left in the buffer goes nowhere, so that the interpreter does not fail on it at its end."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, stream.fileno())  # type: ignore[attr-defined]

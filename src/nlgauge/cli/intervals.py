@@ -1,0 +1,79 @@
+"""Intervals on a Parquet table of any size: one metric at a time, in bounded memory, with resume."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nlgauge.cli import _options as o
+
+NEEDS_FILE = True
+
+
+def command(
+    file: Annotated[
+        Path,
+        typer.Argument(help="A .parquet table: system, input, human.ASPECT, metric.NAME.", metavar="FILE"),
+    ],
+    aspect: Annotated[
+        str | None,
+        typer.Option("--aspect", help="Which aspect, where there are several.", rich_help_panel=o.CHOICE),
+    ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            help="Measures such as input/kendall; by default the six of system and input level.",
+            rich_help_panel=o.CHOICE,
+        ),
+    ] = None,
+    over: Annotated[
+        str,
+        typer.Option("--over", help="What is resampled: inputs, systems or both.", rich_help_panel=o.CHOICE),
+    ] = "both",
+    draws: Annotated[int, typer.Option("--draws", min=1, rich_help_panel=o.CHOICE)] = 1000,
+    level: Annotated[float, typer.Option("--level", rich_help_panel=o.CHOICE)] = 0.95,
+    keep_people: o.KeepPeople = False,
+    system: o.System = None,
+    input: o.Input = None,
+    human: o.Human = None,
+    metric: o.MetricColumns = None,
+    lower: o.Lower = None,
+    seed: o.Seed = 0,
+    format: o.Format = "table",
+    out: o.Out = None,
+) -> None:
+    """Intervals on a Parquet table of any size: one metric at a time, in bounded memory, with resume.
+
+    The numbers are those of `nlgauge meta --analysis intervals`, which takes any format and needs all of it in memory.
+    With -o, finished metrics stand in a folder beside that file until all are done: the same command goes on from there.
+
+    [bold]Examples[/bold]
+
+      nlgauge convert scores.csv -o scores.parquet
+
+      nlgauge intervals scores.parquet --over inputs --measure input/kendall,system/pearson -o table.csv
+    """
+    from nlgauge.analyses.large import Kept, large_intervals
+    from nlgauge.cli._data import progress
+    from nlgauge.data.large import Wide
+    from nlgauge.errors import NlgaugeError
+
+    if over not in ("both", "inputs", "systems"):
+        raise NlgaugeError(f"--over {over}: use inputs, systems or both.")
+    if not 0 < level < 1:
+        raise NlgaugeError(f"--level {level}: give a share between 0 and 1, such as 0.95.")
+    wide = Wide.open(
+        file, system=system or "system", input=input or "input", human=o.listed(human), metric=o.listed(metric),
+        keep_people=keep_people,
+    )  # fmt: skip
+    keep = None if out is None else out.with_name(out.name + ".parts")
+    with progress("intervals") as bar:
+        table = large_intervals(
+            wide, aspect=aspect, measures=o.listed(measure), over=over, draws=draws, level=level, seed=seed,  # type: ignore[arg-type]
+            lower=o.listed(lower) or (), keep=keep, **bar,
+        )  # fmt: skip
+    o.show([table], format, out)
+    Kept(keep).forget()

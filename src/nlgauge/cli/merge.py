@@ -1,0 +1,40 @@
+"""Join the shards of a run of `nlgauge score --shard` into the file and the tables of a run in one piece."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nlgauge.cli import _options as o
+
+NEEDS_FILE = True
+
+
+def command(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="What the shards were given with -o: mostly one file, the same for all.", metavar="FILE..."),
+    ],
+    format: o.Format = "table",
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="File to write; without it the FILE itself.", rich_help_panel=o.OUT),
+    ] = None,
+) -> None:  # fmt: skip
+    """Join the shards of a run of `nlgauge score --shard` into the file and the tables of a run in one piece.
+
+    [bold]Examples[/bold]
+
+      nlgauge merge scores.parquet
+
+      nlgauge merge node1/scores.parquet node2/scores.parquet -o scores.parquet    (each wrote to its own disk)
+    """
+    from nlgauge.cli.score import written
+    from nlgauge.scoring.shards import merge
+
+    done = merge(files, out)
+    o.tell([f"{', '.join(map(str, files))}: {done.rows:,} rows of {done.batches} batches"])
+    o.show([done.table, done.groups], format)
+    o.tell([written(out or files[0])])

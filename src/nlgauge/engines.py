@@ -1,0 +1,116 @@
+"""Where work is done: in this process on all cores, or on the machines of a Ray cluster.
+
+A work is an object that holds what its jobs share and is called with one of them. It gives a result and changes nothing
+that another job sees, so an engine may call it anywhere, and again when a machine was lost. Results come in the order of
+the jobs: what is made of them is the same to the bit, whoever computed it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from nlgauge.errors import NlgaugeError
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+AHEAD = 16  # jobs per thread that are begun before the result of the first is asked for
+NAMES = ("local", "ray")
+
+
+class Engine(Protocol):
+    """`far`: jobs leave this process, so they must be small and hold no open file."""
+
+    @property
+    def far(self) -> bool: ...
+
+    def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
+        """The results, in the order of the jobs."""
+
+    def settled(self, work: Callable[[J], str], jobs: Iterable[J], *, gpu: bool = False) -> Iterator[str]:
+        """The same for work that is dear to begin with (a model is loaded): workers keep it from job to job.
+
+        With `gpu` each worker gets one, where there are any. A result is a text.
+        """
+
+
+@dataclass(frozen=True)
+class Local:
+    """This process. Kernels release the GIL, so threads are enough; all cores by default.
+
+    >>> list(Local(threads=2).run(lambda x: x * x, range(5)))
+    [0, 1, 4, 9, 16]
+    """
+
+    threads: int | None = None
+    far: ClassVar[bool] = False
+
+    def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
+        threads = self.threads or os.cpu_count() or 1
+        if threads == 1:
+            yield from map(work, jobs)
+            return
+        begun: deque[Future[R]] = deque()
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                for job in jobs:
+                    begun.append(pool.submit(work, job))
+                    if len(begun) > AHEAD * threads:
+                        yield begun.popleft().result()
+                while begun:
+                    yield begun.popleft().result()
+            finally:  # an error, Ctrl-C, or nobody wants the rest: stop between two jobs
+                for each in begun:
+                    each.cancel()
+
+    def settled(self, work: Callable[[J], str], jobs: Iterable[J], *, gpu: bool = False) -> Iterator[str]:
+        """One after the other: such work uses all cores by itself."""
+        yield from map(work, jobs)
+
+
+def engine_of(name: str = "local", address: str | None = None) -> Engine:
+    """An engine by its name; `address` is where a Ray cluster listens ("auto": the one that runs here).
+
+    >>> engine_of("local")
+    Local(threads=None)
+    """
+    if name not in NAMES:
+        raise NlgaugeError(f"no engine '{name}'; use {' or '.join(NAMES)}.")
+    if name == "local":
+        if address is not None:
+            raise NlgaugeError(f"--address {address}: only --engine ray has an address.")
+        return Local()
+    from nlgauge.engines_ray import Ray
+
+    return Ray(address)
+
+
+_current: ContextVar[Engine | None] = ContextVar("engine", default=None)
+
+
+def current() -> Engine:
+    """The engine that resampling runs on."""
+    return _current.get() or Local()
+
+
+@contextmanager
+def using(engine: Engine | str, **options: Any) -> Iterator[Engine]:
+    """Resampling inside this block runs on that engine, with the same numbers.
+
+    >>> with using("local") as engine:
+    ...     current() is engine
+    True
+    """
+    chosen = engine_of(engine, **options) if isinstance(engine, str) else engine
+    before = _current.set(chosen)
+    try:
+        yield chosen
+    finally:
+        _current.reset(before)

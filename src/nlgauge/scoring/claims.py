@@ -1,0 +1,81 @@
+"""Who is at work on what: two runs on one store share the work instead of doing, or paying, all of it twice.
+
+A claim belongs to a process. It ends when what it is for is kept, when its run ends, or with the process, so no clock is
+asked and a killed run blocks nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nlgauge.scoring.store import Store
+
+TABLE = "CREATE TABLE IF NOT EXISTS claims (key BLOB PRIMARY KEY, owner TEXT NOT NULL) WITHOUT ROWID"
+ASK = 500
+_numbers = count()
+
+
+class Claims:
+    """The claims of one run.
+
+    Take them first, then look at what is kept: what was finished just before is seen, and nobody begins it any more.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.owner = f"{os.getpid()}.{next(_numbers)}"
+        self._held: set[bytes] = set()
+        with store.work() as db:
+            db.execute(TABLE)
+
+    def take(self, keys: Iterable[bytes], *, force: bool = False) -> set[bytes]:
+        """Those of the keys that nobody else is at work on (with `force`: all); they are ours now."""
+        asked = list(dict.fromkeys(keys))
+        mine: set[bytes] = set()
+        alive: dict[str, bool] = {self.owner: False}  # our own may be taken again
+        for i in range(0, len(asked), ASK):
+            some = asked[i : i + ASK]
+            with self.store.writing() as db:
+                marks = ",".join("?" * len(some))
+                rows = db.execute(f"SELECT key, owner FROM claims WHERE key IN ({marks})", some).fetchall()
+                for _, owner in rows:
+                    alive.setdefault(owner, _alive(owner))
+                others = set() if force else {bytes(key) for key, owner in rows if alive[owner]}
+                free = [key for key in some if key not in others]
+                db.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?)", [(k, self.owner) for k in free])
+            mine.update(free)
+        self._held |= mine
+        return mine
+
+    def drop(self, keys: Iterable[bytes] | None = None) -> None:
+        """Give these back; None: all that we hold."""
+        gone = self._held & set(keys) if keys is not None else set(self._held)
+        if gone:
+            with self.store.writing() as db:
+                db.executemany(
+                    "DELETE FROM claims WHERE key = ? AND owner = ?", [(key, self.owner) for key in gone]
+                )
+        self._held -= gone
+
+
+def _alive(owner: str) -> bool:
+    """Whether the process still runs. Where that cannot be known it does: whoever waits loses patience in the end."""
+    pid = int(owner.partition(".")[0])
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    try:  # a process that ended and was not asked for its exit code has a number still
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (OSError, IndexError):
+        return True

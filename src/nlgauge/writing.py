@@ -1,0 +1,81 @@
+"""Every file that nlgauge writes appears under its name whole, or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from nlgauge.errors import NlgaugeError
+
+# What helps, where it is not said by the error itself.
+ADVICE = {
+    errno.ENOSPC: "free some space, or name another place",
+    errno.EDQUOT: "free some space, or name another place",
+    errno.EFBIG: "the system limits the size of a file; name another place",
+    errno.EROFS: "name another place",
+    errno.EACCES: "name another place",
+    errno.EPERM: "name another place",
+}
+
+
+@contextmanager
+def whole(path: str | Path) -> Iterator[Path]:
+    """A path to write to; when the block ends well it becomes `path` in one step, otherwise the old file stays.
+
+    The name holds the number of the process, so that two runs that write the same file do not write into each other.
+
+    >>> with whole("table.csv") as part:                             # doctest: +SKIP
+    ...     part.write_text("a,b")
+    """
+    target = Path(os.path.realpath(path))  # a link stays a link
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield part
+        with part.open("rb") as written:
+            os.fsync(written.fileno())  # before the name: a power cut must not leave an empty file under it
+        if target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
+    except Exception as error:
+        if (cause := os_error(error)) is None:
+            raise
+        raise unwritable(path, cause) from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def write_whole(path: str | Path, content: str | bytes) -> None:
+    """The same for what is in memory already."""
+    with whole(path) as part:
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def os_error(error: Exception) -> OSError | None:
+    """The system's error behind one of a library; Polars and safetensors tell its number in their text only.
+
+    >>> os_error(RuntimeError("underlying IO error: No space left on device (os error 28)")).errno == errno.ENOSPC
+    True
+    """
+    if isinstance(error, OSError) and error.errno:
+        return error
+    if said := re.search(r"\(os error (\d+)\)", str(error)):
+        return OSError(int(said[1]), os.strerror(int(said[1])))
+    return error if isinstance(error, OSError) else None
+
+
+def unwritable(path: object, error: OSError) -> NlgaugeError:
+    """The one line about a file that cannot be written.
+
+    >>> str(unwritable("t.csv", OSError(errno.ENOSPC, "No space left on device")))
+    't.csv: cannot be written (No space left on device); free some space, or name another place.'
+    """
+    words = error.strerror or str(error) or type(error).__name__
+    advice = ADVICE.get(error.errno or 0)
+    return NlgaugeError(f"{path}: cannot be written ({words}){f'; {advice}' if advice else ''}.")
