@@ -43,6 +43,7 @@ bench: $(VENV)/test.stamp
 
 # Everything side by side, and the page about it; takes long and wants a quiet machine.
 benchmarks: $(VENV)/test.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check torchmetrics
 	$(BIN)/python -m bench --write docs/benchmarks.md
 
 # A long run; make fuzz RUNS=20000 for a short one. What breaks is kept in out/fuzz.

@@ -1,4 +1,4 @@
-"""Scoring side by side with sacrebleu, rouge-score, nltk and pycocoevalcap, in one run: `python bench/scoring.py`.
+"""Scoring side by side with sacrebleu, rouge-score, nltk, pycocoevalcap and torchmetrics (if installed), in one run: `python bench/scoring.py`.
 
 Texts are drawn from a Zipf vocabulary with punctuation; an output is its reference with a third of the words changed and
 some moved. Times are of the processor and include tokenising (nltk: by its own tokenizer; CIDEr: tokenised text on both
@@ -119,7 +119,24 @@ def libraries() -> dict[str, tuple[list[str], Callable[[Texts, Texts], float]]]:
         "METEOR (nltk)": (
             ["meteor(preset='nltk', synonyms=False)"], lambda o, r: theirs(meteor, o, r),
         ),
-    }  # fmt: skip
+    } | torchmetrics()  # fmt: skip
+
+
+def torchmetrics() -> dict[str, tuple[list[str], Callable[[Texts, Texts], float]]]:
+    """BLEU, ROUGE and chrF by torchmetrics, text by text, as its values are of a corpus; left out where it is not installed."""
+    try:
+        from torchmetrics.functional.text import chrf_score, sacre_bleu_score
+        from torchmetrics.functional.text.rouge import rouge_score
+    except ImportError:
+        print("torchmetrics is not installed: left out")
+        return {}
+
+    def score(output: str, reference: str) -> None:
+        sacre_bleu_score([output], [[reference]])
+        chrf_score([output], [[reference]])
+        rouge_score(output, reference, rouge_keys=("rouge1", "rouge2", "rougeL"))
+
+    return {"the first five, torchmetrics": (TOGETHER, lambda o, r: theirs(score, o, r))}
 
 
 def main() -> None:
