@@ -21,7 +21,7 @@ demo: $(VENV)/demo.stamp
 	$(BIN)/nlgauge run -o demo/example.report.html
 
 test: $(VENV)/test.stamp packages lint types
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --durations=25 --durations-min=5
 
 # Without what takes long.
 test-fast: $(VENV)/test.stamp

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
@@ -52,12 +53,30 @@ def test_what_was_begun_is_not_computed_again_and_errors_reach_who_waits() -> No
     assert source.asked.count("slow") == 2
 
 
+class Held(Counted):
+    """Its first analysis waits until it may go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def each(self, analysis: str, **options: Any) -> list[Table]:
+        self.begun.set()
+        self.go.wait(30)
+        return super().each(analysis, **options)
+
+
 def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
-    source: Any = Counted()
+    source: Any = Held()
     run = Run(source)
-    with pytest.raises(KeyError), run.ahead([(f"a{k}", {}) for k in range(2000)]):
+    with pytest.raises(KeyError), run.ahead([("first", {}), ("second", {})]):
+        source.begun.wait(30)
         raise KeyError
-    assert len(source.asked) < 2000
+    source.go.set()
+    first, second = run.begun.values()
+    first.result(30)
+    assert second.cancelled()
+    assert source.asked == ["first"]
 
 
 def test_the_report_is_the_same_one_by_one_and_what_is_begun_is_what_is_asked(example_run: Any) -> None:
