@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -203,7 +204,9 @@ def _download(f: File, target: Path) -> None:
     if f.origin is None:
         raise NlgaugeError(f"{f.path}: has no download.")
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(
+        *columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
+    ) as progress:
         task = progress.add_task(target.name, total=f.size)
         download(
             url_of(f.origin), target, f.size, f.sha256, tell=lambda n: progress.update(task, completed=n)
