@@ -84,7 +84,11 @@ def ask(
         if first or run.later:
             _finished(run.all(chain(first, left)))
     finally:
-        keeper.release()
+        try:
+            # A signal ends the loop wherever it is, also while replies are being written: here nothing else runs any more.
+            run.keep(run.fresh)
+        finally:
+            keeper.release()
     return run.found
 
 

@@ -32,10 +32,10 @@ class Tidy:
     def read(path: Path) -> Dataset:
         header, *lines = read_records(path)
         _check_header(path, header, len(lines))
-        if not lines:
-            raise DataError(f"{path}: has a header but no outputs.")
         comparisons = [line for line in lines if "comparison" in line.values]
         outputs = [line for line in lines if "comparison" not in line.values]
+        if not outputs:
+            raise DataError(f"{path}: has a header but no outputs.")
         keys = _keys(outputs)
         samples = _samples(header, outputs)
         data = Dataset.of(
@@ -132,9 +132,12 @@ def _column(
 def _number_like(value: Any) -> Any:
     if isinstance(value, list):
         return [_number_like(v) for v in value]
-    return (
-        ODD.get(value, value) if isinstance(value, str) else float(value) if isinstance(value, int) else value
-    )
+    if isinstance(value, str):
+        return ODD.get(value, value)
+    try:
+        return float(value) if isinstance(value, int) else value
+    except OverflowError:  # a whole number that no float can hold
+        return value
 
 
 def _float(where: str, value: Any) -> float:
