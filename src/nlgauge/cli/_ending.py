@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable
 from types import FrameType
 
@@ -28,6 +29,8 @@ def _stop(number: int, frame: FrameType | None) -> None:
     # A second one does not wait for threads: whatever is on the disk is whole at any moment.
     for each in _signals():
         signal.signal(each, lambda n, _: os._exit(128 + n))
+    # A request that was made and not yet sent when the signal came; Python would tell of it after our last line.
+    warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
     raise Stopped(number)
 
 
