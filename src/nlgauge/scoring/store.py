@@ -133,6 +133,9 @@ class Store:
                 yield self._connection()
             except (sqlite3.Error, OSError) as error:
                 raise NlgaugeError(f"score store {self.path}: {_advice(error)}") from None
+            except UnicodeDecodeError:  # SQLite quotes bytes of a damaged file in its error
+                damaged = sqlite3.DatabaseError("file is damaged")
+                raise NlgaugeError(f"score store {self.path}: {_advice(damaged)}") from None
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
