@@ -22,6 +22,7 @@ import numpy as np
 
 from nlgauge.analyses.stability import stability
 from nlgauge.data.catalogue import load_set
+from nlgauge.number import number
 from nlgauge.stats.measure import TWELVE
 
 MEASURES = [str(m) for m in TWELVE]
@@ -94,7 +95,7 @@ def order(values: Sequence[float], names: Sequence[str], low_first: bool) -> str
     """Names from best to worst with their means: `global .06 < input .07`."""
     ranked = sorted(zip(values, names, strict=True), reverse=not low_first)
     sign = " < " if low_first else " > "
-    return sign.join(f"{name} {_short(value)}" for value, name in ranked)
+    return sign.join(f"{name} {number(value)}" for value, name in ranked)
 
 
 def by_level(values: np.ndarray) -> list[float]:
@@ -121,7 +122,7 @@ def against(values: dict[str, float], takeaway: str) -> list[str]:
             x, y = values[a], values[b]
             holds = {"<": x < y, ">": x > y, "≈": abs(x - y) <= NEAR}[sign]
             if not holds:
-                broken.append(f"{a} {_short(x)} not {sign} {b} {_short(y)}")
+                broken.append(f"{a} {number(x)} not {sign} {b} {number(y)}")
     return broken
 
 
@@ -135,8 +136,8 @@ def report(name: str, found: dict[str, Any]) -> str:
     lines = [head, "| measure | DP | RC |" + (" paper DP | paper RC |" if paper else "")]
     lines.append("| --- | ---: | ---: |" + (" ---: | ---: |" if paper else ""))
     for j, m in enumerate(MEASURES):
-        theirs = f" {_short(PAPER_DP[name][j])} | {_short(PAPER_RC[name][j])} |" if paper else ""
-        lines.append(f"| `{m}` | {_short(dp[j])} | {_short(rc[j])} |{theirs}")
+        theirs = f" {number(PAPER_DP[name][j])} | {number(PAPER_RC[name][j])} |" if paper else ""
+        lines.append(f"| `{m}` | {number(dp[j])} | {number(rc[j])} |{theirs}")
     lines.append("")
     for what, values in (("DP", dp), ("RC", rc)):
         for kind, names, means in (
@@ -150,10 +151,6 @@ def report(name: str, found: dict[str, Any]) -> str:
                 f"- {what} by {kind}: {order(means, names, what == 'DP')} (paper: {takeaway}; {verdict})"
             )
     return "\n".join(lines)
-
-
-def _short(x: float) -> str:
-    return f"{x:.3f}".replace("0.", ".", 1)
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.number import number
 from nlgauge.writing import write_whole
 
 if TYPE_CHECKING:
@@ -151,11 +152,7 @@ class Table:
         if isinstance(value, bool):
             return "yes" if value else "no"
         if isinstance(value, float):
-            text = f"{value:.{self.decimals}f}"
-            # Correlations read better without the zero, as the journals print them.
-            return (
-                text.replace("0.", ".", 1) if abs(value) < 1 and text.lstrip("-").startswith("0.") else text
-            )
+            return number(value, self.decimals)
         return str(value)
 
     def to_markdown(self) -> str:

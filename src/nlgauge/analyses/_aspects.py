@@ -84,7 +84,3 @@ class Sides:
 def measure_for(panel: Panel, measure: Named | None) -> Measure:
     """The measure asked for; else Kendall's tau within inputs, or over all outputs where there is one system."""
     return measures_of(measure or ("input/kendall" if panel.n_systems > 1 else "global/kendall"))[0]
-
-
-def short(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}".replace("0.", ".", 1)

@@ -13,6 +13,7 @@ from nlgauge.analyses._common import Named, measures_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array, Panel
 from nlgauge.errors import NlgaugeError
+from nlgauge.number import number
 from nlgauge.stats.dealt import Bools, dealt_tests
 from nlgauge.stats.fisher import fisher_test
 from nlgauge.stats.measure import Measure, evaluate
@@ -131,6 +132,4 @@ def starred(value: float, p: float, level: float, decimals: int = 2, more: str =
     """`-.21*`: the value as tables print it, a star when it is significant."""
     if np.isnan(value):
         return "–"
-    text = f"{value:.{decimals}f}"
-    text = text.replace("0.", ".", 1) if abs(value) < 1 else text
-    return text + ("*" if p < level else "") + more
+    return number(value, decimals) + ("*" if p < level else "") + more

@@ -16,6 +16,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NameUnknown
+from nlgauge.number import number
 from nlgauge.stats.bins import HIGH, LOW, NONE, Bins
 from nlgauge.stats.ks import ks_chance, ks_weighted
 from nlgauge.table import Layout, Row, Table
@@ -110,5 +111,4 @@ def _averaged(rows: list[Row]) -> list[Row]:
 
 def _difference(rows: list[Row]) -> str:
     value = {row["where"]: row["KS"] for row in rows}
-    gap = value["disagree"] - value["agree"]
-    return "–" if np.isnan(gap) else f"{gap:+.3f}".replace("0.", ".", 1)
+    return number(value["disagree"] - value["agree"], sign=True)

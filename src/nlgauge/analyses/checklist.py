@@ -32,6 +32,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.number import number
 from nlgauge.stats.bins import Bins
 from nlgauge.stats.measure import Measure
 from nlgauge.stats.preference import chance_similarity
@@ -112,7 +113,7 @@ def checklist(
     found.sort(key=lambda row: order.index(row["metric"]))
     found += [
         {"metric": HUMAN, "family": HUMAN, "assessment": a, "value": r.human, "passes": None, "human": r.human,
-         "reason": None, "shown": _number(r.human)}
+         "reason": None, "shown": number(r.human)}
         for a, r in results.items()
     ]  # fmt: skip
     return Table(
@@ -235,7 +236,7 @@ def _low_bar(human: float, raters: bool) -> list[str]:
     if not raters or not human < LOW_BAR:
         return []
     return [
-        f"the raters hardly agree with each other (aspect KS {_number(human)}), so passing beside them says little; see --analysis agreement."
+        f"the raters hardly agree with each other (aspect KS {number(human)}), so passing beside them says little; see --analysis agreement."
     ]
 
 
@@ -251,13 +252,9 @@ def _rows(name: str, family: str, results: dict[str, Result]) -> list[Row]:
         word = "" if passes is None else " pass" if passes else " no"
         found.append(
             {"metric": name, "family": family, "assessment": assessment, "value": value, "human": r.human,
-             "passes": passes, "reason": (r.reason or "no scores") if passes is None else None, "shown": _number(value) + word}
+             "passes": passes, "reason": (r.reason or "no scores") if passes is None else None, "shown": number(value) + word}
         )  # fmt: skip
     return found
-
-
-def _number(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}".replace("0.", ".", 1)
 
 
 def _passed(rows: list[Row]) -> str:

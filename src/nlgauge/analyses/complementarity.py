@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._aspects import Sides, short
+from nlgauge.analyses._aspects import Sides
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array
 from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.number import number
 from nlgauge.stats.rankings import RULES, Distances, Rule, rank_distances
 from nlgauge.table import Row, Table
 
@@ -119,7 +120,7 @@ def _blocks(found: Distances) -> list[str]:
     lines = []
     for block, first in found.blocks["tau-b"].items():
         each = [
-            f"{rule} {short(b.value)} [{short(b.low)} {short(b.high)}]"
+            f"{rule} {number(b.value)} [{number(b.low)} {number(b.high)}]"
             for rule in RULES
             if (b := found.blocks[rule].get(block))
         ]

@@ -19,6 +19,7 @@ from nlgauge.analyses._rows import (
 )
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Panel
+from nlgauge.number import number
 from nlgauge.stats.bins import LEVELS, Bins, Levels
 from nlgauge.table import Layout, Row, Table
 
@@ -110,7 +111,7 @@ def _order(rows: list[Row]) -> dict[str, tuple[bool, float]]:
 
 def _p_words(rows: list[Row]) -> str:
     p = next((row["p"] for row in rows if row["contrast"] == "Lo-Hi"), math.nan)
-    return "–" if math.isnan(p) else f"{p:.3f}".replace("0.", ".", 1)
+    return number(p)
 
 
 def _notes(rows: list[Row]) -> list[str]:

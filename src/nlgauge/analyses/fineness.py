@@ -11,6 +11,7 @@ from nlgauge.analyses._common import Named, measures_of, people_note, signature
 from nlgauge.analyses.correlation import short
 from nlgauge.analyses.judges import draws_of
 from nlgauge.data.panel import Array, Panel
+from nlgauge.number import number
 from nlgauge.stats.measure import evaluate
 from nlgauge.stats.simulate import fit_scores
 from nlgauge.table import Layout, Row, Table
@@ -54,7 +55,7 @@ def fineness(
         rows=rows,
         layout=Layout(
             "judge, version", "measure", "value", heads={str(m): short(m) for m in chosen},
-            extra={"unique": lambda mine: f"{mine[0]['unique']:.0f}", "ties": lambda mine: f"{mine[0]['ties']:.3f}".lstrip("0")},
+            extra={"unique": lambda mine: f"{mine[0]['unique']:.0f}", "ties": lambda mine: number(mine[0]["ties"])},
         ),
         method=f"{panel.n_systems} systems × {panel.n_inputs} inputs. ‘one draw’: mean over the single draws; ‘k levels’: the scores cut into "
         "k equal steps between their lowest and highest. A judge whose lead disappears when both are equally coarse was only finer.",

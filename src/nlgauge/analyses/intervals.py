@@ -12,6 +12,7 @@ from nlgauge.analyses._common import Named, defined, measures_of, people_note, r
 from nlgauge.analyses.correlation import short
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.number import number
 from nlgauge.stats.bootstrap import Unit, bootstrap
 from nlgauge.stats.fisher import fisher_interval
 from nlgauge.stats.measure import Measure, evaluate
@@ -83,7 +84,7 @@ def intervals(
 def interval_row(metric: str, aspect: str, m: Measure, value: float, low: float, high: float) -> Row:
     return {
         "metric": metric, "aspect": aspect, "measure": str(m), "value": float(value), "low": float(low), "high": float(high),
-        "interval": f"{_short(value)} [{_short(low)} {_short(high)}]",
+        "interval": f"{number(value, 2)} [{number(low, 2)} {number(high, 2)}]",
     }  # fmt: skip
 
 
@@ -112,7 +113,3 @@ def _fisher(
             found.value[:, j], points, coefficient=m.coefficient, level=level
         )
     return fit, found.value, low, high, "Fisher's z interval; takes the points as independent"
-
-
-def _short(x: float) -> str:
-    return "–" if np.isnan(x) else f"{x:.2f}".replace("0.", ".", 1) if abs(x) < 1 else f"{x:.2f}"

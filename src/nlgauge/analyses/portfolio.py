@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._aspects import Sides, measure_for, short
+from nlgauge.analyses._aspects import Sides, measure_for
 from nlgauge.analyses._common import Named
 from nlgauge.analyses.complementarity import mean_of
 from nlgauge.analyses.predictability import INTERVAL, ModelName
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.number import number
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.stats.portfolio import Portfolio, portfolio
 from nlgauge.stats.prediction import model_of
@@ -140,7 +141,7 @@ def _answer(sides: Sides, aspect: str, found: Portfolio) -> str:
     single = found.curve[0].value
     gained = "" if stopped.value > single else "; more than one metric gained nothing"
     return (
-        f"{aspect}: take {', '.join(names)}. Chosen this way (stop rule included, {many} a fold) a set reaches {short(stopped.value)} "
-        f"[{short(stopped.low)} {short(stopped.high)}] on held-out inputs; the best single metric {short(single)}, "
-        f"all {len(sides.panel.names)} metrics {short(whole.value)}{gained}."
+        f"{aspect}: take {', '.join(names)}. Chosen this way (stop rule included, {many} a fold) a set reaches {number(stopped.value)} "
+        f"[{number(stopped.low)} {number(stopped.high)}] on held-out inputs; the best single metric {number(single)}, "
+        f"all {len(sides.panel.names)} metrics {number(whole.value)}{gained}."
     )

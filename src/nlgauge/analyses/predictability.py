@@ -8,11 +8,12 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._aspects import Sides, measure_for, short
+from nlgauge.analyses._aspects import Sides, measure_for
 from nlgauge.analyses._common import Named
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array
 from nlgauge.errors import NeedsMissing
+from nlgauge.number import number
 from nlgauge.stats.measure import Measure
 from nlgauge.stats.prediction import (
     Grouped,
@@ -141,7 +142,7 @@ def numbers(value: Reached, measure: Measure, target: Array) -> Row:
 
 
 def _intervals(rows: list[Row]) -> str:
-    return "; ".join(f"{row['predicted from']} {short(row['low'])} {short(row['high'])}" for row in rows)
+    return "; ".join(f"{row['predicted from']} {number(row['low'])} {number(row['high'])}" for row in rows)
 
 
 def _notes(sides: Sides, rows: list[Row]) -> list[str]:

@@ -13,6 +13,7 @@ from nlgauge.analyses._parts import FISHER, STAR, checked, correlations, differ,
 from nlgauge.analyses.significance import CORRECTIONS, WORDS
 from nlgauge.data.panel import Array, Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.number import number
 from nlgauge.stats.bins import HIGH, LOW, quality_levels, rating_scale
 from nlgauge.table import Layout, Row, Table
 
@@ -72,7 +73,7 @@ def quality_bins(
         layout=Layout(
             "metric", "bin", "shown",
             heads={name: f"{name} ({int(mask.sum())})" for name, mask in masks.items()},
-            extra={"p bad≠rest": lambda mine: _p(mine[0]["p difference"]), "p check": lambda mine: _p(mine[0]["p check"])},
+            extra={"p bad≠rest": lambda mine: number(mine[0]["p difference"]), "p check": lambda mine: number(mine[0]["p check"])},
             line=lambda m: f"{m} ↓" if m in panel.lower else m,
         ),
         shown=["metric", "bin", "value", "n", "p", "p difference", "p check", "p corrected"],
@@ -121,10 +122,6 @@ def cut_bins(human: Array, cuts: tuple[float, float] | str) -> Bins:
     with np.errstate(invalid="ignore"):
         bad, good = human <= below + edge, human >= above - edge
     return Bins(bad, good, rated, f"Bins: bad ≤ {below:.3g}, good ≥ {above:.3g} ({why})")
-
-
-def _p(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}".replace("0.", ".", 1)
 
 
 def _notes(panel: Panel, rows: list[Row], bins: Bins) -> list[str]:

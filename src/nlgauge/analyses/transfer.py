@@ -16,6 +16,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.number import number
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.table import Layout, Row, Table
@@ -209,4 +210,4 @@ def _order_of(rows: list[Row], across: str, wanted: Sequence[str]) -> list[str]:
 
 def _spread(rows: list[Row]) -> str:
     values = [row["value"] for row in rows if not np.isnan(row["value"])]
-    return f"{max(values) - min(values):.3f}".replace("0.", ".", 1) if len(values) > 1 else "–"
+    return number(max(values) - min(values)) if len(values) > 1 else "–"

@@ -8,6 +8,7 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
 from nlgauge.data.panel import Array, Panel
 from nlgauge.errors import NeedsMissing
+from nlgauge.number import number
 from nlgauge.stats.bins import LOW, quality_levels
 from nlgauge.stats.uses import choose_right, flag_right, rank_right
 from nlgauge.table import Layout, Row, Table
@@ -74,7 +75,7 @@ def _row(panel: Panel, metric: str, use: str, values: Array, good: float, level:
         (float(v) for v in np.percentile(drawn, [tail, 100 - tail])) if len(drawn) else (np.nan, np.nan)
     )
     verdict = "–" if np.isnan(value) else "yes" if low >= good else "weak" if low > 0.5 else "no"
-    shown = "–" if np.isnan(value) else f"{verdict} {value:.2f} [{low:.2f} {high:.2f}]".replace("0.", ".")
+    shown = "–" if np.isnan(value) else f"{verdict} {number(value, 2)} [{number(low, 2)} {number(high, 2)}]"
     return {
         "metric": metric, "aspect": panel.aspect, "use": use, "value": value, "low": low, "high": high, "verdict": verdict,
         "shown": shown,

@@ -15,6 +15,7 @@ from nlgauge.data.choices import FIRST, SECOND, judged_aspects
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Array
 from nlgauge.errors import DataError, NameUnknown
+from nlgauge.number import number
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.wins import TIE, Wins, score_votes, vote_counts, win_fractions
 from nlgauge.table import Layout, Row, Table
@@ -73,9 +74,7 @@ def wins(
     if votes is not None and not merge:
         notes += _first_note(found.sides[HUMAN])
     if near:
-        best = ", ".join(
-            f"{n} {near[n]:.3f}".replace("0.", ".", 1) for n in sorted(near, key=lambda n: near[n])[:5]
-        )
+        best = ", ".join(f"{n} {number(near[n])}" for n in sorted(near, key=lambda n: near[n])[:5])
         notes.append(f"nearest to people (mean difference of the fractions): {best}.")
     return Table(
         title=f"{data.name}: win fractions on {named}",
@@ -193,7 +192,7 @@ def _rows(side: str, found: Sides) -> list[Row]:
 def _share(rows: list[Row], name: str) -> str:
     n = sum(r["n"] for r in rows)
     share = sum(r[name] * r["n"] for r in rows if r["n"]) / n if n else float("nan")
-    return f"{share:.3f}".replace("0.", ".", 1) if n else "–"
+    return number(share) if n else "–"
 
 
 def _first_note(human: Wins) -> list[str]:

@@ -15,6 +15,7 @@ from nlgauge.analyses.complementarity import complementarity, matrix
 from nlgauge.analyses.predictability import predictability
 from nlgauge.analyses.progress import progress_over_years
 from nlgauge.data.dataset import Dataset
+from nlgauge.number import number
 from nlgauge.stats.rankings import BLOCKS, RULES, Block, Rule, block_values
 from nlgauge.studies import Key, Ours, Sources, study
 from nlgauge.table import Row, Table
@@ -55,7 +56,7 @@ def blocks(sources: Sources) -> Ours:
         values[block, "mean"] = float(found.mean())
         values[block, "±"] = _error(found)
         reasons[block, "±"] = (
-            f"the paper does not say what ± is; ours is the standard error over pairs (over the means of the sets {_short(_error(means))})"
+            f"the paper does not say what ± is; ours is the standard error over pairs (over the means of the sets {number(_error(means))})"
         )
     return Ours(
         values,
@@ -91,7 +92,7 @@ def _by_set(sources: Sources, rule: Rule) -> dict[str, dict[Block, np.ndarray]]:
 
 
 def _listed(blocks: Mapping[Block, np.ndarray]) -> str:
-    return ", ".join(f"{block} {_short(float(values.mean()))}" for block, values in blocks.items())
+    return ", ".join(f"{block} {number(float(values.mean()))}" for block, values in blocks.items())
 
 
 @study("003", "claims", title="Finding 1 set by set", sets=SETS)
@@ -104,7 +105,7 @@ def claims(sources: Sources) -> Ours:
         cases = {s: (b[BLOCKS[2]].mean(), b[other].mean()) for s, b in found.items() if other in b}
         ours[key] = sum(mixed > same for mixed, same in cases.values())
         reasons[key] = "not on " + ", ".join(
-            f"{s} ({_short(m)}, {_short(o)})" for s, (m, o) in cases.items() if m <= o
+            f"{s} ({number(m)}, {number(o)})" for s, (m, o) in cases.items() if m <= o
         )
     return Ours(
         ours, reasons, notes=["distance between pairs that neither side ties, as in fig2; mean over pairs."]
@@ -178,7 +179,7 @@ class _Counted:
         key = (claim, on)
         self.held[key] = self.held.get(key, 0) + (value <= most)
         if value > most:
-            self.broken.setdefault(key, []).append(f"{name} {_short(value)}")
+            self.broken.setdefault(key, []).append(f"{name} {number(value)}")
 
     def reasons(self) -> dict[Key, str]:
         return {key: "exceptions: " + ", ".join(cases) for key, cases in self.broken.items()}
@@ -193,7 +194,3 @@ def _aspects(
         rows = run(sources(name)).rows
         for aspect in dict.fromkeys(row["aspect"] for row in rows):
             yield f"{name} {aspect}", {row[column]: row for row in rows if row["aspect"] == aspect}
-
-
-def _short(value: float) -> str:
-    return f"{value:.3f}".replace("0.", ".", 1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.metrics._base import Array
+from nlgauge.number import number
 from nlgauge.table import Row
 
 MEASURES = (
@@ -153,8 +154,7 @@ def wide(rows: Sequence[Row]) -> list[str]:
 
 def _cell(row: Row, level: str) -> str:
     def said(key: str) -> str:
-        value = row.get(key)
-        return "–" if value is None else f"{value:.2f}".replace("0.", ".", 1)
+        return number(row.get(key), 2)
 
     p = f"{level}/pearson"
     if p not in row:

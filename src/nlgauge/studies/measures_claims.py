@@ -14,6 +14,7 @@ from typing import Any
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NeedsMissing
+from nlgauge.number import number
 from nlgauge.registry import get
 from nlgauge.studies import Key, Ours, Sources, study
 from nlgauge.studies._compare import published
@@ -62,12 +63,8 @@ def statements(order: str, values: Values) -> tuple[int, list[str]]:
             if {"<": x < y, ">": x > y, "≈": abs(x - y) <= NEAR}[sign]:
                 held += 1
             else:
-                broken.append(f"{a} {_short(x)} not {sign} {names[j]} {_short(y)}")
+                broken.append(f"{a} {number(x)} not {sign} {names[j]} {number(y)}")
     return held, broken
-
-
-def _short(x: float) -> str:
-    return f"{x:.3f}".replace("0.", ".", 1)
 
 
 class Found:
@@ -94,7 +91,7 @@ class Found:
 
     def series(self, claim: str, on: str, all_: Mapping[str, Sequence[float]], holds: Callable[[Sequence[float]], bool]) -> None:  # fmt: skip
         broken = [
-            f"{name}: " + " ".join(map(_short, values)) for name, values in all_.items() if not holds(values)
+            f"{name}: " + " ".join(map(number, values)) for name, values in all_.items() if not holds(values)
         ]
         self.add(claim, on, len(all_) - len(broken), broken)
 

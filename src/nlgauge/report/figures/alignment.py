@@ -7,8 +7,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from nlgauge.number import number
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import QUIET, framed, number, plain
+from nlgauge.report.figures.look import QUIET, framed, plain
 from nlgauge.table import Row, Table
 
 if TYPE_CHECKING:

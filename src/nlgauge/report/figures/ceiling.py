@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from nlgauge.number import number
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import ACCENT, GRID, GROUPINGS, QUIET, apart, framed, number, plain
+from nlgauge.report.figures.look import ACCENT, GRID, GROUPINGS, QUIET, apart, framed, plain
 from nlgauge.table import Row, Table
 
 if TYPE_CHECKING:

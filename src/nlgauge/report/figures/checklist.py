@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from nlgauge.number import number
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import ACCENT, DIVERGING, QUIET, framed, number, plain
+from nlgauge.report.figures.look import ACCENT, DIVERGING, QUIET, framed, plain
 from nlgauge.table import Row, Table
 
 if TYPE_CHECKING:
@@ -190,9 +191,7 @@ def _win(row: Row) -> str:
     """`.62` and the share of ties below, where there are any."""
     if not row["n"]:
         return ""
-    return f"{row['wins']:.2f}".lstrip("0") + (
-        f"<br>={row['tied']:.2f}".replace("=0.", "=.") if row["tied"] else ""
-    )
+    return number(row["wins"], 2) + (f"<br>={number(row['tied'], 2)}" if row["tied"] else "")
 
 
 def _net(row: Row) -> float | None:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from nlgauge.report.figures.look import DIVERGING, QUIET, framed, number, plain
+from nlgauge.number import number
+from nlgauge.report.figures.look import DIVERGING, QUIET, framed, plain
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _circles(points: Sequence[tuple[str, str, float]], cell: int, texts: bool = 
     known = [(x, y, v) for x, y, v in points if not math.isnan(v)]
     return go.Scatter(
         x=[plain(x.removeprefix(PEOPLE)) for x, _, _ in known], y=[plain(y.removeprefix(PEOPLE)) for _, y, _ in known],
-        mode="markers+text" if texts else "markers", text=[_short(v) for _, _, v in known], textposition="bottom center",
+        mode="markers+text" if texts else "markers", text=[number(v, 2) for _, _, v in known], textposition="bottom center",
         textfont={"size": 10}, cliponaxis=False,
         # The area says the strength: a correlation of 1 fills its cell.
         marker={"size": [max(2.0, 0.92 * cell * math.sqrt(abs(v))) for _, _, v in known], "opacity": 0.9,
@@ -124,7 +125,3 @@ def _square(figure: go.Figure, shown: Sequence[str], names: Sequence[str], cell:
 
 def _cell(count: int) -> int:
     return 30 if count <= 22 else 16
-
-
-def _short(value: float) -> str:
-    return f"{value:.2f}".replace("0.", ".", 1)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nlgauge.number import number
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import ACCENT, LETTERS, QUIET, framed, number, plain
+from nlgauge.report.figures.look import ACCENT, LETTERS, QUIET, framed, plain
 from nlgauge.table import Table
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from nlgauge.number import number
 from nlgauge.report.figures.checklist import COLOURS, SIGNS
-from nlgauge.report.figures.look import GRID, LABEL, QUIET, apart, framed, number, plain
+from nlgauge.report.figures.look import GRID, LABEL, QUIET, apart, framed, plain
 from nlgauge.table import Row, Table
 
 if TYPE_CHECKING:

@@ -43,11 +43,6 @@ def plain(text: Any) -> str:
     return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def number(value: float) -> str:
-    """`.123`, as in the tables."""
-    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
-
-
 def framed(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
     """The common frame; transparent, so that the page's colours (light or dark) show through."""
     common = {

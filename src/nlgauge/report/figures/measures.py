@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
+from nlgauge.number import number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import DIVERGING, GROUPINGS, LETTERS, framed, label
 from nlgauge.table import Table
@@ -21,10 +21,7 @@ def agreement_of_measures(table: Table) -> go.Figure:
     at = {row["measure"]: row for row in table}
     names = sorted(at, key=_place)
     values = [[1.0 if a == b else at[a].get(f"τ {b}") for b in names] for a in names]
-    texts = [
-        ["" if v is None or math.isnan(v) else f"{v:.2f}".replace("0.", ".", 1) for v in line]
-        for line in values
-    ]
+    texts = [[number(v, 2, missing="") for v in line] for line in values]
     labels = [label(name) for name in names]
     figure = go.Figure(
         go.Heatmap(

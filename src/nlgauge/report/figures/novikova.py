@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from nlgauge.number import number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import ACCENT, DIVERGING, QUIET, framed, plain
 from nlgauge.table import Row, Table
@@ -33,7 +34,7 @@ def bin_map(table: Table) -> go.Figure:
 def metric_map(table: Table) -> go.Figure:
     """The square of Figure 1: blue agrees, orange disagrees; people first."""
     few = len({row["metric"] for row in table}) <= 16
-    rows = [{**row, "text": _short(row["value"]) if few else ""} for row in table]
+    rows = [{**row, "text": number(row["value"], 2, missing="") if few else ""} for row in table]
     return _heat(rows, "metric", "other", "value", "text", top=1.0)
 
 
@@ -103,7 +104,7 @@ def best_dots(table: Table) -> go.Figure:
         for line, row in zip(lines, table, strict=True)
     ]
     following = [
-        (line, abs(row["next value"]), f"{row['next']} {_short(row['next value'])}", False)
+        (line, abs(row["next value"]), f"{row['next']} {number(row['next value'], 2, missing='')}", False)
         for line, row in zip(lines, table, strict=True)
         if row["next"]
     ]
@@ -120,8 +121,8 @@ def ensemble_dots(table: Table) -> go.Figure:
     }
     shown = dict(list(lines.items())[:MOST_LINES])
     series = [
-        ("ensemble", ACCENT, [(line, r["ensemble"], f"{_short(r['ensemble'])}, {r['setting']}", r["setting"] == "in-domain") for line, r in shown.items()]),
-        ("best single metric", QUIET, [(line, r["best single"], f"{r['metric']} {_short(r['best single'])}", False) for line, r in shown.items()]),
+        ("ensemble", ACCENT, [(line, r["ensemble"], f"{number(r['ensemble'], 2, missing='')}, {r['setting']}", r["setting"] == "in-domain") for line, r in shown.items()]),
+        ("best single metric", QUIET, [(line, r["best single"], f"{r['metric']} {number(r['best single'], 2, missing='')}", False) for line, r in shown.items()]),
     ]  # fmt: skip
     return _dots(list(shown), series, "correlation on the tested part (filled: in-domain)", _rest(lines))
 
@@ -231,10 +232,6 @@ def _known(at: dict[tuple[str, str], Row], key: tuple[str, str], value: str) -> 
 
 def _number(value: float) -> float:
     return 0.0 if math.isnan(value) else value
-
-
-def _short(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.2f}".replace("0.", ".", 1)
 
 
 def _cut(text: str) -> str:

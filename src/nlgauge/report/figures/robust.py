@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from nlgauge.number import number
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import DIVERGING, framed, number, plain
+from nlgauge.report.figures.look import DIVERGING, framed, plain
 from nlgauge.table import Row, Table
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _colour(row: Row | None) -> float | None:
 
 
 def _share(row: Row | None) -> str:
-    return "" if row is None or math.isnan(row["falls"]) else f"{row['falls']:.2f}".replace("0.", ".", 1)
+    return "" if row is None else number(row["falls"], 2, missing="")
 
 
 def _tip(row: Row | None) -> str:

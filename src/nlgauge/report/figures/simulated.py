@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from nlgauge.number import number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import ACCENT, GROUPINGS, LETTERS, QUIET, colour, dash, framed, symbol
 from nlgauge.table import Table
@@ -23,7 +24,7 @@ def power_curve(table: Table) -> go.Figure:
     figure = go.Figure(
         go.Scatter(
             x=[str(row[axis]) for row in rows], y=[row["power"] for row in rows], mode="lines+markers+text",
-            text=[f"{row['power']:.2f}".lstrip("0") for row in rows], textposition="top right", cliponaxis=False,
+            text=[number(row["power"], 2) for row in rows], textposition="top right", cliponaxis=False,
             line={"color": ACCENT}, marker={"size": [13 if row["now"] else 8 for row in rows]},
             error_y={"type": "data", "array": [1.96 * row["se"] for row in rows], "color": QUIET, "thickness": 1.5},
             hovertemplate=f"%{{x}} {axis}: power %{{y:.2f}}<extra></extra>",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from nlgauge.number import number
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import ACCENT, QUIET, framed, number, plain
+from nlgauge.report.figures.look import ACCENT, QUIET, framed, plain
 from nlgauge.table import Table
 
 if TYPE_CHECKING:

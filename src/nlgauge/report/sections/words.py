@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from nlgauge.number import number
 from nlgauge.table import Row, Table
 
 
@@ -15,10 +16,7 @@ def two(value: float | None) -> str:
     >>> two(0.523), two(-0.1), two(1.0), two(None)
     ('.52', '-.10', '1.00', '–')
     """
-    if missing(value):
-        return "–"
-    text = f"{value:.2f}"
-    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+    return number(value, 2)
 
 
 def interval(row: Row) -> str:
