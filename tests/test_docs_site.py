@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -45,7 +47,32 @@ def test_links_and_pictures_of_a_page_are_there(page: Path) -> None:
         path, _, anchor = target.partition("#")
         file = (page.parent / path).resolve() if path else page
         assert file.is_file(), f"{page.name}: {target}"
+        # mkdocs build --strict refuses what lies outside docs/: name such a file as `code`.
+        assert file.is_relative_to(DOCS), f"{page.name}: {target} is no page of the site"
+        assert_tracked(file)
         assert not anchor or anchor in anchors(file), f"{page.name}: no heading for {target}"
+
+
+@pytest.mark.parametrize("page", sorted(REPO.glob("*.md")), ids=lambda p: p.name)
+def test_links_of_a_page_beside_the_code_lead_to_files_of_the_repository(page: Path) -> None:
+    for target in LINK.findall(without_code(page.read_text(encoding="utf-8"))):
+        if not re.match(r"https?:|mailto:|#", target):
+            assert_tracked((page.parent / target.partition("#")[0]).resolve())
+
+
+@cache
+def tracked() -> frozenset[Path]:
+    """The files that a clean copy has. In a source archive there is no git: then all that is there counts."""
+    try:
+        listed = subprocess.run(["git", "ls-files", "-z"], cwd=REPO, check=True, capture_output=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return frozenset(REPO.rglob("*"))
+    return frozenset(REPO / name for name in listed.decode().split("\0") if name)
+
+
+def assert_tracked(file: Path) -> None:
+    found = file in tracked() if not file.is_dir() else any(t.is_relative_to(file) for t in tracked())
+    assert found, f"{file.relative_to(REPO)}: not in a clean copy of the repository (git add it?)"
 
 
 @pytest.fixture(scope="module")
