@@ -46,6 +46,16 @@ def test_raters_without_names_have_the_one_way_form_only() -> None:
     assert not np.isnan(rows["ICC(1)"]["value"])
 
 
+def test_named_raters_with_gaps_are_not_said_to_be_nameless() -> None:
+    panel = noisy_panel()
+    cube = panel.raters["quality"].copy()
+    cube[0, 0, 0] = np.nan
+    table = agreement(panel_of(panel.human, {}, raters=cube, persons=True), draws=20)
+    rows = by(table, "coefficient")
+    assert rows["ICC(A,1)"]["reason"].startswith("not every rater rated every output")
+    assert "identity" not in table.method
+
+
 def test_gaps_put_the_ratings_of_an_output_side_by_side() -> None:
     units = np.array([[1.0, np.nan, 3.0], [np.nan, 2.0, 4.0], [5.0, 6.0, np.nan]])
     np.testing.assert_array_equal(side_by_side(units), [[1, 2, 3], [5, 6, 4]])

@@ -45,7 +45,9 @@ def agreement(
     slots = units if not np.isnan(units).any() else side_by_side(units)
     unequal = bool(np.isnan(slots).any())
     same_people = panel.persons and slots is units
-    forms = icc(slots, persons=same_people, unequal=unequal)
+    # Named raters with gaps have names all the same: the reason is the gaps.
+    why = "not every rater rated every output" if panel.persons else "raters have no identity"
+    forms = icc(slots, persons=same_people, unequal=unequal, anonymous=why)
     rows += [
         _row(panel, f.name, f.value, f.low, f.high, forms.units, forms.dropped_units, f.reason)
         for f in forms.forms.values()

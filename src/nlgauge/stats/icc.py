@@ -18,7 +18,7 @@ from nlgauge.stats.ratings import BoolArray, FloatArray, as_units
 FORMS = ("ICC(1)", "ICC(A,1)", "ICC(C,1)", "ICC(k)", "ICC(A,k)", "ICC(C,k)")
 SHROUT_FLEISS = dict(zip(FORMS, ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"), strict=True))
 
-_ANONYMOUS = "raters have no identity: only the one-way form is defined"
+_ANONYMOUS = "raters have no identity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,18 @@ class Icc:
         return self.forms[name]
 
 
-def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, confidence: float = 0.95) -> Icc:
+def icc(
+    ratings: ArrayLike,
+    *,
+    persons: bool = True,
+    unequal: bool = False,
+    confidence: float = 0.95,
+    anonymous: str = _ANONYMOUS,
+) -> Icc:
     """Six intraclass correlations of raters × units (or raters × systems × inputs).
 
     Only units rated by all raters count; the rest are dropped and counted. `persons=False` says that a row is
-    a slot and not a person, so the two-way forms do not exist. `unequal=True` computes the one-way forms from
+    a slot and not a person, so the two-way forms do not exist; `anonymous` says why it is none. `unequal=True` computes the one-way forms from
     all rated units with the average number of raters k0 in place of k; the two-way forms still need complete
     units.
 
@@ -71,7 +78,9 @@ def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, conf
     if persons:
         two_way = _two_way(table[:, complete], confidence)
     else:
-        two_way = _missing(("ICC(A,1)", "ICC(C,1)", "ICC(A,k)", "ICC(C,k)"), _ANONYMOUS)
+        two_way = _missing(
+            ("ICC(A,1)", "ICC(C,1)", "ICC(A,k)", "ICC(C,k)"), f"{anonymous}: only the one-way form is defined"
+        )
     forms = {form.name: form for form in (*one_way, *two_way)}
     units = int(one_way_units.sum())
     raters = _k0(given[:, one_way_units].sum(axis=0).astype(np.float64)) if units > 1 else np.nan
@@ -80,7 +89,11 @@ def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, conf
         units=units,
         dropped_units=table.shape[1] - units,
         raters=raters,
-        method=_method(persons, unequal, f"{units} of {table.shape[1]} units, {raters:.4g} raters per unit")
+        method=_method(
+            "" if persons else anonymous,
+            unequal,
+            f"{units} of {table.shape[1]} units, {raters:.4g} raters per unit",
+        )
         + f", {confidence:.0%} F intervals",
     )
 
@@ -210,7 +223,7 @@ def _too_few(units: int, raters: int) -> str:
     return f"{units} units rated by all {raters} raters, at least two needed (unequal=True uses the others)"
 
 
-def _method(persons: bool, unequal: bool, sizes: str) -> str:
-    who = "raters are persons" if persons else "raters without identity, one-way form only"
+def _method(anonymous: str, unequal: bool, sizes: str) -> str:
+    who = f"{anonymous}, one-way form only" if anonymous else "raters are persons"
     rule = "one-way from all rated units with k0" if unequal else "units rated by all raters"
     return f"ANOVA mean squares, {rule} ({sizes}), {who}"
