@@ -21,12 +21,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.metrics._base import Batch, Ints
+
+if TYPE_CHECKING:
+    from nlgauge.metrics.kernels.tokens import Vocabulary
 
 Ids = np.ndarray[Any, np.dtype[np.int32]]
 Codes = np.ndarray[Any, np.dtype[np.uint32]]
@@ -54,9 +57,13 @@ NAMES = (
 )
 
 
-@dataclass
+@dataclass(frozen=True)
 class Tokens:
-    """Token ids: those of text t are `ids[start[t] : start[t] + length[t]]`, on lines `lines[…]`. Length −1: not asked for."""
+    """Token ids: those of text t are `ids[start[t] : start[t] + length[t]]`, on lines `lines[…]`. Length −1: not asked for.
+
+    What an encoder knew at one moment: it grows while other threads use what they were given, so it gives a new one each
+    time, and nothing of the old one changes. `words()` has a word for every id in `ids` (`char`: the ids are code points).
+    """
 
     ids: Ids
     start: Ints
@@ -86,7 +93,8 @@ def tokens(
         encoder.ensure(batch.texts.list(), texts, batch.view("joined", lambda _: Joined()))
         if stem is None:
             return encoder.tokens
-        return batch.view(("stems", name, lowercase, stem), lambda _: Stems(stem)).of(encoder.tokens)
+        stems = batch.view(("stems", name, lowercase, spaces, stem), lambda _: Stems(stem))
+        return stems.of(encoder.tokens)
 
 
 class Encoder:
@@ -98,24 +106,28 @@ class Encoder:
         self.name, self.lowercase, self.spaces = name, lowercase, spaces
         self.vocabulary = empty_vocabulary()
         none = np.empty(0, np.int64)
-        self.tokens = Tokens(np.empty(0, np.int32), none, none, np.empty(0, np.int32), self.words)
+        self.tokens = Tokens(np.empty(0, np.int32), none, none, np.empty(0, np.int32), list)
 
     def ensure(self, texts: list[str], asked: Iterable[Ints], joined: Joined) -> None:
+        """Encode what is asked for and not known yet; whoever calls holds the lock of the texts."""
         have = self.tokens
-        more = max(len(texts), 1) - len(have.length)  # never empty, so that a missing text has a length too
-        if more > 0:
-            have.start = np.append(have.start, np.zeros(more, np.int64))
-            have.length = np.append(have.length, np.full(more, -1, np.int64))
-        new = np.zeros(len(have.length), np.bool_)
+        size = max(len(texts), 1, len(have.length))  # never empty, so that a missing text has a length too
+        new = np.zeros(size, np.bool_)
         for numbers in asked:
             new[numbers[numbers >= 0]] = True
-        todo = np.flatnonzero(new & (have.length < 0))
+        new[: len(have.length)] &= have.length < 0
+        todo = np.flatnonzero(new)
+        if not len(todo) and size == len(have.length):
+            return
+        start, length = np.zeros(size, np.int64), np.full(size, -1, np.int64)
+        start[: len(have.start)], length[: len(have.length)] = have.start, have.length
+        ids, lines = have.ids, have.lines
         if len(todo):
-            ids, length, lines = self._encode(joined.of(texts, todo))
-            have.start[todo] = len(have.ids) + np.cumsum(length) - length
-            have.length[todo] = length
-            have.ids = np.append(have.ids, ids) if len(have.ids) else ids
-            have.lines = np.append(have.lines, lines) if len(have.lines) else lines
+            more, length[todo], further = self._encode(joined.of(texts, todo))
+            start[todo] = len(ids) + np.cumsum(length[todo]) - length[todo]
+            ids = np.append(ids, more) if len(ids) else more
+            lines = np.append(lines, further) if len(lines) else further
+        self.tokens = Tokens(ids, start, length, lines, partial(words_of, self.vocabulary))
 
     def _encode(self, asked: Joined) -> tuple[Ids, Ints, Ids]:
         from nlgauge.metrics.kernels.tokens import Vocabulary, characters, encode
@@ -131,11 +143,12 @@ class Encoder:
         self.vocabulary = Vocabulary(*grown)
         return ids, length, lines
 
-    def words(self) -> list[str]:
-        v = self.vocabulary
-        text = v.pool[: v.ends[v.size]].tobytes().decode("utf-32-le", "surrogatepass")
-        ends = v.ends[: v.size + 1].tolist()
-        return [text[a:b] for a, b in pairwise(ends)]
+
+def words_of(v: Vocabulary) -> list[str]:
+    """The tokens of a vocabulary; what is added to it later stands behind its size."""
+    text = v.pool[: v.ends[v.size]].tobytes().decode("utf-32-le", "surrogatepass")
+    ends = v.ends[: v.size + 1].tolist()
+    return [text[a:b] for a, b in pairwise(ends)]
 
 
 class Stems:
@@ -150,17 +163,21 @@ class Stems:
         self.stem = stemmers[kind]
         self.ids: dict[str, int] = {}
         self.of_word: Ids = np.empty(0, np.int32)
-        self.made: tuple[Ids, Tokens] | None = None
+        self.made: tuple[Tokens, Tokens] | None = None
 
     def of(self, tokens: Tokens) -> Tokens:
-        if self.made is None or self.made[0] is not tokens.ids:
+        if self.made is None or self.made[0] is not tokens:
             words = tokens.words()[len(self.of_word) :]
             new = [self.ids.setdefault(self.stem(w), len(self.ids)) for w in words]
             self.of_word = np.append(self.of_word, np.array(new, np.int32)).astype(np.int32)
             stems = Tokens(
-                self.of_word[tokens.ids], tokens.start, tokens.length, tokens.lines, lambda: list(self.ids)
+                self.of_word[tokens.ids],
+                tokens.start,
+                tokens.length,
+                tokens.lines,
+                partial(list, tuple(self.ids)),
             )
-            self.made = (tokens.ids, stems)
+            self.made = (tokens, stems)
         return self.made[1]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import math
+import threading
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
@@ -88,10 +89,13 @@ def _linter() -> Any:
 
 
 SPELLING = frozenset({"Spelling", "Capitalization", "Typo"})
+# One linter may not be asked by two threads ("Already borrowed"), and two of them are no quicker than one.
+ONE_AT_A_TIME = threading.Lock()
 
 
 def _errors(text: str, spelling: bool) -> int:
     from harper import Language
 
-    found = _linter().lint(text, language=Language.PLAINTEXT)
+    with ONE_AT_A_TIME:
+        found = _linter().lint(text, language=Language.PLAINTEXT)
     return sum(spelling or str(lint.lint_kind) not in SPELLING for lint in found)
