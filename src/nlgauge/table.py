@@ -59,6 +59,7 @@ class Table:
     shown: list[str] = field(
         default_factory=list
     )  # columns for people when there is no layout; all by default
+    headlines: list[str] = field(default_factory=list)  # what must be read before the numbers
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -75,7 +76,7 @@ class Table:
     def to_dict(self) -> dict[str, Any]:
         return {
             "analysis": self.kind, "title": self.title, "method": self.method, "signature": self.signature, "notes": self.notes,
-            "definitions": self.definitions,
+            **({"headlines": self.headlines} if self.headlines else {}), "definitions": self.definitions,
             "rows": [{k: _plain(v) for k, v in row.items()} for row in self.rows],
         }  # fmt: skip
 
@@ -157,7 +158,8 @@ class Table:
 
     def to_markdown(self) -> str:
         header, body = self.grid()
-        lines = [f"**{_md(self.title)}**", "", "| " + " | ".join(_md(h) for h in header) + " |"]
+        said = [line for text in self.headlines for line in (f"**{_md(text)}**", "")]
+        lines = [*said, f"**{_md(self.title)}**", "", "| " + " | ".join(_md(h) for h in header) + " |"]
         lines.append("|" + "|".join(" --- " if i == 0 else " ---: " for i in range(len(header))) + "|")
         lines += [
             "| " + " | ".join(f"**{_md(c.text)}**" if c.best else _md(c.text) for c in cells) + " |"
@@ -182,6 +184,8 @@ class Table:
         from rich.text import Text
 
         header, body = self.grid()
+        for text in self.headlines:
+            yield Text(text, style="bold red")
         yield Text(self.title, style="bold")
         for columns in _blocks(header, body, options.max_width):
             yield self._block(header, body, columns)

@@ -136,3 +136,34 @@ def test_list_metrics_can_be_narrowed_by_need_and_family(tmp_path: Path) -> None
     run = nlgauge("list", "metrics", "--needs", "sauce", cwd=tmp_path)
     assert run.returncode == 2
     assert "Did you mean 'source'" in run.stderr
+
+
+def test_a_metric_that_fails_on_more_than_one_output_in_a_hundred_is_the_first_line_of_everything(
+    outputs: Path,
+) -> None:
+    said = "flesch(syllables='rules') has no value for 1 of 4 outputs (25 %); no words in the output"
+    rated = [{**row, "human": k % 3, "other": float(k)} for k, row in enumerate(ROWS)]
+    outputs.write_text("".join(json.dumps(row) + "\n" for row in rated))
+    run = nlgauge(
+        "score", "outputs.jsonl", "-m", "len,flesch(syllables='rules')", "-o", "s.jsonl", cwd=outputs.parent
+    )
+    assert run.stdout.splitlines()[0] == said
+    assert said in run.stderr.splitlines()
+    batches = nlgauge(
+        "score", "outputs.jsonl", "-m", "flesch(syllables='rules')", "--batch", "2", cwd=outputs.parent
+    )
+    assert batches.stdout.splitlines()[0] == said
+    report = nlgauge("run", "s.jsonl", "--quick", cwd=outputs.parent)
+    assert report.returncode == 0, report.stderr
+    assert report.stdout.splitlines()[0] == report.stderr.splitlines()[0] == said
+    assert json.loads((outputs.parent / "s.report.results.json").read_text())["card"][0] == said
+    page = (outputs.parent / "s.report.html").read_text()
+    assert page.index("has no value for 1 of 4 outputs") < page.index("<section")
+
+
+def test_few_failures_stay_a_note(tmp_path: Path) -> None:
+    rows = [{**ROWS[0], "input": str(k)} for k in range(99)] + [{**ROWS[1], "input": "99"}]
+    (tmp_path / "outputs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = nlgauge("score", "outputs.jsonl", "-m", "flesch(syllables='rules')", cwd=tmp_path)
+    assert "has no value" not in run.stdout + run.stderr
+    assert "1 unscored (no words in the output)" in run.stdout

@@ -165,6 +165,8 @@ def show(tables: Sequence[Table], form: str = "table", out: Path | None = None) 
     if form not in ("table", *FORMATS):
         raise NlgaugeError(f"--format {form}: use table, {', '.join(FORMATS)}.")
     written = [] if out is None else _write(tables, out)
+    for line in dict.fromkeys(line for table in tables for line in table.headlines):
+        tell([line])
     if form != "table":
         print(together(tables, form), end="")
         return

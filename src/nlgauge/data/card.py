@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.failed import headlines
 
 
 def card(data: Dataset, keep_people: bool = False) -> list[str]:
-    """Lines that say what is there, what is missing and what was assumed."""
+    """Lines that say what is there, what is missing and what was assumed; before them, metrics that failed often."""
     systems, inputs = len(data.systems), len(data.inputs)
     lines = [
         f"{data.name}: {_count(systems, 'system')} × {_count(inputs, 'input')}, {_count(len(data), 'output')}"
@@ -51,7 +52,7 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
             else "left out of the comparison (--keep-people keeps them)"
         )
         lines.append(f"written by people, by their names: {_list(people)}; {verb}")
-    return [*lines, *data.notes]
+    return [*headlines(data), *lines, *data.notes]
 
 
 def _raters(data: Dataset) -> str:

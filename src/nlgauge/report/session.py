@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nlgauge.data.failed import headlines
 from nlgauge.report.sections import Answered, Run
 from nlgauge.report.sections.agreeing import ceiling_of, product, told
 from nlgauge.report.sections.words import interval, missing, some, two
@@ -13,7 +14,7 @@ MOST = 6  # aspects that get lines of their own
 
 
 def session(run: Run, answered: list[Answered]) -> list[str]:
-    """Short answers, one line each; what could not be answered is one line too."""
+    """Short answers, one line each; what could not be answered is one line too. Metrics that failed often stand first."""
     found = {a.section.key: a for a in answered}
     lines = [
         *_people(run, found["people"]),
@@ -21,6 +22,7 @@ def session(run: Run, answered: list[Answered]) -> list[str]:
         *_trust(found["trust"]),
     ]
     return [
+        *headlines(run.data),
         *lines,
         *(
             f"not answered: {a.section.question} {a.missing}"

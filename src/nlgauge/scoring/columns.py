@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from nlgauge.data.failed import headline
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Metric, Scores
 from nlgauge.metrics._base import Array, Ints
@@ -230,8 +231,8 @@ def signature_of(metric: Metric) -> str:
 
 
 def outcome_table(name: str, metrics: Sequence[Metric], outcomes: dict[str, Outcome], empty: int) -> Table:
-    """What was run: metric, mean, unscored, seconds, signature; reasons and warnings as notes."""
-    rows, remarks, warnings = [], [], Counter[str]()
+    """What was run: metric, mean, unscored, seconds, signature; reasons and warnings as notes, many failures above all."""
+    rows, remarks, warnings, first = [], [], Counter[str](), list[str]()
     for metric in metrics:
         found = outcomes[str(metric)]
         rows.append({
@@ -239,6 +240,7 @@ def outcome_table(name: str, metrics: Sequence[Metric], outcomes: dict[str, Outc
             "seconds": found.seconds, "better": "lower" if metric.facts.lower else "higher",
             "signature": signature_of(metric),
         })  # fmt: skip
+        first += headline(str(metric), found.reasons, found.scored + found.unscored)
         for reason, times in found.reasons.most_common():
             remarks.append(f"{metric}: {times} unscored ({reason})")
         for note, times in found.notes.items():
@@ -249,7 +251,9 @@ def outcome_table(name: str, metrics: Sequence[Metric], outcomes: dict[str, Outc
     if empty and "empty output" not in warnings:
         notes.append(f"warning: {empty} × empty output")
     method = "seconds: work that metrics share, as encoding the texts, counts for the first of them."
-    return Table(f"Scores of {name}", rows, method=method, notes=[*notes, *dict.fromkeys(remarks)])
+    return Table(
+        f"Scores of {name}", rows, method=method, notes=[*notes, *dict.fromkeys(remarks)], headlines=first
+    )
 
 
 def empty_outputs(batch: Batch) -> int:
