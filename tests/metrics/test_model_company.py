@@ -38,7 +38,7 @@ SPECS = [
     "fed(lm={gpt2})", "bartscore(model={bart})", "bartscore(direction='f', model={bart})", "unieval(model={t5})",
     "unieval(task='dialogue', aspect='overall', model={t5})", "ctrleval(model={bart})",
     "ctrleval(aspect='consistency', model={bart})", "ctrleval(aspect='relevance', model={bart})", "bleurt(model={one})",
-    "usr-mlm(model={masked})", "usr-dr(x='c', model={nli})", "usr-mean(mlm={masked}, drc={nli}, drf={nli})",
+    "usr-mlm(model={masked})", "usr-dr(x='c', model={nli})", "usr(mlm={masked}, drc={nli}, drf={nli})",
     "blanc-help(gap=2, model={masked})", "blanc-tune(gap=2, epochs=1, model={masked})", "factcc(model={nli})",
     "entailment(model={nli})", "summaqa(entities='capitals', qa={qa})",
     "qags(beams=1, entities='capitals', qg={t5}, qa={qa})", "contrastscore(encoder={masked})",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import string
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return found
 
 
-def states(tiny: dict[str, str], text: str) -> list[np.ndarray]:
-    """All hidden states without [CLS] and [SEP]."""
+def states(tiny: dict[str, str], text: str, ends: bool = False) -> list[np.ndarray]:
+    """All hidden states, with or without [CLS] and [SEP]."""
     import torch
     from transformers import AutoModel
 
@@ -68,20 +69,26 @@ def states(tiny: dict[str, str], text: str) -> list[np.ndarray]:
     ids = torch.tensor([[2, *(WORDS.index(w) for w in text.split()), 3]])
     with torch.inference_mode():
         found = model(input_ids=ids, output_hidden_states=True).hidden_states
-    return [h[0, 1:-1].double().numpy() for h in found]
+    return [(h[0] if ends else h[0, 1:-1]).double().numpy() for h in found]
+
+
+def words(tiny: dict[str, str], text: str) -> list[np.ndarray]:
+    """What MoverScore moves: all hidden states, punctuation left out, the ends among them."""
+    used = [True, *(w not in string.punctuation for w in text.split()), True]
+    return [normal(h[used]) for h in states(tiny, text, ends=True)]
 
 
 def normal(rows: Any) -> Any:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def moved(a: Any, b: Any, of_a: Any = None, of_b: Any = None) -> float:
+def moved(a: Any, b: Any, of_a: Any = None, of_b: Any = None, metric: str = "euclidean") -> float:
     import ot
 
     a, b = normal(a), normal(b)
     u = ot.unif(len(a)) if of_a is None else np.array(of_a) / np.sum(of_a)
     v = ot.unif(len(b)) if of_b is None else np.array(of_b) / np.sum(of_b)
-    return 1 / (1 + float(ot.emd2(u, v, ot.dist(a, b, metric="euclidean"))))
+    return 1 - float(ot.emd2(u, v, ot.dist(a, b, metric=metric)))
 
 
 def scores(spec: str) -> np.ndarray:
@@ -91,42 +98,60 @@ def scores(spec: str) -> np.ndarray:
 
 
 def test_the_mean_of_layers_equals_pot(tiny: dict[str, str]) -> None:
-    ours = scores(f"moverscore(encoder='{tiny['encoder']}', layers=2)")
+    ours = scores(f"moverscore(encoder='{tiny['encoder']}', layers=2, combine='mean', cost='euclidean')")
     for found, pair in zip(ours, PAIRS, strict=True):
-        a, b = (np.mean([normal(h) for h in states(tiny, t)[-2:]], axis=0) for t in pair)
+        a, b = (np.mean(words(tiny, t)[-2:], axis=0) for t in pair)
         assert found == pytest.approx(moved(a, b), abs=1e-5)
 
 
-def test_power_means_of_layers_equal_pot(tiny: dict[str, str]) -> None:
-    ours = scores(f"moverscore(encoder='{tiny['encoder']}', layers=(1, 3), combine='power')")
+@pytest.mark.parametrize("layers", [(1, 3), 3])
+def test_the_original_moves_power_means_of_layers_at_squared_distances(
+    tiny: dict[str, str], layers: int | tuple[int, int]
+) -> None:
+    ours = scores(f"moverscore(encoder='{tiny['encoder']}', layers={layers})")
     for found, pair in zip(ours, PAIRS, strict=True):
         sides = []
         for text in pair:
-            layers = np.stack([normal(states(tiny, text)[k]) for k in (1, 3)])
-            sides.append(np.concatenate([layers.min(0), layers.mean(0), layers.max(0)], axis=1))
-        assert found == pytest.approx(moved(*sides), abs=1e-5)
+            some = np.stack(
+                [words(tiny, text)[k] for k in (layers if isinstance(layers, tuple) else (1, 2, 3))]
+            )
+            sides.append(np.concatenate([some.min(0), some.mean(0), some.max(0)], axis=1))
+        assert found == pytest.approx(moved(*sides, metric="sqeuclidean"), abs=1e-5)
 
 
-def test_bigrams_weighted_by_idf_equal_pot(tiny: dict[str, str]) -> None:
+def test_the_second_program_moves_the_last_layer_at_plain_distances(tiny: dict[str, str]) -> None:
+    ours = scores(f"moverscore(preset='v2', encoder='{tiny['encoder']}')")
+    for found, (a, b) in zip(ours, PAIRS, strict=True):
+        assert found == pytest.approx(moved(words(tiny, a)[-1], words(tiny, b)[-1]), abs=1e-5)
+
+
+def test_moverscore_is_the_program_of_the_paper_by_default() -> None:
+    metric = metric_from_spec("moverscore")
+    assert "layers:5-power" in metric.signature and "cost:squared" in metric.signature
+    assert metric.facts.bounds == (-3.0, 1.0)
+    assert metric_from_spec("moverscore(preset='v2')").facts.bounds == (-1.0, 1.0)
+
+
+def test_bigrams_weigh_by_the_idf_of_their_own_side(tiny: dict[str, str]) -> None:
+    """Rarity among the outputs for the output, among the references for the reference; [CLS] and [SEP] weigh nothing."""
     ours = scores(f"moverscore(encoder='{tiny['encoder']}', layer=2, n=2, idf=True)")
-    seen = [set(b.split()) for _, b in PAIRS]
+    seen = [[set(pair[side].split()) for pair in PAIRS] for side in (0, 1)]
 
-    def weight(word: str) -> float:
-        return float(np.log((len(PAIRS) + 1) / (sum(word in s for s in seen) + 1)))
+    def weight(word: str, side: int) -> float:
+        return float(np.log((len(PAIRS) + 1) / (sum(word in s for s in seen[side]) + 1)))
 
     for found, pair in zip(ours, PAIRS, strict=True):
         grams, weights = [], []
-        for text in pair:
-            rows, w = normal(states(tiny, text)[2]), np.array([weight(t) for t in text.split()])
-            if len(rows) == 1:
-                grams.append(rows), weights.append(w)
-            else:
-                both = w[:-1] + w[1:]
-                share = np.where(both, both, 1.0)
-                grams.append((rows[:-1] * w[:-1, None] + rows[1:] * w[1:, None]) / share[:, None])
-                weights.append(both)
-        kept = [(np.where(np.linalg.norm(g, axis=1, keepdims=True) > 0, g, 1.0)) for g in grams]
-        assert found == pytest.approx(moved(*kept, *weights), abs=1e-5)
+        for side, text in enumerate(pair):
+            rows = words(tiny, text)[2]
+            kept = [t for t in text.split() if t not in string.punctuation]
+            w = np.array([0.0, *(weight(t, side) for t in kept), 0.0])
+            both = w[:-1] + w[1:]
+            share = np.where(both, both, 1.0)
+            grams.append((rows[:-1] * w[:-1, None] + rows[1:] * w[1:, None]) / share[:, None])
+            weights.append(both)
+        full = [np.where(np.linalg.norm(g, axis=1, keepdims=True) > 0, g, 1.0) for g in grams]
+        assert found == pytest.approx(moved(*full, *weights, metric="sqeuclidean"), abs=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["npy", "safetensors", "map"])
@@ -204,6 +229,8 @@ def test_a_text_longer_than_the_language_model_is_read_in_windows(tiny: dict[str
     [
         ("moverscore(n=0)", "n=0"),
         ("moverscore(combine='max')", "use mean or power"),
+        ("moverscore(cost='cosine')", "use euclidean or squared"),
+        ("moverscore(preset='v3')", "use original or v2"),
         ("moverscore(layer=3, layers=2)", "not both"),
         ("xmoverscore(clp='a.npy', umd='b.npy')", "not both"),
         ("xmoverscore(encoder='minilm', clp='nowhere.npy')", "clp='nowhere.npy': no such file"),

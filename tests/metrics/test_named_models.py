@@ -157,11 +157,11 @@ def masked_logs(folder: str, row: list[int], places: list[int]) -> list[float]:
     return found
 
 
-def test_usr_mlm_masks_each_token_of_the_response(tiny: dict[str, str]) -> None:
+def test_usr_mlm_masks_each_token_of_the_turn_and_the_response(tiny: dict[str, str]) -> None:
+    """The published line is `turn _eos _go response _eos`; all its tokens are masked in turn."""
     found = scores(f"usr-mlm(model={tiny['masked']!r})", TALK).values[0]
-    before = [CLS, *ids("_go anna lives in paris _eos _go")]
-    row = [*before, *ids("the dog ran"), *ids("_eos"), SEP]
-    hand = np.mean(masked_logs(tiny["masked"], row, [len(before), len(before) + 1, len(before) + 2]))
+    row = [CLS, *ids("anna lives in paris _eos _go the dog ran _eos"), SEP]
+    hand = np.mean(masked_logs(tiny["masked"], row, list(range(1, len(row) - 1))))
     assert found == pytest.approx(hand, abs=1e-5)
 
 
@@ -170,17 +170,18 @@ def test_usr_dr_is_the_probability_of_the_true_response(tiny: dict[str, str], x:
     found = scores(f"usr-dr(x={x!r}, model={tiny['two']!r})", TALK).values[0]
     before = "the river is green _eos"
     if x == "c":
-        before = "_go anna lives in paris _eos " + before
+        before = "anna lives in paris _eos " + before
     assert found == pytest.approx(entailed(tiny["two"], before, "_go the dog ran _eos", 1), abs=1e-5)
 
 
-def test_usr_mean_is_the_weighted_mean_of_standardised_parts(tiny: dict[str, str]) -> None:
+def test_usr_is_the_published_regression_on_standardised_parts(tiny: dict[str, str]) -> None:
     two, masked = tiny["two"], tiny["masked"]
-    found = scores(f"usr-mean(weights=(1, 2, 3), mlm={masked!r}, drc={two!r}, drf={two!r})", TALK).values[0]
+    found = scores(f"usr(mlm={masked!r}, drc={two!r}, drf={two!r})", TALK).values[0]
     mlm = scores(f"usr-mlm(model={masked!r})", TALK).values[0]
     drc, drf = (scores(f"usr-dr(x={x!r}, model={two!r})", TALK).values[0] for x in "cf")
     z = [(mlm + 1.012293) / 0.390538, (drc - 0.860481) / 0.302593, (drf - 0.847212) / 0.279878]
-    assert found == pytest.approx((z[0] + 2 * z[1] + 3 * z[2]) / 6, abs=1e-5)
+    by_hand = 0.6601 * z[0] + 0.4035 * z[0] + 0.5133 * z[1] + 0.9605 * z[1] + 0.3564 * z[2] + 3.5975
+    assert found == pytest.approx(by_hand, abs=1e-5)
 
 
 def guessed(model: Any, row: list[int], places: list[int], right: list[int]) -> list[bool]:
@@ -331,7 +332,7 @@ def test_qags_compares_the_answers_of_output_and_source(
 
 
 NAMED = {"perplexity": "lm", "lm-score": "lm", "follow-up": "lm", "fed": "lm", "lm-contrast": "expert", "bartscore": "model",
-         "unieval": "model", "ctrleval": "model", "bleurt": "model", "usr-mlm": "model", "usr-dr": "model", "usr-mean": "drc",
+         "unieval": "model", "ctrleval": "model", "bleurt": "model", "usr-mlm": "model", "usr-dr": "model", "usr": "drc",
          "blanc-help": "model", "blanc-tune": "model", "factcc": "model", "entailment": "model", "summaqa": "qa",
          "qags": "qg"}  # fmt: skip
 

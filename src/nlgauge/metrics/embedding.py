@@ -132,13 +132,16 @@ class BertScoring(Contextual):
         return float(self.rescale)
 
 
-def piece_weights(batch: Batch, side: Side, encoder: str, weigh: bool) -> Callable[[Encoded], Any]:
-    """1 for each piece, or its idf over the references (or sources) of the run."""
+def piece_weights(
+    batch: Batch, side: Side | Literal["outputs"], encoder: str, weigh: bool
+) -> Callable[[Encoded], Any]:
+    """1 for each piece, or its idf over the references (sources, outputs) of the run."""
     if not weigh:
         return lambda a: np.ones(len(a.pieces.ids))
     from nlgauge.alignment.encoder import encoder as load
 
-    others = batch.reference if side == "references" else batch.source[batch.source >= 0]
+    places = {"references": batch.reference, "source": batch.source, "outputs": batch.output}[side]
+    others = places[places >= 0]
     texts = batch.texts.list()
     known = batch.keep(
         ("idf", side, encoder), lambda: idf([texts[r].strip() for r in others.tolist()], load(encoder).pieces)
@@ -171,7 +174,9 @@ def bert_scores(
         if not len(p) or not len(r) or not counts.sum() or not theirs.sum():
             found.append((math.nan, math.nan))
         else:
-            found.append((float(p @ counts / counts.sum()), float(r @ theirs / theirs.sum())))
+            # Rows of length 1 are so to single precision only: a text against itself must not come out above 1.
+            mine, of_them = p @ counts / counts.sum(), r @ theirs / theirs.sum()
+            found.append((min(float(mine), 1.0), min(float(of_them), 1.0)))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import string
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -23,14 +24,22 @@ if TYPE_CHECKING:
     from nlgauge.alignment.encoder import Encoded
 
 Bag = tuple[Any, Any]  # vectors of length 1, weights
+Weigh = Callable[["Encoded"], Any]
+Cost = Literal["euclidean", "squared"]
+PUNCTUATION = frozenset(string.punctuation)
+LEAST = {"euclidean": -1.0, "squared": -3.0}  # vectors of length 1 are at most 2 apart
 
 
 class Moving(Contextual):
-    """The least cost of moving the n-grams of one text onto those of another; the score is 1 / (1 + cost)."""
+    """The least cost of moving the n-grams of one text onto those of another; the score is 1 − cost."""
 
     idf: bool
     n: int
     references: MultiRef = "max"
+
+    @property
+    def _cost(self) -> Cost:
+        return "euclidean"
 
     def ready(self) -> None:
         from nlgauge.metrics._transport import ready
@@ -47,9 +56,14 @@ class Moving(Contextual):
     def wanted(self, kept: Embeddings) -> list[int]:
         return [kept.want(self.layer)]
 
-    def table(self, layers: list[Encoded], other: bool) -> Any:
-        """The token vectors of a text from its layers; `other`: it is the reference or source."""
+    def bag(self, layers: list[Encoded], weigh: Weigh, other: bool) -> Bag:
+        """The n-grams of a text from its layers, and their weights; `other`: it is the reference or source."""
         raise NotImplementedError
+
+    def weighs(self, batch: Batch) -> tuple[Weigh, Weigh]:
+        """How the pieces of an output weigh, and those of a reference or source."""
+        weigh = piece_weights(batch, self.side, self.encoder, self.idf)
+        return weigh, weigh
 
     def prepare(self, batch: Batch) -> None:
         self.wanted(self.vectors(batch)[0])
@@ -63,17 +77,18 @@ class Moving(Contextual):
     def score(self, batch: Batch) -> Scores:
         from nlgauge.metrics._transport import TOO_LONG, euclidean, too_large, transport
 
-        weigh = piece_weights(batch, self.side, self.encoder, self.idf)
+        weighs = self.weighs(batch)
         long: set[Pair] = set()
 
         def score(pairs: list[Pair]) -> list[float]:
             found = []
-            for pair, (a, b) in zip(pairs, self._bags(batch, pairs, weigh), strict=True):
+            for pair, (a, b) in zip(pairs, self._bags(batch, pairs, weighs), strict=True):
                 if too_large(len(a[1]), len(b[1])):
                     long.add(pair)
                     found.append(math.nan)
                 else:
-                    found.append(1 / (1 + transport(a[1], b[1], euclidean(a[0], b[0]))))
+                    far = euclidean(a[0], b[0])
+                    found.append(1 - transport(a[1], b[1], far**2 if self._cost == "squared" else far))
             return found
 
         def why(pair: Pair) -> str:
@@ -82,7 +97,7 @@ class Moving(Contextual):
         return over_pairs(batch, self.side, score, self.references, why=why)
 
     def _bags(
-        self, batch: Batch, pairs: Sequence[Pair], weigh: Callable[[Encoded], Any]
+        self, batch: Batch, pairs: Sequence[Pair], weighs: tuple[Weigh, Weigh]
     ) -> Iterator[tuple[Bag, Bag]]:
         kept, _ = self.vectors(batch)
         layers = self.wanted(kept)
@@ -94,8 +109,8 @@ class Moving(Contextual):
             )
             for pair in some:
                 a, b = (
-                    ngrams(self.table(list(found[t]), other), weigh(found[t][0]), self.n)
-                    for t, other in zip(pair, (False, True), strict=True)
+                    self.bag(list(found[t]), weigh, other)
+                    for t, weigh, other in zip(pair, weighs, (False, True), strict=True)
                 )
                 yield a, b
 
@@ -112,10 +127,17 @@ def ngrams(table: Any, weights: Any, n: int) -> Bag:
     return table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-12), weights
 
 
+# layers, how they are joined, cost: the program of the paper, and the authors' quicker second one.
+PRESETS: dict[str, tuple[int, Literal["mean", "power"], Cost]] = {
+    "original": (5, "power", "squared"),
+    "v2": (1, "mean", "euclidean"),
+}
+
+
 @metric(
     "moverscore",
     family="embedding",
-    bounds=(0.0, 1.0),
+    bounds=(LEAST["squared"], 1.0),
     year=2019,
     cite="zhao-etal-2019-moverscore",
     extra="neural",
@@ -123,61 +145,100 @@ def ngrams(table: Any, weights: Any, n: int) -> Bag:
 )
 @dataclass(frozen=True)
 class MoverScore(Moving):
-    """Word mover's distance on contextual tokens of output and reference, as 1 / (1 + distance).
+    """1 − the least cost of moving the contextual tokens of the output onto those of the reference, as the authors' program.
 
-    layers: how many of the last layers, or which ones as (2, 4, 6), are taken together: `combine` is 'mean' or 'power'
-    (minimum, mean and maximum side by side, the paper's power means). n=2 moves pairs of neighbouring tokens. The paper's
-    own form is moverscore(layers=5, combine='power', idf=True). Ours: [CLS] and [SEP] do not take part, word pieces and
-    punctuation do, and the authors' program reports 1 − cost of squared distances.
+    preset: 'original' is the program of the paper (power means of the last five layers: minimum, mean and maximum side by
+    side; squared distances), 'v2' the authors' second one (the last layer, plain distances). Both leave out punctuation and
+    pieces that continue a word. idf=True, as in the paper, weighs tokens by their rarity among the references and among the
+    outputs; without it all weigh the same, as the program also allows. What differs is the encoder: theirs are BERT tuned on
+    MNLI and DistilBERT. layer, layers (how many of the last, or which ones as (2, 4, 6)), combine, cost and n (2: pairs of
+    neighbours) beat the preset. Texts beyond the encoder's length are read in windows, where the program cuts them.
     """
 
+    preset: Literal["original", "v2"] = "original"
     encoder: str = "minilm"
     layer: int | None = None
     layers: int | tuple[int, ...] = ()
-    combine: Literal["mean", "power"] = "mean"
+    combine: Literal["mean", "power", ""] = ""
+    cost: Cost | Literal[""] = ""
     n: int = 1
     idf: bool = False
     references: MultiRef = "max"
 
     def __post_init__(self) -> None:
-        self._check()
-        if self.combine not in ("mean", "power"):
+        if self.preset not in PRESETS:
+            raise NlgaugeError(f"moverscore: preset='{self.preset}'; use {' or '.join(PRESETS)}.")
+        if self.combine not in ("mean", "power", ""):
             raise NlgaugeError(f"moverscore: combine='{self.combine}'; use mean or power.")
+        if self.cost not in ("euclidean", "squared", ""):
+            raise NlgaugeError(f"moverscore: cost='{self.cost}'; use euclidean or squared.")
         if self.layers and self.layer is not None:
             raise NlgaugeError("moverscore: give layer or layers, not both.")
         if isinstance(self.layers, int) and self.layers < 0:
             raise NlgaugeError(f"moverscore: layers={self.layers}; how many of the last ones, or (2, 4, 6).")
+        self._check()
+        object.__setattr__(self, "facts", replace(self.facts, bounds=(LEAST[self._cost], 1.0)))
+
+    @property
+    def _cost(self) -> Cost:
+        return self.cost or PRESETS[self.preset][2]
+
+    @property
+    def _layers(self) -> int | tuple[int, ...]:
+        return self.layers or PRESETS[self.preset][0]
 
     def wanted(self, kept: Embeddings) -> list[int]:
-        if not self.layers:
+        if self.layer is not None:
             return [kept.want(self.layer)]
-        last = kept.encoder.layers
-        if isinstance(self.layers, int) and self.layers > last + 1:
-            raise NlgaugeError(f"moverscore: layers={self.layers}: encoder '{self.encoder}' has {last + 1}.")
-        named = range(last - self.layers + 1, last + 1) if isinstance(self.layers, int) else self.layers
+        last, asked = kept.encoder.layers, self._layers
+        if isinstance(asked, int) and asked > last + 1:
+            raise NlgaugeError(f"moverscore: layers={asked}: encoder '{self.encoder}' has {last + 1}.")
+        named = range(last - asked + 1, last + 1) if isinstance(asked, int) else asked
         return [kept.want(layer) for layer in named]
 
-    def table(self, layers: list[Encoded], other: bool) -> Any:
-        if len(layers) == 1:
-            return layers[0].tokens
-        stacked = np.stack([e.tokens for e in layers])
-        if self.combine == "mean":
-            return stacked.mean(axis=0)
-        return np.concatenate([stacked.min(axis=0), stacked.mean(axis=0), stacked.max(axis=0)], axis=1)
+    def weighs(self, batch: Batch) -> tuple[Weigh, Weigh]:
+        return (
+            piece_weights(batch, "outputs", self.encoder, self.idf),
+            piece_weights(batch, "references", self.encoder, self.idf),
+        )
+
+    def bag(self, layers: list[Encoded], weigh: Weigh, other: bool) -> Bag:
+        first = layers[0]
+        stacked = np.stack([e.unit for e in layers])
+        if (self.combine or PRESETS[self.preset][1]) == "mean" or len(layers) == 1:
+            table = stacked.mean(axis=0)
+        else:
+            table = np.concatenate([stacked.min(axis=0), stacked.mean(axis=0), stacked.max(axis=0)], axis=1)
+        # [CLS] and [SEP] are in every text: they weigh as all others do, or with idf nothing.
+        ends = [0.0 if self.idf else 1.0]
+        weights = np.array([*ends * first.prefix, *weigh(first), *ends * first.suffix])
+        whole = _whole(self.encoder, first.pieces.ids.tolist())
+        used = np.array([*[True] * first.prefix, *whole, *[True] * first.suffix], bool)
+        return ngrams(table[used], weights[used], self.n)
 
     @property
     def signature(self) -> str:
-        layers = f"{self.layers}-{self.combine}".replace(" ", "") if self.layers else None
+        layers = None if self.layer is not None else f"{self._layers}".replace(" ", "")
+        combine = self.combine or PRESETS[self.preset][1]
         return self._signature(
-            layers=layers, idf=self.idf, ngram=self.n, cost="euclidean", refs=self.references
-        )
+            layers=layers and f"{layers}-{combine}", idf=self.idf, ngram=self.n, cost=self._cost, form="1-cost",
+            tokens="words", refs=self.references,
+        )  # fmt: skip
+
+
+def _whole(encoder: str, ids: Sequence[int]) -> list[bool]:
+    """Whether a piece is neither a punctuation mark nor the continuation of a word (as BERT's pieces say it, ##)."""
+    from nlgauge.alignment.encoder import encoder as load
+
+    names = [load(encoder).tokenizer.id_to_token(i) or "" for i in ids]
+    return [name not in PUNCTUATION and "##" not in name for name in names]
 
 
 @metric(
     "xmoverscore",
     family="embedding",
     needs=("source",),
-    bounds=(0.0, 1.0),
+    bounds=(LEAST["euclidean"], 1.0),
     year=2020,
     cite="zhao-etal-2020-limitations",
     extra="neural",
@@ -185,8 +246,9 @@ class MoverScore(Moving):
 )
 @dataclass(frozen=True)
 class XMoverScore(Moving):
-    """MoverScore of output and source, across languages, with re-mapping and a language model if they are given.
+    """1 − word mover's distance of output and source, across languages, with re-mapping and a language model if given.
 
+    All word pieces and punctuation take part, [CLS] and [SEP] do not.
     clp: file with a matrix M, source vectors become v·M (cross-lingual projection); umd: file with a direction b, they
     become v − (v·b)b (its first row where there are several); .npy, .safetensors, or numbers as text like the authors'
     maps. lm: a causal language model; lm_weight times its mean log-probability of the output's tokens is added.
@@ -221,10 +283,10 @@ class XMoverScore(Moving):
 
             check_ready("xmoverscore", lm=self.lm)
 
-    def table(self, layers: list[Encoded], other: bool) -> Any:
+    def bag(self, layers: list[Encoded], weigh: Weigh, other: bool) -> Bag:
         e = layers[0]
         raw = e.raw()[e.prefix : len(e.unit) - e.suffix]
-        return remapped(raw, self.clp, self.umd) if other else raw
+        return ngrams(remapped(raw, self.clp, self.umd) if other else raw, weigh(e), self.n)
 
     @property
     def signature(self) -> str:
@@ -232,7 +294,7 @@ class XMoverScore(Moving):
 
         files = {k: _hash(getattr(self, k)) for k in ("clp", "umd") if getattr(self, k)}
         lm = f"{self.lm_weight}x{fingerprint(self.lm)}" if self.lm else None
-        return self._signature(idf=self.idf, ngram=self.n, cost="euclidean", **files, lm=lm)
+        return self._signature(idf=self.idf, ngram=self.n, cost="euclidean", form="1-cost", **files, lm=lm)
 
     def score(self, batch: Batch) -> Scores:
         found = super().score(batch)

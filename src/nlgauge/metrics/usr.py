@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,43 +17,58 @@ from nlgauge.metrics.fed import lines
 MLM, CONTEXT, FACT = (f"adamlin/usr-topicalchat-{part}" for part in ("roberta_ft", "ctx", "uk"))
 # Mean and standard deviation of the sub-metrics on Topical-Chat, as the authors' program states them.
 USUAL = {"mlm": (-1.012293, 0.390538), "drc": (0.860481, 0.302593), "drf": (0.847212, 0.279878)}
-# One for each aspect that a sub-metric stands for there: understandable, natural; context, interesting; knowledge.
-SHARES = {"mlm": 2.0, "drc": 2.0, "drf": 1.0}
+# The published regression of Overall: one coefficient for each aspect that a sub-metric stands for (understandable, natural;
+# context, interesting; knowledge), and the constant.
+REGRESSION = {"mlm": 0.6601 + 0.4035, "drc": 0.5133 + 0.9605, "drf": 0.3564}
+CONSTANT = 3.5975
 DR_NEEDS = {"c": ("source", "context"), "f": ("context",)}
 
 
 def said(text: str) -> str:
-    """A turn with the marks that the models were trained with."""
-    return f"_go {' '.join(text.lower().split())} _eos"
+    """A response with the marks that the models were trained with."""
+    return f"_go {ended(text)}"
+
+
+def ended(text: str) -> str:
+    return f"{' '.join(text.lower().split())} _eos"
 
 
 def last(history: str) -> str:
-    return said((lines(history) or [""])[-1])
+    """The last turn. Only the response begins with _go."""
+    return ended((lines(history) or [""])[-1])
 
 
 def mlm_values(found: Able, name: str, option: str = "model") -> list[float]:
-    """Mean log-probability of the response's tokens, each masked in turn, after the last turn of the history."""
+    """Mean log-probability of all tokens of the last turn and the response, marks included, each masked in turn."""
     from nlgauge.metrics._masked import Cloze, masked
 
     model = masked(name, option)
     asked: list[Cloze] = []
     counts, cut = [], []
     for sample in found.samples:
-        response = model.ids(" " + " ".join(sample.output.lower().split()))
-        begin = [*model.begin, *model.ids(last(sample.source) + " _go")]
-        end = [*model.ids(" _eos"), *model.end]
-        room = model.longest - len(end) - len(model.begin)
-        cut.append(len(begin) + len(response) + len(end) > model.longest)
-        response = response[:room]
-        keep = max(0, room - len(response))
-        before = [*model.begin, *(begin[len(model.begin) :][-keep:] if keep else [])]
-        whole = [*before, *response, *end]
-        for at in range(len(before), len(before) + len(response)):
+        text = model.ids(f"{last(sample.source)} {said(sample.output)}")
+        room = model.longest - len(model.begin) - len(model.end)
+        cut.append(len(text) > room)
+        text = text[-room:]
+        whole = [*model.begin, *text, *model.end]
+        for at in range(len(model.begin), len(model.begin) + len(text)):
             asked.append(Cloze((*whole[:at], model.mask, *whole[at + 1 :]), (at,), (whole[at],)))
-        counts.append(len(response))
+        counts.append(len(text))
     found.note(cut, CUT)
     told = iter(model.logs(asked))
     return [math.fsum(next(told)[0] for _ in range(n)) / n if n else math.nan for n in counts]
+
+
+def regression(parts: Mapping[str, Sequence[float]]) -> list[float]:
+    """USR from its three parts, as published: each standardised, then the regression of Overall.
+
+    >>> regression({"mlm": [-1.012293], "drc": [0.860481], "drf": [0.847212]})
+    [3.5975]
+    """
+    total = [CONSTANT] * len(parts["mlm"])
+    for name, (mean, sd) in USUAL.items():
+        total = [t + REGRESSION[name] * (v - mean) / sd for t, v in zip(total, parts[name], strict=True)]
+    return total
 
 
 def dr_values(found: Able, name: str, x: str, option: str = "model") -> list[float]:
@@ -60,7 +76,7 @@ def dr_values(found: Able, name: str, x: str, option: str = "model") -> list[flo
     from nlgauge.metrics._classify import classifier
 
     def before(sample: Sample) -> str:
-        fact = " ".join(sample.context.lower().split()) + " _eos"
+        fact = ended(sample.context)
         return f"{last(sample.source)} {fact}" if x == "c" else fact
 
     model = classifier(name, option)
@@ -81,7 +97,11 @@ def dr_values(found: Able, name: str, x: str, option: str = "model") -> list[flo
 )
 @dataclass(frozen=True)
 class UsrMlm(ByName):
-    """Mean log-probability of the response's tokens, each masked in turn, after the last turn of the dialogue."""
+    """Mean log-probability of the tokens of the last turn and the response, each masked in turn, as the published program.
+
+    The paper speaks of the response alone; the program, and so the published scores, mask the turn before it as well. Too
+    long a text loses its beginning.
+    """
 
     model: str = MLM
 
@@ -132,7 +152,7 @@ class UsrDr(ByName):
 
 
 @metric(
-    "usr-mean",
+    "usr",
     family="dialogue",
     needs=("source", "context"),
     bounds=(-math.inf, math.inf),
@@ -142,28 +162,23 @@ class UsrDr(ByName):
     weights=f"{MLM}, {CONTEXT} and {FACT} by name or folder",
 )
 @dataclass(frozen=True)
-class UsrMean(ByName):
-    """Weighted mean of USR's three sub-metrics, each standardised as the authors do; not their regression.
+class Usr(ByName):
+    """USR: the published regression of Overall on usr-mlm, usr-dr(x='c') and usr-dr(x='f'), fitted on Topical-Chat.
 
-    USR is a linear regression whose coefficients are only published as a pickled file. Here the sub-metrics weigh as many
-    aspects as they stand for there: `weights` for MLM, DR(x=c) and DR(x=f), by default 2, 2, 1.
+    Coefficients, means and standard deviations are the authors'. With other models than theirs it is no USR: the means and
+    the coefficients belong to their scores.
     """
 
-    weights: tuple[float, float, float] = (SHARES["mlm"], SHARES["drc"], SHARES["drf"])
     mlm: str = MLM
     drc: str = CONTEXT
     drf: str = FACT
-
-    def __post_init__(self) -> None:
-        if len(self.weights) != 3 or sum(self.weights) == 0:
-            raise NlgaugeError(f"usr-mean: weights={self.weights}; three numbers whose sum is not 0.")
 
     def models(self) -> dict[str, str]:
         return {"mlm": self.mlm, "drc": self.drc, "drf": self.drf}
 
     @property
     def signature(self) -> str:
-        return self._signature(weights=",".join(f"{w:g}" for w in self.weights))
+        return self._signature(regression="topical-chat")
 
     def score(self, batch: Batch) -> Scores:
         found = able(batch, self.facts.needs)
@@ -174,8 +189,4 @@ class UsrMean(ByName):
             "drc": dr_values(found, self.drc, "c", "drc"),
             "drf": dr_values(found, self.drf, "f", "drf"),
         }
-        total = [0.0] * len(found.samples)
-        for (name, values), weight in zip(parts.items(), self.weights, strict=True):
-            mean, sd = USUAL[name]
-            total = [t + weight * (v - mean) / sd for t, v in zip(total, values, strict=True)]
-        return found.scores([t / sum(self.weights) for t in total])
+        return found.scores(regression(parts))
