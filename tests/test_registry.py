@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
 
 MINE = '''
@@ -29,13 +30,13 @@ class Letters:
 def test_a_metric_in_a_file_may_have_annotations_as_strings(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(MINE, encoding="utf-8")
-    metric = metric_from_spec(f"{path}@letters(times=2)")
+    metric = metric_from_spec(f"{path}@letters(times=2)", allow_code=True)
     assert metric.score(Batch.from_columns(["abc", "de"])).values.tolist() == [6, 4]
 
 
 def test_a_file_that_fails_leaves_no_half_module(tmp_path: Path) -> None:
     path = tmp_path / "broken_one.py"
     path.write_text("raise RuntimeError('no')", encoding="utf-8")
-    with pytest.raises(RuntimeError):
-        metric_from_spec(f"{path}@letters")
+    with pytest.raises(NlgaugeError, match="your file cannot be run"):
+        metric_from_spec(f"{path}@letters", allow_code=True)
     assert "nlgauge_user_broken_one" not in sys.modules

@@ -3,7 +3,7 @@
 Each kind lives in its own folder, one or a few things a file, and registers itself with `@register(kind, name)`.
 There is no list to keep: the first look-up of a kind imports every module of its folder (they are light, heavy imports
 stay inside functions), then installed plugins (entry points `nlgauge.<kind>`). `path/to/file.py@name` names a thing in
-a user's own file.
+a user's own file, which is run: only words that the user typed may do that (`allow_code=True`), never a word from a file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nlgauge.errors import NameUnknown
+from nlgauge.errors import NameUnknown, NlgaugeError
 
 FOLDERS = {
     "reader": "nlgauge.data.readers",
@@ -28,6 +28,7 @@ FOLDERS = {
 }
 PLURALS = {"reader": "readers", "metric": "metrics", "analysis": "analyses", "study": "studies"}
 
+USER = "nlgauge_user_"  # modules of users' own files
 T = TypeVar("T")
 _found: dict[str, dict[str, Any]] = {kind: {} for kind in FOLDERS}
 _complete: set[str] = set()
@@ -52,9 +53,16 @@ def names(kind: str) -> list[str]:
     return sorted(_found[kind])
 
 
-def get(kind: str, name: str) -> Any:
-    """The thing of that kind and name; an unknown name answers with the nearest ones."""
-    if ".py@" in name:
+def get(kind: str, name: str, *, allow_code: bool = False) -> Any:
+    """The thing of that kind and name; an unknown name answers with the nearest ones.
+
+    allow_code: `file.py@name` runs that file. Only where the user typed the name, on the command line or in Python.
+    """
+    if names_code(name):
+        if not allow_code:
+            raise NameUnknown(
+                f"'{name}' names a Python file; that is run only when you type it, never because a file says so."
+            )
         path, _, inner = name.rpartition("@")
         _import_file(Path(path))
         name = inner
@@ -67,6 +75,25 @@ def get(kind: str, name: str) -> Any:
             f"no {kind} '{name}'.{did_you_mean(name, _found[kind])} "
             f"`nlgauge list {PLURALS[kind]}` shows all {len(_found[kind])}."
         ) from None
+
+
+def names_code(name: str) -> bool:
+    """Whether a name is that of a thing in a Python file.
+
+    >>> names_code("my/metric.py@wit(n=2)"), names_code("bleu(order=2)")
+    (True, False)
+    """
+    return ".py@" in name
+
+
+def own_file(error: BaseException) -> str:
+    """'my.py, line 7' where an error came out of a user's own file, else nothing."""
+    found, step = "", error.__traceback__
+    while step is not None:
+        if str(step.tb_frame.f_globals.get("__name__", "")).startswith(USER):
+            found = f"{step.tb_frame.f_code.co_filename}, line {step.tb_lineno}"
+        step = step.tb_next
+    return found
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -87,7 +114,13 @@ def _import_folder(kind: str) -> None:
     for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)
     for entry in entry_points(group=f"nlgauge.{PLURALS[kind]}"):
-        _found[kind].setdefault(entry.name, entry.load())
+        try:
+            _found[kind].setdefault(entry.name, entry.load())
+        except Exception as error:
+            raise NlgaugeError(
+                f"plugin '{entry.name}' ({entry.value}): cannot be loaded ({type(error).__name__}: {error}); "
+                "mend it, or uninstall it."
+            ) from error
     _complete.add(kind)
 
 
@@ -96,13 +129,17 @@ def _import_file(path: Path) -> None:
         there = path.is_file()
     except (OSError, ValueError):  # too long for a file name
         there = False
-    spec = importlib.util.spec_from_file_location(f"nlgauge_user_{path.stem}", path) if there else None
+    spec = importlib.util.spec_from_file_location(f"{USER}{path.stem}", path) if there else None
     if spec is None or spec.loader is None:
         raise NameUnknown(f"{path}: no such Python file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # a dataclass with annotations as strings looks itself up there
     try:
         spec.loader.exec_module(module)
-    except BaseException:
+    except BaseException as error:
         del sys.modules[spec.name]
-        raise
+        if isinstance(error, NlgaugeError) or not isinstance(error, Exception | SystemExit):
+            raise
+        where = f"{path}, line {error.lineno}" if isinstance(error, SyntaxError) else own_file(error) or path
+        said = error.msg if isinstance(error, SyntaxError) else error
+        raise NlgaugeError(f"{where}: your file cannot be run ({type(error).__name__}: {said}).") from error

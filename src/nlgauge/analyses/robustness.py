@@ -132,7 +132,7 @@ def _metrics(data: Dataset, asked: Sequence[str | Metric] | str | None) -> list[
         has = there(data)
         return [m for m in map(metric_from_spec, DEFAULT) if not missing(m.facts, has)]
     try:
-        return list({str(m): m for m in parse(_listed(asked) or [])}.values())
+        return list({str(m): m for m in parse(_listed(asked) or [], allow_code=True)}.values())
     except NameUnknown as error:
         columns = [name for name in _listed(asked) or [] if name in data.metrics]
         hint = (

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlgauge.cli import _options as o
 from nlgauge.errors import DataError, NeedsMissing, NlgaugeError
+from nlgauge.registry import names_code
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
@@ -106,7 +107,7 @@ class Selection:
         """The analysis of every panel; rows carry the group's values. A group where it means nothing is said, not fatal."""
         from nlgauge import registry
 
-        run = registry.get("analysis", analysis)
+        run = registry.get("analysis", analysis, allow_code=True)
         names = inspect.signature(run.function).parameters
         if "seed" in names:
             options.setdefault("seed", self.seed)
@@ -229,8 +230,15 @@ def _from_file(path: Path) -> Any:
 
     try:
         text = path.read_text(encoding="utf-8-sig")
-        return json.loads(text) if path.suffix.lower() == ".json" else list(csv.DictReader(text.splitlines()))
+        found = (
+            json.loads(text) if path.suffix.lower() == ".json" else list(csv.DictReader(text.splitlines()))
+        )
     except OSError as error:
         raise NlgaugeError(f"--set @{path}: {error.strerror}.") from None
     except json.JSONDecodeError as error:
         raise NlgaugeError(f"--set @{path}, line {error.lineno}: {error.msg}.") from None
+    if names_code(text):  # an option that takes metrics would run it
+        raise NlgaugeError(
+            f"--set @{path}: names a Python file (….py@name); type it, as a file's word runs no code."
+        )
+    return found

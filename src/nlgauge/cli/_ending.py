@@ -75,10 +75,14 @@ def ended(run: Callable[[], object]) -> int:
             WRONG,
             "out of memory; `nlgauge score --batch` and `nlgauge intervals` work in bounded memory, or take a part of the data.",
         )
-    except Exception:
+    except Exception as error:
         import traceback
 
+        from nlgauge.registry import own_file
+
         traceback.print_exc()
+        if where := own_file(error):
+            return _say(WRONG, f"{where}: a fault of your own file ({type(error).__name__}: {error}).")
         return _say(
             FAULT, "this is a fault of nlgauge, not of your data; please report it with the lines above."
         )

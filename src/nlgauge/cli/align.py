@@ -60,7 +60,7 @@ def command(
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics import metric_from_spec
 
-    found = metric_from_spec(metric)
+    found = metric_from_spec(metric, allow_code=True)
     if not hasattr(found, "explain"):
         raise NlgaugeError(f"-m {metric}: has no token scores; use ctc or align-expr.")
     batch = (

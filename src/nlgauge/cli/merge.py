@@ -17,6 +17,11 @@ def command(
         list[Path],
         typer.Argument(help="What the shards were given with -o: mostly one file, the same for all.", metavar="FILE..."),
     ],
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option("--metrics", "-m", help="Metrics of your own Python files, as in my.py@wit; that file is run. Needed only for "
+                     "values of a corpus.", rich_help_panel=o.CHOICE),
+    ] = None,
     format: o.Format = "table",
     out: Annotated[
         Path | None,
@@ -30,11 +35,13 @@ def command(
       nlgauge merge scores.parquet
 
       nlgauge merge node1/scores.parquet node2/scores.parquet -o scores.parquet    (each wrote to its own disk)
+
+    A folder that someone hands you is data: nothing in it is run.
     """
     from nlgauge.cli.score import written
     from nlgauge.scoring.shards import merge
 
-    done = merge(files, out)
+    done = merge(files, out, o.listed(metrics) or ())
     o.tell([f"{', '.join(map(str, files))}: {done.rows:,} rows of {done.batches} batches"])
     o.show([done.table, done.groups], format)
     o.tell([written(out or files[0])])

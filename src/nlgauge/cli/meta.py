@@ -58,7 +58,7 @@ def command(
     from nlgauge.engines import engine_of, using
 
     options = settings(set)
-    asked = registry.get("analysis", analysis)
+    asked = registry.get("analysis", analysis, allow_code=True)
     known = inspect.signature(asked.function).parameters
     if measure:
         measures = o.listed(measure)

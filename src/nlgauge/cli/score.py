@@ -155,7 +155,7 @@ def _batch_size(file: str, batch: int | None, asked: list[str] | None, unread: l
         return batch
     if unread or not path.is_file() or path.stat().st_size < LARGE or not streams(path):
         return 0
-    if whole := [name for name in asked or [] if sees_all(metric_from_spec(name))]:
+    if whole := [name for name in asked or [] if sees_all(metric_from_spec(name, allow_code=True))]:
         o.tell([f"{path}: large, yet read at once, because {', '.join(whole)} looks at all outputs"])
         return 0
     return BATCH

@@ -132,7 +132,7 @@ def _special(path: Path, reader: str | None, asked: bool) -> Any:
     if reader == "table" or (asked and reader is None):
         return None
     if reader is not None:
-        return registry.get("reader", reader)
+        return registry.get("reader", reader, allow_code=True)
     peek = Peek(path)  # a path that does not exist may still name something, such as wmt23/en-de
     found = [name for name in registry.names("reader") if registry.get("reader", name).recognises(peek)]
     if len(found) > 1:

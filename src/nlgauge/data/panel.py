@@ -148,7 +148,7 @@ class Panel:
 
     def analyse(self, name: str, **options: Any) -> Table:
         """Run the analysis of that name on this panel."""
-        table: Table = registry.get("analysis", name)(self, **options)
+        table: Table = registry.get("analysis", name, allow_code=True)(self, **options)
         return table
 
 

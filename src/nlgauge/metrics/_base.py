@@ -223,10 +223,13 @@ def metric(
     return keep
 
 
-def metric_from_spec(spec: str) -> Metric:
-    """`bleu(order=2)` -> the metric; unknown names and options say what there is."""
+def metric_from_spec(spec: str, *, allow_code: bool = False) -> Metric:
+    """`bleu(order=2)` -> the metric; unknown names and options say what there is.
+
+    allow_code: the spec was typed by the user, so it may name a file of theirs (`my.py@wit`), which is run.
+    """
     name, options = parse_spec(spec)
-    cls = registry.get("metric", name)
+    cls = registry.get("metric", name, allow_code=allow_code)
     found = make(cls, name.rpartition("@")[2], options)
     if not isinstance(found, Metric):
         raise NlgaugeError(f"'{name}' is no metric: it has no score(batch).")

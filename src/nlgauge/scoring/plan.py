@@ -31,11 +31,14 @@ def plan(data: Dataset, metrics: Sequence[str | Metric] | str | Metric) -> list[
 def plan_for(
     has: set[str], columns: Sequence[str], name: str, metrics: Sequence[str | Metric] | str | Metric
 ) -> list[Metric]:
-    """The same for samples that have outputs, references, … of which only the columns are known so far."""
+    """The same for samples that have outputs, references, … of which only the columns are known so far.
+
+    What is asked for is the caller's word, so it may name a Python file.
+    """
     asked = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else list(metrics)
     if not asked:
         raise NlgaugeError("no metrics to score with; `nlgauge list metrics` shows all.")
-    found = {str(m): m for m in parse(asked)}
+    found = {str(m): m for m in parse(asked, allow_code=True)}
     _check(has, columns, name, list(found.values()))
     for metric in found.values():
         ready = getattr(metric, "ready", None)
@@ -44,12 +47,12 @@ def plan_for(
     return list(found.values())
 
 
-def parse(metrics: Sequence[str | Metric]) -> list[Metric]:
-    """Specs as metrics; all unknown names in one error."""
+def parse(metrics: Sequence[str | Metric], *, allow_code: bool = False) -> list[Metric]:
+    """Specs as metrics; all unknown names in one error. allow_code: see `metric_from_spec`."""
     found, wrong = [], []
     for each in metrics:
         try:
-            found.append(metric_from_spec(each) if isinstance(each, str) else each)
+            found.append(metric_from_spec(each, allow_code=allow_code) if isinstance(each, str) else each)
         except NlgaugeError as error:
             wrong.append(error)
         else:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.metrics import Batch, Facts, Metric, Scores, metric_from_spec
 from nlgauge.scoring.columns import signature_of
 from nlgauge.scoring.plan import parse
 from nlgauge.scoring.stream import Streamed
@@ -52,18 +54,44 @@ class Shard(NamedTuple):
         return f"{self.at}/{self.of}"
 
 
-def merge(outs: Sequence[str | Path], out: str | Path | None = None) -> Streamed:
+@dataclass
+class Recorded:
+    """A metric of which only the scores are here: its name, what it said of itself, and no code."""
+
+    name: str
+    signature: str
+    facts: Facts
+
+    @classmethod
+    def of(cls, name: str, signature: str, lower: bool) -> Recorded:
+        ends = float("-inf"), float("inf")
+        facts = Facts(name, "recorded", frozenset({"output"}), lower, ends, 0, "", "", "", "")
+        return cls(name, signature, facts)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def score(self, batch: Batch) -> Scores:
+        raise NlgaugeError(f"{self.name}: its scores were read from a file; it cannot be run here.")
+
+
+def merge(
+    outs: Sequence[str | Path], out: str | Path | None = None, metrics: Sequence[str | Metric] = ()
+) -> Streamed:
     """Join the shards of a run into the file that a run in one piece writes, and give its tables.
 
     `outs` are the files that the shards were told to write: mostly one and the same. Several, where each job wrote to a
     place of its own, need `out`.
+
+    What stands in a folder is data: it never makes us run a Python file. Scores of a metric in a file of yours are joined
+    as they are; only its values of a corpus need its code, which `metrics` names (`["my.py@wit"]`).
 
     >>> merge(["scores.parquet"]).rows    # doctest: +SKIP
     10000000
     """
     parts = [Unfinished.known(Path(each)) for each in dict.fromkeys(map(str, outs))]
     first = parts[0]
-    for name, kind in (("specs", list), ("metrics", dict), ("file", str), ("by", str), ("batch", int)):
+    for name, kind in (("lower", list), ("metrics", dict), ("file", str), ("by", str), ("batch", int)):
         if not isinstance(first.facts.get(name), kind):
             raise NlgaugeError(
                 f"{first.folder}: run.json is damaged ({name}); remove the folder and score again."
@@ -79,9 +107,7 @@ def merge(outs: Sequence[str | Path], out: str | Path | None = None) -> Streamed
         raise NlgaugeError("several files to merge: say with -o which file to write.")
     batches = _complete(parts)
     facts = first.facts
-    metrics = parse(facts["specs"])
-    if facts["metrics"] != {str(m): signature_of(m) for m in metrics}:
-        raise NlgaugeError(f"{first.folder}: was scored with another version; merge it with that one.")
+    merged = _metrics(first, parse(metrics, allow_code=True))
     total = Sums()
     for number in range(batches):
         total.add(Sums.from_text(next(kept for each in parts if (kept := each.done(number)) is not None)))
@@ -90,8 +116,41 @@ def merge(outs: Sequence[str | Path], out: str | Path | None = None) -> Streamed
     else:
         Unfinished(Path(out), first.kind, facts).join(batches, parts)
     name, by = facts["file"], facts["by"]
-    tables = run_table(name, metrics, total, facts["batch"]), groups_table(name, by, metrics, total)
-    return Streamed(total.rows, metrics, *tables, batches, batches, batches)
+    tables = run_table(name, merged, total, facts["batch"]), groups_table(name, by, merged, total)
+    if summed := [m for m in merged if isinstance(m, Recorded) and _has_sums(total, str(m))]:
+        tables[1].notes = [
+            *tables[1].notes,
+            f"no corpus value of {', '.join(map(str, summed))}, as its code is not here and a folder's word runs none; "
+            "`nlgauge merge FILE -m my.py@name` names it",
+        ]
+    return Streamed(total.rows, merged, *tables, batches, batches, batches)
+
+
+def _metrics(run: Unfinished, named: Sequence[Metric]) -> list[Metric]:
+    """The metrics of a run: those that the caller names, those known here by name, else only what is recorded of them."""
+    typed = {str(m): m for m in named}
+    found: list[Metric] = []
+    for name, said in run.facts["metrics"].items():
+        metric = typed.pop(name, None) or _known(name)
+        if metric is not None and signature_of(metric) != said:
+            raise NlgaugeError(
+                f"{run.folder}: '{name}' was scored with another version; merge it with that one."
+            )
+        found.append(metric or Recorded.of(name, str(said), name in run.facts["lower"]))
+    if typed:
+        raise NlgaugeError(f"{run.folder}: was not scored with {', '.join(typed)}.")
+    return found
+
+
+def _known(name: str) -> Metric | None:
+    try:
+        return metric_from_spec(name)
+    except NlgaugeError:
+        return None
+
+
+def _has_sums(total: Sums, name: str) -> bool:
+    return any(name in stats for stats in total.stats.values())
 
 
 def _complete(parts: Sequence[Unfinished]) -> int:

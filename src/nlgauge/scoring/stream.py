@@ -93,7 +93,7 @@ def stream(
         own_store()
     layout = Layout.of(source, dict(columns or {}), by)
     planned = _planned(layout, path.name, metrics)
-    kept = Unfinished.open(out, _facts(source, batch, by, layout, planned, metrics))
+    kept = Unfinished.open(out, _facts(source, batch, by, layout, planned))
     work = _Scoring(source, batch, layout, planned, kept, 1 if engine.far else workers)
     through = _Through(source.batches(batch, work.only), shard, engine.far)
     earlier = set() if kept is None else kept.finished()
@@ -215,16 +215,11 @@ def _score(
     return sums, columns
 
 
-def _facts(
-    source: Source, batch: int, by: str, layout: Layout, planned: Sequence[Metric],
-    asked: Sequence[str | Metric] | str | Metric | None,
-) -> dict[str, Any]:  # fmt: skip
+def _facts(source: Source, batch: int, by: str, layout: Layout, planned: Sequence[Metric]) -> dict[str, Any]:
     """What a finished batch depends on; another answer means another run."""
-    if isinstance(asked, str) or not isinstance(asked, Sequence):
-        asked = planned if asked is None else [asked]
     state = source.path.stat()
     return {
         "file": source.path.name, "bytes": state.st_size, "changed": state.st_mtime_ns, "encoding": source.encoding,
         "batch": batch, "columns": layout.columns, "by": by, "group": layout.group,
-        "metrics": {str(m): signature_of(m) for m in planned}, "specs": [str(m) for m in asked],
+        "metrics": {str(m): signature_of(m) for m in planned}, "lower": [str(m) for m in planned if m.facts.lower],
     }  # fmt: skip

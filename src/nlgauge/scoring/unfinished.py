@@ -31,7 +31,6 @@ from nlgauge.writing import os_error, unwritable, whole
 SUFFIXES = {".jsonl": "jsonl", ".jsonl.gz": "jsonl", ".csv": "csv", ".parquet": "parquet"}
 PLAN = "run.json"
 DAMAGED = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
-UNCOMPARED = "specs"  # how the metrics were written: two ways to say the same are one run
 
 
 @dataclass(frozen=True)
@@ -81,8 +80,7 @@ class Unfinished:
     @property
     def run(self) -> str:
         """Which run a batch was scored in: no batch of another one is ever taken for it."""
-        said = {key: value for key, value in self.facts.items() if key != UNCOMPARED}
-        return hashlib.blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=8).hexdigest()
+        return hashlib.blake2b(json.dumps(self.facts, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     def part(self, number: int) -> Path:
         return self.folder / f"{number:06d}.{self.kind}"
@@ -210,5 +208,4 @@ def kind_of(out: Path) -> str:
 
 def difference(known: dict[str, Any], facts: dict[str, Any]) -> str:
     """The first fact in which two runs differ; nothing: they are one."""
-    keys = (key for key in {**known, **facts} if key != UNCOMPARED)
-    return next((key for key in keys if known.get(key) != facts.get(key)), "")
+    return next((key for key in {**known, **facts} if known.get(key) != facts.get(key)), "")

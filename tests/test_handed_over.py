@@ -1,0 +1,180 @@
+"""Files from strangers run no code: a Python file is run only when the user types its name."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import nlgauge as ng
+from nlgauge import registry
+from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge.scoring import aggregate
+from nlgauge.scoring.shards import Recorded, Shard, merge
+from nlgauge.scoring.stream import stream
+from nlgauge.scoring.unfinished import Unfinished
+
+OWN = '''
+from dataclasses import dataclass
+from pathlib import Path
+import numpy as np
+from nlgauge.metrics import Batch, Scores, metric
+
+Path(__file__).with_name("RAN").touch()
+
+
+@metric("handed-wit", family="own", needs=(), lower=True, year=2024, cite="")
+@dataclass(frozen=True)
+class Wit:
+    """Words."""
+
+    def score(self, batch: Batch) -> Scores:
+        return Scores(np.arange(len(batch)) / 10.0)
+
+    def stats(self, batch: Batch) -> np.ndarray:
+        return np.ones((len(batch), 1))
+
+    def from_stats(self, sums: np.ndarray) -> np.ndarray:
+        return sums[..., 0]
+'''
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Path]:
+    """A Python file with a metric; it leaves a mark when it is run."""
+    file = tmp_path / "notes.py"
+    file.write_text(OWN)
+    yield file
+    registry._found["metric"].pop("handed-wit", None)
+
+
+def ran(own: Path) -> bool:
+    return own.with_name("RAN").exists()
+
+
+def rows(n: int = 12, **more: object) -> list[dict[str, object]]:
+    return [
+        {"system": "AB"[i % 2], "input": i // 2, "output": f"text {i}", "quality": i % 5, **more} for i in range(n)
+    ]  # fmt: skip
+
+
+def nlgauge(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "NLGAUGE_STORE": str(cwd / "store.sqlite"), "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "nlgauge", *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env, check=False)
+
+
+def test_a_folder_of_shards_that_names_a_python_file_is_merged_without_running_it(
+    tmp_path: Path, own: Path
+) -> None:
+    table = tmp_path / "outputs.csv"
+    pl.DataFrame(rows()).write_csv(table)
+    spec = f"{own}@handed-wit"
+    for file in ("mine.csv", "handed.csv"):
+        stream(table, [spec, "len"], tmp_path / file, batch=5, shard=Shard(1, 1))
+    own.with_name("RAN").unlink()
+    script = (
+        "import sys; from nlgauge.scoring.shards import merge; done = merge([sys.argv[1]]);"
+        "print([type(m).__name__ for m in done.metrics], [m.facts.lower for m in done.metrics]);"
+        "print(done.groups.notes)"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "mine.csv")]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "['Recorded', 'Len'] [True, True]" in told.stdout, told.stderr
+    assert "no corpus value of handed-wit" in told.stdout
+    assert pl.read_csv(tmp_path / "mine.csv").columns[-2:] == ["metric.handed-wit", "metric.len"]
+    assert not ran(own)
+
+    # A stranger writes the file's name wherever an honest run says `handed-wit`, and marks all parts as of that run.
+    parts = list((tmp_path / "handed.csv.parts").glob("*.json"))
+    for part in parts:
+        part.write_text(part.read_text().replace("handed-wit", spec))
+    facts = tmp_path / "handed.csv.parts" / "run.json"
+    facts.write_text(json.dumps({**json.loads(facts.read_text()), "specs": [spec, "len"]}))
+    run = Unfinished.known(tmp_path / "handed.csv").run
+    for part in parts:
+        if part != facts:
+            part.write_text(json.dumps({**json.loads(part.read_text()), "run": run}))
+    handed = nlgauge("merge", "handed.csv", cwd=tmp_path)
+    assert handed.returncode == 0, handed.stderr
+    assert not ran(own)
+
+
+def test_the_user_may_name_the_file_for_corpus_values_and_no_other_one(tmp_path: Path, own: Path) -> None:
+    table = tmp_path / "outputs.csv"
+    pl.DataFrame(rows()).write_csv(table)
+    for file in ("a.csv", "b.csv"):
+        stream(table, [f"{own}@handed-wit"], tmp_path / file, batch=5, shard=Shard(1, 1))
+    done = merge([tmp_path / "a.csv"], metrics=[f"{own}@handed-wit"])
+    assert not any(isinstance(m, Recorded) for m in done.metrics)
+    assert {row["value"] for row in done.groups.rows if row["of"] == "corpus"} == {6.0}
+    with pytest.raises(NlgaugeError, match="was not scored with bleu"):
+        merge([tmp_path / "b.csv"], metrics=["bleu"])
+
+
+def test_a_column_that_is_called_like_a_python_file_runs_nothing(tmp_path: Path, own: Path) -> None:
+    name = f"{own}@handed-wit"
+    data = ng.load(
+        [{**row, name: float(i % 7)} for i, row in enumerate(rows(24))], metrics=[name], human=["quality"]
+    )
+    assert aggregate(data).rows
+    panel = data.panel()
+    for analysis in registry.names("analysis"):
+        if registry.get("analysis", analysis).takes == "panel":
+            try:
+                panel.analyse(analysis)
+            except NlgaugeError:
+                continue
+    assert not ran(own)
+
+
+@pytest.mark.parametrize("kind", ["metric", "analysis", "reader"])
+def test_only_a_typed_name_runs_a_file(own: Path, kind: str) -> None:
+    with pytest.raises(NameUnknown, match="only when you type it"):
+        registry.get(kind, f"{own}@handed-wit")
+    assert not ran(own)
+
+
+def test_a_settings_file_cannot_name_a_python_file(tmp_path: Path, own: Path) -> None:
+    pl.DataFrame(rows()).write_csv(tmp_path / "outputs.csv")
+    (tmp_path / "set.json").write_text(json.dumps([f"{own}@handed-wit"]))
+    words = ["meta", "outputs.csv", "--analysis", "robustness", "--set", "metrics=@set.json"]
+    told = nlgauge(*words, cwd=tmp_path)
+    assert told.returncode == 2
+    assert "type it" in told.stderr
+    assert not ran(own)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("import no_such_package_anywhere\n", "line 1: your file cannot be run (ModuleNotFoundError: No module named"),
+        ("x = 1\nx.gone\n", "line 2: your file cannot be run (AttributeError"),
+        ("def f(:\n", "line 1: your file cannot be run (SyntaxError"),
+        ("import sys\nsys.exit(0)\n", "line 2: your file cannot be run (SystemExit"),
+    ],
+)  # fmt: skip
+def test_a_fault_in_the_users_own_file_is_named_as_theirs(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "mine.py").write_text(text)
+    pl.DataFrame(rows()).write_csv(tmp_path / "outputs.csv")
+    told = nlgauge("score", "outputs.csv", "-m", "mine.py@wit", cwd=tmp_path)
+    assert told.returncode == 2
+    assert says in told.stderr
+    assert "fault of nlgauge" not in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_an_error_while_the_users_own_code_runs_is_a_fault_of_their_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        OWN.replace("handed-wit", "crooked").replace('"""Words."""', "def __post_init__(self): 1 / 0")
+    )
+    pl.DataFrame(rows()).write_csv(tmp_path / "outputs.csv")
+    told = nlgauge("score", "outputs.csv", "-m", "mine.py@crooked", cwd=tmp_path)
+    assert told.returncode == 2
+    assert "mine.py, line 13: a fault of your own file (ZeroDivisionError" in told.stderr.splitlines()[-1]
