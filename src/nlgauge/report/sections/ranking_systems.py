@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from nlgauge.report.sections import Found, Part, Run, section
-from nlgauge.report.sections.words import missing, sentence, two
+from nlgauge.report.sections.words import missing, two
 from nlgauge.table import Table
 
 
@@ -42,7 +42,7 @@ def win_words(table: Table) -> str:
 def complementarity(run: Run) -> Found:
     tables = list(run.each("complementarity"))
     sets = run.also("portfolio")
-    chosen = [sentence(n) for t in sets for n in t.notes if ": take " in n]
+    chosen = [n for t in sets for n in t.notes if ": take " in n]
     answer = " ".join(distance_words(t) for t in tables)
     if len(chosen) == 1:
         return Found([Part("", f"{answer} {chosen[0]}", [*tables, *sets])])

@@ -16,7 +16,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.report.sections import Card, Found, Part, Run, section
 from nlgauge.report.sections.evaluated import known_metric
-from nlgauge.report.sections.words import sentence, some, two
+from nlgauge.report.sections.words import some, two
 from nlgauge.report.shown import CUT, cut
 from nlgauge.table import Row
 
@@ -51,7 +51,7 @@ def _words(rows: Sequence[Row]) -> str:
     widest = max(rows, key=lambda r: abs(r["gap"]))
     who = "above" if widest["gap"] > 0 else "below"
     more = (
-        f" {sentence(some(often))} {'is' if len(often) == 1 else 'are'} among them more than once."
+        f" {some(often)} {'is' if len(often) == 1 else 'are'} among them more than once."
         if often
         else ""
     )

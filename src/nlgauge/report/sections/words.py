@@ -53,7 +53,7 @@ def count(n: int, word: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """With a capital, unless it begins with a name of a metric or the like."""
+    """With a capital; for words of ours only: a name stays as it is written."""
     return text[:1].upper() + text[1:]
 
 
