@@ -34,12 +34,12 @@ def test_the_best_metric_stands_first_whatever_the_order_of_columns() -> None:
     )
 
 
-def test_a_lower_is_better_metric_keeps_its_sign_and_its_place() -> None:
+def test_a_lower_is_better_metric_has_its_sign_turned_and_keeps_its_place() -> None:
     panel = noisy_panel()
     turned = correlation(upside_down(panel, "m0"), measures=["global/pearson"])
     plain = correlation(panel, measures=["global/pearson"])
     assert turned.rows[0]["metric"] == "m0"
-    assert turned.rows[0]["value"] == pytest.approx(-plain.rows[0]["value"])
+    assert turned.rows[0]["value"] == pytest.approx(plain.rows[0]["value"])
     assert "m0 ↓" in str(turned)
 
 

@@ -201,7 +201,7 @@ def test_one_system_has_no_pairs() -> None:
 def test_bins_of_1_to_6_are_the_papers_and_each_is_scipys_rho() -> None:
     panel = two_domains(inputs=120).panel("quality")
     rows = by(quality_bins(panel, draws=50), "metric", "bin")
-    human, x = panel.human, panel.metrics["back"]
+    human, x = panel.human, dict(zip(panel.names, panel.oriented(), strict=True))["back"]
     masks = {
         "bad": human <= 2,
         "average": (human > 2) & (human < 5),
@@ -245,7 +245,7 @@ def test_the_best_metric_of_each_type_has_the_highest_absolute_rho() -> None:
     panel = upside_down(noisy_panel(noise=(0.3, 1.0, 3.0, 9.0)), "m2")
     rows = by(best_metric(panel, types={"sharp": ["m0", "m1"], "dull": ["m2", "m3"]}), "type")
     assert (rows["sharp"]["metric"], rows["sharp"]["next"]) == ("m0", "m1")
-    assert rows["dull"]["metric"] == "m2" and rows["dull"]["value"] < 0
+    assert rows["dull"]["metric"] == "m2" and rows["dull"]["value"] > 0  # less is better: turned
     assert rows["sharp"]["clearly best"]
 
 

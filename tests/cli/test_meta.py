@@ -72,14 +72,12 @@ def test_o_writes_the_format_of_the_suffix(scores: Path, suffix: str) -> None:
     assert "bleu" in (scores.parent / "out" / f"table.{suffix}").read_text()
 
 
-def test_lower_is_better_metrics_are_sorted_by_their_most_negative_value(scores: Path) -> None:
+def test_lower_is_better_metrics_are_turned_unless_more_is_better(scores: Path) -> None:
     args = ("meta", "scores.csv", "--aspect", "coherence", "--measure", "system/pearson", "-f", "json")
-    plain = json.loads(nlgauge(*args, cwd=scores.parent).stdout)["tables"][0]["rows"]
-    lower = json.loads(nlgauge(*args, "--lower", "ter", cwd=scores.parent).stdout)["tables"][0]["rows"]
-    assert {r["metric"]: r["value"] for r in plain} == {r["metric"]: r["value"] for r in lower}
-    assert [r["metric"] for r in plain] != [r["metric"] for r in lower] or plain[0]["value"] == -plain[1][
-        "value"
-    ]
+    named = json.loads(nlgauge(*args, cwd=scores.parent).stdout)["tables"][0]["rows"]
+    higher = json.loads(nlgauge(*args, "--higher", "ter", cwd=scores.parent).stdout)["tables"][0]["rows"]
+    one, other = ({r["metric"]: r["value"] for r in rows} for rows in (named, higher))
+    assert one["ter"] == -other["ter"] and one["bleu"] == other["bleu"]
 
 
 @pytest.mark.parametrize(

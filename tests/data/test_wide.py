@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -50,9 +51,15 @@ def test_ratings_scores_and_texts_come_back(tmp_path: Path, name: str, suffix: s
 
 def test_what_it_cannot_hold_is_said() -> None:
     assert wide_table(ng.load(SAMPLES / "tidy.jsonl"))[1] == [
-        "1 comparisons", "the reasons of 1 failed scores", "that 1 ratings have no rater (they are written as rater 'anonymous')",
-        "that less is better for ter (say --lower when you read it)",
-    ]  # fmt: skip
+        "1 comparisons",
+        "the reasons of 1 failed scores",
+        "that 1 ratings have no rater (they are written as rater 'anonymous')",
+    ]  # fmt: skip; that less is better for ter its name says
+    data = ng.load(SAMPLES / "tidy.jsonl", higher=["ter"])
+    assert wide_table(data)[1][-1] == "that more is better for ter (say --higher when you read it)"
+    unusual = data.with_scores({"mine": [1.0] * len(data)}).only_metrics(["mine"])
+    said = wide_table(replace(unusual, lower=frozenset(["mine"])))[1][-1]
+    assert said == "that less is better for mine (say --lower when you read it)"
     assert wide_table(ng.load(SAMPLES / "summeval.jsonl"))[1] == [
         "that a rater's name does not stand for one person throughout"
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nlgauge.analyses._common import Named, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array, Panel
 from nlgauge.errors import DataError
@@ -69,9 +69,7 @@ class Sides:
 
     def remarks(self) -> list[str]:
         """Notes that every table of these data carries."""
-        notes = [*self.notes, *people_note(self.panel)]
-        if self.panel.lower:
-            notes.append(f"less is better: {', '.join(sorted(self.panel.lower))}; their sign is turned here.")
+        notes = [*self.notes, *people_note(self.panel), *turned_note(self.panel)]
         missing = int(np.isnan(self.scores()).sum())
         if missing:
             notes.append(f"{missing} of {self.scores().size} ratings and scores are missing.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -64,3 +64,13 @@ def signature(panel: Panel, **more: object) -> str:
 
 def people_note(panel: Panel) -> list[str]:
     return [f"written by people, left out: {', '.join(panel.people)}."] if panel.people else []
+
+
+def turned_note(panel: Panel) -> list[str]:
+    return turned_words(panel.lower)
+
+
+def turned_words(lower: Iterable[str]) -> list[str]:
+    """That signs were turned, and of which metrics; nothing where none was."""
+    names = ", ".join(sorted(lower))
+    return [f"↓ less is better: {names}; the sign is turned, so that more is agreement."] if names else []

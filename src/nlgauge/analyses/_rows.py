@@ -166,10 +166,6 @@ def row_words(rows: Rows) -> str:
     return "one row a rater, the metric's score repeated" if raters else "one row an output"
 
 
-def notes_on_sign(panel: Panel) -> list[str]:
-    return [f"less is better: {', '.join(sorted(panel.lower))}; turned around here."] if panel.lower else []
-
-
 def _mean_of(parts: list[Array]) -> Array:
     stacked: Any = np.stack(parts)
     there = ~np.isnan(stacked).all(axis=0)

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses._pairs import mean
-from nlgauge.analyses._rows import Rows, Scales, Unit, chosen_panel, notes_on_sign, rated_rows, row_words
+from nlgauge.analyses._rows import Rows, Scales, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.analyses.inter_aspect import aspect_levels, level_words, two_or_more, unanimity_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
@@ -74,7 +74,7 @@ def aspect_disagreement(
         notes=[
             unanimity_words(np.stack(list(aspect_levels(rows, bins, scale).values()))),
             f"a metric that knows nothing has KS {chance['agree']:.3f} (agree) and {chance['disagree']:.3f} (disagree) with so many rows.",
-            *people_note(panel), *notes_on_sign(panel),
+            *people_note(panel), *turned_note(panel),
         ],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, seed=seed),
     )  # fmt: skip

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
-from nlgauge.analyses._rows import Rows, Scales, Unit, notes_on_sign, rated_rows, row_words
+from nlgauge.analyses._common import people_note, signature, turned_note
+from nlgauge.analyses._rows import Rows, Scales, Unit, rated_rows, row_words
 from nlgauge.analyses.discrimination import counts_words
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Array, Panel
@@ -55,7 +55,7 @@ def aspect_preference(
         method=f"Levels ordered by the mean score of the metric, against the order of people. {row_words(rows).capitalize()}: {counts_words(levels)}.",
         notes=[
             *(["only one level has ratings: there is no order."] if few else []),
-            *people_note(panel), *notes_on_sign(panel),
+            *people_note(panel), *turned_note(panel),
         ],
         signature=signature(panel, bins=bins, unit=unit),
     )  # fmt: skip

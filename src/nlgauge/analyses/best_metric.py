@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, people_note, signature
+from nlgauge.analyses._common import Named, people_note, signature, turned_note
 from nlgauge.analyses._parts import STAR, correlations, single, starred
 from nlgauge.analyses._types import Types, types_of
 from nlgauge.data.families import Families, families_of
@@ -32,8 +32,8 @@ def best_metric(
     chosen = single(measure, "best-metric")
     names = panel.names
     sorts = families_of(names, families) if group == "family" and types is None else types_of(names, types)
-    stacked = panel.stacked()
-    found = dict(zip(names, correlations(stacked, panel.human, chosen), strict=True))
+    turned = dict(zip(names, panel.oriented(), strict=True))
+    found = dict(zip(names, correlations(panel.oriented(), panel.human, chosen), strict=True))
     rows: list[Row] = []
     empty = []
     for kind in dict.fromkeys(sorts.values()):
@@ -49,11 +49,11 @@ def best_metric(
             "next": None, "next value": float("nan"), "p to next": float("nan"), "clearly best": n == 1, "metrics": n,
         }  # fmt: skip
         if n > 1:
-            p = _williams(panel.metrics[members[0]], panel.metrics[members[1]], panel.human, chosen)
+            p = _williams(turned[members[0]], turned[members[1]], panel.human, chosen)
             row |= {
                 "next": members[1], "next value": found[members[1]].value, "p to next": p, "clearly best": bool(p < level),
                 "as good": [m for m in members[1:]
-                            if not _williams(panel.metrics[members[0]], panel.metrics[m], panel.human, chosen) < level],
+                            if not _williams(turned[members[0]], turned[m], panel.human, chosen) < level],
             }  # fmt: skip
         rows.append(row)
     if not rows:
@@ -67,7 +67,7 @@ def best_metric(
         method=f"Highest absolute correlation of each type. {STAR.format(level=level)}. p to next: Williams' test, two-sided, on absolute "
         "correlations and outputs that both metrics scored.",
         notes=[
-            *people_note(panel),
+            *people_note(panel), *turned_note(panel),
             *([f"no metric with a value: {', '.join(empty)}."] if empty else []),
             *(["best of several by their values on these outputs: on new outputs it will do somewhat worse."]),
         ],

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named
+from nlgauge.analyses._common import Named, turned_words
 from nlgauge.analyses._parts import FISHER, STAR, Choice, Part, checked, correlations, differ, single, starred
 from nlgauge.analyses.significance import CORRECTIONS, WORDS
 from nlgauge.data.dataset import KEY, Dataset
@@ -88,6 +88,7 @@ def characteristics(
         notes=[
             *(_about(name, panels[wanted[0]], table, chosen) for name in names),
             *([f"the same for all outputs: {', '.join(constant)}."] if constant else []),
+            *turned_words(data.lower & {r["metric"] for r in rows}),
             "The two halves differ in more than this one characteristic: a difference is no proof of its cause.",
         ],
         signature=f"measure:{chosen}|cut:median|aggregate:{aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
@@ -155,7 +156,7 @@ def _rows(
         return []
     cut = cut_of(values[known])
     low, high = known & (values < cut), known & (values >= cut)
-    stacked = panel.stacked()
+    stacked = panel.oriented()
     below, above = (
         correlations(stacked, np.where(mask, panel.human, np.nan), measure) for mask in (low, high)
     )

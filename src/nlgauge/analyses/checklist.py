@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
 from nlgauge.analyses._pairs import EASY, HUMAN, Pairs, mean, system_pairs
 from nlgauge.analyses._rows import (
     CONTRASTS,
@@ -18,7 +18,6 @@ from nlgauge.analyses._rows import (
     Unit,
     chosen_panel,
     human_name,
-    notes_on_sign,
     rated_rows,
     row_words,
 )
@@ -132,7 +131,7 @@ def checklist(
             "passes most: " + ", ".join(f"{name} ({_score(name, results)})" for name in order[:3]) + ".",
             *(f"{a} not assessed: {r.reason}." for a, r in results.items() if r.reason),
             *_low_bar(results["aspect KS"].human, bool(panel.raters) and unit == "rater"),
-            *people_note(panel), *notes_on_sign(panel),
+            *people_note(panel), *turned_note(panel),
         ],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=seed),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.groups import GROUPINGS
@@ -29,8 +29,7 @@ def correlation(
     nothing else is an error.
     """
     chosen = measures_of(measures)
-    stacked = panel.stacked()
-    found = evaluate(stacked, panel.human, chosen, seed=seed)
+    found = evaluate(panel.oriented(), panel.human, chosen, seed=seed)
     refused = _refused(found, chosen, panel)
     kept = [m for m in chosen if m not in refused]
     if not kept:
@@ -48,10 +47,10 @@ def correlation(
             "metric",
             "measure",
             "value",
-            best=lambda row: _oriented(row, panel),
+            best=lambda row: float(row["value"]),
             heads={str(m): short(m) for m in kept},
             extra=_counts(rows),
-            line=lambda metric: f"{metric} ↓" if metric in panel.lower else metric,
+            line=panel.label,
         ),
         definitions={m.grouping: GROUPINGS[m.grouping] for m in kept},
         method=_method(panel, rows, by),
@@ -90,15 +89,11 @@ def _refused(found: Estimates, chosen: list[Measure], panel: Panel) -> dict[Meas
     return refused
 
 
-def _oriented(row: Row, panel: Panel) -> float:
-    return float(-row["value"] if row["metric"] in panel.lower else row["value"])
-
-
 def _order(rows: list[Row], panel: Panel, by: list[str]) -> dict[str, float]:
     """Place of each metric: by its mean over the measures, missing ones last."""
     mean = {}
     for metric in panel.metrics:
-        values = [_oriented(r, panel) for r in rows if r["metric"] == metric and r["measure"] in by]
+        values = [r["value"] for r in rows if r["metric"] == metric and r["measure"] in by]
         values = [v for v in values if not math.isnan(v)]
         mean[metric] = -sum(values) / len(values) if values else math.inf
     return mean
@@ -156,15 +151,19 @@ def _notes(panel: Panel, rows: list[Row], refused: dict[Measure, str]) -> list[s
                 f"{grouping} level: with two {word} each correlation is +1 or -1, so this counts right and wrong pairs."
             )
     notes += people_note(panel)
-    upside_down = [
-        m for m in panel.metrics
-        if m not in panel.lower and all(r["value"] < -0.1 for r in rows if r["metric"] == m)
-    ]  # fmt: skip
-    if upside_down:
-        names = ",".join(upside_down)
-        notes.append(
-            f"negative throughout: {', '.join(upside_down)}. If less of it is better, say --lower {names}."
-        )
-    if panel.lower:
-        notes.append("↓ lower is better: its best correlation is the most negative.")
+    return [*notes, *turned_note(panel), *upside_down(panel, rows)]
+
+
+def upside_down(panel: Panel, rows: list[Row]) -> list[str]:
+    """Metrics that go against people throughout: is less of them better, or not less?"""
+    against = [m for m in panel.metrics if all(r["value"] < -0.1 for r in rows if r["metric"] == m)]
+    notes = []
+    for names, what, option in (
+        ([m for m in against if m not in panel.lower], "If less of it is better", "lower"),
+        ([m for m in against if m in panel.lower], "Less of it counts as better; if more is", "higher"),
+    ):
+        if names:
+            notes.append(
+                f"negative throughout: {', '.join(names)}. {what}, say --{option} {','.join(names)}."
+            )
     return notes

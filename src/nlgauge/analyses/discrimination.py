@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses._rows import (
     CONTRASTS,
     OTHER_RATERS,
     Rows,
     Scales,
     Unit,
-    notes_on_sign,
     rated_rows,
     row_words,
     with_overall,
@@ -70,7 +69,7 @@ def discrimination(
         },
         method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}: {counts_words(levels)}. "
         f"p: scores dealt anew to the outputs, ratings of one output together (people: row by row), {draws} draws, not corrected for many metrics.",
-        notes=[*_notes(found), *people_note(panel), *notes_on_sign(panel)],
+        notes=[*_notes(found), *people_note(panel), *turned_note(panel)],
         signature=signature(panel, bins=bins, unit=unit, draws=draws, seed=seed),
     )  # fmt: skip
 

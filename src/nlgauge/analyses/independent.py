@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, measures_of
+from nlgauge.analyses._common import Named, measures_of, turned_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array, Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
@@ -85,6 +85,7 @@ def independent(
         method="Fisher's z test for two independent correlations (variances of Bonett and Wright), two-sided; p check: outputs dealt out "
         f"anew after standardising or ranking within each part, {draws} draws, seed {seed}; Holm's correction over {len(rows)} tests. "
         "Both take the outputs as independent.",
+        notes=turned_words(data.lower & {r["metric"] for r in rows}),
         signature=f"by:{column}|measure:{chosen}|draws:{draws}|seed:{seed}",
     )  # fmt: skip
 
@@ -93,8 +94,10 @@ def _pair(
     a: Panel, b: Panel, parts: tuple[str, str], measure: Measure, draws: int, seed: np.random.SeedSequence
 ) -> list[Row]:
     rows: list[Row] = []
-    for (metric, x), own in zip(a.metrics.items(), seed.spawn(len(a.metrics)), strict=True):
-        one, two = _shared(x, a.human), _shared(b.metrics[metric], b.human)
+    for metric, x, y, own in zip(
+        a.names, a.oriented(), b.oriented(), seed.spawn(len(a.metrics)), strict=True
+    ):
+        one, two = _shared(x, a.human), _shared(y, b.human)
         r1, r2 = _value(one, measure), _value(two, measure)
         n1, n2 = one.shape[1], two.shape[1]
         p = float(fisher_test(r1, n1, r2, n2, coefficient=measure.coefficient))

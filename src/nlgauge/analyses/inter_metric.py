@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
 from nlgauge.data.panel import Array, Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.measure import Measure, evaluate
@@ -24,9 +24,9 @@ def inter_metric(
     chosen = measures_of(measure)[0]
     people = list(panel.humans) if aspects else []
     arrays = (
-        np.concatenate([np.stack([panel.humans[a] for a in people]), panel.stacked()])
+        np.concatenate([np.stack([panel.humans[a] for a in people]), panel.oriented()])
         if people
-        else panel.stacked()
+        else panel.oriented()
     )
     names = [*(f"people: {a}" for a in people), *panel.names]
     values = _matrix(arrays, chosen)
@@ -55,7 +55,7 @@ def inter_metric(
         notes=[
             *(f"say much the same: {', '.join(m)}." for m in members.values() if len(m) > 1),
             *([f"alone: {', '.join(alone)}."] if (alone := [m[0] for m in members.values() if len(m) == 1]) else []),
-            *people_note(panel),
+            *people_note(panel), *turned_note(panel),
         ],
         signature=signature(panel, measure=chosen, alike=alike),
     )  # fmt: skip

@@ -8,7 +8,15 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, defined, measures_of, people_note, ratings_of, signature
+from nlgauge.analyses._common import (
+    Named,
+    defined,
+    measures_of,
+    people_note,
+    ratings_of,
+    signature,
+    turned_note,
+)
 from nlgauge.analyses.correlation import short
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
@@ -41,7 +49,7 @@ def intervals(
     chosen, notes = defined(panel, measures_of(measures))
     if not chosen:
         raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + " ".join(notes))
-    stacked = panel.stacked()
+    stacked = panel.oriented()
     if kind == "fisher":
         chosen, value, low, high, method = _fisher(panel, chosen, level, notes)
     elif kind in ("percentile", "bca"):
@@ -64,19 +72,20 @@ def intervals(
         for k, metric in enumerate(panel.metrics)
         for j, m in enumerate(chosen)
     ]
-    sign = {m: -1.0 if m in panel.lower else 1.0 for m in panel.metrics}
     # A metric without any value stands last.
     order = {
-        m: np.inf if np.isnan(value[k]).all() else -sign[m] * float(np.nanmean(value[k]))
+        m: np.inf if np.isnan(value[k]).all() else -float(np.nanmean(value[k]))
         for k, m in enumerate(panel.metrics)
     }
     rows.sort(key=lambda row: order[row["metric"]])
     return Table(
         title=f"{panel.name}: {level:.0%} intervals of the agreement on {panel.aspect}",
         rows=rows,
-        layout=Layout("metric", "measure", "interval", heads={str(m): short(m) for m in chosen}),
+        layout=Layout(
+            "metric", "measure", "interval", heads={str(m): short(m) for m in chosen}, line=panel.label
+        ),
         method=method + ".",
-        notes=[*notes, *people_note(panel)],
+        notes=[*notes, *people_note(panel), *turned_note(panel)],
         signature=signature(panel, interval=kind, over=over, draws=draws, seed=seed),
     )
 
@@ -104,7 +113,7 @@ def _fisher(
     if len(fit) < len(measures):
         left = ", ".join(str(m) for m in measures if m not in fit)
         notes.append(f"not given: {left} (means of several correlations: Fisher's interval does not apply).")
-    found = evaluate(panel.stacked(), panel.human, fit)
+    found = evaluate(panel.oriented(), panel.human, fit)
     shared = np.isfinite(panel.stacked()) & np.isfinite(panel.human)
     low, high = np.empty_like(found.value), np.empty_like(found.value)
     for j, m in enumerate(fit):

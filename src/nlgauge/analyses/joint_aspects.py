@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
-from nlgauge.analyses._rows import Rows, Scales, Unit, chosen_panel, notes_on_sign, rated_rows, row_words
+from nlgauge.analyses._common import people_note, signature, turned_note
+from nlgauge.analyses._rows import Rows, Scales, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.analyses.inter_aspect import aspect_levels, level_words, two_or_more
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
@@ -76,7 +76,7 @@ def joint_aspects(
         method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}: " + ", ".join(f"{int(mask.sum())} {name}" for name, mask in parts.items())
         + ". Levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins, scale).items())
         + f". p: scores dealt anew to the outputs, {draws} draws.",
-        notes=[*_empty(parts), *people_note(panel), *notes_on_sign(panel)],
+        notes=[*_empty(parts), *people_note(panel), *turned_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=seed),
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from nlgauge.analyses import Progress
-from nlgauge.analyses._common import Named, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_words
 from nlgauge.analyses.correlation import short
 from nlgauge.analyses.intervals import interval_row
 from nlgauge.data.large import Wide
@@ -50,7 +50,7 @@ def large_intervals(
     facts = {
         "file": wide.path.name, "bytes": wide.path.stat().st_size, "changed": wide.path.stat().st_mtime_ns, "aspect": aspect,
         "measures": [str(m) for m in asked], "over": over, "draws": draws, "level": level, "seed": seed, "metrics": names,
-        "people": wide.keep_people,
+        "lower": sorted(lower), "people": wide.keep_people,
     }  # fmt: skip
     kept = Kept.open(keep, facts)
     human = wide.human(aspect)
@@ -68,7 +68,8 @@ def large_intervals(
     for k, name in enumerate(names):
         found = kept.get(k)
         if found is None:
-            x = arrays(wide.metric(name), human)[0][0]
+            scores = wide.metric(name)
+            x = arrays(-scores if name in lower else scores, human)[0][0]
             samples = resample(
                 side, x, given, want, threads=threads, progress=_part(progress, k, len(names), strips)
             )
@@ -80,8 +81,7 @@ def large_intervals(
         value, low, high, missing = found
         lost += missing
         rows += [interval_row(name, aspect, m, value[j], low[j], high[j]) for j, m in enumerate(chosen)]
-        sign = -1.0 if name in lower else 1.0
-        best[name] = np.inf if np.isnan(value).all() else -sign * float(np.nanmean(value))
+        best[name] = np.inf if np.isnan(value).all() else -float(np.nanmean(value))
     rows.sort(key=lambda row: best[row["metric"]])
     if lost:
         notes.append(
@@ -90,10 +90,10 @@ def large_intervals(
     units = "systems and inputs" if over == "both" else over
     return Table(
         title=f"{panel.name}: {level:.0%} intervals of the agreement on {aspect}", rows=rows,
-        layout=Layout("metric", "measure", "interval", heads={str(m): short(m) for m in chosen}),
+        layout=Layout("metric", "measure", "interval", heads={str(m): short(m) for m in chosen}, line=lambda m: f"{m} ↓" if m in lower else m),
         method=f"Percentile bootstrap over {units}, {draws} draws with replacement, seed {seed}; an output counts where people "
         "and the metric have a score; groups that are constant in a draw are left out of it.",
-        notes=[*notes, *people_note(panel)],
+        notes=[*notes, *people_note(panel), *turned_words(lower)],
         signature=signature(panel, interval="percentile", over=over, draws=draws, seed=seed),
         kind="intervals",
     )  # fmt: skip

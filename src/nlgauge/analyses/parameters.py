@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.data.panel import Array, Panel
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.measure import Measure, evaluate, group_values
@@ -35,16 +35,10 @@ def parameters(
          "tie ratio": h.tie_ratio, "cells": h.cells, "dropped systems": 0, "dropped inputs": 0}
     ]  # fmt: skip
     for name, scores in panel.metrics.items():
-        rows.append(
-            {
-                "variable": name,
-                "aspect": panel.aspect,
-                **_metric(_scaled(scores, metric_scale, "metric_scale"), people),
-            }
-        )
-    notes = people_note(panel)
-    if panel.lower:
-        notes.append(f"less is better: {', '.join(sorted(panel.lower))}; correlations as they come.")
+        scaled = _scaled(scores, metric_scale, "metric_scale")
+        sign = -1.0 if name in panel.lower else 1.0
+        rows.append({"variable": name, "aspect": panel.aspect, **_metric(scaled, people, sign)})
+    notes = [*people_note(panel), *turned_note(panel)]
     return Table(
         title=f"{panel.name}: parameters of scores and of ratings on {panel.aspect}",
         rows=rows,
@@ -73,12 +67,13 @@ def parameters(
     )
 
 
-def _metric(scores: Array, people: Array) -> Row:
-    """Spread, ties and correlations over the outputs that people and the metric scored; NaN where one does not exist."""
+def _metric(scores: Array, people: Array, sign: float) -> Row:
+    """Spread and ties as they come, and correlations turned by `sign`, over the outputs that people and the metric scored; NaN where one does not exist."""
     both = np.isfinite(scores) & np.isfinite(people)
     m = _spread(np.where(both, scores, np.nan)) if both.any() else None
-    found = evaluate(scores[None], people, LEVELS)
-    inside = group_values(scores[None], people, LEVELS[1])[0]
+    turned = sign * scores[None]
+    found = evaluate(turned, people, LEVELS)
+    inside = group_values(turned, people, LEVELS[1])[0]
     inside = inside[np.isfinite(inside)]
     rho, item, by_input, whole = (float(v) for v in found.value[0])
     return {

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, people_note, signature
+from nlgauge.analyses._common import Named, people_note, signature, turned_note
 from nlgauge.analyses._parts import FISHER, STAR, checked, correlations, differ, single, starred
 from nlgauge.analyses.significance import CORRECTIONS, WORDS
 from nlgauge.data.panel import Array, Panel
@@ -35,14 +35,14 @@ def quality_bins(
     """Each metric's correlation with people within the bad, the average and the good outputs, and in the last two together.
 
     `cuts`: bad is at most the first number, good at least the second. By default the lowest and highest fifth of the scale,
-    which on 1–6 are the paper's cuts 2 and 5; terciles where the scale has no ends. A metric keeps its sign.
+    which on 1–6 are the paper's cuts 2 and 5; terciles where the scale has no ends.
     """
     chosen = single(measure, "quality-bins")
     if correction not in CORRECTIONS:
         raise NameUnknown(f"no correction '{correction}'; use {', '.join(CORRECTIONS)}.")
     bins = cut_bins(panel.human, cuts)
     masks = bins.masks()
-    stacked = panel.stacked()
+    stacked = panel.oriented()
     found = {
         name: correlations(stacked, np.where(mask, panel.human, np.nan), chosen)
         for name, mask in masks.items()
@@ -74,7 +74,7 @@ def quality_bins(
             "metric", "bin", "shown",
             heads={name: f"{name} ({int(mask.sum())})" for name, mask in masks.items()},
             extra={"p bad≠rest": lambda mine: number(mine[0]["p difference"]), "p check": lambda mine: number(mine[0]["p check"])},
-            line=lambda m: f"{m} ↓" if m in panel.lower else m,
+            line=panel.label,
         ),
         shown=["metric", "bin", "value", "n", "p", "p difference", "p check", "p corrected"],
         definitions={str(chosen): chosen.definition},
@@ -139,6 +139,4 @@ def _notes(panel: Panel, rows: list[Row], bins: Bins) -> list[str]:
     notes.append(
         "Within a bin the ratings vary less, which lowers every correlation there (restriction of range)."
     )
-    if panel.lower:
-        notes.append("↓ lower is better: its best correlation is the most negative.")
-    return notes
+    return [*notes, *turned_note(panel)]

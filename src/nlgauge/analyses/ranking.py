@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, measures_of, signature
+from nlgauge.analyses._common import Named, measures_of, signature, turned_note
 from nlgauge.analyses.significance import significance
 from nlgauge.data.panel import Panel
 from nlgauge.stats.bootstrap import bootstrap
@@ -57,9 +57,7 @@ def ranking(
              "p to next": float(below["p"]) if below else None, "n": int(found.n[k, 0]),
              "no different from": [o for o in names if o != name and not pair[frozenset((name, o))]["significant"]]}
         )  # fmt: skip
-    notes = list(pairs.notes)
-    if panel.lower:
-        notes.append(f"less is better: {', '.join(sorted(panel.lower))}; their sign is turned here.")
+    notes = [*pairs.notes, *turned_note(panel)]
     if np.isnan(found.value).any():
         notes.append("metrics without a value stand last.")
     return Table(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._common import turned_words
 from nlgauge.analyses._parts import Choice, Part, columns_of, parts_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array, Panel
@@ -188,6 +189,4 @@ def _notes(rows: list[Row], lost: list[str], data: Dataset) -> list[str]:
         )
     if empty := [f"{r['metric']} ({r['part']})" for r in rows if not r["pairs"]]:
         notes.append(f"no pairs with scores: {', '.join(dict.fromkeys(empty))}.")
-    if turned := data.lower & {r["metric"] for r in rows}:
-        notes.append(f"less is better: {', '.join(sorted(turned))}; their order is turned here.")
-    return notes
+    return [*notes, *turned_words(data.lower & {r["metric"] for r in rows})]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named
+from nlgauge.analyses._common import Named, turned_words
 from nlgauge.analyses._parts import (
     FISHER,
     STAR,
@@ -105,7 +105,7 @@ def _aspect(
             lost.append(f"{part.name}, {aspect}")
     rows: list[Row] = []
     at: dict[tuple[int, str], Row] = {}
-    found = [correlations(panel.stacked(), panel.human, measure) for panel in panels]
+    found = [correlations(panel.oriented(), panel.human, measure) for panel in panels]
     for place, (part, panel) in enumerate(zip(kept, panels, strict=True)):
         for metric, one in zip(panel.metrics, found[place], strict=True):
             row: Row = {
@@ -133,7 +133,7 @@ def _check(
     draws: int,
     rng: np.random.Generator,
 ) -> Array:
-    flat = [panel.stacked().reshape(len(panel.metrics), 1, -1) for panel in (a, b)]
+    flat = [panel.oriented().reshape(len(panel.metrics), 1, -1) for panel in (a, b)]
     human = np.concatenate([a.human.ravel(), b.human.ravel()])[None]
     first = (np.arange(human.size) < a.human.size)[None]
     return checked(np.concatenate(flat, axis=2), human, first, ~first, found, measure, draws, rng)
@@ -194,6 +194,4 @@ def _notes(rows: list[Row], lost: list[str], data: Dataset) -> list[str]:
         if len(sizes) > 1
         else f"{sizes.pop()} outputs in each cell."
     )
-    if data.lower & {r["metric"] for r in rows}:
-        notes.append("↓ lower is better: its best correlation is the most negative.")
-    return notes
+    return [*notes, *turned_words(data.lower & {r["metric"] for r in rows})]

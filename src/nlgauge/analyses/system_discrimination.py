@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses._pairs import HUMAN, Pairs, SystemPairs, averaged, mean, system_pairs
-from nlgauge.analyses._rows import Rows, Unit, chosen_panel, notes_on_sign, rated_rows, row_words
+from nlgauge.analyses._rows import Rows, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
@@ -67,7 +67,7 @@ def system_discrimination(
         method=f"{chosen.words[0].upper()}{chosen.words[1:]}. {row_words(rows).capitalize()}."
         + (" Family: mean over its metrics; Human: mean over the aspects." if per == "family" else "")
         + f" p: scores of the pair's outputs dealt anew, {draws} draws.",
-        notes=[*people_note(panel), *notes_on_sign(panel)],
+        notes=[*people_note(panel), *turned_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), unit=unit, draws=draws, seed=seed),
     )  # fmt: skip
 

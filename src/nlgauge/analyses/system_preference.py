@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses._pairs import Pairs, SystemPairs, averaged, mean, system_pairs
-from nlgauge.analyses._rows import Rows, Unit, chosen_panel, notes_on_sign, rated_rows, row_words
+from nlgauge.analyses._rows import Rows, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
@@ -70,7 +70,7 @@ def system_preference(
         },
         method=f"{chosen.words[0].upper()}{chosen.words[1:]}. Order by the mean of each system ({row_words(rows)}), "
         f"mean over the pairs and {len(panel.humans)} aspect{'s' if len(panel.humans) > 1 else ''} ({', '.join(panel.humans)}).",
-        notes=[*people_note(panel), *notes_on_sign(panel)],
+        notes=[*people_note(panel), *turned_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), unit=unit),
     )  # fmt: skip
 

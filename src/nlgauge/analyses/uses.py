@@ -55,7 +55,7 @@ def uses(panel: Panel, *, good: float = 0.75, draws: int = 500, level: float = 0
     return Table(
         title=f"{panel.name}: what each metric is good for, on {panel.aspect}",
         rows=rows,
-        layout=Layout("metric", "use", "shown", line=lambda m: f"{m} ↓" if m in panel.lower else m),
+        layout=Layout("metric", "use", "shown", line=panel.label),
         definitions={u: USES[u] for u in there},
         method=f"{level:.0%} percentile intervals from {draws} draws of inputs. yes: interval at {good:g} or above; weak: above .5; no: chance "
         f"cannot be excluded. Bad outputs: {int(bad.sum())} of {int(np.isfinite(human).sum())} ({levels.words}).",

@@ -41,10 +41,15 @@ def _after(
     system: o.System = None,
     input: o.Input = None,
     output: o.Output = None,
+    source: o.Source = None,
+    context: o.Context = None,
+    references: o.References = None,
+    control: o.Control = None,
     human: o.Human = None,
     metric: o.MetricColumns = None,
     rater: o.Rater = None,
     lower: o.Lower = None,
+    higher: o.Higher = None,
     repeats: o.Repeats = "auto",
     encoding: o.Encoding = None,
     reader: o.Reader = None,
@@ -193,13 +198,10 @@ def load(given: dict[str, Any]) -> Dataset:
         return ng.example()
     if given["repeats"] not in ("auto", "number", "mean"):
         raise NlgaugeError(f"--repeats {given['repeats']}: use auto, number or mean.")
-    said = {
-        k: given[k]
-        for k in ("system", "input", "output", "rater", "encoding", "reader")
-        if given[k] is not None
-    }
+    columns = ("system", "input", "output", "source", "context", "references", "control", "rater")
+    said = {k: given[k] for k in (*columns, "encoding", "reader") if given.get(k) is not None}
     return ng.load(
-        file, lower=o.listed(given["lower"]) or (), human=o.listed(given["human"]), metrics=o.listed(given["metric"]),
+        file, lower=o.listed(given["lower"]) or (), higher=o.listed(given["higher"]) or (), human=o.listed(given["human"]), metrics=o.listed(given["metric"]),
         repeats=given["repeats"], **said,
     )  # fmt: skip
 

@@ -50,6 +50,37 @@ Lower = Annotated[
     list[str] | None,
     typer.Option("--lower", help="Metrics of which less is better.", rich_help_panel=COLUMNS),
 ]
+Higher = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--higher", help="Metrics of which more is better, whatever their names say.", rich_help_panel=COLUMNS
+    ),
+]
+Source = Annotated[
+    str | None,
+    typer.Option(
+        "--source", help="Column with the text that the output was made from.", rich_help_panel=COLUMNS
+    ),
+]
+Context = Annotated[
+    str | None,
+    typer.Option(
+        "--context",
+        help="Column with the knowledge or facts that the output may use.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+References = Annotated[
+    str | None, typer.Option("--references", help="Column with the references.", rich_help_panel=COLUMNS)
+]
+Control = Annotated[
+    str | None,
+    typer.Option(
+        "--control",
+        help="Column with the attribute asked for (sentiment, topic, …).",
+        rich_help_panel=COLUMNS,
+    ),
+]
 Repeats = Annotated[
     str,
     typer.Option(

@@ -34,10 +34,15 @@ def command(
     system: o.System = None,
     input: o.Input = None,
     output: o.Output = None,
+    source: o.Source = None,
+    context: o.Context = None,
+    references: o.References = None,
+    control: o.Control = None,
     human: o.Human = None,
     metric: o.MetricColumns = None,
     rater: o.Rater = None,
     lower: o.Lower = None,
+    higher: o.Higher = None,
     repeats: o.Repeats = "auto",
     encoding: o.Encoding = None,
     reader: o.Reader = None,
@@ -61,7 +66,9 @@ def command(
     if not out.name.lower().endswith(SUFFIXES):
         raise NlgaugeError(f"-o {out}: cannot write '{out.suffix}'; use {', '.join(SUFFIXES)}.")
     if options := settings(set):  # then it is a reader's file, whose columns nobody needs to name
-        data = ng.load(file, reader=reader, encoding=encoding, lower=o.listed(lower) or (), **options)
+        data = ng.load(
+            file, reader=reader, encoding=encoding, lower=o.listed(lower) or (), higher=o.listed(higher) or (), **options
+        )  # fmt: skip
     else:
         data = load(
             {
@@ -69,10 +76,15 @@ def command(
                 "system": system,
                 "input": input,
                 "output": output,
+                "source": source,
+                "context": context,
+                "references": references,
+                "control": control,
                 "human": human,
                 "metric": metric,
                 "rater": rater,
                 "lower": lower,
+                "higher": higher,
                 "repeats": repeats,
                 "encoding": encoding,
                 "reader": reader,

@@ -41,6 +41,7 @@ def command(
     human: o.Human = None,
     metric: o.MetricColumns = None,
     lower: o.Lower = None,
+    higher: o.Higher = None,
     seed: o.Seed = 0,
     format: o.Format = "table",
     out: o.Out = None,
@@ -58,6 +59,7 @@ def command(
     """
     from nlgauge.analyses.large import Kept, large_intervals
     from nlgauge.cli._data import progress
+    from nlgauge.data.directions import lower_of
     from nlgauge.data.large import Wide
     from nlgauge.errors import NlgaugeError
 
@@ -69,11 +71,14 @@ def command(
         file, system=system or "system", input=input or "input", human=o.listed(human), metric=o.listed(metric),
         keep_people=keep_people,
     )  # fmt: skip
+    found_lower = sorted(lower_of(wide.metrics, o.listed(lower) or (), o.listed(higher) or (), str(file)))
+    if found_lower:
+        o.tell([f"less is better: {', '.join(found_lower)} (--higher NAME where more is)"])
     keep = None if out is None else out.with_name(out.name + ".parts")
     with progress("intervals") as bar:
         table = large_intervals(
             wide, aspect=aspect, measures=o.listed(measure), over=over, draws=draws, level=level, seed=seed,  # type: ignore[arg-type]
-            lower=o.listed(lower) or (), keep=keep, **bar,
+            lower=found_lower, keep=keep, **bar,
         )  # fmt: skip
     o.show([table], format, out)
     Kept(keep).forget()

@@ -51,10 +51,14 @@ def command(
     system: o.System = None,
     input: o.Input = None,
     output: o.Output = None,
+    source: o.Source = None,
+    context: o.Context = None,
+    control: o.Control = None,
     human: o.Human = None,
     metric: o.MetricColumns = None,
     rater: o.Rater = None,
     lower: o.Lower = None,
+    higher: o.Higher = None,
     repeats: o.Repeats = "auto",
     encoding: o.Encoding = None,
     reader: o.Reader = None,
@@ -86,8 +90,8 @@ def command(
 
     check_out(out)
     data = load(
-        {"file": file, "system": system, "input": input, "output": output, "human": human, "metric": metric, "rater": rater,
-         "lower": lower, "repeats": repeats, "encoding": encoding, "reader": reader}
+        {"file": file, "system": system, "input": input, "output": output, "source": source, "context": context,
+         "control": control, "human": human, "metric": metric, "rater": rater, "lower": lower, "higher": higher, "repeats": repeats, "encoding": encoding, "reader": reader}
     )  # fmt: skip
     o.tell(card(data, keep_people=True))
     judges = _judges(

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -30,9 +30,6 @@ Wanted = Annotated[
 Group = Annotated[
     str,
     typer.Option("--by", help="Column whose values are the lines of the table.", rich_help_panel=o.CHOICE),
-]
-References = Annotated[
-    str | None, typer.Option("--references", help="Column with the references.", rich_help_panel=o.COLUMNS)
 ]
 Written = Annotated[
     Path | None,
@@ -61,11 +58,15 @@ def command(
     system: o.System = None,
     input: o.Input = None,
     output: o.Output = None,
-    references: References = None,
+    source: o.Source = None,
+    context: o.Context = None,
+    references: o.References = None,
+    control: o.Control = None,
     human: o.Human = None,
     metric: o.MetricColumns = None,
     rater: o.Rater = None,
     lower: o.Lower = None,
+    higher: o.Higher = None,
     repeats: o.Repeats = "auto",
     encoding: o.Encoding = None,
     reader: o.Reader = None,
@@ -92,6 +93,7 @@ def command(
 
       nlgauge score big.jsonl -m bertscore -o scores.parquet --shard $SLURM_ARRAY_TASK_ID/8    (--array=1-8)
     """
+    from nlgauge.cli._data import load
     from nlgauge.data.card import card
     from nlgauge.engines import engine_of
     from nlgauge.scoring.aggregate import aggregate
@@ -103,12 +105,22 @@ def command(
     _check(out)
     chosen_engine, part = engine_of(engine, address), None if shard is None else Shard.parse(shard)
     asked = o.listed(metrics)
-    unread = {"--human": human, "--metric": metric, "--rater": rater, "--lower": lower, "--reader": reader}
+    unread = {
+        "--human": human,
+        "--metric": metric,
+        "--rater": rater,
+        "--lower": lower,
+        "--higher": higher,
+        "--reader": reader,
+    }
     unread["--repeats"] = None if repeats == "auto" else repeats
     if batch is None and (part or chosen_engine.far):
         batch = BATCH
     if size := _batch_size(file, batch, asked, [name for name, said in unread.items() if said]):
-        said = {"system": system, "input": input, "output": output, "references": references}
+        said = {
+            "system": system, "input": input, "output": output, "source": source, "context": context,
+            "references": references, "control": control,
+        }  # fmt: skip
         with _fraction() as tick:
             done = stream(
                 file, asked, out, batch=size, by=by, columns={k: v for k, v in said.items() if v}, encoding=encoding,
@@ -118,9 +130,10 @@ def command(
             o.tell([f"{lost} batches were begun again, because their worker or machine was lost"])
         _tell(file, asked, out, size, done, part, format)
         return
-    data = _load(
-        references, file=file, system=system, input=input, output=output, human=human, metric=metric, rater=rater,
-        lower=lower, repeats=repeats, encoding=encoding, reader=reader,
+    data = load(
+        {"file": file, "system": system, "input": input, "output": output, "source": source, "context": context,
+         "references": references, "control": control, "human": human, "metric": metric, "rater": rater, "lower": lower,
+         "higher": higher, "repeats": repeats, "encoding": encoding, "reader": reader}
     )  # fmt: skip
     o.tell(card(data, keep_people=True))
     chosen: list[Metric] = plan(data, asked) if asked else suggested(data)
@@ -191,19 +204,6 @@ def _tell(
 def written(out: Path) -> str:
     kept = "every line with its scores" if ".jsonl" in out.name else "row, system, input and the scores"
     return f"written: {out} ({kept})"
-
-
-def _load(references: str | None, **given: Any) -> Dataset:
-    import nlgauge as ng
-    from nlgauge.cli._data import load
-
-    if references is None:
-        return load(given)
-    lists = {"human": "human", "metric": "metrics", "lower": "lower"}
-    said: dict[str, Any] = {
-        lists.get(k, k): o.listed(v) if k in lists else v for k, v in given.items() if v is not None
-    }
-    return ng.load(said.pop("file"), references=references, **said)
 
 
 def _check(out: Path | None) -> None:

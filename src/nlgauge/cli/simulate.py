@@ -87,6 +87,7 @@ def command(
     metric: o.MetricColumns = None,
     rater: o.Rater = None,
     lower: o.Lower = None,
+    higher: o.Higher = None,
     seed: o.Seed = 0,
     format: o.Format = "table",
     out: o.Out = None,
@@ -109,7 +110,7 @@ def command(
     if (trials is not None and trials < 1) or redraws < 1:
         raise NlgaugeError("--trials and --redraws must be at least 1.")
     said = {"file": file, "system": system, "input": input, "output": None, "rater": rater, "encoding": None, "reader": None,
-            "lower": lower, "human": human, "metric": metric, "repeats": "auto"}  # fmt: skip
+            "lower": lower, "higher": higher, "human": human, "metric": metric, "repeats": "auto"}  # fmt: skip
     params = _fitted(said, o.listed(aspect), o.listed(metrics), keep_people) if file else _defaults()
     given: dict[str, Any] = {"N": systems, "M": inputs, "rho_sys": rho_sys, "mu_rho": mu_rho, "sigma_rho": sigma_rho,
              "scale_m": scale_metric, "scale_h": scale_human}  # fmt: skip

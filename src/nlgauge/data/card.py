@@ -33,6 +33,10 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
         if data.metrics
         else "no metric scores"
     )
+    if less := [m for m in data.metrics if m in data.lower]:
+        lines.append(
+            f"less is better: {_list(less)}; turned in every comparison (--higher NAME where more is, --lower NAME for others)"
+        )
     missing = {m: data.scores[m].null_count() + len(data) - data.scores.height for m in data.metrics}
     holes = {m: n for m, n in missing.items() if n}
     if holes:

@@ -13,6 +13,7 @@ from nlgauge.data.build import Repeats, build, is_number_column
 from nlgauge.data.catalogue import entries, load_set
 from nlgauge.data.columns import find_roles
 from nlgauge.data.dataset import Dataset
+from nlgauge.data.directions import lower_of
 from nlgauge.data.peek import Peek
 from nlgauge.data.rawtable import RawTable, from_object, read_table
 from nlgauge.errors import DataError, NameUnknown, NlgaugeError
@@ -22,7 +23,8 @@ Names = Mapping[str, str] | Sequence[str] | str | None
 
 
 def load(
-    source: Any,
+    data: Any,
+    /,
     *,
     system: str | None = None,
     input: str | None = None,
@@ -30,8 +32,12 @@ def load(
     human: Names = None,
     rater: str | None = None,
     metrics: Names = None,
+    source: str | None = None,
+    context: str | None = None,
     references: str | None = None,
+    control: str | None = None,
     lower: Iterable[str] = (),
+    higher: Iterable[str] = (),
     people: Iterable[str] | None = None,
     repeats: Repeats = "auto",
     encoding: str | None = None,
@@ -42,7 +48,8 @@ def load(
     """Read a file (CSV, TSV, JSONL, JSON, Parquet, also gzipped), a frame, a known layout or a published set by name.
 
     Columns are found by their names; say which is which where that fails. `human` and `metrics` are lists of columns,
-    or mappings from the name to use to the column. `lower` names metrics of which less is better.
+    or mappings from the name to use to the column. `lower` names metrics of which less is better, `higher` those of which
+    it is not, whatever their names say (ter, wer, perplexity … are known).
     Further options belong to the reader of a known layout, e.g. lp="en-de" (docs/formats.md).
 
     >>> import nlgauge as ng
@@ -51,26 +58,29 @@ def load(
     >>> ng.load(rows, name="mine")
     Dataset('mine': 2 systems × 2 inputs, 4 outputs, aspects ['coherence'], 0 raters, 1 metrics)
     """
-    said = {"system": system, "input": input, "output": output, "rater": rater, "references": references}
+    said = {"system": system, "input": input, "output": output, "source": source, "context": context, "references": references,
+            "control": control, "rater": rater}  # fmt: skip
     said = {role: column for role, column in said.items() if column is not None}
-    if isinstance(source, str | Path):
-        path = _path(source)
+    if isinstance(data, str | Path):
+        path = _path(data)
         if reader is not None and "(" in reader:  # mt-metrics-eval(lp='en-de')
             reader, more = parse_spec(reader)
             options |= more
-        set_name, set_options = _published(source)
+        set_name, set_options = _published(data)
         if set_name is not None:
             if said or human or metrics or reader:
                 raise DataError(f"{set_name}: a published set knows its columns; name none.")
-            return _finished(load_set(set_name, **{**set_options, **options}), name, lower, people)
+            return _finished(
+                load_set(set_name, **{**set_options, **options}), name, lower, higher, people, known=True
+            )
         if special := _special(path, reader, asked=bool(said or human or metrics)):
             if said or human or metrics:
                 raise DataError(
                     f"{path}: the reader '{reader}' finds the columns itself; name none, or use --reader table."
                 )
             asked = {"encoding": encoding, "repeats": None if repeats == "auto" else repeats}
-            data = _read(special, path, options | {k: v for k, v in asked.items() if v is not None})
-            return _finished(data, name, lower, people)
+            found = _read(special, path, options | {k: v for k, v in asked.items() if v is not None})
+            return _finished(found, name, lower, higher, people, known=getattr(special, "whole", False))
         _read_no(options)
         if not path.suffix and not path.exists():
             hint = registry.did_you_mean(str(path), [e.name for e in entries()])
@@ -81,12 +91,12 @@ def load(
         name = name or path.name
     else:
         _read_no(options)
-        table = from_object(source)
+        table = from_object(data)
         name = name or table.where.source
-    data = _understand(table, name, said, _mapping(human), _mapping(metrics), repeats)
+    found = _understand(table, name, said, _mapping(human), _mapping(metrics), repeats)
     return Dataset.of(
-        name, data.samples, ratings=data.ratings, scores=data.scores, persons=data.persons, people=people,
-        lower=_known(lower, data), notes=data.notes,
+        name, found.samples, ratings=found.ratings, scores=found.scores, persons=found.persons, people=people,
+        lower=lower_of(found.metrics, lower, higher, name), notes=found.notes,
     )  # fmt: skip
 
 
@@ -119,10 +129,13 @@ def _published(source: str | Path) -> tuple[str | None, dict[str, Any]]:
     return (found, options) if found in {e.name for e in entries()} else (None, {})
 
 
-def _finished(data: Dataset, name: str | None, lower: Iterable[str], people: Iterable[str] | None) -> Dataset:
-    """What the user says about a Dataset that a reader made."""
+def _finished(
+    data: Dataset, name: str | None, lower: Iterable[str], higher: Iterable[str], people: Iterable[str] | None, known: bool
+) -> Dataset:  # fmt: skip
+    """What the user says about a Dataset that a reader made. `known`: it says itself of which metrics less is better."""
     return replace(
-        data, name=name or data.name, lower=data.lower | set(_known(lower, data)),
+        data, name=name or data.name,
+        lower=lower_of(data.metrics, lower, higher, data.name, data.lower if known else None) | (data.lower - set(higher)),
         people=data.people if people is None else frozenset(people),
     )  # fmt: skip
 
@@ -179,7 +192,3 @@ def _mapping(names: Names) -> Mapping[str, str] | None:
     if isinstance(names, str):
         names = [names]
     return {name: name for name in names}
-
-
-def _known(lower: Iterable[str], data: Dataset) -> list[str]:
-    return list(data.only_metrics(list(lower)).metrics)

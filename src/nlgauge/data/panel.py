@@ -126,8 +126,15 @@ class Panel:
             )
         return np.stack(list(self.metrics.values()))
 
+    def label(self, metric: str) -> str:
+        """The name of a metric in a table; an arrow where less of it is better and its sign is turned."""
+        return f"{metric} ↓" if metric in self.lower else metric
+
     def oriented(self) -> Array:
-        """All metrics as K × N × M with more always better: those in `lower` change their sign."""
+        """All metrics as K × N × M with more always better: those in `lower` change their sign.
+
+        The one place where they do: whatever compares metrics with people or with each other starts from here.
+        """
         signs = np.array([-1.0 if name in self.lower else 1.0 for name in self.metrics])
         return np.asarray(self.stacked() * signs[:, None, None])
 

@@ -13,6 +13,7 @@ import polars as pl
 from nlgauge.data.build import is_number_column
 from nlgauge.data.columns import ASIDE, NAMES, SETS, plain
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.directions import lower_by_name
 from nlgauge.errors import DataError
 from nlgauge.writing import whole
 
@@ -62,8 +63,13 @@ def _lost(data: Dataset, named: bool) -> list[str]:
         lost.append("that a rater's name does not stand for one person throughout")
     if data.rated_by != "people":
         lost.append(f"that the ratings were made by {data.rated_by}")
-    if data.lower:
-        lost.append(f"that less is better for {', '.join(sorted(data.lower))} (say --lower when you read it)")
+    if untold := sorted(m for m in data.metrics if (m in data.lower) != lower_by_name(m)):
+        words = {True: "less", False: "more"}
+        lost += [
+            f"that {word} is better for {', '.join(some)} (say --{'lower' if less else 'higher'} when you read it)"
+            for less, word in words.items()
+            if (some := [m for m in untold if (m in data.lower) is less])
+        ]
     return lost
 
 

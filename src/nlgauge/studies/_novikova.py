@@ -32,6 +32,13 @@ def medians(sources: Sources) -> Dataset:
     return sources(SET).only_metrics(list(METRICS.values()))
 
 
+def unturned(sources: Sources) -> Dataset:
+    """The same with every sign as it comes: the paper prints TER's correlations negative (but for its Table 13)."""
+    from dataclasses import replace
+
+    return replace(medians(sources), lower=frozenset())
+
+
 def half_points(data: Dataset) -> Dataset:
     """Scores on the half points from 1 to 6 that medians of ratings have: eleven bins of equal width over all outputs."""
     import polars as pl

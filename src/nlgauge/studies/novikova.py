@@ -22,6 +22,7 @@ from nlgauge.studies._novikova import (
     half_points,
     medians,
     stars,
+    unturned,
 )
 from nlgauge.table import Table
 
@@ -68,7 +69,7 @@ def table_3(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     types = {"word-based": list(WORD.values()), "grammar-based": list(GRAMMAR.values())}
-    data = medians(sources)
+    data = unturned(sources)
     every = by_key(split(data, by=["dataset", "system"]), "aspect", "dataset", "system", "metric")
     for group, part in data.by("dataset", "system"):
         for aspect in ASPECTS:
@@ -110,7 +111,7 @@ def table_8(sources: Sources) -> Ours:
 
 @study("004", "9", title="Spearman by data set and system", sets=SETS, tolerance=0.01)
 def table_9(sources: Sources) -> Ours:
-    table = split(medians(sources), by=["dataset", "system"])
+    table = split(unturned(sources), by=["dataset", "system"])
     columns = ("dataset", "system", "aspect", "metric")
     reasons: dict[Key, str] = {(*place, "RE"): RULE for place in OTHER_SIGN}
     reasons["BAGEL", "TGEN", "naturalness", "RE"] = (
@@ -143,7 +144,7 @@ def table_13(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     tests: dict[Key, float] = {}
     plain: dict[Key, float] = {}
-    data = medians(sources).only_metrics(list(WORD.values()))
+    data = unturned(sources).only_metrics(list(WORD.values()))
     for aspect in ASPECTS:
         table = quality_bins(half_points(data).panel(aspect), cuts=(2, 5), draws=0)
         values |= by_key(table, "aspect", "bin", "metric")
@@ -168,7 +169,7 @@ def table_13(sources: Sources) -> Ours:
 
 @study("004", "14", title="Spearman for inform and other MRs", sets=SETS, tolerance=0.01)
 def table_14(sources: Sources) -> Ours:
-    table = split(medians(sources), by="mr_type=inform")
+    table = split(unturned(sources), by="mr_type=inform")
     columns = ("aspect", "mr_type=inform", "metric")
     return Ours(
         by_key(table, *columns),
@@ -180,7 +181,7 @@ def table_14(sources: Sources) -> Ours:
 
 
 def _split(sources: Sources, table: str, by: list[str], columns: tuple[str, ...]) -> Ours:
-    found = split(medians(sources), by=by)
+    found = split(unturned(sources), by=by)
     return Ours(by_key(found, *columns), notes=[stars(table, by_key(found, *columns, value="significant"))])
 
 

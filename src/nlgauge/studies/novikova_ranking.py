@@ -21,7 +21,7 @@ from nlgauge.data.catalogue.bagel import FOLDER
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError
 from nlgauge.studies import Key, Ours, Sources, study
-from nlgauge.studies._novikova import ASPECTS, METRICS, SET, WORD, by_key, half_points, medians
+from nlgauge.studies._novikova import ASPECTS, METRICS, SET, WORD, by_key, half_points, medians, unturned
 from nlgauge.table import Table
 
 TABLE_12 = [*WORD.values(), METRICS["RE"]]
@@ -95,7 +95,7 @@ def table_5(sources: Sources) -> Ours:
 
 @study("004", "6", title="best correlation of this paper, beside other papers", sets=[SET], tolerance=0.01)
 def table_6(sources: Sources) -> Ours:
-    found = by_key(split(medians(sources), by=["dataset", "system"]), "aspect", "metric", "part")
+    found = by_key(split(unturned(sources), by=["dataset", "system"]), "aspect", "metric", "part")
     wps = max(v for (aspect, metric, _), v in found.items() if (aspect, metric) == (ASPECTS[0], "wps"))
     prs = max(abs(v) for (aspect, metric, _), v in found.items() if aspect != ASPECTS[0] and metric == "prs")
     return Ours(

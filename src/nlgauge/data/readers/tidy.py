@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.directions import lower_by_name
 from nlgauge.data.peek import Peek
 from nlgauge.data.records import Record, read_records, shown
 from nlgauge.data.tidy import RESERVED, VERSION, parse_type
@@ -23,6 +24,8 @@ PREFERRED = ("first", "second", "tie")
 @register("reader", "tidy")
 class Tidy:
     """NLGauge's own JSON lines: a header, a line per output with ratings and scores, one per comparison."""
+
+    whole = True  # of which metrics less is better stands in the file
 
     @staticmethod
     def recognises(peek: Peek) -> bool:
@@ -62,6 +65,7 @@ def _with_facts(data: Dataset, header: Record) -> Dataset:
         facts[field.name] = (
             type(now)(_names(header, field.name)) if listed else header.maybe(field.name, type(now))
         )
+    facts.setdefault("lower", frozenset(filter(lower_by_name, data.metrics)))  # a header written by hand
     return replace(data, **facts)
 
 

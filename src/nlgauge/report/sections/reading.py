@@ -50,11 +50,7 @@ def _words(rows: Sequence[Row]) -> str:
     often = [s for s in dict.fromkeys(r["system"] for r in rows) if sum(r["system"] == s for r in rows) > 1]
     widest = max(rows, key=lambda r: abs(r["gap"]))
     who = "above" if widest["gap"] > 0 else "below"
-    more = (
-        f" {some(often)} {'is' if len(often) == 1 else 'are'} among them more than once."
-        if often
-        else ""
-    )
+    more = f" {some(often)} {'is' if len(often) == 1 else 'are'} among them more than once." if often else ""
     return (
         f"Furthest apart: {widest['system']} on {widest['input']} ({widest['aspect']}), which {name} puts {two(abs(widest['gap']))} {who} people's place "
         f"(places run from 0, worst, to 1, best).{more}"
