@@ -15,11 +15,13 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from nlgauge.data.build import Repeats, build, is_number_column, numbers
+from nlgauge.data.build import Repeats, build
 from nlgauge.data.columns import Roles, find_roles
 from nlgauge.data.dataset import Dataset
+from nlgauge.data.keys import with_input
 from nlgauge.data.rawtable import RawTable, Where, from_object
 from nlgauge.data.records import option_numbers, shown
+from nlgauge.data.values import numbers
 from nlgauge.errors import DataError
 
 NOBODY = "\0nobody"  # cannot be anybody's name
@@ -118,24 +120,15 @@ def dataset_of(
     table = from_object([{key: _spoken(value) for key, value in row.items()} for row in rows])
     table = RawTable(table.frame, Where(str(path), word, places.__getitem__))
     frame = table.frame
-    numeric = [c for c in frame.columns if c in (human or {}).values() or is_number_column(frame[c])]
-    lists = [c for c, t in frame.schema.items() if t.is_nested()]
     known: dict[str, str | None] = {role: c for role, c in (said or {}).items() if c in frame.columns}
     known |= dict.fromkeys(("rater", "aspect", "metric"))  # a field 'user' is not who annotated
-    roles = find_roles(frame.columns, numeric, lists, known, human, metrics, str(path))
+    roles = find_roles(table, known, human, metrics)
     if ratings:
-        table, roles = _with_ratings(table, _without_row_numbers(frame, roles), ratings)
+        table, roles = _with_ratings(table, with_input(table, roles), ratings)
     data = build(table, roles, path.name, repeats)
     rated = _nobody(data.ratings)
     known_raters = rated["rater"].null_count() < rated.height
     return replace(data, ratings=rated, persons=persons and known_raters, notes=(*data.notes, *notes))
-
-
-def _without_row_numbers(frame: pl.DataFrame, roles: Roles) -> Roles:
-    """An id that counts rows cannot say which systems' outputs belong together; the source can."""
-    counts = roles.input in ("id", "i", "ID") and frame[roles.input].n_unique() == frame.height
-    several = roles.system is not None and frame[roles.system].n_unique() > 1
-    return replace(roles, input=None) if counts and several and (roles.source or roles.context) else roles
 
 
 def _with_ratings(table: RawTable, roles: Roles, ratings: Sequence[Rating]) -> tuple[RawTable, Roles]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from collections.abc import Iterable
@@ -10,136 +9,40 @@ from typing import Any, Literal
 
 import polars as pl
 
-from nlgauge.data.columns import NAMES, Roles, plain
+from nlgauge.data.columns import Roles
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.keys import ambiguous, inputs, label, shared, systems, with_input
+from nlgauge.data.means import means_by
 from nlgauge.data.rawtable import RawTable
+from nlgauge.data.values import is_number_list, numbers
+from nlgauge.data.vocabulary import NAMES, plain
 from nlgauge.errors import DataError
 
 Repeats = Literal["auto", "number", "mean"]
-BLANKS = ["", "na", "n/a", "nan", "none", "null", "-", "?", ".", "<na>", "#n/a"]
 ROW = "__row__"
-
-
-def is_number_column(series: pl.Series) -> bool:
-    """Mostly numbers? A column of numbers with a stray word is still a number column: the word is then an error."""
-    if series.dtype.is_numeric():
-        return series.null_count() < len(series)
-    if series.dtype != pl.String:
-        return isinstance(series.dtype, pl.List) and series.dtype.inner.is_numeric()  # type: ignore[union-attr]
-    filled = _blank_to_null(series).drop_nulls()
-    parsed = filled.cast(pl.Float64, strict=False).drop_nulls()
-    return len(parsed) > 0 and len(parsed) >= 0.8 * len(filled)
-
-
-def _blank_to_null(series: pl.Series) -> pl.Series:
-    stripped = series.str.strip_chars()
-    return stripped.set(stripped.str.to_lowercase().is_in(BLANKS), None)
-
-
-def numbers(table: RawTable, column: str) -> pl.Series:
-    """The column as floats, null where missing; a word among numbers is refused with its line."""
-    series = table.frame[column]
-    if series.dtype == pl.String:
-        clean = _blank_to_null(series)
-        values = clean.cast(pl.Float64, strict=False)
-        if (
-            (bad := (values.is_null() & clean.is_not_null()).arg_max()) is not None
-            and clean[bad] is not None
-            and values[bad] is None
-        ):
-            found = series[bad] if len(series[bad]) < 40 else series[bad][:37] + "..."
-            hint = (
-                " Use a decimal point." if found.count(",") == 1 and found.replace(",", "").isdigit() else ""
-            )
-            raise DataError(
-                f"{table.where.at(bad, column)}: found '{found}', expected a number (or leave it empty).{hint}"
-            )
-        series = values
-    elif not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
-        raise DataError(f"{table.where.at(None, column)}: found {series.dtype}, expected numbers.")
-    series = series.cast(pl.Float64).fill_nan(None)
-    return series.set(series.is_infinite().fill_null(False), None)
 
 
 def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -> Dataset:
     """Everything that a table says, as tidy frames keyed by (system, input)."""
+    roles = with_input(table, roles)
     notes: list[str] = []
     frame = table.frame.select(pl.int_range(pl.len()).alias(ROW))
     frame = frame.with_columns(
-        _system(table, roles, notes), _input(table, roles, notes), *_texts(table, roles)
+        systems(table, roles, notes), inputs(table, roles, notes), *_texts(table, roles)
     )
+    if repeats == "auto" and not (roles.aspect or roles.metric) and (why := ambiguous(table, roles, frame)):
+        raise DataError(why)
+    notes += shared(frame, table, roles)
     frame = frame.with_columns(table.frame[c] for c in (*roles.sets, *roles.aside) if c not in frame.columns)
     metrics = [numbers(table, column).alias(metric) for metric, column in roles.metrics.items()]
     ratings = _rating_columns(table, roles)
     frame = _number_repeats(frame, table, roles, repeats, metrics, ratings, notes)
-    scores = _one_value_a_sample(frame, metrics, table, roles, repeats)
+    scores = _one_value_a_sample(frame, metrics, table, roles, repeats, notes)
     if roles.metric and roles.score:
-        scores = _pivot_scores(frame, table, roles)
+        scores = _pivot_scores(frame, table, roles, repeats, notes)
     long, persons = _ratings(frame, table, roles, ratings, notes)
     samples = frame.unique(KEY, keep="first", maintain_order=True).drop(ROW)
     return Dataset.of(name, samples, ratings=long, scores=scores, persons=persons, notes=notes)
-
-
-# --- keys ---------------------------------------------------------------------------------------------------------
-
-
-def _system(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
-    if roles.system is None:
-        notes.append("no system column: all rows are read as one system")
-        return pl.Series("system", ["system"] * table.frame.height)
-    return _label(table, roles.system).alias("system")
-
-
-def _input(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
-    several = roles.system is not None and table.frame[roles.system].n_unique() > 1
-    column, given = roles.input, roles.source or roles.context
-    if (
-        column in ("id", "i", "ID")
-        and several
-        and given
-        and table.frame[column].n_unique() == table.frame.height
-    ):
-        column = None  # a row number: it cannot say which outputs belong together
-    if column is not None:
-        inputs = _label(table, column)
-    elif given is not None and table.frame[given].dtype == pl.String:
-        notes.append(f"no input column: outputs with the same '{given}' belong to one input")
-        inputs = table.frame[given].fill_null("").map_elements(_short, return_dtype=pl.String)
-    elif not several:
-        inputs = pl.Series([str(i) for i in range(table.frame.height)])
-        notes.append("no input column: every row is its own input")
-    else:
-        raise DataError(
-            f"{table.where.at()}: no column says which input an output belongs to, and there are several systems; "
-            f"name it with --input. Columns found: {', '.join(table.frame.columns)}."
-        )
-    for name in roles.sets:
-        if table.frame[name].n_unique() > 1:
-            inputs = table.frame[name].cast(pl.String).fill_null("") + ": " + inputs
-            notes.append(
-                f"several data sets in column '{name}' (their inputs are kept apart; --by {name} splits them)"
-            )
-    return inputs.alias("input")
-
-
-def _label(table: RawTable, column: str) -> pl.Series:
-    series = table.frame[column]
-    if series.dtype.is_nested():
-        raise DataError(f"{table.where.at(None, column)}: found lists, expected a name.")
-    if series.dtype.is_float() and ((series == series.round()) & (series.abs() < 2**53)).all():
-        series = series.cast(pl.Int64)
-    text = series.cast(pl.String).str.strip_chars()
-    missing = (text.is_null() | (text == "")).arg_true()
-    if len(missing):
-        raise DataError(f"{table.where.at(missing[0], column)}: is empty, expected a name.")
-    return text
-
-
-def _short(text: str) -> str:
-    """A text as a key: itself when short, otherwise its beginning and a hash."""
-    if len(text) <= 80:
-        return text
-    return f"{text[:60]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def _texts(table: RawTable, roles: Roles) -> list[pl.Series]:
@@ -239,7 +142,12 @@ def _number_repeats(
 
 
 def _one_value_a_sample(
-    frame: pl.DataFrame, metrics: list[pl.Series], table: RawTable, roles: Roles, repeats: Repeats
+    frame: pl.DataFrame,
+    metrics: list[pl.Series],
+    table: RawTable,
+    roles: Roles,
+    repeats: Repeats,
+    notes: list[str],
 ) -> pl.DataFrame:
     """Metric values per sample; rows of several raters must repeat the same value."""
     values = frame.select(ROW, *KEY).with_columns(metrics)
@@ -248,7 +156,11 @@ def _one_value_a_sample(
         return values.drop(ROW)
     grouped = values.group_by(KEY, maintain_order=True)
     if repeats == "mean":
-        return grouped.agg(pl.col(names).mean())
+        if names and not roles.rater:
+            notes.append(
+                f"{values.height - values.select(KEY).n_unique()} rows repeat a system and input: the means of their scores are used"
+            )
+        return means_by(values, KEY, names)
     if names:
         spread = grouped.agg(
             (pl.col(names).max() - pl.col(names).min()) > 1e-9 * pl.col(names).abs().max(), pl.col(ROW)
@@ -265,12 +177,36 @@ def _one_value_a_sample(
     return grouped.agg(pl.col(names).drop_nulls().first())
 
 
-def _pivot_scores(frame: pl.DataFrame, table: RawTable, roles: Roles) -> pl.DataFrame:
+def _pivot_scores(
+    frame: pl.DataFrame, table: RawTable, roles: Roles, repeats: Repeats, notes: list[str]
+) -> pl.DataFrame:
+    """Long scores as columns; one metric gives one value to one output."""
     assert roles.metric and roles.score
-    long = frame.select(KEY).with_columns(
+    long = frame.select(ROW, *KEY).with_columns(
         table.frame[roles.metric].cast(pl.String).alias("metric"), numbers(table, roles.score).alias("value")
     )
-    return long.drop_nulls("metric").pivot("metric", index=KEY, values="value", aggregate_function="mean")
+    long = long.drop_nulls("metric")
+    keys = [*KEY, "metric"]
+    twice = long.height - long.select(keys).n_unique()
+    if twice and repeats == "auto":
+        groups = (
+            long.drop_nulls("value").group_by(keys, maintain_order=True).agg(pl.col("value"), pl.col(ROW))
+        )
+        apart = groups.filter(pl.col("value").list.n_unique() > 1)
+        if apart.height:
+            row = apart.row(0, named=True)
+            other = next(i for i, v in enumerate(row["value"]) if v != row["value"][0])
+            raise DataError(
+                f"{table.where.at(row[ROW][other], roles.score)}: system '{row['system']}', input '{row['input']}', metric "
+                f"'{row['metric']}' has another value in {table.where.word} {table.where.line_of(row[ROW][0])} "
+                f"({row['value'][other]:g}, before {row['value'][0]:g}); to average, --repeats mean."
+            )
+    if twice:
+        notes.append(
+            f"{twice} scores repeat the same output and metric: {'their mean is used' if repeats != 'auto' else 'they count once'}"
+        )
+        long = means_by(long, keys, ["value"])
+    return long.pivot("metric", index=KEY, values="value")
 
 
 # --- ratings ------------------------------------------------------------------------------------------------------
@@ -282,12 +218,8 @@ def _rating_columns(table: RawTable, roles: Roles) -> list[tuple[str, str | None
         (aspect, rater, numbers(table, column))
         for aspect, pairs in roles.human.items()
         for rater, column in pairs
-        if not _is_number_list(table.frame[column])
+        if not is_number_list(table.frame[column])
     ]
-
-
-def _is_number_list(series: pl.Series) -> bool:
-    return isinstance(series.dtype, pl.List) and series.dtype.inner.is_numeric()
 
 
 def _ratings(
@@ -299,7 +231,7 @@ def _ratings(
 ) -> tuple[pl.DataFrame, bool]:
     """All ratings, long; and whether a rater's name is one person throughout."""
     keys = frame.select(KEY)
-    persons = roles.rater is not None
+    persons = roles.rater is not None or roles.persons
     rater = _rater(table, roles.rater)
     parts: list[pl.DataFrame] = []
 
@@ -319,7 +251,7 @@ def _ratings(
         add(aspect, rater if who is None else who, value)
     for aspect, pairs in roles.human.items():
         for _, column in pairs:
-            if _is_number_list(table.frame[column]):
+            if is_number_list(table.frame[column]):
                 lists = keys.with_columns(table.frame[column].alias("value"), pl.lit(aspect).alias("aspect"))
                 lists = lists.explode("value", empty_as_null=True, keep_nulls=True)
                 slot = pl.int_range(pl.len()).over(KEY) + 1
@@ -341,7 +273,7 @@ def _ratings(
 
 
 def _rater(table: RawTable, column: str | None) -> pl.Series | None:
-    return None if column is None else _label(table, column)
+    return None if column is None else label(table, column)
 
 
 def _settle(long: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
@@ -353,7 +285,7 @@ def _settle(long: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     twice = long.height - long.select(keyed).n_unique()
     if twice:
         notes.append(f"{twice} ratings repeat the same rater, output and aspect: their mean is used")
-        long = long.group_by(keyed, maintain_order=True).agg(pl.col("value").mean())
+        long = means_by(long, keyed, ["value"])
     return long
 
 

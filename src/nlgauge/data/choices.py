@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from nlgauge.data.answers import turn_text
-from nlgauge.data.columns import NAMES, SETS, plain
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.means import means_by
 from nlgauge.data.records import Record
+from nlgauge.data.vocabulary import NAMES, SETS, plain
 from nlgauge.errors import DataError
 
 FIRST, SECOND, TIE = "first", "second", "tie"
@@ -194,7 +195,7 @@ class Choices:
         keyed = [*KEY, "aspect", "rater"]
         if twice := ratings.height - ratings.select(keyed).n_unique():
             notes.append(f"{twice} ratings repeat the same rater, output and aspect: their mean is used")
-            ratings = ratings.group_by(keyed, maintain_order=True).agg(pl.col("value").mean())
+            ratings = means_by(ratings, keyed, ["value"])
         comparisons = pl.DataFrame(self.choices, schema=Dataset.COMPARISONS, orient="row")
         known = comparisons["rater"].null_count() < comparisons.height
         return Dataset.of(

@@ -1,6 +1,6 @@
-"""Which column means what: found by name, or said by the user.
+"""Which column means what: found by name and content, or said by the user.
 
-The rules stand here as data, so that `nlgauge` can print what it understood and a reader of this page can see why.
+The words stand in `vocabulary`; `Roles.why` keeps the reason of every choice, for `nlgauge check` and the card.
 """
 
 from __future__ import annotations
@@ -9,148 +9,30 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import polars as pl
+
+from nlgauge.data.rating_columns import Columns, people_columns
+from nlgauge.data.rawtable import RawTable
+from nlgauge.data.values import is_number_list, numbers_in
+from nlgauge.data.vocabulary import (
+    ASIDE,
+    METRIC_PREFIX,
+    NAMES,
+    NUMBERED,
+    PROGRAMS,
+    REFERENCES,
+    SCORES_PREFIX,
+    SETS,
+    SOFT,
+    plain,
+    tokens,
+)
 from nlgauge.errors import DataError
 from nlgauge.registry import did_you_mean
 
-# In order of preference; compared after lower-casing and dropping everything but letters and digits.
-NAMES: dict[str, tuple[str, ...]] = {
-    "system": ("system", "systemid", "systemname", "sys", "model", "modelid", "modelname", "team", "generator", "mt",
-               "summarizer", "systemorigincolutterance"),
-    "input": ("input", "inputid", "segid", "seg", "segment", "segmentid", "docid", "doc", "documentid", "sampleid",
-              "itemid", "item", "articleid", "contextid", "promptid", "promptidx", "questionid", "sourceid", "mrid",
-              "inputindexorigincolsystem", "docindex", "exampleid", "instanceid", "topicid", "id", "i"),
-    "output": ("output", "systemoutput", "hypothesis", "hyp", "candidate", "response", "generated", "generation",
-               "generatedtext", "prediction", "decoded", "systemsummary", "syssumm", "sysref", "summary", "story",
-               "translation", "target", "outputtext", "text", "answer"),
-    "source": ("source", "src", "sourcetext", "article", "document", "original", "mr", "meaningrepresentation",
-               "prompt", "prefix", "question", "triples", "instruction"),
-    "context": ("context", "fact", "facts", "knowledge", "persona", "history", "dialoguehistory"),
-    "control": ("control", "attribute", "targetstyle", "topic", "sentiment"),
-    "rater": ("rater", "raterid", "annotator", "annotatorid", "annotatorname", "annotators", "worker", "workerid", "judge", "judgeid",
-              "expert", "coder", "user", "userid"),
-    "aspect": ("aspect", "dimension", "criterion", "criteria"),
-    "rating": ("rating", "humanscore", "humanrating", "value", "score", "label"),
-    "metric": ("metric", "metricname", "evaluator"),
-    "score": ("metricscore", "metricvalue", "score", "value"),
-}  # fmt: skip
-REFERENCES = re.compile(r"^(references?|refs?|ref_?summs?|gold|golds?|target_?ref\w*)([ _.-]?\w{0,2})$", re.I)
-# Several data sets in one file: their inputs must not be mixed.
-SETS = ("dataset", "subset", "corpus", "lp", "langpair", "languagepair", "lang", "language", "task")
-ASPECTS = frozenset(
-    [
-        "coherence",
-        "coherent",
-        "consistency",
-        "consistent",
-        "fluency",
-        "fluent",
-        "relevance",
-        "relevant",
-        "informativeness",
-        "informative",
-        "naturalness",
-        "natural",
-        "quality",
-        "overall",
-        "engagingness",
-        "engaging",
-        "engagement",
-        "groundedness",
-        "grounded",
-        "understandability",
-        "understandable",
-        "maintainscontext",
-        "useknowledge",
-        "usesknowledge",
-        "interestingness",
-        "interesting",
-        "adequacy",
-        "grammaticality",
-        "grammar",
-        "readability",
-        "correctness",
-        "datacoverage",
-        "coverage",
-        "textstructure",
-        "empathy",
-        "surprise",
-        "complexity",
-        "factuality",
-        "faithfulness",
-        "accuracy",
-        "helpfulness",
-        "harmlessness",
-        "preservation",
-        "contentpreservation",
-        "meaning",
-        "simplicity",
-        "styletransferintensity",
-        "mqm",
-        "da",
-        "dasqm",
-        "esa",
-        "pyramid",
-        "pyr",
-        "responsiveness",
-        "resp",
-        "litepyramidrecall",
-        "attributerelevance",
-        "appropriateness",
-        "humanlikeness",
-        "sensibleness",
-        "specificity",
-        "diversity",
-        "creativity",
-        "toxicity",
-        "conciseness",
-        "completeness",
-        "constructedquality",
-        "satisfaction",
-        "clarity",
-        "repetitiveness",
-        "nonredundancy",
-        "focus",
-        "structureandcoherence",
-        "referentialclarity",
-        "semanticadequacy",
-        "mqmavgscore",
-    ]
-)
-HUMAN_PREFIX = re.compile(
-    r"^(human(?:s|_?mean|_?scores?|_?ratings?)?|h|ratings?|annotations?|released_mean|gold_scores?)[:._ ]+(?=\S)|^human(?=[A-Z])",
-    re.I,
-)
-METRIC_PREFIX = re.compile(
-    r"^(metrics?\w*|m|auto|automatic|predict(?:ed)?_?scores?|predictions?|metric_scores?)[:._ ]+(?=\S)", re.I
-)
-SCORES_PREFIX = re.compile(r"^(scores?)[:._ ]+(?=\S)", re.I)
-ASIDE = re.compile(
-    r"^(|row|index|idx|unnamed.*|no|number|line|position|seed|size|n_.*|num_.*|_.*|.*_?(id|idx|index))$", re.I
-)
-AFFIXES = frozenset(
-    [
-        "avg",
-        "average",
-        "mean",
-        "median",
-        "human",
-        "humans",
-        "rating",
-        "ratings",
-        "score",
-        "scores",
-        "annotation",
-        "annotations",
-        "annotator",
-        "rater",
-        "likert",
-        "gold",
-    ]
-)
-RATER_SUFFIX = re.compile(
-    r"^(?P<aspect>.*?[^\W\d_])(?:[ _.-]+(?:rater|annotator|expert|judge|r|a|ann))?[ _.-]*(?P<rater>\d{1,2})$",
-    re.I,
-)
+SAID = "said by you"
+NAMED = "by its name"
+LABEL = 60  # letters that a name has at most
 
 
 @dataclass(frozen=True)
@@ -173,49 +55,66 @@ class Roles:
     human: Mapping[str, tuple[tuple[str | None, str], ...]] = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
-
-
-def plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    persons: bool = False  # raters in columns have names
+    why: Mapping[str, str] = field(default_factory=dict)  # of each column
+    guesses: tuple[str, ...] = ()  # lines for the card
 
 
 def find_roles(
-    columns: Sequence[str],
-    numeric: Iterable[str],
-    lists: Iterable[str],
+    table: RawTable,
     said: Mapping[str, str | None],
-    human: Mapping[str, str] | None,
-    metrics: Mapping[str, str] | None,
-    source: str,
+    human: Mapping[str, Columns] | Sequence[str] | None = None,
+    metrics: Mapping[str, str] | Sequence[str] | None = None,
 ) -> Roles:
     """Roles of the columns; `said`, `human` and `metrics` are the user's words and win over names."""
-    numbers, many = set(numeric), set(lists)
-    for name in [*said.values(), *(human or {}).values(), *(metrics or {}).values()]:
-        if name is not None and name not in columns:
+    columns = table.frame.columns
+    human, more_human = _asked(human, columns)
+    found_metrics, more_metrics = _asked(metrics, columns)
+    metrics = None if found_metrics is None else _single(found_metrics)
+    asked = [c for cs in [*(human or {}).values(), *(metrics or {}).values()] for c in _several(cs)]
+    known = set(columns)
+    for name in [*said.values(), *asked]:
+        if name is not None and name not in known:
             raise DataError(
-                f"{source}: no column '{name}'.{did_you_mean(name, columns)} Columns found: {', '.join(columns)}."
+                f"{table.where.source}: no column '{name}'.{did_you_mean(name, columns)} "
+                f"Columns found: {listed(columns)}."
             )
+    many = {c for c, t in table.frame.schema.items() if t.is_nested()}
+    numbers = {c for c in columns if c in asked or is_number(table, c)}
     taken: dict[str, str] = {role: name for role, name in said.items() if name}
-    used = {*taken.values(), *(human or {}).values(), *(metrics or {}).values()}
+    used = {*taken.values(), *asked}
+    why = dict.fromkeys(used, SAID)
+    names = _Names(columns)
     for role in ("system", "input", "output", "source", "context", "control", "rater", "aspect", "metric"):
-        if role not in said:
-            # A number can name a system, an input or a rater, but not be a text; a list can be a text, but not a name.
-            key = role in ("system", "input", "rater", "aspect", "metric")
-            # A judge with numbers is a model that scores, not the name of a rater.
-            scores = {c for c in numbers if plain(c) == "judge"} if role == "rater" else set()
-            barred = used | scores | (many if key else numbers)
-            found = _first(NAMES[role], [c for c in columns if c not in barred])
-            if found and (role in ("system", "input", "rater") or found not in numbers):
-                taken[role] = found
-                used.add(found)
+        if role in said:
+            continue
+        # A number can name a system, an input or a rater, but not be a text; a list can be a text, but not a name.
+        key = role in ("system", "input", "rater", "aspect", "metric")
+        for column in names.of([*NAMES[role], *SOFT.get(role, ()), *(NUMBERED if role == "input" else ())]):
+            if column in used or column in (many if key else numbers):
+                continue
+            if column in numbers and role not in ("system", "input", "rater"):
+                continue
+            if role == "rater" and plain(column) == "judge" and column in numbers:
+                continue  # a judge with numbers is a model that scores, not the name of a rater
+            if role == "input" and plain(column) in NUMBERED and column not in numbers:
+                continue
+            if plain(column) in SOFT.get(role, ()) and not is_label(table.frame[column]):
+                continue
+            taken[role] = column
+            used.add(column)
+            why[column] = NAMED
+            break
     long_ratings = "aspect" in taken or said.get("rating") is not None
     for role, on in (
         ("rating", long_ratings and human is None),
         ("score", "metric" in taken and not long_ratings),
     ):
-        if on and role not in said and (found := _first(NAMES[role], [c for c in columns if c not in used])):
+        found = next((c for c in names.of(NAMES[role]) if c not in used), None)
+        if on and role not in said and found:
             taken[role] = found
             used.add(found)
+            why[found] = NAMED
     if "score" not in taken:
         used.discard(taken.pop("metric", ""))
     if "rating" not in taken:
@@ -226,75 +125,128 @@ def find_roles(
     used.update(references)
     sets = tuple(c for c in columns if c not in used and c not in many and plain(c) in SETS)
     used.update(sets)
+    why.update({c: NAMED for c in (*references, *sets) if c not in why})
     free = [c for c in columns if c in numbers and c not in used]
-    people = (
-        _human_columns(free, "rating" in taken)
-        if human is None
-        else {a: ((None, c),) for a, c in human.items()}
-    )
-    of_people = {c for pairs in people.values() for _, c in pairs}
-    rest = [c for c in free if c not in of_people]
-    if metrics is None:
-        rest = [c for c in rest if c not in many and not ASIDE.match(c)]
-        metrics = {METRIC_PREFIX.sub("", SCORES_PREFIX.sub("", c)): c for c in rest}
-        if len(metrics) < len(rest):  # two prefixes, one name: keep them apart
-            metrics = {c: c for c in rest}
-    aside = tuple(c for c in columns if c not in used | of_people | set(metrics.values()))
-    return Roles(**taken, references=references, sets=sets, human=people, metrics=dict(metrics), aside=aside)
+    people = people_columns(table, free, "rating" in taken, human, more_human)
+    why |= people.why
+    of_people = {c for pairs in people.human.values() for _, c in pairs}
+    if metrics is None or more_metrics:
+        rest = [
+            c
+            for c in free
+            if c not in of_people and c not in people.aside and not _unfit(table, c, c in many)
+        ]
+        why |= dict.fromkeys(rest, "a number, and of no other role")
+        metrics = {**_metric_names(rest), **(metrics or {})}
+    why |= {c: SAID for c in metrics.values() if c in asked}
+    used |= of_people | set(metrics.values())
+    aside = tuple(c for c in columns if c not in used)
+    for column in aside:
+        reason = people.aside.get(column) or _unfit(table, column, column in many)
+        why[column] = reason or (
+            "not among those you named" if column in numbers else "a text without a role"
+        )
+    return Roles(
+        **taken, references=references, sets=sets, human=people.human, metrics=metrics, aside=aside, persons=people.persons,
+        why=why, guesses=tuple(people.guesses),
+    )  # fmt: skip
 
 
-def _first(names: Sequence[str], columns: Sequence[str]) -> str | None:
-    for name in names:
-        for column in columns:
-            if plain(column) == name or (plain(column.rsplit(".", 1)[-1]) == name and "." in column):
-                return column
-    return None
+def _metric_names(columns: Sequence[str]) -> dict[str, str]:
+    names = {METRIC_PREFIX.sub("", SCORES_PREFIX.sub("", c)): c for c in columns}
+    if len(names) < len(columns):  # two prefixes, one name: keep them apart
+        return {c: c for c in columns}
+    return names
 
 
-def _human_columns(columns: Sequence[str], long: bool) -> dict[str, tuple[tuple[str | None, str], ...]]:
-    """Aspect -> columns. `coherence_1`, `coherence_2` are two raters of one aspect."""
-    if long:
-        return {}
-    # `avg_fluency_rating` is taken for a rating only where nothing is named more plainly.
-    named = _plainly_human(columns) or {c: name for c in columns if (name := _loosely_human(c))}
-    stems: dict[str, list[tuple[str, str]]] = {}
-    for column in columns:
-        name = named.get(column, column)
-        if match := RATER_SUFFIX.match(name):
-            stem = match["aspect"]
-            if column in named or plain(stem) in ASPECTS:
-                stems.setdefault(stem, []).append((match["rater"], column))
-    people: dict[str, tuple[tuple[str | None, str], ...]] = {}
-    several = {stem: pairs for stem, pairs in stems.items() if len(pairs) > 1}
-    raters = {c for pairs in several.values() for _, c in pairs}
-    for column, name in named.items():
-        if column not in raters and name not in several:
-            people[name] = (*people.get(name, ()), (None, column))
-    for stem, pairs in several.items():
-        people[stem] = tuple(pairs)
-    return people
+def is_number(table: RawTable, column: str) -> bool:
+    return is_number_list(table.frame[column]) or numbers_in(table, column) is not None
 
 
-def _plainly_human(columns: Sequence[str]) -> dict[str, str]:
-    named: dict[str, str] = {}
-    for column in columns:
-        rest = HUMAN_PREFIX.sub("", column)
-        whole = plain(column) in ("human", "humanscore", "humanrating")
-        if rest != column or whole or _is_aspect(column):
-            named[column] = SCORES_PREFIX.sub("", rest)
-    return named
+def _unfit(table: RawTable, column: str, nested: bool) -> str:
+    """Why a column of numbers is taken for no metric; empty when it may be one."""
+    if nested:
+        return "lists of numbers" if is_number_list(table.frame[column]) else "lists"
+    found = numbers_in(table, column)
+    if found is None:
+        return ""
+    if found.answers and not any(PROGRAMS.match(word) for word in tokens(column)):
+        return f"{found.how}; of what?"
+    return "looks like an index, a count, a time or a setting" if ASIDE.match(column) else ""
 
 
-def _loosely_human(column: str) -> str | None:
-    """The aspect in a name such as `avg_fluency_rating` or `fluency (human)`."""
-    words = [w for w in re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower()) if w]
-    kept = [w for w in words if w not in AFFIXES]
-    if len(kept) < len(words) and (not kept or plain("".join(kept)) in ASPECTS):
-        return "_".join(kept) or column
-    return None
-
-
-def _is_aspect(column: str) -> bool:
-    if METRIC_PREFIX.match(column):
+def is_label(series: pl.Series) -> bool:
+    """Names recur and are short; texts do not and are not."""
+    if series.dtype.is_nested():
         return False
-    return plain(SCORES_PREFIX.sub("", column)) in ASPECTS
+    text = series.cast(pl.String, strict=False).drop_nulls()
+    distinct = text.n_unique()
+    longest = text.str.len_chars().max()
+    return 0 < distinct < len(text) and isinstance(longest, int) and longest <= LABEL
+
+
+class _Names:
+    """Columns by their plain names; made once, because a table may have many columns and there are many words."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.whole: dict[str, list[str]] = {}
+        self.part: dict[
+            str, list[str]
+        ] = {}  # the last of a dotted name, or without what stands in parentheses
+        for column in columns:
+            self.whole.setdefault(plain(column), []).append(column)
+            if "." in column:
+                self.part.setdefault(plain(column.rsplit(".", 1)[-1]), []).append(column)
+            if "(" in column and (bare := plain(re.sub(r"\(.*?\)", "", column))):
+                self.part.setdefault(bare, []).append(column)
+
+    def of(self, words: Iterable[str]) -> Iterable[str]:
+        for word in words:
+            yield from self.whole.get(word, ())
+            yield from self.part.get(word, ())
+
+
+def _asked(
+    names: Mapping[str, Columns] | Sequence[str] | None, columns: Sequence[str]
+) -> tuple[dict[str, Columns] | None, bool]:
+    """The user's columns as name → column or columns, and whether they come to those that are found (`+x`).
+
+    A text may be a column, `name=column`, or `name=column+column` for the raters of one aspect.
+    """
+    if names is None:
+        return None, False
+    if isinstance(names, Mapping):
+        return dict(names), False
+    known = set(columns)
+    found: dict[str, Columns] = {}
+    more = [name for name in names if name not in known and name.startswith("+")]
+    if more and len(more) < len(names):
+        raise DataError(f"{listed(names)}: put a + before all (they come to what is found) or before none.")
+    for name in names:
+        bare = name[1:] if more else name
+        label, equals, rest = bare.partition("=")
+        if bare in known or not equals:
+            found[bare] = bare
+        else:
+            found[label.strip()] = rest if rest in known else tuple(part.strip() for part in rest.split("+"))
+    return found, bool(more)
+
+
+def _single(names: Mapping[str, Columns]) -> dict[str, str]:
+    for name, columns in names.items():
+        if len(_several(columns)) != 1:
+            raise DataError(f"--metric {name}: is one column; several can only be the raters of one aspect.")
+    return {name: _several(columns)[0] for name, columns in names.items()}
+
+
+def _several(columns: Columns) -> Sequence[str]:
+    return [columns] if isinstance(columns, str) else columns
+
+
+def listed(names: Sequence[str], most: int = 40) -> str:
+    """
+    >>> listed(["a", "b", "c"], 2)
+    'a, b, … (3 in all)'
+    """
+    shown = ", ".join(names[:most])
+    return f"{shown}, … ({len(names):,} in all)" if len(names) > most else shown

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge import registry
-from nlgauge.data.build import Repeats, build, is_number_column
+from nlgauge.data.build import Repeats, build
 from nlgauge.data.catalogue import entries, load_set
 from nlgauge.data.columns import find_roles
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.directions import lower_of
+from nlgauge.data.keys import with_input
 from nlgauge.data.peek import Peek
 from nlgauge.data.rawtable import RawTable, from_object, read_table
+from nlgauge.data.records import option_numbers
+from nlgauge.data.understanding import check_words, lines
 from nlgauge.errors import DataError, NameUnknown, NlgaugeError
 from nlgauge.spec import parse_spec
 
@@ -40,6 +43,8 @@ def load(
     higher: Iterable[str] = (),
     people: Iterable[str] | None = None,
     repeats: Repeats = "auto",
+    values: Mapping[str, float] | str | None = None,
+    sheet: str | None = None,
     encoding: str | None = None,
     reader: str | None = None,
     name: str | None = None,
@@ -48,8 +53,10 @@ def load(
     """Read a file (CSV, TSV, JSONL, JSON, Parquet, also gzipped), a frame, a known layout or a published set by name.
 
     Columns are found by their names; say which is which where that fails. `human` and `metrics` are lists of columns,
-    or mappings from the name to use to the column. `lower` names metrics of which less is better, `higher` those of which
-    it is not, whatever their names say (ter, wer, perplexity … are known).
+    or mappings from the name to use to the column (`human` also to several: the raters of an aspect); "+x" adds a column
+    to those that are found. `lower` names metrics of which less is better, `higher` those of which it is not,
+    whatever their names say (ter, wer, perplexity … are known). `values` says what words are worth ({"good": 3, "bad": 1}),
+    `sheet` names one of an Excel file.
     Further options belong to the reader of a known layout, e.g. lp="en-de" (docs/formats.md).
 
     >>> import nlgauge as ng
@@ -78,7 +85,12 @@ def load(
                 raise DataError(
                     f"{path}: the reader '{reader}' finds the columns itself; name none, or use --reader table."
                 )
-            asked = {"encoding": encoding, "repeats": None if repeats == "auto" else repeats}
+            asked = {
+                "encoding": encoding,
+                "repeats": None if repeats == "auto" else repeats,
+                "values": values,
+                "sheet": sheet,
+            }
             found = _read(special, path, options | {k: v for k, v in asked.items() if v is not None})
             return _finished(found, name, lower, higher, people, known=getattr(special, "whole", False))
         _read_no(options)
@@ -87,13 +99,14 @@ def load(
             raise DataError(
                 f"{path}: no such file, nor a published set of that name.{hint} `nlgauge data list` shows all."
             )
-        table = read_table(path, encoding)
+        table = read_table(path, encoding, sheet, _words(said, human, metrics))
         name = name or path.name
     else:
         _read_no(options)
         table = from_object(data)
         name = name or table.where.source
-    found = _understand(table, name, said, _mapping(human), _mapping(metrics), repeats)
+    table.worth = option_numbers("values", values)
+    found = _understand(table, name, said, human, metrics, repeats)
     return Dataset.of(
         name, found.samples, ratings=found.ratings, scores=found.scores, persons=found.persons, people=people,
         lower=lower_of(found.metrics, lower, higher, name), notes=found.notes,
@@ -175,20 +188,25 @@ def _read_no(options: Mapping[str, Any]) -> None:
 
 
 def _understand(
-    table: RawTable, name: str, said: dict[str, str | None], human: Mapping[str, str] | None,
-    metrics: Mapping[str, str] | None, repeats: Repeats,
-) -> Dataset:  # fmt: skip
-    frame = table.frame
-    wanted = {*(human or {}).values(), *(metrics or {}).values()}
-    numeric = [c for c in frame.columns if c in wanted or is_number_column(frame[c])]
-    lists = [c for c, t in frame.schema.items() if t.is_nested()]
-    roles = find_roles(frame.columns, numeric, lists, said, human, metrics, table.where.source)
-    return build(table, roles, name, repeats)
+    table: RawTable, name: str, said: dict[str, str | None], human: Names, metrics: Names, repeats: Repeats
+) -> Dataset:
+    roles = with_input(table, find_roles(table, said, _listed(human), _listed(metrics)))
+    check_words(table, roles)
+    data = build(table, roles, name, repeats)
+    return replace(data, notes=(*lines(table, roles), *data.notes))
 
 
-def _mapping(names: Names) -> Mapping[str, str] | None:
-    if names is None or isinstance(names, Mapping):
-        return names
-    if isinstance(names, str):
-        names = [names]
-    return {name: name for name in names}
+def _words(said: Mapping[str, str | None], human: Names, metrics: Names) -> set[str]:
+    """All that the user may mean by names of columns; of a table with very many columns only these are read."""
+    words = {name for name in said.values() if name}
+    for names in (_listed(human), _listed(metrics)):
+        for name in names or ():
+            columns = names[name] if isinstance(names, Mapping) else name
+            for part in [columns] if isinstance(columns, str) else columns:
+                bare = part.removeprefix("+")
+                words |= {part, bare, *bare.partition("=")[2].split("+")}
+    return words
+
+
+def _listed(names: Names) -> Any:
+    return [names] if isinstance(names, str) else names

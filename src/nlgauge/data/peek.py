@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import zlib
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from nlgauge.data.separated import separator_of
 
 SIZE = 1 << 18
 
@@ -41,8 +44,11 @@ class Peek:
     def columns(self) -> list[str]:
         """The names in the first line of a CSV or TSV."""
         line = self.text.partition("\n")[0].strip("\r")
-        separator = max("\t,;", key=line.count)
-        return [name.strip().strip('"') for name in line.split(separator)]
+        try:
+            names = next(csv.reader([line], delimiter=separator_of(line)), [])
+        except csv.Error:  # an endless field
+            return []
+        return [name.strip().strip('"') for name in names]
 
     @cached_property
     def record(self) -> dict[str, Any]:

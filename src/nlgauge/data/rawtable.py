@@ -10,21 +10,26 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from nlgauge.data.files import check_letters, check_lines, decode, most_bytes, read_bytes
+from nlgauge.data.frames import check_names, pandas_columns
+from nlgauge.data.separated import record_lines, separator_of
+from nlgauge.data.sheets import is_workbook, read_sheet
 from nlgauge.errors import DataError
 
 SUFFIXES = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".txt": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json",
     ".parquet": "parquet", ".pq": "parquet",
 }  # fmt: skip
+
+
+MOST_COLUMNS = 5_000
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,26 @@ class RawTable:
     frame: pl.DataFrame
     where: Where
     nested: dict[str, list[Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # what was done to get it
+    worth: Mapping[str, float] = field(default_factory=dict)  # of words, as the user says
+    known: dict[str, Any] = field(
+        default_factory=dict, repr=False
+    )  # columns as numbers, by `values.numbers_in`
 
 
-def read_table(path: Path, encoding: str | None = None) -> RawTable:
-    """Read a table file; its kind comes from the suffix, or from its first bytes when the suffix says nothing."""
+def read_table(
+    path: Path, encoding: str | None = None, sheet: str | None = None, wanted: Collection[str] = ()
+) -> RawTable:
+    """Read a table file; its kind comes from the suffix, or from its first bytes when the suffix says nothing.
+
+    Of a table with more than MOST_COLUMNS columns only the `wanted` ones are read.
+    """
     raw = read_bytes(path)
+    if is_workbook(path, raw):
+        frame, lines, notes = read_sheet(path, raw, sheet)
+        return RawTable(frame, Where(str(path), "row", lines.__getitem__), notes=notes)
+    if sheet is not None:
+        raise DataError(f"{path}: --sheet is for Excel files.")
     suffixes = [s.lower() for s in path.suffixes if s.lower() not in (".gz", ".gzip")]
     kind = SUFFIXES.get(suffixes[-1] if suffixes else "", "")
     if raw[:4] == b"PAR1":
@@ -71,10 +91,10 @@ def read_table(path: Path, encoding: str | None = None) -> RawTable:
     if kind != "json":
         check_lines(path, text)
     if kind == "json":
-        return _read_json(path, text)
+        return _read_json(path, text, wanted)
     if kind == "jsonl":
-        return _read_jsonl(path, text)
-    return _read_separated(path, text, "\t" if kind == "tsv" else _separator(text))
+        return _read_jsonl(path, text, wanted)
+    return _read_separated(path, text, "\t" if kind == "tsv" else separator_of(text), wanted)
 
 
 def from_object(data: Any) -> RawTable:
@@ -91,24 +111,31 @@ def from_object(data: Any) -> RawTable:
         raise DataError(
             f"{where.source}: has splits {', '.join(splits)}; pass one, e.g. data['{splits[0]}']."
         )
+    notes: list[str] = []
     if hasattr(data, "column_names") and hasattr(data, "to_dict"):  # datasets.Dataset
         columns = data.to_dict()
-    elif hasattr(data, "columns") and hasattr(data, "to_dict"):  # pandas
-        columns = {str(c): _plain(data[c].tolist()) for c in data.columns}
+    elif hasattr(data, "columns") and hasattr(data, "index") and hasattr(data, "to_dict"):  # pandas
+        columns, notes = pandas_columns(data, where.source)
+    elif hasattr(data, "column_names") and hasattr(data, "to_pydict"):  # pyarrow
+        check_names(data.column_names, where.source)
+        columns = data.to_pydict()
+    elif (
+        isinstance(data, dict)
+        and data
+        and len({len(v) if isinstance(v, list) else -1 for v in data.values()}) == 1
+    ):
+        columns = {str(name): values for name, values in data.items()}
+        check_names(list(columns), where.source)
     else:
         raise DataError(
             f"cannot read a {type(data).__name__}; pass a path, a list of dicts, a pandas or polars frame."
         )
     names = list(columns)
-    return _from_records(
+    table = _from_records(
         [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)], where
     )
-
-
-def _plain(values: list[Any]) -> list[Any]:
-    """pandas marks what is missing as NaN or NA, also among texts."""
-    return [None if value is None or value != value or type(value).__name__ == "NAType" else value  # noqa: PLR0124
-            if not isinstance(value, np.ndarray) else value.tolist() for value in values]  # fmt: skip
+    table.notes += notes
+    return table
 
 
 def _read_parquet(path: Path, raw: bytes) -> RawTable:
@@ -162,7 +189,7 @@ def _loads(where: str, text: str) -> Any:
         raise DataError(f"{where}: is not JSON ({error}).") from None
 
 
-def _read_jsonl(path: Path, text: str) -> RawTable:
+def _read_jsonl(path: Path, text: str, wanted: Collection[str]) -> RawTable:
     rows, lines = [], []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -174,10 +201,10 @@ def _read_jsonl(path: Path, text: str) -> RawTable:
             )
         rows.append(row)
         lines.append(number)
-    return _from_records(rows, Where(str(path), "line", lines.__getitem__))
+    return _from_records(rows, Where(str(path), "line", lines.__getitem__), wanted)
 
 
-def _read_json(path: Path, text: str) -> RawTable:
+def _read_json(path: Path, text: str, wanted: Collection[str]) -> RawTable:
     content = _loads(str(path), text)
     if isinstance(content, dict):
         tables = [
@@ -192,14 +219,16 @@ def _read_json(path: Path, text: str) -> RawTable:
         raise DataError(
             f"{path}: expected a JSON list of objects (one a row), or an object of equally long lists."
         )
-    return _from_records(content, Where(str(path), "record"))
+    return _from_records(content, Where(str(path), "record"), wanted)
 
 
-def _from_records(rows: list[dict[str, Any]], where: Where) -> RawTable:
+def _from_records(rows: list[dict[str, Any]], where: Where, wanted: Collection[str] = ()) -> RawTable:
     if not rows:
         raise DataError(f"{where.source}: the file has no rows.")
     flat = [_flatten(row) for row in rows]
-    names = list(dict.fromkeys(name for row in flat for name in row))
+    names, notes = chosen_columns(
+        list(dict.fromkeys(name for row in flat for name in row)), wanted, where.source
+    )
     columns: dict[str, pl.Series] = {}
     nested: dict[str, list[Any]] = {}
     for name in names:
@@ -212,7 +241,20 @@ def _from_records(rows: list[dict[str, Any]], where: Where) -> RawTable:
         raise DataError(
             f"{where.source}: every column ({', '.join(nested) or 'none'}) holds records; which output is which?"
         )
-    return RawTable(pl.DataFrame(columns), where, nested)
+    return RawTable(pl.DataFrame(columns), where, nested, notes)
+
+
+def chosen_columns(names: list[str], wanted: Collection[str], source: str) -> tuple[list[str], list[str]]:
+    """All columns; of very many those that the user names, with a line that says so. Nobody means 100,000 metrics."""
+    if len(names) <= MOST_COLUMNS:
+        return names, []
+    chosen = [name for name in names if name in wanted]
+    if not chosen:
+        raise DataError(
+            f"{source}: has {len(names):,} columns, more than {MOST_COLUMNS:,}; name those that are needed, and only they "
+            f"are read: --system, --input, --human, --metric. The first: {', '.join(n[:40] for n in names[:8])}, …"
+        )
+    return chosen, [f"{len(chosen)} of {len(names):,} columns are read: those you named"]
 
 
 def _flatten(row: dict[str, Any], prefix: str = "", depth: int = 4) -> dict[str, Any]:
@@ -257,22 +299,26 @@ def _text(value: Any) -> str:
 # --- CSV and TSV --------------------------------------------------------------------------------------------------
 
 
-def _separator(text: str) -> str:
-    header = text.lstrip("\n").split("\n", 1)[0]
-    return max(",\t;", key=header.count)
-
-
-def _read_separated(path: Path, text: str, separator: str) -> RawTable:
+def _read_separated(path: Path, text: str, separator: str, wanted: Collection[str] = ()) -> RawTable:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if separator == "\t":
         text = _tab_header(text)
     # Tab files written by hand or by WMT tools hold bare quotes; those written by pandas quote whole fields.
     quoted = separator != "\t" or re.search(r'(^|\t)"[^\t\n]*"(\t|\n|$)', text, re.MULTILINE) is not None
-    lines = _record_lines(path, text, separator, quoted)
+    lines = record_lines(path, text, separator, quoted)
     where = Where(str(path), "line", lambda row: lines[row + 1])
+    columns: list[str] | None = None
+    notes: list[str] = []
+    if text[: text.find("\n")].count(separator) >= MOST_COLUMNS:
+        header = next(csv.reader(io.StringIO(text), delimiter=separator))
+        columns, notes = chosen_columns(header, wanted, str(path))
     try:
         frame = pl.read_csv(
-            text.encode(), separator=separator, infer_schema=False, quote_char='"' if quoted else None
+            text.encode(),
+            separator=separator,
+            infer_schema=False,
+            quote_char='"' if quoted else None,
+            columns=columns,
         )
     except Exception as error:
         raise DataError(f"{path}: cannot be read as a table ({str(error).splitlines()[0]}).") from None
@@ -287,7 +333,7 @@ def _read_separated(path: Path, text: str, separator: str) -> RawTable:
         raise DataError(f"{path}: has a header but no rows.")
     empty = [i for i, c in enumerate(frame.columns) if not c.strip() or c.startswith("_duplicated")]
     frame = frame.drop([frame.columns[i] for i in empty if frame[:, i].null_count() == frame.height])
-    return RawTable(frame, where)
+    return RawTable(frame, where, notes=notes)
 
 
 def _tab_header(text: str) -> str:
@@ -305,47 +351,3 @@ def _check_header(columns: list[str], where: Where) -> None:
         name = re.sub(r"_duplicated_\d+$", "", twice[0])
         if name:
             raise DataError(f"{where.source}, line 1: two columns are called '{name}'; rename one.")
-
-
-def _record_lines(path: Path, text: str, separator: str, quoted: bool) -> list[int]:
-    """The line on which each record starts, header included; a record with a wrong number of fields is refused.
-
-    polars fills short lines with nulls in silence, so the fields are counted here: on bytes at once, and only when
-    something looks wrong record by record with the csv module, which is slow but exact about quotes.
-    """
-    data = np.frombuffer(text.encode(), np.uint8)
-    inside = (np.cumsum(data == ord('"')) & 1).astype(bool) if quoted else np.zeros(len(data), bool)
-    newline = data == ord("\n")
-    ends = np.flatnonzero(newline & ~inside)
-    if not len(ends) or ends[-1] != len(data) - 1:
-        ends = np.append(ends, len(data))
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    commas = np.concatenate([[0], np.cumsum((data == ord(separator)) & ~inside)])
-    fields = commas[np.minimum(ends, len(data))] - commas[starts] + 1
-    filled = ends > starts  # blank lines do not count
-    line_numbers = np.concatenate([[0], np.cumsum(newline)])[starts] + 1
-    if np.unique(fields[filled]).size > 1 or (quoted and len(data) and inside[-1]):
-        return _record_lines_exactly(path, text, separator, quoted)
-    return [int(n) for n in line_numbers[filled]]
-
-
-def _record_lines_exactly(path: Path, text: str, separator: str, quoted: bool) -> list[int]:
-    csv.field_size_limit(1 << 30)
-    rules: dict[str, Any] = {"quoting": csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, "strict": quoted}
-    reader = csv.reader(io.StringIO(text), delimiter=separator, **rules)
-    starts: list[int] = []
-    width, line = 0, 1
-    try:
-        for record in reader:
-            if record:
-                width = width or len(record)
-                if len(record) != width:
-                    raise DataError(
-                        f"{path}, line {line}: found {len(record)} fields, the header has {width}; "
-                        f"a text that holds '{separator}' or a line break must stand in double quotes."
-                    )
-                starts.append(line)
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError(f"{path}, line {line}: {error}; is a double quote left open?") from None
-    return starts

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import polars as pl
 
-from nlgauge.data.build import is_number_column
-from nlgauge.data.columns import ASIDE, NAMES, SETS, plain
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.directions import lower_by_name
+from nlgauge.data.values import is_number_column
+from nlgauge.data.vocabulary import ASIDE, NAMES, SETS, SOFT, plain
 from nlgauge.errors import DataError
 from nlgauge.writing import whole
 
@@ -86,7 +86,7 @@ def _extras(samples: pl.DataFrame, named: bool) -> pl.DataFrame:
     """Other columns get names that do not make them metrics, raters or texts when the table is read."""
     taken = {"rater"} if named else set()
     free = [role for role in NAMES if role in ("aspect", "metric") or role not in (*samples.columns, *taken)]
-    words = {name for role in free for name in NAMES[role]}
+    words = {name for role in free for name in (*NAMES[role], *SOFT.get(role, ()))}
     names = {}
     for column in samples.columns:
         if column in (*KEY, *TEXTS):

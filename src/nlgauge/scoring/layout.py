@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nlgauge import registry
-from nlgauge.data.build import is_number_column
 from nlgauge.data.columns import Roles, find_roles
+from nlgauge.data.rawtable import Where
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.metrics import Batch
 from nlgauge.scoring.rows import Rows
@@ -31,10 +31,10 @@ class Layout:
         first = next(iter(source.batches(LOOK)), None)
         if first is None:
             raise DataError(f"{source.path}: the file has no rows.")
-        frame = first.table(LOOK).frame
-        numeric = [c for c in frame.columns if is_number_column(frame[c])]
-        lists = [c for c, t in frame.schema.items() if t.is_nested()]
-        roles = find_roles(frame.columns, numeric, lists, said, None, None, str(source.path))
+        table = first.table(LOOK)
+        frame = table.frame
+        table.where = Where(str(source.path))
+        roles = find_roles(table, said)
         group = {"system": roles.system, "input": roles.input}.get(by, by)
         if group is not None and group not in frame.columns:
             hint = registry.did_you_mean(group, frame.columns)

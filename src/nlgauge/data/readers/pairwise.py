@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge.data.choices import FIRST, OUTPUTS, SECOND, SIDES, SYSTEMS, TIE, Choices, find_pair, pair_samples
-from nlgauge.data.columns import NAMES, plain
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.rawtable import RawTable, read_table
 from nlgauge.data.records import first_row, option_map, shown
+from nlgauge.data.vocabulary import NAMES, plain
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 

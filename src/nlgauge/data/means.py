@@ -1,0 +1,30 @@
+"""Means of repeated values that keep equal what is equal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from nlgauge.stats.ties import snap
+
+
+def means_by(frame: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:
+    """One row per key, in order of appearance, with the mean of each column.
+
+    (x + x + x) / 3 need not be x, and the order of a sum changes its last bit: both would split ties. So a value that
+    only repeats is kept as it is, and means that differ by rounding alone are made equal.
+    """
+    # By number: a column's name may look like a pattern to polars.
+    bare = frame.select(*keys, *(frame[c].alias(f"__{i}__") for i, c in enumerate(columns)))
+    each = [pl.col(f"__{i}__") for i in range(len(columns))]
+    found = bare.group_by(keys, maintain_order=True).agg(
+        pl.when(e.min() == e.max()).then(e.min()).otherwise(e.mean()) for e in each
+    )
+    return found.select(keys).with_columns(_tied(found[f"__{i}__"], name) for i, name in enumerate(columns))
+
+
+def _tied(series: pl.Series, name: str) -> pl.Series:
+    values = series.cast(pl.Float64).to_numpy()
+    return pl.Series(name, snap(np.asarray(values, np.float64)), pl.Float64, nan_to_null=True)

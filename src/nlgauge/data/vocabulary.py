@@ -1,0 +1,112 @@
+"""The words by which columns are known, as data: whoever wants another name to be understood adds it here."""
+
+from __future__ import annotations
+
+import re
+
+# In order of preference; compared after lower-casing and dropping everything but letters and digits.
+NAMES: dict[str, tuple[str, ...]] = {
+    "system": ("system", "systemid", "systemname", "sys", "model", "modelid", "modelname", "llm", "llmname", "llmid", "llmmodel",
+               "team", "generator", "mt", "summarizer", "systemorigincolutterance", "modelversion", "candidatemodel",
+               "candidatesystem", "chatbot"),
+    "input": ("input", "inputid", "segid", "seg", "segment", "segmentid", "docid", "doc", "documentid", "sampleid",
+              "itemid", "item", "articleid", "contextid", "promptid", "promptidx", "questionid", "sourceid", "mrid",
+              "inputindexorigincolsystem", "docindex", "exampleid", "instanceid", "topicid", "queryid", "qid", "taskid", "testid",
+              "caseid", "testcase", "case", "dialogid", "dialogueid", "conversationid", "problemid", "passageid", "sentenceid", "sentid",
+              "storyid", "imageid", "recordid", "entryid", "inputno", "id", "i"),
+    "output": ("output", "systemoutput", "hypothesis", "hyp", "candidate", "response", "generated", "generation",
+               "generatedtext", "prediction", "decoded", "systemsummary", "syssumm", "sysref", "summary", "story",
+               "translation", "target", "outputtext", "text", "answer", "completion", "reply", "modeloutput", "llmoutput",
+               "modelresponse", "llmresponse", "systemresponse", "modelanswer", "generatedanswer", "generatedsummary"),
+    "source": ("source", "src", "sourcetext", "article", "document", "original", "mr", "meaningrepresentation",
+               "prompt", "prefix", "question", "triples", "instruction", "query", "inputtext"),
+    "context": ("context", "fact", "facts", "knowledge", "persona", "history", "dialoguehistory"),
+    "control": ("control", "attribute", "targetstyle", "topic", "sentiment"),
+    "rater": ("rater", "raterid", "annotator", "annotatorid", "annotatorname", "annotators", "worker", "workerid", "judge", "judgeid",
+              "expert", "coder", "ratername", "ratedby", "annotatedby", "reviewer", "reviewerid", "assessor", "labeler", "labeller",
+              "user", "userid"),
+    "aspect": ("aspect", "dimension", "criterion", "criteria"),
+    "rating": ("rating", "humanscore", "humanrating", "value", "score", "label"),
+    "metric": ("metric", "metricname", "evaluator"),
+    "score": ("metricscore", "metricvalue", "score", "value"),
+}  # fmt: skip
+# Names that mean a role only when the column holds names: few, short, and not another one in every row.
+SOFT: dict[str, tuple[str, ...]] = {
+    "system": ("engine", "enginename", "checkpoint", "ckpt", "variant", "method", "methodname", "approach", "agent", "agentname",
+               "assistant", "bot", "botname", "submission", "provider", "candidate", "candidatename", "run", "runid", "runname",
+               "experiment", "configuration", "config", "setup", "version"),
+    "rater": ("expert", "user", "grader", "respondent", "participant", "participantid", "username", "emailaddress"),
+}  # fmt: skip
+# Texts, unless the column holds numbers: then they number the inputs.
+NUMBERED = ("document", "article", "prompt", "question", "query", "example", "sample", "dialog", "dialogue", "conversation",
+            "source", "src")  # fmt: skip
+REFERENCES = re.compile(r"^(references?|refs?|ref_?summs?|gold|golds?|target_?ref\w*)([ _.-]?\w{0,2})$", re.I)
+# Several data sets in one file: their inputs must not be mixed.
+SETS = ("dataset", "subset", "corpus", "lp", "langpair", "languagepair", "lang", "language", "task")
+ASPECTS = frozenset(
+    """
+    coherence coherent consistency consistent fluency fluent relevance relevant informativeness informative
+    naturalness natural quality overall engagingness engaging engagement groundedness grounded
+    understandability understandable maintainscontext useknowledge usesknowledge interestingness interesting
+    adequacy grammaticality grammar readability correctness datacoverage coverage textstructure empathy
+    surprise complexity factuality faithfulness accuracy helpfulness harmlessness preservation
+    contentpreservation meaning simplicity styletransferintensity mqm da dasqm esa pyramid pyr responsiveness
+    resp litepyramidrecall attributerelevance appropriateness humanlikeness sensibleness specificity
+    diversity creativity toxicity conciseness completeness constructedquality satisfaction clarity
+    repetitiveness nonredundancy focus structureandcoherence referentialclarity semanticadequacy mqmavgscore
+    mos smos cmos dmos stars star rating ratings likert preference usefulness useful helpful politeness
+    safety style tone novelty logicality depth likability likeability intelligibility acceptability
+    comprehensibility succinctness instructionfollowing truthfulness honesty acceptable faithful factual accurate appropriate grammatical readable adequate overallquality overallscore
+    overallrating generalquality sqm dascore humanjudgment humanjudgement judgment judgement
+    """.split()
+)
+HUMAN_PREFIX = re.compile(
+    r"^(human(?:s|_?mean|_?scores?|_?ratings?)?|h|ratings?|annotations?|released_mean|gold_scores?)[:._ ]+(?=\S)|^human(?=[A-Z])",
+    re.I,
+)
+METRIC_PREFIX = re.compile(
+    r"^(metrics?\w*|m|auto|automatic|predict(?:ed)?_?scores?|predictions?|metric_scores?)[:._ ]+(?=\S)", re.I
+)
+SCORES_PREFIX = re.compile(r"^(scores?)[:._ ]+(?=\S)", re.I)
+ASIDE = re.compile(
+    r"^(|row|index|idx|unnamed.*|no|number|line|position|seed|size|n_.*|num_.*|_.*|.*_?(id|idx|index)|time(stamp)?|date|year"
+    r"|(created|updated|started|ended)(_?at)?|duration|elapsed.*|latency.*|cost.*|price.*|temperature|top_?[pk]|(max_)?tokens)$",
+    re.I,
+)
+# Words around an aspect that say "rated by people" (STRONG), or may say so where nothing else does (WEAK).
+STRONG = frozenset(
+    "avg average mean median human humans rating ratings rated annotation annotations annotator rater likert gold".split()
+)
+WEAK = frozenset(
+    "score scores label labels verdict grade judgment judgement vote correct pass passed".split()
+)
+FILLERS = frozenset(
+    "your my our the a an of for how is was would you please rate out this overall on scale points".split()
+)
+# Statistics of ratings, which are no ratings.
+SPREADS = frozenset("std sd stdev stddev var variance se sem ci count n range min max iqr".split())
+ZSCORES = frozenset("z zs zscore zscores znorm znormalized znormalised standardized standardised".split())
+# Words that name a program and no person; `coherence_unieval` is a metric of coherence.
+PROGRAMS = re.compile(
+    r"^(?:gpt|chatgpt|llm|claude|gemini|llama|mi[sx]tral|qwen|deepseek|palm|prometheus|judge|auto|model|predict|machine|bot$|pipeline|ai$"
+    r"|bleu|sacrebleu|rouge|meteor|chrf|ter$|[wc]er$|bert|comet|unieval|geval|eval|mover|bart|quest|summac|factcc|align|cider|spice|nist$"
+    r"|perplex|ppl|nll|f1|precision|recall|mauve|distinct|entail|nli|cos(ine)?$|sim(ilarity)?$|embed|em$|exact|match|usr|ctc|ctrl|fed$"
+    r"|blanc|supert|estime|s3|js\d*$|t5|xlm|roberta|metric|score|loss|prob|logit|length|len$|norm(ali[sz]ed)?$|raw$|old$|new$|v\d"
+    r"|seg$|sys$|doc$|refs?$|src$|free$)",
+    re.I,
+)
+WHO = frozenset("rater annotator expert worker coder reviewer participant r a ann by from of human".split())
+SCALE = re.compile(r"\s*[(\[]\s*(?:scale\s*:?\s*)?(\d+)\s*(?:-|–|—|to|\.\.)\s*(\d+)[^)\]]*[)\]]\s*$", re.I)
+
+
+def plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def tokens(name: str) -> list[str]:
+    """Words of a column's name: at signs that are no letters or digits, and where a capital follows a small letter.
+
+    >>> tokens("humanScore (Bob)")
+    ['human', 'Score', 'Bob']
+    """
+    return [t for t in re.split(r"[\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)) if t]

@@ -1,0 +1,389 @@
+"""Columns get the role that people mean, or a line says what was made of them and how to correct it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import nlgauge as ng
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import DataError
+
+SYSTEMS, INPUTS = ("t5", "bart", "gpt-x"), 6
+Cell = Callable[[int, int], Any]
+
+
+def whole(s: int, i: int) -> int:
+    return (3 * s + 2 * i + s * i) % 5 + 1
+
+
+def other(s: int, i: int) -> int:
+    return (2 * s + 3 * i) % 5 + 1
+
+
+def real(s: int, i: int) -> float:
+    return (s * 7 + i * 3) % 11 / 13
+
+
+def rows(
+    system: str | None = "system", given: str | None = "doc_id", **columns: Cell
+) -> list[dict[str, Any]]:
+    """One row an output; a keyword's `__` stands for a blank."""
+    return [
+        ({system: name} if system else {})
+        | ({given: f"d{i}"} if given else {})
+        | {c.replace("__", " "): make(s, i) for c, make in columns.items()}
+        for s, name in enumerate(SYSTEMS)
+        for i in range(INPUTS)
+    ]
+
+
+def said(data: Dataset, *words: str) -> bool:
+    return any(all(word in note for word in words) for note in data.notes)
+
+
+# --- the system and the input ---
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["llm", "LLM Name", "llm_name", "Model", "MODEL NAME", "variant", "Engine", "candidate", "run", "agent", "assistant", "Bot", "checkpoint",
+     "method", "System (anonymised)"],
+)  # fmt: skip
+def test_systems_are_found_under_many_names(name: str) -> None:
+    data = ng.load(rows(name, coherence=whole, bleu=real))
+    assert data.systems == list(SYSTEMS)
+    assert len(data.inputs) == INPUTS
+    assert name.lower() in ("model",) or said(data, f"system = '{name}'", "nlgauge check")
+
+
+def test_a_candidate_is_a_system_when_it_is_a_name_and_an_output_when_it_is_a_text() -> None:
+    texts = rows("system", coherence=whole, bleu=real, candidate=lambda s, i: f"Text {i} of system {s}.")
+    assert ng.load(texts).samples["output"][0] == "Text 0 of system 0."
+    assert ng.load(rows("candidate", coherence=whole, bleu=real)).systems == list(SYSTEMS)
+
+
+@pytest.mark.parametrize("with_output", [False, True])
+def test_an_unknown_system_column_is_asked_for_and_no_advice_changes_the_answer(with_output: bool) -> None:
+    more: dict[str, Cell] = {"output": lambda s, i: f"{s} says {i}"} if with_output else {}
+    source = rows("origin", coherence=whole, bleu=real, flag=lambda s, i: "x", **more)
+    with pytest.raises(
+        DataError, match=r"no system column found.*is it 'origin'\? Say --system origin\."
+    ) as error:
+        ng.load(source)
+    assert "mean" not in str(error.value)
+    assert ng.load(source, system="origin").systems == list(SYSTEMS)
+
+
+def test_one_system_without_a_column_is_said_and_a_likely_column_named() -> None:
+    source = rows("origin", None, coherence=whole, bleu=real)
+    assert said(ng.load(source), "no system column found", "is it 'origin'? --system origin")
+
+
+def test_raters_of_one_system_are_no_repeats() -> None:
+    source = [
+        {"input": i, "rater": r, "coherence": whole(r, i), "bleu": i / 7} for i in range(4) for r in range(2)
+    ]
+    assert ng.load(source).panel().human.shape == (1, 4)
+
+
+def test_a_number_of_the_row_is_not_taken_for_the_input() -> None:
+    numbered = rows(
+        given=None, id=lambda s, i: 10 * s + i, prompt=lambda s, i: f"p{i}", coherence=whole, bleu=real
+    )
+    data = ng.load(numbered)
+    assert len(data.inputs) == INPUTS
+    assert said(data, "'id' numbers the rows", "--input id")
+    both = rows(given=None, id=lambda s, i: 10 * s + i, i=lambda s, i: f"p{i}", coherence=whole, bleu=real)
+    assert len(ng.load(both).inputs) == INPUTS
+
+
+def test_systems_that_share_no_input_are_said_with_the_likely_column() -> None:
+    data = ng.load(
+        rows(given=None, id=lambda s, i: 10 * s + i, theme=lambda s, i: f"p{i}", coherence=whole, bleu=real)
+    )
+    assert said(data, "no two systems share an input", "--input theme")
+
+
+def test_a_missing_input_column_is_asked_for_by_name() -> None:
+    with pytest.raises(DataError, match=r"is it 'theme'\? --input theme"):
+        ng.load(rows(given=None, theme=lambda s, i: f"p{i}", coherence=whole, bleu=real))
+
+
+# --- words and commas ---
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        ("pass", "fail"),
+        ("Yes", "No"),
+        ("true", "false"),
+        ("GOOD", "bad"),
+        (True, False),
+        ("correct", "wrong"),
+        ("y", "n"),
+    ],
+)
+def test_two_words_are_one_and_nought_and_said(good: Any, bad: Any) -> None:
+    data = ng.load(rows(fluency=lambda s, i: good if whole(s, i) > 2 else bad, bleu=real))
+    expected = [[float(whole(s, i) > 2) for i in range(INPUTS)] for s in range(3)]
+    np.testing.assert_array_equal(data.panel("fluency").human, expected)
+    assert said(data, f"{str(good).lower()} = 1, {str(bad).lower()} = 0", "'fluency'")
+
+
+def test_pass_and_fail_may_be_scores() -> None:
+    data = ng.load(rows(coherence=whole, tests=lambda s, i: "pass" if i % 2 else "fail"))
+    assert data.metrics == ["tests"]
+    assert data.scores["tests"].to_list()[:2] == [0.0, 1.0]
+
+
+def test_yes_and_no_of_nothing_known_are_not_used_and_said() -> None:
+    data = ng.load(rows(coherence=whole, bleu=real, flagged=lambda s, i: "yes" if i % 2 else "no"))
+    assert data.metrics == ["bleu"]
+    assert said(data, "not used: 'flagged'", "--metric +flagged")
+    assert ng.load(rows(coherence=whole, flagged=lambda s, i: i % 2 == 1), metrics="flagged").metrics == [
+        "flagged"
+    ]
+
+
+def test_words_of_unknown_worth_are_refused_with_the_words_found() -> None:
+    source = rows(coherence=lambda s, i: ("good", "ok", "bad")[whole(s, i) % 3], bleu=real)
+    with pytest.raises(DataError, match=r"column 'coherence': found the words .*expected numbers.*--values"):
+        ng.load(source)
+    assert said(
+        ng.load([row | {"fluency": 3} for row in source]), "not used: 'coherence'", "--values", "good="
+    )
+    data = ng.load(source, values={"good": 3, "ok": 2, "bad": 1})
+    assert set(data.ratings["value"]) == {1.0, 2.0, 3.0}
+    assert said(data, "good = 3, ok = 2, bad = 1")
+
+
+def test_decimal_commas_are_read_when_the_column_says_so() -> None:
+    comma = lambda v: str(v).replace(".", ",")  # noqa: E731
+    data = ng.load(
+        rows(coherence=whole, bleu=lambda s, i: comma(round(real(s, i), 3)), ter=lambda s, i: comma(i + 0.5))
+    )
+    np.testing.assert_allclose(data.panel().metrics["bleu"][1], [round(real(1, i), 3) for i in range(INPUTS)])
+    np.testing.assert_array_equal(data.panel().metrics["ter"][0], np.arange(INPUTS) + 0.5)
+    assert said(data, "'bleu'", "decimal commas")
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [(["1.234,5", "17,25"], [1234.5, 17.25]), (["1,234.5", "17"], [1234.5, 17]), (["1,234,567", "1,000"], [1234567, 1000]),
+     (["85%", "7.5%"], [85, 7.5]), (["4/5", "2/5"], [4, 2]), (["4 - good", "2 - poor"], [4, 2]), (["-0,5", "3"], [-0.5, 3])],
+)  # fmt: skip
+def test_numbers_in_other_clothes_are_read_and_said(cells: Sequence[str], values: Sequence[float]) -> None:
+    data = ng.load(rows(coherence=whole, m=lambda s, i: cells[i % 2]))
+    np.testing.assert_array_equal(data.panel().metrics["m"][0], [*values] * 3)
+    assert said(data, "read in 'm'", cells[0].split()[0])
+
+
+@pytest.mark.parametrize("cells", [["1,234", "2,500"], ["4/5", "7/10"], ["50%", "0.5"]])
+def test_numbers_that_may_mean_two_things_are_refused(cells: Sequence[str]) -> None:
+    with pytest.raises(DataError, match="column 'm': '"):
+        ng.load(rows(coherence=whole, m=lambda s, i: cells[i % 2]))
+
+
+def test_infinite_values_are_counted_as_what_they_are() -> None:
+    data = ng.load(rows(coherence=whole, bleu=real, nll=lambda s, i: float("inf") if i == 1 else 0.5))
+    assert said(data, "3 values are inf: left out", "'nll'")
+    assert data.scores["nll"].null_count() == 3
+    assert not said(ng.load(rows(coherence=whole, bleu=real)), "inf")
+
+
+# --- people's columns ---
+
+
+@pytest.mark.parametrize(
+    "form", ["{aspect}_{who}", "{who}_{aspect}", "{aspect} ({who})", "human_{aspect}_{who}", "{aspect}-{who}"]
+)
+def test_raters_in_columns_are_raters(form: str) -> None:
+    names = {(a, w): form.format(aspect=a, who=w) for a in ("coherence", "fluency") for w in ("ann", "Bob")}
+    source = [
+        {"system": s, "doc": i, "bleu": real(k, i)}
+        | {n: (whole if w == "ann" else other)(k, i) for (_, w), n in names.items()}
+        for k, s in enumerate(SYSTEMS)
+        for i in range(INPUTS)
+    ]
+    data = ng.load(source)
+    assert (data.aspects, data.raters, data.metrics) == (["coherence", "fluency"], ["ann", "Bob"], ["bleu"])
+    assert data.persons
+    assert said(data, "are read as the raters ann, Bob of coherence", "--metric")
+
+
+def test_numbered_raters_have_no_names() -> None:
+    data = ng.load(rows(rater1_coherence=whole, rater2_coherence=other, bleu=real))
+    assert (data.aspects, len(data.raters), data.persons) == (["coherence"], 2, False)
+    assert ng.load(rows(annotator_1=whole, annotator_2=other, bleu=real)).aspects == ["rating"]
+
+
+def test_metrics_of_an_aspect_are_no_raters() -> None:
+    data = ng.load(
+        rows(coherence=whole, coherence_unieval=real, coherence_gpt4=other, coherence_bartscore=real)
+    )
+    assert (data.raters, data.metrics) == ([], ["coherence_unieval", "coherence_gpt4", "coherence_bartscore"])
+
+
+def test_columns_that_may_be_raters_or_metrics_are_said() -> None:
+    source = rows(coherence_foo=real, coherence_bar=lambda s, i: real(i, s), bleu=real)
+    data = ng.load(source)
+    assert said(
+        data,
+        "are read as metrics; if they are raters of coherence: --human coherence=coherence_foo+coherence_bar",
+    )
+    data = ng.load(source, human=["coherence=coherence_foo+coherence_bar"])
+    assert (data.aspects, data.raters, data.metrics) == (["coherence"], ["foo", "bar"], ["bleu"])
+
+
+def test_columns_named_one_by_one_are_raters_when_they_are_called_so() -> None:
+    data = ng.load(
+        rows(coherence_foo=real, coherence_bar=real, x=whole), human=["coherence_foo", "coherence_bar", "x"]
+    )
+    assert (data.aspects, data.raters) == (["coherence", "x"], ["foo", "bar"])
+
+
+@pytest.mark.parametrize(
+    ("columns", "aspects", "metrics"),
+    [
+        ({"mos": whole, "score": real}, ["mos"], ["score"]),
+        ({"Your__rating__(1-5)": whole, "bleu": real}, ["Your rating"], ["bleu"]),
+        ({"How__clear__is__it?__(1__to__5)": whole, "bleu__(0-100)": real}, ["How clear is it?"], ["bleu (0-100)"]),
+        ({"stars": whole, "bleu": real}, ["stars"], ["bleu"]),
+        ({"preference": whole, "bleu": real}, ["preference"], ["bleu"]),
+        ({"z_coherence": real, "bleu": real}, ["z_coherence"], ["bleu"]),
+        ({"coherence__zscore": real, "bleu": real}, ["coherence zscore"], ["bleu"]),
+        ({"zscore": real, "bleu": real}, ["zscore"], ["bleu"]),
+        ({"coherence": whole, "fluency_mean": real, "bleu": real}, ["coherence", "fluency"], ["bleu"]),
+        ({"label": lambda s, i: "pass" if i % 2 else "fail", "bleu": real}, ["label"], ["bleu"]),
+    ],
+)  # fmt: skip
+def test_ratings_are_known_by_many_names(
+    columns: dict[str, Cell], aspects: list[str], metrics: list[str]
+) -> None:
+    data = ng.load(rows(**columns))
+    assert (data.aspects, data.metrics) == (aspects, metrics)
+
+
+def test_peoples_z_scores_and_spreads_are_no_metrics_and_said() -> None:
+    data = ng.load(rows(coherence=whole, coherence_z=real, coherence_std=real, bleu=real))
+    assert (data.aspects, data.metrics) == (["coherence"], ["bleu"])
+    assert said(data, "not used: 'coherence_z'", "z-scores", "--metric +coherence_z")
+    assert said(data, "not used: 'coherence_std'", "spread")
+
+
+# --- nothing numeric without a line ---
+
+
+def test_every_number_that_is_not_used_has_a_line_with_the_words_that_use_it() -> None:
+    source = rows(
+        coherence=whole,
+        bleu=real,
+        seed=other,
+        row=other,
+        temperature=real,
+        ratio=lambda s, i: "x" if i < 3 else "0.5",
+    )
+    data = ng.load(source)
+    assert data.metrics == ["bleu"]
+    for column in ("seed", "row", "temperature", "ratio"):
+        assert said(data, "not used", f"'{column}'")
+    assert ng.load(source, metrics="+seed").metrics == ["bleu", "seed"]
+    assert ng.load(source, human="+seed").aspects == ["seed", "coherence"]
+    with pytest.raises(DataError, match=r"put a \+ before all"):
+        ng.load(source, metrics=["+seed", "row"])
+
+
+# --- frames ---
+
+
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(rows(coherence=whole, bleu=real))
+
+
+def same(data: Dataset) -> bool:
+    expected = ng.load(frame()).panel()
+    found = data.panel()
+    return found.systems == expected.systems and np.array_equal(found.human, expected.human)
+
+
+def test_an_index_with_names_is_data() -> None:
+    assert same(ng.load(frame().set_index(["system", "doc_id"])))
+    assert same(ng.load(frame().set_index("doc_id")))
+    assert same(ng.load(pa.Table.from_pandas(frame().set_index(["system", "doc_id"]))))
+    assert same(ng.load(frame().set_index("system", drop=False)))
+
+
+def test_an_index_without_a_name_is_refused_or_said() -> None:
+    with pytest.raises(DataError, match="level 1 of its index has no name"):
+        ng.load(frame().set_index(["system", "doc_id"]).rename_axis([None, None]))
+    with pytest.raises(DataError, match="its index has no name"):
+        ng.load(frame().set_index("system").rename_axis(None))
+    assert said(ng.load(frame().iloc[::-1]), "index has no name and is not used")
+    assert not said(ng.load(frame()), "index")
+    mixed = frame().set_index("system", drop=False)
+    mixed.index = mixed.index[::-1]
+    with pytest.raises(DataError, match="'system' is both in the index and a column"):
+        ng.load(mixed)
+
+
+def test_column_names_of_several_levels_are_joined_and_doubles_refused() -> None:
+    levels = frame()
+    levels.columns = pd.MultiIndex.from_tuples(
+        [("system", ""), ("doc_id", ""), ("human", "coherence"), ("metric", "bleu")]
+    )
+    assert same(ng.load(levels))
+    double = frame()
+    double.columns = pd.Index(["system", "doc_id", "bleu", "bleu"])
+    arrow = pa.table([pa.array(["a"]), pa.array(["b"]), pa.array([1])], names=["system", "bleu", "bleu"])
+    for bad in (double, arrow):
+        with pytest.raises(DataError, match="two columns are called 'bleu'"):
+            ng.load(bad)
+
+
+def test_a_dict_of_lists_is_a_table() -> None:
+    assert same(ng.load(frame().to_dict("list")))
+
+
+# --- means ---
+
+
+def test_means_of_repeated_rows_keep_ties(tmp_path: Path) -> None:
+    values = [0.1, 0.2, 0.3, 0.7, 1 / 3, 0.1 + 0.2]
+    source = [
+        {"system": s, "input": i, "coherence": i % 3, "bleu": v, "n": k}
+        for s in SYSTEMS
+        for i, v in enumerate(values)
+        for k in range(3)
+    ]
+    data = ng.load(source, repeats="mean", metrics=["bleu"])
+    assert data.scores["bleu"].n_unique() == 5  # 0.3 and 0.1 + 0.2 are one value
+    assert {0.1, 0.2, 0.7, 1 / 3} <= set(data.scores["bleu"])
+    assert said(data, "36 rows repeat a system and input", "means")
+    orders = [[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.3, 0.1]]
+    sums = [
+        {"system": s, "input": i, "rater": "r", "coherence": v}
+        for s in SYSTEMS
+        for i, o in enumerate(orders)
+        for v in o
+    ]
+    assert ng.load(sums).ratings["value"].n_unique() == 1
+
+
+def test_long_scores_that_repeat_are_refused_or_averaged_and_said(tmp_path: Path) -> None:
+    long = pl.DataFrame(
+        {"system": ["a", "a", "b"], "input": [1, 1, 1], "metric": ["bleu"] * 3, "score": [0.1, 0.5, 0.2]}
+    )
+    with pytest.raises(DataError, match=r"metric 'bleu' has another value in row 0 \(0.5, before 0.1\)"):
+        ng.load(long)
+    data = ng.load(long, repeats="mean")
+    assert data.scores["bleu"].to_list() == [0.3, 0.2]
+    assert said(data, "1 scores repeat the same output and metric: their mean is used")
