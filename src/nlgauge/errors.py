@@ -21,6 +21,10 @@ class NlgaugeError(Exception):
         return said if len(said) <= LONGEST else f"{said[: LONGEST // 2]} … {said[-LONGEST // 2 :]}"
 
 
+class PartlyDone(NlgaugeError):
+    """Part of the work is done and kept, and the rest is not; the line says how to go on (exit code 3)."""
+
+
 class DataError(NlgaugeError):
     """A file or frame that cannot be read as data."""
 

@@ -107,8 +107,10 @@ class Table:
     # --- for people ---
 
     def grid(self) -> tuple[list[str], list[list[Cell]]]:
-        """Header and cells as they are shown."""
+        """Header and cells as they are shown; a table without rows says so instead of showing nothing."""
         layout = self.layout
+        if not self.rows:
+            return [NOTHING], []
         if layout is None:
             columns = self.shown or self.columns
             return columns, [[Cell(self._show(row.get(c)), row.get(c)) for c in columns] for row in self.rows]
@@ -228,6 +230,9 @@ class Table:
             )
         write_whole(path, form(self))
         return path
+
+
+NOTHING = "nothing"
 
 
 @dataclass(frozen=True)

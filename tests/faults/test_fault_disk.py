@@ -133,6 +133,27 @@ def test_a_reader_that_goes_away_is_no_failed_comparison(tmp_path: Path) -> None
     assert (ran.returncode, ran.stderr) == (141, "")
 
 
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        ("score outputs.jsonl -m len -o new.jsonl", "new.jsonl"), ("score outputs.jsonl -m len --batch 50 -o new.csv", "new.csv"),
+        ("robustness outputs.jsonl -m len --sample 5 -o new.html", "new.html"), ("run example --quick -o new.html", "new.html"),
+        ("meta example -o new.csv", "new.csv"), ("convert outputs.jsonl -o new.parquet", "new.parquet"),
+    ],
+)  # fmt: skip
+def test_a_reader_that_goes_away_costs_no_file(tmp_path: Path, words: str, file: str) -> None:
+    write_outputs(tmp_path / "outputs.jsonl", 100)
+    read, write = os.pipe()
+    os.close(read)
+    ran = subprocess.run(
+        [*NLGAUGE, *words.split()], stdout=write, stderr=subprocess.PIPE, text=True, env=environment(tmp_path), check=False,
+        cwd=tmp_path,
+    )  # fmt: skip
+    os.close(write)
+    assert ran.returncode in (0, 141), ran.stderr
+    assert (tmp_path / file).exists()
+
+
 def test_kill_9_while_the_output_is_written_leaves_the_old_file(tmp_path: Path) -> None:
     write_outputs(tmp_path / "outputs.jsonl", 20_000)
     (tmp_path / "out").mkdir()

@@ -20,9 +20,11 @@ from typing import Any
 
 SETTINGS: dict[str, Any] = {
     "faults": {}, "latency": 0.0, "port": 0, "logprobs": True, "refuse": [], "key": None, "replay": None, "most": 2,
+    "to": "", "after": None, "says": None,
 }  # fmt: skip
 SEEN: Counter[str] = Counter()
 STATS: Counter[str] = Counter()
+KEYS: Counter[str] = Counter()  # what stood in Authorization
 REPLAY: dict[tuple[str, str], str] = {}
 
 
@@ -36,6 +38,8 @@ def rating(prompt: str) -> int:
 
 def told(prompt: str) -> str:
     """What the judge says."""
+    if SETTINGS["says"]:
+        return str(SETTINGS["says"])
     if SETTINGS["replay"]:
         aspect = re.search(r"# Criterion: (\w+)", prompt)
         output = re.search(r"## Summary\n(.*?)\n\n# Your answer", prompt, re.S)
@@ -100,6 +104,11 @@ async def answer(body: dict[str, Any], headers: dict[str, str], writer: asyncio.
     bad = fault(prompt, SEEN[mark])
     SEEN[mark] += 1
     STATS["requests"] += 1
+    KEYS[headers.get("authorization", "")] += 1
+    if SETTINGS["after"] is not None and STATS["good"] >= SETTINGS["after"]:
+        bad = next(iter(SETTINGS["faults"]), "")  # all is well until so many were answered
+    elif SETTINGS["after"] is not None:
+        bad = ""
     STATS[bad or "good"] += 1
     if SETTINGS["latency"]:
         await asyncio.sleep(SETTINGS["latency"] * (0.5 + chance("latency", prompt)))
@@ -113,6 +122,18 @@ async def answer(body: dict[str, Any], headers: dict[str, str], writer: asyncio.
     good = packed(200, json.dumps(completion(body)).encode())
     if bad == "429":
         writer.write(error(429, "Rate limit reached", more="Retry-After: 0.05\r\n"))
+    elif bad == "quota":
+        writer.write(
+            error(429, "You exceeded your current quota, please check your plan and billing details.")
+        )
+    elif bad == "later":
+        writer.write(error(429, "Rate limit reached", more="Retry-After: 7200\r\n"))
+    elif bad == "402":
+        writer.write(error(402, "Insufficient balance"))
+    elif bad == "400":
+        writer.write(error(400, "this model does not chat"))
+    elif bad == "redirect":
+        writer.write(packed(307, b"", more=f"Location: {SETTINGS['to']}/chat/completions\r\n"))
     elif bad == "500":
         writer.write(packed(500, b"<html>oh no</html>", "text/html"))
     elif bad == "drop":
@@ -143,7 +164,7 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
             raw = await reader.readexactly(int(headers.get("content-length", 0)))
             method, path, _ = head[0].split(" ")
             if path == "/log":
-                writer.write(packed(200, json.dumps({"seen": SEEN, "stats": STATS}).encode()))
+                writer.write(packed(200, json.dumps({"seen": SEEN, "stats": STATS, "keys": KEYS}).encode()))
             elif path == "/set":
                 SETTINGS.update(json.loads(raw))
                 writer.write(packed(200, b"{}"))

@@ -59,13 +59,12 @@ def test_a_second_run_asks_nothing_and_more_samples_ask_only_for_themselves(
     assert server.log()["stats"]["requests"] == 50
 
 
-def test_a_server_that_never_answers_gives_nan_with_the_reason_and_keeps_nothing(
+def test_a_server_that_never_answers_is_an_error_with_the_reason_and_keeps_nothing(
     serve: Serve, tmp_path: Path
 ) -> None:
     server, store = serve(faults={"500": 1.0}, most=99), Store(tmp_path / "s")
-    result = judged(judge(server), batch(3), Replies(store), Asking(attempts=2, pause=0.01))
-    assert np.isnan(result.scores.values).all()
-    assert "no reply after 2 attempts" in result.scores.reasons[0]
+    with pytest.raises(NlgaugeError, match="no request gets a reply; the last: HTTP 500"):
+        judged(judge(server), batch(3), Replies(store), Asking(attempts=2, pause=0.01))
     server.set(faults={})
     assert not np.isnan(judged(judge(server), batch(3), Replies(store), QUICK).scores.values).any()
 

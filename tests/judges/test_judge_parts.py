@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from nlgauge.judges.task import load_task, shipped
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.judge import Judge
 from nlgauge.scoring.judging import judged
+from nlgauge.scoring.plan import plan_for
 from nlgauge.scoring.replies import Replies
 from nlgauge.scoring.store import Store
 
@@ -42,7 +44,7 @@ def test_every_shipped_task_fills_every_hole_of_every_prompt(name: str) -> None:
     )
     for aspect in task.aspects:
         for mode in ("analysis", "rating", "logprobs", "pairwise"):
-            judge = Judge(name=name, aspect=aspect, mode=mode, model="m", base_url="http://h/v1").decided()
+            judge = Judge(task=name, aspect=aspect, mode=mode, model="m", base_url="http://h/v1").decided()
             prompt = next(iter(judge.requests(batch))).body["messages"][-1]["content"]
             assert "{" not in prompt
             assert "the output" in prompt
@@ -52,7 +54,7 @@ def test_every_shipped_task_fills_every_hole_of_every_prompt(name: str) -> None:
 def test_a_users_own_yaml_works_by_its_path(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(MINE)
-    judge = metric_from_spec(f"judge(name='{path}', model='m')")
+    judge = metric_from_spec(f"judge(task='{path}', model='m')")
     assert judge.facts.bounds == (0, 10)
     assert judge.facts.needs == {"output"}
     assert judge.decided().aspect == "funny"  # type: ignore[attr-defined]
@@ -95,11 +97,36 @@ def test_a_text_that_looks_like_a_hole_stays_as_it_is() -> None:
 def test_the_spec_round_trips_and_the_signature_names_what_matters() -> None:
     spec = "judge(aspect='fluency', model='m', scale='1-10', n=10)"
     judge = metric_from_spec(spec)
-    assert str(judge) == spec
+    assert judge.spec == spec  # type: ignore[attr-defined]
+    assert str(judge) == "m-fluency"
     decided = judge.decided()  # type: ignore[attr-defined]
     assert (decided.temperature, decided.n) == (1.0, 10)  # ten draws at T=0 would be one
     for part in ("model:m", "scale:1-10", "n:10", "temperature:1.0", "prompt:"):
         assert part in judge.signature  # type: ignore[attr-defined]
+
+
+def test_a_judge_is_called_by_a_short_name_that_no_endpoint_and_no_setting_changes() -> None:
+    """What stands in columns, tables and pages; `diff` finds a judge again by it."""
+    settings = {
+        "aspect": "fluency",
+        "model": "meta-llama/Llama-3.1-8B:free",
+        "base_url": "https://secret.example/v1",
+    }
+    judge = Judge(**settings)  # type: ignore[arg-type]
+    assert str(judge) == "Llama-3.1-8B-free-fluency"
+    assert str(replace(judge, scale="1-10", base_url="https://other.example/v1", n=5)) == str(judge)
+    assert str(replace(judge, name="house judge")) == "house judge"
+    assert "secret.example" not in judge.signature
+    assert replace(judge, base_url="https://other.example/v1").signature != judge.signature
+    for wrong in ("my.yaml", "dialogue"):
+        with pytest.raises(NlgaugeError, match=f"task='{wrong}'"):
+            Judge(name=wrong)
+
+
+def test_two_judges_of_one_name_are_not_taken_for_one() -> None:
+    one, two = (Judge(aspect="fluency", model="m", base_url="http://h/v1", scale=s) for s in ("1-5", "1-10"))
+    with pytest.raises(NlgaugeError, match="two of the metrics are called 'm-fluency'"):
+        plan_for({"output", "source"}, ["output", "source"], "d", [one, two])
 
 
 def requests(n: int) -> list[Request]:

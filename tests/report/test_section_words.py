@@ -163,18 +163,21 @@ def test_costs_of_a_judge_are_the_tokens_of_its_replies_in_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NLGAUGE_STORE", str(tmp_path / "store.sqlite"))
-    name = "judge(name='summarisation', aspect='coherence', model='m', base_url='http://127.0.0.1:1/v1')"
+    judge = Judge(aspect="coherence", model="m", base_url="http://127.0.0.1:1/v1")
+    name = str(judge)
     rows = [
         {"system": s, "input": i, "output": f"{s} says {i}", "source": "long ago", "quality": i, name: i}
         for s in "AB"
         for i in range(3)
     ]
     data = load(rows, name="d", human=["quality"], metrics=[name])
+    data = replace(data, signatures={name: judge.signature})
     assert costs_of(data).missing  # nothing kept: nothing known, and no store is made
     assert not (tmp_path / "store.sqlite").exists()
-    asked = {r.key: r for r in Judge(aspect="coherence", model="m", base_url="http://127.0.0.1:1/v1").decided().requests(Batch.of(data))}  # fmt: skip
+    asked = {r.key: r for r in judge.decided().requests(Batch.of(data))}
     kept = {key: Reply("4", prompt_tokens=1000, completion_tokens=10, seconds=0.5) for key in list(asked)[:5]}
     Replies().keep(kept, asked)
+    Replies().remember(judge.signature, judge.spec)
     found = costs_of(data, {"m": Price(2.0, 10.0)})
     assert found.found.parts[0].answer == (
         "In all: replies 5, seconds 2.5, tokens in 5,000, tokens out 50, cost 0.0105."

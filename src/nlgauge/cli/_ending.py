@@ -9,12 +9,13 @@ import warnings
 from collections.abc import Callable
 from types import FrameType
 
-from nlgauge.errors import NlgaugeError
+from nlgauge.errors import NlgaugeError, PartlyDone
 
 WRONG = 2  # what the user can mend; typer's own errors have it too
+PARTLY = 3  # part is done and kept, the rest is not
 FAULT = 70  # a fault of nlgauge itself (EX_SOFTWARE): 1 is only for a comparison that failed
 PIPE = 128 + 13  # as a shell reports a program whose reader went away
-CODES = "Exit codes: 0 done · 1 `nlgauge diff` found a drop · 2 something to mend · 70 a fault of nlgauge · 130 Ctrl-C · 143 terminated"
+CODES = "Exit codes: 0 done · 1 `nlgauge diff` found a drop · 2 something to mend · 3 part is done · 70 a fault of nlgauge · 130 Ctrl-C · 143 terminated"
 
 
 class Stopped(SystemExit):
@@ -50,6 +51,8 @@ def ended(run: Callable[[], object]) -> int:
     try:
         code = _code(run)
         sys.stdout.flush()  # a full disk behind `> file` shows only now
+    except PartlyDone as error:
+        return _say(PARTLY, str(error))
     except NlgaugeError as error:
         return _say(WRONG, str(error))
     except Stopped as stop:

@@ -171,6 +171,13 @@ def listed(values: Sequence[str] | None) -> list[str] | None:
     return [v for v in found if v]
 
 
+def again(*more: str) -> str:
+    """The command that was typed, to be typed again."""
+    import shlex
+
+    return shlex.join(["nlgauge", *sys.argv[1:], *more])
+
+
 def tell(lines: Sequence[str]) -> None:
     """Remarks go to stderr, so that stdout stays a table or JSON."""
     from rich.console import Console

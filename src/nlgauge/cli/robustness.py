@@ -77,6 +77,7 @@ def command(
         return tables
     from nlgauge.report.page import write_report
 
+    written = write_report(out, pick.data.name, pick.card, tables, sys.argv[1:])
     o.show(tables, format)
-    o.tell([f"report: {write_report(out, pick.data.name, pick.card, tables, sys.argv[1:])}"])
+    o.tell([f"report: {written}"])
     return None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nlgauge.scoring.score import Progress
     from nlgauge.scoring.shards import Shard
     from nlgauge.scoring.stream import Streamed, StreamProgress
+    from nlgauge.table import Table
 
 NEEDS_FILE = True
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
@@ -141,11 +142,30 @@ def command(
         o.tell([f"no --metrics given; these {len(chosen)}: {', '.join(map(str, chosen))}"])
     with _progress() as progress:
         scored = run(data, chosen, progress=progress)
-    o.show([scored.table, aggregate(scored.data, scored.metrics, by, batch=scored.batch)], format)
-    if out is not None:
-        o.tell(_write(scored.data, out))
-    else:
-        o.tell(["the scores of single outputs are not kept; -o scored.jsonl keeps them"])
+    lost = _lost(scored.table)
+    means = aggregate(scored.data, scored.metrics, by, batch=scored.batch)
+    # The file first: whoever reads the table (head) may go away.
+    kept = [] if out is None else _write(scored.data, out)
+    o.show([scored.table, means], format)
+    o.tell(kept or ["the scores of single outputs are not kept; -o scored.jsonl keeps them"])
+    _end(lost)
+
+
+def _lost(table: Table) -> list[str]:
+    """Metrics without a single value; when no metric has any, that is no result, and nothing is written."""
+    from nlgauge.errors import NlgaugeError
+
+    lost = [row["metric"] for row in table.rows if not row["scored"]]
+    if len(lost) == len(table.rows):
+        raise NlgaugeError(f"no output got a value: {'; '.join(table.notes[:3])}.")
+    return lost
+
+
+def _end(lost: list[str]) -> None:
+    from nlgauge.errors import PartlyDone
+
+    if lost:
+        raise PartlyDone(f"partly done: no output got a value from {', '.join(lost)}; the table says why.")
 
 
 def _batch_size(file: str, batch: int | None, asked: list[str] | None, unread: list[str]) -> int:
@@ -191,6 +211,7 @@ def _tell(
     o.tell(lines)
     if shard is not None:
         return
+    lost = _lost(done.table)
     o.show([done.table, done.groups], format)
     o.tell(
         [
@@ -199,6 +220,7 @@ def _tell(
             else written(out)
         ]
     )
+    _end(lost)
 
 
 def written(out: Path) -> str:

@@ -126,10 +126,10 @@ def text(
     from nlgauge.writing import write_whole
 
     found = [part for archive in archives for part in found_in(archive)]
+    passages = mixed(found, seed, most)
+    write_whole(out, "\n".join(passages) + "\n")
     for part in found:
         print(
             f"{part.archive}: {len(part.passages)} passages of {part.kind.name}; licence: {part.kind.licence}"
         )
-    passages = mixed(found, seed, most)
-    write_whole(out, "\n".join(passages) + "\n")
     print(f"{out}: {len(passages)} passages, {sum(len(p.split()) for p in passages)} words")

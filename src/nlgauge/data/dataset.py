@@ -44,6 +44,9 @@ class Dataset:
     lower: frozenset[str] = frozenset()
     notes: tuple[str, ...] = field(default=())
     rated_by: str = "people"
+    signatures: Mapping[str, str] = field(
+        default_factory=dict
+    )  # metric -> how its scores were made, where known
 
     RATINGS: ClassVar[dict[str, Any]] = {
         "system": pl.String, "input": pl.String, "aspect": pl.String, "rater": pl.String, "value": pl.Float64,

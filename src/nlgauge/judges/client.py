@@ -1,7 +1,8 @@
 """Ask an OpenAI-compatible endpoint: many requests at once, retried with patience, each reply kept as soon as it is there.
 
 Whatever happens (a cut line, half a JSON, 429, a crash of this process), a kept reply is never asked for again, and a
-request that failed for good is a Failure with its reason, never an empty reply.
+request that failed for good is a Failure with its reason, never an empty reply. When asking on has no use (a dead endpoint, a
+wrong key, a used-up quota or budget), the run stops: what is left is a Failure that says so.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import asyncio
 import random
 import ssl
 import time
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -36,16 +39,21 @@ PART = 500  # requests looked up in the store at once
 FLUSH = 0.05  # seconds that a reply may wait for others before all are written at once
 LOOK = 0.2  # seconds between two looks at what another run has got
 LONGEST = 60.0  # a pause between attempts, at most
+PATIENCE = 300.0  # seconds that a server may ask us to wait; a longer wait is for the user to decide
+FIRST = 3  # attempts of a request as long as nothing has ever answered
+LOST = 3  # requests given up, during which no other got a reply, after which the endpoint counts as dead
+SAME = 20  # requests refused with the same words before any was answered
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A request without a reply, and why."""
+    """A request without a reply, and why. `stopped`: the whole run ended for that reason."""
 
     reason: str
     asked: bool = True
+    stopped: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,7 +120,11 @@ class _Run:
         self.fresh: dict[bytes, tuple[Request, Reply]] = {}
         self.gate = Gate(how.requests_per_minute, how.tokens_per_minute)
         self.refused: set[str] = set()
-        self.full = False
+        self.stopped = ""  # why the run ended before its time
+        self.good = 0  # replies so far
+        self.lost = 0
+        self.same: Counter[str] = Counter()
+        self.halt = asyncio.Event()
         self.later: dict[bytes, Request] = {}  # another run is asking for these
         self.rng = random.Random()  # for pauses only
 
@@ -164,6 +176,9 @@ class _Run:
         changed = time.monotonic()
         while asked := self.later:
             self.later = {}
+            if self.stopped:
+                self.found |= dict.fromkeys(asked, self.not_asked())
+                return
             mine = self.free(asked, force=time.monotonic() - changed > self.how.timeout + LONGEST)
             if len(self.later) < len(asked):
                 changed = time.monotonic()
@@ -177,11 +192,11 @@ class _Run:
     async def work(self, http: httpx2.AsyncClient, left: Iterator[tuple[bytes, Request]]) -> None:
         async with http:
             for key, request in left:
-                if self.full or (self.how.budget and not self.how.budget(request, None)):
-                    self.full = True
-                    self.found[key] = Failure(
-                        "not asked: it could cost more than --max-cost allows", asked=False
-                    )
+                if not self.stopped and self.how.budget and not self.how.budget(request, None):
+                    # What is under way is paid for and may end.
+                    self.stopped = "the budget is used up: more could cost more than --max-cost allows"
+                if self.stopped:
+                    self.found[key] = self.not_asked()
                     continue
                 reply = await self.one(http, request)
                 self.found[key] = reply
@@ -207,33 +222,64 @@ class _Run:
                 {k: reply for k, (_, reply) in fresh.items()}, {k: r for k, (r, _) in fresh.items()}
             )
 
+    def stop(self, why: str) -> Failure:
+        """End the run: nothing more is asked, and nobody waits for another attempt."""
+        self.stopped = self.stopped or why
+        self.halt.set()
+        return self.not_asked(asked=True)
+
+    def not_asked(self, asked: bool = False) -> Failure:
+        return Failure(self.stopped, asked=asked, stopped=True)
+
+    async def rest(self, seconds: float) -> bool:
+        """Wait; True when the run was stopped meanwhile."""
+        if seconds > 0 and not self.halt.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.halt.wait(), seconds)
+        return self.halt.is_set()
+
     async def one(self, http: httpx2.AsyncClient, request: Request) -> Reply | Failure:
-        """Attempts until there is a reply; a refusal that no patience mends ends the whole run with one clear line."""
-        why = ""
+        """Attempts until there is a reply; a refusal that no patience mends stops the whole run."""
+        why, before, attempt = "", self.good, 0
         for attempt in range(self.how.attempts):
-            if attempt:
-                await asyncio.sleep(self.pause(attempt))
+            if attempt and await self.rest(self.pause(attempt)):
+                return self.not_asked(asked=True)
             body = {k: v for k, v in request.body.items() if not self.dropped(k)}
-            await self.gate.enter(guess_tokens(request.body))
+            wait = self.gate.enter(guess_tokens(request.body))
+            while wait:
+                if await self.rest(wait):
+                    return self.not_asked(asked=True)
+                wait = self.gate.closed()
             begun = time.monotonic()
             status, headers, answer, why = await self.post(http, request.url, body)
             if answer is not None and status == 200:
                 try:
-                    return read_reply(
+                    reply = read_reply(
                         answer, time.monotonic() - begun, tuple(sorted(self.refused & set(request.body)))
                     )
+                    self.good += 1
+                    return reply
                 except ValueError as error:
-                    why = str(error)
-            elif status in STOP:
-                raise NlgaugeError(f"{request.url}: {why}{_hint(status, self.how.key)}")
+                    why, status = f"{error}; is --base-url right?", 0
+            elif status in STOP or 300 <= status < 400:
+                return self.stop(f"{why}{_hint(status, self.how.key)}")
             elif status in (429, 503):
-                self.gate.close(retry_after(headers) or 0.0)
+                wait = retry_after(headers) or 0.0
+                if "quota" in why.lower() or wait > PATIENCE:
+                    return self.stop(f"{why} (to wait {wait:,.0f} s)" if wait > PATIENCE else why)
+                self.gate.close(wait)
             elif status and status not in AGAIN:
                 setting = next((o for o in OPTIONAL if o in body and o in why), None)
                 if setting is None:
-                    return Failure(why)
+                    self.same[why] += 1
+                    return self.stop(why) if not self.good and self.same[why] >= SAME else Failure(why)
                 self.refused.add(setting)
-        return Failure(f"no reply after {self.how.attempts} attempts; the last: {why}")
+            if not status and not self.good and attempt + 1 >= FIRST:
+                break  # nothing has ever answered here
+        self.lost = self.lost + 1 if self.good == before else 0
+        if self.lost >= LOST:
+            return self.stop(f"no request gets a reply; the last: {why}")
+        return Failure(f"no reply after {attempt + 1} attempts; the last: {why}")
 
     def dropped(self, setting: str) -> bool:
         return setting in self.refused or (setting == "top_logprobs" and "logprobs" in self.refused)
@@ -260,7 +306,7 @@ class _Run:
                 response.status_code if response.status_code != 200 else 0,
                 headers,
                 None,
-                (f"HTTP {response.status_code}, and no JSON: {self.how.key.hide(response.text[:80])!r}"),
+                f"HTTP {response.status_code}, and no JSON: {self.how.key.hide(response.text[:80])!r}",
             )
         if response.status_code == 200:
             return 200, headers, answer, ""
@@ -283,8 +329,9 @@ def _connections(how: Asking) -> Callable[[], httpx2.AsyncClient]:
     trusted = ssl.create_default_context()  # slow to make, so made once
     limits = httpx2.Limits(max_connections=1, max_keepalive_connections=1)
     timeout = httpx2.Timeout(how.timeout)
+    # A redirect would carry the outputs to where nobody asked for them.
     return lambda: httpx2.AsyncClient(
-        headers=how.key.headers(), timeout=timeout, limits=limits, verify=trusted
+        headers=how.key.headers(), timeout=timeout, limits=limits, verify=trusted, follow_redirects=False
     )
 
 
@@ -295,10 +342,12 @@ def guess_tokens(body: Mapping[str, Any]) -> int:
 
 
 def _hint(status: int, key: Secret) -> str:
+    if 300 <= status < 400:
+        return " (it sends us elsewhere, which is not followed: name the right --base-url)"
     if status in (401, 403):
         return (
             " (the key is read from " + key.source + ")"
             if key
-            else f" (no key: set {Secret.VARIABLE} or --key-file)"
+            else f" (no key: {key.withheld or f'set {Secret.VARIABLE} or --key-file'})"
         )
     return " (is --base-url right? it ends in /v1 at most servers)" if status in (404, 405) else ""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nlgauge.judges.client import Failure
 from nlgauge.judges.pairs import Pair, all_pairs, read_choice
-from nlgauge.judges.parse import Parsed, parse
+from nlgauge.judges.parse import Parsed, parse, parse_by
 from nlgauge.judges.replies import Reply, Request
 from nlgauge.judges.scale import Scale
 from nlgauge.judges.task import Task, filled
@@ -40,6 +40,7 @@ class Judge:
     fill: str = ""
     structured: bool = False
     rivals: int | None = None
+    pattern: str = ""
 
     # --- asking ---
 
@@ -160,7 +161,11 @@ class Judge:
             weighed = expected_rating(reply, self.scale)
             if weighed is not None:
                 return Parsed(weighed, "logprobs")
-        parsed = parse(reply.text, self.scale)
+        parsed = (parse_by(self.pattern, reply.text, self.scale) if self.pattern else None) or parse(
+            reply.text, self.scale
+        )
+        if parsed.value is None and reply.finish == "length":
+            parsed = Parsed(None, reason=f"{parsed.reason}: cut off after {reply.completion_tokens} tokens")
         if parsed.value is None:
             return self._filled(parsed, request)
         if self.mode == "logprobs":
@@ -177,6 +182,21 @@ class Judge:
         points = self.scale.points()
         value = float(rng.choice(points)) if points else float(rng.uniform(self.scale.low, self.scale.high))
         return Parsed(value, "without a rating in the reply: a random one was filled in")
+
+    def unread(self, batch: Batch, found: Found) -> dict[bytes, tuple[str, str]]:
+        """Replies that came and say nothing that could be read: why, and the text."""
+        plain, lost = replace(self, fill=""), {}
+        for request in self.requests(batch):
+            reply = found.get(request.key)
+            if not isinstance(reply, Reply) or request.key in lost:
+                continue
+            if self.mode == "pairwise":
+                why = "" if read_choice(reply.text) is not None else "no choice found"
+            else:
+                why = plain.read(reply, request).reason
+            if why:
+                lost[request.key] = why, reply.text
+        return lost
 
     def comparisons(self, batch: Batch, found: Found) -> list[tuple[Pair, float | None, str]]:
         """Each pair with the share that the first one won over the draws, or None and why."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from email.utils import parsedate_to_datetime
 from typing import Protocol
@@ -43,12 +42,12 @@ class Gate:
     def close(self, seconds: float) -> None:
         self._closed_until = max(self._closed_until, time.monotonic() + seconds)
 
-    async def enter(self, tokens: float) -> None:
-        pause = max(self._requests.wait(1), self._tokens.wait(tokens))
-        if pause:
-            await asyncio.sleep(pause)
-        while (closed := self._closed_until - time.monotonic()) > 0:
-            await asyncio.sleep(closed)
+    def enter(self, tokens: float) -> float:
+        """Takes a place and gives the seconds to wait before using it; then `closed` says whether to wait on."""
+        return max(self._requests.wait(1), self._tokens.wait(tokens), self.closed())
+
+    def closed(self) -> float:
+        return max(0.0, self._closed_until - time.monotonic())
 
 
 def retry_after(headers: dict[str, str], now: float | None = None) -> float | None:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nlgauge.errors import NlgaugeError
 from nlgauge.judges.scale import Scale
 
 WORDS = {
@@ -114,6 +115,43 @@ class Statement:
     final: bool
     place: int
     ranged: bool = False
+
+
+def checked_pattern(pattern: str, mode: str) -> str:
+    """A user's own way to read replies; one that cannot be one is refused before anything is asked."""
+    if not pattern:
+        return ""
+    if mode == "pairwise":
+        raise NlgaugeError("judge: pattern reads ratings; pairwise replies say A, B or tie.")
+    try:
+        groups = re.compile(pattern).groups
+    except (re.error, RecursionError, OverflowError) as error:
+        raise NlgaugeError(f"judge: pattern '{pattern}' is no regular expression ({error}).") from None
+    if groups < 1:
+        raise NlgaugeError(rf"judge: pattern '{pattern}' has no group for the rating; as in 'Score=(\d+)'.")
+    return pattern
+
+
+def parse_by(pattern: str, reply: str, scale: Scale) -> Parsed | None:
+    """The rating where the pattern finds it last; None when it finds nothing.
+
+    >>> parse_by(r"mark=(\\d)", "mark=4", Scale.parse("1-5")).value
+    4.0
+    """
+    found = [match[1] for match in re.finditer(pattern, reply) if match[1]]
+    if not found:
+        return None
+    said = found[-1].strip()
+    if scale.letters:
+        at = scale.letters.find(said.upper()) if len(said) == 1 else -1
+        return (
+            Parsed(scale.low + at, "pattern") if at >= 0 else Parsed(None, reason="rating outside the scale")
+        )
+    try:
+        value = float(said.replace(",", "."))
+    except ValueError:
+        return Parsed(None, reason="the pattern's group is no number")
+    return Parsed(value, "pattern") if value in scale else Parsed(None, reason="rating outside the scale")
 
 
 def parse(reply: str, scale: Scale) -> Parsed:

@@ -7,7 +7,8 @@
       coherence: how well the sentences build one clear whole …
     scale: 1-5                            # and perhaps mode, n, temperature, model, base_url, system, max_tokens, prompt
 
-Shipped tasks are in `library/`; a user's own is named by its path.
+Shipped tasks are in `library/`; a user's own is named by its path. It may come from a stranger: a prompt is read only from the
+task's own folder and only if it is a template, and nothing is sent to a `base_url` that the user has not confirmed.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from nlgauge.registry import did_you_mean
 LIBRARY = Path(__file__).with_name("library")
 MODES = ("analysis", "rating", "logprobs", "pairwise")
 SHOWN = ("source", "context", "references", "control")
+LARGEST = 1 << 20  # bytes of a prompt
 HOLE = re.compile(r"\{(task|scale|aspect|definition|example|output|low|high)\}")
 
 
@@ -125,7 +127,7 @@ def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
     mode = str(said.get("mode", "analysis"))
     if mode not in MODES:
         raise DataError(f"{path}: mode '{mode}'.{did_you_mean(mode, MODES)} There are {', '.join(MODES)}.")
-    prompts = {mode: _text(path.parent / str(said["prompt"]))} if said.get("prompt") else {}
+    prompts = {mode: _template(path, str(said["prompt"]))} if said.get("prompt") else {}
     plain = {k: v for k, v in said.items() if k not in ("prompt", "aspects", "shows")}
     kinds: dict[str, Any] = {f.name: {"int": int, "float": float}.get(str(f.type), str) for f in fields(Task)}
     try:
@@ -146,6 +148,26 @@ def _check_plain(path: Path, said: dict[str, Any]) -> None:
         parts = value.values() if key in ("aspects", "shows") and isinstance(value, dict) else [value]
         if any(isinstance(part, list | dict | set | tuple) for part in parts):
             raise DataError(f"{path}: `{key}:` holds a list or a mapping where a text or number should be.")
+
+
+def _template(task: Path, name: str) -> str:
+    """The prompt of a task, which is sent away: from the task's own folder, links followed, and with a hole for the example."""
+    try:
+        folder, path = task.parent.resolve(), (task.parent / name).resolve()
+        if Path(name).is_absolute() or "\\" in name or not path.is_relative_to(folder):
+            raise DataError(
+                f"{task}: prompt '{name}' is not in the folder of the task; put it beside the task."
+            )
+        if path.exists() and (not path.is_file() or path.stat().st_size > LARGEST):
+            raise DataError(f"{task}: prompt '{name}' is no text file of at most {LARGEST >> 20} MiB.")
+    except (OSError, ValueError, RuntimeError) as error:  # a link to itself, a name that no file has
+        raise DataError(f"{task}: prompt '{name}' cannot be read ({error}).") from None
+    text = _text(path)
+    if "{example}" not in text:
+        raise DataError(
+            f"{task}: prompt '{name}' is no template: it must hold {{example}}, where the text to be judged stands."
+        )
+    return text
 
 
 def _text(path: Path) -> str:

@@ -217,7 +217,8 @@ def metric(
             raise TypeError(f"metric {name}: put @metric above @dataclass(frozen=True)")
         summary = (cls.__doc__ or "").strip().split("\n")[0]
         cls.facts = Facts(name, family, wants, lower, bounds, year, cite, extra, weights, summary, corpus)  # type: ignore[attr-defined]
-        cls.__str__ = lambda self: format_spec(name, self)  # type: ignore[assignment]
+        if "__str__" not in vars(cls):  # a judge is called by a short name
+            cls.__str__ = lambda self: format_spec(name, self)  # type: ignore[assignment]
         return registry.register("metric", name)(cls)
 
     return keep

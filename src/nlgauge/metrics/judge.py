@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics._base import Batch, Facts, Scores, metric, signature
+from nlgauge.metrics._byname import spaceless
+from nlgauge.spec import format_spec
 
 if TYPE_CHECKING:
     from nlgauge.judges.judge import Judge as Decided
 
 BASE_URL = "NLGAUGE_BASE_URL"
+LONGEST = 60  # characters of a name
 
 
 class _WithFacts:
@@ -26,9 +30,9 @@ class _WithFacts:
         extra="judges", weights="a model behind an OpenAI-compatible endpoint")  # fmt: skip
 @dataclass(frozen=True)
 class Judge(_WithFacts):
-    """A language model rates each output (or compares two) on one aspect; name: a shipped task or your own YAML."""
+    """A language model rates each output (or compares two) on one aspect; task: a shipped one or your own YAML."""
 
-    name: str = "summarisation"
+    task: str = "summarisation"
     aspect: str = ""
     model: str = ""
     scale: str = ""
@@ -40,8 +44,16 @@ class Judge(_WithFacts):
     fill: str = ""
     rivals: int = 0
     references: bool = False
+    pattern: str = ""  # a regular expression whose first group is the rating
+    name: str = ""  # what its column and its lines are called
 
     def __post_init__(self) -> None:
+        from nlgauge.judges.task import shipped
+
+        if self.name.endswith((".yaml", ".yml")) or self.name in shipped():
+            raise NlgaugeError(
+                f"judge: name='{self.name}' is what the judge is called; its task is task='{self.name}'."
+            )
         decided = self.decided()
         points = decided.scale
         low, high = (0.0, 1.0) if decided.mode == "pairwise" else (points.low, points.high)
@@ -54,10 +66,12 @@ class Judge(_WithFacts):
     def decided(self) -> Decided:
         """What the spec says, else the YAML, else the environment."""
         from nlgauge.judges.judge import Judge as Decided
+        from nlgauge.judges.parse import checked_pattern
         from nlgauge.judges.scale import Scale
+        from nlgauge.judges.secret import checked_url
         from nlgauge.judges.task import MODES, load_task
 
-        task = load_task(self.name)
+        task = load_task(self.task)
         if self.references and "references" not in task.shows:
             task = replace(task, shows={**task.shows, "references": f"Reference {task.output.lower()}"})
         mode = self.mode or task.mode
@@ -65,13 +79,7 @@ class Judge(_WithFacts):
             raise NlgaugeError(f"judge: mode '{mode}'; there are {', '.join(MODES)}.")
         if self.fill not in ("", "random"):
             raise NlgaugeError(f"judge: fill='{self.fill}'; leave it out, or 'random' as in paper 002.")
-        base = (
-            self.base_url
-            or task.base_url
-            or os.environ.get(BASE_URL)
-            or os.environ.get("OPENAI_BASE_URL")
-            or ""
-        )
+        base = self.base_url or task.base_url or own_endpoint()
         n = self.n or task.n
         # Several draws of one temperature-0 reply would be one reply: paper 002 draws ten times at T=1.
         temperature = (
@@ -79,9 +87,29 @@ class Judge(_WithFacts):
         )
         return Decided(
             task, task.aspect(self.aspect), self.model or task.model or os.environ.get("NLGAUGE_MODEL", ""),
-            f"{base.rstrip('/')}/chat/completions" if base else "", Scale.parse(self.scale or task.scale), mode, n,
-            temperature, self.fill, self.structured, self.rivals or None,
+            f"{checked_url(base)}/chat/completions" if base else "", Scale.parse(self.scale or task.scale), mode, n,
+            temperature, self.fill, self.structured, self.rivals or None, checked_pattern(self.pattern, mode),
         )  # fmt: skip
+
+    def __str__(self) -> str:
+        """The name: stable when the endpoint or a setting changes, and fit for tables and pages."""
+        if self.name:
+            return self.name
+        decided = self.decided()
+        model = re.sub(r"[^\w.-]+", "-", decided.model.rstrip("/").rpartition("/")[2]).strip("-")
+        return f"{model or 'judge'}-{decided.aspect}"[:LONGEST]
+
+    @property
+    def spec(self) -> str:
+        """What makes this judge again. It may name an endpoint, so it is for your own commands, not for pages."""
+        return format_spec("judge", self)
+
+    def file_endpoint(self) -> str:
+        """The endpoint, where only the file of the task names it and the user has not."""
+        from nlgauge.judges.task import load_task
+
+        told = "" if self.base_url else load_task(self.task).base_url.rstrip("/")
+        return "" if told == own_endpoint().rstrip("/") else told
 
     def ready(self) -> None:
         decided = self.decided()
@@ -90,6 +118,12 @@ class Judge(_WithFacts):
         if not decided.url:
             raise NlgaugeError(
                 f"judge: which endpoint? Say base_url='…', or set {BASE_URL}, as in http://localhost:8000/v1."
+            )
+
+        if told := self.file_endpoint():
+            raise NlgaugeError(
+                f"judge: the file {self.task} names the endpoint {told}. A file does not decide where your outputs and keys go; "
+                f"if it is right: --allow-endpoint {told} (`nlgauge judge`), or base_url='{told}' in the spec."
             )
 
     @property
@@ -101,6 +135,8 @@ class Judge(_WithFacts):
         return signature(
             model=d.model, aspect=d.aspect, scale=d.scale, mode=d.mode, n=d.n, temperature=d.temperature,
             prompt=hashlib.blake2b(said.encode(), digest_size=4).hexdigest(), fill=d.fill or None,
+            structured=d.structured or None, rivals=d.rivals, pattern=spaceless(d.pattern) or None,
+            endpoint=hashlib.blake2b(d.url.encode(), digest_size=4).hexdigest() if d.url else None,
         )  # fmt: skip
 
     def score(self, batch: Batch) -> Scores:
@@ -109,5 +145,13 @@ class Judge(_WithFacts):
         from nlgauge.judges.replies import Memory
         from nlgauge.judges.secret import find_key
 
+        self.ready()
         decided = self.decided()
-        return decided.scores(batch, ask(decided.requests(batch), Memory(), Asking(key=find_key())))
+        return decided.scores(
+            batch, ask(decided.requests(batch), Memory(), Asking(key=find_key(decided.url)))
+        )
+
+
+def own_endpoint() -> str:
+    """The endpoint that the user's environment names."""
+    return os.environ.get(BASE_URL) or os.environ.get("OPENAI_BASE_URL") or ""

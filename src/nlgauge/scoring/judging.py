@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.errors import NlgaugeError
 from nlgauge.judges.client import Asking, Failure, Progress, ask
-from nlgauge.judges.replies import Reply
-from nlgauge.judges.secret import find_key
+from nlgauge.judges.replies import Keeper, Reply
+from nlgauge.judges.secret import find_key, origin
 from nlgauge.metrics._base import Batch, Scores
-from nlgauge.scoring.replies import Replies
+from nlgauge.scoring.replies import Again, Replies
 
 if TYPE_CHECKING:
     from nlgauge.judges.judge import Judge
@@ -33,6 +34,15 @@ class Judged:
     def failures(self) -> int:
         return sum(isinstance(r, Failure) for r in self.found.values())
 
+    @property
+    def stopped(self) -> str:
+        """Why the run ended before its time; nothing: it did not."""
+        return next((r.reason for r in self.found.values() if isinstance(r, Failure) and r.stopped), "")
+
+    def unread(self, batch: Batch) -> dict[bytes, tuple[str, str]]:
+        """Replies that came and have nothing that could be read: why, and the text."""
+        return self.judge.unread(batch, self.found)
+
     def reasons(self) -> list[str]:
         """Why outputs are unscored, most frequent first."""
         return [f"{n:,} unscored ({why})" for why, n in Counter(self.scores.reasons.values()).most_common()]
@@ -47,9 +57,33 @@ def judged(
     replies: Replies,
     how: Asking | None = None,
     progress: Progress | None = None,
+    *,
+    reask: bool = False,
 ) -> Judged:
+    """Ask for what is not known, and read all replies. With `reask` those that could not be read are asked for again.
+
+    An endpoint that gives nothing at all is an error; a run that stopped on its way says so in `stopped`.
+    """
+    metric.ready()
     judge = metric.decided()
-    found = ask(judge.requests(batch), replies, how or Asking(key=find_key()), progress, judge.count(batch))
+    how = how or Asking(key=find_key(judge.url))
+    replies.remember(metric.signature, metric.spec)
+    keeper: Keeper = Again(replies, reread(metric, batch, replies).unread(batch)) if reask else replies
+    result = _read(judge, batch, ask(judge.requests(batch), keeper, how, progress, judge.count(batch)))
+    if result.stopped and not any(isinstance(r, Reply) for r in result.found.values()):
+        raise NlgaugeError(f"{origin(judge.url)}: {result.stopped}. Nothing was judged.")
+    return result
+
+
+def reread(metric: JudgeMetric, batch: Batch, replies: Replies) -> Judged:
+    """The replies that are kept, read again: nothing is asked."""
+    judge = metric.decided()
+    keys = [request.key for request in judge.requests(batch)]
+    missing = Failure("no reply is kept", asked=False)
+    return _read(judge, batch, {**dict.fromkeys(keys, missing), **replies.known(keys)})
+
+
+def _read(judge: Judge, batch: Batch, found: dict[bytes, Reply | Failure]) -> Judged:
     return Judged(judge, judge.scores(batch, found), found)
 
 
@@ -69,7 +103,11 @@ def add_judged(
         orient="row",
     )
     with_column = data.with_scores(values)
-    return replace(with_column, failures=pl.concat([with_column.failures, failures]))
+    before = with_column.failures.filter(pl.col("metric") != str(metric))
+    return replace(
+        with_column, failures=pl.concat([before, failures]),
+        signatures={**data.signatures, **dict.fromkeys(columns, metric.signature)},
+    )  # fmt: skip
 
 
 def add_comparisons(data: Dataset, metric: JudgeMetric, batch: Batch, result: Judged) -> Dataset:

@@ -38,7 +38,12 @@ def plan_for(
     asked = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else list(metrics)
     if not asked:
         raise NlgaugeError("no metrics to score with; `nlgauge list metrics` shows all.")
-    found = {str(m): m for m in parse(asked, allow_code=True)}
+    found: dict[str, Metric] = {}
+    for metric in parse(asked, allow_code=True):
+        if found.setdefault(str(metric), metric) != metric:
+            raise NlgaugeError(
+                f"two of the metrics are called '{metric}'; give one of them a name='…' of its own."
+            )
     _check(has, columns, name, list(found.values()))
     for metric in found.values():
         ready = getattr(metric, "ready", None)

@@ -21,6 +21,7 @@ CREATE TABLE IF NOT EXISTS replies (
   reply BLOB NOT NULL, answered_by TEXT, fingerprint TEXT, finish TEXT, prompt_tokens INTEGER, completion_tokens INTEGER,
   seconds REAL, made REAL NOT NULL) WITHOUT ROWID
 """
+JUDGES = "CREATE TABLE IF NOT EXISTS judges (signature TEXT PRIMARY KEY, spec TEXT NOT NULL) WITHOUT ROWID"
 COLUMNS = "key, url, model, draw, request, reply, answered_by, fingerprint, finish, prompt_tokens, completion_tokens, seconds, made"
 
 
@@ -32,6 +33,7 @@ class Replies:
         with self.store.work() as db:
             db.execute("PRAGMA synchronous = FULL")
             db.execute(TABLE)
+            db.execute(JUDGES)
         self.claims = Claims(self.store)
 
     def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]:
@@ -45,14 +47,17 @@ class Replies:
                 found |= {bytes(row[0]): _reply(row) for row in rows}
         return found
 
-    def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request]) -> None:
-        """All or none. A reply that another process kept first stays."""
+    def keep(
+        self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request], *, anew: bool = False
+    ) -> None:
+        """All or none. A reply that another process kept first stays, unless it was asked for anew."""
         if not replies:
             return
         now = time.time()
         rows = [_row(key, requests[key], reply, now) for key, reply in replies.items()]
         with self.store.writing() as db:
-            db.executemany(f"INSERT OR IGNORE INTO replies ({COLUMNS}) VALUES ({','.join('?' * 13)})", rows)
+            word = "REPLACE" if anew else "IGNORE"
+            db.executemany(f"INSERT OR {word} INTO replies ({COLUMNS}) VALUES ({','.join('?' * 13)})", rows)
         self.claims.drop(replies)
 
     def claim(self, keys: Iterable[bytes], *, force: bool = False) -> set[bytes]:
@@ -60,6 +65,16 @@ class Replies:
 
     def release(self) -> None:
         self.claims.drop()
+
+    def remember(self, signature: str, spec: str) -> None:
+        """Which judge asked, endpoint and all: a file of scores has only its signature."""
+        with self.store.writing() as db:
+            db.execute("INSERT OR REPLACE INTO judges VALUES (?, ?)", [signature, spec])
+
+    def spec_of(self, signature: str) -> str | None:
+        with self.store.work() as db:
+            row = db.execute("SELECT spec FROM judges WHERE signature = ?", [signature]).fetchone()
+            return None if row is None else str(row[0])
 
     def summary(self) -> list[dict[str, Any]]:
         """One row a model: replies, tokens, first and last."""
@@ -111,6 +126,26 @@ class Replies:
             values.append(before)  # type: ignore[arg-type]
         with self.store.work() as db:
             return db.execute(f"DELETE FROM replies WHERE {' AND '.join(rules) or '0'}", values).rowcount
+
+
+class Again:
+    """A Keeper for requests whose kept replies could not be read: they are asked again, and the old reply stays until a new one comes."""
+
+    def __init__(self, replies: Replies, keys: Iterable[bytes]) -> None:
+        self.replies, self.again = replies, set(keys)
+
+    def known(self, keys: Iterable[bytes]) -> dict[bytes, Reply]:
+        return self.replies.known(key for key in keys if key not in self.again)
+
+    def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request]) -> None:
+        self.replies.keep(replies, requests, anew=True)
+        self.again -= set(replies)
+
+    def claim(self, keys: Iterable[bytes], *, force: bool = False) -> set[bytes]:
+        return self.replies.claim(keys, force=force)
+
+    def release(self) -> None:
+        self.replies.release()
 
 
 def _row(key: bytes, request: Request, reply: Reply, now: float) -> tuple[Any, ...]:

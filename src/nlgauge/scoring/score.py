@@ -18,6 +18,7 @@ from nlgauge.scoring.columns import (
     outcome_table,
     score_batch,
     sees_all,
+    signature_of,
 )
 from nlgauge.scoring.plan import plan
 from nlgauge.table import Table
@@ -85,5 +86,6 @@ def _add(data: Dataset, metrics: list[Metric], columns: dict[str, Column]) -> Da
     data = data.with_scores({name: column.values for name, column in columns.items()})  # type: ignore[misc]
     return replace(
         data, failures=pl.concat(frames), notes=(*data.notes, *notes),
+        signatures={**data.signatures, **{str(m): signature_of(m) for m in metrics}},
         lower=(data.lower - set(names)) | {str(m) for m in metrics if m.facts.lower},
     )  # fmt: skip

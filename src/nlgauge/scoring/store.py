@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nlgauge.errors import NlgaugeError
+from nlgauge.errors import NlgaugeError, PartlyDone
 from nlgauge.metrics._base import Batch, Metric, Scores
 from nlgauge.places import kept_at
 from nlgauge.scoring.claims import Claims
@@ -336,7 +336,13 @@ class Storing:
             from nlgauge.scoring.judging import judged
             from nlgauge.scoring.replies import Replies
 
-            return judged(metric, batch, Replies(self.store)).scores
+            result = judged(metric, batch, Replies(self.store))
+            if result.stopped:  # no batch that was cut short is kept as done
+                came = len(result.found) - result.failures
+                raise PartlyDone(
+                    f"{metric}: {result.stopped}. {came:,} replies came and are kept; the same command goes on."
+                )
+            return result.scores
         slow = bool(metric.facts.weights or metric.facts.extra)
         return stored(metric, batch, self.store) if slow else metric.score(batch)
 

@@ -61,6 +61,10 @@ def _with_facts(data: Dataset, header: Record) -> Dataset:
         now = getattr(data, field.name)
         if isinstance(now, pl.DataFrame) or header.values.get(field.name) is None:
             continue
+        if isinstance(now, dict):
+            said = header.maybe(field.name, dict) or {}
+            facts[field.name] = {str(name): str(value) for name, value in said.items()}
+            continue
         listed = isinstance(now, frozenset | tuple)
         facts[field.name] = (
             type(now)(_names(header, field.name)) if listed else header.maybe(field.name, type(now))

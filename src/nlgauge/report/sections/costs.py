@@ -61,12 +61,15 @@ def _replies(run: Run, name: str, lines: list[str]) -> Row:
     from nlgauge.metrics import Batch
     from nlgauge.scoring.store import store_path
 
-    metric: Any = known_metric(name)
-    if not hasattr(metric, "decided") or not store_path().exists():
+    signature = run.data.signatures.get(name)
+    if signature is None or "|prompt:" not in signature or not store_path().exists():
         return {}
     from nlgauge.scoring.replies import Replies
 
     try:
+        metric: Any = known_metric(Replies().spec_of(signature) or "")
+        if not hasattr(metric, "decided"):
+            return {}
         judge = metric.decided()
         keys = {request.key for request in judge.requests(Batch.of(run.data))}
         found = list(Replies().known(keys).values())
