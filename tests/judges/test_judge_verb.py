@@ -89,6 +89,26 @@ def test_pairwise_choices_are_written_with_the_order_in_which_they_were_shown(
     assert set(data.comparisons["preferred"]) <= {"first", "second", "tie"}
 
 
+def test_a_judge_that_compared_outputs_is_not_called_people(serve: Serve, folder: Path) -> None:
+    lines = (folder / "outputs.csv").read_text().splitlines()
+    (folder / "bare.csv").write_text("\n".join(line.rpartition(",")[0] for line in lines) + "\n")
+    words = ["--aspect", "coherence", "--model", "m", "--mode", "pairwise"]
+    base = {"NLGAUGE_BASE_URL": serve().base_url}
+    for name in ("outputs", "bare"):
+        assert nlgauge(folder, "judge", f"{name}.csv", *words, "-o", f"{name}.jsonl", **base).returncode == 0
+    rated = nlgauge(folder, "run", "outputs.jsonl", "--quick")
+    assert rated.returncode == 0, rated.stderr
+    assert "compared by the model m-coherence: 120 choices" in rated.stderr and "compared by people" not in rated.stderr
+    results = json.loads((folder / "outputs.report.results.json").read_text())
+    sides = {row["side"] for t in results["tables"] if t["analysis"] == "wins" for row in t["rows"]}
+    assert len(sides) == 2 and "Human" in sides
+    alone = nlgauge(folder, "run", "bare.jsonl")
+    assert alone.returncode == 2 and "only models judged here" in alone.stderr
+    assert "people" not in alone.stderr.partition("only models judged")[0].replace(
+        "which are not people's", ""
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -24,9 +24,10 @@ def position(data: Dataset, *, aspects: Sequence[str] | None = None) -> Table:
     if aspects:
         votes = votes.filter(pl.col("aspect").is_in([data.aspect(a) for a in aspects]))
     rows = [
-        {"rater": rater if rater is not None else "all raters", "aspect": aspect, **_biased(part)}
+        {"rater": rater if rater is not None else "raters without names", "who": "model" if rater in data.models else "people",
+         "aspect": aspect, **_biased(part)}
         for (rater, aspect), part in votes.group_by("rater", "aspect", maintain_order=True)
-    ]
+    ]  # fmt: skip
     return Table(
         title=f"{data.name}: order of showing and choice",
         rows=rows,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ from nlgauge.stats.wins import TIE, Wins, score_votes, vote_counts, win_fraction
 from nlgauge.table import Layout, Row, Table
 
 Source = Literal["auto", "comparisons", "ratings"]
+Places = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,24 @@ def wins(
     beside them.
     """
     votes = _votes(data, aspect, source)
+    judged = data.voted(people=False)
+    judged = judged if aspect is None else judged.filter(pl.col("aspect") == aspect)
     kept = [s for s in data.systems if keep_people or s not in data.people]
+    rated = aspect in data.aspects if aspect is not None else bool(data.aspects)
+    if votes is None and not rated and judged.height and source == "auto":
+        return _models_only(data, judged, kept, aspect or _only(judged))
     found = (
         _by_votes(data, votes, kept, metrics)
         if votes is not None
         else _by_ratings(data, aspect, kept, metrics)
     )
+    found = _with_models(found, judged, merge)
     if merge and found.ordered:
         found = Sides(found.systems, {n: w.merged() for n, w in found.sides.items()}, found.words, False)
     near = {n: distance(found.sides[HUMAN], w) for n, w in found.sides.items() if n != HUMAN}
-    shown = (
-        list(near) if metrics is not None else sorted(near, key=lambda n: (np.isnan(near[n]), near[n]))[:1]
-    )
+    voters = [n for n in near if n in data.models]
+    metric = [n for n in sorted(near, key=lambda n: (np.isnan(near[n]), near[n])) if n not in voters][:1]
+    shown = list(near) if metrics is not None else [*voters, *metric]
     rows = [row for side in (HUMAN, *shown) for row in _rows(side, found)]
     named = aspect or (data.aspect() if votes is None else _only(votes))
     notes = (
@@ -73,17 +80,24 @@ def wins(
     )
     if votes is not None and not merge:
         notes += _first_note(found.sides[HUMAN])
+    if votes is not None:
+        notes += _same_choices(votes, judged)
     if near:
         best = ", ".join(f"{n} {number(near[n])}" for n in sorted(near, key=lambda n: near[n])[:5])
         notes.append(f"nearest to people (mean difference of the fractions): {best}.")
+    kind = "comparisons" if votes is not None else "ratings"
+    return _table(data, found, named, rows, notes, kind)
+
+
+def _table(data: Dataset, found: Sides, named: str, rows: list[Row], notes: list[str], kind: str) -> Table:
     return Table(
-        title=f"{data.name}: win fractions on {named}",
+        title=f"{data.name}: win fractions on {named}" + (", by models only" if kind == "models" else ""),
         rows=[{"aspect": named, **row} for row in rows],
         layout=Layout("A", "second", "wins",                       extra={"ties": lambda mine: _share(mine, "tied"), "n": lambda mine: str(sum(r["n"] for r in mine))}),
         definitions={"cell": "share of the comparisons of A (line, first) with B (column, second) that A wins; what is missing to 1 are B's wins and ties"},
         method=found.words,
         notes=notes,
-        signature=f"aspect:{named}|source:{'comparisons' if votes is not None else 'ratings'}|order:{'kept' if found.ordered else 'merged'}",
+        signature=f"aspect:{named}|source:{kind}|order:{'kept' if found.ordered else 'merged'}",
     )  # fmt: skip
 
 
@@ -101,11 +115,12 @@ def _votes(data: Dataset, aspect: str | None, source: Source) -> pl.DataFrame | 
         raise NameUnknown(
             f"{data.name}: no aspect '{aspect}'.{did_you_mean(aspect, known)} Aspects: {', '.join(known)}."
         )
-    votes = data.comparisons if aspect is None else data.comparisons.filter(pl.col("aspect") == aspect)
+    votes = data.voted(people=True)
+    votes = votes if aspect is None else votes.filter(pl.col("aspect") == aspect)
     if source == "ratings" or (votes.is_empty() and source == "auto"):
         return None
     if votes.is_empty():
-        raise DataError(f"{data.name}: no comparisons of two outputs; use source=ratings.")
+        raise DataError(f"{data.name}: no comparisons of two outputs by people; use source=ratings.")
     if aspect is None:
         _only(votes)
     return votes
@@ -123,12 +138,7 @@ def _by_votes(data: Dataset, votes: pl.DataFrame, kept: list[str], metrics: Sequ
     systems = [s for s in kept if s in {*votes["first"], *votes["second"]}]
     if len(systems) < 2:
         raise DataError(f"{data.name}: comparisons need at least 2 systems, found {len(systems)}.")
-    place = {s: i for i, s in enumerate(systems)}
-    first, second = (
-        votes[side].replace_strict(place, return_dtype=pl.Int64).to_numpy() for side in ("first", "second")
-    )
-    said = votes["preferred"].to_numpy()
-    best = np.where(said == FIRST, first, np.where(said == SECOND, second, TIE))
+    first, second, best = _placed(votes, systems)
     sides = {HUMAN: vote_counts(first, second, best, len(systems))}
     scores = data.only_metrics(metrics) if metrics is not None else data
     for name in scores.metrics:
@@ -139,6 +149,77 @@ def _by_votes(data: Dataset, votes: pl.DataFrame, kept: list[str], metrics: Sequ
         "A metric votes in each of them for the higher score."
     )
     return _sorted(systems, sides, words, ordered=True)
+
+
+def _placed(votes: pl.DataFrame, systems: list[str]) -> tuple[Places, Places, Places]:
+    """Numbers of the two systems and of the preferred one, vote by vote."""
+    place = {s: i for i, s in enumerate(systems)}
+    first, second = (
+        votes[side].replace_strict(place, return_dtype=pl.Int64).to_numpy() for side in ("first", "second")
+    )
+    said = votes["preferred"].to_numpy()
+    return first, second, np.where(said == FIRST, first, np.where(said == SECOND, second, TIE))
+
+
+def _model_sides(judged: pl.DataFrame, systems: list[str]) -> dict[str, Wins]:
+    inside = judged.filter(pl.col("first").is_in(systems) & pl.col("second").is_in(systems))
+    return {
+        str(rater): vote_counts(*_placed(part, systems), len(systems))
+        for (rater,), part in inside.group_by("rater", maintain_order=True)
+    }
+
+
+def _with_models(found: Sides, judged: pl.DataFrame, merge: bool) -> Sides:
+    """Models that chose themselves stand beside the metrics, never among people."""
+    sides = _model_sides(judged, found.systems)
+    if not found.ordered or merge:
+        sides = {name: w.merged() for name, w in sides.items()}
+    return replace(found, sides={**found.sides, **sides}) if sides else found
+
+
+def _models_only(data: Dataset, judged: pl.DataFrame, kept: list[str], aspect: str) -> Table:
+    """A judge's own order, where no people are to hold it against."""
+    systems = [s for s in kept if s in {*judged["first"], *judged["second"]}]
+    if len(systems) < 2:
+        raise DataError(f"{data.name}: comparisons need at least 2 systems, found {len(systems)}.")
+    sides = _model_sides(judged, systems)
+    found = _sorted(
+        systems, sides, f"{judged.height} direct comparisons by models, in the order shown.", ordered=True
+    )
+    names = ", ".join(sides)
+    notes = [
+        f"only models chose here ({names}): this is their own order, and nothing says whether people agree. People's ratings or choices on "
+        "the same outputs are needed."
+    ]  # fmt: skip
+    return _table(data, found, aspect, [row for side in sides for row in _rows(side, found)], notes, "models")
+
+
+def _same_choices(votes: pl.DataFrame, judged: pl.DataFrame) -> list[str]:
+    """How often a model chose as people did, over the pairs of outputs that both compared."""
+
+    def winners(part: pl.DataFrame) -> pl.DataFrame:
+        low, high = pl.min_horizontal("first", "second"), pl.max_horizontal("first", "second")
+        chosen = (
+            pl.when(pl.col("preferred") == FIRST)
+            .then("first")
+            .when(pl.col("preferred") == SECOND)
+            .then("second")
+        )
+        return part.select(
+            "input", low.alias("a"), high.alias("b"), chosen.otherwise(pl.lit(None)).alias("won")
+        )
+
+    notes = []
+    people = winners(votes)
+    for (rater,), part in judged.group_by("rater", maintain_order=True):
+        both = people.join(winners(part), on=["input", "a", "b"], suffix=" model")
+        if both.height:
+            same = both.select((pl.col("won").eq_missing(pl.col("won model"))).sum()).item()
+            notes.append(
+                f"{rater} chose as people did in {same} of {both.height} comparisons of the same two outputs ({100 * same / both.height:.0f}%; ties "
+                "count as a choice)."
+            )  # fmt: skip
+    return notes
 
 
 def _scores_of(data: Dataset, votes: pl.DataFrame, side: str, metric: str) -> Array:
@@ -168,8 +249,8 @@ def _by_ratings(data: Dataset, aspect: str | None, kept: list[str], metrics: Seq
 
 
 def _sorted(systems: list[str], sides: dict[str, Wins], words: str, ordered: bool) -> Sides:
-    """Systems from people's best to worst."""
-    human = sides[HUMAN].merged()
+    """Systems from people's best to worst; without people from the first model's."""
+    human = sides.get(HUMAN, next(iter(sides.values()))).merged()
     total = human.n.sum(axis=1)
     strength = np.where(total > 0, human.wins.sum(axis=1) + human.ties.sum(axis=1) / 2, 0) / np.maximum(
         total, 1

@@ -48,6 +48,8 @@ def _after(
     human: o.Human = None,
     metric: o.MetricColumns = None,
     rater: o.Rater = None,
+    person_rater: o.PersonRaters = None,
+    model_rater: o.ModelRaters = None,
     lower: o.Lower = None,
     higher: o.Higher = None,
     repeats: o.Repeats = "auto",
@@ -202,7 +204,8 @@ def load(given: dict[str, Any]) -> Dataset:
     said = {k: given[k] for k in (*columns, "encoding", "reader") if given.get(k) is not None}
     return ng.load(
         file, lower=o.listed(given["lower"]) or (), higher=o.listed(given["higher"]) or (), human=o.listed(given["human"]), metrics=o.listed(given["metric"]),
-        repeats=given["repeats"], **said,
+        repeats=given["repeats"], person_raters=o.listed(given.get("person_rater")) or (),
+        model_raters=o.listed(given.get("model_rater")) or (), **said,
     )  # fmt: skip
 
 

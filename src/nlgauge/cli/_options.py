@@ -46,6 +46,18 @@ MetricColumns = Annotated[
 Rater = Annotated[
     str | None, typer.Option("--rater", help="Column that names the rater.", rich_help_panel=COLUMNS)
 ]
+PersonRaters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--person-rater", help="Raters who are persons, whatever their names say.", rich_help_panel=COLUMNS
+    ),
+]
+ModelRaters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model-rater", help="Raters that are models: their ratings are scores.", rich_help_panel=COLUMNS
+    ),
+]
 Lower = Annotated[
     list[str] | None,
     typer.Option("--lower", help="Metrics of which less is better.", rich_help_panel=COLUMNS),

@@ -24,10 +24,7 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
     if data.aspects:
         lines.append(f"rated by {data.rated_by}: {_list(data.aspects)}; {_raters(data)}")
         lines += _gaps(data)
-    if data.comparisons.height:
-        lines.append(
-            f"compared by {data.rated_by}: {_count(data.comparisons.height, 'choice')} between two outputs"
-        )
+    lines += _votes(data)
     lines.append(
         f"scores of {_count(len(data.metrics), 'metric')}: {_list(data.metrics)}"
         if data.metrics
@@ -57,6 +54,21 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
         )
         lines.append(f"written by people, by their names: {_list(people)}; {verb}")
     return [*headlines(data), *lines, *data.notes]
+
+
+def _votes(data: Dataset) -> list[str]:
+    """Who chose between two outputs: people, and each model by its name."""
+    lines = []
+    votes = data.voted(people=True)
+    if votes.height:
+        unnamed = votes["rater"].null_count() == votes.height and data.rated_by == "people"
+        who = "people (the file does not name who chose)" if unnamed else data.rated_by
+        lines.append(f"compared by {who}: {_count(votes.height, 'choice')} between two outputs")
+    for (rater,), part in data.voted(people=False).group_by("rater", maintain_order=True):
+        lines.append(
+            f"compared by the model {rater}: {_count(part.height, 'choice')}, which are not people's (--person-rater where they are)"
+        )
+    return lines
 
 
 def _raters(data: Dataset) -> str:

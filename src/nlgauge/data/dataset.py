@@ -47,6 +47,7 @@ class Dataset:
     signatures: Mapping[str, str] = field(
         default_factory=dict
     )  # metric -> how its scores were made, where known
+    models: frozenset[str] = frozenset()  # raters that are models: their choices are not people's
 
     RATINGS: ClassVar[dict[str, Any]] = {
         "system": pl.String, "input": pl.String, "aspect": pl.String, "rater": pl.String, "value": pl.Float64,
@@ -73,6 +74,7 @@ class Dataset:
         people: Iterable[str] | None = None,
         lower: Iterable[str] = (),
         notes: Iterable[str] = (),
+        models: Iterable[str] = (),
     ) -> Dataset:
         """A checked Dataset; people among the systems are found by name unless given."""
         if not samples.select(KEY).is_unique().all():
@@ -103,6 +105,7 @@ class Dataset:
             people=frozenset(found),
             lower=frozenset(lower),
             notes=tuple(notes),
+            models=frozenset(models),
         )
 
     # --- what is in it ---
@@ -143,11 +146,35 @@ class Dataset:
         if name is None and len(self.aspects) == 1:
             return self.aspects[0]
         if not self.aspects:
-            raise DataError(f"{self.name}: no human ratings found; name their columns with --human.")
+            raise DataError(f"{self.name}: {self._unrated()}")
         if name not in self.aspects:
             hint = did_you_mean(name, self.aspects) if name else " Choose one."
             raise NameUnknown(f"{self.name}: no aspect '{name}'.{hint} Aspects: {', '.join(self.aspects)}.")
         return name
+
+    def _unrated(self) -> str:
+        """Why there is nothing to hold a metric against, and what would be needed."""
+        votes, models = self.comparisons.height, ", ".join(sorted(self.models))
+        if self.voted(people=True).height:
+            return (
+                f"people compared outputs here ({votes:,} choices) and rated none; `nlgauge meta FILE --analysis wins` holds metrics "
+                "against their choices."
+            )  # fmt: skip
+        if self.models:
+            also = (
+                " `nlgauge meta FILE --analysis wins` shows its order of the systems, `--analysis position` whether it prefers what it is "
+                "shown first." if votes else ""
+            )  # fmt: skip
+            return (
+                f"only models judged here ({models}), so nothing says whether they are right: people's ratings of these outputs are needed "
+                f"(--human names their columns), or people's choices.{also}"
+            )  # fmt: skip
+        return "no human ratings found; name their columns with --human."
+
+    def voted(self, people: bool) -> pl.DataFrame:
+        """The comparisons that people made, or those of models. A rater without a name is taken for a person."""
+        machine = pl.col("rater").is_in(sorted(self.models)).fill_null(False)
+        return self.comparisons.filter(~machine if people else machine)
 
     def with_scores(self, values: Mapping[str, Sequence[float | None]] | pl.DataFrame) -> Dataset:
         """New metric columns, given in the order of `samples`, or as a frame keyed by system and input."""

@@ -16,6 +16,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.directions import lower_of
 from nlgauge.data.keys import with_input
 from nlgauge.data.peek import Peek
+from nlgauge.data.raters import parted
 from nlgauge.data.rawtable import RawTable, from_object, read_table
 from nlgauge.data.records import option_numbers
 from nlgauge.data.understanding import check_words, lines
@@ -42,6 +43,8 @@ def load(
     lower: Iterable[str] = (),
     higher: Iterable[str] = (),
     people: Iterable[str] | None = None,
+    person_raters: Iterable[str] = (),
+    model_raters: Iterable[str] = (),
     repeats: Repeats = "auto",
     values: Mapping[str, float] | str | None = None,
     sheet: str | None = None,
@@ -56,7 +59,8 @@ def load(
     or mappings from the name to use to the column (`human` also to several: the raters of an aspect); "+x" adds a column
     to those that are found. `lower` names metrics of which less is better, `higher` those of which it is not,
     whatever their names say (ter, wer, perplexity … are known). `values` says what words are worth ({"good": 3, "bad": 1}),
-    `sheet` names one of an Excel file.
+    `sheet` names one of an Excel file. Raters whose names are those of language models are no people: `person_raters` and
+    `model_raters` say what a rater is.
     Further options belong to the reader of a known layout, e.g. lp="en-de" (docs/formats.md).
 
     >>> import nlgauge as ng
@@ -92,6 +96,7 @@ def load(
                 "sheet": sheet,
             }
             found = _read(special, path, options | {k: v for k, v in asked.items() if v is not None})
+            found = parted(found, person_raters, model_raters)
             return _finished(found, name, lower, higher, people, known=getattr(special, "whole", False))
         _read_no(options)
         if not path.suffix and not path.exists():
@@ -106,10 +111,10 @@ def load(
         table = from_object(data)
         name = name or table.where.source
     table.worth = option_numbers("values", values)
-    found = _understand(table, name, said, human, metrics, repeats)
+    found = parted(_understand(table, name, said, human, metrics, repeats), person_raters, model_raters)
     return Dataset.of(
         name, found.samples, ratings=found.ratings, scores=found.scores, persons=found.persons, people=people,
-        lower=lower_of(found.metrics, lower, higher, name), notes=found.notes,
+        lower=lower_of(found.metrics, lower, higher, name), notes=found.notes, models=found.models,
     )  # fmt: skip
 
 

@@ -120,4 +120,4 @@ def add_comparisons(data: Dataset, metric: JudgeMetric, batch: Batch, result: Ju
             preferred = "tie" if share == 0.5 else "first" if share > 0.5 else "second"
             rows.append((inputs[pair.first], first, second, result.judge.aspect, str(metric), preferred))
     new = pl.DataFrame(rows, schema=Dataset.COMPARISONS, orient="row")
-    return replace(data, comparisons=pl.concat([data.comparisons, new]))
+    return replace(data, comparisons=pl.concat([data.comparisons, new]), models=data.models | {str(metric)})

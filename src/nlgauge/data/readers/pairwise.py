@@ -11,6 +11,7 @@ from typing import Any
 from nlgauge.data.choices import FIRST, OUTPUTS, SECOND, SIDES, SYSTEMS, TIE, Choices, find_pair, pair_samples
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.raters import HUMAN, PERSON, is_model
 from nlgauge.data.rawtable import RawTable, read_table
 from nlgauge.data.records import first_row, option_map, shown
 from nlgauge.data.vocabulary import NAMES, plain
@@ -91,7 +92,7 @@ class Pairwise:
             given = _name(given) + "".join(f" turn {_name(row[t])}" for t in turns)
             given = choices.place(given, outputs)
             rater = _name(row[raters]) if raters and row[raters] is not None else None
-            for aspect, column, vote in _votes(row, columns):
+            for aspect, who, column, vote in _votes(row, columns):
                 if vote is None or not str(vote).strip():
                     counts["rows without a vote left out"] += 1
                     continue
@@ -99,7 +100,7 @@ class Pairwise:
                 if preferred == TIE and plain(str(vote)) != "tie":
                     counts[f"votes '{vote}' are read as ties"] += 1
                 about = str(row[aspects]) if aspects and row[aspects] is not None else aspect
-                choices.choose(given, first, second, aspect=about, rater=rater, preferred=preferred)
+                choices.choose(given, first, second, aspect=about, rater=who or rater, preferred=preferred)
         notes = [f"{n} {what}" for what, n in counts.items()]
         if pair.systems is None:
             notes.append(f"no columns name the systems: {' and '.join(pair.outputs or ())} stand for them")
@@ -118,20 +119,23 @@ def _vote_columns(names: Mapping[str, Any]) -> list[str]:
     return [name for name in names if VOTE.match(name) and name.lower() not in ONE_HOT]
 
 
-def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, str, Any]]:
-    """(aspect, column, vote) of a row."""
+def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, str | None, str, Any]]:
+    """(aspect, who voted by the column's name, column, vote) of a row."""
     if not columns:
         won = [
             meaning
             for name, meaning in zip(ONE_HOT, ("a", "b", "tie"), strict=True)
             if str(row[name]).lower() in ("1", "1.0", "true")
         ]
-        return [("preference", ONE_HOT[0], won[0] if len(won) == 1 else None)]
+        return [("preference", None, ONE_HOT[0], won[0] if len(won) == 1 else None)]
     found = []
     for column in columns:
         match = VOTE.match(column)
-        aspect = (match["before"] or match["after"]) if match else None
-        found.append((aspect or "preference", column, row[column]))
+        said = (match["before"] or match["after"] or "") if match else ""
+        # human_winner and gpt4_winner are two voters on one question; coherence_winner is a question.
+        aspect = "" if is_model(said) else PERSON.sub("", said).strip(" _.-")
+        voter = said if said and not aspect and not HUMAN.search(said) else None
+        found.append((aspect or "preference", voter, column, row[column]))
     return found
 
 

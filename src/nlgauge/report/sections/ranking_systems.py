@@ -30,6 +30,8 @@ def win_words(table: Table) -> str:
             who = "people" if side == "Human" else side
             said.append(f"by {who} {best} ({two(sum(rates[best]) / len(rates[best]))} of its comparisons)")
     near = next((n for n in table.notes if n.startswith("nearest to people")), "")
+    if said and not any(r["side"] == "Human" for r in table):
+        return f"No people chose here. Most often wins {', '.join(said)}: {table.notes[0]}"
     words = f"Most often wins {', '.join(said)}." if said else "Nobody wins: there are no comparisons."
     return f"{words} {near[:1].upper()}{near[1:]}".strip()
 

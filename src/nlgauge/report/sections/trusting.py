@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from nlgauge.data.raters import MODEL
 from nlgauge.errors import NeedsMissing
 from nlgauge.report.sections import Ask, Found, Part, Run, section
 from nlgauge.report.sections.words import missing, percent, sentence, some, two
 from nlgauge.table import Table
 
-JUDGE = re.compile(
-    r"judge|gpt|\bllm|claude|gemini|llama|mistral|mixtral|qwen|g-?eval|prometheus|deepseek", re.I
-)
+JUDGE = re.compile(rf"judge|{MODEL.pattern}", re.I)
 STABILITY = ["measure", "DP", "DP low", "DP high", "RC", "RC low", "RC high"]
 TASKS = {"rank systems": "To rank systems", "choose of two": "To choose the better of two outputs", "flag bad": "To flag bad outputs"}  # fmt: skip
 
