@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from nlgauge.data.catalogue import load_set
+    from nlgauge.data.check import check
     from nlgauge.data.dataset import Dataset
     from nlgauge.data.example import example
     from nlgauge.data.load import load
@@ -31,6 +32,7 @@ _HOME = {
     "Panel": "nlgauge.data.panel",
     "Table": "nlgauge.table",
     "aggregate": "nlgauge.scoring.aggregate",
+    "check": "nlgauge.data.check",
     "example": "nlgauge.data.example",
     "load": "nlgauge.data.load",
     "load_set": "nlgauge.data.catalogue",
@@ -38,7 +40,7 @@ _HOME = {
 }
 
 __all__ = [
-    "Dataset", "Estimate", "Measure", "NlgaugeError", "Panel", "Table", "aggregate", "example", "load", "load_set", "score",
+    "Dataset", "Estimate", "Measure", "NlgaugeError", "Panel", "Table", "aggregate", "check", "example", "load", "load_set", "score",
 ]  # fmt: skip
 
 

@@ -53,6 +53,8 @@ def _after(
     lower: o.Lower = None,
     higher: o.Higher = None,
     repeats: o.Repeats = "auto",
+    values: o.Values = None,
+    sheet: o.Sheet = None,
     encoding: o.Encoding = None,
     reader: o.Reader = None,
     seed: o.Seed = 0,
@@ -198,15 +200,23 @@ def load(given: dict[str, Any]) -> Dataset:
     file = given["file"]
     if file == "example" and not Path(file).exists():
         return ng.example()
+    return ng.load(file, **words(given))
+
+
+def words(given: dict[str, Any]) -> dict[str, Any]:
+    """What the user says about the file, as options of `nlgauge.load`."""
     if given["repeats"] not in ("auto", "number", "mean"):
         raise NlgaugeError(f"--repeats {given['repeats']}: use auto, number or mean.")
     columns = ("system", "input", "output", "source", "context", "references", "control", "rater")
-    said = {k: given[k] for k in (*columns, "encoding", "reader") if given.get(k) is not None}
-    return ng.load(
-        file, lower=o.listed(given["lower"]) or (), higher=o.listed(given["higher"]) or (), human=o.listed(given["human"]), metrics=o.listed(given["metric"]),
-        repeats=given["repeats"], person_raters=o.listed(given.get("person_rater")) or (),
-        model_raters=o.listed(given.get("model_rater")) or (), **said,
-    )  # fmt: skip
+    said = {
+        k: given[k] for k in (*columns, "values", "sheet", "encoding", "reader") if given.get(k) is not None
+    }
+    return {
+        "lower": o.listed(given["lower"]) or (), "higher": o.listed(given["higher"]) or (),
+        "human": o.listed(given["human"]), "metrics": o.listed(given["metric"]), "repeats": given["repeats"],
+        "person_raters": o.listed(given.get("person_rater")) or (),
+        "model_raters": o.listed(given.get("model_rater")) or (), **said,
+    }  # fmt: skip
 
 
 def settings(pairs: Sequence[str] | None) -> dict[str, Any]:

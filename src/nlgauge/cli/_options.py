@@ -23,7 +23,8 @@ FIGURES = ("svg", "png", "pdf", "html")  # -o with one of these saves the pictur
 File = Annotated[
     str,
     typer.Argument(
-        help="CSV, TSV, JSONL, JSON or Parquet (also .gz), a known layout, or 'example'.", metavar="FILE"
+        help="CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, or 'example'.",
+        metavar="FILE",
     ),
 ]
 System = Annotated[
@@ -37,11 +38,15 @@ Output = Annotated[
 ]
 Human = Annotated[
     list[str] | None,
-    typer.Option("--human", help="Columns with people's ratings (a,b or repeated).", rich_help_panel=COLUMNS),
+    typer.Option(
+        "--human",
+        help="Columns with people's ratings: a,b; +c adds one; q=a+b are raters of q.",
+        rich_help_panel=COLUMNS,
+    ),
 ]
 MetricColumns = Annotated[
     list[str] | None,
-    typer.Option("--metric", help="Columns with metric scores (a,b or repeated).", rich_help_panel=COLUMNS),
+    typer.Option("--metric", help="Columns with metric scores: a,b; +c adds one.", rich_help_panel=COLUMNS),
 ]
 Rater = Annotated[
     str | None, typer.Option("--rater", help="Column that names the rater.", rich_help_panel=COLUMNS)
@@ -98,6 +103,13 @@ Repeats = Annotated[
     typer.Option(
         "--repeats", help="Rows that repeat (system, input): auto, number or mean.", rich_help_panel=COLUMNS
     ),
+]
+Values = Annotated[
+    str | None,
+    typer.Option("--values", help="What words are worth: good=3,ok=2,bad=1.", rich_help_panel=COLUMNS),
+]
+Sheet = Annotated[
+    str | None, typer.Option("--sheet", help="Sheet of an Excel file.", rich_help_panel=COLUMNS)
 ]
 Encoding = Annotated[
     str | None, typer.Option("--encoding", help="Text encoding, when not UTF-8.", rich_help_panel=COLUMNS)

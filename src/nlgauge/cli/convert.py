@@ -46,6 +46,8 @@ def command(
     lower: o.Lower = None,
     higher: o.Higher = None,
     repeats: o.Repeats = "auto",
+    values: o.Values = None,
+    sheet: o.Sheet = None,
     encoding: o.Encoding = None,
     reader: o.Reader = None,
 ) -> None:
@@ -90,6 +92,8 @@ def command(
                 "lower": lower,
                 "higher": higher,
                 "repeats": repeats,
+                "values": values,
+                "sheet": sheet,
                 "encoding": encoding,
                 "reader": reader,
             }

@@ -28,6 +28,7 @@ ADDS = {
     "judges": "`nlgauge judge`: LLM judges over HTTP",
     "explore": "`nlgauge explore`: the local page",
     "figures": "figures as SVG, PNG and PDF",
+    "excel": "reading Excel files",
     "docs": "building the docs site",
     "ray": "scoring and resampling on a Ray cluster (--engine ray)",
     "boost": "the analysis 'predictability'",

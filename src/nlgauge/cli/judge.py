@@ -68,6 +68,8 @@ def command(
     lower: o.Lower = None,
     higher: o.Higher = None,
     repeats: o.Repeats = "auto",
+    values: o.Values = None,
+    sheet: o.Sheet = None,
     encoding: o.Encoding = None,
     reader: o.Reader = None,
     format: o.Format = "table",
@@ -101,7 +103,7 @@ def command(
         raise NlgaugeError("--reparse asks nothing and --reask asks again: choose one.")
     data = load(
         {"file": file, "system": system, "input": input, "output": output, "source": source, "context": context,
-         "control": control, "human": human, "metric": metric, "rater": rater, "lower": lower, "higher": higher, "repeats": repeats, "encoding": encoding, "reader": reader}
+         "control": control, "human": human, "metric": metric, "rater": rater, "lower": lower, "higher": higher, "repeats": repeats, "values": values, "sheet": sheet, "encoding": encoding, "reader": reader}
     )  # fmt: skip
     o.tell(card(data, keep_people=True))
     judges = _judges(

@@ -69,6 +69,8 @@ def command(
     lower: o.Lower = None,
     higher: o.Higher = None,
     repeats: o.Repeats = "auto",
+    values: o.Values = None,
+    sheet: o.Sheet = None,
     encoding: o.Encoding = None,
     reader: o.Reader = None,
     format: o.Format = "table",
@@ -134,7 +136,7 @@ def command(
     data = load(
         {"file": file, "system": system, "input": input, "output": output, "source": source, "context": context,
          "references": references, "control": control, "human": human, "metric": metric, "rater": rater, "lower": lower,
-         "higher": higher, "repeats": repeats, "encoding": encoding, "reader": reader}
+         "higher": higher, "repeats": repeats, "values": values, "sheet": sheet, "encoding": encoding, "reader": reader}
     )  # fmt: skip
     o.tell(card(data, keep_people=True))
     chosen: list[Metric] = plan(data, asked) if asked else suggested(data)

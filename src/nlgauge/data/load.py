@@ -11,7 +11,7 @@ from typing import Any
 from nlgauge import registry
 from nlgauge.data.build import Repeats, build
 from nlgauge.data.catalogue import entries, load_set
-from nlgauge.data.columns import find_roles
+from nlgauge.data.columns import Roles, find_roles
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.directions import lower_of
 from nlgauge.data.keys import with_input
@@ -23,7 +23,8 @@ from nlgauge.data.understanding import check_words, lines
 from nlgauge.errors import DataError, NameUnknown, NlgaugeError
 from nlgauge.spec import parse_spec
 
-Names = Mapping[str, str] | Sequence[str] | str | None
+ROLES = ("system", "input", "output", "source", "context", "references", "control", "rater")
+Names = Mapping[str, Any] | Sequence[str] | str | None
 
 
 def load(
@@ -108,13 +109,15 @@ def load(
         name = name or path.name
     else:
         _read_no(options)
-        table = from_object(data)
+        table = from_object(data, _words(said, human, metrics))
         name = name or table.where.source
     table.worth = option_numbers("values", values)
-    found = parted(_understand(table, name, said, human, metrics, repeats), person_raters, model_raters)
+    roles = understood(table, human=human, metrics=metrics, **said)
+    check_words(table, roles)
+    found = parted(build(table, roles, name, repeats), person_raters, model_raters)
     return Dataset.of(
         name, found.samples, ratings=found.ratings, scores=found.scores, persons=found.persons, people=people,
-        lower=lower_of(found.metrics, lower, higher, name), notes=found.notes, models=found.models,
+        lower=lower_of(found.metrics, lower, higher, name), notes=[*lines(table, roles), *found.notes], models=found.models,
     )  # fmt: skip
 
 
@@ -192,13 +195,28 @@ def _read_no(options: Mapping[str, Any]) -> None:
         )
 
 
-def _understand(
-    table: RawTable, name: str, said: dict[str, str | None], human: Names, metrics: Names, repeats: Repeats
-) -> Dataset:
-    roles = with_input(table, find_roles(table, said, _listed(human), _listed(metrics)))
-    check_words(table, roles)
-    data = build(table, roles, name, repeats)
-    return replace(data, notes=(*lines(table, roles), *data.notes))
+def plain_table(
+    data: Any, *, reader: str | None = None, human: Names = None, metrics: Names = None, encoding: str | None = None,
+    sheet: str | None = None, values: Mapping[str, float] | str | None = None, **options: Any,
+) -> tuple[RawTable | None, str]:  # fmt: skip
+    """What is read column by column, as a raw table; None and the name of the reader where one knows the whole."""
+    said = {role: options[role] for role in ROLES if options.get(role) is not None}
+    if isinstance(data, str | Path):
+        path, known = _path(data), _published(data)[0]
+        name = None if reader is None else reader.partition("(")[0]
+        special = None if known else _special(path, name, asked=bool(said or human or metrics))
+        if known or special:
+            return None, known or str(special.__name__)  # type: ignore[union-attr]
+        table = read_table(path, encoding, sheet, _words(said, human, metrics))
+    else:
+        table = from_object(data, _words(said, human, metrics))
+    table.worth = option_numbers("values", values)
+    return table, ""
+
+
+def understood(table: RawTable, *, human: Names = None, metrics: Names = None, **options: Any) -> Roles:
+    said = {role: options[role] for role in ROLES if options.get(role) is not None}
+    return with_input(table, find_roles(table, said, _listed(human), _listed(metrics)))
 
 
 def _words(said: Mapping[str, str | None], human: Names, metrics: Names) -> set[str]:

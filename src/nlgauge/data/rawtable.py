@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from nlgauge.data.files import check_letters, check_lines, decode, most_bytes, r
 from nlgauge.data.frames import check_names, pandas_columns
 from nlgauge.data.separated import record_lines, separator_of
 from nlgauge.data.sheets import is_workbook, read_sheet
+from nlgauge.data.vocabulary import NAMES, plain
 from nlgauge.errors import DataError
 
 SUFFIXES = {
@@ -30,6 +31,7 @@ SUFFIXES = {
 
 
 MOST_COLUMNS = 5_000
+KEYS = ("system", "input", "rater", "output", "source")  # read by name also where only named columns are read
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def read_table(
     suffixes = [s.lower() for s in path.suffixes if s.lower() not in (".gz", ".gzip")]
     kind = SUFFIXES.get(suffixes[-1] if suffixes else "", "")
     if raw[:4] == b"PAR1":
-        return _read_parquet(path, raw)
+        return _read_parquet(path, raw, wanted)
     if kind == "parquet":
         raise DataError(f"{path}: is called Parquet but does not begin like one.")
     text = decode(path, raw, encoding)
@@ -97,21 +99,22 @@ def read_table(
     return _read_separated(path, text, "\t" if kind == "tsv" else separator_of(text), wanted)
 
 
-def from_object(data: Any) -> RawTable:
+def from_object(data: Any, wanted: Collection[str] = ()) -> RawTable:
     """A pandas or polars frame, or a Hugging Face `datasets.Dataset`."""
     where = Where(f"{type(data).__module__.split('.')[0]} {type(data).__name__}", line_of=lambda row: row)
     if isinstance(data, pl.LazyFrame):
         data = data.collect()
     if isinstance(data, pl.DataFrame):
-        return _split_nested(data, where)
+        chosen, notes = chosen_columns(data.columns, wanted, where.source)
+        return _split_nested(data.select(chosen) if notes else data, where, notes)
     if isinstance(data, list) and data and all(isinstance(r, dict) for r in data):
-        return _from_records(data, where)
+        return _from_records(data, where, wanted)
     if isinstance(getattr(data, "column_names", None), dict):  # datasets.DatasetDict
         splits = list(data.column_names)
         raise DataError(
             f"{where.source}: has splits {', '.join(splits)}; pass one, e.g. data['{splits[0]}']."
         )
-    notes: list[str] = []
+    notes = []
     if hasattr(data, "column_names") and hasattr(data, "to_dict"):  # datasets.Dataset
         columns = data.to_dict()
     elif hasattr(data, "columns") and hasattr(data, "index") and hasattr(data, "to_dict"):  # pandas
@@ -132,30 +135,32 @@ def from_object(data: Any) -> RawTable:
         )
     names = list(columns)
     table = _from_records(
-        [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)], where
+        [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)], where, wanted
     )
     table.notes += notes
     return table
 
 
-def _read_parquet(path: Path, raw: bytes) -> RawTable:
+def _read_parquet(path: Path, raw: bytes, wanted: Collection[str]) -> RawTable:
     try:
         lazy = pl.scan_parquet(io.BytesIO(raw))
-        rows, columns = lazy.select(pl.len()).collect().item(), len(lazy.collect_schema())
+        names = lazy.collect_schema().names()
+        rows, columns = lazy.select(pl.len()).collect().item(), len(names)
         if rows * columns * 8 > most_bytes(len(raw)):
             raise DataError(
                 f"{path}: claims {rows:,} rows of {columns} columns in {len(raw) >> 10} KiB; refused as a "
                 "decompression bomb. Write it anew if it is what you mean."
             )
-        frame = pl.read_parquet(io.BytesIO(raw))
+        chosen, notes = chosen_columns(names, wanted, str(path))
+        frame = pl.read_parquet(io.BytesIO(raw), columns=chosen if notes else None)
     except DataError:
         raise
     except (Exception, pl.exceptions.PanicException) as error:  # a panic is no Exception
         raise DataError(f"{path}: the Parquet file is damaged ({str(error).splitlines()[0]}).") from None
-    return _split_nested(frame, Where(str(path)))
+    return _split_nested(frame, Where(str(path)), notes)
 
 
-def _split_nested(frame: pl.DataFrame, where: Where) -> RawTable:
+def _split_nested(frame: pl.DataFrame, where: Where, notes: Sequence[str] = ()) -> RawTable:
     """Structs become dotted columns; lists of structs go aside as records."""
     while structs := [c for c, t in frame.schema.items() if isinstance(t, pl.Struct)]:
         frame = frame.with_columns(pl.col(c).name.prefix_fields(f"{c}.") for c in structs).unnest(structs)
@@ -165,7 +170,7 @@ def _split_nested(frame: pl.DataFrame, where: Where) -> RawTable:
         if isinstance(t, (pl.List, pl.Array)) and isinstance(t.inner, pl.Struct)
     }
     _check_header(frame.columns, where)
-    return RawTable(frame.drop(list(nested)), where, nested)
+    return RawTable(frame.drop(list(nested)), where, nested, list(notes))
 
 
 # --- JSON ---------------------------------------------------------------------------------------------------------
@@ -248,13 +253,16 @@ def chosen_columns(names: list[str], wanted: Collection[str], source: str) -> tu
     """All columns; of very many those that the user names, with a line that says so. Nobody means 100,000 metrics."""
     if len(names) <= MOST_COLUMNS:
         return names, []
-    chosen = [name for name in names if name in wanted]
-    if not chosen:
+    if not any(name in wanted for name in names):
         raise DataError(
             f"{source}: has {len(names):,} columns, more than {MOST_COLUMNS:,}; name those that are needed, and only they "
             f"are read: --system, --input, --human, --metric. The first: {', '.join(n[:40] for n in names[:8])}, …"
         )
-    return chosen, [f"{len(chosen)} of {len(names):,} columns are read: those you named"]
+    keys = {word for role in KEYS for word in NAMES[role]}
+    chosen = [name for name in names if name in wanted or plain(name) in keys]
+    return chosen, [
+        f"{len(chosen)} of {len(names):,} columns are read: those you named, and {', '.join(KEYS)} by their names"
+    ]
 
 
 def _flatten(row: dict[str, Any], prefix: str = "", depth: int = 4) -> dict[str, Any]:

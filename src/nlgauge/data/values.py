@@ -27,8 +27,10 @@ WORTH = {
 }
 MOST_WORDS = 12  # more different ones are texts
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-COMMA = r"^[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?$"  # 0,403 or 1.234,5
-THOUSANDS = r"^[+-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?$"  # 1,234.5
+COMMA = (
+    r"^[+-]?(?:(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?|(?i:inf|infinity))$"  # 0,403 or 1.234,5
+)
+THOUSANDS = r"^[+-]?(?:\d{1,3}(?:,\d{3})*(?:\.\d+)?|(?i:inf|infinity))$"  # 1,234.5
 GRADES = rf"^({NUMBER})\s*(?:%|/\s*\d+|[-–:=)]\s*\p{{L}}.*|\(\s*\p{{L}}.*\)|\s(?:stars?|points?|out of \d+))$"
 
 

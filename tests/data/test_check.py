@@ -1,0 +1,114 @@
+"""check(): every column with its role, why, and the words that change it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import nlgauge as ng
+from nlgauge.cli import build
+from nlgauge.errors import DataError
+
+TABLE = """LLM Name;Prompt ID;Reply;coherence_ann;coherence_bob;stars;bleu;seed;passed;flag;note
+gpt-x;1;Hello there;4;5;3;0,403;1;pass;yes;fine
+gpt-x;2;Good day;2;3;4;0,21;2;fail;no;
+t5;1;Hi;1;2;1;0,1;1;fail;no;meh
+t5;2;Hey you;3;3;2;inf;2;pass;yes;
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (found := tmp_path / "mine.csv").write_text(TABLE)
+    return found
+
+
+def test_every_column_has_a_role_and_a_reason(path: Path) -> None:
+    table = ng.check(path)
+    roles = {row["column"]: row["role"] for row in table}
+    assert roles == {
+        "LLM Name": "system", "Prompt ID": "input", "Reply": "output", "coherence_ann": "rating of coherence by ann",
+        "coherence_bob": "rating of coherence by bob", "stars": "rating of stars", "bleu": "metric", "seed": "not used",
+        "passed": "metric", "flag": "not used", "note": "not used",
+    }  # fmt: skip
+    assert all(row["why"] and row["value"] for row in table)
+    assert "decimal commas (0,403)" in next(row["why"] for row in table if row["column"] == "bleu")
+    notes = "\n".join(table.notes)
+    for words in (
+        "4 rows, 11 columns",
+        "2 systems × 2 inputs",
+        "2 raters",
+        "pass = 1, fail = 0",
+        "1 value is inf: left out",
+    ):
+        assert words in notes
+
+
+@pytest.mark.parametrize(
+    ("column", "role"),
+    [
+        ("stars", "metric"),
+        ("bleu", "rating of bleu"),
+        ("seed", "metric"),
+        ("flag", "metric"),
+        ("coherence_ann", "metric"),
+    ],
+)
+def test_the_words_in_the_last_column_change_the_role(path: Path, column: str, role: str) -> None:
+    words = next(row["to change it"] for row in ng.check(path) if row["column"] == column).split(" or ")[0]
+    found = CliRunner().invoke(build("check"), ["check", str(path), *shlex.split(words), "--format", "json"])
+    rows = json.loads(found.stdout)["tables"][0]["rows"]
+    changed = next(row for row in rows if row["column"] == column)
+    assert (changed["role"], "said by you" in changed["why"]) == (role, True)
+
+
+def test_a_file_that_cannot_be_read_yet_shows_its_columns_and_what_is_asked_for(tmp_path: Path) -> None:
+    (path := tmp_path / "x.csv").write_text(
+        "origin,doc,coherence,bleu\nA,1,4,.1\nB,1,2,.3\nA,2,1,.1\nB,2,2,.3\n"
+    )
+    table = ng.check(path)
+    assert [row["role"] for row in table] == ["not used", "input", "rating of coherence", "metric"]
+    assert "--system origin" in table.rows[0]["to change it"]
+    assert "is it 'origin'? Say --system origin" in table.notes[-1]
+    assert "2 systems × 2 inputs" in "\n".join(ng.check(path, system="origin").notes)
+
+
+def test_it_fits_eighty_columns(path: Path) -> None:
+    from rich.console import Console
+
+    console = Console(width=80, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    console.print(ng.check(path))
+    text = console.export_text()
+    assert max(map(len, text.splitlines())) <= 80
+    assert "--metric +stars" in text
+
+
+def test_a_known_layout_is_said(tmp_path: Path) -> None:
+    (path := tmp_path / "s.jsonl").write_text(json.dumps({"id": "1", "model_id": "M1", "decoded": "x", "expert_annotations": [{"coherence": 3}]}) + "\n")  # fmt: skip
+    assert "reader" in ng.check(path).notes[0]
+
+
+# --- very many columns ---
+
+
+def test_of_very_many_columns_only_the_named_ones_are_read(tmp_path: Path) -> None:
+    names = [f"m{i}" for i in range(6000)]
+    frame = pl.DataFrame(
+        {"system": ["A", "B"], "doc": [1, 1], "coherence": [1, 2], **{n: [0.1, 0.2] for n in names}}
+    )
+    frame.write_csv(tmp_path / "x.csv")
+    frame.write_ndjson(tmp_path / "x.jsonl")
+    frame.write_parquet(tmp_path / "x.parquet")
+    for source in (tmp_path / "x.csv", tmp_path / "x.jsonl", tmp_path / "x.parquet", frame, frame.to_dicts()):
+        with pytest.raises(
+            DataError, match=r"has 6,003 columns, more than 5,000; name those that are needed"
+        ):
+            ng.load(source)
+        data = ng.load(source, human="coherence", metrics=["m7"])
+        assert (data.systems, data.metrics) == (["A", "B"], ["m7"])
+        assert any("4 of 6,003 columns are read" in note for note in data.notes)
