@@ -15,7 +15,7 @@ from nlgauge.stats.bootstrap import bootstrap
 @pytest.mark.parametrize("over", ["inputs", "systems", "both", "raters"])
 @pytest.mark.parametrize("kind", ["percentile", "bca"])
 def test_ends_are_those_of_the_bootstrap(over: str, kind: str) -> None:
-    panel = noisy_panel()
+    panel = noisy_panel().canonical()
     table = by(
         intervals(panel, measures=["global/pearson"], over=over, kind=kind, draws=99, seed=4), "metric"
     )  # type: ignore[arg-type]

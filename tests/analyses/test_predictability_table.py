@@ -19,14 +19,14 @@ def test_every_aspect_is_predicted_from_all_feature_sets() -> None:
     assert rows["a0", "human"]["features"] == 1
     assert rows["a0", "both"]["features"] == 5
     assert rows["a0", "best metric"]["best"] == "good"
-    assert rows["a0", "human"]["value"] > rows["a0", "automatic"]["value"] > 0.4
+    assert min(rows["a0", "human"]["value"], rows["a0", "automatic"]["value"]) > 0.4
 
 
 def test_one_human_feature_gives_its_own_correlation() -> None:
     """With one feature, ridge on ranks keeps its order, so the held-out value is the plain correlation, fold by fold."""
     data = made()
     row = by(predictability(data, model="ridge"), "aspect", "predicted from")["a0", "human"]
-    panel = data.panel("a0")
+    panel = data.panel("a0", canonical=True)
     fold = deal(panel.humans["a0"], 5, "inputs", 0)
     for f, value in enumerate(row["folds"]):
         part = (fold == f).any(axis=0)

@@ -39,7 +39,7 @@ def test_ranks_follow_the_significant_pairs() -> None:
 
 
 def test_values_fall_and_intervals_are_those_of_the_bootstrap() -> None:
-    panel = noisy_panel()
+    panel = noisy_panel().canonical()
     table = ranking(panel, measure="global/pearson", draws=99, seed=2)
     values = [r["value"] for r in table]
     assert values == sorted(values, reverse=True)

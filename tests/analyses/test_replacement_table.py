@@ -51,4 +51,4 @@ def test_a_silent_third_rater_does_not_count() -> None:
     panel = noisy_panel(raters=2)
     cube = np.concatenate([panel.raters["quality"], np.full((1, 8, 20), np.nan)])
     with pytest.raises(NeedsMissing, match="found 2"):
-        replacement(replace(panel, raters={"quality": cube}))
+        replacement(replace(panel, raters={"quality": cube}, rater_names=("r0", "r1", "r2")))

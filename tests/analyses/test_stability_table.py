@@ -27,7 +27,7 @@ def test_dp_is_the_mean_of_the_pairwise_p_values_and_the_area_of_the_curve() -> 
 
 
 def test_rc_is_that_of_the_statistics() -> None:
-    panel = noisy_panel()
+    panel = noisy_panel().canonical()
     row = by(stability(panel, measures=["item/spearman"], **FEW, seed=3), "measure")["item/spearman"]
     assert row["RC"] == pytest.approx(
         float(

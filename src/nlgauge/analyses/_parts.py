@@ -67,7 +67,7 @@ class Choice:
         # A part that is one system keeps it, whoever wrote it.
         keep = self.keep_people or "system" in part.group
         options: dict[str, Any] = {"metrics": self.metrics, "keep_people": keep, "aggregate": self.aggregate}
-        return part.data.panel(part.data.aspect(aspect), seed=self.seed, **options)
+        return part.data.panel(part.data.aspect(aspect), canonical=True, seed=self.seed, **options)
 
 
 def single(measure: Named, who: str) -> Measure:

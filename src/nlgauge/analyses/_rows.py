@@ -138,7 +138,7 @@ def chosen_panel(
     """A panel that holds only these aspects (all by default); which of them comes first means nothing."""
     names = [data.aspect(a) for a in aspects] if aspects else data.aspects
     first = names[0] if names else data.aspect()
-    panel = data.panel(first, metrics=metrics, keep_people=keep_people, aggregate=aggregate)
+    panel = data.panel(first, canonical=True, metrics=metrics, keep_people=keep_people, aggregate=aggregate)
     kept = {a: panel.humans[a] for a in names if a in panel.humans}
     panel = replace(panel, humans=kept, raters={a: r for a, r in panel.raters.items() if a in kept})
     return with_overall(panel) if overall else panel

@@ -101,7 +101,12 @@ def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[p
         notes.append(f"{rows.height - full.height} empty outputs left out.")
     if full.height < 2:
         raise NeedsMissing(f"{data.name}: robustness needs at least 2 outputs; found {full.height}.")
-    lots = [str(_number(seed, s, i)).zfill(39) for s, i in full.select("system", "input").iter_rows()]
+    # Lots by the texts: not by names or places, which another file with the same outputs may have otherwise.
+    texts = [c for c in ("output", *KEPT) if c in full.columns]
+    lots = [
+        str(_number(seed, *(sorted(v) if isinstance(v, list) else v for v in row))).zfill(39)
+        for row in full.select(texts).iter_rows()
+    ]
     full = full.with_columns(pl.Series("_lot", lots)).sort("_lot")
     full = full.with_columns(pl.int_range(pl.len()).over("input").alias("_round")).sort("_round", "_lot")
     if full.height > sample:
@@ -110,7 +115,7 @@ def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[p
 
 
 def _damaged(kind: str, sample: dict[str, Any], amounts: Sequence[float], pool: Pool, seed: int) -> list[str]:
-    own = SeedSequence([seed, _number(kind, sample["system"], sample["input"])])
+    own = SeedSequence([seed, _number(kind, sample["output"])])
     entries = pool(kind, sample, default_rng(own.spawn(1)[0]))
     # One seed for all amounts: more of the same damage, not another one.
     return [damage(sample["output"], kind, amount, default_rng(own), entries).text for amount in amounts]
@@ -158,7 +163,7 @@ def _pools(
 def _others(data: Dataset) -> dict[str, list[tuple[str, str]]]:
     """System -> (input, output) of all its outputs: the other outputs are as fluent as this one."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for system, name, text in data.samples.select("system", "input", "output").sort("input").iter_rows():
+    for system, name, text in data.samples.select("system", "input", "output").sort("output").iter_rows():
         if text and text.strip():
             found.setdefault(system, []).append((name, text))
     return found

@@ -61,9 +61,7 @@ def characteristics(
     rows: list[Row] = []
     jobs = [(aspect, name) for aspect in wanted for name in names]
     panels = {a: choice.panel(Part({}, data), a) for a in wanted}
-    for done, ((aspect, name), own) in enumerate(
-        zip(jobs, np.random.SeedSequence(seed).spawn(len(jobs)), strict=True)
-    ):
+    for done, (aspect, name) in enumerate(jobs):
         rows += _rows(
             panels[aspect],
             name,
@@ -71,7 +69,7 @@ def characteristics(
             chosen,
             draws,
             level,
-            np.random.default_rng(own),
+            np.random.default_rng(np.random.SeedSequence(seed)),  # the same for all: order does not matter
         )
         if progress is not None:
             progress(done + 1, len(jobs))

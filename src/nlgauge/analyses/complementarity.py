@@ -97,7 +97,9 @@ def _rows(sides: Sides, mean: Array, inputs: np.ndarray) -> list[Row]:
             }
         else:
             row |= {"nearest": None, "nearest at": np.nan, "farthest": None, "farthest at": np.nan}
-        row["inputs"] = int(inputs[k][others].min())
+        # Of the partners that have a distance: one constant metric does not make the others look unfounded.
+        known = inputs[k][others][inputs[k][others] > 0]
+        row["inputs"] = int(known.min()) if len(known) else 0
         rows.append(row | {head: float(d) for head, d in zip(heads, mean[k], strict=True)})
     return rows
 

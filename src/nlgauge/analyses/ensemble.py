@@ -169,7 +169,9 @@ def _predict(model: tuple[Array, Array, Array], features: Array) -> Array:
 
 
 def _inside(domain: Domain, aspect: str, measure: Measure, folds: int, ridge: float, seed: int) -> Row:
-    groups, where = np.unique(domain.inputs, return_inverse=True)
+    # Inputs by their first output, which stand in canonical order; sorted by name, another name would be another fold.
+    groups = list(dict.fromkeys(domain.inputs.tolist()))
+    where = np.array([groups.index(i) for i in domain.inputs.tolist()])
     count = min(folds, len(groups))
     predicted, alone = np.full((2, len(domain.rating)), np.nan)
     picked: list[int] = []

@@ -61,17 +61,16 @@ def independent(
         )
     rows: list[Row] = []
     jobs = [(aspect, a, b) for aspect in aspects or data.aspects for a, b in combinations(parts, 2)]
-    for done, ((aspect, (name_a, a), (name_b, b)), own) in enumerate(
-        zip(jobs, np.random.SeedSequence(seed).spawn(len(jobs)), strict=True)
-    ):
+    for done, (aspect, (name_a, a), (name_b, b)) in enumerate(jobs):
         options: dict[str, Any] = {
+            "canonical": True,
             "metrics": metrics,
             "keep_people": keep_people or column == "system",
             "aggregate": aggregate,
             "seed": seed,
         }
         rows += _pair(
-            a.panel(aspect, **options), b.panel(aspect, **options), (name_a, name_b), chosen, draws, own
+            a.panel(aspect, **options), b.panel(aspect, **options), (name_a, name_b), chosen, draws, seed
         )
         if progress is not None:
             progress(done + 1, len(jobs))
@@ -90,18 +89,15 @@ def independent(
     )  # fmt: skip
 
 
-def _pair(
-    a: Panel, b: Panel, parts: tuple[str, str], measure: Measure, draws: int, seed: np.random.SeedSequence
-) -> list[Row]:
+def _pair(a: Panel, b: Panel, parts: tuple[str, str], measure: Measure, draws: int, seed: int) -> list[Row]:
     rows: list[Row] = []
-    for metric, x, y, own in zip(
-        a.names, a.oriented(), b.oriented(), seed.spawn(len(a.metrics)), strict=True
-    ):
+    for metric, x, y in zip(a.names, a.oriented(), b.oriented(), strict=True):
         one, two = _shared(x, a.human), _shared(y, b.human)
         r1, r2 = _value(one, measure), _value(two, measure)
         n1, n2 = one.shape[1], two.shape[1]
         p = float(fisher_test(r1, n1, r2, n2, coefficient=measure.coefficient))
-        check = _check(one, two, measure, r1 - r2, draws, np.random.default_rng(own))
+        # One seed for all: a row does not depend on what else was asked for, nor on the order.
+        check = _check(one, two, measure, r1 - r2, draws, np.random.default_rng(np.random.SeedSequence(seed)))
         rows.append(
             {"metric": metric, "aspect": a.aspect, "measure": str(measure), "parts": " – ".join(parts), "first": r1,
              "second": r2, "n first": n1, "n second": n2, "difference": r1 - r2, "p": p, "p check": check}
@@ -130,6 +126,7 @@ def _check(
     if measure.coefficient != "kendall":
         parts = ((one[0], one[1]), (two[0], two[1]))
         return dealt_test(*parts, ranks=measure.coefficient == "spearman", draws=draws, rng=rng)
+    one, two = sorted((one, two), key=lambda part: (part.shape[1], part[1].tobytes(), part[0].tobytes()))
     pooled = np.concatenate([(rankdata(part, axis=1) - 0.5) / part.shape[1] for part in (one, two)], axis=1)
     n, hits, known = one.shape[1], 0, 0
     for _ in range(draws):

@@ -46,7 +46,11 @@ def judges(
     lengths = _lengths(data)
     panels = [
         data.panel(
-            data.aspect(a), metrics=[*chosen, *sorted(single)], keep_people=keep_people, aggregate=aggregate
+            data.aspect(a),
+            canonical=True,
+            metrics=[*chosen, *sorted(single)],
+            keep_people=keep_people,
+            aggregate=aggregate,
         )
         for a in aspects or data.aspects
     ]

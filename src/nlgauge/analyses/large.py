@@ -19,7 +19,9 @@ from nlgauge.analyses._common import Named, measures_of, people_note, signature,
 from nlgauge.analyses.correlation import short
 from nlgauge.analyses.intervals import interval_row
 from nlgauge.data.large import Wide
+from nlgauge.data.panel import MOST_CELLS, Array
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.stats.canonical import Order, canonical_order
 from nlgauge.stats.draws import Resample
 from nlgauge.stats.measure import Measure
 from nlgauge.table import Layout, Row, Table
@@ -56,9 +58,15 @@ def large_intervals(
     human = wide.human(aspect)
     human = arrays(np.empty((0, *human.shape)), human)[1]
     panel = wide.panel(aspect, human)
+    judged, order = _ordered(wide)
+    human = human[np.ix_(*order)] if order else human
     want = wanted(asked)
     side = people(human, want)
     chosen, notes = _possible(asked, refusals(side, want))
+    if order is None:
+        notes.append(
+            f"more than {MOST_CELLS:,} cells are drawn in the order of the file; another order gives other draws."
+        )
     want = wanted(chosen)
     given = lots(over, len(human), human.shape[1], draws, seed)
     strips = len(given.inputs)
@@ -69,7 +77,12 @@ def large_intervals(
         found = kept.get(k)
         if found is None:
             scores = wide.metric(name)
-            x = arrays(-scores if name in lower else scores, human)[0][0]
+            x = -scores if name in lower else scores
+            if order:
+                x = x[np.ix_(*order)]
+                # Outputs on which people said the same stand by the metric's own ranks.
+                x = x[np.ix_(*canonical_order(judged, [x]))]
+            x = arrays(x, human)[0][0]
             samples = resample(
                 side, x, given, want, threads=threads, progress=_part(progress, k, len(names), strips)
             )
@@ -97,6 +110,15 @@ def large_intervals(
         signature=signature(panel, interval="percentile", over=over, draws=draws, seed=seed),
         kind="intervals",
     )  # fmt: skip
+
+
+def _ordered(wide: Wide) -> tuple[list[Array], Order | None]:
+    """People's tables in canonical order, and that order; none where sorting would not fit into the memory."""
+    if len(wide.grid.systems) * len(wide.grid.inputs) > MOST_CELLS:
+        return [], None
+    judged = [wide.human(aspect) for aspect in wide.humans]
+    order = canonical_order(judged)
+    return [table[np.ix_(*order)] for table in judged], order
 
 
 def _possible(asked: Sequence[Measure], refused: dict[str, str]) -> tuple[list[Measure], list[str]]:

@@ -13,6 +13,7 @@ from nlgauge.analyses.significance import Test
 from nlgauge.analyses.stability import stability
 from nlgauge.data.panel import Array, Panel
 from nlgauge.errors import NlgaugeError
+from nlgauge.stats.canonical import table_order
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.stats.simulate import discretise, thresholds
 from nlgauge.stats.ties import snap
@@ -136,8 +137,16 @@ def _coarse(panel: Panel, level: int, cut: Cut, rng: np.random.Generator) -> tup
     if cut != "metrics":
         human = _levels(human, level, rng)
     if cut != "people":
-        metrics = np.stack([_levels(scores, level, rng) for scores in metrics])
+        # A stream for each, handed out by content: no metric's thresholds depend on its place or on constant metrics.
+        varied = [k for k in table_order(metrics) if _varies(metrics[k])]
+        for k, own in zip(varied, rng.spawn(len(varied)), strict=True):
+            metrics[k] = _levels(metrics[k], level, own)
     return metrics, human
+
+
+def _varies(scores: Array) -> bool:
+    known = scores[np.isfinite(scores)]
+    return bool(len(known) and known.max() > known.min())
 
 
 def _levels(scores: Array, level: int, rng: np.random.Generator) -> Array:

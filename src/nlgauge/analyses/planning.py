@@ -12,6 +12,7 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, measures_of, people_note, ratings_of, signature
 from nlgauge.data.panel import Array, Panel
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.stats.canonical import table_order
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.stats.planning import Axis, Power, Raters, Strength, power, swap_test
 from nlgauge.stats.simulate import SimulationParams, fit_panel
@@ -59,9 +60,12 @@ def plan(
     pair = describe(panel, chosen, axis)
     steps = [int(s) for s in sizes] if sizes else _sizes(panel, axis, pair)
     points: list[tuple[int, Power]] = []
+    # The two metrics are simulated in the order of their content; the difference is that of the first named.
+    sign = 1.0 if table_order(panel.oriented())[0] == 0 else -1.0
     seeds = np.random.SeedSequence(seed).spawn(len(steps))
     for done, (size, own) in enumerate(zip(steps, seeds, strict=True)):
         point = _power_at(pair, axis, size, chosen, own, how, draws, level, trials)
+        point = replace(point, difference=sign * point.difference)
         points.append((size, point))
         if progress is not None:
             progress(done + 1, len(steps))
@@ -96,7 +100,8 @@ def describe(panel: Panel, measure: Measure, axis: Axis = "inputs") -> Pair:
     Ratings are noisy: to change the number of raters, their noise is taken out of people's scores (and the correlations
     within systems raised accordingly), and put back for the new number.
     """
-    people, (x, y) = panel.human, panel.oriented()
+    scores = panel.oriented()
+    people, (x, y) = panel.human, scores[table_order(scores)]  # which metric is named first means nothing
     if measure.grouping == "input":
         # Hard and easy inputs move all systems alike: that cancels at this level, and Algorithm 1 does not know it.
         people, x, y = (_without_inputs(v) for v in (people, x, y))

@@ -69,9 +69,8 @@ def split(
     choice = Choice(metrics, keep_people, aggregate, seed)
     rows: list[Row] = []
     lost: list[str] = []
-    seeds = np.random.SeedSequence(seed).spawn(len(wanted))
-    for done, (aspect, own) in enumerate(zip(wanted, seeds, strict=True)):
-        rows += _aspect(parts, aspect, choice, chosen, draws, own, lost)
+    for done, aspect in enumerate(wanted):
+        rows += _aspect(parts, aspect, choice, chosen, draws, lost)
         if progress is not None:
             progress(done + 1, len(wanted))
     if not rows:
@@ -93,7 +92,7 @@ def split(
 
 
 def _aspect(
-    parts: Sequence[Part], aspect: str, choice: Choice, measure: Measure, draws: int, seed: np.random.SeedSequence, lost: list[str]
+    parts: Sequence[Part], aspect: str, choice: Choice, measure: Measure, draws: int, lost: list[str]
 ) -> list[Row]:  # fmt: skip
     kept: list[Part] = []
     panels: list[Panel] = []
@@ -115,8 +114,9 @@ def _aspect(
             at[place, metric] = row
             rows.append(row)
     pairs = list(comparable(kept)) if kept and kept[0].group else []
-    for (i, j), own in zip(pairs, seed.spawn(len(pairs)), strict=True):
-        rng = np.random.default_rng(own)
+    for i, j in pairs:
+        # One seed for all: a row does not depend on what else was asked for, nor on the order of parts and aspects.
+        rng = np.random.default_rng(np.random.SeedSequence(choice.seed))
         checks = _check(panels[i], panels[j], (found[i], found[j]), measure, draws, rng)
         tests = differ(found[i], found[j], measure)
         for metric, *tested in zip(panels[i].metrics, tests, checks.tolist(), strict=True):

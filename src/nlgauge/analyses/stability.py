@@ -95,8 +95,9 @@ def recommend(rows: list[Row]) -> str:
 
 def _places(power: np.ndarray, consistency: np.ndarray) -> list[float]:
     """Mean of the ranks by DP (low first) and by RC (high first); undefined values rank last."""
-    by_power = np.argsort(np.argsort(np.where(np.isnan(power), np.inf, power), kind="stable"))
-    by_consistency = np.argsort(
-        np.argsort(np.where(np.isnan(consistency), np.inf, -consistency), kind="stable")
-    )
+    from scipy.stats import rankdata
+
+    # Equal measures share a rank, also where sums in another order differ in the last bit.
+    known = (np.where(np.isnan(v), np.inf, v.round(12)) for v in (power, -consistency))
+    by_power, by_consistency = (rankdata(v) - 1 for v in known)
     return [float(x) for x in (by_power + by_consistency) / 2]

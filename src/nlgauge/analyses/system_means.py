@@ -10,7 +10,7 @@ import numpy as np
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._parts import Choice, Part, columns_of, parts_of
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Array
+from nlgauge.data.panel import Aggregate, Array, Panel
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.corrections import holm
 from nlgauge.stats.samples import WORDS, MeanTest, mean_test
@@ -45,14 +45,10 @@ def system_means(
     choice = Choice(metrics, keep_people, aggregate, seed)
     wanted = [data.aspect(a) for a in aspects or data.aspects]
     rows: list[Row] = []
-    for done, (part, own) in enumerate(
-        zip(parts, np.random.SeedSequence(seed).spawn(len(parts)), strict=True)
-    ):
-        for quantity, kind, systems, values in _quantities(part, wanted, choice):
-            # One seed a part: a quantity has the same p whatever else is asked for.
-            rng = np.random.default_rng(own)
+    for done, part in enumerate(parts):
+        for quantity, kind, panel, values in _quantities(part, wanted, choice):
             rows += _rows(
-                part, quantity, kind, systems, values, quantity in data.lower, test, draws, level, rng
+                part, quantity, kind, panel, values, quantity in data.lower, test, draws, level, seed
             )
         if progress is not None:
             progress(done + 1, len(parts))
@@ -75,31 +71,35 @@ def system_means(
 
 def _quantities(
     part: Part, aspects: Sequence[str], choice: Choice
-) -> Iterator[tuple[str, str, tuple[str, ...], Array]]:
-    """People first, then metrics: name, kind, systems, and their scores (N × M)."""
+) -> Iterator[tuple[str, str, Panel, Array]]:
+    """People first, then metrics: name, kind, panel, and the systems' scores (N × M)."""
     panel = None
     for aspect in aspects:
         try:
             panel = choice.panel(part, aspect)
         except (NameUnknown, DataError, NeedsMissing):
             continue
-        yield aspect, "people", panel.systems, panel.human
+        yield aspect, "people", panel, panel.human
     if panel is not None:
         for metric, values in panel.metrics.items():
-            yield metric, "metric", panel.systems, values
+            yield metric, "metric", panel, values
 
 
 def _rows(
-    part: Part, quantity: str, kind: str, systems: tuple[str, ...], values: Array, lower: bool, test: MeanTest, draws: int,
-    level: float, rng: np.random.Generator,
+    part: Part, quantity: str, kind: str, panel: Panel, values: Array, lower: bool, test: MeanTest, draws: int,
+    level: float, seed: int,
 ) -> list[Row]:  # fmt: skip
-    there = [(s, v) for s, v in zip(systems, values, strict=True) if np.isfinite(v).any()]
+    there = [(panel.systems[i], values[i]) for i in panel.listed if np.isfinite(values[i]).any()]
     if not there:
         return []
     means = [float(np.nanmean(v)) for _, v in there]
     best = (min if lower else max)(range(len(means)), key=means.__getitem__)
     p = [
-        math.nan if k == best else mean_test(v, there[best][1], test, draws=draws, rng=rng)
+        math.nan
+        if k == best
+        else mean_test(
+            v, there[best][1], test, draws=draws, rng=np.random.default_rng(np.random.SeedSequence(seed))
+        )
         for k, (_, v) in enumerate(there)
     ]
     p = holm(p).tolist()

@@ -109,7 +109,9 @@ def data_rows(
     refused: list[str] = []
     for aspect in wanted:
         try:
-            panel = data.panel(aspect, metrics=names, keep_people=keep_people, aggregate=aggregate)
+            panel = data.panel(
+                aspect, canonical=True, metrics=names, keep_people=keep_people, aggregate=aggregate
+            )
         except NlgaugeError as error:
             refused.append(str(error))
             continue

@@ -235,7 +235,7 @@ def _scores_of(data: Dataset, votes: pl.DataFrame, side: str, metric: str) -> Ar
 
 
 def _by_ratings(data: Dataset, aspect: str | None, kept: list[str], metrics: Sequence[str] | None) -> Sides:
-    panel = data.panel(aspect, metrics=metrics, keep_people=len(kept) == len(data.systems))
+    panel = data.panel(aspect, canonical=True, metrics=metrics, keep_people=len(kept) == len(data.systems))
     ratings = panel.raters.get(panel.aspect, panel.human[None])
     sides = {HUMAN: win_fractions(ratings)}
     rated = ~np.isnan(panel.human)

@@ -238,8 +238,8 @@ class Dataset:
             group = dict(zip(columns, values, strict=True))
             yield group, self.where(rows, f"{self.name}: {', '.join(str(v) for v in values)}")
 
-    def panel(self, aspect: str | None = None, **options: Any) -> Panel:
-        """Systems × inputs arrays for statistics; see `Panel.of`.
+    def panel(self, aspect: str | None = None, *, canonical: bool = False, **options: Any) -> Panel:
+        """Systems × inputs arrays for statistics; see `Panel.of`. `canonical`: ordered by content, as analyses need it.
 
         >>> import nlgauge as ng
         >>> ng.example().panel("constructed_quality").human.shape
@@ -247,10 +247,11 @@ class Dataset:
         """
         from nlgauge.data.panel import Panel
 
-        asked, key = self.aspect(aspect), repr(sorted(options.items()))
+        asked, key = self.aspect(aspect), repr((canonical, sorted(options.items())))
         known = self._panels.get(key)
         if known is None or asked not in known.humans:
             known = Panel.of(self, asked, **options)
+            known = known.canonical() if canonical else known
             self._panels.clear()
             self._panels[key] = known
         return known.with_aspect(asked)

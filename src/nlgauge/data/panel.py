@@ -12,6 +12,7 @@ import polars as pl
 from nlgauge import registry
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.stats.canonical import canonical_order, rater_order
 from nlgauge.stats.ties import snap
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ class Panel:
     rated_by: str = "people"
     kept: tuple[str, ...] = ()  # people among the systems, by request
     aggregate: Aggregate = "mean"
+    given: tuple[tuple[str, ...], tuple[str, ...]] | None = (
+        None  # systems and inputs as they came, if reordered
+    )
 
     @classmethod
     def of(
@@ -138,6 +142,36 @@ class Panel:
         signs = np.array([-1.0 if name in self.lower else 1.0 for name in self.metrics])
         return np.asarray(self.stacked() * signs[:, None, None])
 
+    def canonical(self) -> Panel:
+        """The same panel with systems, inputs and raters ordered by content (`stats.canonical`): what is drawn by place
+        then depends neither on the order of the file nor on names. Analyses work on this one; `given` and `listed` keep
+        the order for people. Metrics and aspects stay where they are.
+        """
+        if self.given is not None:
+            return self
+        people = [self.raters.get(a, human) for a, human in self.humans.items()]
+        # The means as well: some ratings have no rater and stand in no cube.
+        people += [human for a, human in self.humans.items() if a in self.raters]
+        order = canonical_order(people, self.oriented() if self.metrics else ())
+        systems, inputs = order
+        who = rater_order(self.raters.values(), order) if self.raters else None
+
+        def placed(tables: dict[str, Array]) -> dict[str, Array]:
+            return {name: table[..., systems, :][..., inputs] for name, table in tables.items()}
+
+        return replace(
+            self, systems=tuple(self.systems[i] for i in systems), inputs=tuple(self.inputs[j] for j in inputs),
+            metrics=placed(self.metrics), humans=placed(self.humans),
+            raters={a: cube[who] for a, cube in placed(self.raters).items()},
+            rater_names=self.rater_names if who is None or not self.rater_names else tuple(self.rater_names[r] for r in who),
+            given=(self.systems, self.inputs),
+        )  # fmt: skip
+
+    @property
+    def listed(self) -> list[int]:
+        """Places of the systems in the order in which they came: tables list systems so."""
+        return [self.systems.index(s) for s in (self.given[0] if self.given else self.systems)]
+
     def with_aspect(self, aspect: str) -> Panel:
         if aspect not in self.humans:
             raise NameUnknown(f"{self.name}: no aspect '{aspect}'. Aspects: {', '.join(self.humans)}.")
@@ -212,8 +246,12 @@ def _mace(ratings: Array, persons: bool, seed: int) -> Array:
         raise NeedsMissing(
             f"MACE takes ratings as categories, at most {MOST_LABELS}; found {labels} distinct values. Use mean or median."
         )
-    found = mace(ratings, np.random.default_rng(np.random.SeedSequence(seed)))
-    return np.asarray(found.consensus).reshape(ratings.shape[1:])
+    order = canonical_order([ratings])
+    at = np.ix_(rater_order([ratings], order), *order)
+    found = mace(ratings[at], np.random.default_rng(np.random.SeedSequence(seed)))
+    labels_found = np.empty(ratings.shape[1:])
+    labels_found[np.ix_(*order)] = np.asarray(found.consensus).reshape(ratings.shape[1:])
+    return labels_found
 
 
 def _combine(cube: Array, aggregate: Aggregate) -> Array:

@@ -70,7 +70,8 @@ def mean_interval(
     known = count > 0
     if not known.any():
         return Interval(np.asarray(np.nan), np.asarray(np.nan))
-    total, count = total[known], count[known]
+    order = np.lexsort((total[known], count[known]))  # by content: names of inputs mean nothing to the draws
+    total, count = total[known][order], count[known][order]
     times = np.concatenate([inputs for _, inputs in bootstrap_counts("inputs", 1, len(total), draws, seed)])
     return percentile_interval((times @ total) / (times @ count), level)
 

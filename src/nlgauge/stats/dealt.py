@@ -6,6 +6,8 @@ correlation by itself. Ranks are not taken anew after dealing: then every draw i
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
@@ -20,7 +22,8 @@ def dealt_tests(
 ) -> Floats:
     """p = (count + 1)/(draws + 1) of |r1 - r2| for K metrics (K × n) against ratings (n); `one` and `two` are the parts.
 
-    NaN when a part is constant or has fewer than three points. Metrics that miss the same outputs share the draws. `ranks`:
+    NaN when a part is constant or has fewer than three points. Metrics that miss the same outputs share
+    the draws, and the others begin at the same number: no metric's p depends on the other metrics. `ranks`:
     Spearman's correlations, otherwise Pearson's.
     """
     p = np.full(len(x), np.nan)
@@ -33,7 +36,11 @@ def dealt_tests(
         first, second = known & one, known & two
         if draws > 0 and min(first.sum(), second.sum()) >= 3:
             parts = [(x[members][:, part], z[part]) for part in (first, second)]
-            p[members] = _tests(parts[0], parts[1], ranks, draws, rng)
+            # Which part is called the first means nothing, also to the draws.
+            parts.sort(
+                key=lambda part: (len(part[1]), part[1].tobytes(), sorted(row.tobytes() for row in part[0]))
+            )
+            p[members] = _tests(parts[0], parts[1], ranks, draws, deepcopy(rng))
     return p
 
 

@@ -7,10 +7,11 @@ ridge regression; all it needs of the training data are sums of products, kept b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from nlgauge.stats.canonical import table_order
 from nlgauge.stats.coefficients import ratio
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.stats.prediction import PENALTY, Floats, Ints, Model, Reached, fold_count, folds, within_inputs
@@ -61,6 +62,8 @@ def portfolio(
     The inputs are dealt out to `count` folds once. Each fold is held out in turn while the others choose among
     themselves, each of them held out in its turn (nested cross-validation).
     """
+    order = table_order(metrics)  # the first of equally good metrics is the first by content, not in the file
+    metrics = metrics[order]
     there = np.isfinite(target)
     count = fold_count(there, count, least=3)
     data = _Folded.of(
@@ -79,6 +82,7 @@ def portfolio(
         stopped[f] = table[path.size - 1, f] if path.chosen else np.nan
     path = greedy(data, measure, list(range(count)), most)
     curve = [Reached.of(row) for row in table[: len(path.chosen)]]
+    path, *paths = (replace(p, chosen=[int(order[k]) for k in p.chosen]) for p in (path, *paths))
     return Portfolio(path, curve, Reached.of(stopped), paths, Reached.of(whole))
 
 
@@ -141,7 +145,7 @@ def greedy(data: _Folded, measure: Measure, inner: Sequence[int], most: int) -> 
         if not defined.any():
             break
         mean = ratio(np.where(defined, reached, 0.0).sum(axis=1), defined.sum(axis=1))
-        best = int(np.nanargmax(mean))
+        best = int(np.nanargmax(np.round(mean, 12)))
         values = reached[best][defined[best]]
         value[size] = mean[best]
         error[size] = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan

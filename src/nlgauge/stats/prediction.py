@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.stats.canonical import table_order
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.stats.rankings import ranks
 
@@ -114,7 +115,8 @@ def model_of(name: str, seed: int = 0) -> tuple[Model, str]:
 def held_out(features: Floats, target: Floats, fold: Ints, model: Model) -> Floats:
     """Predictions for every cell by a model that saw the other folds only."""
     predicted = np.full(target.shape, np.nan)
-    cells = features.reshape(len(features), -1).T
+    # Trees choose the first of equal splits: features come by content, not by their place in the file.
+    cells = features[table_order(features)].reshape(len(features), -1).T
     y, at = target.ravel(), fold.ravel()
     for f in range(int(fold.max()) + 1):
         train, test = (at >= 0) & (at != f), at == f

@@ -51,7 +51,9 @@ def discriminative_power_interval(
     values = np.asarray(p, np.float64)
     flat = values.reshape(len(values), -1)
     named = _all_pairs(len(values)) if pairs is None else np.asarray(pairs, np.int64).reshape(-1, 2)
-    metrics = int(named.max()) + 1
+    named, metrics = _by_content(flat, named)
+    tested = (named < metrics).all(axis=1)
+    flat, named = flat[tested], named[tested]
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     times = np.stack(
         [np.bincount(rng.integers(0, metrics, metrics), minlength=metrics) for _ in range(draws)]
@@ -61,6 +63,20 @@ def discriminative_power_interval(
     total, n = weight @ np.where(there, flat, 0.0), weight @ there
     samples = np.where(n > 0, total / np.maximum(n, 1), np.nan)
     return Interval(*(end.reshape(values.shape[1:]) for end in percentile_interval(samples.T.copy(), level)))
+
+
+def _by_content(p: Floats, pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Metrics numbered by their own p-values, so that resampling does not depend on their order; those without any
+    p-value, such as constant ones, come last and are not counted."""
+    keys: dict[int, tuple[object, ...]] = {}
+    for k in np.unique(pairs).tolist():
+        mine = np.sort(p[(pairs == k).any(axis=1)], axis=0)
+        keys[k] = (bool(np.isnan(mine).all()), *np.nan_to_num(mine, nan=2.0).ravel().tolist())
+    ordered = sorted(keys, key=lambda k: (keys[k][0], len(keys[k]), keys[k]))
+    place = {k: i for i, k in enumerate(ordered)}
+    return np.vectorize(place.__getitem__, otypes=[np.int64])(pairs), max(
+        1, sum(not key[0] for key in keys.values())
+    )
 
 
 def _all_pairs(rows: int) -> NDArray[np.int64]:

@@ -170,8 +170,7 @@ def points_of(run: Run) -> tuple[dict[str, Any], int]:
     cells = np.argwhere(rated)
     left = max(0, len(cells) - MOST_POINTS)
     if left:
-        rng = np.random.default_rng(np.random.SeedSequence(source.seed))
-        cells = cells[np.sort(rng.choice(len(cells), MOST_POINTS, replace=False))]
+        cells = _drawn(panel, np.asarray(rated), source.seed)
     s, i = cells[:, 0], cells[:, 1]
     texts = _texts(run.data, panel, cells)
     return {
@@ -180,6 +179,23 @@ def points_of(run: Run) -> tuple[dict[str, Any], int]:
         "metrics": {m: _rounded(v[s, i]) for m, v in panel.metrics.items()},
         "lower": sorted(panel.lower), **texts,
     }, left  # fmt: skip
+
+
+def _drawn(panel: Panel, rated: np.ndarray, seed: int) -> np.ndarray:
+    """As many outputs as are shown, the same ones whatever the order of the file."""
+    placed = panel.canonical()
+    at = np.ix_(_places(panel.systems, placed.systems), _places(panel.inputs, placed.inputs))
+    cells = np.argwhere(rated[at])
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    cells = cells[rng.choice(len(cells), MOST_POINTS, replace=False)]
+    chosen = np.zeros(rated.shape, bool)
+    chosen[at[0][cells[:, 0], 0], at[1][0, cells[:, 1]]] = True
+    return np.argwhere(chosen)
+
+
+def _places(names: tuple[str, ...], wanted: tuple[str, ...]) -> list[int]:
+    place = {name: k for k, name in enumerate(names)}
+    return [place[name] for name in wanted]
 
 
 def _texts(data: Dataset, panel: Panel, cells: np.ndarray) -> dict[str, Any]:

@@ -1,0 +1,142 @@
+"""One order for the same data, whatever the order and the names in the file: sorted by content before anything is drawn.
+
+A draw takes "the third input"; which one that is must not depend on the line where it stood. Systems and inputs are
+ordered by what people said about them, and by the metrics where people said the same. Only ranks of the metrics count,
+so that another unit of a metric gives the same order. What has equal content in all of it may stand in any order: it is
+exchangeable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Order(NamedTuple):
+    """Places in the caller's arrays, in canonical order."""
+
+    systems: Ints
+    inputs: Ints
+
+
+def canonical_order(people: Iterable[Floats], metrics: Iterable[Floats] = ()) -> Order:
+    """The order of systems and inputs. `people`: tables systems × inputs or cubes raters × systems × inputs, `metrics`
+    tables with more always better. The order of tables, and of raters in a cube, does not matter.
+
+    >>> z = np.array([[3.0, 1.0], [2.0, 2.0], [1.0, 1.0]])
+    >>> order = canonical_order([z])
+    >>> again = canonical_order([z[[2, 0, 1]][:, [1, 0]]])
+    >>> bool((z[np.ix_(*order)] == z[[2, 0, 1]][:, [1, 0]][np.ix_(*again)]).all())
+    True
+    """
+    human = _together([_ratings(table) for table in people])
+    scores = [_ranks(table) for table in metrics]
+    if human is None and not scores:
+        raise ValueError("an order needs tables")
+    if human is None:
+        human = np.zeros_like(scores[0])
+    classes = _refined(human, np.zeros(human.shape[0], np.int64), np.zeros(human.shape[1], np.int64))
+    if not (_told_apart(classes[0]) and _told_apart(classes[1])):
+        scored = _together(scores, beside=human)
+        cells = (
+            human
+            if scored is None
+            else _dense(np.stack([human.ravel(), scored.ravel()], axis=1)).reshape(human.shape)
+        )
+        classes = _refined(cells, *classes)
+        # With all systems told apart, inputs of one class are equal in every cell, and the other way round. Where neither
+        # is told apart, mark one of the systems that look alike and see what follows from it.
+        while not (_told_apart(classes[0]) or _told_apart(classes[1])):
+            row, col = classes
+            alike = np.flatnonzero(np.bincount(row)[row] > 1)
+            marked = 2 * row + 1
+            marked[alike[np.argmin(row[alike])]] -= 1
+            classes = _refined(cells, _dense(marked[:, None]), col)
+    return Order(np.argsort(classes[0], kind="stable"), np.argsort(classes[1], kind="stable"))
+
+
+def rater_order(cubes: Iterable[Floats], order: Order) -> Ints:
+    """Raters (first axis of each cube, one cube an aspect) by what they gave, output after output in canonical order."""
+    ranks = sorted((_ranks(cube) for cube in cubes), key=lambda r: np.sort(r, axis=None).tobytes())
+    placed = [r[:, order.systems][:, :, order.inputs].reshape(len(r), -1) for r in ranks]
+    return np.argsort(_dense(np.concatenate(placed, axis=1)), kind="stable")
+
+
+def table_order(tables: Sequence[Floats] | Floats) -> Ints:
+    """Metrics (systems × inputs each, already in canonical order) by their ranks: for draws over metrics."""
+    if not len(tables):
+        return np.empty(0, np.int64)
+    return np.argsort(_dense(np.stack([_ranks(table).ravel() for table in tables])), kind="stable")
+
+
+def _told_apart(classes: Ints) -> bool:
+    return bool(classes.max(initial=0) == len(classes) - 1)
+
+
+def _refined(cells: Ints, row: Ints, col: Ints) -> tuple[Ints, Ints]:
+    """Classes of systems and inputs told apart by the cells they meet, until nothing more can be told apart."""
+    width = int(cells.max(initial=0)) + 1
+    while True:
+        before = row.max(initial=0) + col.max(initial=0)
+        row = _dense(np.column_stack([row, np.sort(cells + width * col[None, :], axis=1)]))
+        col = _dense(np.column_stack([col, np.sort(cells.T + width * row[None, :], axis=1)]))
+        if row.max(initial=0) + col.max(initial=0) == before:
+            return row, col
+
+
+def _dense(rows: Ints) -> Ints:
+    """Rows numbered in their lexicographic order, equal ones alike."""
+    if (
+        len(rows) > 1000 * rows.shape[1]
+    ):  # many short rows: number them by the first two columns, then by the third …
+        found = np.zeros(len(rows), np.int64)
+        for column in rows.T:
+            found = _numbered(found * (int(column.max(initial=0)) + 1) + column)
+        return found
+    # Bytes of numbers from 0 up, the highest first, sort as the numbers do, and many times faster than NumPy's rows.
+    keys = [row.tobytes() for row in rows.astype(">i8")]
+    places = {key: place for place, key in enumerate(sorted(set(keys)))}
+    return np.array([places[key] for key in keys], np.int64)
+
+
+def _numbered(values: NDArray[Any]) -> Ints:
+    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _ranks(table: Floats) -> Ints:
+    """Dense ranks over the whole table, 0 where a value is missing."""
+    there = np.isfinite(table)
+    ranks = np.zeros(table.shape, np.int64)
+    ranks[there] = _numbered(table[there]) + 1
+    return ranks
+
+
+def _ratings(table: Floats) -> Ints:
+    """One number for the ratings of an output, whoever gave which."""
+    ranks = _ranks(table)
+    if table.ndim == 2:
+        return ranks
+    return _dense(np.sort(ranks.reshape(len(ranks), -1), axis=0).T).reshape(table.shape[1:])
+
+
+def _together(tables: Sequence[Ints], beside: Ints | None = None) -> Ints | None:
+    """One number for what an output has in all tables. Tables come in the order of their own content; equal ones count
+    once, and those whose order content cannot tell are taken as a set."""
+    found: dict[tuple[bytes, int], dict[bytes, Ints]] = {}
+    for table in tables:
+        if not table.size or table.max() == table.min():
+            continue  # a constant tells nothing
+        known = 0 if beside is None else int((table * beside).sum())
+        found.setdefault((np.sort(table, axis=None).tobytes(), known), {})[table.tobytes()] = table
+    if not found:
+        return np.zeros_like(tables[0]) if len(tables) else None
+    columns: list[Ints] = []
+    for _, alike in sorted(found.items(), key=lambda item: item[0]):
+        columns += list(np.sort(np.stack([t.ravel() for t in alike.values()]), axis=0))
+    return _dense(np.stack(columns, axis=1)).reshape(tables[0].shape)

@@ -1,0 +1,153 @@
+"""The same data told in another way give the same results, for every analysis through the public door."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+
+import pytest
+from metamorphic_data import (
+    Given,
+    doubled,
+    facts,
+    given,
+    in_any_direction,
+    other_unit,
+    renamed_inputs,
+    renamed_metrics,
+    renamed_raters,
+    renamed_systems,
+    shuffled_columns,
+    shuffled_rows,
+    turned,
+    with_constant,
+)
+
+from nlgauge import registry
+
+ANALYSES = registry.names("analysis")
+
+
+@functools.cache
+def original(name: str) -> tuple[str, ...]:
+    return tuple(facts(given().table(name)))
+
+
+def same(name: str, relative: Given) -> None:
+    assert tuple(facts(relative.table(name), relative.names)) == original(name)
+
+
+ORDER_AND_NAMES = [
+    shuffled_rows,
+    shuffled_columns,
+    renamed_systems,
+    renamed_inputs,
+    renamed_raters,
+    renamed_metrics,
+]
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+@pytest.mark.parametrize("change", ORDER_AND_NAMES, ids=lambda f: f.__name__)
+def test_order_and_names_change_nothing(name, change):
+    same(name, change(given()))
+
+
+# --- a lower-is-better metric, negated and no longer called so ---
+
+OWN_SIGN = "shows the scores themselves, so their numbers change their sign and nothing else"
+TURNED = {
+    "aspect-preference": OWN_SIGN,
+    "judges": OWN_SIGN,  # the correlation of its scores with the length
+    "parameters": OWN_SIGN,
+    "split": "marks the metric with an arrow",
+    "system-means": OWN_SIGN,
+}
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+def test_turning_a_metric_together_with_its_direction_changes_no_conclusion(name):
+    found = facts(turned(given()).table(name))
+    if name in TURNED:
+        assert in_any_direction(found, "wobble") == in_any_direction(list(original(name)), "wobble")
+    else:
+        assert tuple(found) == original(name)
+
+
+# --- another unit of a metric ---
+
+UNIT = {
+    "aspect-preference": "shows the means of the scores themselves",
+    "confusion": "counts the scores themselves, as ratings",
+    "parameters": "shows mean and spread of the scores themselves",
+    "system-means": "shows the means of the scores themselves",
+}
+
+
+@pytest.mark.parametrize("name", [n for n in ANALYSES if n not in UNIT])
+def test_another_unit_of_a_metric_changes_nothing(name):
+    same(name, other_unit(given()))
+
+
+# --- one metric more: a copy of another, or a constant ---
+
+SET = "speaks of the metrics as a set"
+# Columns that may change, and why; None: every row speaks of the set.
+TWICE: dict[str, tuple[set[str] | None, str]] = {
+    "chance": ({"metrics above", "of"}, "counts metrics"),
+    "complementarity": ({"to metrics", "nearest", "nearest at", "farthest", "farthest at"}, SET),
+    "consensus": ({"metrics Borda", "metrics Kemeny", "metrics share"}, "the copy votes too"),
+    "consensus-distance": ({"from metrics"}, "the copy votes too"),
+    "ensemble": (None, SET),
+    "inter-metric": ({"cluster"}, SET),
+    "measures": (None, SET),
+    "portfolio": (None, SET),
+    "predictability": (None, SET),
+    "quality-bins": ({"p corrected"}, "corrects over the metrics"),
+    "ranking": ({"rank", "p to next", "no different from"}, SET),
+    "significance": ({"p corrected", "significant"}, "corrects over the pairs"),
+    "stability": (None, SET),
+}
+FLAT: dict[str, tuple[set[str] | None, str]] = {
+    "chance": ({"metrics above", "of"}, "counts metrics"),
+    "consensus": ({"metrics share"}, "a constant metric's votes are ties"),
+    "inter-metric": ({"cluster"}, "numbers the clusters"),
+    "portfolio": ({"size"}, "counts metrics"),
+    "predictability": ({"features"}, "counts metrics"),
+    "ranking": ({"no different from", "p to next"}, "nothing is known to differ from what has no value"),
+}
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+@pytest.mark.parametrize(
+    ("change", "new", "known"),
+    [(doubled, "twin", TWICE), (with_constant, "flat", FLAT)],
+    ids=["doubled", "constant"],
+)
+def test_one_metric_more_changes_nothing_about_the_others(name, change, new, known):
+    columns, _ = known.get(name, (set(), ""))
+    more = change(given()).table(name)
+    if columns is None:
+        return
+    found = [_without(row, columns, new) for row in facts(more)]
+    assert sorted(row for row in found if row) == sorted(
+        _without(row, columns, new) for row in original(name)
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["correlation", "intervals", "quality-bins", "split", "uses", "discrimination", "ceiling"]
+)
+def test_a_constant_metric_has_no_value_where_one_is_shown(name):
+    rows = [row for row in with_constant(given()).table(name).rows if row.get("metric") == "flat"]
+    values = [row[c] for row in rows for c in ("value", "share") if c in row]
+    assert all(math.isnan(v) or v == 0.5 for v in values)  # a coin's place in `uses`: ties count half
+
+
+def _without(row: str, columns: set[str], new: str) -> str:
+    """The row without what may change; empty if it is a row of the new metric."""
+    plain = {k: v for k, v in json.loads(row).items() if k not in columns and k != new}
+    if any(isinstance(v, str) and new in v.split(" ") for v in plain.values()):
+        return ""
+    return json.dumps(plain, sort_keys=True)
