@@ -35,3 +35,7 @@ class NameUnknown(NlgaugeError):
 
 class NeedsMissing(NlgaugeError):
     """Something asked for needs what the data or the installation do not have."""
+
+
+class NotHere(DataError, NeedsMissing):
+    """A published set that is not redistributed here, and whose file the user does not have (yet)."""

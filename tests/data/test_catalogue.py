@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import re
@@ -15,8 +16,9 @@ from nlgauge.cli import build
 from nlgauge.data import catalogue
 from nlgauge.data.catalogue import Entry, entries, entry, load_set, mirror_folder
 from nlgauge.data.catalogue.transfer import GROUPS, metric_family, transfer_groups
+from nlgauge.data.catalogue.usr import ASPECTS as USR_ASPECTS
 from nlgauge.data.download import inside
-from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NotHere
 
 ALL = entries()
 PAPERS = {"000", "001", "002", "003", "004"}
@@ -84,7 +86,7 @@ def test_the_five_papers_all_have_their_sets() -> None:
 def test_what_is_missing_is_said() -> None:
     for name, word in (
         ("bagel-sf", "individual ratings"), ("tac08", "NIST"), ("summeval", "M0, M1, M2, M5"), ("openmeva", "MANS-WP"),
-        ("uber-topic", "No copy"), ("hanna", "ids"),
+        ("uber-topic", "Metric scores"), ("hanna", "ids"),
     ):  # fmt: skip
         assert word in entry(name).missing
 
@@ -97,8 +99,62 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
 def test_a_set_that_is_not_here_says_how_to_get_it(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"nlgauge data get qags-xsum"):
         load_set("qags-xsum", tmp_path)
-    with pytest.raises(DataError, match=r"nlgauge data show hanna"):
+    with pytest.raises(NotHere, match=r"published .* not redistributed here: `nlgauge data show hanna`"):
         load_set("hanna", tmp_path)
+
+
+@pytest.mark.parametrize("e", [e for e in ALL if not e.files], ids=lambda e: e.name)
+def test_a_set_without_a_loader_is_not_said_to_be_lost(e: Entry) -> None:
+    """Others publish it: the entry says so, and where."""
+    assert "edistributed here" in e.missing
+    assert not re.search(r"[Nn]o (public )?copy|cannot be had", e.missing)
+
+
+TURNS = "how are you ? _eos _go fine . _eos,-0.5,0.9,0.8"
+MADE = {
+    "tac11": {"metric_score_tables/TAC_11.csv": "System,Utterance,H:pyr,H:resp,BLEU\n0,M0,.5,.6,12\n0,M1,.4,.2,9\n"},
+    "ctrl-topic": {
+        "checklist/ctrl_topic.csv": ",text,domain,key,model,annotator,rating,relevance_bin,prefix,attribute,perplexity,bert_f1\n"
+        "0,One,ctrl_legal,1_2_3,CTRL,ann,3,0,In,legal,20,.7\n1,One,ctrl_legal,1_2_3,CTRL,bob,4,1,In,legal,20,.7\n"
+        "2,Two,ctrl_legal,1_2_3,BCR,ann,5,1,In,legal,30,.8\n"
+    },
+    "uber-topic": {
+        "pplm_topic/uber_topic_comparisons.csv": "domain,comparison,key,model_a,model_b,text_a,text_b,annotator_slot,more_relevant,"
+        "fluency_a,fluency_b\nlegal,legal-0,1_2_3,B,BC,<|endoftext|>One,<|endoftext|>Two,slot1,both,4.0,\n"
+    },
+    "usr-topical-scores": {
+        "usr_dialogue/usr_topical_metric_scores.csv": f"turns,usr_mlm,usr_dr_context,usr_dr_fact\n{TURNS}\n",
+        "usr_dialogue/usr_topical_chat.jsonl": "".join(
+            json.dumps({"context_id": 0, "model": m, "context": "hi\nHow are you ?\n", "fact": "f", "response": r, "metrics": {},
+                        "ratings": [{"annotator": "r1", **dict.fromkeys(USR_ASPECTS, 1)}]}) + "\n"
+            for m, r in (("Original Ground Truth", "good"), ("Argmax Decoding", "fine ."))
+        ),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzipped"])
+@pytest.mark.parametrize("name", MADE)
+def test_a_set_to_fetch_loads_once_its_file_is_there(name: str, packed: bool, tmp_path: Path) -> None:
+    """In the layout of its origin, as it is or gzipped; before, it says that it is published and where."""
+    with pytest.raises(NotHere, match="not redistributed here"):
+        load_set(name, tmp_path)
+    for path, text in MADE[name].items():
+        zipped = packed and path.endswith(".csv")
+        target = tmp_path / (path + ".gz" if zipped else path)
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
+    assert entry(name).here(tmp_path) == "yes"
+    data = load_set(name, tmp_path)
+    assert len(data) == 2
+    assert set(data.aspects) <= set(entry(name).aspects)
+    if name == "uber-topic":  # both are the more relevant; one fluency is missing
+        assert data.ratings.height == 3
+        assert data.samples["output"].to_list() == ["One", "Two"]
+    if name == "usr-topical-scores":
+        assert data.scores["usr_mlm"].to_list() == [None, -0.5]
+    if name == "ctrl-topic":
+        assert data.ratings.filter(system="CTRL", aspect="fluency")["value"].to_list() == [3, 4]
 
 
 def test_the_folder_given_wins_over_the_environment_over_the_cache(

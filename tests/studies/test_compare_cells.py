@@ -8,13 +8,19 @@ from pathlib import Path
 import pytest
 
 from nlgauge import studies
-from nlgauge.errors import NeedsMissing
-from nlgauge.studies import Ours, Sources, Study
+from nlgauge.errors import NotHere
+from nlgauge.studies import NeedsWeights, NeverPublished, NotRedistributed, Ours, Sources, Study
 from nlgauge.studies._compare import (
     ABSENT,
+    CHOSEN,
     DIFFERS,
+    ELSEWHERE,
     EQUAL,
+    EXCEPTIONS,
+    HOLDS,
+    NEVER,
     OTHER,
+    WEIGHTS,
     WITHIN,
     Printed,
     compare,
@@ -75,7 +81,7 @@ def test_a_value_of_another_model_stands_beside_and_is_not_judged(
 ) -> None:
     def ours(sources: Sources) -> Ours:
         return Ours({("BLEU", "sample"): 0.3, ("BLEU", "system"): 0.9}, {("BLEU",): "other weights"},
-                    other={("BLEU", "sample"), ("BLEU", "system"), ("TER", "sample")})  # fmt: skip
+                    other=dict.fromkeys([("BLEU", "sample"), ("BLEU", "system"), ("TER", "sample")], "other weights"))  # fmt: skip
 
     study = made(tmp_path, monkeypatch, ours)
     table = compare(study, Sources())
@@ -87,10 +93,70 @@ def test_missing_data_is_said_in_every_cell_of_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def ours(sources: Sources) -> Ours:
-        raise NeedsMissing("mans-wp cannot be loaded: no copy")
+        raise NotHere("mans-wp cannot be loaded: published elsewhere")
 
     rows = compare(made(tmp_path, monkeypatch, ours), Sources()).rows
-    assert {(r["verdict"], r["reason"]) for r in rows} == {(ABSENT, "mans-wp cannot be loaded: no copy")}
+    assert {(r["verdict"], r["reason"]) for r in rows} == {
+        (ELSEWHERE, "mans-wp cannot be loaded: published elsewhere")
+    }
+
+
+def test_why_a_cell_is_absent_is_a_verdict_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What nobody can compute is not what the user has only not fetched, and not what needs weights."""
+
+    def ours(sources: Sources) -> Ours:
+        return Ours(
+            {("SIM", "sample"): 7},
+            {("BLEU", "sample"): NeverPublished("draws"), ("BLEU", "system"): NotRedistributed("set"),
+             ("TER",): NeedsWeights("w"), ("SIM",): NeverPublished("a reason changes no verdict on a value")},
+        )  # fmt: skip
+
+    study = made(tmp_path, monkeypatch, ours)
+    table = compare(study, Sources())
+    assert [r["verdict"] for r in table.rows] == [NEVER, ELSEWHERE, WEIGHTS, EQUAL]
+    (line, _) = scoreboard([(study, table)]).rows
+    assert (line[NEVER], line[ELSEWHERE], line[WEIGHTS], line[ABSENT], line["compared"]) == (1, 1, 1, 0, 1)
+
+
+def test_a_cell_whose_rater_was_picked_to_match_is_not_counted_as_equal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ours(sources: Sources) -> Ours:
+        return Ours({("BLEU", "sample"): 0.3, ("BLEU", "system"): 0.9}, {("BLEU",): "picked"}, chosen={("BLEU", "sample"), ("BLEU", "system")})  # fmt: skip
+
+    study = made(tmp_path, monkeypatch, ours)
+    table = compare(study, Sources())
+    assert [r["verdict"] for r in table.rows][:2] == [CHOSEN, DIFFERS]
+    assert table.rows[0]["reason"] == "picked"
+    (line, _) = scoreboard([(study, table)]).rows
+    assert (line[EQUAL], line[CHOSEN], line["compared"]) == (0, 1, 1)
+
+
+def test_claims_are_no_printed_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(studies, "PUBLISHED", tmp_path)
+    (tmp_path / "009_claims.csv").write_text("claim,stated\nrises,3\nfalls,2\n")
+    study = Study(
+        "009", "claims", "in words", (), lambda s: Ours({("rises",): 3, ("falls",): 1}), claims=True
+    )
+    table = compare(study, Sources())
+    assert [r["verdict"] for r in table.rows] == [HOLDS, EXCEPTIONS]
+    assert "printed" not in table.columns
+    assert table.notes[0].startswith("2 claims")
+    (line, _) = scoreboard([(study, table)]).rows
+    assert (line["compared"], line[EQUAL], line[HOLDS], line[EXCEPTIONS]) == (0, 0, 1, 1)
+
+
+def test_other_rules_stand_in_columns_of_their_own_and_are_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ours(sources: Sources) -> Ours:
+        return Ours({("BLEU", "sample"): 0.9}, beside={"fitted rule": {("BLEU", "sample"): 0.3}})
+
+    table = compare(made(tmp_path, monkeypatch, ours), Sources())
+    assert (table.rows[0]["fitted rule"], table.rows[0]["verdict"]) == (0.3, DIFFERS)
+    assert "fitted rule" in table.shown
 
 
 def test_reasons_are_numbered_below_the_table_and_only_those_in_use_stay(

@@ -78,7 +78,13 @@ def test_published_cells_have_one_key_each_and_parse(study) -> None:  # type: ig
 
 
 def test_papers_go_by_number_or_short_name() -> None:
-    assert find_paper("4").id == find_paper("004").id == find_paper("Novikova").id == "004"
+    assert (
+        find_paper("4").id
+        == find_paper("004").id
+        == find_paper("Novikova").id
+        == find_paper("novikova2017").id
+        == "004"
+    )
     with pytest.raises(NameUnknown, match="Did you mean 'measures'"):
         find_paper("measure")
 

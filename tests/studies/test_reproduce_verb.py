@@ -55,7 +55,7 @@ def test_a_table_whose_data_are_missing_says_so_cell_by_cell_and_the_exit_code_i
     done = run("002", "5", "--format", "json")
     assert done.returncode == 0
     (table,) = json.loads(done.stdout)["tables"]
-    assert {r["verdict"] for r in table["rows"]} == {"not computable"}
+    assert {r["verdict"] for r in table["rows"]} == {"not redistributed"}
     assert "summeval" in table["rows"][0]["reason"]
 
 

@@ -64,7 +64,7 @@ def list_sets(
     table = Table(
         "Published human-judgement sets",
         rows,
-        notes=[f"here: in {folder}", "–: not available; nlgauge data show NAME says why"],
+        notes=[f"here: in {folder}", "–: no loader; nlgauge data show NAME says where it is published"],
     )
     if form is Format.table:
         _print_list(table)
@@ -100,7 +100,7 @@ def show(name: Name, mirror: Mirror = None, form: Shown = Format.table) -> None:
         typer.echo(json.dumps(facts, ensure_ascii=False, indent=1))
         return
     lines = _described(found)
-    lines += [("file", _file_line(f, (folder / f.path).is_file())) for f in found.files] or [("file", "none")]
+    lines += [("file", _file_line(f, f.here(folder))) for f in found.files] or [("file", "none")]
     if form is Format.csv:
         from nlgauge.table import Table
 
@@ -139,7 +139,7 @@ def _file_line(f: File, there: bool) -> str:
     how = (
         f"the bytes of {f.origin}, `nlgauge data get` downloads it"
         if f.untouched
-        else "repackaged, from the origin above"
+        else "not redistributed here; repackaged from the origin above"
     )
     needed = "only adds to the set" if f.extra else "needed"
     state = f"{f.size:,} bytes; {needed}; {'here' if there else 'not here'}"

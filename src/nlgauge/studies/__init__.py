@@ -1,7 +1,8 @@
 """The five papers, table by table: each published cell beside ours.
 
 A study recomputes one table. The cells that the paper prints are kept as `published/<paper>_<table>.csv` (key columns, then
-`printed` as it stands in the paper, then perhaps `mark`); the function gives our value for each key.
+`printed` as it stands in the paper, then perhaps `mark`); the function gives our value for each key. Claims, which no paper
+prints as numbers, have `stated` in its place: into how many statements we split a sentence of the paper.
 
 @study("004", "10", title="Spearman per data set", sets=["bagel-sf"], tolerance=0.01)
 def table_10(sources: Sources) -> Ours:
@@ -14,8 +15,9 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from nlgauge.errors import NlgaugeError, NotHere
 from nlgauge.registry import register
 
 if TYPE_CHECKING:
@@ -26,22 +28,56 @@ Key = tuple[str, ...]
 Tell = Callable[[str], None]
 
 
+# The one rule for "not judged". Scores from a released table, whoever computed them, and scores that we compute from the texts by
+# the same formula are judged like any other. Two things only are shown beside the printed cell without a verdict: scores of a
+# model with other weights than the paper's, and means over fewer sets than the paper's.
+Difference = Literal["other weights", "fewer sets"]
+
+
+# Why there is no value: the type of a reason is the verdict of its cells. A plain reason (str) says there is nothing to compute.
+class NeverPublished(str):
+    """What it takes was never published: nobody but the authors can compute it."""
+
+
+class NotRedistributed(str):
+    """Published elsewhere: computed once the file is in NLGAUGE_DATA (`nlgauge data show NAME` says where it is)."""
+
+
+class NeedsWeights(str):
+    """The code is here; the weights are to be had by name, or from their authors, and are not here."""
+
+
+class LeftOut(str):
+    """Not asked for (--no-slow), or an extra is not installed."""
+
+
+def why_absent(error: NlgaugeError) -> str:
+    """A set that is not here, or an installation that lacks something, as a reason."""
+    return NotRedistributed(error) if isinstance(error, NotHere) else LeftOut(error)
+
+
 @dataclass(frozen=True)
 class Ours:
     """Our values by key, and words about cells that differ or cannot be had.
 
-    A reason belongs to every key that starts with its own; () means the whole table. It explains and never changes a
-    verdict. `notes` go below the table. `other`: our value comes from another model than the paper's, so it stands beside
-    the printed one and is not judged.
+    A reason belongs to every key that starts with its own; () means the whole table. It explains, and says by its type why a
+    value is absent; it changes no verdict on a value. `notes` go below the table. `other`: cells that stand beside the printed
+    ones and are not judged, with what is different (see Difference). `chosen`: cells whose rater was picked because the
+    ratings match the print. `beside`: more columns, by heading: what other rules give for the same cells.
     """
 
     values: Mapping[Key, float]
     reasons: Mapping[Key, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
-    other: Container[Key] = ()
+    other: Mapping[Key, Difference] = field(default_factory=dict)
+    chosen: Container[Key] = ()
+    beside: Mapping[str, Mapping[Key, float]] = field(default_factory=dict)
 
-    def reason(self, key: Key) -> str:
+    def reason(self, key: Key, absent: bool = False) -> str:
+        """The words nearest to the cell; for one without a value rather those that say why there is none."""
         fitting = [k for k in self.reasons if key[: len(k)] == k]
+        if absent:
+            fitting = [k for k in fitting if type(self.reasons[k]) is not str] or fitting
         return self.reasons[max(fitting, key=len)] if fitting else ""
 
 
@@ -73,7 +109,10 @@ class Sources:
 
 @dataclass(frozen=True)
 class Study:
-    """One table of one paper. `tolerance` is how far a cell may be off and still count as recomputed; `slow` runs a model."""
+    """One table of one paper. `tolerance` is how far a cell may be off and still count as recomputed; `slow` runs a model.
+
+    `claims`: the paper prints no such table; what it says in words is counted here, so many statements and how many hold.
+    """
 
     paper: str
     table: str
@@ -82,6 +121,7 @@ class Study:
     function: Callable[[Sources], Ours]
     tolerance: float = 0.0
     slow: bool = False
+    claims: bool = False
 
     @property
     def name(self) -> str:
@@ -102,12 +142,19 @@ class Study:
 
 
 def study(
-    paper: str, table: str, *, title: str, sets: Sequence[str], tolerance: float = 0.0, slow: bool = False
+    paper: str,
+    table: str,
+    *,
+    title: str,
+    sets: Sequence[str],
+    tolerance: float = 0.0,
+    slow: bool = False,
+    claims: bool = False,
 ) -> Callable[[Callable[[Sources], Ours]], Callable[[Sources], Ours]]:
     """Register a function as the recomputation of a table."""
 
     def keep(function: Callable[[Sources], Ours]) -> Callable[[Sources], Ours]:
-        made = Study(paper, table, title, tuple(sets), function, tolerance, slow)
+        made = Study(paper, table, title, tuple(sets), function, tolerance, slow, claims)
         register("study", made.name)(made)
         return function
 

@@ -28,6 +28,7 @@ STATES = {
 class Paper:
     id: str
     short: str
+    cite: str
     title: str
 
 
@@ -69,16 +70,16 @@ def items(paper: str | None = None, kind: str | None = None) -> list[Item]:
 
 
 def find_paper(name: str) -> Paper:
-    """The paper of that number or short name: 004, 4, novikova.
+    """The paper of that number, short name or citation key: 004, 4, novikova, novikova2017.
 
     >>> find_paper("4").short
     'novikova'
     """
     for paper in papers():
-        if name.lower() in (paper.id, paper.id.lstrip("0") or "0", paper.short):
+        if name.lower() in (paper.id, paper.id.lstrip("0") or "0", paper.short, paper.cite):
             return paper
     known = [k for p in papers() for k in (p.id, p.short)]
-    listed = ", ".join(f"{p.id} ({p.short})" for p in papers())
+    listed = ", ".join(f"{p.id} ({p.short}, {p.cite})" for p in papers())
     raise NameUnknown(f"no paper '{name}'.{did_you_mean(name, known)} There are {listed}.")
 
 

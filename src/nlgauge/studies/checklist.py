@@ -15,7 +15,8 @@ import polars as pl
 from nlgauge.analyses.system_discrimination import system_discrimination
 from nlgauge.analyses.system_preference import system_preference
 from nlgauge.data.dataset import Dataset
-from nlgauge.studies import PUBLISHED, Key, Ours, Sources, study
+from nlgauge.errors import NotHere
+from nlgauge.studies import PUBLISHED, Key, NeedsWeights, NotRedistributed, Ours, Sources, study, why_absent
 
 Pairs = dict[str, list[tuple[str, str]]]
 Columns = Mapping[str, Sequence[str]]
@@ -59,7 +60,7 @@ class Benchmark:
         return self.rated(sources)
 
     def pairs(self) -> Pairs:
-        return listed_pairs(self.pairs_in)
+        return listed_pairs(self.pairs_in, self.name)
 
     def families(self, data: Dataset, change: Columns | None = None) -> dict[str, list[str]]:
         columns = {**self.columns, **(change or {})}
@@ -76,25 +77,56 @@ BENCHMARKS = [
     ),
     Benchmark("Newsroom", "newsroom", "13", {}, overall=True),
 ]  # fmt: skip
-SUMMARIES, DIALOGUES = ["summeval", "newsroom"], [b.set for b in BENCHMARKS[:3]]
-ABSENT = {
-    "UBER-Topic": "no copy of the UBER-PPLM ratings was found (uber-topic).",
-    "CTRL-Topic": "the CTRL ratings are not in the mirror (ctrl-topic).",
-    "summEval": "the release with the 17th system, M23_dynamicmix, and the single ratings of M0, M1, M2, M5 is not at hand "
-    "(summeval-17).",
-    "UniEval-summ": "the authors' scores of this metric on SummEval are not published and its weights are not at hand.",
-    "Newsroom": "the authors' scores of this metric on Newsroom are not published and its weights are not at hand.",
+# Controlled generation: fluency and relevance, no Overall; the pairs of Table 10.
+TOPIC: Columns = {
+    PERPLEXITY: ["perplexity"],
+    BERTSCORE: ["bert_f1"],
+    CTC: [f"ctc_{way}_{aspect}" for way in "edr" for aspect in ("consisten", "relev")],
+    CTRLEVAL: ["cohere_met", "consist_met", "relev_met"],
+    UNIEVAL: [
+        f"{quality}_unieval" for quality in ("coherence", "consistency", "fluency", "relevance", "overall")
+    ],
 }
-NO_TITLES = "BLEU and ROUGE were computed against the article and its title (appendix A.3); the titles are not at hand."
+CONTROLLED = [
+    Benchmark("UBER-Topic", "uber-topic", "10", {}),
+    Benchmark("CTRL-Topic", "ctrl-topic", "10", TOPIC),
+]
+SUMMARIES, DIALOGUES = ["summeval", "newsroom"], [b.set for b in BENCHMARKS[:3]]
+TOPICS = [b.set for b in CONTROLLED]
+NO_SCORES = "the authors' release has no scores of this metric on {}; its code is here, its weights are to be had by name"
+ABSENT: dict[str, str] = {
+    "summEval": NotRedistributed(
+        "needs the release with the 17th system, M23_dynamicmix, and the single ratings of M0, M1, M2, M5 (summeval-17): "
+        "published by Yale-LILY/SummEval, not redistributed here."
+    ),
+    **{name: NeedsWeights(NO_SCORES.format(name)) for name in ("UniEval-summ", "Newsroom", "UBER-Topic")},
+}
+NO_TITLES = NotRedistributed(
+    "BLEU and ROUGE were computed against the article and its title (appendix A.3); the titles are in the Newsroom release "
+    "and not redistributed here."
+)
 
 
-def listed_pairs(table: str) -> Pairs:
-    """Easy and Hard pairs as Tables 10-16 list them."""
+def listed_pairs(table: str, data: str = "") -> Pairs:
+    """Easy and Hard pairs as Tables 10-16 list them; Table 10 has those of two data sets."""
     found: Pairs = {}
     with (PUBLISHED / f"000_{table}.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            found.setdefault(row["difficulty"], []).append((row["a"], row["b"]))
+            if table != "10" or row["data"] == data:
+                found.setdefault(row["difficulty"], []).append((row["a"], row["b"]))
     return found
+
+
+def those_here(sources: Sources, benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], dict[Key, str]]:
+    """The data sets whose files are here, and why the others are not."""
+    here, reasons = [], dict[Key, str]()
+    for b in benchmarks:
+        try:
+            b.rated(sources)
+            here.append(b)
+        except NotHere as error:
+            reasons[b.name,] = why_absent(error)
+    return here, reasons
 
 
 def with_surface(data: Dataset) -> Dataset:
@@ -165,9 +197,17 @@ def table_18(sources: Sources) -> Ours:
     )
 
 
-@study("000", "19", title="KS on systems, controlled generation", sets=[])
+@study("000", "19", title="KS on systems, controlled generation", sets=TOPICS)
 def table_19(sources: Sources) -> Ours:
-    return Ours({}, _absent("UBER-Topic", "CTRL-Topic"))
+    here, reasons = those_here(sources, CONTROLLED)
+    cut = "cut, not rounded: .0976 is printed as 0.097."
+    return Ours(
+        ks_table(sources, here),
+        _absent("UBER-Topic") | reasons | {("CTRL-Topic", "Hard", BERTSCORE): cut},
+        [
+            "BERTScore is the column bert_f1, which holds precision; relevance of a text: 1 if chosen as more relevant, or both."
+        ],
+    )
 
 
 @study("000", "20", title="preference similarity, summarisation", sets=SUMMARIES)
@@ -229,9 +269,31 @@ def _mixed(sources: Sources, name: str) -> str:
     )
 
 
-@study("000", "22", title="preference similarity, controlled generation", sets=[])
+TABLE_22: dict[Key, str] = {
+    (
+        "CTRL-Topic",
+        "Easy",
+        UNIEVAL,
+    ): "the printed value comes out (.4167) without the column overall_unieval, Table 19's only with it.",
+    (
+        "CTRL-Topic",
+        "Hard",
+        PERPLEXITY,
+    ): "the printed value comes out when less perplexity is preferred; then the easy pairs, printed "
+    "as .333, would have 1.",
+}
+
+
+@study("000", "22", title="preference similarity, controlled generation", sets=TOPICS, tolerance=0.001)
 def table_22(sources: Sources) -> Ours:
-    return Ours({}, _absent("UBER-Topic", "CTRL-Topic"))
+    here, reasons = those_here(sources, [b for b in CONTROLLED if b.columns])
+    return Ours(
+        preference_table(sources, here),
+        _absent("UBER-Topic") | reasons | TABLE_22,
+        [
+            "Eq. 2 as printed: a higher mean is preferred, also for perplexity. .555 and .666 are cut, not rounded."
+        ],
+    )
 
 
 def _absent(*names: str) -> dict[Key, str]:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NotHere
 from nlgauge.stats.preference import levenshtein, similarity
-from nlgauge.studies import Key, Ours, Sources, study
+from nlgauge.studies import Key, Ours, Sources, study, why_absent
 from nlgauge.studies.checklist import ABSENT
 
 # The names of Table 2 and the sets here.
@@ -23,23 +24,25 @@ SETS = {
     "Newsroom": "newsroom",
     "Unieval-summ": "summeval",
 }
-NOT_AT_HAND = ("UBER-Topic", "CTRL-Topic", "summEval")
 
 
 @study(
     "000", "2", title="rows of the data sets",
-    sets=["checklist-ctrleval-topic", "checklist-usr-pc", "checklist-usr-tc", "checklist-unieval-tc", "newsroom", "summeval"],
+    sets=["uber-topic", "ctrl-topic", "checklist-ctrleval-topic", "checklist-usr-pc", "checklist-usr-tc", "checklist-unieval-tc", "newsroom", "summeval"],
 )  # fmt: skip
 def table_2(sources: Sources) -> Ours:
     """One row a rater where single ratings are known, else one an output."""
     values: dict[Key, float] = {}
+    reasons: dict[Key, str] = {}
     for name, here in SETS.items():
-        if name not in NOT_AT_HAND:
+        try:
             values[(name,)] = rater_rows(sources(here), means=name == "Unieval-summ")
+        except NotHere as error:
+            reasons[(name,)] = why_absent(error)
     topic = sources(SETS["CtrlEval-Topic"])
     return Ours(
         values,
-        {(name,): ABSENT[name] for name in NOT_AT_HAND},
+        reasons,
         [
             "#Samples counts rows, one a rater; UniEval-TC, UniEval-summ and CtrlEval-Topic have means, one row an output.",
             "Table 2 lists Fluency for CtrlEval-Topic; the released table and its origin have only "
@@ -51,7 +54,9 @@ def table_2(sources: Sources) -> Ours:
 def rater_rows(data: Dataset, means: bool = False) -> int:
     """How many rows the set has with one row a rater (or one an output, with `means`)."""
     columns = ["system", "input"] if means else ["system", "input", "rater"]
-    return data.ratings.select(columns).unique().height
+    # UBER-Topic lacks two fluency ratings whose texts were compared for relevance: a row is a rating of fluency there.
+    rated = data.ratings.filter(pl.col("aspect") == "fluency") if data.name == "uber-topic" else data.ratings
+    return rated.select(columns).unique().height
 
 
 @study("000", "section-3.3", title="worked examples of Eq. 3 and 4", sets=[])
@@ -81,8 +86,9 @@ SHOWN: dict[tuple[str, str], tuple[str, str]] = {
     ("Henderson", "M11"): ("jordan henderson is set to sign", "expert 3"),
     ("Henderson", "M8"): ("jordan henderson has provided", "expert 2"),
 }
+CHOSEN_RATER = "which expert a row shows is not said: the one whose four ratings match the print was taken."
 HUMAN = ("Coherence", "Consistency", "Fluency", "Relevance")
-WEIGHTS = "the scores of this metric on SummEval are not published and its weights are not at hand."
+WEIGHTS = ABSENT["UniEval-summ"]
 
 
 @study("000", "7", title="SummEval outputs on which aspects agree", sets=["summeval"], tolerance=0.02)
@@ -115,14 +121,16 @@ def _outputs(sources: Sources, articles: Sequence[str]) -> Ours:
             values[article, system, name] = value
     return Ours(
         values,
-        {(): WEIGHTS},
+        {(): WEIGHTS} | dict.fromkeys((k for k in values if k[2].startswith("Human")), CHOSEN_RATER),
         [
             "BLEU: sacrebleu's, lower-cased; ROUGE: ROUGE-Lsum F with stems, mean over references; both the mean of the "
             "score against the first and against all 11 references, as the caption of Table 7 says.",
             "which ROUGE is not said; among ROUGE-1, -2, -L and -Lsum (F and recall; mean, best or jackknife over "
             "references) this one is nearest. The paper's is ROUGE-1.5.5 with its own sentence splitter: up to .013 off.",
-            "which expert a row shows is not said: all seven rows are exactly one of the three experts' ratings.",
+            "which expert a row shows is not said: of the three, the one whose four ratings match was taken, so that the ratings "
+            "could hardly differ; that one of the three matches in all seven rows is all that they show.",
         ],
+        chosen={key for key in values if key[2].startswith("Human")},
     )
 
 

@@ -84,9 +84,12 @@ def _own_rule(rows: Rows, listed: Pairs) -> str:
     return f"the default of system-discrimination ({own.words}) has {' and '.join(words)} in the same group."
 
 
+FEW = "sets with three or four systems are too few for the authors' rule (their notebook): these pairs were chosen by hand."
+
+
 @study("000", "10", title="pairs of systems, controlled generation", sets=[])
 def table_10(sources: Sources) -> Ours:
-    return Ours({}, {(name,): ABSENT[name] for name in ("UBER-Topic", "CTRL-Topic")})
+    return Ours({}, {(): FEW})
 
 
 @study("000", "11", title="pairs of systems, UniEval-summ", sets=["summeval"])

@@ -17,7 +17,7 @@ from nlgauge.analyses._rows import rated_rows
 from nlgauge.analyses.transfer import transfer
 from nlgauge.data.catalogue.transfer import Transfer, transfer_groups
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.studies import Key, Ours, Sources, study
+from nlgauge.studies import Key, NeedsWeights, Ours, Sources, study
 from nlgauge.studies.checklist import (
     BENCHMARKS,
     CTC,
@@ -121,7 +121,9 @@ def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Transfer],
             if not listed:
                 reasons[line, head] = "Table 3 lists no data set here; the paper prints 0 for none."
             elif missing:
-                reasons[line, head] = f"no scores of this metric at hand for {', '.join(missing)}."
+                reasons[line, head] = NeedsWeights(
+                    f"the authors released no scores of this metric for {', '.join(missing)}."
+                )
             else:
                 values[line, head] = float(np.mean([value for value, _ in there]))
     return Ours(values, reasons, NOTES)
@@ -142,7 +144,7 @@ def table_6(sources: Sources) -> Ours:
     ours = _table(sources, ["TextSumm", "DiagGen", "CtrlGen"], lambda t: TASKS[t.dataset])
     known: dict[Key, str] = {
         ("Single-CTC", "DiagGen"): CTC_UNKNOWN,
-        ("Single-CTC", "TextSumm"): f"{ours.reason(('Single-CTC', 'TextSumm'))} {MISPRINT}",
+        ("Single-CTC", "TextSumm"): NeedsWeights(f"{ours.reason(('Single-CTC', 'TextSumm'))} {MISPRINT}"),
     }
     cut = "BERTScore in dialogue is .0749: Table 5 prints .075, Table 6 cuts it to .074."
     return replace(ours, reasons={**ours.reasons, **known}, notes=[*NOTES, cut])

@@ -27,15 +27,15 @@ from nlgauge.metrics._matches import paired
 from nlgauge.metrics.rouge import Rouge, f_measure, sizes
 from nlgauge.scoring.store import Store, stored
 from nlgauge.stats.measure import Measure, evaluate
-from nlgauge.studies import Key, Ours, Sources
+from nlgauge.studies import Difference, Key, LeftOut, NeedsWeights, Ours, Sources
 
 SIX = [
     (level, coefficient, Measure(grouping, coefficient))
     for level, grouping in (("sample", "global"), ("system", "system"))
     for coefficient in ("pearson", "spearman", "kendall")
 ]
-LEFT_OUT = "runs a model: left out by --no-slow"
-WEIGHTS = "the trained weights are not at hand"
+LEFT_OUT = LeftOut("runs a model: left out by --no-slow")
+WEIGHTS = NeedsWeights("the metric's code is here; its weights are to be had by name and are not here")
 ENCODER = "the embedded 22M-parameter encoder instead of the paper's model"
 VECTORS = "other word vectors than the paper's"
 
@@ -76,7 +76,7 @@ class Rows:
     data: Dataset
     values: dict[Key, float] = field(default_factory=dict)
     reasons: dict[Key, str] = field(default_factory=dict)
-    other: set[Key] = field(default_factory=set)
+    other: dict[Key, Difference] = field(default_factory=dict)
 
     def correlate(self, scores: Array | str, aspect: str, without: str = "") -> dict[tuple[str, str], float]:
         """Six correlations of scores, or of a column of the set; people among the systems kept, `without` one of them."""
@@ -88,12 +88,16 @@ class Rows:
         return {(level, c): float(v) for (level, c, _), v in zip(SIX, found, strict=True)}
 
     def add(
-        self, name: str, found: Mapping[tuple[str, str], float], reason: str = "", other: bool = False
+        self,
+        name: str,
+        found: Mapping[tuple[str, str], float],
+        reason: str = "",
+        other: Difference | None = None,
     ) -> None:
         keys: dict[Key, float] = {(name, *key): value for key, value in found.items()}
         self.values |= keys
         if other:
-            self.other |= set(keys)
+            self.other |= dict.fromkeys(keys, other)
         if reason:
             self.reasons[name,] = reason
 

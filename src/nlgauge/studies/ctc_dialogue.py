@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from nlgauge.errors import NlgaugeError
+import math
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError, NotHere
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.studies import Key, Ours, Sources, study
-from nlgauge.studies.ctc_baselines import ENCODER, LEFT_OUT
+from nlgauge.metrics.usr import regression
+from nlgauge.studies import Difference, Key, LeftOut, Ours, Sources, study, why_absent
+from nlgauge.studies.ctc_baselines import ENCODER, LEFT_OUT, Rows
 from nlgauge.studies.ctc_tables import METEOR, TRAINED, e_row, embedding_matching, model_row, start
 
 TRUTH = "Original Ground Truth"
@@ -22,12 +27,33 @@ REASONS = {
 OVERALL = (
     "the paper prints one system-level value for both aspects of PersonaChat; it is that of Overall (checked for BLEU-1 to -4 and ROUGE-L)"
 )  # fmt: skip
+USR_COLUMNS = {"mlm": "usr_mlm", "drc": "usr_dr_context", "drf": "usr_dr_fact"}
+USR_PARTS = ("USR-MLM", "USR-DR (x=c)", "USR-DR (x=f)")
+USR_PUBLISHED = "from the authors' published scores and regression, which give the other cells of USR; what this one is, is not known"
 HUMAN = {"engagingness": "Engaging", "groundedness": "UsesKnowledge"}
 SETS = {"PersonaChat": "usr-persona", "TopicalChat": "usr-topical"}
 NOTE = (
     "baselines against the original response, which is then left out of the systems, as in the USR paper, whence the rows come; "
     "Word Length and E over all systems, people kept."
 )
+
+
+def usr_rows(rows: Rows, aspect: str) -> None:
+    """The three parts of USR as its authors published their scores, and their regression on them."""
+    try:
+        data = rows.sources("usr-topical-scores")
+    except NotHere as error:
+        rows.reasons |= {(name,): why_absent(error) for name in (*USR_PARTS, "USR")}
+        return
+    own = Rows(rows.sources, data)
+    parts = {part: data.scores[column].fill_null(math.nan).to_list() for part, column in USR_COLUMNS.items()}
+    scores = dict(zip(USR_PARTS, map(np.array, parts.values()), strict=True)) | {
+        "USR": np.array(regression(parts))
+    }
+    for name, values in scores.items():
+        rows.add(name, own.correlate(values, aspect, without=TRUTH))
+        del rows.reasons[name,]
+    rows.reasons["USR",] = USR_PUBLISHED
 
 
 def dialogue(sources: Sources, table: str, name: str, aspect: str) -> Ours:
@@ -37,12 +63,14 @@ def dialogue(sources: Sources, table: str, name: str, aspect: str) -> Ours:
         try:
             scores = metric_from_spec(spec).score(batch).values
         except NlgaugeError as error:
-            rows.reasons[metric,] = str(error)
+            rows.reasons[metric,] = LeftOut(error)
             continue
         rows.add(metric, rows.correlate(scores, HUMAN[aspect], without=TRUTH), REASONS.get(metric, ""))
         if name == "usr-persona":
             rows.reasons[metric, "system"] = OVERALL
     rows.add("Word Length", rows.correlate(metric_from_spec("length").score(batch).values, HUMAN[aspect]))
+    if name == "usr-topical":
+        usr_rows(rows, HUMAN[aspect])
     model_row(rows, "BERTScore (base)", "bertscore", batch, HUMAN[aspect], ENCODER, without=TRUTH)
     embedding_matching(rows, table, name)
     return rows.ours(NOTE)
@@ -58,21 +86,39 @@ def table_f2(sources: Sources) -> Ours:
     return dialogue(sources, "F.2", "usr-persona", "groundedness")
 
 
-@study("001", "F.3", title="Engagingness on Topical-Chat", sets=["usr-topical"], tolerance=0.01)
+@study(
+    "001",
+    "F.3",
+    title="Engagingness on Topical-Chat",
+    sets=["usr-topical", "usr-topical-scores"],
+    tolerance=0.01,
+)
 def table_f3(sources: Sources) -> Ours:
     return dialogue(sources, "F.3", "usr-topical", "engagingness")
 
 
-@study("001", "F.4", title="Groundedness on Topical-Chat", sets=["usr-topical"], tolerance=0.01)
+@study(
+    "001",
+    "F.4",
+    title="Groundedness on Topical-Chat",
+    sets=["usr-topical", "usr-topical-scores"],
+    tolerance=0.01,
+)
 def table_f4(sources: Sources) -> Ours:
     return dialogue(sources, "F.4", "usr-topical", "groundedness")
 
 
-@study("001", "F.6", title="Dialogue, the other aspects, Pearson", sets=list(SETS.values()), tolerance=0.01)
+@study(
+    "001",
+    "F.6",
+    title="Dialogue, the other aspects, Pearson",
+    sets=[*SETS.values(), "usr-topical-scores"],
+    tolerance=0.01,
+)
 def table_f6(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
-    other: set[Key] = set()
+    other: dict[Key, Difference] = {}
     for theirs, name in SETS.items():
         for aspect in ("Understandable", "Natural", "MaintainsContext", "Overall"):
             rows = start(sources, name)
@@ -81,20 +127,22 @@ def table_f6(sources: Sources) -> Ours:
                 try:
                     scores = metric_from_spec(BASELINES[metric]).score(batch).values
                 except NlgaugeError as error:
-                    rows.reasons[metric,] = str(error)
+                    rows.reasons[metric,] = LeftOut(error)
                     continue
                 rows.add(metric, rows.correlate(scores, aspect, TRUTH), REASONS.get(metric, ""))
             length = metric_from_spec("length").score(batch).values
             rows.add("Response Length", rows.correlate(length, aspect))
+            if name == "usr-topical":
+                usr_rows(rows, aspect)
             model_row(rows, "BERTScore (base)", "bertscore", batch, aspect, ENCODER, without=TRUTH)
             found = e_row(sources, "F.6", name, aspect)
-            rows.add("Ours (E)", found, ENCODER if sources.slow else LEFT_OUT, other=True)
+            rows.add("Ours (E)", found, ENCODER if sources.slow else LEFT_OUT, other="other weights")
             for metric, level, c in rows.values:
                 if (level, c) == ("sample", "pearson"):
                     key = metric, theirs, aspect
                     values[key] = rows.values[metric, level, c]
                     if (metric, level, c) in rows.other:
-                        other.add(key)
+                        other[key] = rows.other[metric, level, c]
             reasons |= {(k[0], theirs, aspect): text for k, text in rows.reasons.items() if len(k) == 1}
     return Ours(values, reasons, [NOTE], other)
 
@@ -123,7 +171,7 @@ def ablation(sources: Sources, names: dict[Key, tuple[str, str, str]]) -> Ours:
         }
         values = {key: found[which] for key, which in names.items() if which in found}
     reasons |= dict.fromkeys(names, ENCODER if sources.slow else LEFT_OUT)
-    return Ours(values, reasons, other=set(values))
+    return Ours(values, reasons, other=dict.fromkeys(values, "other weights"))
 
 
 @study("001", "1", title="Ablation: variants of relevance", sets=["summeval"], slow=True)

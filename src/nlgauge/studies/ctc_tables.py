@@ -1,6 +1,7 @@
 """Paper 001 (ctc), Tables D.1–F.6: every row that needs no weights we do not have; the others say so.
 
-Rows of embedding matching (E) stand beside the paper's BERT-base rows and are not judged: the encoder is another one.
+Rows from the texts and from released scores are judged, whichever the metric. Rows that run a model of ours (embedding matching
+beside the paper's BERT-base, BERTScore, MoverScore, sentence movers) stand beside and are not: the weights are others.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import polars as pl
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics._base import Array
-from nlgauge.studies import Key, Ours, Sources, study
+from nlgauge.studies import Key, LeftOut, NeedsWeights, NotRedistributed, Ours, Sources, study
 from nlgauge.studies.ctc import first_references
 from nlgauge.studies.ctc_baselines import (
     ENCODER,
@@ -25,10 +26,12 @@ from nlgauge.studies.ctc_baselines import (
     run_metric,
 )
 
-TRAINED = "weights that the authors trained are not at hand"
+TRAINED = NeedsWeights(
+    "the authors' trained weights are not here (ours, trained on other texts: docs/aligners.md)"
+)
 OF_OTHERS = {
     "SummaQA-prob": WEIGHTS, "SummaQA-f": WEIGHTS, "BLANC": WEIGHTS, "FactCC-prob": WEIGHTS, "QAGS": WEIGHTS, "BLEURT": WEIGHTS,
-    "SUPERT": "the weights of its encoder are not at hand (`supert` runs on the embedded encoder)",
+    "SUPERT": NeedsWeights("the weights of its encoder are not here (`supert` runs on the embedded one)"),
     "FED-Interesting": WEIGHTS, "FED-Informative": WEIGHTS, "FED": WEIGHTS, "USR": WEIGHTS, "USR-MLM": WEIGHTS,
     "USR-DR (x=c)": WEIGHTS, "USR-DR (x=f)": WEIGHTS, "BERTScore (large)": WEIGHTS,
     "Ours (E) (RoBERTa-large)": WEIGHTS, "Ours (E) (RoBERTa-large-MNLI-9)": WEIGHTS,
@@ -46,6 +49,7 @@ SUMMARY = {
     ),
 }
 E_ROW = "Ours (E) (BERT-base)"
+RELEASED = "scores that paper 003's authors released; their model and settings are not stated and are likely others (guess)"
 S3 = {"S3-pyr": "S3_pyr", "S3-rsp": "S3_resp"}
 NEURAL = {"BERTScore-f": "BERTScore", "MoverScore": "MoverScore"}
 
@@ -60,7 +64,7 @@ def embedding_matching(rows: Rows, table: str, name: str) -> None:
     """Our E beside the paper's BERT-base row: one value of ctc.py, or why there is none."""
     for key, value in e_row(rows.sources, table, name).items():
         rows.values[E_ROW, *key] = value
-        rows.other.add((E_ROW, *key))
+        rows.other[E_ROW, *key] = "other weights"
     rows.reasons[E_ROW,] = ENCODER if rows.sources.slow else LEFT_OUT
 
 
@@ -105,7 +109,7 @@ def overlap_scores(sources: Sources, references: int) -> dict[str, Array | str]:
         try:
             found[name] = metric_from_spec(spec).score(batch).values
         except NlgaugeError as error:  # an extra is not installed
-            found[name] = str(error)
+            found[name] = LeftOut(error)
     return found
 
 
@@ -120,14 +124,16 @@ def summarisation(sources: Sources, table: str, aspect: str, references: int) ->
             rows.add(name, rows.correlate(scores, aspect), reason)
     for name, column in S3.items():
         if references == 1:
-            rows.reasons[name,] = "S3 with one reference is not released"
+            rows.reasons[name,] = NeedsWeights(
+                "S3 with one reference is not released, and its regressors are not here"
+            )
         else:
-            rows.add(name, rows.correlate(column, aspect), "released scores whose settings are not stated")
+            rows.add(name, rows.correlate(column, aspect), RELEASED)
     for name, column in NEURAL.items():
         if references == 1:
             model_row(rows, name, column.lower(), batch, aspect, ENCODER)
         else:
-            rows.add(name, rows.correlate(column, aspect), "released scores whose model is not stated", other=True)  # fmt: skip
+            rows.add(name, rows.correlate(column, aspect), RELEASED)
     model_row(rows, "SMS", "sms", batch, aspect, VECTORS)
     embedding_matching(rows, table, "summeval")
     return rows.ours(f"16 systems × 100 articles; {references or 11} references; texts as released.")
@@ -143,9 +149,9 @@ def model_row(
     try:
         found = rows.correlate(run_metric(rows.sources, spec, batch), aspect, without)
     except NlgaugeError as error:
-        rows.reasons[name,] = str(error)
+        rows.reasons[name,] = LeftOut(error)
         return
-    rows.add(name, found, reason, other=True)
+    rows.add(name, found, reason, other="other weights")
 
 
 @study("001", "D.1", title="Consistency on SummEval, 11 references", sets=["summeval"], tolerance=0.01)
@@ -168,13 +174,15 @@ def table_d4(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     for name, theirs in (("qags-cnndm", "CNN/DM"), ("qags-xsum", "XSUM")):
-        reasons[theirs,] = "the release holds no references, so these metrics cannot be computed"
+        reasons[theirs,] = NotRedistributed(
+            "these metrics need references, which the QAGS release does not hold"
+        )
         reasons |= {(theirs, metric): reason for metric, reason in OF_OTHERS.items()}
         reasons[theirs, E_ROW] = ENCODER if sources.slow else LEFT_OUT
         sources(name)
         found = e_row(sources, "D.4", name)
         values |= {(theirs, E_ROW, c): v for (level, c), v in found.items() if level == "sample"}
-    return Ours(values, reasons, other=set(values))
+    return Ours(values, reasons, other=dict.fromkeys(values, "other weights"))
 
 
 YELP = {"BLEU": "BLEU", "METEOR": "METEOR", "EmbedAvg": "EmbedAvg", "GreedyMatch": "GreedyMatch",

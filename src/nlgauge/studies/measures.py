@@ -15,10 +15,12 @@ import numpy as np
 from nlgauge.analyses.parameters import parameters
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.studies import Key, Ours, Sources, study
+from nlgauge.studies import Key, NeverPublished, Ours, Sources, study, why_absent
 
-NO_SCORES = "the scores of the paper's 32 metrics, 18 of them GPT judges, are not published"
-JUDGES = "the replies of the GPT judges are not published"
+NO_SCORES = NeverPublished(
+    "the scores of the paper's 32 metrics, 18 of them GPT judges, were never published"
+)
+JUDGES = NeverPublished("the scores and replies of the GPT judges were never published")
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def table_1(sources: Sources) -> Ours:
             try:
                 found.append([~np.isnan(part.panel(sources, a).human) for a in aspects])
             except NeedsMissing as error:
-                reasons[name,] = str(error)
+                reasons[name,] = why_absent(error)
         if len(found) == sum(p.set == name for p in PARTS):
             values[name, "subsets"] = len(found)
         if found:
@@ -128,7 +130,7 @@ def table_5(sources: Sources) -> Ours:
         try:
             panel = part.panel(sources, aspect)
         except NeedsMissing as error:
-            reasons[key] = str(error)
+            reasons[key] = why_absent(error)
             continue
         people = parameters(panel, human_scale=part.scale).rows[0]
         values |= {(*key, name): float(people[name]) for name in ("mean", "σ", "unique", "tie ratio")}
@@ -139,7 +141,7 @@ def table_5(sources: Sources) -> Ours:
 
 
 def absent(reason: str, note: str) -> Ours:
-    """A table whose data cannot be had: all its cells say why."""
+    """A table whose data were never published: all its cells say why."""
     return Ours({}, {(): reason}, notes=[note])
 
 

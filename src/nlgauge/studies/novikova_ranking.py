@@ -20,14 +20,19 @@ from nlgauge.data.catalogue import mirror_folder
 from nlgauge.data.catalogue.bagel import FOLDER
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError
-from nlgauge.studies import Key, Ours, Sources, study
+from nlgauge.studies import Key, NeverPublished, NotRedistributed, Ours, Sources, study
 from nlgauge.studies._novikova import ASPECTS, METRICS, SET, WORD, by_key, half_points, medians, unturned
 from nlgauge.table import Table
 
 TABLE_12 = [*WORD.values(), METRICS["RE"]]
 DRAWS = 200
-ONE_DRAW = "the random scores that the authors drew are not published; what random scores reach on the mean stands in the notes"
-NO_SINGLE = "needs the single ratings (emnlp_data_individual_hum_scores.csv), which no public copy holds; the medians do not show agreement"
+ONE_DRAW = NeverPublished(
+    "the random scores that the authors drew were never published; what random scores reach on the mean stands in the notes"
+)
+NO_SINGLE = NotRedistributed(
+    "needs the single ratings (emnlp_data_individual_hum_scores.csv): the authors' repository names the file, the copies that were "
+    "looked at lack it, and it is not redistributed here; the medians do not show agreement"
+)
 WORKED = {
     "1": ("LOLS", "inform(name='the donatello',has_internet='yes')"),
     "2": ("LOLS", "inform_no_match(area=embarcadero,kids_allowed=yes,price_range=expensive)"),
@@ -61,7 +66,7 @@ def table_4(sources: Sources) -> Ours:
         quantised, "quantised", "significant quantised", only="SFREST"
     )
     why = (
-        "the authors' random scores are not published and their test is not given in full. Wilcoxon's test on right and wrong pairs "
+        "the authors' random scores were never published and their test is not given in full. Wilcoxon's test on right and wrong pairs "
         "cannot give these stars from the accuracies printed (BAGEL, naturalness, SIM 43.07 and random 42.08 are two pairs of 202 apart); "
         "on the size of the error, on its square or on the predicted order it does not give them either"
     )

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.errors import DataError, NameUnknown, NotHere
 from nlgauge.places import kept_at
 from nlgauge.registry import did_you_mean
 
@@ -52,6 +52,19 @@ class File:
     def untouched(self) -> bool:
         return self.origin is not None
 
+    def here(self, folder: Path) -> bool:
+        return stored(folder / self.path).is_file()
+
+
+def stored(path: Path) -> Path:
+    """The file of the mirror; what is gzipped there may lie unpacked, as its origin has it.
+
+    >>> stored(Path("nowhere/TAC_11.csv.gz")).name
+    'TAC_11.csv.gz'
+    """
+    plain = path.with_suffix("")
+    return plain if path.suffix == ".gz" and not path.is_file() and plain.is_file() else path
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -80,8 +93,8 @@ class Entry:
 
     def here(self, folder: Path) -> str:
         """How much of the set the folder holds: 'yes', 'part', or 'no'."""
-        there = sum((folder / f.path).is_file() for f in self.files)
-        whole = all((folder / f.path).is_file() for f in self.needed)
+        there = sum(f.here(folder) for f in self.files)
+        whole = all(f.here(folder) for f in self.needed)
         return "no" if not there else "yes" if whole else "part"
 
 
@@ -130,16 +143,16 @@ def load_set(name: str, mirror: str | Path | None = None, **options: Any) -> Dat
     """
     found = entry(name)
     if found.loader is None:
-        raise NeedsMissing(f"{name} cannot be loaded: {found.missing}")
+        raise NotHere(f"{name} cannot be loaded: {found.missing}")
     folder = mirror_folder(mirror)
-    absent = [f for f in found.needed if not (folder / f.path).is_file()]
+    absent = [f for f in found.needed if not f.here(folder)]
     if absent:
         how = (
             f"`nlgauge data get {name}` downloads it"
             if absent[0].untouched
-            else f"`nlgauge data show {name}` says more"
+            else f"it is published ({found.origins[0]}) and not redistributed here: `nlgauge data show {name}` says more"
         )
-        raise DataError(
+        raise NotHere(
             f"{name}: {absent[0].path} is not in {folder}; {how}, "
             "or name your folder with --mirror or NLGAUGE_DATA."
         )

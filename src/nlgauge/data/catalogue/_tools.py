@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from nlgauge.data.catalogue import stored
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.files import read_bytes
 from nlgauge.errors import DataError
@@ -20,7 +21,7 @@ Rating = tuple[str, str, str, str | None, float | None]
 def records(path: Path) -> list[Record]:
     """The objects of a JSONL file, plain or gzipped."""
     rows = []
-    for number, line in enumerate(read_bytes(path).split(b"\n"), 1):
+    for number, line in enumerate(read_bytes(stored(path)).split(b"\n"), 1):
         if line.strip():
             try:
                 rows.append(json.loads(line))
@@ -32,7 +33,7 @@ def records(path: Path) -> list[Record]:
 def csv_table(path: Path) -> pl.DataFrame:
     """A CSV file, plain or gzipped, every column read as text."""
     try:
-        return pl.read_csv(read_bytes(path), infer_schema=False)
+        return pl.read_csv(read_bytes(stored(path)), infer_schema=False)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{path}: cannot be read as a table ({str(error).splitlines()[0]}).") from None
 

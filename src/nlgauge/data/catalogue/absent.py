@@ -1,45 +1,10 @@
-"""Sets that the five papers use and nobody can load: what they are, and why not."""
+"""Sets that the five papers use, that others publish and no loader here reads yet: what they are, and where they are."""
 
 from __future__ import annotations
 
 from nlgauge.data.catalogue import Entry, Origin
 
-CHECKLIST = "inimah/metric-preference-checklist"
-FLUENCY = {"fluency": "1–5", "relevance": "chosen of two"}
-
 ENTRIES = (
-    Entry(
-        name="uber-topic",
-        title="UBER-PPLM, topic control (UBER-Topic)",
-        task="controlled generation",
-        aspects=FLUENCY,
-        raters="three a text",
-        licence="not known",
-        cite="dathathri-etal-2020-plug",
-        reference="Dathathri, Madotto, Lan, Hung, Frank, Molino, Yosinski, Liu (2020). Plug and Play "
-        "Language Models: A Simple Approach to Controlled Text Generation. ICLR.",
-        origins=(Origin("uber-research/PPLM", "unknown", "human_annotation/"),),
-        papers=("000",),
-        shape="14,626 rows",
-        missing="No copy was found: the checklist authors released no UBER table, and the original is "
-        "not in the mirror.",
-    ),
-    Entry(
-        name="ctrl-topic",
-        title="CTRL, topic control (CTRL-Topic)",
-        task="controlled generation",
-        aspects=FLUENCY,
-        raters="three a text",
-        licence="MIT (checklist table)",
-        cite="keskar-etal-2019-ctrl",
-        reference="Keskar, McCann, Varshney, Xiong, Socher (2019). CTRL: A Conditional Transformer "
-        "Language Model for Controllable Generation. arXiv 1909.05858.",
-        origins=(Origin(CHECKLIST, "26418cd69de81f6777f18f3f80c9ec990bb0b4a6", "data/ctrl_topic.csv"),),
-        papers=("000",),
-        shape="3,120 rows",
-        missing="The mirror has no copy: the origin's table names its annotators. Fetch "
-        "data/ctrl_topic.csv yourself and load it as a table (model, text, annotator, rating).",
-    ),
     Entry(
         name="unieval-summ",
         title="UniEval's SummEval scores (UniEval-summ)",
@@ -53,8 +18,8 @@ ENTRIES = (
         origins=(Origin("maszhongming/UniEval", "d33e7b6", "reproduce/"),),
         papers=("000",),
         shape="16 systems × 100 articles",
-        missing="UniEval's scores for SummEval are not in the mirror; outputs and ratings are those of "
-        "'summeval'.",
+        missing="UniEval's scores for SummEval are not redistributed here; their program makes them from its "
+        "public weights. Outputs and ratings are those of 'summeval'.",
     ),
     Entry(
         name="summeval-17",
@@ -68,9 +33,8 @@ ENTRIES = (
         origins=(Origin("Yale-LILY/SummEval", "unknown", "model_annotations.aligned.jsonl"),),
         papers=("000",),
         shape="17 systems × 100 articles × 3 experts; 5,100 rows",
-        missing="The original release (model_annotations.aligned.jsonl) is not in the mirror, nor are "
-        "the experts' and crowd workers' single ratings of M0, M1, M2, M5; 'summeval' has 16 systems. "
-        "Given the file, load it with its reader.",
+        missing="Not redistributed here: Yale-LILY/SummEval links to model_annotations.aligned.jsonl, which has the "
+        "single ratings of M0, M1, M2, M5, too; the reader 'summeval' reads it. 'summeval' has 16 systems.",
     ),
     Entry(
         name="mans-wp",
@@ -85,29 +49,8 @@ ENTRIES = (
         origins=(Origin("thu-coai/OpenMEVA", "unknown"),),
         papers=("002",),
         shape="5 systems × 200 prompts",
-        missing="No public copy was found; the other half, MANS-ROC, is 'openmeva'.",
-    ),
-    Entry(
-        name="tac11",
-        title="TAC 2011 guided summarisation, scores",
-        task="summarisation",
-        aspects={"pyr": "0–1", "resp": "1–5"},
-        raters="NIST assessors",
-        licence="none stated",
-        cite="owczarzak-dang-2011-overview",
-        reference="Owczarzak, Dang (2011). Overview of the TAC 2011 Summarization Track: Guided Task "
-        "and AESOP Task. TAC.",
-        origins=(
-            Origin(
-                "PierreColombo/RankingNLPSystems",
-                "c4e2c42f2d1ee3d95fc9a1767cf8924433b6408c",
-                "final_df/TAC_11.csv",
-            ),
-        ),
-        papers=("003",),
-        shape="not known here",
-        missing="Not in the mirror. Fetch final_df/TAC_11.csv yourself; its columns System and Utterance "
-        "are the input and the system, in that order.",
+        missing="Not redistributed here: thu-coai/OpenMEVA links to it (benchmark/data/download.sh). The other "
+        "half, MANS-ROC, is 'openmeva'.",
     ),
     Entry(
         name="tac-texts",
@@ -121,8 +64,8 @@ ENTRIES = (
         origins=(Origin("AIPHES/emnlp19-moverscore", "unknown"),),
         papers=("003",),
         shape="not known here",
-        missing="The texts are under an agreement with NIST and were deliberately not taken; their "
-        "scores are 'tac08' and 'tac09'.",
+        missing="Not redistributed here: the texts are under an agreement with NIST. Their scores are 'tac08', "
+        "'tac09' and 'tac11'.",
     ),
     Entry(
         name="bagel-individual",
@@ -137,8 +80,9 @@ ENTRIES = (
         origins=(Origin("jeknov/EMNLP_17_submission", "ed7b667", "emnlp_data_individual_hum_scores.csv"),),
         papers=("004",),
         shape="2,460 outputs, 3 raters",
-        missing="emnlp_data_individual_hum_scores.csv is in no public copy that was found; the medians "
-        "are 'bagel-sf', and 'rankme-likert-1' has individual ratings of a kindred set.",
+        missing="Not redistributed here: the authors' repository names emnlp_data_individual_hum_scores.csv; the "
+        "copies that were looked at lack it. The medians are 'bagel-sf', and 'rankme-likert-1' has individual "
+        "ratings of a kindred set.",
     ),
     Entry(
         name="wmt23-he-en",
@@ -151,7 +95,7 @@ ENTRIES = (
         reference="Freitag et al. (2023). Results of WMT23 Metrics Shared Task. WMT.",
         origins=(Origin("wmt-conference/ErrorSpanAnnotation", "e7f88b5", "data/mt-metrics-eval-v2/wmt23/"),),
         shape="10,660 rated outputs",
-        missing="Not in the mirror, and none of the five papers uses it; the origin has it in "
+        missing="Not redistributed here, and none of the five papers uses it; the origin has it in "
         "mt-metrics-eval's layout.",
     ),
 )

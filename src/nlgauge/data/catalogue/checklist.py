@@ -22,6 +22,8 @@ UNIEVAL_ASPECTS = {
     "groundedness": "0–1, mean",
     "overall": "1–5, mean",
 }
+CTRL_COLUMNS = {"rating": "fluency", "relevance_bin": "relevance"}
+CTRL_ASPECTS = {"fluency": "1–5", "relevance": "0–1, chosen of two"}
 TOPIC_ASPECTS = dict.fromkeys(("coherence", "consistency", "relevance"), "1–5, mean")
 BERTSCORE = (
     "bert_recall* is really BERTScore F1; bert_f1* and bert_precision* are its precision and recall, "
@@ -106,6 +108,39 @@ def load_topic(folder: Path) -> Dataset:
     )
 
 
+def load_ctrl(folder: Path) -> Dataset:
+    """A text is rated again in every comparison that shows it: the comparison is the input."""
+    frame = csv_table(folder / "checklist" / "ctrl_topic.csv.gz").rename(
+        {"model": "system", "annotator": "rater"}
+    )
+    frame = frame.with_columns(pl.concat_str("domain", "key", separator=" ").alias("input"))
+    metrics = [
+        c
+        for c in frame.columns
+        if c.endswith(("_met", "_unieval")) or c.startswith(("bert_", "ctc_", "perplexity"))
+    ]
+    scores, note = _averaged(frame, metrics)
+    first = frame.unique(KEY, keep="first", maintain_order=True)
+    long = frame.select(*KEY, "rater", *numbers(frame, CTRL_COLUMNS)).rename(CTRL_COLUMNS)
+    return Dataset.of(
+        "ctrl-topic",
+        first.select(
+            *KEY,
+            pl.col("text").alias("output"),
+            pl.col("prefix").alias("source"),
+            pl.col("attribute").alias("control"),
+        ),
+        ratings=long.unpivot(index=[*KEY, "rater"], variable_name="aspect", value_name="value")
+        .select(list(Dataset.RATINGS))
+        .drop_nulls("value"),
+        scores=scores,
+        persons=True,
+        people=(),
+        lower=["perplexity"],
+        notes=[BERTSCORE, note, "relevance: 1 for the text that the rater chose as more relevant, or both"],
+    )
+
+
 def _numbered(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
     """Inputs have no number in these tables: the same texts are the same input, numbered as they come."""
     first = frame.with_row_index("input").with_columns(pl.col("input").min().over(columns))
@@ -122,16 +157,16 @@ def _averaged(frame: pl.DataFrame, metrics: list[str]) -> tuple[pl.DataFrame, st
     return values.agg(pl.col(metrics).mean()), note
 
 
-def _entry(abbreviation: str, *, title: str, file: File, **facts: Any) -> Entry:
-    name = Path(file.path).name.removesuffix(".gz")
+def _entry(name: str, *, title: str, file: File, **facts: Any) -> Entry:
+    table = Path(file.path).name.removesuffix(".gz")
     return Entry(
-        name=f"checklist-{abbreviation}",
+        name=name,
         title=f"Checklist table, {title}",
         licence="MIT",
         cite="nimah-etal-2023-nlg",
         reference="Ni'mah, Fang, Menkovski, Pechenizkiy (2023). NLG Evaluation Metrics Beyond "
         "Correlation Analysis: An Empirical Metric Preference Checklist. ACL.",
-        origins=(Origin("inimah/metric-preference-checklist", "490d587", f"data/{name}"),),
+        origins=(Origin("inimah/metric-preference-checklist", "490d587", f"data/{table}"),),
         papers=("000",),
         files=(file,),
         notes=(BERTSCORE + ".",),
@@ -142,7 +177,7 @@ def _entry(abbreviation: str, *, title: str, file: File, **facts: Any) -> Entry:
 ROWS = "CSV, gzipped here, rater names replaced: one row a rater with "
 ENTRIES = (
     _entry(
-        "usr-pc",
+        "checklist-usr-pc",
         title="USR-PC (Persona-Chat)",
         task="dialogue",
         aspects=USR_ASPECTS,
@@ -158,7 +193,7 @@ ENTRIES = (
         loader=partial(load_usr, which="persona"),
     ),
     _entry(
-        "usr-tc",
+        "checklist-usr-tc",
         title="USR-TC (Topical-Chat)",
         task="dialogue",
         aspects=USR_ASPECTS,
@@ -174,7 +209,7 @@ ENTRIES = (
         loader=partial(load_usr, which="topical"),
     ),
     _entry(
-        "unieval-tc",
+        "checklist-unieval-tc",
         title="UniEval-TC (Topical-Chat)",
         task="dialogue",
         aspects=UNIEVAL_ASPECTS,
@@ -191,7 +226,7 @@ ENTRIES = (
         loader=load_unieval,
     ),
     _entry(
-        "ctrleval-topic",
+        "checklist-ctrleval-topic",
         title="CtrlEval-Topic",
         task="controlled generation",
         aspects=TOPIC_ASPECTS,
@@ -205,5 +240,22 @@ ENTRIES = (
         ),
         missing="Single ratings, system names.",
         loader=load_topic,
+    ),
+    _entry(
+        "ctrl-topic",
+        title="CTRL-Topic (CTRL, PPLM and weighted decoding beside each other)",
+        task="controlled generation",
+        aspects=CTRL_ASPECTS,
+        shape="3 systems, 520 comparisons of two; 3,120 rows",
+        raters="3 persons an output",
+        file=File(
+            "checklist/ctrl_topic.csv.gz",
+            370087,
+            "13724b715e5c60c4a69fe4eadbc712fd945c0cc3ff5d3062d77dee527afa0f52",
+            ROWS
+            + "text, domain, key, model, annotator, rating, relevance_bin, prefix, attribute, 18 metrics",
+        ),
+        missing="BLEU and ROUGE: the authors' table has none.",
+        loader=load_ctrl,
     ),
 )

@@ -61,7 +61,7 @@ def _file(name: str, size: int, sha256: str) -> File:
 
 
 TAC = "Whether the human summarisers are among the 'systems' is not stated."
-TAC_TEXTS = "Texts: they are under an agreement with NIST and were deliberately not taken."
+TAC_TEXTS = "Texts: they are under an agreement with NIST and not redistributed here."
 USR_CITE = {
     "cite": "mehri-eskenazi-2020-usr",
     "reference": "Mehri, Eskenazi (2020). USR: An Unsupervised and Reference Free Evaluation Metric "
@@ -99,6 +99,19 @@ ENTRIES = (
         reference="Dang, Owczarzak (2009). Overview of the TAC 2009 Summarization Track. TAC.",
         missing=TAC_TEXTS,
         notes=(TAC, "Paper 003 speaks of TAC10; its release has TAC_09."),
+    ),
+    _entry(
+        "tac11",
+        title="TAC 2011 guided summarisation, scores",
+        task="summarisation",
+        aspects={"pyr": "from 0, may pass 1", "resp": "0.2–1, of 1–5"},
+        shape="54 systems × 44 inputs",
+        file=_file("TAC_11", 215051, "581b7603da8637227d5491cde00ea3337595cbf1d3f620b1acee4d9a6ab68b1d"),
+        cite="owczarzak-dang-2011-overview",
+        reference="Owczarzak, Dang (2011). Overview of the TAC 2011 Summarization Track: Guided Task "
+        "and AESOP Task. TAC.",
+        missing=TAC_TEXTS,
+        notes=(TAC,),
     ),
     _entry(
         "flickr",

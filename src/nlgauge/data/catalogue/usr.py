@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import ratings, records, scores
+from nlgauge.data.catalogue._tools import csv_table, ratings, records, scores
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError
 
@@ -25,6 +26,7 @@ BERTSCORE = (
     "bert_recall_* is really BERTScore F1; bert_f1_* and bert_precision_* are its precision and recall, "
     "in unknown order"
 )
+SCORES = "usr_dialogue/usr_topical_metric_scores.csv.gz"
 
 
 def load(folder: Path, which: str) -> Dataset:
@@ -72,6 +74,28 @@ def load(folder: Path, which: str) -> Dataset:
     )
 
 
+def load_scores(folder: Path) -> Dataset:
+    """The same outputs with the scores that the authors of USR published, found by turn and response."""
+    data = load(folder, "topical")
+    published = {_line(r["turns"]): r for r in csv_table(folder / SCORES).iter_rows(named=True)}
+    found = [
+        published.get(_line(f"{history.splitlines()[-1]} _eos _go {response} _eos"))
+        for history, response in data.samples.select("context", "output").iter_rows()
+    ]
+    if not any(found):
+        raise DataError(
+            f"{folder / SCORES}: none of its lines is a turn and response of usr_topical_chat.jsonl."
+        )
+    values = [{c: r[c] for c in r if c != "turns"} if r else None for r in found]
+    return replace(
+        data, name="usr-topical-scores", scores=scores(data.samples, values), notes=data.notes[1:2]
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
 def _entry(
     which: str, shape: str, raters: str, origins: tuple[Origin, ...], files: tuple[File, ...]
 ) -> Entry:
@@ -106,6 +130,12 @@ ROWS = (
     "JSONL: context_id, model, context, fact, response, ratings[{annotator, aspects}], metrics{}, "
     "metrics_rankingnlpsystems{}"
 )
+TOPICAL = File(
+    "usr_dialogue/usr_topical_chat.jsonl",
+    1159919,
+    "e68e9448e0d3ee16db1b033bb000d60dff4d5ea3df9072eedb5d07e7cad5aaea",
+    ROWS,
+)
 ENTRIES = (
     _entry(
         "persona",
@@ -134,12 +164,7 @@ ENTRIES = (
             ),
         ),
         (
-            File(
-                "usr_dialogue/usr_topical_chat.jsonl",
-                1159919,
-                "e68e9448e0d3ee16db1b033bb000d60dff4d5ea3df9072eedb5d07e7cad5aaea",
-                ROWS,
-            ),
+            TOPICAL,
             File(
                 "usr_dialogue/unieval_topical_chat_predictions.jsonl",
                 158895,
@@ -148,5 +173,37 @@ ENTRIES = (
                 extra=True,
             ),
         ),
+    ),
+    Entry(
+        name="usr-topical-scores",
+        title="USR's own published scores, Topical-Chat",
+        task="dialogue",
+        aspects=ASPECTS,
+        raters="3 an output, of 5 persons",
+        licence="Apache-2.0 (scores); texts and ratings as 'usr-topical'",
+        cite="mehri-eskenazi-2020-usr",
+        reference="Mehri, Eskenazi (2020). USR: An Unsupervised and Reference Free Evaluation Metric for "
+        "Dialog Generation. ACL.",
+        origins=(
+            Origin(
+                "Shikib/usr", "6b6503a8fe48dac9125bc300888e01be09bf0c90", "examples/undr/mlm_roberta.scores"
+            ),
+            Origin("Shikib/usr", "6b6503a8fe48dac9125bc300888e01be09bf0c90", "examples/both/dr.scores"),
+            Origin("Shikib/usr", "6b6503a8fe48dac9125bc300888e01be09bf0c90", "examples/fct/dr.scores"),
+        ),
+        papers=("001",),
+        people=PEOPLE,
+        shape="6 systems (2 of them people) × 60 contexts",
+        files=(
+            TOPICAL,
+            File(
+                SCORES,
+                23666,
+                "c90aed9c5e7a87b2845bb6de99f89969e3d8ca443f86e4ab8ec31795ddb3ca93",
+                "CSV: turns (turn _eos _go response _eos), usr_mlm, usr_dr_context, usr_dr_fact",
+            ),
+        ),
+        missing="'Original Ground Truth' has no scores (but where another system said the same).",
+        loader=load_scores,
     ),
 )

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 KINDS = {"like references": "#0072B2", "no references": "#CC79A7", "information alignment": "#D55E00"}
 FREE = ("SummaQA", "BLANC", "SUPERT", "FactCC", "QAGS", "FED", "USR", "Response Length", "Word Length")
 ALIGNED = ("Ours", "Align", "Engagingness", "Groundedness")
-VERDICTS = {"equal": "#0072B2", "within tolerance": "#56B4E9", "differs": "#D55E00", "not judged": QUIET}
-SIGNS = {"equal": "circle", "within tolerance": "square", "differs": "x", "not judged": "diamond"}
+VERDICTS = {
+    "equal": ("#0072B2", "circle"), "within tolerance": ("#56B4E9", "square"), "differs": ("#D55E00", "x"),
+    "equal with a rater chosen to match": ("#0072B2", "circle-open"), "claim holds": ("#0072B2", "triangle-up"),
+    "claim has exceptions": ("#D55E00", "triangle-down"), "not judged": (QUIET, "diamond"),
+}  # fmt: skip
 PAIR = {"pearson": 1.0, "spearman": 0.45}  # opacity: dark and light, as in the paper
 BOTH, ALONE = 0.38, 0.7  # widths of bars
 CURVES = {"pearson": ("#D55E00", "circle", "solid"), "spearman": ("#0072B2", "square", "dash")}
@@ -171,28 +174,27 @@ def printed_and_ours(table: Table) -> go.Figure:
     """Each cell a point: as printed across, ours upwards; on the line they are the same."""
     import plotly.graph_objects as go
 
-    keys = [
-        c for c in table.columns if c not in ("printed", "ours", "difference", "verdict", "reason", "why")
-    ]
-    rows = [(float(str(r["printed"]).replace("−", "-").replace(",", "")), r) for r in table if not math.isnan(r["ours"])]  # fmt: skip
+    said = "stated" if "stated" in table.columns else "printed"  # a claim, or a cell
+    keys = table.columns[: table.columns.index(said)]
+    rows = [(float(str(r[said]).replace("−", "-").replace(",", "")), r) for r in table if not math.isnan(r["ours"])]  # fmt: skip
     figure = go.Figure()
     ends = [v for printed, r in rows for v in (printed, r["ours"])]
     if ends:
         low, high = min(ends), max(ends)
         figure.add_shape(type="line", x0=low, y0=low, x1=high, y1=high, line={"color": QUIET, "dash": "dot"})
-    for verdict, colour in VERDICTS.items():
+    for verdict, (colour, sign) in VERDICTS.items():
         mine = [(printed, r) for printed, r in rows if r["verdict"] == verdict]
         if mine:
             figure.add_trace(
                 go.Scatter(
                     x=[printed for printed, _ in mine], y=[r["ours"] for _, r in mine], mode="markers", name=f"{verdict} ({len(mine)})",
-                    marker={"color": colour, "symbol": SIGNS[verdict], "size": 9, "opacity": 0.85},
+                    marker={"color": colour, "symbol": sign, "size": 9, "opacity": 0.85},
                     text=[plain(", ".join(str(r[k]) for k in keys)) for _, r in mine],
                     customdata=[number(r["difference"]) for _, r in mine],
-                    hovertemplate="%{text}<br>printed %{x}, ours %{y:.4f} (%{customdata})<extra></extra>",
+                    hovertemplate=f"%{{text}}<br>{said} %{{x}}, ours %{{y:.4f}} (%{{customdata}})<extra></extra>",
                 )
             )  # fmt: skip
     framed(figure, 480, showlegend=True, legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0})
-    figure.update_xaxes(title="as the paper prints it")
+    figure.update_xaxes(title="as the paper prints it" if said == "printed" else "statements of the paper")
     figure.update_yaxes(title="NLGauge")
     return figure
