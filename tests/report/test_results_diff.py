@@ -16,7 +16,7 @@ from scipy.stats import kendalltau
 from nlgauge.cli._data import Selection
 from nlgauge.data.example import example
 from nlgauge.errors import DataError, NameUnknown, NlgaugeError
-from nlgauge.report.changes import compare_results, verdict_words
+from nlgauge.report.changes import CANNOT_TELL, FAIL, PASS, compare_results, verdict_words
 from nlgauge.report.results import SCHEMA, per_input, read_results, write_results
 from nlgauge.report.sections import Run
 
@@ -72,20 +72,20 @@ def test_a_sure_drop_fails_and_a_small_one_does_not(tmp_path: Path, old: list[fl
     table = compared(tmp_path, results({"m": old}), results({"m": lower}), fail_drop=0.02)
     assert table.rows[0]["change"] == pytest.approx(-0.1)
     assert table.rows[0]["p"] == 1 / 10_000  # (0 + 1) / (9999 + 1): no flip of 40 equal signs is as far
-    assert verdict_words(table, 0.02)[0]
+    assert verdict_words(table, 0.02)[0] == FAIL
     table = compared(tmp_path, results({"m": old}), results({"m": lower}), fail_drop=0.15)
-    assert verdict_words(table, 0.15) == (False, "passes: nothing dropped by more than 0.15.")
+    assert verdict_words(table, 0.15) == (PASS, "passes: nothing dropped by more than 0.15.")
 
 
 def test_a_large_drop_within_chance_passes_and_is_said(tmp_path: Path) -> None:
-    old, new = [0.1, 0.9, 0.5, 0.4], [0.6, 0.1, 0.4, 0.2]
+    old, new = [0.1, 0.9, 0.5, 0.4, 0.3, 0.2], [0.6, 0.1, 0.4, 0.2, 0.1, 0.3]
     table = compared(tmp_path, results({"m": old}), results({"m": new}), fail_drop=0.02)
     gaps = np.subtract(new, old)
-    flips = [abs(np.dot(s, gaps)) for s in product((1, -1), repeat=4)]
+    flips = [abs(np.dot(s, gaps)) for s in product((1, -1), repeat=6)]
     exact = np.mean([f >= abs(gaps.sum()) - 1e-9 for f in flips])
     assert table.rows[0]["p"] == pytest.approx(exact, abs=0.02)
-    failed, words = verdict_words(table, 0.02)
-    assert not failed
+    code, words = verdict_words(table, 0.02)
+    assert code == PASS
     assert "none significantly" in words
 
 
@@ -112,9 +112,67 @@ def test_inputs_are_matched_by_name_and_missing_values_left_out(tmp_path: Path) 
 
 def test_a_judge_that_says_the_same_everywhere_fails(tmp_path: Path, old: list[float]) -> None:
     table = compared(tmp_path, results({"m": old}), results({"m": [None] * 40}))
-    failed, words = verdict_words(table, 0.02)
-    assert failed
+    code, words = verdict_words(table, 0.02)
+    assert code == FAIL
     assert "no values left" in words
+
+
+def test_a_metric_that_vanished_is_no_pass(tmp_path: Path, old: list[float]) -> None:
+    """A judge that collapsed under another name was only listed in a note, and the gate passed."""
+    table = compared(tmp_path, results({"m": old, "judge-v1": old}), results({"m": old, "judge-v2": old}))
+    code, words = verdict_words(table, 0.02)
+    assert code == CANNOT_TELL
+    assert "judge-v1 on quality: it is not in the new run" in words
+    chosen = compared(tmp_path, results({"m": old, "x": old}), results({"m": old}), metrics=["m"])
+    assert verdict_words(chosen, 0.02)[0] == PASS
+    worse = compared(tmp_path, results({"m": old, "x": old}), results({"m": [v - 0.3 for v in old]}))
+    assert verdict_words(worse, 0.02)[0] == FAIL  # a real drop keeps its own code
+
+
+def test_an_aspect_that_vanished_is_no_pass(tmp_path: Path, old: list[float]) -> None:
+    both = results({"m": old})
+    both["per_input"]["values"]["wit"] = {"m": old}
+    table = compared(tmp_path, both, results({"m": old}))
+    assert verdict_words(table, 0.02)[0] == CANNOT_TELL
+
+
+@pytest.mark.parametrize(
+    ("new", "why"),
+    [
+        ([None, 0.5] + [None] * 38, "lost their value"),  # compared on one input only
+        ([0.5] * 20 + [None] * 20, "20 inputs lost their value and 0 won one"),
+    ],
+)  # fmt: skip
+def test_a_judge_that_lost_its_values_is_no_pass(
+    tmp_path: Path, old: list[float], new: list[float | None], why: str
+) -> None:
+    table = compared(tmp_path, results({"m": [0.5] * 40}), results({"m": new}))
+    code, words = verdict_words(table, 0.02)
+    assert code == CANNOT_TELL
+    assert why in words
+
+
+def test_values_that_come_and_go_in_equal_numbers_are_chance(tmp_path: Path) -> None:
+    old: list[float | None] = [None] * 5 + [0.5] * 35
+    table = compared(tmp_path, results({"m": old}), results({"m": old[::-1]}))
+    assert verdict_words(table, 0.02)[0] == PASS
+
+
+@pytest.mark.parametrize(("inputs", "code"), [(1, CANNOT_TELL), (5, CANNOT_TELL), (6, PASS)])
+def test_too_few_inputs_for_any_drop_to_be_significant_are_no_pass(
+    tmp_path: Path, inputs: int, code: int
+) -> None:
+    old, new = [0.5 + 0.01 * i for i in range(inputs)], [0.5 + 0.011 * i for i in range(inputs)]
+    assert verdict_words(compared(tmp_path, results({"m": old}), results({"m": new})), 0.02)[0] == code
+
+
+def test_what_changed_about_a_judge_of_the_same_name_is_said(tmp_path: Path, old: list[float]) -> None:
+    before, after = (
+        results({"house": old}, signatures={"house": f"model:{m}|scale:1-5|endpoint:{e}|version:nlgauge-{v}"})
+        for m, e, v in (("gpt-4", "ab", 1), ("llama3", "cd", 2))
+    )  # fmt: skip
+    table = compared(tmp_path, before, after)
+    assert "house was made otherwise: model gpt-4 → llama3, another endpoint." in table.notes
 
 
 @pytest.mark.parametrize(
@@ -162,6 +220,10 @@ def test_the_exit_code_tells_ci(tmp_path: Path, old: list[float]) -> None:
     assert good.returncode == 0
     assert json.loads(good.stdout)["tables"][0]["rows"][0]["verdict"] == "rose"
     assert nlgauge("diff", "a.json", "none.json", cwd=tmp_path).returncode == 2
+    written(tmp_path / "c.json", results({"m": old, "n": old}))
+    gone = nlgauge("diff", "c.json", "a.json", cwd=tmp_path)
+    assert gone.returncode == 2
+    assert gone.stderr.splitlines()[-1].startswith("nlgauge: cannot tell, which is no pass: n on quality")
 
 
 def test_report_writes_page_and_results_and_prints_no_table(tmp_path: Path) -> None:

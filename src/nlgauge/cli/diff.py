@@ -44,7 +44,8 @@ def command(
 ) -> None:
     """Did a metric or judge get worse between two runs? A table, words, and an exit code for CI.
 
-    Exit code 1: a metric dropped by more than --fail-drop, significantly; 0: none did; 2: the files cannot be compared.
+    Exit code 1: a metric dropped by more than --fail-drop, significantly; 0: none did; 2: that cannot be told, as a metric
+    vanished, lost its values or has too few inputs, or the files cannot be compared.
 
     [bold]Examples[/bold]
 
@@ -52,13 +53,16 @@ def command(
 
       nlgauge diff main.results.json branch.results.json --metric my-judge --fail-drop 0.03
     """
-    from nlgauge.report.changes import compare_results, verdict_words
+    from nlgauge.errors import NlgaugeError
+    from nlgauge.report.changes import CANNOT_TELL, compare_results, verdict_words
 
     table = compare_results(
         old, new, measure=measure, metrics=o.listed(metric), aspects=o.listed(aspect), fail_drop=fail_drop, alpha=alpha, seed=seed,
     )  # fmt: skip
     o.show([table], format, out)
-    failed, words = verdict_words(table, fail_drop)
+    code, words = verdict_words(table, fail_drop)
+    if code == CANNOT_TELL:
+        raise NlgaugeError(words)
     o.tell([words])
-    if failed:
-        raise typer.Exit(1)
+    if code:
+        raise typer.Exit(code)

@@ -196,7 +196,8 @@ def _unread(judge: Judge, result: Judged, batch: Batch) -> list[str]:
     for why, texts in sorted(found.items(), key=lambda item: -len(item[1])):
         lines.append(f"{len(texts):,} × {why}:")
         lines += [
-            f"  {text if len(text) <= 100 else text[:60] + ' … ' + text[-40:]!r}" for text in texts[:SHOWN]
+            f"  {text if len(text) <= 100 else text[:60] + ' … ' + text[-40:]!r}"
+            for text in list(dict.fromkeys(texts))[:SHOWN]
         ]
     return [*lines, r"to read them again without asking: --reparse, with --pattern 'Score=(\d+)' where they have a form of "
             "their own; to ask again for these only: --reask; all are in `nlgauge store export`"]  # fmt: skip
@@ -274,8 +275,11 @@ def _with(data: Dataset, judge: Judge, batch: Batch, result: Judged, keep_draws:
 
 
 def _row(judge: Judge, result: Judged, prices: dict[str, Price]) -> dict[str, Any]:
+    from collections import Counter
+
     import numpy as np
 
+    from nlgauge.data.failed import headline
     from nlgauge.judges.replies import Reply
 
     values = result.scores.values
@@ -287,6 +291,7 @@ def _row(judge: Judge, result: Judged, prices: dict[str, Price]) -> dict[str, An
         "judge": str(judge), "mean": float(good.mean()) if len(good) else float("nan"), "scored": len(good),
         "unscored": len(values) - len(good), "replies": len(replies), "tokens in": into, "tokens out": out,
         "cost": price.of(into, out) if price else float("nan"), "unique": len(np.unique(good)),
+        "headlines": headline(str(judge), Counter(result.scores.reasons.values()), len(values)),
         "reasons": result.reasons(), "notes": result.remarks(), "signature": judge.signature,
     }  # fmt: skip
 
@@ -295,11 +300,12 @@ def _summary(rows: list[dict[str, Any]]) -> Table:
     from nlgauge.table import Table
 
     notes = [f"{row['judge']}: {text}" for row in rows for text in [*row.pop("reasons"), *row.pop("notes")]]
+    first = [text for row in rows for text in row.pop("headlines")]
     shown = ["judge", "mean", "scored", "unscored", "unique", "replies", "tokens in", "tokens out"]
     if any(row["cost"] == row["cost"] for row in rows):
         shown.append("cost")
     return Table(
-        "Judged", rows, shown=shown, notes=notes, kind="judged",
+        "Judged", rows, shown=shown, notes=notes, headlines=first, kind="judged",
         method="mean over scored outputs; unscored: no reply had a rating that could be read, or none came; tokens of all "
         "replies that the scores rest on, also those from earlier runs.",
     )  # fmt: skip

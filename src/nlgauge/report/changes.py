@@ -1,7 +1,12 @@
-"""Did a metric get worse between two runs? The gate measure of both on the inputs they share, and a paired test."""
+"""Did a metric get worse between two runs? The gate measure of both on the inputs they share, and a paired test.
+
+A gate passes only where it could have failed: a metric that vanished, has nothing to compare, lost values, or has too few
+inputs for any drop to be significant is no pass.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +29,9 @@ WORSE, LOWER, SAME, HIGHER, BETTER = (
     "rose",
 )
 GONE = "no values left"
+VANISHED, ALONE, FEW, LOST = "vanished", "nothing to compare", "too few inputs to tell", "lost values"
+UNKNOWN = {VANISHED, ALONE, FEW, LOST}
+PASS, FAIL, CANNOT_TELL = 0, 1, 2  # exit codes
 
 
 def compare_results(
@@ -37,9 +45,10 @@ def compare_results(
     alpha: float = 0.05,
     seed: int = 0,
 ) -> Table:
-    """One row per aspect and metric that both files have: old, new, change, p of sign flips over the common inputs.
+    """One row per aspect and metric of the old file: old, new, change, p of sign flips over the common inputs.
 
-    `fails` is true where the drop is larger than `fail_drop` and significant after Holm's correction.
+    `fails` is true where the drop is larger than `fail_drop` and significant after Holm's correction; where that could not be
+    found out, the verdict says why.
     """
     files = {"old": read_results(old), "new": read_results(new)}
     name = _measure(files, (old, new), measure)
@@ -50,39 +59,79 @@ def compare_results(
         raise DataError(
             f"{old} and {new}: they have no input in common; compare two runs on the same inputs."
         )
-    pairs, notes = _shared(first["values"], second["values"], aspects, metrics, (old, new))
+    pairs, vanished, notes = _shared(first["values"], second["values"], aspects, metrics, (old, new))
     rows = [_row(a, m, first["values"][a][m], second["values"][a][m], common, seed) for a, m in pairs]
-    for row, p in zip(rows, holm([r["p"] for r in rows]), strict=True):
+    tested = [r for r in rows if np.isfinite(r["p"])]
+    for row, p in zip(tested, holm([r["p"] for r in tested]), strict=True):
         row["p corrected"] = float(p)
-        sure = bool(p < alpha)
-        change = row["change"]
-        row["verdict"] = (
-            "–" if np.isnan(change) else SAME if change == 0 else (WORSE if sure else LOWER) if change < 0 else BETTER if sure else HIGHER
-        )  # fmt: skip
-        row["fails"] = sure and change < -fail_drop
-        if (
-            row["lost"] and not row["new values"]
-        ):  # a judge that says the same everywhere has no correlation left to drop
-            row["verdict"], row["fails"] = GONE, True
+    for row in rows:
+        row["verdict"], row["fails"] = _verdict(row, len(tested), alpha, fail_drop)
+    nothing = [None] * len(second["inputs"])
+    for a, m in vanished:
+        row = _row(a, m, first["values"][a][m], nothing, common, seed)
+        rows.append({**row, "verdict": VANISHED, "fails": False})
     left = len(first["inputs"]) + len(second["inputs"]) - 2 * len(common)
     if left:
         notes.append(f"{left} inputs are in one file only and left out.")
-    if lost := sum(r["lost"] for r in rows):
+    if lost := sum(r["lost"] for r in rows if r["verdict"] != VANISHED):
         notes.append(
             f"{lost} values of inputs that the old run has are missing in the new one (constant or unscored there)."
         )
     notes += [f"{word}: {v}" for word, v in _differences(files).items()]
+    notes += _made_otherwise(files, list(dict.fromkeys(m for _, m in pairs)))
     return Table(
         title=f"{name}: {old.name} → {new.name}",
         rows=rows,
         shown=["aspect", "metric", "old", "new", "change", "p", "p corrected", "inputs", "verdict"],
         method=f"Means over the {len(common)} inputs that both runs have (where both have a value); two-sided sign-flip test of the paired differences, "
-        f"{DRAWS} draws, p = (count + 1) / (draws + 1), corrected by Holm over {len(rows)} comparisons. A drop fails when it is larger than {fail_drop:g} and "
+        f"{DRAWS} draws, p = (count + 1) / (draws + 1), corrected by Holm over {len(tested)} comparisons. A drop fails when it is larger than {fail_drop:g} and "
         f"p corrected is below {alpha:g}.",
         notes=notes,
         signature=f"nlgauge:{files['new']['nlgauge']}|measure:{name}|draws:{DRAWS}|seed:{seed}",
         kind="diff",
     )  # fmt: skip
+
+
+def _verdict(row: Row, tested: int, alpha: float, fail_drop: float) -> tuple[str, bool]:
+    """What became of a metric, and whether it fails."""
+    if row["lost"] and not row["new values"]:
+        return GONE, True  # a judge that says the same everywhere has no correlation left to drop
+    change, sure = row["change"], bool(row["p corrected"] < alpha)
+    if sure and change < -fail_drop:
+        return WORSE, True
+    # More inputs lost their value than won one, beyond chance: the mean over the rest says little.
+    n, lost = row["lost"] + row["gained"], row["lost"]
+    if sum(math.comb(n, k) for k in range(lost, n + 1)) / 2**n < alpha:
+        return LOST, False
+    if not np.isfinite(row["p"]):
+        return ALONE, False
+    if max(2.0 ** (1 - row["inputs"]), 1 / (DRAWS + 1)) * tested >= alpha:
+        return FEW, False
+    if change == 0:
+        return SAME, False
+    return ((WORSE if sure else LOWER) if change < 0 else BETTER if sure else HIGHER), False
+
+
+def _made_otherwise(files: dict[str, dict[str, Any]], metrics: Sequence[str]) -> list[str]:
+    """Metrics and judges of one name that were made in another way: their model, prompt, endpoint …"""
+    notes = []
+    for metric in metrics:
+        old, new = (_parts(files[k]["signatures"].get(metric)) for k in ("old", "new"))
+        if not old or not new:
+            continue
+        changed = [k for k in {**old, **new} if k != "version" and old.get(k) != new.get(k)]
+        said = [
+            f"another {k}" if k in ("endpoint", "prompt") else f"{k} {old.get(k, 'none')} → {new.get(k, 'none')}" for k in changed
+        ]  # fmt: skip
+        if said:
+            notes.append(f"{metric} was made otherwise: {', '.join(said)}.")
+    return notes
+
+
+def _parts(signature: Any) -> dict[str, str]:
+    return {
+        k: v for k, colon, v in (part.partition(":") for part in str(signature or "").split("|")) if colon
+    }
 
 
 def _measure(files: dict[str, dict[str, Any]], paths: tuple[Path, Path], asked: str | None) -> str:
@@ -100,8 +149,8 @@ def _measure(files: dict[str, dict[str, Any]], paths: tuple[Path, Path], asked: 
 
 def _shared(
     old: dict[str, Any], new: dict[str, Any], aspects: Sequence[str] | None, metrics: Sequence[str] | None, paths: tuple[Path, Path]
-) -> tuple[list[tuple[str, str]], list[str]]:  # fmt: skip
-    """Aspects and metrics of both files; what is asked for and missing is an error, what else is missing a note."""
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]], list[str]]:  # fmt: skip
+    """Aspects and metrics of both files, and those that vanished; what is asked for and missing is an error."""
     every = [{(a, m) for a in values for m in values[a]} for values in (old, new)]
     for path, there in zip(paths, every, strict=True):
         for kind, asked, known in (
@@ -112,17 +161,15 @@ def _shared(
                 raise NameUnknown(
                     f"{path}: no {kind} '{unknown[0]}'.{did_you_mean(unknown[0], sorted(known))}"
                 )
-    wanted = [
-        (a, m) for a in old for m in old[a]
-        if (a, m) in every[1] and (not aspects or a in aspects) and (not metrics or m in metrics)
+    chosen = [
+        (a, m) for a in old for m in old[a] if (not aspects or a in aspects) and (not metrics or m in metrics)
     ]  # fmt: skip
+    wanted = [pair for pair in chosen if pair in every[1]]
     if not wanted:
         raise DataError(f"{paths[0]} and {paths[1]}: no metric and aspect in common.")
-    lost, more = (
-        sorted({m for _, m in every[k] - every[1 - k]} - {m for _, m in every[1 - k]}) for k in (0, 1)
-    )
-    notes = [f"only in {p.name}: {', '.join(n)}." for p, n in zip(paths, (lost, more), strict=True) if n]
-    return wanted, notes
+    more = sorted({m for _, m in every[1]} - {m for _, m in every[0]})
+    notes = [f"only in {paths[1].name}: {', '.join(more)}."] if more else []
+    return wanted, [pair for pair in chosen if pair not in every[1]], notes
 
 
 def _row(
@@ -131,7 +178,10 @@ def _row(
     a = np.array([np.nan if old[i] is None else old[i] for i, _ in common], float)
     b = np.array([np.nan if new[j] is None else new[j] for _, j in common], float)
     both = np.isfinite(a) & np.isfinite(b)
-    counts = {"lost": int((np.isfinite(a) & ~np.isfinite(b)).sum()), "new values": int(np.isfinite(b).sum())}
+    counts = {
+        "lost": int((np.isfinite(a) & ~np.isfinite(b)).sum()), "gained": int((~np.isfinite(a) & np.isfinite(b)).sum()),
+        "new values": int(np.isfinite(b).sum()),
+    }  # fmt: skip
     a, b = a[both], b[both]
     mean = [float(v.mean()) if len(v) else float("nan") for v in (a, b)]
     # One seed for all rows: p depends neither on the other metrics nor on their order.
@@ -145,6 +195,7 @@ def _row(
         "new": mean[1],
         "change": change,
         "p": p,
+        "p corrected": float("nan"),
         "inputs": len(a),
         **counts,
     }
@@ -159,8 +210,8 @@ def _differences(files: dict[str, dict[str, Any]]) -> dict[str, str]:
     }
 
 
-def verdict_words(table: Table, fail_drop: float) -> tuple[bool, str]:
-    """Whether it fails, and the words that say so."""
+def verdict_words(table: Table, fail_drop: float) -> tuple[int, str]:
+    """The exit code (passes, fails, or cannot tell), and the words that say so."""
     failed = [r for r in table if r["fails"]]
     if failed:
         named = ", ".join(
@@ -169,12 +220,29 @@ def verdict_words(table: Table, fail_drop: float) -> tuple[bool, str]:
             for r in failed[:5]
         )
         more = f" and {len(failed) - 5} more" if len(failed) > 5 else ""
-        return True, f"fails: dropped by more than {fail_drop:g}, significantly: {named}{more}."
+        return FAIL, f"fails: dropped by more than {fail_drop:g}, significantly: {named}{more}."
+    unknown = [r for r in table if r["verdict"] in UNKNOWN]
+    if unknown:
+        named = "; ".join(f"{r['metric']} on {r['aspect']}: {_why(r)}" for r in unknown[:5])
+        more = f"; and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+        return (
+            CANNOT_TELL,
+            f"cannot tell, which is no pass: {named}{more}. --metric and --aspect choose what to compare.",
+        )
     unsure = [r for r in table if r["change"] < -fail_drop]
     if unsure:
         worst = min(unsure, key=lambda r: r["change"])
-        return False, (
+        return PASS, (
             f"passes: {len(unsure)} dropped by more than {fail_drop:g} (most {worst['metric']} on {worst['aspect']}, {worst['change']:+.3f}), "
             "none significantly."
         )
-    return False, f"passes: nothing dropped by more than {fail_drop:g}."
+    return PASS, f"passes: nothing dropped by more than {fail_drop:g}."
+
+
+def _why(row: Row) -> str:
+    return {
+        VANISHED: "it is not in the new run (a judge keeps its name with `nlgauge judge --name`)",
+        ALONE: "no two inputs have a value in both runs",
+        FEW: f"with {row['inputs']} inputs and so many comparisons no drop could be significant",
+        LOST: f"{row['lost']} inputs lost their value and {row['gained']} won one (constant or unscored there)",
+    }[row["verdict"]]

@@ -34,7 +34,7 @@ def results_of(run: Run, answered: Sequence[Answered], command: Sequence[str] = 
         "tables": [
             {"section": a.section.key, "about": p.about, **t.to_dict()} for a in answered for p in a.found.parts for t in p.tables
         ],
-        "per_input": per_input(run),
+        "per_input": per_input(run), "signatures": dict(run.data.signatures),
     }  # fmt: skip
 
 
@@ -89,4 +89,8 @@ def read_results(path: Path) -> dict[str, Any]:
         or not isinstance(values.get("inputs"), list)
     ):
         raise DataError(f"{path}: it holds no values per input; write it again with this version.")
+    if not isinstance(found.setdefault("signatures", {}), dict):
+        raise DataError(
+            f"{path}: signatures: found {type(found['signatures']).__name__}, expected name: signature."
+        )
     return found

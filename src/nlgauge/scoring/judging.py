@@ -78,6 +78,7 @@ def judged(
 def reread(metric: JudgeMetric, batch: Batch, replies: Replies) -> Judged:
     """The replies that are kept, read again: nothing is asked."""
     judge = metric.decided()
+    replies.remember(metric.signature, metric.spec)
     keys = [request.key for request in judge.requests(batch)]
     missing = Failure("no reply is kept", asked=False)
     return _read(judge, batch, {**dict.fromkeys(keys, missing), **replies.known(keys)})
