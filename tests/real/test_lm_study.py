@@ -61,6 +61,6 @@ def test_printed_and_released_figures_stand_beside_ours(real_data: Path) -> None
 
 def test_in_dialogue_the_history_is_the_source_and_the_fact_the_context(real_data: Path) -> None:
     data = load_set("usr-topical", real_data)
-    batch = fields(data, "usr-topical")
-    assert batch.text(int(batch.source[7])) == data.samples["context"][7]
-    assert batch.text(int(batch.context[7])) == data.samples["fact"][7]
+    batch = fields(data)
+    assert batch.text(int(batch.source[7])) == data.samples["source"][7]
+    assert batch.text(int(batch.context[7])) == data.samples["context"][7]

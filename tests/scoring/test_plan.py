@@ -23,7 +23,8 @@ def test_a_metric_whose_needs_the_data_do_not_meet_is_refused_by_name_with_the_c
     with pytest.raises(NeedsMissing) as error:
         plan(small, ["test-words", "test-source", "test-share"])
     assert str(error.value) == (
-        "'test-source' needs sources, which small.csv does not have (columns: system, input, output, references, kind)."
+        "'test-source' needs sources, which small.csv does not have (columns: system, input, output, references, kind). "
+        "--source NAME says which column holds them."
     )
 
 

@@ -105,6 +105,8 @@ def find_roles(
             used.add(column)
             why[column] = NAMED
             break
+    dialogue = _dialogue(names, taken, said, used, numbers)
+    why |= dict.fromkeys((taken[r] for r in ("source", "context") if dialogue), NAMED)
     long_ratings = "aspect" in taken or said.get("rating") is not None
     for role, on in (
         ("rating", long_ratings and human is None),
@@ -148,8 +150,27 @@ def find_roles(
         )
     return Roles(
         **taken, references=references, sets=sets, human=people.human, metrics=metrics, aside=aside, persons=people.persons,
-        why=why, guesses=tuple(people.guesses),
+        why=why, guesses=(*people.guesses, *dialogue),
     )  # fmt: skip
+
+
+def _dialogue(
+    names: _Names, taken: dict[str, str], said: Mapping[str, str | None], used: set[str], numbers: set[str]
+) -> list[str]:
+    """`context` beside `fact` is the dialogue so far: what the response answers; the fact is what it may use. Said, as a guess is."""
+    first = taken.get("context", "")
+    if "source" in taken or "context" in said or plain(first) != "context":
+        return []
+    fact = next(
+        (c for c in names.of(["fact", "facts", "knowledge", "persona"]) if c not in used | numbers), None
+    )
+    if fact is None:
+        return []
+    taken["source"], taken["context"] = first, fact
+    used.add(fact)
+    return [
+        f"'{first}' beside '{fact}' is read as what was said before, '{fact}' as the knowledge (else: --source '{fact}' --context '{first}')"
+    ]
 
 
 def _metric_names(columns: Sequence[str]) -> dict[str, str]:

@@ -230,6 +230,12 @@ def signature_of(metric: Metric) -> str:
     return str(said() if callable(said) else said) or f"version:nlgauge-{__version__}"
 
 
+def against(metric: Metric) -> str:
+    """What the output is held against: source, context, references; nothing but itself for some."""
+    others = ("source", "context", "references", "control")
+    return ", ".join(field for field in others if field in metric.facts.needs) or "–"
+
+
 def outcome_table(name: str, metrics: Sequence[Metric], outcomes: dict[str, Outcome], empty: int) -> Table:
     """What was run: metric, mean, unscored, seconds, signature; reasons and warnings as notes, many failures above all."""
     rows, remarks, warnings, first = [], [], Counter[str](), list[str]()
@@ -237,7 +243,7 @@ def outcome_table(name: str, metrics: Sequence[Metric], outcomes: dict[str, Outc
         found = outcomes[str(metric)]
         rows.append({
             "metric": str(metric), "mean": found.mean, "scored": found.scored, "unscored": found.unscored,
-            "seconds": found.seconds, "better": "lower" if metric.facts.lower else "higher",
+            "seconds": found.seconds, "better": "lower" if metric.facts.lower else "higher", "against": against(metric),
             "signature": signature_of(metric),
         })  # fmt: skip
         first += headline(str(metric), found.reasons, found.scored + found.unscored)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import polars as pl
+
 from nlgauge import registry
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
@@ -78,6 +80,8 @@ def there(data: Dataset) -> set[str]:
     for need in WORDS:
         if need in data.samples.columns:
             column = data.samples[need].drop_nulls()
+            if column.dtype == pl.String and need != "output":
+                column = column.filter(column.str.strip_chars() != "")  # a text without a word is none
             if need == "references" and column.dtype.is_nested():
                 column = column.filter(column.list.len() > 0)
             if len(column):
@@ -105,7 +109,16 @@ def _check(has: set[str], columns: Sequence[str], name: str, metrics: Sequence[M
         f"{' and '.join(WORDS[gap] for gap in gaps)}"
         for gaps, names in lacking.items()
     ]
-    raise NeedsMissing(f"{'; '.join(lines)}, which {name} does not have (columns: {', '.join(columns)}).")
+    judged = any(metric.facts.family == "judge" for metric in metrics)  # whose --references is no column
+    options = [
+        f"--{gap}"
+        for gap in WORDS
+        if any(gap in gaps for gaps in lacking) and not (judged and gap == "references")
+    ]
+    hint = f" {' and '.join(options)} NAME says which column holds them." if options else ""
+    raise NeedsMissing(
+        f"{'; '.join(lines)}, which {name} does not have (columns: {', '.join(columns)}).{hint}"
+    )
 
 
 def suggested(data: Dataset) -> list[Metric]:

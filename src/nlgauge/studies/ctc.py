@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from nlgauge.data.catalogue import load_set
 from nlgauge.data.dataset import Dataset
@@ -100,13 +99,8 @@ class Sets:
     def get(self, name: str) -> tuple[Dataset, Batch]:
         if name not in self.loaded:
             data = load_set(name, self.mirror)
-            samples = data.samples
-            if name.startswith("usr-"):  # the history is what was asked, the fact what is known
-                samples = samples.with_columns(
-                    pl.col("context").alias("source"), pl.col("fact").alias("context")
-                )
             there = ("output", "source", "context", "references")
-            columns = [samples[c].to_list() if c in samples.columns else None for c in there]
+            columns = [data.samples[c].to_list() if c in data.samples.columns else None for c in there]
             self.loaded[name] = data, Batch.from_columns(*columns)
         return self.loaded[name]
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from nlgauge.data.catalogue import load_set
 from nlgauge.data.dataset import Dataset
@@ -43,13 +42,10 @@ SETS: dict[str, tuple[str, ...]] = {"usr-persona": DIALOGUE, "usr-topical": DIAL
 CHUNK = 64  # outputs that are kept at once
 
 
-def fields(data: Dataset, name: str) -> Batch:
+def fields(data: Dataset) -> Batch:
     """The texts as the metrics know them: in dialogue the history is the source, the fact the context."""
-    samples = data.samples
-    if name.startswith("usr-"):
-        samples = samples.with_columns(pl.col("context").alias("source"), pl.col("fact").alias("context"))
     there = ("output", "source", "context", "references")
-    columns = [samples[c].to_list() if c in samples.columns else None for c in there]
+    columns = [data.samples[c].to_list() if c in data.samples.columns else None for c in there]
     return first_references(Batch.from_columns(*columns), 1)
 
 
@@ -61,7 +57,7 @@ def scored(
     if name == "summeval" and inputs:
         first = data.samples["input"].unique(maintain_order=True)[:inputs].to_list()
         chosen = np.flatnonzero(data.samples["input"].is_in(first).to_numpy())
-    batch = take(fields(data, name), chosen.astype(np.int64))
+    batch = take(fields(data), chosen.astype(np.int64))
     metrics: dict[str, Any] = {spec: metric_from_spec(spec) for spec in specs if spec != PMI}
     for metric in metrics.values() if compute else ():
         if hasattr(metric, "ready"):

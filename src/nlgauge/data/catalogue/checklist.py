@@ -47,7 +47,8 @@ def load_usr(folder: Path, which: str) -> Dataset:
         first.select(
             *KEY,
             pl.col("response").str.strip_chars().alias("output"),
-            pl.col("context", "fact").str.strip_chars(),
+            pl.col("context").str.strip_chars().alias("source"),  # the dialogue so far
+            pl.col("fact").str.strip_chars().alias("context"),
         ),
         ratings=long.select(list(Dataset.RATINGS)).drop_nulls("value"),
         scores=scores,
@@ -67,8 +68,7 @@ def load_unieval(folder: Path) -> Dataset:
     samples = frame.select(
         *KEY,
         pl.col("system_output").str.strip_chars().alias("output"),
-        pl.col("source").str.strip_chars().alias("context"),
-        pl.col("context").str.strip_chars().alias("fact"),
+        pl.col("source", "context").str.strip_chars(),  # the dialogue so far, and the fact
     )
     return Dataset.of(
         "checklist-unieval-tc",

@@ -38,8 +38,9 @@ def load(folder: Path, which: str) -> Dataset:
             "system": [r["model"] for r in rows],
             "input": [str(r["context_id"]) for r in rows],
             "output": [r["response"].strip() for r in rows],
-            "context": [r["context"].strip() for r in rows],
-            "fact": [r["fact"].strip() for r in rows],
+            # What was said before is what the response answers, the fact what it may use: source and context of the metrics.
+            "source": [r["context"].strip() for r in rows],
+            "context": [r["fact"].strip() for r in rows],
             "references": [[reference[r["context_id"]]] for r in rows],
         }
     )
