@@ -1,4 +1,4 @@
-"""What each metric is good for: one picture a use, chance and the limit of a yes marked."""
+"""What each metric is good for: one picture a use, chance marked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 # Colour and sign both tell the verdict.
-VERDICTS = {"yes": (ACCENT, "circle"), "weak": ("#E69F00", "diamond"), "no": (QUIET, "x-thin-open")}
+VERDICTS = {
+    "good": (ACCENT, "circle"),
+    "usable": ("#009E73", "square"),
+    "cannot tell": ("#E69F00", "diamond"),
+    "not": (QUIET, "x-thin-open"),
+}
 
 
 @figure("uses")
@@ -58,7 +63,7 @@ def use_dots(table: Table) -> go.Figure:
         type="category", categoryorder="array", categoryarray=names, range=[len(names) - 0.5, -0.5], dtick=1
     )
     figure.update_xaxes(nticks=5)
-    keys = {"circle": "●", "diamond": "◆", "x-thin-open": "✕"}
+    keys = {"circle": "●", "square": "■", "diamond": "◆", "x-thin-open": "✕"}
     words = "   ".join(
         f"<span style='color:{ink}'>{keys[sign]}</span> {verdict}"
         for verdict, (ink, sign) in VERDICTS.items()

@@ -48,26 +48,27 @@ def _trusted(run: Run) -> Ask:
     not_said="How bad its mistakes are: a wrong choice between two nearly equal outputs counts as much as one between good and bad.",
 )  # fmt: skip
 def uses(run: Run) -> Found:
-    draws = run.within(100 if run.quick else 500, 40 * run.metrics, 100)
-    return Found(
-        [Part(run.about(table), use_words(table), [table]) for table in run.each("uses", draws=draws)]
-    )
+    return Found([Part(run.about(table), use_words(table), [table]) for table in run.each("uses")])
 
 
 def use_words(table: Table) -> str:
-    """One sentence a use: who may, or who comes nearest."""
+    """One sentence a use: who is good for it, else who is usable, else what can be said."""
     said = []
     for use in dict.fromkeys(r["use"] for r in table):
         rows = sorted(
             (r for r in table if r["use"] == use and not missing(r["value"])), key=lambda r: -r["value"]
         )
-        good = [f"{r['metric']} ({two(r['value'])})" for r in rows if r["verdict"] == "yes"]
-        weak = [f"{r['metric']} ({two(r['value'])})" for r in rows if r["verdict"] == "weak"]
+        of = {
+            v: [f"{r['metric']} ({two(r['value'])})" for r in rows if r["verdict"] == v]
+            for v in ("good", "usable", "cannot tell")
+        }
         head = TASKS.get(use, sentence(use))
         said.append(
-            f"{head}: {some(good)}." if good
-            else f"{head}: none surely; better than chance: {some(weak)}." if weak
-            else f"{head}: none, chance cannot be excluded for any."
+            f"{head}: good {some(of['good'])}." if of["good"]
+            else f"{head}: none is surely good; usable {some(of['usable'])}." if of["usable"]
+            else f"{head}: it cannot be told for {some(of['cannot tell'])}; the others are not usable." if 0 < len(of["cannot tell"]) < len(rows)
+            else f"{head}: it cannot be told for any." if of["cannot tell"]
+            else f"{head}: none is usable."
         )  # fmt: skip
     return " ".join(said)
 
