@@ -18,6 +18,7 @@ from scipy.stats import false_discovery_control
 
 from nlgauge.analyses.significance import significance
 from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.stats.jackknife import difference_tests
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.stats.permutation import permutation_test
 from nlgauge.stats.williams import williams_pairs
@@ -27,7 +28,7 @@ MEASURE = "input/kendall"
 
 def test_each_p_is_that_of_the_permutation_test_of_the_pair() -> None:
     panel = noisy_panel()
-    for row in significance(panel, draws=99, seed=3):
+    for row in significance(panel, test="permutation", draws=99, seed=3):
         x1, x2 = panel.metrics[row["better"]], panel.metrics[row["worse"]]
         test = permutation_test(x1, x2, panel.human, [MEASURE], draws=99, seed=3)
         assert row["p"] == pytest.approx(float(test.p[0]))
@@ -45,7 +46,7 @@ def test_williams_rows_equal_the_test_of_the_statistics() -> None:
 
 def test_a_clear_difference_is_found_by_every_test() -> None:
     panel = noisy_panel(systems=12, inputs=40)
-    for test in ("permutation", "williams", "bootstrap"):
+    for test in ("auto", "permutation", "williams", "bootstrap"):
         row = by(significance(panel, test=test, draws=200, measure="global/pearson"), "better", "worse")[
             "m0", "m3"
         ]
@@ -88,10 +89,13 @@ def test_scores_that_differ_below_rounding_do_not_break_the_kernels() -> None:
     panel = noisy_panel(systems=6, inputs=40)
     tiny = np.where(panel.metrics["m1"] > 1, 10.0, np.arange(240).reshape(6, 40)[::-1] * 1e-20)
     table = significance(
-        with_metrics(panel, {"a": panel.metrics["m0"], "b": tiny}), measure="global/kendall", draws=49
+        with_metrics(panel, {"a": panel.metrics["m0"], "b": tiny}),
+        measure="global/kendall",
+        test="permutation",
+        draws=49,
     )
     snapped = significance(
-        with_metrics(panel, {"a": panel.metrics["m0"], "b": np.where(tiny == 10, 10.0, 0.0)}), measure="global/kendall", draws=49
+        with_metrics(panel, {"a": panel.metrics["m0"], "b": np.where(tiny == 10, 10.0, 0.0)}), measure="global/kendall", test="permutation", draws=49
     )  # fmt: skip
     assert table.rows[0]["p"] == snapped.rows[0]["p"]
 
@@ -111,9 +115,37 @@ def test_corrections_are_those_of_scipy_and_holm_by_hand() -> None:
 
 def test_the_same_seed_gives_the_same_table_and_another_seed_another() -> None:
     panel = noisy_panel()
-    first = significance(panel, draws=99, seed=5)
-    assert same_rows(first, significance(panel, draws=99, seed=5))
-    assert not same_rows(first, significance(panel, draws=99, seed=7))
+    first = significance(panel, test="permutation", draws=99, seed=5)
+    assert same_rows(first, significance(panel, test="permutation", draws=99, seed=5))
+    assert not same_rows(first, significance(panel, test="permutation", draws=99, seed=7))
+
+
+def test_the_default_test_draws_nothing_and_asks_about_systems_and_inputs_like_these() -> None:
+    panel = noisy_panel()
+    table = significance(panel, seed=5)
+    assert same_rows(table, significance(panel, seed=6))
+    assert table.method.startswith("Test for systems and inputs like these")
+    found = difference_tests(panel.oriented(), panel.human, [MEASURE])
+    rows = by(table, "better", "worse")
+    for (i, j), p in zip(found.pairs, found.p[:, 0], strict=True):
+        pair = (panel.names[i], panel.names[j])
+        assert (rows.get(pair) or rows[pair[::-1]])["p"] == pytest.approx(p)
+
+
+def test_naming_what_is_swapped_or_a_profile_asks_for_the_permutation_test() -> None:
+    panel = noisy_panel()
+    for asked in ({"how": "both"}, {"profile": "nlpstats"}):
+        assert significance(panel, draws=19, **asked).method.startswith("Permutation test")
+
+
+def test_few_systems_are_spoken_of_as_these_and_few_inputs_not_at_all() -> None:
+    panel = noisy_panel(systems=4, inputs=30)
+    table = significance(panel)
+    assert "these systems and inputs like these" in table.method
+    assert any("cannot speak of other systems" in note for note in table.notes)
+    few = significance(noisy_panel(systems=8, inputs=6))
+    assert all(np.isnan(r["p"]) and not r["significant"] for r in few)
+    assert any("needs at least 10 inputs; here are 6" in note for note in few.notes)
 
 
 def test_an_undefined_metric_stands_last_without_a_p() -> None:
@@ -144,26 +176,11 @@ def test_too_few_draws_for_the_number_of_pairs_are_said_with_what_would_do() -> 
 
     panel = example().panel()
     pairs = len(panel.names) * (len(panel.names) - 1) // 2
-    few = panel.analyse("significance", measure="input/kendall", draws=19)
+    few = panel.analyse("significance", measure="input/kendall", test="permutation", draws=19)
     assert any(
         "too few draws to decide" in note and f"--draws {int(pairs / 0.05) + 1}" in note for note in few.notes
     )
-    enough = panel.analyse("significance", measure="input/kendall", draws=int(pairs / 0.05) + 1)
+    enough = panel.analyse(
+        "significance", measure="input/kendall", test="permutation", draws=int(pairs / 0.05) + 1
+    )
     assert not any("too few draws" in note for note in enough.notes)
-
-
-def test_screening_spares_draws_only_where_pairs_are_alike() -> None:
-    panel = noisy_panel(noise=(1.0, 1.0, 1.1, 9.0))  # three that are alike
-    few, all_, screened = (
-        by(significance(panel, draws=draws, screen=screen, seed=3), "better", "worse")
-        for draws, screen in ((49, None), (999, None), (999, 49))
-    )
-    alike = {pair for pair, row in few.items() if row["p"] > 0.1}
-    assert alike and len(alike) < len(few)
-    for pair, row in screened.items():
-        assert row["p"] == (few if pair in alike else all_)[pair]["p"]
-        assert row["difference"] == all_[pair]["difference"]
-    table = significance(panel, draws=999, screen=49, seed=3)
-    assert (
-        f"{len(alike)} of {len(few)} pairs, whose p was above 0.1 after 49 draws, got no more" in table.method
-    )

@@ -72,7 +72,7 @@ def test_compare_ranks_the_metrics(folder: Path) -> None:
     assert table["rows"][-1]["metric"] == "noise"
     assert {r["metric"] for r in table["rows"]} == {"good", "fair", "noise", "ter"}
     assert {"rank", "value", "low", "high", "p to next", "n", "no different from"} <= set(table["rows"][0])
-    assert "49 draws" in table["method"]
+    assert "Test for systems and inputs like these" in table["method"]
 
 
 def test_compare_pairs_with_williams_as_csv(folder: Path) -> None:
@@ -96,7 +96,7 @@ def test_compare_pairs_with_williams_as_csv(folder: Path) -> None:
 def test_compare_prints_for_people_without_a_terminal(folder: Path) -> None:
     run = nlgauge("compare", *data(), *FEW, cwd=folder)
     assert "ranks of the metrics on coherence" in run.stdout
-    assert "Permutation test" in run.stdout
+    assert "Test for systems and inputs like these" in run.stdout
     assert "\x1b[" not in run.stdout + run.stderr
 
 
@@ -240,7 +240,7 @@ def test_simulate_fits_a_file_and_runs_the_studies(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("compare", *data(), "--test", "t-test"), "use permutation, williams or bootstrap"),
+        (("compare", *data(), "--test", "t-test"), "use auto, permutation, williams or bootstrap"),
         (("compare", *data(), "--how", "rows"), "must be one of both, inputs, systems, cells"),
         (("compare", *data(), "--profile", "nlpstat"), "Did you mean 'nlpstats'?"),
         (("compare", *data(), "--correction", "bonferroni"), "use holm, bh, none"),

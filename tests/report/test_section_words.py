@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -21,7 +20,7 @@ from nlgauge.judges.replies import Reply
 from nlgauge.metrics import Batch
 from nlgauge.metrics.judge import Judge
 from nlgauge.report.sections import Answered, Run, answer_all, sections
-from nlgauge.report.sections.agreeing import rank_words, too_few
+from nlgauge.report.sections.agreeing import rank_words
 from nlgauge.report.sections.evaluated import known_metric
 from nlgauge.report.sections.ranking_systems import win_words
 from nlgauge.report.sections.trusting import tie_words, use_words
@@ -38,48 +37,49 @@ def run_of(data: Dataset, **more: Any) -> Run:
     )
 
 
-def ranked(*ranks: int) -> Table:
-    return Table(
-        "t",
-        [
-            {"metric": f"m{k}", "rank": r, "value": 0.5 - 0.1 * k, "low": 0.1, "high": 0.6}
-            for k, r in enumerate(ranks)
-        ],
+def ranked(*may_be_best: bool, p: float | None = 0.2) -> Table:
+    """A ranking of which the first leads and those may be as good."""
+    rows = [
+        {"metric": f"m{k}", "rank": 1, "value": 0.5 - 0.1 * k, "low": 0.1, "high": 0.6, "p to next": p,
+         "may be best": k == 0 or may_be_best[k - 1], "clearly best": k == 0 and not any(may_be_best)}
+        for k in range(len(may_be_best) + 1)
+    ]  # fmt: skip
+    return Table("t", rows)
+
+
+def test_the_first_is_best_only_when_it_beats_every_single_other() -> None:
+    assert rank_words(ranked(False, False)).startswith(
+        "Yes at the top: m0 is significantly better than each of the 2"
     )
+    # The next is beaten, the last is not: m0 is not the best for sure.
+    assert "m0 leads, but m2 may be as good" in rank_words(ranked(False, True))
+    assert "each of the other 2 metrics may be as good" in rank_words(ranked(True, True))
 
 
-def test_the_first_is_best_only_when_nobody_shares_its_rank() -> None:
-    assert rank_words(ranked(1, 2, 3)).startswith("Yes at the top: m0")
-    assert "m0 is not clearly better than m1; any of these 2" in rank_words(ranked(1, 1, 2))
-    assert rank_words(ranked(1, 1, 1)).startswith("No: none of the 3 metrics")
+def test_too_few_inputs_give_no_verdict_and_say_what_is_needed() -> None:
+    rows = [
+        {"system": s, "input": i, "quality": q, "a": q, "b": -q}
+        for s, i, q in (("x", 1, 1), ("x", 2, 2), ("y", 1, 3), ("y", 2, 5))
+    ]
+    run = run_of(load(rows, name="d", human=["quality"], metrics=["a", "b"]))
+    lines = session(run, answer_all(run))
+    assert any(
+        "too few data to say which metric is best (a test needs at least 10 inputs; here are 2)" in line
+        for line in lines
+    )
+    assert not any("[" in line or "best for" in line for line in lines)
 
 
-def test_draws_are_enough_for_the_correction_or_the_answer_says_so() -> None:
-    run = run_of(example())
-    assert run.can_tell(5)
-    assert 10 / (run.pair_draws + 1) < 0.05
-    for k in (13, 40):
-        scores = example().scores.with_columns(pl.col("random").alias(f"m{j}") for j in range(k - 5))
-        many = run_of(replace(example(), scores=scores))
-        pairs = k * (k - 1) / 2
-        assert many.can_tell(k) == (pairs / (many.pair_draws + 1) < 0.05)
-        assert many.can_tell(k)
-    # a set as large as WMT's: 43 metrics on 33,592 outputs
-    large = Run(SimpleNamespace(metrics=list(range(43)), data=range(33_592)), quick=True)  # type: ignore[arg-type]
-    assert large.pair_draws == 200
-    assert not large.can_tell(43)
-    assert (run.correction, large.correction) == ("holm", "bh")
-    assert too_few(large, 43).startswith("It cannot be told here: with 200 draws")
-
-
-def test_uses_name_those_that_pass_and_else_those_above_chance() -> None:
+def test_uses_name_the_good_then_the_usable_then_what_cannot_be_told() -> None:
     def row(metric: str, use: str, value: float, verdict: str) -> dict[str, Any]:
         return {"metric": metric, "use": use, "value": value, "verdict": verdict}
 
-    table = Table("t", [row("a", "rank systems", 0.9, "yes"), row("b", "rank systems", 0.6, "weak"),
-                        row("a", "flag bad", 0.6, "weak"), row("b", "flag bad", 0.5, "no")])  # fmt: skip
+    table = Table("t", [row("a", "rank systems", 0.9, "good"), row("b", "rank systems", 0.7, "usable"),
+                        row("a", "choose of two", 0.7, "usable"), row("b", "choose of two", 0.5, "not"),
+                        row("a", "flag bad", 0.6, "cannot tell"), row("b", "flag bad", 0.5, "not")])  # fmt: skip
     assert use_words(table) == (
-        "To rank systems: a (.90). To flag bad outputs: none surely; better than chance: a (.60)."
+        "To rank systems: good a (.90). To choose the better of two outputs: none is surely good; usable a (.70). "
+        "To flag bad outputs: it cannot be told for a (.60); the others are not usable."
     )
 
 

@@ -23,10 +23,12 @@ from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.bootstrap import Unit, bootstrap
 from nlgauge.stats.fisher import fisher_interval
+from nlgauge.stats.jackknife import SYSTEMS, Over
+from nlgauge.stats.jackknife import intervals as delete_one
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.table import Layout, Row, Table
 
-Kind = Literal["percentile", "bca", "fisher"]
+Kind = Literal["jackknife", "percentile", "bca", "fisher"]
 
 
 @analysis("intervals", paper="002", question="How sure is each number?")
@@ -34,8 +36,8 @@ def intervals(
     panel: Panel,
     *,
     measures: Sequence[Named] | None = None,
-    over: Unit = "both",
-    kind: Kind = "percentile",
+    over: Unit | Literal["auto"] = "auto",
+    kind: Kind | None = None,
     draws: int = 1000,
     level: float = 0.95,
     seed: int = 0,
@@ -43,16 +45,30 @@ def intervals(
 ) -> Table:
     """Value, lower and upper end of every metric under every measure.
 
-    `over` says what could have been otherwise: other inputs, other systems, both, or other raters. `fisher` is the
-    textbook interval of a single correlation (global and system level) and takes outputs as independent.
+    `over` says what could have been otherwise: other inputs, other systems, both, or other raters; by default systems
+    and inputs, or inputs alone where fewer than six systems cannot speak of others. `jackknife`, the default, is the kind
+    whose coverage is shown in docs/trust.md; `percentile` and `bca` are bootstraps (the only ones for raters and for
+    systems alone); `fisher` is the textbook interval of a single correlation and takes outputs as independent.
     """
     chosen, notes = defined(panel, measures_of(measures))
     if not chosen:
         raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + " ".join(notes))
     stacked = panel.oriented()
+    kind = kind or ("percentile" if over in ("raters", "systems") else "jackknife")
+    reasons = np.full((len(stacked), len(chosen)), None, object)
     if kind == "fisher":
         chosen, value, low, high, method = _fisher(panel, chosen, level, notes)
+        reasons = reasons[:, : len(chosen)]
+    elif kind == "jackknife":
+        if over in ("raters", "systems"):
+            raise NameUnknown(f"a jackknife over {over} alone is not offered: use kind=percentile.")
+        scope: Over = "both" if over == "both" else "inputs" if over == "inputs" else "auto"
+        sure = delete_one(stacked, panel.human, chosen, over=scope, level=level, progress=progress)
+        value, low, high, reasons, method = sure.value, sure.low, sure.high, sure.reason, sure.method
+        notes += scope_notes(panel, sure.over)
+        notes += [f"no interval: {why}." for why in dict.fromkeys(r for r in reasons.flat if r)]
     elif kind in ("percentile", "bca"):
+        over = "both" if over == "auto" else over
         human = panel.human
         if over == "raters":
             human = ratings_of(panel, "resampling raters")
@@ -66,9 +82,9 @@ def intervals(
         if (lost := int(found.undefined.sum())) > 0:
             notes.append(f"{lost} of {found.samples.size} draws had no defined correlation and are left out.")
     else:
-        raise NameUnknown(f"no interval '{kind}'; use percentile, bca or fisher.")
+        raise NameUnknown(f"no interval '{kind}'; use jackknife, percentile, bca or fisher.")
     rows = [
-        interval_row(metric, panel.aspect, m, value[k, j], low[k, j], high[k, j])
+        {**interval_row(metric, panel.aspect, m, value[k, j], low[k, j], high[k, j]), "reason": reasons[k, j]}
         for k, metric in enumerate(panel.metrics)
         for j, m in enumerate(chosen)
     ]
@@ -86,8 +102,20 @@ def intervals(
         ),
         method=method + ".",
         notes=[*notes, *people_note(panel), *turned_note(panel)],
-        signature=signature(panel, interval=kind, over=over, draws=draws, seed=seed),
+        signature=signature(
+            panel, interval=kind, over=over, **({} if kind == "jackknife" else {"draws": draws, "seed": seed})
+        ),
     )
+
+
+def scope_notes(panel: Panel, over: str) -> list[str]:
+    """Of what the interval or test does not speak, where there are too few systems to speak of others."""
+    if over == "both" or panel.n_systems == 1:
+        return []
+    return [
+        f"{panel.n_systems} systems cannot speak of other systems: this is about these systems and other inputs like "
+        f"these. Other systems need at least {SYSTEMS}."
+    ]
 
 
 def interval_row(metric: str, aspect: str, m: Measure, value: float, low: float, high: float) -> Row:

@@ -11,7 +11,7 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, measures_of, signature, turned_note
 from nlgauge.analyses.significance import significance
 from nlgauge.data.panel import Panel
-from nlgauge.stats.bootstrap import bootstrap
+from nlgauge.stats.jackknife import intervals
 from nlgauge.stats.measure import evaluate
 from nlgauge.table import Row, Table
 
@@ -21,18 +21,18 @@ def ranking(
     panel: Panel,
     *,
     measure: Named = "input/kendall",
-    draws: int = 1000,
+    draws: int | None = None,
     level: float = 0.05,
-    resamples: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
     **test_options: Any,
 ) -> Table:
-    """Metrics from best to worst with a bootstrap interval and a rank.
+    """Metrics from best to worst with an interval and a rank.
 
     Going down the list, a metric takes the current rank unless a metric that has it already is significantly better;
-    then the next rank begins (the rule of the WMT metrics tasks). All of rank 1 may be the best one. `draws` are those of
-    the tests, `resamples` those of the intervals (as many by default).
+    then the next rank begins (the rule of the WMT metrics tasks). All of rank 1 may be the best one. The first is
+    `clearly best` where its p against each single other metric is below `level`: to name the best of many, no correction
+    for their number is needed (Gutmann and Maymin 1987), and the false alarms are shown in docs/trust.md.
     """
     chosen = measures_of(measure)[0]
     pairs = significance(
@@ -40,21 +40,22 @@ def ranking(
     )
     stacked = panel.oriented()
     found = evaluate(stacked, panel.human, [chosen])
-    spread = bootstrap(
-        stacked, panel.human, [chosen], how="both", draws=resamples or draws, seed=seed
-    ).interval()
+    sure = intervals(stacked, panel.human, [chosen])
     values = dict(zip(panel.names, found.value[:, 0].tolist(), strict=True))
     names = sorted(panel.names, key=lambda name: (math.isnan(values[name]), -values[name]))
     pair = {frozenset((r["better"], r["worse"])): r for r in pairs.rows}
     ranks = clusters(names, {(r["better"], r["worse"]) for r in pairs.rows if r["significant"]})
     rows: list[Row] = []
+    beaten = {o for o in names[1:] if pair[frozenset((names[0], o))]["p"] < level}
     for place, name in enumerate(names):
         k = panel.names.index(name)
         below = pair[frozenset((name, names[place + 1]))] if place + 1 < len(names) else None
         rows.append(
             {"rank": ranks[name], "metric": name, "aspect": panel.aspect, "measure": str(chosen),
-             "value": values[name], "low": float(spread.low[k, 0]), "high": float(spread.high[k, 0]),
+             "value": values[name], "low": float(sure.low[k, 0]), "high": float(sure.high[k, 0]),
              "p to next": float(below["p"]) if below else None, "n": int(found.n[k, 0]),
+             "clearly best": place == 0 and len(beaten) == sum(not math.isnan(values[o]) for o in names[1:]) > 0,
+             "may be best": place == 0 or (not math.isnan(values[name]) and name not in beaten),
              "no different from": [o for o in names if o != name and not pair[frozenset((name, o))]["significant"]]}
         )  # fmt: skip
     notes = [*pairs.notes, *turned_note(panel)]
@@ -65,9 +66,8 @@ def ranking(
         rows=rows,
         shown=["rank", "metric", "value", "low", "high", "p to next", "n"],
         definitions=pairs.definitions,
-        method=pairs.method
-        + f" Interval: 95 %, percentile bootstrap over systems and inputs, {resamples or draws} draws. "
-        "A rank ends where a metric is significantly worse than one that has the rank.",
+        method=pairs.method + f" {sure.method[0].upper()}{sure.method[1:]}. "
+        f"A rank ends where a metric is significantly worse than one that has the rank. May be best: p against the first is {level:g} or more.",
         notes=notes,
         signature=signature(panel, measure=chosen, seed=seed),
     )

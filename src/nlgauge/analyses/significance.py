@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, measures_of, people_note, signature
+from nlgauge.analyses.intervals import scope_notes
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.stats.bootstrap import bootstrap_test
 from nlgauge.stats.corrections import benjamini_hochberg, holm
+from nlgauge.stats.jackknife import difference_tests, over_of, too_few
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.stats.permutation import PairTests, permutation_pairs
 from nlgauge.stats.profiles import profile_of
 from nlgauge.stats.williams import williams_pairs
 from nlgauge.table import Layout, Row, Table
 
-Test = Literal["permutation", "williams", "bootstrap"]
-ALIKE = 0.1  # a pair above this p after some draws is not worth more of them
+Test = Literal["auto", "permutation", "williams", "bootstrap"]
 CORRECTIONS: dict[str, Callable[[Any], Any]] = {"holm": holm, "bh": benjamini_hochberg, "none": np.asarray}
 REMEMBERED = 32
 _known: dict[bytes, PairTests] = {}
@@ -34,20 +34,20 @@ def significance(
     panel: Panel,
     *,
     measure: Named = "input/kendall",
-    test: Test = "permutation",
+    test: Test = "auto",
     how: Literal["both", "inputs", "systems", "cells"] | None = None,
     draws: int | None = None,
     correction: Literal["holm", "bh", "none"] = "holm",
     level: float = 0.05,
     profile: str = "nlgauge",
-    screen: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
     """One row per pair, the better metric first: difference, p, corrected p.
 
-    Metrics of which less is better change their sign first, so that a difference always means what it says.
-    `screen` saves draws of permutation tests: pairs whose p is above .1 after so many draws get no more.
+    `auto` asks whether the difference would hold for systems and inputs like these (for inputs like these, where fewer
+    than six systems cannot speak of others); its false alarms are shown in docs/trust.md. `permutation` with how=both, the
+    test of gao2025 and nlpstats, asks about these very outputs; naming `how` or a profile asks for it. Metrics of which less is better change their sign first, so that a difference always means what it says.
     """
     chosen = measures_of(measure)[0]
     if len(panel.metrics) < 2:
@@ -61,11 +61,13 @@ def significance(
         raise NeedsMissing(f"{panel.name}, {panel.aspect}: {chosen}: {reason}")
     # Best first; a metric without a value cannot be compared and stands last.
     order = sorted(range(len(values)), key=lambda k: (np.isnan(values[k]), -values[k]))
+    if test == "auto" and (how is not None or profile != "nlgauge"):
+        test = "permutation"
     # A profile that asks whether the second metric is better is given the better one second.
-    second = test != "williams" and profile_of(profile).alternative == "less"
+    second = test in ("permutation", "bootstrap") and profile_of(profile).alternative == "less"
     place = order[::-1] if second else order
     tests = _once(
-        stacked[place], panel.human, [chosen], test, screen, how=how, draws=draws, profile=profile, seed=seed, progress=progress
+        stacked[place], panel.human, [chosen], test, how=how, draws=draws, profile=profile, seed=seed, progress=progress
     )  # fmt: skip
     adjusted = CORRECTIONS[correction](tests.p[:, 0])
     names = [panel.names[k] for k in place]
@@ -91,51 +93,17 @@ def significance(
 
 
 def _once(stacked: Any, human: Any, *asked: Any, progress: Progress | None, **options: Any) -> PairTests:
-    """`screened_test`; the last results are remembered, because `ranking` and `significance` rest on the same tests."""
+    """`run_test`; the last results are remembered, because `ranking` and `significance` rest on the same tests."""
     key = hashlib.blake2b(repr((asked, sorted(options.items()), stacked.shape)).encode(), digest_size=16)
     for array in (stacked, human):
         key.update(np.ascontiguousarray(array).tobytes())
     name = key.digest()
     if name not in _known:
-        found = screened_test(stacked, human, *asked, progress=progress, **options)
+        found = run_test(stacked, human, *asked, progress=progress, **options)
         while len(_known) >= REMEMBERED:
             _known.pop(next(iter(_known)), None)
         _known[name] = found
     return _known[name]
-
-
-def screened_test(
-    stacked: Any, human: Any, measures: list[Measure], test: Test, screen: int | None, *, draws: int | None, **options: Any
-) -> PairTests:  # fmt: skip
-    """`run_test`, with all draws for those pairs only that few draws did not show to be alike.
-
-    A pair is significant only if its test with all draws says so, as without screening: there are no more false alarms.
-    """
-    if screen is None or test != "permutation" or screen >= (draws or 0):
-        return run_test(stacked, human, measures, test, draws=draws, **options)
-    first = run_test(stacked, human, measures, test, draws=screen, **options)
-    left = np.asarray(~(first.p > ALIKE).all(axis=1))
-    if not left.any():
-        return replace(
-            first,
-            draws=draws or 0,
-            method=f"{first.method}; no p was at or below {ALIKE:g}, so no more were made",
-        )
-    then = permutation_pairs(
-        stacked, human, measures, draws=draws, pairs=first.pairs[left].tolist(), **options
-    )
-    p, undefined = first.p.copy(), first.undefined.copy()
-    p[left], undefined[left] = then.p, then.undefined
-    method = f"{then.method}; {int((~left).sum())} of {len(left)} pairs, whose p was above {ALIKE:g} after {screen} draws, got no more"
-    return replace(
-        then,
-        pairs=first.pairs,
-        difference=first.difference,
-        p=p,
-        undefined=undefined,
-        cells=first.cells,
-        method=method,
-    )
 
 
 def run_test(
@@ -143,6 +111,8 @@ def run_test(
     profile: str = "nlgauge", seed: int = 0, progress: Progress | None = None,
 ) -> PairTests:  # fmt: skip
     """The chosen test on all pairs."""
+    if test == "auto":
+        return difference_tests(stacked, human, measures, draws=draws, seed=seed, progress=progress)
     if test == "permutation":
         return permutation_pairs(
             stacked,
@@ -161,7 +131,7 @@ def run_test(
         return _bootstrap_pairs(
             stacked, human, measures, how or "both", draws or 1000, profile, seed, progress
         )
-    raise NameUnknown(f"no test '{test}'; use permutation, williams or bootstrap.")
+    raise NameUnknown(f"no test '{test}'; use auto, permutation, williams or bootstrap.")
 
 
 def _bootstrap_pairs(
@@ -208,17 +178,25 @@ def _row(
 
 def _notes(panel: Panel, tests: PairTests, rows: list[Row]) -> list[str]:
     notes = people_note(panel)
+    if "these systems and inputs like these" in tests.method:
+        notes += scope_notes(panel, "inputs")
     if "whole systems and whole inputs" in tests.method or "swapping whole inputs" in tests.method:
         notes.append(
-            "The test asks whether the two metrics are exchangeable on these very systems; to speak of other systems too, "
-            "swap systems (how=systems), which needs six or more."
+            "The test asks whether the two metrics are exchangeable on these very outputs; whether a difference would hold "
+            "for other systems and inputs is another question, asked by test=auto."
         )
     lost = int(tests.undefined.sum())
     if lost:
         notes.append(f"{lost} draws had no defined correlation and are left out of p.")
     untested = sum(np.isnan(row["p"]) for row in rows)
     if untested:
-        notes.append(f"{untested} pairs could not be tested (no defined correlation).")
+        few = too_few(panel.n_systems, panel.n_inputs, over_of("auto", panel.n_systems))
+        why = (
+            few.replace("an interval", "a test")
+            if few and "like these" in tests.method
+            else "no defined correlation"
+        )
+        notes.append(f"{untested} pairs could not be tested ({why}).")
     return notes
 
 

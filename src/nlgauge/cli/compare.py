@@ -21,17 +21,25 @@ def command(
         str, typer.Option("--measure", help="One measure.", rich_help_panel=o.CHOICE)
     ] = "input/kendall",
     test: Annotated[
-        str, typer.Option("--test", help="permutation, williams or bootstrap.", rich_help_panel=TEST)
-    ] = "permutation",
+        str,
+        typer.Option(
+            "--test",
+            help="auto (would it hold for systems and inputs like these?), or permutation (these very outputs), williams, bootstrap.",
+            rich_help_panel=TEST,
+        ),
+    ] = "auto",
     how: Annotated[
         str | None,
         typer.Option(
             "--how",
-            help="What is swapped or resampled: both, inputs, systems (or cells).",
+            help="What is swapped or resampled: both, inputs, systems (or cells); asks for the permutation test.",
             rich_help_panel=TEST,
         ),
     ] = None,
-    draws: Annotated[int, typer.Option("--draws", help="Random draws.", rich_help_panel=TEST)] = 1000,
+    draws: Annotated[
+        int | None,
+        typer.Option("--draws", help="Random draws (1000; system/… with auto: 2000).", rich_help_panel=TEST),
+    ] = None,
     correction: Annotated[
         str, typer.Option("--correction", help="For many pairs: holm, bh or none.", rich_help_panel=TEST)
     ] = "holm",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from nlgauge.data.failed import headlines
 from nlgauge.report.sections import Answered, Run
-from nlgauge.report.sections.agreeing import ceiling_of, product, told
+from nlgauge.report.sections.agreeing import ceiling_of, product, untested
 from nlgauge.report.sections.words import interval, missing, some, two
 from nlgauge.table import Table
 
@@ -50,30 +50,41 @@ def _people(run: Run, people: Answered) -> Iterator[str]:
 def _best(run: Run, real: Answered, agrees: Answered) -> Iterator[str]:
     for part in real.found.parts[:MOST]:
         table = next(t for t in part.tables if t.kind == "ranking")
-        yield f"best for {part.about or 'people'} ({table.rows[0]['measure']}): {_ranked(table, told(run, table))}"
+        about, measure = part.about or "people", table.rows[0]["measure"]
+        if untested(table):
+            lead = f"; on these outputs {_first(table)} leads" if _first(table) else ""
+            yield f"{about}: too few data to say which metric is best ({untested(table)}){lead}"
+        else:
+            yield f"best for {about} ({measure}): {_ranked(table)}"
     if real.missing:
         for part in agrees.found.parts[:MOST]:
             yield f"{part.about}: {part.answer}"
 
 
-def _ranked(table: Table, can_tell: bool) -> str:
+def _ranked(table: Table) -> str:
+    """The first metric, and whether the tests support that it is the best."""
     rows = [r for r in table if not missing(r["value"])]
     if not rows:
         return "no metric has a value"
-    first = [r for r in rows if r["rank"] == 1]
     best = f"{rows[0]['metric']} {interval(rows[0])}"
     if len(rows) == 1:
         return best
-    if not can_tell:
-        best += ", too few draws to tell whether it is better"
-    elif len(first) > 1:
-        others = [f"{r['metric']} {two(r['value'])}" for r in first[1:]]
-        best += f", not clearly better than {some(others, 2)}"
-        if not missing(first[0].get("p to next")):
-            best += f" (p to next {two(first[0]['p to next'])})"
-    else:
+    others = [f"{r['metric']} {two(r['value'])}" for r in rows[1:] if r["may be best"]]
+    if rows[0]["clearly best"]:
         best += ", clearly the best"
-    return f"{best}; last {rows[-1]['metric']} {two(rows[-1]['value'])}"
+    else:
+        best += f", but {some(others, 2)} may be as good"
+    about = " (about these systems only)" if _these_only(table) else ""
+    return f"{best}{about}; last {rows[-1]['metric']} {two(rows[-1]['value'])}"
+
+
+def _first(table: Table) -> str:
+    row = next((r for r in table if not missing(r["value"])), None)
+    return "" if row is None else f"{row['metric']} {two(row['value'])}"
+
+
+def _these_only(table: Table) -> bool:
+    return any("cannot speak of other systems" in note for note in table.notes)
 
 
 def _trust(trust: Answered) -> Iterator[str]:

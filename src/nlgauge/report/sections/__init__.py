@@ -30,7 +30,6 @@ Ask = tuple[str, dict[str, Any]]  # an analysis and its options
 TURN = 0.0005  # seconds until a busy thread lets another one in; kernels come back often and for a moment
 GATE = "input/kendall"
 FULL, QUICK = 1000, 200  # draws
-LEVEL = 0.05
 MOST_WORK = 4e9  # metrics or pairs × outputs × draws: some twenty to sixty seconds an aspect
 
 
@@ -80,12 +79,6 @@ class Run:
         return QUICK if self.quick or many else FULL
 
     @property
-    def pair_draws(self) -> int:
-        """Draws of the tests of all pairs: Holm's correction multiplies the smallest p, 1 / (draws + 1), by their number."""
-        wanted = max(self.draws, round((1.25 if self.quick else 2) * self.pairs / LEVEL))
-        return self.within(wanted, self.pairs, QUICK)
-
-    @property
     def metrics(self) -> int:
         return len(self.source.metrics or self.data.metrics)
 
@@ -102,15 +95,6 @@ class Run:
                 "Fewer metrics (`--metrics`) get more draws."
             )
         return made
-
-    @property
-    def correction(self) -> str:
-        """Holm's, unless these draws are so few that it could find nothing among so many pairs."""
-        return "holm" if self.can_tell(self.metrics) else "bh"
-
-    def can_tell(self, metrics: int) -> bool:
-        """Whether any difference could survive Holm's correction with so many metrics and these draws."""
-        return metrics * (metrics - 1) / 2 / (self.pair_draws + 1) < LEVEL
 
     @property
     def aspects(self) -> list[str]:

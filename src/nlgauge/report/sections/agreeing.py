@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from nlgauge.report.sections import LEVEL, Ask, Found, Part, Run, section
+from nlgauge.report.sections import Ask, Found, Part, Run, section
 from nlgauge.report.sections.words import interval, missing, percent, pick_gate, some, two
 from nlgauge.table import Layout, Row, Table
 
-FIRM, TENTATIVE = 0.8, 0.667  # Krippendorff's customary limits
+FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, and what is next to nothing
 
 
 @section(
@@ -30,10 +29,12 @@ def people(run: Run) -> Found:
 def _alpha_words(row: Row) -> str:
     if missing(row["value"]):
         return f"Agreement cannot be told ({row.get('reason') or 'undefined'})."
-    value = row["value"]
+    low, high = (float("nan") if missing(row.get(end)) else row[end] for end in ("low", "high"))
     words = (
-        "Raters agree well" if value >= FIRM else "Raters agree enough for tentative conclusions" if value >= TENTATIVE
-        else "Raters agree only in part" if value >= 0.33 else "Raters hardly agree"
+        "How well raters agree cannot be told from so few outputs" if missing(low)
+        else "Raters agree well" if low >= FIRM else "Raters agree enough for tentative conclusions" if low >= TENTATIVE
+        else "Raters hardly agree" if high < HARDLY else "Raters agree too little even for tentative conclusions" if high < TENTATIVE
+        else "Whether raters agree enough for conclusions cannot be told"
     )  # fmt: skip
     return f"{words}: {row['coefficient']} {interval(row)}."
 
@@ -107,7 +108,7 @@ def _joined(table: Table, sure: dict[tuple[str, str], Row], shares: dict[str, fl
     notes = [*table.notes]
     method = table.method.replace("metrics sorted by the mean of the columns", f"metrics sorted by {gate}")
     if ends:
-        notes.append("small print: 95% bootstrap interval (its method stands with the intervals).")
+        notes.append("small print: 95% interval (its method stands with the intervals).")
     if known:
         notes.append(
             f"share of ceiling: {product(gate)} as a share of what the raters' own agreement allows."
@@ -150,46 +151,38 @@ def real(run: Run) -> Found:
     parts = []
     for table in run.each(_ranks(run)[0], **_ranks(run)[1]):
         about, tests = run.about(table), pairs.get(run.about(table))
-        answer = rank_words(table, tests) if told(run, table) else too_few(run, len(table))
-        parts.append(Part(about, answer, [table, *([tests] if tests else [])]))
-    if run.correction == "bh":
-        run.left.append(
-            f"Holm's correction over {run.pairs:,} pairs could find nothing with so few draws: here Benjamini and Hochberg's, which limits the share "
-            "of false alarms among the differences found, not the chance of any."
-        )
+        parts.append(Part(about, rank_words(table, tests), [table, *([tests] if tests else [])]))
     return Found(parts)
 
 
-def told(run: Run, table: Table) -> bool:
-    """Whether these draws could tell, or did tell, metrics apart."""
-    return run.can_tell(len(table)) or len({row["rank"] for row in table}) > 1
-
-
-def too_few(run: Run, metrics: int) -> str:
-    pairs = metrics * (metrics - 1) // 2
-    return (
-        f"It cannot be told here: with {run.pair_draws:,} draws no difference can survive Holm's correction over {pairs:,} pairs. Compare fewer metrics "
-        f"(--metrics), or take the time: `nlgauge meta FILE --analysis ranking --set draws={round(2 * pairs / LEVEL)}`."
-    )
-
-
 def rank_words(table: Table, tests: Table | None = None) -> str:
+    """What the tests support: the best one, those that may be as good, or that nothing can be told."""
     rows = [r for r in table if not missing(r["value"])]
     if len(rows) < 2:
         return "There is nothing to compare: fewer than two metrics have a value."
-    first = [r["metric"] for r in rows if r["rank"] == 1]
-    steps = len({r["rank"] for r in rows})
-    if len(first) == 1:
-        head = f"Yes at the top: {first[0]} is significantly better than every other metric."
-    elif len(first) == len(rows):
-        head = f"No: none of the {len(rows)} metrics is significantly better than the others of the first rank; all may be the best."
+    if untested(table):
+        return f"It cannot be told here: {untested(table)}."
+    others = [r["metric"] for r in rows[1:] if r["may be best"]]
+    if rows[0]["clearly best"]:
+        head = f"Yes at the top: {rows[0]['metric']} is significantly better than each of the {len(rows) - 1} other metrics."
+    elif len(others) == len(rows) - 1:
+        head = f"Not at the top: {rows[0]['metric']} leads, but each of the other {len(others)} metrics may be as good."
     else:
-        head = f"Not at the top: {first[0]} is not clearly better than {some(first[1:])}; any of these {len(first)} may be the best."
+        head = f"Not at the top: {rows[0]['metric']} leads, but {some(others)} may be as good."
     found = ""
     if tests is not None:
-        sure = sum(bool(r["significant"]) for r in tests)
-        found = f" {sure} of {len(tests)} pairs differ significantly; there {'is one step' if steps == 1 else f'are {steps} steps'}."
+        steps, sure = len({r["rank"] for r in rows}), sum(bool(r["significant"]) for r in tests)
+        found = f" {sure} of {len(tests)} pairs differ significantly (Holm's correction over all pairs); there {'is one step' if steps == 1 else f'are {steps} steps'}."
     return head + found
+
+
+def untested(table: Table) -> str:
+    """Why no pair of metrics could be tested; empty where one could."""
+    rows = [r for r in table if not missing(r["value"])]
+    if any(not missing(r.get("p to next")) for r in rows[:-1]) or len(rows) < 2:
+        return ""
+    found = next((n for n in table.notes if "could not be tested" in n), "")
+    return found[found.find("(") + 1 : found.rfind(")")] or "no test is defined"
 
 
 def _splits(run: Run) -> int:
@@ -197,20 +190,16 @@ def _splits(run: Run) -> int:
 
 
 def _ranks(run: Run) -> Ask:
-    return "ranking", {**_tests(run), "resamples": run.draws}
+    return "ranking", {"measure": run.gate}
 
 
 def _pairs(run: Run) -> list[Ask]:
     """The same tests pair by pair, which are not made again."""
-    return [] if run.quick else [("significance", _tests(run))]
-
-
-def _tests(run: Run) -> dict[str, Any]:
-    return {"measure": run.gate, "draws": run.pair_draws, "screen": run.draws, "correction": run.correction}
+    return [] if run.quick else [("significance", {"measure": run.gate})]
 
 
 def _spread(run: Run) -> Ask:
-    return "intervals", {"measures": _sure(run), "draws": run.draws}
+    return "intervals", {"measures": _sure(run)}
 
 
 def _sure(run: Run) -> list[str] | None:
