@@ -55,7 +55,7 @@ FEW: dict[str, dict[str, Any]] = {
     "stability": {"draws": 60, "trials": 40},
     "system-discrimination": {"draws": 40},
     "system-means": {"test": "permutation", "draws": 60},
-    "uses": {"draws": 60},
+    "uses": {},
 }  # fmt: skip
 
 

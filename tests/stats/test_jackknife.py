@@ -47,7 +47,7 @@ def by_hand(x: np.ndarray, z: np.ndarray, measure: str) -> tuple[float, float]:
         return float(np.arctanh(evaluate(a[None], b, [m]).value[0, 0]))
 
     n, inputs = z.shape
-    without_system = variance([of(np.delete(x, i, 0), np.delete(z, i, 0)) for i in range(n)]) * n / (n - 1)
+    without_system = variance([of(np.delete(x, i, 0), np.delete(z, i, 0)) for i in range(n)]) * n / (n - 0.5)
     without_input = variance([of(np.delete(x, j, 1), np.delete(z, j, 1)) for j in range(inputs)])
     sets = output_sets(z)
     without_set = variance([of(x, np.where(sets == s, np.nan, z)) for s in range(sets.max() + 1)])

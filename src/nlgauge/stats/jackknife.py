@@ -80,8 +80,8 @@ class LeftOut:
         if self.systems is None:
             return Spread(inputs, m - 1)
         systems, n = _delete_one(self.systems)
-        # Few systems: the sum of squares itself, without (n - 1) / n, keeps what it promises (bench/coverage.py).
-        systems = systems * n / np.maximum(n - 1, 1)
+        # Few systems spread a little less than many would: this much more keeps the promise (bench/coverage.py).
+        systems = systems * n / (n - 0.5)
         outputs = np.nan_to_num(_delete_one(self.outputs)[0]) if self.outputs is not None else 0.0
         own = np.maximum(inputs - outputs, 0.0)
         variance = np.maximum(systems + own, inputs)
@@ -169,6 +169,11 @@ def intervals(
             end = perfect(systems if unit == "both" else inputs, level)
             low[k, j], high[k, j] = (end, 1.0) if value > 0 else (-1.0, -end)
         reason[k, j] = too_few(systems, inputs, unit, measure.grouping)
+        if unit == "inputs" and measure.grouping == "system" and measure.coefficient != "pearson":
+            reason[k, j] = (
+                reason[k, j]
+                or "ranks of a few systems that stay the same take too few values for an interval"
+            )
         if reason[k, j] is None and np.isfinite(value) and not np.isfinite(low[k, j]):
             reason[k, j] = "too many of the values without one system or input are undefined"
         if reason[k, j] is not None:
