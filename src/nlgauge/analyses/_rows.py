@@ -14,7 +14,7 @@ from nlgauge.data.panel import Aggregate, Array, Panel
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.bins import Bins, Levels, Scale, quality_levels
 from nlgauge.stats.ks import ks_permutation
-from nlgauge.stats.ties import snap
+from nlgauge.stats.ties import largest, snap
 
 Unit = Literal["rater", "output"]
 Scales = Scale | Mapping[str, Scale] | None
@@ -88,7 +88,10 @@ class Rows:
         company = known & (n > 1)
         if not company.any():
             return None
-        return snap(np.where(company, (total - np.nan_to_num(values)) / np.maximum(n - 1, 1), np.nan))
+        size = _largest(values, self.cell, self.scores.shape[1])[self.cell]
+        return snap(
+            np.where(company, (total - np.nan_to_num(values)) / np.maximum(n - 1, 1), np.nan), scale=size
+        )
 
     def system_means(self) -> dict[str, Array]:
         """Mean rating of every system on every aspect, ties kept."""
@@ -171,11 +174,18 @@ def _mean_of(parts: list[Array]) -> Array:
     there = ~np.isnan(stacked).all(axis=0)
     mean = np.full(there.shape, np.nan)
     mean[there] = np.nanmean(stacked[:, there], axis=0)
-    return snap(mean)
+    return snap(mean, scale=largest(stacked, axis=0))
 
 
 def _means(values: Array, system: NDArray[np.int64], systems: int) -> Array:
     known = ~np.isnan(values)
     n = np.bincount(system[known], minlength=systems)
     total = np.bincount(system[known], weights=values[known], minlength=systems)
-    return snap(np.where(n > 0, total / np.maximum(n, 1), np.nan))
+    return snap(np.where(n > 0, total / np.maximum(n, 1), np.nan), scale=_largest(values, system, systems))
+
+
+def _largest(values: Array, group: NDArray[np.int64], groups: int) -> Array:
+    """The size of the largest value of each group: rounding errors of its mean are relative to that."""
+    size = np.zeros(groups)
+    np.maximum.at(size, group, np.nan_to_num(np.abs(values)))
+    return size

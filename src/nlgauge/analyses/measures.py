@@ -104,7 +104,7 @@ def rank_agreement(values: Array, column: Array) -> Array:
 
 def _values(metrics: Array, human: Array, measures: Sequence[Measure]) -> Array:
     """K metrics × L measures; correlations that differ by rounding only are tied."""
-    return np.asarray(snap(evaluate(metrics, human, measures).value, axis=0))
+    return np.asarray(snap(evaluate(metrics, human, measures).value, axis=0, scale=1.0))
 
 
 def _add_scales(

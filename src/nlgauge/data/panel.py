@@ -13,7 +13,7 @@ from nlgauge import registry
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.canonical import canonical_order, rater_order
-from nlgauge.stats.ties import snap
+from nlgauge.stats.ties import largest, snap
 
 if TYPE_CHECKING:
     from nlgauge.table import Table
@@ -260,4 +260,4 @@ def _combine(cube: Array, aggregate: Aggregate) -> Array:
     function = np.nanmean if aggregate == "mean" else np.nanmedian
     combined[there] = function(cube[:, there], axis=0)
     # Means of equal ratings may differ in the last bit; ties between people's judgements must survive.
-    return snap(combined)
+    return snap(combined, scale=largest(cube, axis=0))

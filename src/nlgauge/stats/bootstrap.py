@@ -17,7 +17,7 @@ from nlgauge.stats.intervals import Interval, bca_interval, percentile_interval
 from nlgauge.stats.layout import Floats
 from nlgauge.stats.measure import evaluate
 from nlgauge.stats.profiles import Alternative, Profile, apply_missing, profile_of
-from nlgauge.stats.ties import snap
+from nlgauge.stats.ties import largest, snap
 from nlgauge.stats.weighted import weighted
 
 Unit = Literal["inputs", "systems", "both", "raters"]
@@ -156,7 +156,7 @@ def _mean_rating(ratings: Floats, times: Floats) -> Floats:
     there = np.isfinite(ratings)
     n = np.tensordot(times, there.astype(np.float64), 1)
     total = np.tensordot(times, np.where(there, ratings, 0.0), 1)
-    return snap(np.where(n > 0, total / np.maximum(n, 1), np.nan))
+    return snap(np.where(n > 0, total / np.maximum(n, 1), np.nan), scale=largest(ratings, axis=0))
 
 
 def _raters(

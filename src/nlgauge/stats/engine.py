@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,13 +14,12 @@ from nlgauge.errors import DataError
 from nlgauge.stats.draws import STRIP, Masks, Weights, joined
 from nlgauge.stats.layout import GROUPED, Bools, Floats, Ints, Layout, layout, sorted_cells
 from nlgauge.stats.measure import Measure
-from nlgauge.stats.ties import snap
+from nlgauge.stats.ties import NEAR, largest, snap
 
 J = TypeVar("J")
 R = TypeVar("R")
 Progress = Callable[[int, int], None]  # (done, of all)
 LEAST = {"global": 3, "input": 2, "item": 2}  # points a group needs, as in measure.evaluate
-NEAR = 1e-12  # values closer than this part of the largest are one value, rounded differently (see ties.snap)
 
 
 class Slots(NamedTuple):
@@ -124,26 +123,17 @@ def arrays(metrics: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats]:
         )
     for values in (*x, z):
         values[~np.isfinite(values)] = np.nan
-        largest = _largest(values[~np.isnan(values)])
-        if largest > 1e100 or 0 < largest < 1e-100:  # squares would overflow; a power of two changes no digit
-            values[:] = np.ldexp(values, -int(np.frexp(largest)[1]))
+        size = float(largest(values, axis=(0, 1)))
+        if (
+            size > 1e300
+        ):  # sums would overflow; a power of two changes no digit (except of scores below 1e-288)
+            values[:] = np.ldexp(values, -64)
     return x, z
 
 
-def table(x: Floats, z: Floats, want: Wanted, *, snapped: bool = False) -> Table:
-    """Sort every metric once; all draws share the result.
-
-    `snapped` is for swapping: metrics are standardised after they are sorted, which makes 1e-20 and 2e-20 beside 10 equal.
-    Such scores must be tied before, or a run of ties is not in the order of the human scores. The distance is four times
-    that of the kernels' ties because |x − mean| may be twice the largest |x|.
-    """
+def table(x: Floats, z: Floats, want: Wanted) -> Table:
+    """Sort every metric once; all draws share the result."""
     _, n, m = x.shape
-    if snapped:
-        x = (
-            np.stack([snap(row, scale=np.array([4 * _largest(row[~np.isnan(row)])])) for row in x])
-            if len(x)
-            else x
-        )
     flat = z.reshape(-1)
     plans = {g: layout(g, n, m) for g in GROUPED if g in want.fast}
     metrics = tuple(
@@ -165,29 +155,30 @@ def swap_pair(
     constant_is_zero: bool = False,
 ) -> Floats:
     """Both correlations of a metric pair in every draw: 2 × measures × (1 + draws), unswapped data first."""
-    from nlgauge.stats.kernels_pool import human_side, pool_two
+    from nlgauge.stats.kernels_pool import Scales, human_side, pool_two
     from nlgauge.stats.kernels_swap import swap_groups
     from nlgauge.stats.kernels_system import swap_systems
 
     valid = data.shared(*pair)
     first, second = (data.metrics[k] for k in pair)
-    x1, x2 = (on_one_scale(m.x, valid, standardise) for m in (first, second))
-    size_x, size_z = _largest(np.stack([x1, x2])[:, valid]), _largest(data.z[valid])
+    x1, x2 = (np.where(valid, m.x, 0.0) for m in (first, second))
+    scales = Scales(*scale_of(x1, valid, standardise), *scale_of(x2, valid, standardise))
     total = np.zeros((2, len(want), len(masks.rows), STRIP))
     count, groups = np.zeros_like(total), np.ones(len(want))
     for grouping, slots in want.fast.items():
         if grouping == "system":
-            near_x, near_z = NEAR * size_x, NEAR * size_z
+            near1, near2 = (rounding(x, valid, data.systems) for x in (x1, x2))
+            human = people_means(data.z, valid, data.systems)
             swap_systems(
-                data.systems, x1, x2, data.z, valid, near_x, near_z, masks, slots, total, count
+                data.systems, x1, x2, human, scales, valid, near1, near2, masks, slots, total, count
             )  # fmt: skip
             continue
         plan, orders = data.plans[grouping], (first.orders[grouping], second.orders[grouping])
         side = human_side(plan, data.orders[grouping], data.z, valid)
-        pool = pool_two(plan, orders, (x1, x2), side, valid, near * size_x)
+        pool = pool_two(plan, orders, (x1, x2), scales, side, valid, near)
         least = LEAST[grouping]
         swap_groups(
-            plan.cells, plan.size, least, side, pool, x1, x2, data.z, valid, masks, slots, total, count
+            plan.cells, plan.size, least, side, pool, x1, x2, data.z, scales, valid, masks, slots, total, count
         )  # fmt: skip
         groups[slots.used()] = max(1, int((side.n >= least).sum()))
     if constant_is_zero:
@@ -218,7 +209,7 @@ def weigh_metric(data: Table, k: int, weights: Weights, want: Wanted) -> Floats:
     }
     for grouping, slots in want.fast.items():
         if grouping == "system":
-            near_x, near_z = NEAR * _largest(x[valid]), NEAR * _largest(data.z[valid])
+            near_x, near_z = (rounding(v, valid, data.systems) for v in (x, data.z))
             weigh_systems(
                 data.systems, x, data.z, valid, near_x, near_z, systems, inputs, slots, total, count
             )  # fmt: skip
@@ -232,23 +223,38 @@ def weigh_metric(data: Table, k: int, weights: Weights, want: Wanted) -> Floats:
     return joined(_mean(total, count), weights.draws)
 
 
-def on_one_scale(x: Floats, valid: Bools, standardise: bool = True) -> Floats:
-    """(x − mean) / sd over the cells in use; a constant metric is only centred. Unused cells become 0."""
-    kept = np.where(valid, x, np.nan)
-    if standardise and valid.any():
-        sd = np.nanstd(kept)
-        kept = (kept - np.nanmean(kept)) / (sd if sd > 0 else 1.0)
-    return np.where(valid, kept, 0.0)
+def scale_of(x: Floats, valid: Bools, standardise: bool = True) -> tuple[float, float]:
+    """Mean and 1 / sd over the cells in use, for (x − mean) · unit; a constant metric is only centred."""
+    used = x[valid]
+    size = float(largest(used, axis=0))
+    if not standardise or size == 0.0:
+        return 0.0, 1.0
+    power = int(np.frexp(size)[1])  # of numbers about 1 no square overflows or vanishes
+    used = np.ldexp(used, -power)
+    sd = float(used.std())
+    return float(np.ldexp(used.mean(), power)), float(np.ldexp(1.0 / sd, -power)) if sd > 0 else 1.0
+
+
+def rounding(x: Floats, valid: Bools, systems: int) -> Floats:
+    """How far two means of each system may lie apart by rounding: relative to the largest score that it adds up."""
+    return NEAR * largest(_by_system(np.where(valid, x, 0.0), systems), axis=1)
+
+
+def people_means(z: Floats, valid: Bools, systems: int) -> Floats:
+    """People's mean of every system over the cells in use, equal ones made equal; 0 where there is no cell."""
+    kept, n = _by_system(np.where(valid, z, 0.0), systems), _by_system(valid, systems).sum(axis=1)
+    means = np.where(n > 0, kept.sum(axis=1) / np.maximum(n, 1), np.nan)
+    return np.nan_to_num(snap(means, scale=largest(kept, axis=1)))
+
+
+def _by_system(flat: NDArray[Any], systems: int) -> NDArray[Any]:
+    return flat.reshape(systems, len(flat) // max(systems, 1))
 
 
 def _mean(total: Floats, count: Floats) -> Floats:
     out = np.full_like(total, np.nan)
     np.divide(total, count, out=out, where=count > 0)
     return out
-
-
-def _largest(values: Floats) -> float:
-    return float(np.abs(values).max(initial=0.0))
 
 
 def run_all(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from nlgauge.stats.ties import snap
+from nlgauge.stats.ties import largest, snap
 
 if TYPE_CHECKING:
     from nlgauge.stats.calibration import Calibration
@@ -84,11 +84,12 @@ def _system_means(metrics: Floats, human: Floats) -> Groups:
 
 
 def _mean(values: Floats, there: NDArray[np.bool_], count: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Means per system, and for each table the size of the largest value that went into them."""
+    """Means per system, and the size of the largest value that went into each."""
     kept = values if there.all() else np.where(there, values, 0.0)
-    size = np.maximum(kept.max(axis=(1, 2), initial=0.0), -kept.min(axis=(1, 2), initial=0.0))
-    # sums of values near the largest float would overflow; a power of two changes no digit
-    scale = 2.0**-64 if size.max(initial=0.0) > 1e280 else 1.0
+    size = largest(kept, axis=2)
+    # sums of values near the largest float would overflow; a power of two changes no digit (of the largest: each table
+    # has a scale of its own, or a tiny metric beside a huge one would lose its digits)
+    scale = np.where(size.max(axis=1, initial=0.0, keepdims=True) > 1e280, 2.0**-64, 1.0)
     with np.errstate(invalid="ignore"):
-        mean: Floats = (kept if scale == 1.0 else kept * scale).sum(axis=2) / count / scale
+        mean: Floats = (kept * scale[:, :, None] if (scale < 1.0).any() else kept).sum(axis=2) / count / scale
     return mean, size

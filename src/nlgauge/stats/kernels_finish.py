@@ -13,6 +13,10 @@ from numba import njit
 
 STRIP = 128  # draws handled together, one SIMD lane each: long enough for SIMD, short enough to stay in cache
 
+CANCELLED = (
+    1e-6  # a sum of squares so small beside what it was made from has lost digits: it is made again, slowly
+)
+
 #             C   D  T_h T_m T_hm
 _ALL = (1, 1, 1, 1, 1)
 _TOLD = (1, 1, 0, 1, 0)
@@ -27,6 +31,17 @@ _FORMS = {
 }
 FORMS = {name: np.array(form, np.float64) for name, form in _FORMS.items()}
 FAST = ("pearson", "spearman", *FORMS)  # what the resampling kernels know; the rest goes through `evaluate`
+
+
+@njit(cache=True, nogil=True)
+def lift(size: Any) -> Any:
+    """A power of two that brings numbers of this size to about 1 where their squares would vanish or overflow, else 1.
+
+    A correlation does not change, as long as a whole vector is multiplied; a power of two changes no digit.
+    """
+    if size == 0.0 or 1e-100 < size < 1e100:
+        return 1.0
+    return 2.0 ** min(1000.0, -np.floor(np.log2(size)))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from nlgauge.stats.kernels_finish import STRIP
+from nlgauge.stats.kernels_finish import STRIP, lift
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -30,10 +30,15 @@ def _pearson(members: Any, x: Any, z: Any, valid: Any, n: Any, known: Any) -> An
             ax += x[cell]
             az += z[cell]
     ax, az = ax / n, az / n
+    size_x, size_z = 0.0, 0.0
+    for cell in members:
+        if valid[cell]:
+            size_x, size_z = max(size_x, abs(x[cell] - ax)), max(size_z, abs(z[cell] - az))
+    lift_x, lift_z = lift(size_x), lift(size_z)
     xz, xx, zz, sx, sz = 0.0, 0.0, 0.0, 0.0, 0.0
     for cell in members:
         if valid[cell]:
-            u, v = x[cell] - ax, z[cell] - az
+            u, v = (x[cell] - ax) * lift_x, (z[cell] - az) * lift_z
             xz += u * v
             xx += u * u
             zz += v * v

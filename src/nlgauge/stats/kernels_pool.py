@@ -42,6 +42,17 @@ class Pool(NamedTuple):
     whole: Bools
 
 
+class Scales(NamedTuple):
+    """How two metrics come on one scale: (x − mean) · unit. Kernels get the scores as they are and these numbers,
+    because a standardised table has lost what is small beside the mean.
+    """
+
+    mean1: float
+    unit1: float
+    mean2: float
+    unit2: float
+
+
 def human_side(plan: Layout, order: Ints, z: Floats, valid: Bools) -> Side:
     g, n = plan.groups, len(z)
     side = Side(
@@ -58,33 +69,38 @@ def human_side(plan: Layout, order: Ints, z: Floats, valid: Bools) -> Side:
 
 def pool_one(plan: Layout, order: Ints, x: Floats, side: Side, valid: Bools) -> Pool:
     """One metric alone, for weights (bootstrap, halves, leave-one-out)."""
-    return _pooled(plan, (order, order[:0]), (x, x), side, valid, 0.0)
+    return _pooled(plan, (order, order[:0]), (x, x), Scales(0.0, 1.0, 0.0, 1.0), side, valid, 0.0)
 
 
 def pool_two(
     plan: Layout,
     orders: tuple[Ints, Ints],
     x: tuple[Floats, Floats],
+    scales: Scales,
     side: Side,
     valid: Bools,
-    tolerance: float,
+    near: float,
 ) -> Pool:
-    """Two metrics in one order; values of one tie with values of the other that lie within `tolerance`."""
-    return _pooled(plan, orders, x, side, valid, tolerance)
+    """Two metrics in one order. Inside a metric only equal scores are tied: standardising must not make equal what is
+    not (1e-80 and 2e-80 beside .5). Between metrics a standardised score ties with one that lies within `near` of its
+    size.
+    """
+    return _pooled(plan, orders, x, scales, side, valid, near)
 
 
 def _pooled(
     plan: Layout,
     orders: tuple[Ints, Ints],
     x: tuple[Floats, Floats],
+    scales: Scales,
     side: Side,
     valid: Bools,
-    tolerance: float,
+    near: float,
 ) -> Pool:
     cell, source, below, end = np.zeros((4, len(orders[0]) + len(orders[1])), np.int32)
     start, whole = np.zeros(plan.groups + 1, np.int32), np.zeros(plan.groups, np.bool_)
     pool = Pool(start, cell, source, below, end, whole)
-    _merge(*orders, plan.size, *x, side, valid, tolerance, len(orders[1]) > 0, pool)
+    _merge(*orders, plan.size, *x, scales, side, valid, near, len(orders[1]) > 0, pool)
     return pool
 
 
@@ -131,8 +147,20 @@ def _run_end(cells: Any, x: Any, start: Any, n: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def _merge(
-    o1: Any, o2: Any, size: Any, x1: Any, x2: Any, side: Any, valid: Any, tolerance: Any, two: Any, pool: Any
+    o1: Any,
+    o2: Any,
+    size: Any,
+    x1: Any,
+    x2: Any,
+    scales: Any,
+    side: Any,
+    valid: Any,
+    near: Any,
+    two: Any,
+    pool: Any,
 ) -> None:
+    # the size of what standardising adds: its rounding errors are relative to that
+    shift = abs(scales.mean1) * scales.unit1 + abs(scales.mean2) * scales.unit2
     first, second = np.empty(size, np.int32), np.empty(size, np.int32)
     tree = np.empty(size + 2, np.int32)
     seen = np.full(len(x1), -1, np.int32)
@@ -144,8 +172,12 @@ def _merge(
         tree[: levels + 1] = 0
         a, b = 0, 0
         while a < n or b < m:
-            take1 = b >= m or (a < n and x1[first[a]] - x2[second[b]] <= tolerance)
-            take2 = a >= n or (b < m and x2[second[b]] - x1[first[a]] <= tolerance)
+            take1, take2 = b >= m, a >= n
+            if a < n and b < m:
+                v1 = (x1[first[a]] - scales.mean1) * scales.unit1
+                v2 = (x2[second[b]] - scales.mean2) * scales.unit2
+                tolerance = near * (abs(v1) + abs(v2) + shift)
+                take1, take2 = v1 - v2 <= tolerance, v2 - v1 <= tolerance
             a_end = _run_end(first, x1, a, n) if take1 else a
             b_end = _run_end(second, x2, b, m) if take2 else b
             begin = e

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from nlgauge.stats.kernels_finish import STRIP, cosine, pair_family
+from nlgauge.stats.kernels_finish import CANCELLED, STRIP, cosine, lift, pair_family
 
 CONCORDANT, TIED, BOTH, PRODUCT, CUBES = 0, 2, 4, 6, 8  # rows of the integer results, each for two metrics
 
@@ -156,12 +156,15 @@ def _walk(
 
 @njit(cache=True, nogil=True)
 def _sums(
-    cells: Any, x1: Any, x2: Any, z: Any, valid: Any, masks: Any, s: Any, mask: Any, sums: Any, fixed: Any
-) -> None:
-    """Pearson needs only sums of masked cells: Σ m·d, Σ m·x1·d, Σ m·x2·d, Σ m·z·d with d = x2 − x1.
+    cells: Any, x1: Any, x2: Any, z: Any, scales: Any, valid: Any, masks: Any, s: Any,
+    mask: Any, swapped: Any, sums: Any, fixed: Any,
+) -> None:  # fmt: skip
+    """Pearson needs only sums of masked cells: Σ m·d, Σ m·x1·d, Σ m·x2·d, Σ m·z·d with d = x2 − x1, standardised.
 
     Each metric is centred by its own mean in the group, so the sums of the unswapped data lose no digits.
-    `fixed` gets n, mean difference, both sums of squares, both cross products and people's sum of squares.
+    `fixed` gets n, mean difference, both sums of squares and cross products (of the scores as they are, lifted), people's
+    sum of squares, the factors that standardise those, people's `lift`, and the three means; `swapped` the number of
+    swapped cells.
     """
     n, a1, a2, az = 0.0, 0.0, 0.0, 0.0
     for cell in cells:
@@ -171,23 +174,40 @@ def _sums(
             a2 += x2[cell]
             az += z[cell]
     a1, a2, az = a1 / n, a2 / n, az / n
+    size1, size2, size_z = 0.0, 0.0, 0.0
+    rest1, rest2, rest_z = 0.0, 0.0, 0.0  # centred twice, as `evaluate` does: a mean is rounded too
+    for cell in cells:
+        if valid[cell]:
+            u1, u2, v = x1[cell] - a1, x2[cell] - a2, z[cell] - az
+            size1, size2, size_z = max(size1, abs(u1)), max(size2, abs(u2)), max(size_z, abs(v))
+            rest1, rest2, rest_z = rest1 + u1 / n, rest2 + u2 / n, rest_z + v / n
+    unit1, unit2 = scales.unit1, scales.unit2
+    lift1, lift2, lift_z = lift(size1), lift(size2), lift(size_z)
+    shift = (a2 - scales.mean2) * unit2 - (a1 - scales.mean1) * unit1
     fixed[:] = 0.0
-    fixed[0], fixed[1] = n, a2 - a1
+    fixed[0], fixed[1], fixed[7], fixed[8], fixed[9] = n, shift, unit1 / lift1, unit2 / lift2, lift_z
+    fixed[10], fixed[11], fixed[12] = a1, a2, az
     sums[:] = 0.0
+    swapped[:] = 0
     p, p1, p2, pz = sums[0], sums[1], sums[2], sums[3]
     for cell in cells:
         if not valid[cell]:
             continue
-        u1, u2, v, d = x1[cell] - a1, x2[cell] - a2, z[cell] - az, x2[cell] - x1[cell]
+        u1, u2 = (x1[cell] - a1 - rest1) * lift1, (x2[cell] - a2 - rest2) * lift2
+        v = (z[cell] - az - rest_z) * lift_z
         fixed[2] += u1 * u1
         fixed[3] += u2 * u2
         fixed[4] += u1 * v
         fixed[5] += u2 * v
         fixed[6] += v * v
+        u1, u2 = u1 * fixed[7], u2 * fixed[8]
+        d = u2 - u1 + shift
         u1, u2, v = u1 * d, u2 * d, v * d
         r, c = masks.rows[s, masks.row[cell]], masks.cols[s, masks.col[cell]]
         for t in range(STRIP):
-            mask[t] = np.float64(r[t] ^ c[t])
+            bit = r[t] ^ c[t]
+            swapped[t] += bit
+            mask[t] = np.float64(bit)
         for t in range(STRIP):
             p[t] += mask[t] * d
             p1[t] += mask[t] * u1
@@ -196,21 +216,61 @@ def _sums(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _moments(sums: Any, fixed: Any) -> None:
-    """Turn the sums into the two sums of squares (rows 0, 1) and the two cross products (rows 2, 3)."""
+def _moments(swapped: Any, sums: Any, fixed: Any) -> Any:
+    """Turn the sums into the two sums of squares (rows 0, 1) and the two cross products (rows 2, 3).
+
+    Where all cells of the group are swapped, or none, they are those of one metric alone: adding and taking away the
+    other one would leave its rounding errors. True if the digits of some draw cancel out all the same.
+    """
     n, shift, q1, q2, h1, h2 = fixed[0], fixed[1], fixed[2], fixed[3], fixed[4], fixed[5]
+    m1, m2 = q1 * fixed[7] * fixed[7], q2 * fixed[8] * fixed[8]
+    g1, g2 = h1 * fixed[7], h2 * fixed[8]
+    small = CANCELLED * (m1 + m2 + n * shift * shift)
+    lost = 0
     for t in range(STRIP):
         p, p1, p2, pz = sums[0, t], sums[1, t], sums[2, t], sums[3, t]
         squares = p2 - p1 + shift * p - p * p / n
-        sums[0, t] = q1 + 2.0 * p1 + squares
-        sums[1, t] = q2 - 2.0 * p2 + squares
-        sums[2, t] = h1 + pz
-        sums[3, t] = h2 - pz
+        none, every = swapped[t] == 0, float(swapped[t]) == n
+        sums[0, t] = q1 if none else q2 if every else m1 + 2.0 * p1 + squares
+        sums[1, t] = q2 if none else q1 if every else m2 - 2.0 * p2 + squares
+        sums[2, t] = h1 if none else h2 if every else g1 + pz
+        sums[3, t] = h2 if none else h1 if every else g2 - pz
+        lost |= (not none) & (not every) & ((sums[0, t] < small) | (sums[1, t] < small))
+    return lost != 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _moments_again(
+    cells: Any, x1: Any, x2: Any, z: Any, scales: Any, valid: Any, masks: Any, s: Any,
+    swapped: Any, sums: Any, fixed: Any,
+) -> None:  # fmt: skip
+    """Draws whose digits cancel out (one large score was swapped away from small ones), value by value."""
+    n, shift, lift_z, a1, a2, az = fixed[0], fixed[1], fixed[9], fixed[10], fixed[11], fixed[12]
+    unit1, unit2 = scales.unit1, scales.unit2
+    m1, m2 = fixed[2] * fixed[7] * fixed[7], fixed[3] * fixed[8] * fixed[8]
+    small = CANCELLED * (m1 + m2 + n * shift * shift)
+    for t in range(STRIP):
+        for m in range(2):
+            if swapped[t] == 0 or float(swapped[t]) == n or sums[m, t] >= small:
+                continue
+            mean, squares, product = 0.0, 0.0, 0.0
+            for turn in range(2):
+                for cell in cells:
+                    if not valid[cell]:
+                        continue
+                    bit = masks.rows[s, masks.row[cell], t] ^ masks.cols[s, masks.col[cell], t]
+                    u = (x1[cell] - a1) * unit1 if bit == m else (x2[cell] - a2) * unit2 + shift
+                    if turn == 0:
+                        mean += u / n
+                    else:
+                        squares += (u - mean) * (u - mean)
+                        product += (u - mean) * ((z[cell] - az) * lift_z)
+            sums[m, t], sums[2 + m, t] = squares, product
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def swap_groups(
-    cells: Any, size: Any, least: Any, side: Any, pool: Any, x1: Any, x2: Any, z: Any, valid: Any,
+    cells: Any, size: Any, least: Any, side: Any, pool: Any, x1: Any, x2: Any, z: Any, scales: Any, valid: Any,
     masks: Any, slots: Any, total: Any, count: Any,
 ) -> None:  # fmt: skip
     """Add up the coefficients of all groups: total and count are 2 metrics × coefficients × strips × STRIP.
@@ -224,7 +284,7 @@ def swap_groups(
     tree, knots = np.empty((deepest + 1, STRIP), np.int32), np.empty((deepest + 1, STRIP), np.int32)
     knot_level, ints = np.empty(deepest + 1, np.int32), np.empty((3, STRIP), np.int32)
     out, run_ranks, f = np.empty((10, STRIP)), np.empty(STRIP), np.empty((3, STRIP))
-    sums, fixed, ones, known = np.empty((4, STRIP)), np.empty(7), np.ones(STRIP), np.ones(STRIP)
+    sums, fixed, ones, known = np.empty((4, STRIP)), np.empty(13), np.ones(STRIP), np.ones(STRIP)
     pearson, spearman, counts, ranks = (
         slots.pearson,
         slots.spearman,
@@ -239,8 +299,10 @@ def swap_groups(
             if counts or ranks or pool.whole[g]:
                 _walk(g, side, pool, masks, s, counts, ranks, tree, knots, knot_level, ints, run_ranks, out)
             if pearson >= 0:
-                _sums(cells[g * size : (g + 1) * size], x1, x2, z, valid, masks, s, f[0], sums, fixed)
-                _moments(sums, fixed)
+                members = cells[g * size : (g + 1) * size]
+                _sums(members, x1, x2, z, scales, valid, masks, s, f[0], ints[0], sums, fixed)
+                if _moments(ints[0], sums, fixed):
+                    _moments_again(members, x1, x2, z, scales, valid, masks, s, ints[0], sums, fixed)
                 f[1] = fixed[6] if side.levels[g] > 1 else 0.0
                 for m in range(2):
                     known[:] = 1.0

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from nlgauge.stats.kernels_finish import STRIP, cosine, pair_family
+from nlgauge.stats.kernels_finish import CANCELLED, STRIP, cosine, lift, pair_family
 from nlgauge.stats.layout import Floats, Ints
 
 N, TIED_H, CUBES_H, CONCORDANT, TIED, BOTH, PRODUCT, CUBES = range(8)  # rows of the results of a walk
@@ -141,12 +141,17 @@ def _sums(cells: Any, x: Any, z: Any, valid: Any, by: Any, s: Any, n: Any, f: An
             ax += x[cell]
             az += z[cell]
     ax, az = ax / points, az / points
+    size_x, size_z = 0.0, 0.0
+    for cell in cells:
+        if valid[cell]:
+            size_x, size_z = max(size_x, abs(x[cell] - ax)), max(size_z, abs(z[cell] - az))
+    lift_x, lift_z = lift(size_x), lift(size_z)
     f[:] = 0.0
     weight = f[5]
     for cell in cells:
         if not valid[cell]:
             continue
-        u, v = x[cell] - ax, z[cell] - az
+        u, v = (x[cell] - ax) * lift_x, (z[cell] - az) * lift_z
         uv, uu, vv = u * v, u * u, v * v
         _weigh(by.rows[s, by.row[cell]], by.cols[s, by.col[cell]], weight)
         for t in range(STRIP):
@@ -155,10 +160,45 @@ def _sums(cells: Any, x: Any, z: Any, valid: Any, by: Any, s: Any, n: Any, f: An
             f[2, t] += weight[t] * vv
             f[3, t] += weight[t] * u
             f[4, t] += weight[t] * v
+    lost = 0
     for t in range(STRIP):
+        xx, zz = f[1, t], f[2, t]
         f[0, t] -= f[3, t] * f[4, t] / n[t]
         f[1, t] -= f[3, t] * f[3, t] / n[t]
         f[2, t] -= f[4, t] * f[4, t] / n[t]
+        weight[t] = 1.0 if (f[1, t] < CANCELLED * xx) | (f[2, t] < CANCELLED * zz) else 0.0
+        lost |= weight[t] > 0.0
+    if lost:
+        _sums_again(cells, x, z, valid, by, s, n, f)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sums_again(cells: Any, x: Any, z: Any, valid: Any, by: Any, s: Any, n: Any, f: Any) -> None:
+    """Draws whose digits cancel out (the one large score was not drawn), around their own means."""
+    for t in range(STRIP):
+        if f[5, t] == 0.0:
+            continue
+        ax, az, size_x, size_z = 0.0, 0.0, 0.0, 0.0
+        xz, xx, zz, lift_x, lift_z = 0.0, 0.0, 0.0, 1.0, 1.0
+        for turn in range(3):
+            for cell in cells:
+                weight = by.rows[s, by.row[cell], t] * by.cols[s, by.col[cell], t]
+                if not valid[cell] or weight == 0.0:
+                    continue
+                if turn == 0:
+                    ax += weight * x[cell] / n[t]
+                    az += weight * z[cell] / n[t]
+                    continue
+                u, v = x[cell] - ax, z[cell] - az
+                if turn == 1:
+                    size_x, size_z = max(size_x, abs(u)), max(size_z, abs(v))
+                    continue
+                u, v = u * lift_x, v * lift_z
+                xz += weight * u * v
+                xx += weight * u * u
+                zz += weight * v * v
+            lift_x, lift_z = lift(size_x), lift(size_z)
+        f[0, t], f[1, t], f[2, t] = xz, xx, zz
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

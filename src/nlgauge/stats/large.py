@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.draws import STRIP, Resample, joined, streams
-from nlgauge.stats.engine import LEAST, NEAR, Progress, Sorted, Table, Wanted, _largest, _mean, run_all
+from nlgauge.stats.engine import LEAST, Progress, Sorted, Table, Wanted, _mean, rounding, run_all
 from nlgauge.stats.layout import GROUPED, Bools, Floats, Ints, layout, sorted_cells
 
 Counts = NDArray[np.uint8]
@@ -121,7 +121,7 @@ class Resampled:
         count = np.zeros_like(total)
         for grouping, slots in self.want.fast.items():
             if grouping == "system":
-                near = [NEAR * _largest(v[self.valid]) for v in (self.x, self.human.z)]
+                near = [rounding(v, self.valid, self.human.systems) for v in (self.x, self.human.z)]
                 weigh_systems(
                     self.human.systems, self.x, self.human.z, self.valid, *near, systems, inputs, slots, total, count
                 )  # fmt: skip

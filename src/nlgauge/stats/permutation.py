@@ -16,13 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from nlgauge.errors import DataError
 from nlgauge.stats.draws import Masks, Swap, block_masks, blocks_of, swap_masks
 from nlgauge.stats.engine import (
-    NEAR,
     Progress,
     Table,
     Wanted,
     arrays,
-    on_one_scale,
     run_all,
+    scale_of,
     swap_pair,
     table,
     wanted,
@@ -30,6 +29,7 @@ from nlgauge.stats.engine import (
 from nlgauge.stats.layout import Floats
 from nlgauge.stats.measure import evaluate
 from nlgauge.stats.profiles import Alternative, Count, Profile, apply_missing, profile_of
+from nlgauge.stats.ties import NEAR
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def permutation_test(
     stacked, human = arrays(np.stack([np.asarray(x1, float), np.asarray(x2, float)]), z)
     rules, want = profile_of(profile, how, alternative, count), wanted(measures)
     stacked, human = apply_missing(rules.missing, stacked, human)
-    data, total = table(stacked, human, want, snapped=True), rules.draws if draws is None else draws
+    data, total = table(stacked, human, want), rules.draws if draws is None else draws
     blocks = [
         _differences(data, (0, 1), masks, want, rules)
         for masks in swap_masks(rules.swap, data.systems, data.inputs, total, seed, rules.legacy)
@@ -131,7 +131,7 @@ def permutation_pairs(
     rules, want = profile_of(profile, how, alternative, count), wanted(measures)
     stacked, human = apply_missing(rules.missing, stacked, human)
     chosen = chosen_pairs(pairs, len(stacked))
-    data, total = table(stacked, human, want, snapped=True), rules.draws if draws is None else draws
+    data, total = table(stacked, human, want), rules.draws if draws is None else draws
     shape = (len(chosen), len(want))
     observed, exceed, undefined = np.full(shape, np.nan), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     work = _Swapped(data, want, rules, chosen, total, seed)
@@ -205,13 +205,17 @@ def _differences(data: Table, pair: tuple[int, int], masks: Masks, want: Wanted,
 def _slowly(data: Table, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Floats:
     """Any other measure: build each swapped pair of tables and evaluate it. Right, and far slower."""
     valid, shape = data.shared(*pair), (data.systems, data.inputs)
-    x1, x2 = (on_one_scale(data.metrics[k].x, valid, rules.standardise) for k in pair)
+    x1, x2 = (np.where(valid, data.metrics[k].x, 0.0) for k in pair)
+    scales = (scale_of(x, valid, rules.standardise) for x in (x1, x2))
+    v1, v2 = ((x - mean) * unit for x, (mean, unit) in zip((x1, x2), scales, strict=True))
     human = np.where(valid, data.z, np.nan).reshape(shape)
     out = np.empty((len(want.slow), masks.draws + 1))
     for d in range(masks.draws + 1):
         strip, lane = divmod(d, masks.rows.shape[2])
         swap = (masks.rows[strip, masks.row, lane] ^ masks.cols[strip, masks.col, lane]).astype(bool)
-        mixed = np.stack([np.where(swap, x2, x1).reshape(shape), np.where(swap, x1, x2).reshape(shape)])
+        # where all is swapped, or nothing, the scores themselves: standardised ones have lost what is small
+        one, two = (x1, x2) if (swap == swap[0])[valid].all() else (v1, v2)
+        mixed = np.stack([np.where(swap, two, one).reshape(shape), np.where(swap, one, two).reshape(shape)])
         value = evaluate(mixed, human, want.slow_measures).value
         out[:, d] = value[0] - value[1]
     return out

@@ -142,7 +142,7 @@ def ranking_consistency(
     found = weighted(metrics, human, rows, cols, want, threads=threads, progress=progress)
     taus = np.stack(
         [
-            _tau_b(snap(v[:, :trials].T, axis=1), snap(v[:, trials:].T, axis=1))
+            _tau_b(snap(v[:, :trials].T, axis=1, scale=1.0), snap(v[:, trials:].T, axis=1, scale=1.0))
             for v in found.transpose(1, 0, 2)
         ]
     )

@@ -1,46 +1,55 @@
-"""Keep equal what is equal: means of the same ratings may differ in the last bit, which splits ties."""
+"""Keep equal what is equal: means of the same ratings may differ in the last bit, which splits ties.
+
+And keep different what is different: 1e-80 and 2e-80 are two scores, also beside .5. So the distance below which two
+values are one is relative to each value itself, or to what was added up to make it; never to the largest of a table.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-TOLERANCE = 1e-12
+NEAR = 1e-12  # values closer than this part of their size are one value, rounded differently
 
 
-def snap(
-    x: NDArray[np.float64], axis: int | None = None, scale: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
-    """Make values exactly equal that lie closer together than 1e-12 of the largest magnitude.
+def snap(x: ArrayLike, axis: int | None = None, scale: ArrayLike | None = None) -> NDArray[np.float64]:
+    """Make values exactly equal that differ by rounding only: by at most 1e-12 of their size.
 
     `axis=None` looks at the whole array, `axis=-1` at each row for itself. Missing values stay NaN.
-    Each run of close values takes its smallest member. The tolerance is relative to the magnitude and not to
-    the spread, because rounding errors of a mean grow with the size of what was added up. `scale` gives that size for
-    each row where it is not the size of the values themselves: means of standard scores lie near 0.
+    Values that are linked by close ones are one too; they take the smallest of them. `scale` is the size, of the shape of `x` or fit for it: by default
+    |x|; for a sum or mean the largest number added up, because rounding errors grow with that and not with what is left
+    when standard scores cancel out; 1 for a correlation.
 
-    >>> x = np.array([0.1 + 0.2, 0.3, 0.5])
+    >>> x = np.array([0.1 + 0.2, 0.3, 1e-80, 2e-80])
     >>> len(set(x.tolist())), len(set(snap(x).tolist()))
-    (3, 2)
+    (4, 3)
     """
-    x = np.asarray(x, dtype=np.float64)
-    if x.size == 0:
-        return x.copy()
+    values = np.asarray(x, dtype=np.float64)
+    if values.size == 0:
+        return values.copy()
+    size = np.abs(values) if scale is None else np.broadcast_to(np.asarray(scale, np.float64), values.shape)
     if axis is None:
-        return _snap_rows(x.reshape(1, -1), scale).reshape(x.shape)
-    rows = np.moveaxis(x, axis, -1)
-    snapped = _snap_rows(rows.reshape(-1, rows.shape[-1]), scale).reshape(rows.shape)
+        return _snap_rows(values.reshape(1, -1), size.reshape(1, -1)).reshape(values.shape)
+    rows, sizes = np.moveaxis(values, axis, -1), np.moveaxis(size, axis, -1)
+    width = rows.shape[-1]
+    snapped = _snap_rows(rows.reshape(-1, width), sizes.reshape(-1, width)).reshape(rows.shape)
     return np.moveaxis(snapped, -1, axis)
 
 
-def _snap_rows(x: NDArray[np.float64], size: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def largest(values: NDArray[np.float64], axis: int | tuple[int, ...]) -> NDArray[np.float64]:
+    """The size of the largest finite number along `axis`, 0 where there is none: the `scale` of a sum or mean."""
+    return np.asarray(np.where(np.isfinite(values), np.abs(values), 0.0).max(axis=axis, initial=0.0))
+
+
+def _snap_rows(x: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
     order = np.argsort(x, axis=1, kind="stable")  # NaN goes last
     row = np.arange(len(x))[:, None]
-    ordered = x[row, order]
-    scale = np.where(np.isfinite(x), np.abs(x), 0.0).max(axis=1, keepdims=True)
-    if size is not None:
-        scale = np.maximum(scale, np.reshape(size, (-1, 1)))
+    ordered, near = x[row, order], NEAR * size[row, order]
     with np.errstate(invalid="ignore", over="ignore"):
-        close = ordered[:, 1:] - ordered[:, :-1] <= TOLERANCE * scale
+        # what is left of a sum may reach beyond its neighbours: two values are linked if one of them reaches the other
+        up = np.maximum.accumulate(ordered + near, axis=1)
+        down = np.fmin.accumulate((ordered - near)[:, ::-1], axis=1)[:, ::-1]
+        close = (up[:, :-1] >= ordered[:, 1:]) | (down[:, 1:] <= ordered[:, :-1])
     if not close.any():
         return x.copy()
     # the index of the first member of each run: a running maximum over the places where a run begins

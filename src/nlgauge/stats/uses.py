@@ -25,7 +25,7 @@ from nlgauge.stats.jackknife import (
     too_few,
     without_each,
 )
-from nlgauge.stats.ties import snap
+from nlgauge.stats.ties import largest, snap
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -39,7 +39,8 @@ def rank_right(metric: Floats, human: Floats, rows: Floats, cols: Floats) -> Flo
     both = np.isfinite(metric) & np.isfinite(human)
     weight = both @ cols.T  # systems × draws
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = [snap((np.where(both, v, 0.0) @ cols.T / weight).T, axis=-1) for v in (metric, human)]
+        kept = [np.where(both, v, 0.0) for v in (metric, human)]
+        means = [snap((v @ cols.T / weight).T, axis=-1, scale=largest(v, axis=1)) for v in kept]
     right, pairs = np.zeros(len(cols)), np.zeros(len(cols))
     for a, b in combinations(range(len(metric)), 2):
         m, h = (np.sign(v[:, a] - v[:, b]) for v in means)
