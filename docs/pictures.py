@@ -71,7 +71,7 @@ from nlgauge.report.figures.levels import distance_and_order
 
 panel = load_set("checklist-ctrleval-topic").panel("relevance", keep_people=True)
 figure = distance_and_order(panel.analyse("discrimination"), panel.analyse("aspect-preference"))
-""", note="UBER-Topic and CTRL-Topic are not at hand; here CtrlEval-Topic."),
+""", note="The paper has UBER-Topic and CTRL-Topic, which are not redistributed here; this is CtrlEval-Topic."),
     Drawn("000-4", "systems told apart and ordered, summarisation (Figure 6: controlled generation)", LEVELS, """
 from nlgauge import load_set, registry
 from nlgauge.report.figures.levels import distance_and_order
@@ -106,7 +106,7 @@ figure = figure_of(
     )
 )
 """, "nlgauge meta checklist-usr-tc --keep-people --analysis wins --aspect Overall --metrics rouge1,overall_unieval -o figure.svg",
-          "UBER-PPLM is not at hand; here the systems of USR-TC."),
+          "The paper has UBER-PPLM, which is not redistributed here; these are the systems of USR-TC."),
     Drawn("000-9", "levels of an aspect told apart and ordered, dialogue", LEVELS, """
 from nlgauge import load_set
 from nlgauge.report.figures.levels import distance_and_order

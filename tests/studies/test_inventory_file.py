@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nlgauge import registry
-from nlgauge.data.catalogue import entries
+from nlgauge.data.catalogue import entries, entry
 from nlgauge.errors import NameUnknown
 from nlgauge.studies import PUBLISHED
 from nlgauge.studies._compare import published
@@ -31,8 +31,26 @@ def test_an_item_says_what_it_is_in_known_words(item: Item) -> None:
     assert item.kind in KINDS
     assert item.state in STATES
     assert item.what
-    assert item.missing or item.state not in ("partly", "not at hand")
-    assert set(item.data) <= {entry.name for entry in entries()}
+    assert item.missing or item.state in ("recomputed", "offered")
+    assert not re.search(r"not at hand|cannot be had|no (public )?copy|not in the mirror", item.missing)
+    assert set(item.data) <= {e.name for e in entries()}
+
+
+@pytest.mark.parametrize("item", [i for i in ALL if i.kind == "metric"], ids=lambda i: f"{i.paper} {i.name}")
+def test_a_metric_whose_code_is_here_says_where_and_is_not_said_to_be_missing(item: Item) -> None:
+    words = {w.lower() for w in re.findall(r"[\w-]+", item.name)}
+    here = [name for name in registry.names("metric") if {name, name.partition("-")[0]} & words]
+    if here:
+        assert item.state not in ("to fetch", "never published")
+        assert item.where
+
+
+@pytest.mark.parametrize(
+    "item", [i for i in ALL if i.kind == "data" and i.data], ids=lambda i: f"{i.paper} {i.name}"
+)
+def test_a_set_is_to_fetch_only_where_no_loader_reads_it(item: Item) -> None:
+    loaders = [entry(name).loader is not None for name in item.data]
+    assert (item.state == "to fetch") == (not any(loaders))
 
 
 @pytest.mark.parametrize("item", ALL, ids=names)

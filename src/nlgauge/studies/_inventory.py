@@ -17,10 +17,11 @@ from nlgauge.studies import Study
 FILE = Path(__file__).with_name("inventory.toml")
 KINDS = ("table", "figure", "metric", "data", "algorithm")
 STATES = {
-    "recomputed": "the paper's figures are computed here from published data",
-    "offered": "the code is here; the paper's own figures cannot be recomputed, or it prints none",
-    "partly": "some of it is here",
-    "not at hand": "the data or weights cannot be had",
+    "recomputed": "the paper's figures are computed here from published data; the scoreboard says how many come out",
+    "partly": "some of them are",
+    "offered": "the code is here; the paper's figures need weights that are to be had by name, or it prints none",
+    "to fetch": "published elsewhere and not redistributed here; nothing is computed without it",
+    "never published": "what it takes was never published; the code is here",
 }
 
 
@@ -40,9 +41,9 @@ class Item:
     kind: str
     name: str
     what: str
+    state: str
     where: str = ""
     data: tuple[str, ...] = ()
-    state: str = "not at hand"
     missing: str = ""
     study: str = ""
 

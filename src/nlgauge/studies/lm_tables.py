@@ -19,7 +19,7 @@ MEASURES = (
 )  # fmt: skip
 ASPECTS = {"summeval": ("coherence", "consistency", "fluency", "relevance")}
 OURS, RELEASED, PRINTED = "computed here", "scores released with paper 000", "printed in paper 001"
-# Columns of the sets with scores of language models that are not at hand: their own model's name stands beside.
+# Columns of the sets with scores of language models that are not here: their own model's name stands beside.
 COLUMNS = {
     "perplexity": "Perplexity (GPT-2)",
     "overall_unieval": "UniEval (T5-large)",
