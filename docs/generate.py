@@ -114,10 +114,12 @@ def papers() -> str:
     for paper in known():
         states = [i.state for i in items(paper.id)]
         lines.append(
-            f"| {paper.id} {paper.short} | " + " | ".join(str(states.count(s)) for s in STATES) + " |"
+            f"| {paper.id} {paper.short} ({paper.cite}) | "
+            + " | ".join(str(states.count(s)) for s in STATES)
+            + " |"
         )
     for paper in known():
-        lines.append(f"\n## {paper.id} {paper.short}: {paper.title}")
+        lines.append(f"\n## {paper.id} {paper.short} ({paper.cite}): {paper.title}")
         for kind in KINDS:
             if found := items(paper.id, kind):
                 lines += [
@@ -156,7 +158,7 @@ def data() -> str:
     found = entries()
     lines = [
         DATA
-        + f"{len(found)} sets; a name in brackets is known, but not to be had or not read here, and its lines say why.\n"
+        + f"{len(found)} sets; a name in brackets is published by others, not redistributed and not read here yet; its lines say where it is.\n"
     ]
     for task in sorted({e.task for e in found}):
         mine = [e for e in found if e.task == task]

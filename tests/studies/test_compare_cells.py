@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nlgauge import studies
-from nlgauge.errors import NotHere
+from nlgauge.errors import DataError, NeedsMissing, NlgaugeError, NotHere
 from nlgauge.studies import NeedsWeights, NeverPublished, NotRedistributed, Ours, Sources, Study
 from nlgauge.studies._compare import (
     ABSENT,
@@ -18,6 +18,7 @@ from nlgauge.studies._compare import (
     EQUAL,
     EXCEPTIONS,
     HOLDS,
+    LEFT,
     NEVER,
     OTHER,
     WEIGHTS,
@@ -99,6 +100,20 @@ def test_missing_data_is_said_in_every_cell_of_the_table(
     assert {(r["verdict"], r["reason"]) for r in rows} == {
         (ELSEWHERE, "mans-wp cannot be loaded: published elsewhere")
     }
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [(DataError("line 3 is damaged"), ABSENT), (NeedsMissing("needs the extra 'neural'"), LEFT)],
+)
+def test_a_damaged_file_or_a_missing_extra_is_not_called_published_elsewhere(
+    error: NlgaugeError, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ours(sources: Sources) -> Ours:
+        raise error
+
+    rows = compare(made(tmp_path, monkeypatch, ours), Sources()).rows
+    assert {(r["verdict"], r["reason"]) for r in rows} == {(expected, str(error))}
 
 
 def test_why_a_cell_is_absent_is_a_verdict_of_its_own(

@@ -21,7 +21,10 @@ DATA = "Data"
 
 def command(
     paper: Annotated[
-        str | None, typer.Argument(help="000 to 004, or checklist, ctc, measures, ceiling, novikova.")
+        str | None,
+        typer.Argument(
+            help="000 to 004, a short name (checklist, ctc, measures, ceiling, novikova) or a citation key (nimah2023, …)."
+        ),
     ] = None,
     table: Annotated[str | None, typer.Argument(help="One table of that paper: 9, D.1, …")] = None,
     every: Annotated[bool, typer.Option("--all", help="All studies of all papers: the scoreboard.")] = False,
@@ -52,8 +55,9 @@ def command(
 ) -> None:
     """The five papers recomputed: each published cell beside ours, with a verdict.
 
-    A cell is equal when ours rounds to what the paper prints, within tolerance, differs (the reason follows in words),
-    or not computable (what is missing follows). A difference is a result, not an error: the exit code is 0.
+    A cell is equal when ours rounds to what the paper prints, within tolerance, or differs (the reason follows in words);
+    where there is no value, the verdict says whether it needs weights or a file that others publish, or was never published.
+    A difference is a result, not an error: the exit code is 0.
 
     [bold]Examples[/bold]
 

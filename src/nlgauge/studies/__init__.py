@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from nlgauge.errors import NlgaugeError, NotHere
+from nlgauge.errors import NeedsMissing, NlgaugeError, NotHere
 from nlgauge.registry import register
 
 if TYPE_CHECKING:
@@ -52,8 +52,10 @@ class LeftOut(str):
 
 
 def why_absent(error: NlgaugeError) -> str:
-    """A set that is not here, or an installation that lacks something, as a reason."""
-    return NotRedistributed(error) if isinstance(error, NotHere) else LeftOut(error)
+    """A set that is not here, or an installation that lacks something, as a reason; a damaged file is neither."""
+    if isinstance(error, NotHere):
+        return NotRedistributed(error)
+    return LeftOut(error) if isinstance(error, NeedsMissing) else str(error)
 
 
 @dataclass(frozen=True)

@@ -125,10 +125,10 @@ def _row(study: Study, names: Sequence[str], cell: Printed, ours: Ours) -> Row:
     reason = ours.reason(cell.key, absent=found == ABSENT)
     if found == ABSENT:
         found = MISSING.get(type(reason), ABSENT)
-    elif study.claims:
-        found = HOLDS if found == EQUAL else EXCEPTIONS
     elif cell.key in ours.other:
         found = OTHER
+    elif study.claims:
+        found = HOLDS if found == EQUAL else EXCEPTIONS
     elif cell.key in ours.chosen and found == EQUAL:
         found = CHOSEN
     whole = cell.decimals == 0 and not math.isnan(value) and value == int(value)  # a count prints as one

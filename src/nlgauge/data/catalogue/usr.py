@@ -81,7 +81,7 @@ def load_scores(folder: Path) -> Dataset:
     published = {_line(r["turns"]): r for r in csv_table(folder / SCORES).iter_rows(named=True)}
     found = [
         published.get(_line(f"{history.splitlines()[-1]} _eos _go {response} _eos"))
-        for history, response in data.samples.select("context", "output").iter_rows()
+        for history, response in data.samples.select("source", "output").iter_rows()
     ]
     if not any(found):
         raise DataError(
