@@ -134,6 +134,30 @@ def test_a_column_that_is_called_like_a_python_file_runs_nothing(tmp_path: Path,
     assert not ran(own)
 
 
+def test_a_column_that_names_a_model_loads_none(tmp_path: Path) -> None:
+    """Words are coloured by a metric of ours; a stranger's heading must not choose what is fetched and loaded."""
+    from nlgauge.report.sections.evaluated import known_metric
+    from nlgauge.report.sections.reading import _ours
+
+    assert _ours(known_metric("ctc(aspect='relevance')"))
+    for name in ("ctc(encoder='stranger/model')", "align-expr(align='D', weights='/handed')", "bleu"):
+        assert not _ours(known_metric(name))
+
+
+def test_verbs_that_got_no_value_do_not_end_well(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        OWN.replace("np.arange(len(batch)) / 10.0", "np.full(len(batch), np.nan)").replace(
+            "handed-wit", "void"
+        )
+    )
+    pl.DataFrame(rows()).write_csv(tmp_path / "outputs.csv")
+    for verb, more in (("score", []), ("score", ["--batch", "5"]), ("robustness", ["--sample", "5"])):
+        for metrics, code in (("mine.py@void", 2), ("mine.py@void,len", 3)):
+            told = nlgauge(verb, "outputs.csv", "-m", metrics, *more, cwd=tmp_path)
+            assert told.returncode == code, (verb, metrics, told.stderr)
+            assert "void" in told.stderr.splitlines()[-1]
+
+
 @pytest.mark.parametrize("kind", ["metric", "analysis", "reader"])
 def test_only_a_typed_name_runs_a_file(own: Path, kind: str) -> None:
     with pytest.raises(NameUnknown, match="only when you type it"):

@@ -18,7 +18,7 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._versions import Versions, kinds_of, versions
 from nlgauge.data.damage import ASPECTS, aspect_of, effect
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.metrics import Metric, metric_from_spec
 from nlgauge.scoring.plan import missing, parse, there
 from nlgauge.scoring.score import Scored, run
@@ -88,6 +88,8 @@ def robustness(
         data, kinds_of(_listed(perturbations)), steps, sample=sample, keep_people=keep_people, seed=seed
     )
     scored = run(made.data, chosen, progress=_adapted(progress))
+    if not any(row["scored"] for row in scored.table.rows):
+        raise NeedsMissing(f"robustness: no output got a score; {'; '.join(scored.table.headlines)}.")
     rows: list[Row] = []
     notes: list[str] = []
     for metric in chosen:
@@ -114,6 +116,7 @@ def robustness(
         "(share of places changed), same places within one output, versions that come out alike counted once; noticed: a fall "
         f"{'of any size' if not threshold else f'of more than {threshold:g} SD'}; SD: of the metric over the unchanged outputs; "
         f"intervals (in the rows): bootstrap over inputs, {draws} draws, seed {seed}.",
+        headlines=scored.table.headlines,
         notes=[*_verdicts(rows), *_few(made), *made.notes, *notes],
         signature=f"nlgauge:{nlgauge.__version__}|outputs:{len(made.inputs)}|amounts:{','.join(f'{a:g}' for a in steps)}"
         f"|threshold:{threshold:g}|margin:{margin:g}|draws:{draws}|seed:{seed}",
@@ -176,7 +179,9 @@ def _rows(
     known = original[np.isfinite(original)]
     sd = float(known.std(ddof=1)) if len(known) > 1 else np.nan
     notes = []
-    if not sd > 1e-12 * float(np.abs(known).max(initial=1e-300)):
+    if not len(known):
+        notes.append(f"{metric}: no unchanged output has a score.")
+    elif not sd > 1e-12 * float(np.abs(known).max(initial=1e-300)):
         notes.append(
             f"{metric}: equal on all unchanged outputs, so there is no SD; changes and false alarms are not given."
         )

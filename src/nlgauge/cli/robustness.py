@@ -10,7 +10,6 @@ import typer
 
 from nlgauge.cli import _options as o
 from nlgauge.cli._data import Selection, with_data
-from nlgauge.table import Table
 
 NEEDS_FILE = True
 
@@ -53,7 +52,7 @@ def command(
         Path | None,
         typer.Option("-o", "--out", help="File to write; its suffix is the format (.html: with the picture).", rich_help_panel=o.OUT),
     ] = None,
-) -> list[Table] | None:  # fmt: skip
+) -> None:  # fmt: skip
     """Does a metric notice damage, and only damage? Texts are changed in known ways and scored; no ratings needed.
 
     [bold]Examples[/bold]
@@ -64,7 +63,7 @@ def command(
 
       nlgauge robustness outputs.csv --metrics ctc --aspect consistency --perturbation negate,entity,number,synonym
     """
-    from nlgauge.errors import NlgaugeError
+    from nlgauge.errors import NlgaugeError, PartlyDone
 
     try:
         amounts = [float(a) for a in o.listed(amount) or ("0.1", "0.3", "0.6")]
@@ -74,10 +73,14 @@ def command(
         "robustness", perturbations=o.listed(perturbation), amounts=amounts, sample=sample, threshold=threshold, margin=margin, show=show,
     )  # fmt: skip
     if out is None or out.suffix.lower() not in (".html", ".htm"):
-        return tables
-    from nlgauge.report.page import write_report
+        o.show(tables, format, out)
+    else:
+        from nlgauge.report.page import write_report
 
-    written = write_report(out, pick.data.name, pick.card, tables, sys.argv[1:])
-    o.show(tables, format)
-    o.tell([f"report: {written}"])
-    return None
+        written = write_report(out, pick.data.name, pick.card, tables, sys.argv[1:])
+        o.show(tables, format)
+        o.tell([f"report: {written}"])
+    rows = [row for table in tables for row in table.rows]
+    scored = {row["metric"] for row in rows if row["pairs"]}
+    if lost := dict.fromkeys(row["metric"] for row in rows if row["metric"] not in scored):
+        raise PartlyDone(f"partly done: nothing could be compared for {', '.join(lost)}; the table says why.")

@@ -154,7 +154,7 @@ def command(
 
 
 def _lost(table: Table) -> list[str]:
-    """Metrics without a single value; when no metric has any, that is no result, and nothing is written."""
+    """Metrics without a single value; when no metric has any, that is no result, and an error."""
     from nlgauge.errors import NlgaugeError
 
     lost = [row["metric"] for row in table.rows if not row["scored"]]

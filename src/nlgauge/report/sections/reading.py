@@ -6,6 +6,7 @@ import importlib.util
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def colour(cards: list[Card], rows: Sequence[Row], run: Run) -> list[str]:
         return [
             'Words are not coloured by alignment: that needs the extra ‘neural’ (pip install "nlgauge[neural]").'
         ]
-    own = [m for m in run.data.metrics if hasattr(known_metric(m), "explain")]
+    own = [m for m in run.data.metrics if _ours(known_metric(m))]
     if not own and foreign(
         [(row["output"], row["source"]) for row in rows if row["output"] and row["source"]]
     ):
@@ -98,6 +99,14 @@ def colour(cards: list[Card], rows: Sequence[Row], run: Run) -> list[str]:
     return [
         f"Words of the outputs are coloured by {name}: the redder and more underlined, the less they are grounded in what they came from."
     ]
+
+
+def _ours(metric: Any) -> bool:
+    """Whether a column's metric can colour words with weights that we ship. A heading is data: no model that it names is loaded."""
+    if not hasattr(metric, "explain"):
+        return False
+    named = [f for f in fields(metric) if f.name in ("encoder", "weights", "model")]
+    return all(getattr(metric, f.name) == f.default for f in named)
 
 
 def foreign(pairs: Sequence[tuple[str, str]]) -> bool:
