@@ -156,14 +156,90 @@ def test_yes_and_no_of_nothing_known_are_not_used_and_said() -> None:
 
 def test_words_of_unknown_worth_are_refused_with_the_words_found() -> None:
     source = rows(coherence=lambda s, i: ("good", "ok", "bad")[whole(s, i) % 3], bleu=real)
-    with pytest.raises(DataError, match=r"column 'coherence': found the words .*expected numbers.*--values"):
-        ng.load(source)
-    assert said(
-        ng.load([row | {"fluency": 3} for row in source]), "not used: 'coherence'", "--values", "good="
-    )
+    with pytest.raises(
+        DataError, match=r"column 'coherence': found the words .*expected numbers.*--values .*good=…"
+    ):
+        ng.load(source, human="coherence")
+    assert said(ng.load(source), "not used: 'coherence'", "--values", "good=")
+    with pytest.raises(DataError, match=r"no human ratings found.*'coherence' \(holds words.*--values"):
+        ng.load(source).panel()
     data = ng.load(source, values={"good": 3, "ok": 2, "bad": 1})
     assert set(data.ratings["value"]) == {1.0, 2.0, 3.0}
     assert said(data, "good = 3, ok = 2, bad = 1")
+
+
+def test_whole_numbers_without_a_name_for_ratings_are_offered() -> None:
+    with pytest.raises(
+        DataError, match=r"if people rated 'Ann', 'Bob': --human Ann,Bob \(raters.*--human rating=Ann\+Bob\)"
+    ):
+        ng.load(rows(Ann=whole, Bob=other, bleu=real)).panel()
+    data = ng.load(rows(Ann=whole, Bob=other, bleu=real), human="rating=Ann+Bob")
+    assert (data.aspects, data.raters, data.metrics) == (["rating"], ["Ann", "Bob"], ["bleu"])
+
+
+def test_systems_in_the_names_of_columns_are_said() -> None:
+    source = [
+        {
+            "doc": i,
+            "t5_coherence": whole(0, i),
+            "bart_coherence": whole(1, i),
+            "t5_bleu": real(0, i),
+            "bart_bleu": real(1, i),
+        }
+        for i in range(INPUTS)
+    ]
+    with pytest.raises(
+        DataError, match=r"'t5_coherence'.*look like one column per system; make one row per output"
+    ):
+        ng.load(source).panel()
+
+
+def test_a_metric_that_is_called_like_an_aspect_is_said() -> None:
+    assert said(
+        ng.load(rows(fluency=whole, toxicity=real)),
+        "'toxicity' is read as people's ratings",
+        "--metric +toxicity",
+    )
+
+
+def test_questions_of_a_form_are_understood() -> None:
+    source = [
+        {"Timestamp": f"2024/05/01 10:0{k}", "Email Address": who, "Which system wrote this?": s, "Text ID": f"t{i}",
+         "How fluent is it? (1 = bad, 5 = good)": (whole if k else other)(n, i)}
+        for k, who in enumerate(["a@x.org", "b@x.org"]) for n, s in enumerate(SYSTEMS) for i in range(INPUTS)
+    ]  # fmt: skip
+    data = ng.load(source)
+    assert (data.systems, len(data.inputs), data.raters) == (list(SYSTEMS), INPUTS, ["a@x.org", "b@x.org"])
+    assert data.aspects == ["How fluent is it?"]
+
+
+def test_raters_without_an_input_column_are_not_each_an_input() -> None:
+    source = [{"rater": r, "piece": f"p{i}", "coherence": whole(r, i)} for r in range(2) for i in range(4)]
+    with pytest.raises(DataError, match=r"several raters; is it 'piece'\? --input piece"):
+        ng.load(source)
+
+
+@pytest.mark.parametrize(("text", "words"), [("a,q1,4,0.25\nb,q1,3,0.5\n", "'0.25' is no name of a column")])
+def test_a_table_without_a_header_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    (path := tmp_path / "x.csv").write_text(text)
+    with pytest.raises(DataError, match=words):
+        ng.load(path)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_separators_and_blanks_around_names(tmp_path: Path, separator: str) -> None:
+    head = ["system", " doc ", '"coherence, 1 to 5 (1-5)"', "bleu "]
+    lines = [
+        head,
+        *(
+            [s, str(i), str(whole(k, i)), str(real(k, i))]
+            for k, s in enumerate(SYSTEMS)
+            for i in range(INPUTS)
+        ),
+    ]
+    (path := tmp_path / "x.csv").write_text("\n".join(separator.join(line) for line in lines) + "\n")
+    data = ng.load(path)
+    assert (data.aspects, data.metrics, len(data.inputs)) == (["coherence, 1 to 5"], ["bleu"], INPUTS)
 
 
 def test_decimal_commas_are_read_when_the_column_says_so() -> None:

@@ -132,13 +132,19 @@ def _number_repeats(
         raise DataError(
             f"{table.where.at(two)}: repeats system '{row['system']}', input '{row['input']}' of "
             f"{table.where.word} {table.where.line_of(one)} with another {kind} '{label}' "
-            f"({values[column][two]:g}, before {values[column][one]:g}). If the rows are raters, name their column "
-            "(--rater); if they are separate outputs, pass --repeats number; to average them, --repeats mean."
+            f"({values[column][two]:g}, before {values[column][one]:g}){_apart(table, roles, one, two)}. If the rows are "
+            "raters, name their column (--rater); if they are separate outputs, pass --repeats number; to average them, "
+            "--repeats mean."
         )
     extra = frame.height - frame.select(KEY).n_unique()
     if extra:
         notes.append(f"{extra} rows repeat another row and count once")
     return frame
+
+
+def _apart(table: RawTable, roles: Roles, one: int, two: int) -> str:
+    found = [c for c in roles.aside if table.frame[c][one] != table.frame[c][two]]
+    return f"; they differ in '{found[0]}'" if found else ""
 
 
 def _one_value_a_sample(

@@ -92,7 +92,11 @@ def _roles(roles: Roles, column: str) -> Iterator[tuple[str, str]]:
 
 def _use(table: RawTable, roles: Roles, column: str) -> str:
     series, name = table.frame[column], shlex.quote(column)
-    if unused(table, roles, column):
+    if roles.why.get(column) == "numbers the rows":
+        return f"--input {name}"
+    if reason := unused(table, roles, column):
+        if "--" in reason:
+            return reason[reason.index("--") :]
         more = shlex.quote(f"+{column}")
         return f"--metric {more} or --human {more}"
     if series.dtype != pl.String:

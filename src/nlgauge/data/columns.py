@@ -15,6 +15,7 @@ from nlgauge.data.rating_columns import Columns, people_columns
 from nlgauge.data.rawtable import RawTable
 from nlgauge.data.values import is_number_list, numbers_in
 from nlgauge.data.vocabulary import (
+    ABOUT,
     ASIDE,
     METRIC_PREFIX,
     NAMES,
@@ -107,6 +108,12 @@ def find_roles(
             break
     dialogue = _dialogue(names, taken, said, used, numbers)
     why |= dict.fromkeys((taken[r] for r in ("source", "context") if dialogue), NAMED)
+    if "system" not in said and "system" not in taken:  # "Which system wrote this?"
+        free = [c for c in columns if c not in used and c not in numbers | many]
+        if found := next((c for c in free if _about(c, "system") and is_label(table.frame[c])), None):
+            taken["system"] = found
+            used.add(found)
+            why[found] = NAMED
     long_ratings = "aspect" in taken or said.get("rating") is not None
     for role, on in (
         ("rating", long_ratings and human is None),
@@ -171,6 +178,10 @@ def _dialogue(
     return [
         f"'{first}' beside '{fact}' is read as what was said before, '{fact}' as the knowledge (else: --source '{fact}' --context '{first}')"
     ]
+
+
+def _about(column: str, role: str) -> bool:
+    return any(word.lower() in ABOUT[role] for word in tokens(column))
 
 
 def _metric_names(columns: Sequence[str]) -> dict[str, str]:

@@ -169,7 +169,10 @@ class Dataset:
                 f"only models judged here ({models}), so nothing says whether they are right: people's ratings of these outputs are needed "
                 f"(--human names their columns), or people's choices.{also}"
             )  # fmt: skip
-        return "no human ratings found; name their columns with --human."
+        found = [
+            note for note in self.notes if "--values" in note or "--human" in note or "per system" in note
+        ]
+        return " ".join(["no human ratings found; name their columns with --human.", *found[:1]])
 
     def voted(self, people: bool) -> pl.DataFrame:
         """The comparisons that people made, or those of models. A rater without a name is taken for a person."""

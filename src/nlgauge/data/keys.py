@@ -10,7 +10,7 @@ import polars as pl
 
 from nlgauge.data.columns import NAMED, Roles, is_label, listed
 from nlgauge.data.rawtable import RawTable
-from nlgauge.data.vocabulary import NAMES, plain
+from nlgauge.data.vocabulary import ANSWERED, NAMES, plain
 from nlgauge.errors import DataError
 
 
@@ -31,14 +31,15 @@ def inputs(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
     elif given is not None and table.frame[given].dtype == pl.String:
         notes.append(f"no input column: outputs with the same '{given}' belong to one input")
         found = table.frame[given].fill_null("").map_elements(_short, return_dtype=pl.String)
-    elif not several:
+    elif not several and not (roles.rater and _likely_input(table, roles)):
         found = pl.Series([str(i) for i in range(table.frame.height)])
         notes.append("no input column: every row is its own input")
     else:
         likely = _likely_input(table, roles)
         hint = f"is it '{likely}'? --input {shlex.quote(likely)}" if likely else "name it with --input"
+        what = "systems" if several else "raters"
         raise DataError(
-            f"{table.where.at()}: no column says which input an output belongs to, and there are several systems; "
+            f"{table.where.at()}: no column says which input an output belongs to, and there are several {what}; "
             f"{hint}. Columns found: {listed(table.frame.columns)}."
         )
     for name in roles.sets:
@@ -117,9 +118,11 @@ def likely_system(table: RawTable, roles: Roles) -> str | None:
 
 
 def _likely_input(table: RawTable, roles: Roles) -> str | None:
-    others = [c for c in (roles.system, roles.rater, roles.aspect, roles.metric) if c is not None]
+    others = [
+        c for c in (roles.system, roles.rater, roles.aspect, roles.metric, *roles.sets) if c is not None
+    ]
     known = [c for c in (roles.source, roles.context) if c is not None]
-    return _likely(table, [*known, *roles.aside, *roles.sets], others, names=False)
+    return _likely(table, [*known, *roles.aside], others, names=False)
 
 
 def _likely(table: RawTable, columns: list[str], others: list[str], names: bool) -> str | None:
@@ -127,7 +130,8 @@ def _likely(table: RawTable, columns: list[str], others: list[str], names: bool)
     for column in columns[:200]:
         series = frame[column]
         if (
-            series.dtype.is_nested()
+            plain(column) in ANSWERED
+            or series.dtype.is_nested()
             or series.dtype.is_float()
             or series.dtype == pl.Boolean
             or series.null_count()

@@ -19,7 +19,7 @@ from nlgauge.data.peek import Peek
 from nlgauge.data.raters import parted
 from nlgauge.data.rawtable import RawTable, from_object, read_table
 from nlgauge.data.records import option_numbers
-from nlgauge.data.understanding import check_words, lines
+from nlgauge.data.understanding import lines
 from nlgauge.errors import DataError, NameUnknown, NlgaugeError
 from nlgauge.spec import parse_spec
 
@@ -113,7 +113,6 @@ def load(
         name = name or table.where.source
     table.worth = option_numbers("values", values)
     roles = understood(table, human=human, metrics=metrics, **said)
-    check_words(table, roles)
     found = parted(build(table, roles, name, repeats), person_raters, model_raters)
     return Dataset.of(
         name, found.samples, ratings=found.ratings, scores=found.scores, persons=found.persons, people=people,

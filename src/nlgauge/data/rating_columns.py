@@ -7,12 +7,11 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import polars as pl
-
 from nlgauge.data.rawtable import RawTable
 from nlgauge.data.values import numbers_in
 from nlgauge.data.vocabulary import (
     ASPECTS,
+    DOUBTFUL,
     FILLERS,
     HUMAN_PREFIX,
     METRIC_PREFIX,
@@ -34,6 +33,7 @@ NUMBERED = re.compile(
     re.I,
 )
 SLOT = re.compile(r"^(rater|annotator|expert|worker|coder|reviewer|r|a|ann)?[ _.-]*\d+$", re.I)
+RATERS = frozenset("rater annotator expert worker coder reviewer participant evaluator".split())
 MOST_LEVELS = 101  # of a rating scale, 0 to 100
 
 
@@ -126,17 +126,24 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
         if name := _plainly(column):
             found[column] = name
             people.why[column] = "by its name"
+            if plain(column) in DOUBTFUL:
+                people.single[column] = "ratings"
         elif (scale := SCALE.search(column)) and _within(table, column, scale):
             found[column] = column[: scale.start()].strip() or column
             people.why[column] = "whole numbers on the scale in its name"
             people.single[column] = "ratings"
+    kinds = {c: _kind(c) for c in columns if c not in found and not METRIC_PREFIX.match(c)}
     known = {plain(name) for name in found.values()}
-    for column in columns:
-        if column in found or METRIC_PREFIX.match(column):
-            continue
-        kind, aspect = _kind(column)
-        beside = plain(aspect) in known or (not aspect and bool(known))
-        if kind == "z" and beside:
+    for column, (kind, aspect) in kinds.items():
+        if kind == "strong" and aspect and plain(aspect) in known:
+            people.aside[column] = f"ratings of {aspect} are there too"
+        elif kind == "strong" and (aspect or not known):
+            found[column] = aspect or column
+            people.why[column] = "by its name"
+            people.single[column] = "ratings"
+    known |= {plain(name) for name in found.values()}
+    for column, (kind, aspect) in kinds.items():
+        if kind == "z" and (plain(aspect) in known or (not aspect and known)):
             people.aside[column] = (
                 f"z-scores of the ratings{f' {aspect}' if aspect else ''}, which are there too"
             )
@@ -146,16 +153,10 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
             people.single[column] = "z-scores"
         elif kind == "spread":
             people.aside[column] = "a spread or a count of ratings, by its name"
-        elif kind == "strong" and aspect and beside:
-            people.aside[column] = f"ratings of {aspect} are there too"
-        elif kind == "strong" and (aspect or not known):
-            found[column] = aspect or column
-            people.why[column] = "by its name"
-            people.single[column] = "ratings"
     if not found and not _raters(table, columns, {}, People()):
         for column in columns:
-            kind, aspect = _kind(column)
-            if kind == "weak" and not METRIC_PREFIX.match(column):
+            kind, aspect = kinds.get(column, ("", ""))
+            if kind == "weak":
                 found[column] = aspect or column
                 people.why[column] = "by its name, as nothing is more plainly a rating"
                 people.single[column] = "ratings"
@@ -174,6 +175,13 @@ def is_aspect(column: str) -> bool:
     if METRIC_PREFIX.match(column):
         return False
     return plain(SCORES_PREFIX.sub("", column)) in ASPECTS
+
+
+def called_rating(column: str) -> bool:
+    """By its name a rating, for certain or perhaps."""
+    return not METRIC_PREFIX.match(column) and (
+        bool(_plainly(column)) or _kind(column)[0] in ("strong", "weak")
+    )
 
 
 def _kind(column: str) -> tuple[str, str]:
@@ -197,17 +205,19 @@ def _kind(column: str) -> tuple[str, str]:
 def _within(table: RawTable, column: str, scale: re.Match[str]) -> bool:
     if any(PROGRAMS.match(word) for word in tokens(column[: scale.start()])):
         return False
-    values = _levels(table, column)
-    return values is not None and bool(values.is_between(int(scale[1]), int(scale[2])).all())
+    values = levels(table, column)
+    low, high = sorted((int(scale[1]), int(scale[2])))
+    return values is not None and all(low <= value <= high for value in values)
 
 
-def _levels(table: RawTable, column: str) -> pl.Series | None:
+def levels(table: RawTable, column: str) -> list[float] | None:
     """The different values of a column when they are those of a scale: whole or half numbers, at most 101."""
     found = numbers_in(table, column)
     if found is None or found.wrong is not None:
         return None
     values = found.values.drop_nulls().unique()
-    return values if len(values) <= MOST_LEVELS and bool((values * 2 == (values * 2).round()).all()) else None
+    halves = len(values) <= MOST_LEVELS and bool((values * 2 == (values * 2).round()).all())
+    return values.to_list() if halves else None
 
 
 # --- raters in columns ------------------------------------------------------------------------------------------------
@@ -231,9 +241,10 @@ def _raters(
             split[column] = parts
     several = {stem: pairs for stem, pairs in stems.items() if len(pairs) > 1}
     named = _with_several(split)
+    named = {c: found for c, found in named.items() if found[0] not in _of_systems(columns, named, people)}
     doubtful: dict[str, list[str]] = {}
     for column, (aspect, who) in named.items():
-        if _levels(table, column) is None:
+        if levels(table, column) is None:
             doubtful.setdefault(aspect, []).append(column)
         else:
             several.setdefault(aspect, []).append((who, column))
@@ -258,9 +269,27 @@ def _raters(
     return found
 
 
+def _of_systems(columns: Sequence[str], named: Mapping[str, tuple[str, str]], people: People) -> set[str]:
+    """Aspects whose "raters" have metrics too: `a_coherence`, `b_coherence`, `a_bleu`, `b_bleu` are systems in columns."""
+    others = {word for c in columns if c not in named for word in tokens(c)}
+    found: dict[str, list[str]] = {}
+    for column, (aspect, who) in named.items():
+        found.setdefault(aspect, [])
+        if who in others:
+            found[aspect].append(column)
+    systems = {aspect: cs for aspect, cs in found.items() if len(cs) > 1}
+    for cs in systems.values():
+        people.several.append(
+            f"{_quoted(cs)} look like one column per system, which is not understood: make one row per output (system, input)"
+        )
+    return set(systems)
+
+
 def _split(name: str) -> tuple[str, str] | None:
     """Aspect and rater in a name such as `coherence_ann`, `ann_coherence` or `content preservation (Bob)`."""
     words = tokens(name)
+    if len(words) == 2 and words[0].lower() in RATERS and _may_be_person(words[1:]):
+        return "rating", words[1]  # `Rater A`
     for k in range(len(words) - 1, 0, -1):
         for stem, rest in ((words[:k], words[k:]), (words[-k:], words[:-k])):
             if plain("".join(stem)) in ASPECTS and _may_be_person(rest):

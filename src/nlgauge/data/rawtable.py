@@ -331,6 +331,13 @@ def _read_separated(path: Path, text: str, separator: str, wanted: Collection[st
     except Exception as error:
         raise DataError(f"{path}: cannot be read as a table ({str(error).splitlines()[0]}).") from None
     _check_header(frame.columns, where)
+    if numbers := [c for c in frame.columns if re.fullmatch(r"\s*[+-]?\d*[.,]\d+\s*", c)]:
+        raise DataError(
+            f"{path}, line 1: '{numbers[0]}' is no name of a column; write a line with names above the rows."
+        )
+    bare = [c.strip() for c in frame.columns]
+    if len(set(bare)) == len(bare):
+        frame.columns = bare
     if (
         frame.height != len(lines) - 1
     ):  # polars makes a row of a blank line, which would shift all line numbers

@@ -7,28 +7,27 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from nlgauge.data.columns import NAMED, Roles
-from nlgauge.data.rating_columns import is_aspect
+from nlgauge.data.columns import NAMED, SAID, Roles
+from nlgauge.data.rating_columns import called_rating, levels
 from nlgauge.data.rawtable import RawTable
-from nlgauge.data.values import blank_to_null, few_words, is_number_list, numbers, numbers_in, worth_asked
-from nlgauge.data.vocabulary import plain
+from nlgauge.data.values import blank_to_null, few_words, is_number_list, numbers_in, worth_asked
+from nlgauge.data.vocabulary import ASPECTS, plain
 
 KEYS = ("system", "input", "output", "rater", "aspect", "rating", "metric", "score")
 MOST = 8  # names in a line
+SCALE = 11  # levels of a rating, 0 to 10
 
 
 def lines(table: RawTable, roles: Roles) -> list[str]:
     """For the card: which columns are what (where their names differ), how values were read, what is not used."""
-    return [*table.notes, *_found(roles), *_read(table, roles), *roles.guesses, *_unused(table, roles)]
-
-
-def check_words(table: RawTable, roles: Roles) -> None:
-    """Ratings in words nobody knows the worth of are refused where there are no others."""
-    if roles.human or roles.rating or table.nested:
-        return
-    for column in roles.aside:
-        if is_aspect(column) and few_words(table.frame[column]):
-            numbers(table, column)  # refuses, with the words
+    return [
+        *table.notes,
+        *_found(roles),
+        *_read(table, roles),
+        *roles.guesses,
+        *_no_ratings(table, roles),
+        *_unused(table, roles),
+    ]
 
 
 def _found(roles: Roles) -> Iterator[str]:
@@ -39,6 +38,41 @@ def _found(roles: Roles) -> Iterator[str]:
     ]
     if found:
         yield f"by their names: {', '.join(found)} (`nlgauge check` shows all columns and how to correct them)"
+
+
+def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
+    """No rating by name: whole numbers on a scale may be some, under the names of raters."""
+    if roles.human or roles.rating or table.nested:
+        return
+    likely = [
+        c
+        for c in roles.metrics.values()
+        if roles.why.get(c) != SAID and 1 < len(levels(table, c) or ()) <= SCALE
+    ]
+    if systems := _systems_in_names(table, roles):
+        yield f"{quoted(systems)} look like one column per system; make one row per output, with columns system and input"
+    elif likely:
+        several = (
+            f" (raters of one aspect: --human {shlex.quote('rating=' + '+'.join(likely))})"
+            if len(likely) > 1
+            else ""
+        )
+        yield f"no column is called like a rating; if people rated {quoted(likely)}: --human {shlex.quote(','.join(likely))}{several}"
+
+
+def _systems_in_names(table: RawTable, roles: Roles) -> list[str]:
+    """Columns `t5_coherence`, `bart_coherence`, `t5_bleu`, `bart_bleu` of a table without systems."""
+    if roles.system is not None:
+        return []
+    for cut in (str.partition, str.rpartition):
+        for mark in "_ .-":
+            parts = [p for c in roles.metrics.values() if (p := cut(c, mark))[1]]
+            for system, what in ((0, 2), (2, 0)):
+                names, kinds = {p[system] for p in parts}, {p[what] for p in parts}
+                rated = {k for k in kinds if plain(k) in ASPECTS}
+                if rated and len(names) > 1 and kinds - rated and len(parts) == len(names) * len(kinds):
+                    return ["".join(p) for p in parts]
+    return []
 
 
 def used_numbers(roles: Roles) -> list[str]:
@@ -83,11 +117,13 @@ def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
 def unused(table: RawTable, roles: Roles, column: str) -> str:
     """Why a column of numbers, or of what may be numbers, is not used; empty for texts."""
     series = table.frame[column]
+    if roles.why[column] == "numbers the rows":  # said where the input is chosen
+        return ""
     if is_number_list(series) or numbers_in(table, column) is not None:
         return roles.why[column]
     if series.dtype != pl.String:
         return ""
-    if is_aspect(column) and (words := few_words(series)):
+    if called_rating(column) and (words := few_words(series)):
         return f"holds words; say what they are worth: --values {worth_asked(words)}"
     filled = blank_to_null(series).drop_nulls()
     read = int(filled.cast(pl.Float64, strict=False).is_not_null().sum())

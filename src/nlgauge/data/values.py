@@ -127,8 +127,8 @@ def _of_words(clean: pl.Series, worth: Mapping[str, float], said: bool) -> Numbe
 
 
 def _one_pair(words: set[str]) -> bool:
-    pairs = [*VERDICTS.items(), *ANSWERS.items(), ("correct", "wrong")]
-    return any(words <= set(pair) for pair in pairs)
+    verdicts = [*VERDICTS.items(), ("correct", "wrong")]
+    return any(words <= set(pair) for pair in verdicts) or any(words == set(pair) for pair in ANSWERS.items())
 
 
 def _float(word: str) -> float | None:

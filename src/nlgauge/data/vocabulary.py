@@ -13,11 +13,12 @@ NAMES: dict[str, tuple[str, ...]] = {
               "itemid", "item", "articleid", "contextid", "promptid", "promptidx", "questionid", "sourceid", "mrid",
               "inputindexorigincolsystem", "docindex", "exampleid", "instanceid", "topicid", "queryid", "qid", "taskid", "testid",
               "caseid", "testcase", "case", "dialogid", "dialogueid", "conversationid", "problemid", "passageid", "sentenceid", "sentid",
-              "storyid", "imageid", "recordid", "entryid", "inputno", "id", "i"),
+              "storyid", "imageid", "recordid", "entryid", "inputno", "textid", "utt", "utterance", "utteranceid", "uttid", "test", "testname", "id", "i"),
     "output": ("output", "systemoutput", "hypothesis", "hyp", "candidate", "response", "generated", "generation",
                "generatedtext", "prediction", "decoded", "systemsummary", "syssumm", "sysref", "summary", "story",
                "translation", "target", "outputtext", "text", "answer", "completion", "reply", "modeloutput", "llmoutput",
-               "modelresponse", "llmresponse", "systemresponse", "modelanswer", "generatedanswer", "generatedsummary"),
+               "modelresponse", "llmresponse", "systemresponse", "modelanswer", "generatedanswer", "generatedsummary", "actual",
+               "actualoutput"),
     "source": ("source", "src", "sourcetext", "article", "document", "original", "mr", "meaningrepresentation",
                "prompt", "prefix", "question", "triples", "instruction", "query", "inputtext", "history", "dialoguehistory", "dialoghistory",
                "dialogue", "dialog", "conversation", "conversationhistory", "chathistory", "dialoguecontext"),
@@ -36,12 +37,17 @@ SOFT: dict[str, tuple[str, ...]] = {
     "system": ("engine", "enginename", "checkpoint", "ckpt", "variant", "method", "methodname", "approach", "agent", "agentname",
                "assistant", "bot", "botname", "submission", "provider", "candidate", "candidatename", "run", "runid", "runname",
                "experiment", "configuration", "config", "setup", "version"),
+    "input": ("example", "sample", "dialog", "dialogue", "conversation"),
     "rater": ("expert", "user", "grader", "respondent", "participant", "participantid", "username", "emailaddress"),
 }  # fmt: skip
 # Texts, unless the column holds numbers: then they number the inputs.
-NUMBERED = ("document", "article", "prompt", "question", "query", "example", "sample", "dialog", "dialogue", "conversation",
-            "source", "src")  # fmt: skip
-REFERENCES = re.compile(r"^(references?|refs?|ref_?summs?|gold|golds?|target_?ref\w*)([ _.-]?\w{0,2})$", re.I)
+NUMBERED = ("document", "article", "prompt", "question", "query", "source", "src")
+# Words that name a system in a longer name, as in a question of a form.
+ABOUT = {"system": frozenset("system model llm".split())}
+REFERENCES = re.compile(
+    r"^(references?|refs?|ref_?summs?|gold|golds?|target_?ref\w*|expected(?:_?(?:output|answer|response))?|ground_?truth|ideal)([ _.-]?\w{0,2})$",
+    re.I,
+)
 # Several data sets in one file: their inputs must not be mixed.
 SETS = ("dataset", "subset", "corpus", "lp", "langpair", "languagepair", "lang", "language", "task")
 ASPECTS = frozenset(
@@ -61,6 +67,10 @@ ASPECTS = frozenset(
     overallrating generalquality sqm dascore humanjudgment humanjudgement judgment judgement
     """.split()
 )
+# Metrics are called so too: where such a column is taken for a rating, it is said.
+DOUBTFUL = frozenset(
+    "accuracy coverage diversity toxicity readability complexity simplicity correctness factuality specificity repetitiveness".split()
+)
 HUMAN_PREFIX = re.compile(
     r"^(human(?:s|_?mean|_?scores?|_?ratings?)?|h|ratings?|annotations?|released_mean|gold_scores?)[:._ ]+(?=\S)|^human(?=[A-Z])",
     re.I,
@@ -71,15 +81,15 @@ METRIC_PREFIX = re.compile(
 SCORES_PREFIX = re.compile(r"^(scores?)[:._ ]+(?=\S)", re.I)
 ASIDE = re.compile(
     r"^(|row|index|idx|unnamed.*|no|number|line|position|seed|size|n_.*|num_.*|_.*|.*_?(id|idx|index)|time(stamp)?|date|year"
-    r"|(created|updated|started|ended)(_?at)?|duration|elapsed.*|latency.*|cost.*|price.*|temperature|top_?[pk]|(max_)?tokens)$",
+    r"|(created|updated|started|ended)(_?at)?|duration|elapsed.*|latency.*|cost.*|price.*|temperature|top_?[pk]|(.*_)?tokens|rank(ing)?)$",
     re.I,
 )
 # Words around an aspect that say "rated by people" (STRONG), or may say so where nothing else does (WEAK).
 STRONG = frozenset(
-    "avg average mean median human humans rating ratings rated annotation annotations annotator rater likert gold".split()
+    "avg average mean median human humans rating ratings rated annotation annotations annotator rater likert gold raw".split()
 )
 WEAK = frozenset(
-    "score scores label labels verdict grade judgment judgement vote correct pass passed".split()
+    "score scores label labels verdict grade judgment judgement vote correct pass passed thumbs feedback".split()
 )
 FILLERS = frozenset(
     "your my our the a an of for how is was would you please rate out this overall on scale points".split()
@@ -97,7 +107,15 @@ PROGRAMS = re.compile(
     re.I,
 )
 WHO = frozenset("rater annotator expert worker coder reviewer participant r a ann by from of human".split())
-SCALE = re.compile(r"\s*[(\[]\s*(?:scale\s*:?\s*)?(\d+)\s*(?:-|–|—|to|\.\.)\s*(\d+)[^)\]]*[)\]]\s*$", re.I)
+# `(1-5)`, `(1 to 5)`, `(1 = bad, 5 = good)` at the end of a heading.
+SCALE = re.compile(
+    r"\s*[(\[][^()\[\]\d]*(\d+)\b[^()\[\]\d]*?(?:-|–|—|to|\.\.|,|;|/)[^()\[\]\d]*(\d+)\b[^()\[\]\d]*[)\]]\s*$",
+    re.I,
+)
+# No system has such a name.
+ANSWERED = frozenset(
+    "winner preference preferred choice vote label verdict answer comment comments note notes".split()
+)
 
 
 def plain(name: str) -> str:
