@@ -36,7 +36,22 @@ def test_rows_per_aspect_end_with_all_metrics() -> None:
         assert [row["size"] for row in mine] == [1, 2, 3, 4]
         assert mine[-1]["added"] == "all metrics"
         assert mine[-1]["chosen"] is None
-    assert sum(note.startswith(("a0: take", "a1: take")) for note in table.notes) == 2
+    said = ("take ", "that several metrics are better than one is not shown")
+    for aspect in ("a0", "a1"):
+        assert (
+            sum(note.startswith(tuple(f"{aspect}: {words}" for words in said)) for note in table.notes) == 1
+        )
+
+
+def test_several_metrics_are_advised_only_where_the_gain_is_more_than_chance() -> None:
+    """Copies of one metric with the same noise level gain by averaging; noise beside a good metric does not."""
+    rng = np.random.default_rng(4)
+    truth = rng.normal(0, 1, (8, 60))
+    several = {f"m{k}": truth + rng.normal(0, 1.5, truth.shape) for k in range(5)}
+    noise = {"m0": several["m0"], **{f"n{k}": rng.normal(0, 1, truth.shape) for k in range(4)}}
+    advised = metric_portfolio(data_of({"q": truth}, several)).notes[0]
+    assert advised.startswith("q: take ")
+    assert "is not shown" in metric_portfolio(data_of({"q": truth}, noise)).notes[0]
 
 
 def test_alone_is_the_plain_measure_and_turned_metrics_count() -> None:

@@ -133,12 +133,14 @@ def _best_words(table: Table, gate: str) -> str:
         else f", {percent(best['share'])} of what the raters' own agreement allows ({product(gate)})"
     )
     rest = (
-        f" The weakest of {len(rows)} is {last['metric']} with {two(last['value'])}." if len(rows) > 1 else ""
+        f" Least of the {len(rows)} agrees {last['metric']} with {two(last['value'])}."
+        if len(rows) > 1
+        else ""
     )
     if best["value"] <= 0:
-        return f"None: the best, {best['metric']}, reaches {gate} {interval(best)}."
+        return f"None on these outputs: the first, {best['metric']}, reaches {gate} {interval(best)}."
     unsure = " Its interval includes 0." if not missing(best.get("low")) and best["low"] <= 0 else ""
-    return f"{best['metric']} agrees most: {gate} {interval(best)}{share}.{unsure}{rest}"
+    return f"On these outputs {best['metric']} agrees most: {gate} {interval(best)}{share}.{unsure}{rest}"
 
 
 @section(

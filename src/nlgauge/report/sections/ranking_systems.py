@@ -44,7 +44,7 @@ def win_words(table: Table) -> str:
 def complementarity(run: Run) -> Found:
     tables = list(run.each("complementarity"))
     sets = run.also("portfolio")
-    chosen = [n for t in sets for n in t.notes if ": take " in n]
+    chosen = [n for t in sets for n in t.notes if ": take " in n or "better than one is not shown" in n]
     answer = " ".join(distance_words(t) for t in tables)
     if len(chosen) == 1:
         return Found([Part("", f"{answer} {chosen[0]}", [*tables, *sets])])

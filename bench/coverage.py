@@ -1,0 +1,94 @@
+"""How often is what NLGauge says wrong? Simulates every statement of the first screen and writes docs/trust.md.
+
+    python -m bench.coverage                       all cells that out/coverage.json does not hold yet, then the page's tables
+    python -m bench.coverage --write docs/trust.md    and the page with its pictures
+    python -m bench.coverage --only best           cells whose name begins so
+
+Seeds are fixed. Cells are kept as they end, so it can be stopped at any moment; a changed cell is computed again when its
+line is deleted from out/coverage.json. tests/test_trust.py runs a small version with binomial bands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bench import _statements as say
+from bench._trust_page import write_page
+
+Row = say.Row
+KEPT = Path("out/coverage.json")
+SIZES = ((8, 50), (12, 100), (16, 100), (30, 100))
+
+
+def cells() -> Iterator[tuple[str, Callable[[], list[Row]]]]:
+    """(name, what it computes), what is wanted most first."""
+    for n, m in SIZES:
+        trials = 1000 if n <= 16 else 500
+        yield (
+            f"interval plain {n}x{m}",
+            lambda n=n, m=m, t=trials: say.coverage("plain", n, m, t, old=n <= 12),
+        )
+        yield f"best 2 {n}x{m}", lambda n=n, m=m, t=trials: say.called_best(n, m, 2, t, old=n <= 16)
+        yield f"best 5 {n}x{m}", lambda n=n, m=m, t=trials: say.called_best(n, m, 5, t)
+        yield f"uses {n}x{m}", lambda n=n, m=m: say.use_verdicts(n, m, 400 if n <= 16 else 200)
+    yield "interval one 1x200", lambda: say.coverage("plain", 1, 200, 1000)
+    yield "best one 2 1x200", lambda: say.called_best(1, 200, 2, 1000, measure="global/kendall")
+    yield "uses one 1x200", lambda: say.use_verdicts(1, 200, 400)
+    yield "interval few 4x100", lambda: say.coverage("plain", 4, 100, 1000)
+    for measure in ("global/pearson", "system/pearson", "item/pearson"):
+        yield (
+            f"best {measure} 12x100",
+            lambda measure=measure: say.called_best(12, 100, 2, 500, measure=measure, old=True),
+        )
+    yield "best 10 12x100", lambda: say.called_best(12, 100, 10, 500)
+    yield "best two of five 12x100", lambda: say.called_best(12, 100, 2, 500, worse=3)
+    for n, m in SIZES[:3]:
+        yield f"power {n}x{m}", lambda n=n, m=m: [say.power(n, m, 500)]
+    for world in list(say.WORLDS)[1:]:
+        for n, m in SIZES[:2]:
+            yield f"interval {world} {n}x{m}", lambda w=world, n=n, m=m: say.coverage(w, n, m, 500)
+    for n in (6, 10, 20, 30):
+        for m in (20, 50, 200, 400):
+            yield (
+                f"grid {n}x{m}",
+                lambda n=n, m=m: say.coverage("plain", n, m, 300, measures=["input/kendall"], seed=5),
+            )
+
+
+def compute(only: str = "") -> dict[str, list[Row]]:
+    """All cells, from the file where they are known; the file is written after each."""
+    kept: dict[str, list[Row]] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    KEPT.parent.mkdir(exist_ok=True)
+    for name, work in cells():
+        if name in kept or not name.startswith(only):
+            continue
+        began = time.process_time()
+        kept[name] = work()
+        KEPT.write_text(json.dumps(kept, indent=1))
+        print(f"{name}: {time.process_time() - began:.0f} s CPU", flush=True)
+    return kept
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.coverage", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page, e.g. docs/trust.md")
+    parser.add_argument("--only", default="", metavar="NAME", help="cells whose name begins so")
+    parser.add_argument("--page", action="store_true", help="compute nothing: the page from what is kept")
+    asked = parser.parse_args()
+    kept = json.loads(KEPT.read_text()) if asked.page else compute(asked.only)
+    for name, rows in kept.items():
+        if name.startswith(asked.only):
+            for row in rows:
+                print(name, {k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()})
+    if asked.write:
+        write_page(asked.write, kept)
+
+
+if __name__ == "__main__":
+    main()
