@@ -55,7 +55,7 @@ def cells() -> Iterator[tuple[str, Callable[[], list[Row]]]]:
         for m in (20, 50, 200, 400):
             yield (
                 f"grid {n}x{m}",
-                lambda n=n, m=m: say.coverage("plain", n, m, 300, measures=["input/kendall"], seed=5),
+                lambda n=n, m=m: say.coverage("plain", n, m, 300, measures=["input/kendall"], seed=15),
             )
 
 
@@ -87,7 +87,7 @@ def main() -> None:
             for row in rows:
                 print(name, {k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()})
     if asked.write:
-        write_page(asked.write, kept)
+        write_page(asked.write, kept, asked.write.parent / "trust_headlines.md")
 
 
 if __name__ == "__main__":
