@@ -219,12 +219,23 @@ def source(data: bytes) -> None:
 
 
 def _store() -> bytes:
+    from nlgauge.judges.replies import Reply, Request
+    from nlgauge.scoring.replies import Replies
     from nlgauge.scoring.store import Kept
 
     path = scratch() / "seed.sqlite"
     path.unlink(missing_ok=True)
     kept = Store(path)
-    kept.put("bleu|version:1", {bytes([i]): Kept(i / 50) for i in range(50)})
+    kept.put(
+        "bleu|version:1", {bytes([i]): Kept(i / 50, None, "short" if i % 9 else None) for i in range(50)}
+    )
+    asked = [
+        Request("http://x/v1", {"model": "m", "messages": [{"content": f"Rate {i}."}]}) for i in range(8)
+    ]
+    Replies(kept).keep(
+        {r.key: Reply(f"Rating: {i}", "m", seconds=0.5) for i, r in enumerate(asked)},
+        {r.key: r for r in asked},
+    )
     kept.close()
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA journal_mode=DELETE")
@@ -232,6 +243,10 @@ def _store() -> bytes:
 
 
 def store(data: bytes) -> None:
+    from fuzz.verbs import called
+    from nlgauge.judges.replies import Request
+    from nlgauge.scoring.replies import Replies
+
     path = scratch() / "fuzzed.sqlite"
     for end in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + end).unlink(missing_ok=True)
@@ -239,6 +254,22 @@ def store(data: bytes) -> None:
     kept = Store(path)
     try:
         refused(kept.counts)
-        refused(lambda: kept.get("bleu|version:1", [b"\x00", b"\x01"]))
+        refused(lambda: kept.get("bleu|version:1", [bytes([i]) for i in range(50)]))
+        for call in ("info", "export"):
+            refused(
+                lambda call=call: called(
+                    "store",
+                    call,
+                    *(["{out}.jsonl"] if call == "export" else []),
+                    "--store",
+                    str(path),
+                    file=path,
+                )
+            )  # type: ignore[misc]
+        asked = [
+            Request("http://x/v1", {"model": "m", "messages": [{"content": f"Rate {i}."}]}) for i in range(8)
+        ]
+        refused(lambda: Replies(kept).known(r.key for r in asked))
+        refused(lambda: Replies(kept).claim(r.key for r in asked))
     finally:
         kept.close()

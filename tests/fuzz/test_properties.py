@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from nlgauge import registry
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NeedsMissing
-from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.scoring.parts import take
+from nlgauge.metrics import Batch, metric_from_spec, take
 from nlgauge.scoring.score import run
 from nlgauge.scoring.store import Store, Storing
 from nlgauge.stats.measure import Measure, all_measures, evaluate

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from nlgauge import registry
-from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.scoring.parts import take
+from nlgauge.metrics import Batch, metric_from_spec, take
 
 QUICK = [
     name

@@ -10,8 +10,7 @@ import pytest
 from tiny_models import build
 
 from nlgauge import registry
-from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.scoring.parts import take
+from nlgauge.metrics import Batch, metric_from_spec, take
 from nlgauge.scoring.store import Store, stored
 
 OUTPUTS = [

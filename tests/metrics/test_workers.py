@@ -11,7 +11,7 @@ import pytest
 
 from nlgauge import registry
 from nlgauge.errors import NeedsMissing
-from nlgauge.metrics import Batch, Metric, metric_from_spec
+from nlgauge.metrics import Batch, Metric, metric_from_spec, take
 from nlgauge.metrics._tokens import tokens
 from nlgauge.scoring import parts
 from nlgauge.scoring.columns import score_batch
@@ -101,7 +101,7 @@ def test_metrics_with_weights_may_be_asked_by_eight_threads_too(hasty: None) -> 
     alone = {str(m): m.score(fresh()).values for m in heavy}
     for metric in heavy * 5:
         batch = fresh()
-        pieces = [parts.take(batch, rows) for rows in parts.pieces(SAMPLES, WORKERS)]
+        pieces = [take(batch, rows) for rows in parts.pieces(SAMPLES, WORKERS)]
         with ThreadPoolExecutor(WORKERS) as pool:
             found = [scores.values for scores in pool.map(metric.score, pieces)]
         assert np.array_equal(np.concatenate(found), alone[str(metric)], equal_nan=True), metric

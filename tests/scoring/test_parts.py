@@ -2,8 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlgauge.metrics import Batch
-from nlgauge.scoring.parts import LARGEST, pieces, take
+from nlgauge.metrics import Batch, take
+from nlgauge.scoring.parts import LARGEST, pieces
 
 texts = st.none() | st.sampled_from(["", "a", "b c", "d"])
 samples = st.lists(

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import polars as pl
 
 from nlgauge.data.columns import Roles
-from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.dataset import KEY, ROW, Dataset, check_metrics
 from nlgauge.data.keys import ambiguous, inputs, label, shared, systems, with_input
 from nlgauge.data.means import means_by
 from nlgauge.data.rawtable import RawTable
@@ -19,7 +19,6 @@ from nlgauge.data.vocabulary import NAMES, plain
 from nlgauge.errors import DataError
 
 Repeats = Literal["auto", "number", "mean"]
-ROW = "__row__"
 
 
 def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -> Dataset:
@@ -34,6 +33,7 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
         raise DataError(why)
     notes += shared(frame, table, roles)
     frame = frame.with_columns(table.frame[c] for c in (*roles.sets, *roles.aside) if c not in frame.columns)
+    check_metrics(table.where.source, roles.metrics)
     metrics = [numbers(table, column).alias(metric) for metric, column in roles.metrics.items()]
     ratings = _rating_columns(table, roles)
     frame = _number_repeats(frame, table, roles, repeats, metrics, ratings, notes)
@@ -192,6 +192,7 @@ def _pivot_scores(
         table.frame[roles.metric].cast(pl.String).alias("metric"), numbers(table, roles.score).alias("value")
     )
     long = long.drop_nulls("metric")
+    check_metrics(table.where.source, long["metric"].unique().to_list())
     keys = [*KEY, "metric"]
     twice = long.height - long.select(keys).n_unique()
     if twice and repeats == "auto":

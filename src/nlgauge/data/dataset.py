@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
+from nlgauge.data.files import refuse_patterns
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
 
@@ -17,10 +18,21 @@ if TYPE_CHECKING:
     from nlgauge.data.panel import Panel
 
 KEY = ["system", "input"]
+ROW = "__row__"  # of the table, while a Dataset is built
 # Outputs written by people, by the names that published sets give them.
 PEOPLE = re.compile(
     r"(^|[\W_])(humans?|references?|ref([-_ ]?[A-D])?|gold|ground[ _-]?truth)([\W_\d]|$)", re.I
 )
+
+
+def check_metrics(where: str, names: Iterable[str]) -> None:
+    """Scores are columns beside the keys: no metric can have the name of a key."""
+    names = list(names)
+    refuse_patterns(where, names)
+    if taken := [name for name in names if name in (*KEY, ROW)]:
+        raise DataError(
+            f"{where}: a metric cannot be called '{taken[0]}', which is the name of a key; rename it."
+        )
 
 
 @dataclass(frozen=True)
@@ -82,10 +94,7 @@ class Dataset:
             raise DataError(
                 f"{name}: system '{twice['system']}' has two outputs for input '{twice['input']}'."
             )
-        if scores is not None and (
-            odd := [c for c in scores.columns if c == "*" or (c.startswith("^") and c.endswith("$"))]
-        ):
-            raise DataError(f"{name}: a metric cannot be called '{odd[0]}'; rename the column.")
+        refuse_patterns(name, (*samples.columns, *(() if scores is None else scores.columns)))
         systems = samples["system"].unique(maintain_order=True)
         found = (
             [s for s in systems if PEOPLE.search(s)]
@@ -182,10 +191,13 @@ class Dataset:
     def with_scores(self, values: Mapping[str, Sequence[float | None]] | pl.DataFrame) -> Dataset:
         """New metric columns, given in the order of `samples`, or as a frame keyed by system and input."""
         if not isinstance(values, pl.DataFrame):
+            check_metrics(self.name, values)
             values = self.samples.select(KEY).with_columns(
                 pl.Series(name, column, pl.Float64, strict=False).fill_nan(None)
                 for name, column in values.items()
             )
+        else:
+            refuse_patterns(self.name, values.columns)
         old = self.scores.drop([c for c in values.columns if c not in KEY], strict=False)
         joined = self.samples.select(KEY).join(old, on=KEY, how="left").join(values, on=KEY, how="left")
         return replace(self, scores=joined)

@@ -6,6 +6,7 @@ import gzip
 import os
 import re
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from nlgauge.errors import DataError
@@ -45,6 +46,15 @@ def read_bytes(path: Path) -> bytes:
     if not raw.strip():
         raise DataError(f"{path}: the file is empty.")
     return raw
+
+
+def refuse_patterns(where: str, names: Iterable[str]) -> None:
+    """Refuses what polars would take for a pattern of names, in every one of its functions."""
+    for name in names:
+        if name == "*" or (name.startswith("^") and name.endswith("$")):
+            raise DataError(
+                f"{where}: a column cannot be called '{name}', which is read as a pattern of names; rename it."
+            )
 
 
 def most_bytes(packed: int) -> int:

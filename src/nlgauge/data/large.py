@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from nlgauge.data.dataset import PEOPLE
+from nlgauge.data.files import refuse_patterns
 from nlgauge.data.panel import Array, Panel
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
@@ -161,7 +162,9 @@ def _schema(path: Path) -> list[str]:
     if not path.is_file():
         raise DataError(f"{path}: no such file.")
     with _readable(path):
-        return pl.scan_parquet(path).collect_schema().names()
+        names = pl.scan_parquet(path).collect_schema().names()
+    refuse_patterns(str(path), names)
+    return names
 
 
 def _read(path: Path, name: str) -> pl.Series:

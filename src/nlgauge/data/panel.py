@@ -216,9 +216,12 @@ class _Grid:
         return frame.join(self.rows, on="system").join(self.columns, on="input")
 
     def scores(self, frame: pl.DataFrame, names: Sequence[str]) -> dict[str, Array]:
-        placed = self._placed(frame.select([*KEY, *names]))
+        placed = self._placed(
+            frame.select(KEY).with_row_index("from")
+        )  # a metric may be called row or column
         at = placed["row"].to_numpy(), placed["column"].to_numpy()
-        return {name: self._filled(at, placed[name].cast(pl.Float64).to_numpy()) for name in names}
+        kept = frame[placed["from"]]
+        return {name: self._filled(at, kept[name].cast(pl.Float64).to_numpy()) for name in names}
 
     def cube(self, ratings: pl.DataFrame, raters: Sequence[str]) -> Array:
         """One slice per rater, and a last one for averages and lone ratings, which have no rater."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from nlgauge.data.files import check_letters, check_lines, decode, most_bytes, read_bytes
+from nlgauge.data.files import check_letters, check_lines, decode, most_bytes, read_bytes, refuse_patterns
 from nlgauge.data.frames import check_names, pandas_columns
 from nlgauge.data.separated import record_lines, separator_of
 from nlgauge.data.sheets import is_workbook, read_sheet
@@ -61,6 +61,9 @@ class RawTable:
     known: dict[str, Any] = field(
         default_factory=dict, repr=False
     )  # columns as numbers, by `values.numbers_in`
+
+    def __post_init__(self) -> None:
+        refuse_patterns(self.where.source, (*self.frame.columns, *self.nested))
 
 
 def read_table(

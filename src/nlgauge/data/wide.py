@@ -77,9 +77,11 @@ def _ratings(data: Dataset, named: bool) -> pl.DataFrame:
     if not data.ratings.height:
         return data.samples.select(KEY)
     by = [*KEY, "rater"] if named else KEY
-    filled = data.ratings.with_columns(pl.col("rater").fill_null(NOBODY))
-    wide = filled.pivot("aspect", index=by, values="value", aggregate_function="mean")
-    return wide.rename({aspect: f"human.{aspect}" for aspect in data.aspects})
+    column = ("human." + pl.col("aspect")).alias(
+        "aspect"
+    )  # before it is a column: an aspect may be called "system"
+    filled = data.ratings.with_columns(pl.col("rater").fill_null(NOBODY), column)
+    return filled.pivot("aspect", index=by, values="value", aggregate_function="mean")
 
 
 def _extras(samples: pl.DataFrame, named: bool) -> pl.DataFrame:

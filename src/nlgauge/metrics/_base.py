@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -30,6 +30,7 @@ class Facts:
 
     corpus: the value of a sample depends on the other samples (CIDEr and NIST weigh n-grams by their frequency in all
     references, self-BLEU compares outputs with each other): such a metric must see the whole run in one batch.
+    longest: characters of the longest text that the metric takes, where its work grows faster than the text (0: any).
     """
 
     name: str
@@ -43,6 +44,7 @@ class Facts:
     weights: str
     summary: str
     corpus: bool = False
+    longest: int = 0
 
 
 @dataclass
@@ -147,7 +149,8 @@ class Batch:
         system: Sequence[Hashable] | None = None,
         input: Sequence[Hashable] | None = None,
     ) -> Batch:
-        n = len(next(c for c in (output, source, context, references) if c is not None))
+        given = (c for c in (output, source, context, references, control, system, input) if c is not None)
+        n = len(next(given, ()))
         texts = Texts()
         numbers, number = texts.numbers, texts.numbers.setdefault
 
@@ -157,14 +160,14 @@ class Batch:
             return np.array([-1 if t is None else number(t, len(numbers)) for t in column], np.int64)
 
         outputs, sources, contexts = numbered(output), numbered(source), numbered(context)
-        given: Sequence[Sequence[str] | None] = references if references is not None else [None] * n
-        flat = [text for refs in given if refs for text in refs]
+        lists: Sequence[Sequence[str] | None] = references if references is not None else [None] * n
+        flat = [text for refs in lists if refs for text in refs]
         if None in flat:
-            given = [[text for text in refs or () if text is not None] for refs in given]
-            flat = [text for refs in given if refs for text in refs]
+            lists = [[text for text in refs or () if text is not None] for refs in lists]
+            flat = [text for refs in lists if refs for text in refs]
         reference = np.array([number(text, len(numbers)) for text in flat], np.int64)
         start = np.zeros(n + 1, np.int64)
-        np.cumsum([len(refs) if refs else 0 for refs in given], out=start[1:])
+        np.cumsum([len(refs) if refs else 0 for refs in lists], out=start[1:])
         rest = control if control is not None else [None] * n
         return cls(
             texts, outputs, sources, contexts, reference, start, rest, _numbers(system), _numbers(input)
@@ -187,6 +190,22 @@ class Batch:
         return None if number < 0 else self.texts.list()[number]
 
 
+def take(batch: Batch, rows: Ints) -> Batch:
+    """These samples of the batch, in this order."""
+    if len(rows) == len(batch) and np.array_equal(rows, np.arange(len(batch))):
+        return batch
+    lengths = (batch.start[1:] - batch.start[:-1])[rows]
+    start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    # Where each reference of the part stands in the batch.
+    place = np.repeat(batch.start[:-1][rows] - start[:-1], lengths) + np.arange(start[-1])
+    return replace(
+        batch, output=batch.output[rows], source=batch.source[rows], context=batch.context[rows],
+        reference=batch.reference[place], start=start, control=[batch.control[i] for i in rows.tolist()],
+        system=None if batch.system is None else batch.system[rows],
+        input=None if batch.input is None else batch.input[rows], _kept={},
+    )  # fmt: skip
+
+
 def _numbers(column: Sequence[Hashable] | None) -> Ints | None:
     if column is None:
         return None
@@ -206,6 +225,7 @@ def metric(
     extra: str = "",
     weights: str = "",
     corpus: bool = False,
+    longest: int = 0,
 ) -> Callable[[type[V]], type[V]]:
     """Class decorator: state the facts, make `str(metric)` its spec, and register it."""
     wants = frozenset({"output", *needs})
@@ -216,7 +236,13 @@ def metric(
         if not is_dataclass(cls):
             raise TypeError(f"metric {name}: put @metric above @dataclass(frozen=True)")
         summary = (cls.__doc__ or "").strip().split("\n")[0]
-        cls.facts = Facts(name, family, wants, lower, bounds, year, cite, extra, weights, summary, corpus)  # type: ignore[attr-defined]
+        cls.facts = Facts(  # type: ignore[attr-defined]
+            name, family, wants, lower, bounds, year, cite, extra, weights, summary, corpus, longest
+        )
+        if longest:
+            from nlgauge.metrics._longest import bounded
+
+            bounded(cls, longest)
         if "__str__" not in vars(cls):  # a judge is called by a short name
             cls.__str__ = lambda self: format_spec(name, self)  # type: ignore[assignment]
         return registry.register("metric", name)(cls)

@@ -66,12 +66,17 @@ class Claims:
 
 def _alive(owner: str) -> bool:
     """Whether the process still runs. Where that cannot be known it does: whoever waits loses patience in the end."""
-    pid = int(owner.partition(".")[0])
-    if sys.platform == "win32":
-        return True
     try:
+        pid = int(owner.partition(".")[0])
+        if sys.platform == "win32":
+            return True
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (
+        ProcessLookupError,
+        ValueError,
+        TypeError,
+        OverflowError,
+    ):  # or a name that no run has: damage
         return False
     except OSError:
         return True

@@ -15,9 +15,9 @@ import numpy as np
 
 from nlgauge.data.failed import headline
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics import Batch, Metric, Scores
+from nlgauge.metrics import Batch, Metric, Scores, take
 from nlgauge.metrics._base import Array, Ints
-from nlgauge.scoring.parts import lacking, pieces, take
+from nlgauge.scoring.parts import lacking, pieces
 from nlgauge.table import Table
 
 # done, of, and the metric that was just finished on a part

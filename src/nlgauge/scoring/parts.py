@@ -5,7 +5,6 @@ A part shares the texts of its batch, so a text is encoded once however many par
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,22 +15,6 @@ from nlgauge.metrics._base import Ints
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 # Large enough that starting a part costs nothing beside it, small enough that what it keeps stays small.
 SMALLEST, LARGEST = 500, 20_000
-
-
-def take(batch: Batch, rows: Ints) -> Batch:
-    """These samples of the batch, in this order."""
-    if len(rows) == len(batch) and np.array_equal(rows, np.arange(len(batch))):
-        return batch
-    lengths = (batch.start[1:] - batch.start[:-1])[rows]
-    start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    # Where each reference of the part stands in the batch.
-    place = np.repeat(batch.start[:-1][rows] - start[:-1], lengths) + np.arange(start[-1])
-    return replace(
-        batch, output=batch.output[rows], source=batch.source[rows], context=batch.context[rows],
-        reference=batch.reference[place], start=start, control=[batch.control[i] for i in rows.tolist()],
-        system=None if batch.system is None else batch.system[rows],
-        input=None if batch.input is None else batch.input[rows], _kept={},
-    )  # fmt: skip
 
 
 def lacking(batch: Batch, needs: frozenset[str]) -> dict[str, Mask]:

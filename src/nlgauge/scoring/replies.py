@@ -24,6 +24,9 @@ CREATE TABLE IF NOT EXISTS replies (
 JUDGES = "CREATE TABLE IF NOT EXISTS judges (signature TEXT PRIMARY KEY, spec TEXT NOT NULL) WITHOUT ROWID"
 COLUMNS = "key, url, model, draw, request, reply, answered_by, fingerprint, finish, prompt_tokens, completion_tokens, seconds, made"
 
+# What unpacking a row may raise when its bytes are not those that were written.
+DAMAGED = (zlib.error, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
+
 
 class Replies:
     """A Keeper on the disk."""
@@ -44,8 +47,14 @@ class Replies:
                 some = asked[i : i + ASK]
                 marks = ",".join("?" * len(some))
                 rows = db.execute(f"SELECT {COLUMNS} FROM replies WHERE key IN ({marks})", some)
-                found |= {bytes(row[0]): _reply(row) for row in rows}
+                found |= {bytes(row[0]): self._reply(row) for row in rows}
         return found
+
+    def _reply(self, row: tuple[Any, ...]) -> Reply:
+        try:
+            return _reply(row)
+        except DAMAGED:
+            raise self.store.damaged() from None
 
     def keep(
         self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request], *, anew: bool = False
@@ -80,8 +89,8 @@ class Replies:
         """One row a model: replies, tokens, first and last."""
         with self.store.work() as db:
             rows = db.execute(
-                "SELECT model, COUNT(*), SUM(prompt_tokens), SUM(completion_tokens), MIN(made), MAX(made), AVG(seconds), "
-                "COUNT(DISTINCT fingerprint) FROM replies GROUP BY model ORDER BY model"
+                "SELECT CAST(model AS TEXT), COUNT(*), SUM(prompt_tokens), SUM(completion_tokens), MIN(CAST(made AS REAL)), "
+                "MAX(CAST(made AS REAL)), AVG(seconds), COUNT(DISTINCT fingerprint) FROM replies GROUP BY model ORDER BY model"
             )
             names = [
                 "model",
@@ -104,9 +113,13 @@ class Replies:
                     f"SELECT {COLUMNS} FROM replies WHERE key > ? ORDER BY key LIMIT {ASK}", [last]
                 ).fetchall()
             for row in rows:
-                reply = _reply(row)
+                reply = self._reply(row)
+                try:
+                    body = json.loads(zlib.decompress(row[4]))
+                except DAMAGED:
+                    raise self.store.damaged() from None
                 yield {
-                    "key": bytes(row[0]).hex(), "url": row[1], "draw": row[3], "body": json.loads(zlib.decompress(row[4])),
+                    "key": bytes(row[0]).hex(), "url": row[1], "draw": row[3], "body": body,
                     "reply": reply.text, "model": reply.model, "fingerprint": reply.fingerprint, "finish": reply.finish,
                     "prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens,
                     "seconds": reply.seconds, "made": row[12],
@@ -163,7 +176,9 @@ def _row(key: bytes, request: Request, reply: Reply, now: float) -> tuple[Any, .
 
 def _reply(row: tuple[Any, ...]) -> Reply:
     said = json.loads(zlib.decompress(row[5]).decode("utf-8", "surrogatepass"))
+    if not isinstance(said["text"], str) or any(isinstance(x, bytes) for x in row[6:]):
+        raise ValueError("no reply")
     return Reply(
-        said["text"], row[6], row[7], row[8], row[9], row[10], row[11],
+        said["text"], row[6], row[7], row[8], int(row[9]), int(row[10]), float(row[11]),
         tuple(tuple((str(t), float(p)) for t, p in place) for place in said["logprobs"]), tuple(said["dropped"]),
     )  # fmt: skip

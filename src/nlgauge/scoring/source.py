@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -87,7 +88,7 @@ class Source:
                     f"{self.path}, near byte {raw.tell():,}: is not {error.encoding}; "
                     "save the file as UTF-8, or name its encoding (--encoding latin-1)."
                 ) from None
-            except (EOFError, gzip.BadGzipFile) as error:
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 raise DataError(
                     f"{self.path}: the gzip file is cut off or damaged ({error}); fetch it again."
                 ) from None

@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 
 from nlgauge.errors import NlgaugeError, PartlyDone
+from nlgauge.metrics import take
 from nlgauge.metrics._base import Batch, Metric, Scores
 from nlgauge.places import kept_at
 from nlgauge.scoring.claims import Claims
-from nlgauge.scoring.parts import take
 
 Progress = Callable[[int, int], None]
 CHUNK = 256
@@ -83,6 +83,11 @@ class Store:
                     [number, *some],
                 )
                 for texts, value, reason, note in rows:
+                    # SQLite keeps any type in any column: a flipped bit may have made a text of a number
+                    if not isinstance(value, float | int | None) or not all(
+                        isinstance(x, str | None) for x in (reason, note)
+                    ):
+                        raise self.damaged()
                     found[bytes(texts)] = Kept(math.nan if value is None else value, reason, note)
         return found
 
@@ -134,8 +139,11 @@ class Store:
             except (sqlite3.Error, OSError) as error:
                 raise NlgaugeError(f"score store {self.path}: {_advice(error)}") from None
             except UnicodeDecodeError:  # SQLite quotes bytes of a damaged file in its error
-                damaged = sqlite3.DatabaseError("file is damaged")
-                raise NlgaugeError(f"score store {self.path}: {_advice(damaged)}") from None
+                raise self.damaged() from None
+
+    def damaged(self) -> NlgaugeError:
+        """What was read is not what was written: the one thing to say about it."""
+        return NlgaugeError(f"score store {self.path}: {_advice(sqlite3.DatabaseError('file is damaged'))}")
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

@@ -18,9 +18,8 @@ import numpy as np
 
 from nlgauge.data.catalogue import load_set
 from nlgauge.data.dataset import Dataset
-from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.metrics import Batch, metric_from_spec, take
 from nlgauge.metrics._base import Array
-from nlgauge.scoring.parts import take
 from nlgauge.scoring.store import Store, keys_of, lacks, signature_of, stored
 from nlgauge.studies.ctc import first_references
 from nlgauge.studies.lm_tables import ours, printed, released, shown, wide

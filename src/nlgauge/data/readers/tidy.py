@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.dataset import KEY, Dataset, check_metrics
 from nlgauge.data.directions import lower_by_name
 from nlgauge.data.peek import Peek
 from nlgauge.data.records import Record, read_records, shown
@@ -178,6 +178,7 @@ def _ratings(header: Record, outputs: Sequence[Record], keys: Sequence[tuple[str
 def _scores(header: Record, outputs: Sequence[Record], samples: pl.DataFrame) -> pl.DataFrame:
     found = [line.maybe("scores", dict) or {} for line in outputs]
     names = list(dict.fromkeys([*_names(header, "metrics"), *(name for scores in found for name in scores)]))
+    check_metrics(header.where, names)
     columns = []
     for name in names:
         values = [scores.get(name) for scores in found]

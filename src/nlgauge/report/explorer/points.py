@@ -44,10 +44,15 @@ class Explored:
         rated = self.data.ratings.group_by("system", "input", "aspect", maintain_order=True).agg(
             pl.col("value").mean()
         )
-        people = rated.pivot("aspect", index=KEY, values="value") if len(rated) else rated.select(KEY)
-        people = people.rename({c: f"people:{c}" for c in people.columns if c not in KEY})
+        column = ("people:" + pl.col("aspect")).alias("aspect")  # first: an aspect may be called "system"
+        people = (
+            rated.with_columns(column).pivot("aspect", index=KEY, values="value")
+            if len(rated)
+            else rated.select(KEY)
+        )
         found = self.data.samples.select(KEY).join(people, on=KEY, how="left", maintain_order="left")
-        return found.join(self.data.scores, on=KEY, how="left", maintain_order="left").with_row_index("place")
+        scores = self.data.scores.rename({m: _column(m) for m in self.data.metrics})
+        return found.join(scores, on=KEY, how="left", maintain_order="left").with_row_index("place")
 
     def facts(self) -> dict[str, Any]:
         return {
@@ -61,16 +66,16 @@ class Explored:
         _known(aspect, self.data.aspects, "aspect")
         for name in filter(None, (metric, other)):
             _known(name, self.data.metrics, "metric")
-        names = [f"people:{aspect}", metric, *([other] if other else [])]
+        names = [f"people:{aspect}", _column(metric), *([_column(other)] if other else [])]
         rows = self.frame.select(
             "place", "system", "input", *(pl.col(n).cast(pl.Float64) for n in dict.fromkeys(names))
         )
         whole = rows.drop_nulls().filter(pl.all_horizontal(pl.col(n).is_finite() for n in names))
         values = {n: whole[n].to_numpy() for n in names}
-        gaps = {m: self._gap(m, values[m], values[names[0]]) for m in names[1:]}
+        gaps = {m: self._gap(m, values[_column(m)], values[names[0]]) for m in (metric, other) if m}
         return {
             "place": whole["place"].to_list(), "system": whole["system"].to_list(), "input": whole["input"].to_list(),
-            "people": values[names[0]].tolist(), "score": values[metric].tolist(), "gap": gaps[metric],
+            "people": values[names[0]].tolist(), "score": values[names[1]].tolist(), "gap": gaps[metric],
             "other": gaps[other] if other else [], "missing": len(rows) - len(whole),
         }  # fmt: skip
 
@@ -116,6 +121,11 @@ class Explored:
         chosen = self.frame.with_columns(self.data.samples[c] for c in texts)
         flat = [pl.col(c).list.join(" ||| ") for c in texts if isinstance(chosen.schema[c], pl.List)]
         return chosen.with_columns(flat).filter(pl.col("place").is_in(list(places))).drop("place")
+
+
+def _column(metric: str) -> str:
+    """Where a metric stands in the frame: under its name, unless something else has that name there."""
+    return f"metric:{metric}" if metric in ("place", *TEXTS) or metric.startswith("people:") else metric
 
 
 def _known(name: str, known: Sequence[str], kind: str) -> None:

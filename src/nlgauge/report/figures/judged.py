@@ -18,15 +18,14 @@ SIGNS = ["circle", "square", "triangle-up", "diamond", "cross", "x", "star", "he
 
 
 @figure("judges")
-def judge_bars(table: Table) -> go.Figure:
-    """Agreement of each judge (input τ, else the global correlation), best on top."""
+def judge_bars(table: Table) -> go.Figure | None:
+    """Agreement of each judge (input τ, else the global correlation), best on top; nothing where none is defined."""
     import plotly.graph_objects as go
 
-    what = next(
-        w
-        for w in ("input/kendall", "global/spearman", "global/pearson")
-        if any(r["what"] == w for r in table)
-    )
+    kinds = ("input/kendall", "global/spearman", "global/pearson")
+    what = next((w for w in kinds if any(r["what"] == w for r in table)), None)
+    if what is None:
+        return None
     rows = sorted(
         (r for r in table if r["what"] == what and r["value"] == r["value"]), key=lambda r: -r["value"]
     )

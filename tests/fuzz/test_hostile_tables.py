@@ -1,0 +1,150 @@
+"""Tables that were made to break the verbs: each is read, or refused in one clear line that ends with exit code 2."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from fuzz.contract import in_time
+from fuzz.verbs import VERBS, called, explored, hostile, known, verb
+
+import nlgauge as ng
+from nlgauge.errors import DataError, NlgaugeError
+from nlgauge.judges.replies import Reply, Request
+from nlgauge.report.explorer.points import Explored
+from nlgauge.scoring.replies import Replies
+from nlgauge.scoring.store import Kept, Store
+
+pytest.importorskip("yaml", reason="judge tasks need the extra 'judges'")
+HERE = [name for name, words in VERBS.items() if words and words[0] in known()]
+
+
+def written(path: Path, metric: str = "m", aspect: str = "human.quality", **more: object) -> Path:
+    """Four systems × five inputs with texts, one rated aspect and two metrics."""
+    rows = [
+        {"system": f"S{s}", "input": str(i), "output": f"cat {s} {i}", "references": "a cat", "source": f"cat {i}",
+         aspect: 1 + (s + i) % 5, metric: (7 * s + 3 * i) % 11 / 11, "other": (5 * s + i) % 7 / 7, **more}
+        for s in range(4) for i in range(5)
+    ]  # fmt: skip
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("name", HERE)
+@pytest.mark.parametrize("pattern", ["^m.*$", "*"])
+def test_a_column_whose_name_is_a_pattern_is_refused_in_one_line_by_every_verb(
+    tmp_path: Path, name: str, pattern: str
+) -> None:
+    path = written(tmp_path / "t.jsonl", pattern)
+    with pytest.raises(NlgaugeError, match="cannot be called") as refused:
+        called(*VERBS[name], file=path)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "metric", ["row", "column", "place", "value", "from", "people:quality", "[m", "", "🙂", "m.n", "a\nb"]
+)
+def test_a_metric_may_have_any_other_name(tmp_path: Path, metric: str) -> None:
+    data = ng.load(written(tmp_path / "t.jsonl", f"metric.{metric}"))
+    assert metric in data.metrics or not metric
+    name = next(m for m in data.metrics if m != "other")
+    assert list(data.panel("quality").metrics[name][0]) == pytest.approx([3 * i % 11 / 11 for i in range(5)])
+    assert Explored(data).points("quality", name)["score"][:5] == pytest.approx(
+        [3 * i % 11 / 11 for i in range(5)]
+    )
+
+
+@pytest.mark.parametrize("aspect", ["system", "input", "value", "aspect"])
+def test_an_aspect_may_be_called_as_a_key_is(tmp_path: Path, aspect: str) -> None:
+    path = written(tmp_path / "t.jsonl", aspect=f"human.{aspect}")
+    assert ng.load(path).aspects == [aspect]
+    called(*VERBS["convert-wide"], file=path)
+    assert ng.load(tmp_path / "hostile-out.csv").aspects == [aspect]
+    explored(path)
+
+
+@pytest.mark.parametrize("metric", ["system", "input", "__row__"])
+def test_a_metric_that_is_called_as_a_key_is_refused(tmp_path: Path, metric: str) -> None:
+    if metric != "__row__":  # which is left aside, as all names that begin so
+        with pytest.raises(DataError, match=f"a metric cannot be called '{metric}'"):
+            ng.load(written(tmp_path / "t.jsonl", f"metric.{metric}"))
+    long = tmp_path / "long.csv"
+    long.write_text(f"system,input,metric,score\nA,1,{metric},.5\nB,1,{metric},.6\n")
+    with pytest.raises(DataError, match=f"a metric cannot be called '{metric}'"):
+        ng.load(long)
+
+
+def test_a_damaged_gzip_file_is_one_line_in_batches_too(tmp_path: Path) -> None:
+    rows = "".join(f'{{"system": "A", "input": "{i}", "output": "cat {i * 7919}"}}\n' for i in range(400))
+    packed = bytearray(gzip.compress(rows.encode(), mtime=0))
+    for at in range(len(packed) // 2, len(packed) // 2 + 40):
+        packed[at] ^= 0x55
+    path = tmp_path / "t.jsonl.gz"
+    path.write_bytes(bytes(packed))
+    with pytest.raises(DataError, match="cut off or damaged"):
+        called("score", "{file}", "-m", "len", "--batch", "3", file=path)
+
+
+def test_a_judge_on_a_table_without_texts_says_what_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("system,input,m1,human.quality\nA,1,.5,3\nB,1,.6,4\n")
+    with pytest.raises(NlgaugeError, match="needs outputs"):
+        called(*VERBS["judge"], file=path)
+
+
+def test_a_report_needs_no_correlation_of_judges_to_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    rows = [{"system": "S0", "input": str(i), "judge": 1.0, "human.quality": 3} for i in range(2)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    called(*VERBS["run"], file=path)
+
+
+def stored(path: Path) -> tuple[Store, Request]:
+    store, request = Store(path), Request("http://x/v1", {"model": "m"})
+    store.put("bleu", {b"k": Kept(0.5)})
+    Replies(store).keep({request.key: Reply("4", "m")}, {request.key: request})
+    return store, request
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["reply = x'00'", "reply = 'text'", "request = x'789c00'", "prompt_tokens = 'many'", "seconds = x'ff'"],
+)
+def test_a_store_with_damaged_replies_is_one_line(tmp_path: Path, damage: str) -> None:
+    store, request = stored(tmp_path / "s.sqlite")
+    with store.work() as db:
+        db.execute(f"UPDATE replies SET {damage}")
+    with pytest.raises(NlgaugeError, match="damaged; name another file"):
+        Replies(store).known([request.key])
+        list(Replies(store).all())
+
+
+@pytest.mark.parametrize("damage", ["value = 'half'", "reason = x'ff'", "note = x'07'"])
+def test_a_store_with_damaged_scores_is_one_line(tmp_path: Path, damage: str) -> None:
+    store, _ = stored(tmp_path / "s.sqlite")
+    with store.work() as db:
+        db.execute(f"UPDATE scores SET {damage}")
+    with pytest.raises(NlgaugeError, match="damaged; name another file"):
+        store.get("bleu", [b"k"])
+
+
+def test_a_claim_of_nobody_is_taken_over(tmp_path: Path) -> None:
+    store, request = stored(tmp_path / "s.sqlite")
+    replies = Replies(store)
+    replies.claim([request.key])
+    for owner in ("x'ff'", "'nobody'", "'99999999999999999999.0'"):
+        with sqlite3.connect(tmp_path / "s.sqlite") as db:
+            db.execute(f"UPDATE claims SET owner = {owner}")
+        assert Replies(store).claim([request.key]) == {request.key}
+
+
+def test_the_hostile_tables_are_many_kinds_and_the_verbs_get_through_some_of_them() -> None:
+    cases = [hostile(bytes([k])) for k in range(60)]
+    assert len({kind for kind, _ in cases}) == 7
+    assert len({table for _, table in cases}) == 60
+    for k in range(6):
+        with in_time(60):
+            verb("convert")(bytes([k]))
