@@ -22,7 +22,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "source": ("source", "src", "sourcetext", "article", "document", "original", "mr", "meaningrepresentation",
                "prompt", "prefix", "question", "triples", "instruction", "query", "inputtext", "history", "dialoguehistory", "dialoghistory",
                "dialogue", "dialog", "conversation", "conversationhistory", "chathistory", "dialoguecontext"),
-    "context": ("context", "fact", "facts", "knowledge", "persona"),
+    "context": ("context", "fact", "facts", "knowledge", "persona", "history", "dialoguehistory", "dialoghistory"),
     "control": ("control", "attribute", "targetstyle", "topic", "sentiment"),
     "rater": ("rater", "raterid", "annotator", "annotatorid", "annotatorname", "annotators", "worker", "workerid", "judge", "judgeid",
               "expert", "coder", "ratername", "ratedby", "annotatedby", "reviewer", "reviewerid", "assessor", "labeler", "labeller",
