@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import nlgauge as ng
+from nlgauge.data.card import card
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import DataError
 
@@ -274,6 +275,20 @@ def test_infinite_values_are_counted_as_what_they_are() -> None:
     assert said(data, "3 values are inf: left out", "'nll'")
     assert data.scores["nll"].null_count() == 3
     assert not said(ng.load(rows(coherence=whole, bleu=real)), "inf")
+
+
+def test_infinite_ratings_in_lists_and_records_and_infinite_scores_are_counted() -> None:
+    lists = rows(coherence=lambda s, i: [3, float("inf")] if i == 0 else [2, 4], bleu=real)
+    assert said(ng.load(lists), "3 ratings are inf: left out")
+    records = rows(
+        ratings=lambda s, i: [{"annotator": "r", "coherence": float("inf") if i == 0 else "4"}], bleu=real
+    )
+    data = ng.load(records)
+    assert said(data, "3 ratings are inf: left out")
+    assert set(data.ratings["value"]) == {4.0}  # a number in quotes is one
+    scored = ng.load(rows(coherence=whole, bleu=real)).with_scores({"nll": [float("inf"), *[0.5] * 17]})
+    assert any("infinite scores: 1, left out of every comparison (in nll)" in line for line in card(scored))
+    assert np.isnan(scored.panel().metrics["nll"]).sum() == 1
 
 
 # --- people's columns ---

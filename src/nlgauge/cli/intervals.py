@@ -80,5 +80,7 @@ def command(
             wide, aspect=aspect, measures=o.listed(measure), over=over, draws=draws, level=level, seed=seed,  # type: ignore[arg-type]
             lower=found_lower, keep=keep, **bar,
         )  # fmt: skip
+    if wide.infinite:
+        o.tell([f"{sum(wide.infinite.values())} values are inf: left out (in {', '.join(wide.infinite)})"])
     o.show([table], format, out)
     Kept(keep).forget()

@@ -275,7 +275,13 @@ def _ratings(
     parts += nested
     if not parts:
         return pl.DataFrame(schema=Dataset.RATINGS), persons
-    long = pl.concat([p.select(list(Dataset.RATINGS)) for p in parts]).drop_nulls("value")
+    long = pl.concat([p.select(list(Dataset.RATINGS)) for p in parts])
+    long = long.with_columns(pl.col("value").fill_nan(None)).drop_nulls("value")
+    if infinite := int(
+        long["value"].is_infinite().sum()
+    ):  # in lists or records; columns are counted by `values`
+        notes.append(f"{infinite} {'ratings are' if infinite > 1 else 'rating is'} inf: left out")
+        long = long.filter(pl.col("value").is_finite())
     return _settle(long, notes), persons
 
 
@@ -330,9 +336,9 @@ def _are_records(value: Any) -> bool:
 
 def _numbers_of(record: dict[str, Any]) -> Iterable[tuple[str, float]]:
     for key, value in record.items():
-        if (
-            isinstance(value, int | float)
-            and plain(key) not in NAMES["rater"]
-            and not re.search(r"(^|[^a-z])id$", key, re.I)
-        ):
+        if plain(key) in NAMES["rater"] or re.search(r"(^|[^a-z])id$", key, re.I):
+            continue
+        if isinstance(value, int | float):
             yield key, float(value) if abs(value) < 1e300 else math.inf
+        elif isinstance(value, str) and NUMERAL.match(value):
+            yield key, float(value)

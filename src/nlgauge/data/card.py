@@ -42,6 +42,11 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
             f"missing scores: {sum(holes.values())} of {len(data) * len(data.metrics)} cells, in {_count(len(holes), 'metric')}"
             f" (most in {worst}: {holes[worst]})"
         )
+    infinite = {m: n for m in data.metrics if (n := int(data.scores[m].cast(pl.Float64).is_infinite().sum()))}
+    if infinite:
+        lines.append(
+            f"infinite scores: {sum(infinite.values())}, left out of every comparison (in {_list(list(infinite))})"
+        )
     if data.failures.height:
         reasons = data.failures["reason"].value_counts(sort=True)
         lines.append("failed scores: " + "; ".join(f"{n} × {reason}" for reason, n in reasons.iter_rows()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -33,6 +33,7 @@ class Wide:
     humans: dict[str, str]  # aspect → column
     metrics: dict[str, str]  # metric → column
     keep_people: bool = False
+    infinite: dict[str, int] = field(default_factory=dict)  # values left out, of the columns read so far
 
     @classmethod
     def open(
@@ -89,6 +90,8 @@ class Wide:
         if not found.dtype.is_numeric() and found.dtype != pl.Boolean:
             raise DataError(f"{self.path}: column '{name}' holds no numbers ({found.dtype}).")
         values = found.cast(pl.Float64).to_numpy().copy()
+        if odd := int(np.isinf(values).sum()):
+            self.infinite[name] = odd
         values[~np.isfinite(values)] = np.nan
         return values
 

@@ -13,6 +13,7 @@ from nlgauge.data.catalogue._tools import csv_table, numbers, unpivot
 from nlgauge.data.catalogue.usr import ASPECTS as USR_ASPECTS
 from nlgauge.data.catalogue.usr import PEOPLE
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.means import means_by
 
 UNIEVAL_ASPECTS = {
     "understandability": "0–1, mean",
@@ -149,12 +150,13 @@ def _numbered(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
 
 def _averaged(frame: pl.DataFrame, metrics: list[str]) -> tuple[pl.DataFrame, str]:
     """One value an output; where the rows of its raters differ a little, their mean."""
-    values = frame.select(*KEY, *numbers(frame, metrics)).group_by(KEY, maintain_order=True)
+    rows = frame.select(*KEY, *numbers(frame, metrics))
+    values = rows.group_by(KEY, maintain_order=True)
     spread = values.agg((pl.col(metrics).max() - pl.col(metrics).min()) > 1e-9 * pl.col(metrics).abs().max())
     differ = spread.select(pl.col(metrics).sum()).row(0, named=True)
     named = ", ".join(f"{c} ({n})" for c, n in differ.items() if n)
     note = f"values that differ between the rows of one output are averaged: {named or 'none'}"
-    return values.agg(pl.col(metrics).mean()), note
+    return means_by(rows, KEY, metrics), note
 
 
 def _entry(name: str, *, title: str, file: File, **facts: Any) -> Entry:
