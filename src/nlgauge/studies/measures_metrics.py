@@ -10,7 +10,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NeedsMissing
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics._base import Array
-from nlgauge.studies import Key, NeedsWeights, Ours, Sources, study
+from nlgauge.studies import Key, NeedsWeights, NotRedistributed, Ours, Sources, study
 from nlgauge.studies.measures import JUDGES, SETS, numbered
 
 # As the paper's appendix A.1: BLEU and chrF of TorchMetrics, ROUGE of Hugging Face's evaluate; all on 0 to 1.
@@ -57,10 +57,8 @@ def table_6(sources: Sources) -> Ours:
                     gathered.setdefault((row["variable"], name), []).append(float(row[name]))
         used.append(number)
     values: dict[Key, float] = {key: fmean(found) for key, found in gathered.items()}
-    reasons |= {
-        (name,): f"mean over {len(used)} of the 30 sets; {', '.join(absent)} have no texts or references here"
-        for name in SPECS
-    }
+    said = f"mean over {len(used)} of the 30 sets; {', '.join(absent)} have no texts or references here"
+    reasons |= {(name,): said if used else NotRedistributed("none of the 30 sets is here") for name in SPECS}
     return Ours(values, reasons, other=dict.fromkeys(values, "fewer sets"), notes=[
         "beside, not judged: the mean is over fewer sets. Settings as in the paper's appendix A.1; all references.",
         f"μ_ρ (item level) is near 0 in the paper for all these metrics (−.03 to .00) and {min(values[n, 'μ_ρ'] for n in SPECS):.2f} to "
