@@ -19,6 +19,7 @@ from nlgauge.data.vocabulary import NAMES, plain
 from nlgauge.errors import DataError
 
 Repeats = Literal["auto", "number", "mean"]
+NUMERAL = re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$", re.ASCII)
 
 
 def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -> Dataset:

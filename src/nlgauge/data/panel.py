@@ -221,7 +221,9 @@ class _Grid:
         )  # a metric may be called row or column
         at = placed["row"].to_numpy(), placed["column"].to_numpy()
         kept = frame[placed["from"]]
-        return {name: self._filled(at, kept[name].cast(pl.Float64).to_numpy()) for name in names}
+        # An infinite score has no place in a mean or a correlation; the card counts it.
+        values = {name: kept[name].cast(pl.Float64).to_numpy() for name in names}
+        return {name: self._filled(at, np.where(np.isinf(v), np.nan, v)) for name, v in values.items()}
 
     def cube(self, ratings: pl.DataFrame, raters: Sequence[str]) -> Array:
         """One slice per rater, and a last one for averages and lone ratings, which have no rater."""
