@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -216,6 +217,29 @@ def test_a_store_that_cannot_write_stops_the_run_before_more_is_paid(serve: Serv
             [Request(f"{server.base_url}/chat/completions", b) for b in bodies], Full(), Asking(concurrency=4)
         )
     assert server.log()["stats"]["requests"] < 200
+
+
+def test_a_worker_that_misses_its_cancellation_asks_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`asyncio.wait_for` gives the answer instead of the cancellation when both come at once."""
+    import asyncio
+
+    from nlgauge.judges.client import _Run
+
+    asked = []
+
+    async def post(self: Any, http: Any, url: str, body: Any) -> Any:
+        asked.append(1)
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(0.02)
+        return 200, {}, {"choices": [{"message": {"content": "4"}}]}, ""
+
+    monkeypatch.setattr(_Run, "post", post)
+    requests = [
+        Request("http://h/v1", {"model": "m", "messages": [{"content": str(i)}]}) for i in range(2000)
+    ]
+    with pytest.raises(NlgaugeError, match="disk full"):
+        ask(requests, Full(), Asking(concurrency=4))
+    assert len(asked) < 200
 
 
 def test_references_are_shown_on_demand() -> None:

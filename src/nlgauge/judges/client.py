@@ -121,6 +121,7 @@ class _Run:
         self.gate = Gate(how.requests_per_minute, how.tokens_per_minute)
         self.refused: set[str] = set()
         self.stopped = ""  # why the run ended before its time
+        self.broken = False  # an error ends the run: no worker may begin another request
         self.good = 0  # replies so far
         self.lost = 0
         self.same: Counter[str] = Counter()
@@ -167,6 +168,9 @@ class _Run:
             # A writer that stops has failed (a full disk): then nothing more must be paid for.
             await asyncio.wait([asking, writer], return_when=asyncio.FIRST_COMPLETED)
             await (writer if writer.done() else asking)
+        except BaseException:
+            self.broken = True  # a cancellation can be lost (asyncio.wait_for, when an answer comes with it)
+            raise
         finally:
             asking.cancel()
             await asyncio.gather(asking, *workers, return_exceptions=True)
@@ -192,6 +196,8 @@ class _Run:
     async def work(self, http: httpx2.AsyncClient, left: Iterator[tuple[bytes, Request]]) -> None:
         async with http:
             for key, request in left:
+                if self.broken:
+                    return
                 if not self.stopped and self.how.budget and not self.how.budget(request, None):
                     # What is under way is paid for and may end.
                     self.stopped = "the budget is used up: more could cost more than --max-cost allows"
