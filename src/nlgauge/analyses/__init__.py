@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal, ParamSpec
 
 from nlgauge.registry import register
@@ -45,11 +45,34 @@ def analysis(
             profile: Any = kwargs.get("profile", "nlgauge")
             if takes == "panel" and not profile_of(profile).legacy:
                 args = (args[0].canonical(), *args[1:])  # type: ignore[attr-defined,assignment]
+            args, kwargs, left = _only_families(takes, args, kwargs)  # type: ignore[assignment,arg-type]
             table = function(*args, **kwargs)
             table.kind = name
+            if left:
+                table.notes = [*table.notes, f"in no family that you named, left out: {', '.join(left)}."]
             return table
 
         register("analysis", name)(Analysis(name, question, paper, takes, named))
         return named
 
     return keep
+
+
+def _only_families(
+    takes: Takes, args: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any], list[str]]:
+    """`families={name: [metrics]}` says which metrics take part: others would join a family by their names, or make their own."""
+    given = options.get("families")
+    if not isinstance(given, Mapping) or not any(not isinstance(v, str) for v in given.values()):
+        return args, options, []
+    said = {m for key, value in given.items() for m in ([key] if isinstance(value, str) else value)}
+    if takes == "panel":
+        panel = args[0]
+        left = [m for m in panel.names if m not in said]
+        kept = {m: v for m, v in panel.metrics.items() if m in said}
+        args = (replace(panel, metrics=kept, lower=panel.lower & set(kept)), *args[1:])
+        return args, options, left
+    sets = args[0] if takes == "datasets" else [args[0]]
+    asked = options.get("metrics") or list(dict.fromkeys(m for data in sets for m in data.metrics))
+    left = [m for m in asked if m not in said]
+    return args, options | {"metrics": [m for m in asked if m in said]}, left

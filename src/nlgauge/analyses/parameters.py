@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from nlgauge.analyses import analysis
@@ -11,7 +9,7 @@ from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.data.panel import Array, Panel
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.measure import Measure, evaluate, group_values
-from nlgauge.stats.simulate import ScoreFit, fit_scores
+from nlgauge.stats.simulate import fit_scores
 from nlgauge.table import Row, Table
 
 Bounds = tuple[float, float]
@@ -28,7 +26,7 @@ def parameters(
     numbers. Correlations, ties and distinct values do not depend on it.
     """
     people = _scaled(panel.human, human_scale, "human_scale")
-    h = _spread(people)
+    h = fit_scores(people)
     rows: list[Row] = [
         {"variable": "people", "aspect": panel.aspect, "mean": h.mean, "σ": h.sigma, "within": _mean(h.within),
          "ρ_sys": None, "μ_ρ": None, "σ_ρ": None, "input r": None, "global r": None, "unique": h.unique,
@@ -70,7 +68,7 @@ def parameters(
 def _metric(scores: Array, people: Array, sign: float) -> Row:
     """Spread and ties as they come, and correlations turned by `sign`, over the outputs that people and the metric scored; NaN where one does not exist."""
     both = np.isfinite(scores) & np.isfinite(people)
-    m = _spread(np.where(both, scores, np.nan)) if both.any() else None
+    m = fit_scores(np.where(both, scores, np.nan)) if both.any() else None
     turned = sign * scores[None]
     found = evaluate(turned, people, LEVELS)
     inside = group_values(turned, people, LEVELS[1])[0]
@@ -82,12 +80,6 @@ def _metric(scores: Array, people: Array, sign: float) -> Row:
         "input r": by_input, "global r": whole, "unique": m.unique if m else 0, "tie ratio": m.tie_ratio if m else None,
         "cells": int(both.sum()), "dropped systems": int(found.dropped[0, 1]), "dropped inputs": int(found.dropped[0, 2]),
     }  # fmt: skip
-
-
-def _spread(values: Array) -> ScoreFit:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # one system has no spread of means: NaN says so
-        return fit_scores(values)
 
 
 def _scaled(values: Array, bounds: Bounds | None, option: str) -> Array:

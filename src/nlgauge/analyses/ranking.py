@@ -44,23 +44,24 @@ def ranking(
     values = dict(zip(panel.names, found.value[:, 0].tolist(), strict=True))
     names = sorted(panel.names, key=lambda name: (math.isnan(values[name]), -values[name]))
     pair = {frozenset((r["better"], r["worse"])): r for r in pairs.rows}
-    ranks = clusters(names, {(r["better"], r["worse"]) for r in pairs.rows if r["significant"]})
+    valued = [name for name in names if not math.isnan(values[name])]  # the others have no place in the order
+    ranks = clusters(valued, {(r["better"], r["worse"]) for r in pairs.rows if r["significant"]})
     rows: list[Row] = []
     beaten = {o for o in names[1:] if pair[frozenset((names[0], o))]["p"] < level}
     for place, name in enumerate(names):
         k = panel.names.index(name)
-        below = pair[frozenset((name, names[place + 1]))] if place + 1 < len(names) else None
+        below = pair[frozenset((name, valued[place + 1]))] if place + 1 < len(valued) else None
         rows.append(
-            {"rank": ranks[name], "metric": name, "aspect": panel.aspect, "measure": str(chosen),
+            {"rank": ranks.get(name), "metric": name, "aspect": panel.aspect, "measure": str(chosen),
              "value": values[name], "low": float(sure.low[k, 0]), "high": float(sure.high[k, 0]),
              "p to next": float(below["p"]) if below else None, "n": int(found.n[k, 0]),
              "clearly best": place == 0 and len(beaten) == sum(not math.isnan(values[o]) for o in names[1:]) > 0,
              "may be best": place == 0 or (not math.isnan(values[name]) and name not in beaten),
-             "no different from": [o for o in names if o != name and not pair[frozenset((name, o))]["significant"]]}
+             "no different from": [o for o in valued if name in ranks and o != name and not pair[frozenset((name, o))]["significant"]]}
         )  # fmt: skip
     notes = [*pairs.notes, *turned_note(panel)]
     if np.isnan(found.value).any():
-        notes.append("metrics without a value stand last.")
+        notes.append("metrics without a value stand last, without a rank.")
     return Table(
         title=f"{panel.name}: ranks of the metrics on {panel.aspect}, {chosen}",
         rows=rows,

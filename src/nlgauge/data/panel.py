@@ -205,33 +205,31 @@ class _Grid:
 
     def __init__(self, systems: Sequence[str], inputs: Sequence[str]) -> None:
         self.shape = (len(systems), len(inputs))
-        self.rows = pl.DataFrame(
-            {"system": systems, "row": range(len(systems))}, schema_overrides={"system": pl.String}
-        )
-        self.columns = pl.DataFrame(
-            {"input": inputs, "column": range(len(inputs))}, schema_overrides={"input": pl.String}
-        )
+        self.rows = {name: k for k, name in enumerate(systems)}
+        self.columns = {name: k for k, name in enumerate(inputs)}
 
-    def _placed(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame.join(self.rows, on="system").join(self.columns, on="input")
+    def _placed(self, frame: pl.DataFrame) -> tuple[Any, tuple[Any, Any]]:
+        """Which rows have a place, and where. Beside the frame, not in it: a metric may be called anything."""
+        row, column = (
+            frame[key].replace_strict(places, default=-1, return_dtype=pl.Int64).to_numpy()
+            for key, places in zip(KEY, (self.rows, self.columns), strict=True)
+        )
+        there = (row >= 0) & (column >= 0)
+        return there, (row[there], column[there])
 
     def scores(self, frame: pl.DataFrame, names: Sequence[str]) -> dict[str, Array]:
-        placed = self._placed(
-            frame.select(KEY).with_row_index("from")
-        )  # a metric may be called row or column
-        at = placed["row"].to_numpy(), placed["column"].to_numpy()
-        kept = frame[placed["from"]]
+        there, at = self._placed(frame)
         # An infinite score has no place in a mean or a correlation; the card counts it.
-        values = {name: kept[name].cast(pl.Float64).to_numpy() for name in names}
+        values = {name: frame[name].cast(pl.Float64).to_numpy()[there] for name in names}
         return {name: self._filled(at, np.where(np.isinf(v), np.nan, v)) for name, v in values.items()}
 
     def cube(self, ratings: pl.DataFrame, raters: Sequence[str]) -> Array:
         """One slice per rater, and a last one for averages and lone ratings, which have no rater."""
         slots = {name: k for k, name in enumerate(raters)}
-        placed = self._placed(ratings)
-        slot = placed["rater"].replace_strict(slots, default=len(slots), return_dtype=pl.Int64).to_numpy()
+        there, (row, column) = self._placed(ratings)
+        slot = ratings["rater"].replace_strict(slots, default=len(slots), return_dtype=pl.Int64).to_numpy()
         cube = np.full((len(slots) + 1, *self.shape), np.nan)
-        cube[slot, placed["row"].to_numpy(), placed["column"].to_numpy()] = placed["value"].to_numpy()
+        cube[slot[there], row, column] = ratings["value"].to_numpy()[there]
         return cube
 
     def _filled(self, at: tuple[Any, Any], values: Array) -> Array:

@@ -179,13 +179,13 @@ def fit_scores(scores: ArrayLike) -> ScoreFit:
         raise DataError(f"scores must be systems × inputs; found {table.ndim} dimensions")
     known = table[~np.isnan(table)]
     means = np.array([_mean(row) for row in table])
-    spread = tuple(float(np.nanstd(row, ddof=1)) if (~np.isnan(row)).sum() > 1 else np.nan for row in table)
+    spread = tuple(_sd(row) for row in table)
     # Means of three ratings written with six digits or sixteen are the same value.
     _, counts = np.unique(np.round(known, 9), return_counts=True)
     pairs = known.size * (known.size - 1)
     return ScoreFit(
         mean=_mean(known),
-        sigma=float(np.nanstd(means, ddof=1)),
+        sigma=_sd(means),
         within=spread,
         unique=int(counts.size),
         tie_ratio=float((counts * (counts - 1)).sum() / pairs) if pairs else np.nan,

@@ -1,0 +1,94 @@
+"""Names that our own columns have, metrics without a value, one system, families of the user's own."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+
+from nlgauge import registry
+from nlgauge.analyses.ensemble import ensemble
+from nlgauge.analyses.ranking import ranking
+from nlgauge.analyses.transfer import transfer
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.errors import NlgaugeError
+from nlgauge.report.explorer.points import Explored
+
+SMALL = {"draws": 20, "trials": 5, "splits": 5, "redraws": 2}
+
+
+def data_of(names: list[str], systems: int = 5, inputs: int = 12) -> Dataset:
+    rng = np.random.default_rng(0)
+    keys = [(f"s{s}", str(i)) for s in range(systems) for i in range(inputs)]
+    samples = pl.DataFrame(keys, schema=KEY, orient="row").with_columns(
+        output=pl.lit("a b c"), domain=pl.Series(["xy"[k % 2] for k in range(len(keys))])
+    )
+    human = rng.integers(1, 6, len(keys)).astype(float)
+    rated = [
+        samples.select(KEY).with_columns(
+            aspect=pl.lit("quality"), rater=pl.lit(f"r{r}"),
+            value=pl.Series(np.clip(human + rng.integers(-1, 2, len(keys)), 1, 5)),
+        )
+        for r in range(3)
+    ]  # fmt: skip
+    data = Dataset.of("d", samples, ratings=pl.concat(rated), scores=samples.select(KEY), persons=True)
+    return data.with_scores(
+        {name: (human + rng.normal(0, 1 + k, len(keys))).tolist() for k, name in enumerate(names)}
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["row", "column", "place", "value", "rater", "aspect", "metric", "rank", "Human"]
+)
+def test_a_metric_may_have_the_name_of_one_of_our_own_columns(name: str) -> None:
+    plain, odd = (data_of([n, "b", "c"]) for n in ("zz", name))
+    assert np.array_equal(odd.panel().metrics[name], plain.panel().metrics["zz"])
+    one, two = (d.panel().analyse("ranking", draws=50).rows for d in (plain, odd))
+    assert [{**r, "metric": 0, "no different from": 0} for r in one] == [{**r, "metric": 0, "no different from": 0} for r in two]  # fmt: skip
+    points = Explored(odd)
+    assert points.points("quality", name)["score"] == Explored(plain).points("quality", "zz")["score"]
+    assert points.selection([1]).height == 1
+
+
+def test_a_metric_without_a_value_has_no_rank() -> None:
+    data = data_of(["a", "b"]).with_scores({"constant": [1.0] * 60, "empty": [None] * 60})
+    rows = {r["metric"]: r for r in ranking(data.panel(), draws=100)}
+    assert rows["a"]["rank"] == 1
+    for name in ("constant", "empty"):
+        assert rows[name]["rank"] is None and rows[name]["p to next"] is None
+        assert rows[name]["no different from"] == []
+        assert all(name not in r["no different from"] for r in rows.values())
+    last = [r for r in rows.values() if r["rank"] is not None][-1]
+    assert last["p to next"] is None  # nothing with a value comes after it
+
+
+def test_a_family_of_the_user_holds_what_they_named_and_nothing_else() -> None:
+    data = data_of(["rouge-l", "rouge-1", "bleu"])
+    alone = transfer([data.only_metrics(["rouge-l"])]).rows
+    named = transfer([data], families={"ROUGE": ["rouge-l"]})
+    assert [(r["family"], r["value"]) for r in named] == [("ROUGE", alone[0]["value"])]
+    assert any("left out: rouge-1, bleu" in note for note in named.notes)
+    both = ensemble(data, families={"mine": ["rouge-1", "bleu"]})
+    assert (
+        both.rows == ensemble(data, metrics=["rouge-1", "bleu"], families={"mine": ["rouge-1", "bleu"]}).rows
+    )
+    renamed = transfer([data], families={"rouge-l": "mine"})  # one column's family: the others keep theirs
+    assert {r["family"] for r in renamed} == {"mine", "ROUGE", "BLEU"}
+
+
+@pytest.mark.parametrize("analysis", registry.names("analysis"))
+def test_one_system_gives_answers_or_reasons_and_no_warnings(analysis: str) -> None:
+    run = registry.get("analysis", analysis)
+    known = inspect.signature(run.function).parameters
+    options = {k: v for k, v in SMALL.items() if k in known}
+    data = data_of(["a", "b", "judge"], systems=1, inputs=40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            found = data.panel() if run.takes == "panel" else [data] if run.takes == "datasets" else data
+            assert run(found, **options).rows
+        except NlgaugeError as error:
+            assert str(error)
