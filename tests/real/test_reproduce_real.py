@@ -13,9 +13,22 @@ from nlgauge import registry
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.studies import Sources
-from nlgauge.studies._compare import DIFFERS, EQUAL, WITHIN, compare, count, published
+from nlgauge.studies._compare import (
+    DIFFERS,
+    EQUAL,
+    JUDGED,
+    VERDICTS,
+    WITHIN,
+    compare,
+    count,
+    published,
+    scoreboard,
+)
+from nlgauge.studies._inventory import studies
 from nlgauge.studies.ctc_dialogue import BASELINES, TRUTH
+from nlgauge.table import Row
 
+REPO = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.real
 # Cells without those that run a model.
 COUNTS = {
@@ -158,3 +171,21 @@ def test_two_claims_of_paper_002_fail_on_its_own_williams_table_and_the_rest_hol
         assert (worst > 15) == (table != "7")
     assert {key[1] for key in found.reasons} == {"7"}
     assert np.sum([*found.values.values()]) == 24  # of 27 statements
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["README.md", "docs/howto/reproduce.md"])
+def test_the_scoreboard_of_a_page_is_what_is_printed(sources: Sources, page: str) -> None:
+    """With all published files there and without models, as the page says."""
+    rows = board(sources)
+    shown = [line.split() for line in (REPO / page).read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        if "/" not in row["table"]:
+            counts = [str(row[c]) for c in ("compared", *(v for v in VERDICTS if v in JUDGED or rows[-1][v]))]
+            assert [*row["table"].split(), *counts] in shown
+
+
+@cache
+def board(sources: Sources) -> list[Row]:
+    chosen = [s for s in studies() if not s.slow]
+    return scoreboard([(s, compare(s, sources)) for s in chosen]).rows
