@@ -89,7 +89,7 @@ def test_votes_of_a_judge_alone_get_an_answer_that_says_what_is_needed(tmp_path:
 
 def test_choices_of_unnamed_raters_say_that_nobody_is_named(tmp_path: Path) -> None:
     data = ng.load(votes(tmp_path, "winner", *["i1,x,y,a", "i2,x,y,b"]))
-    assert any("does not name who chose" in line for line in card(data))
+    assert any("no rater is named: taken for people" in line for line in card(data))
     with pytest.raises(DataError, match=r"people compared outputs here .* and rated none"):
         data.aspect()
 
@@ -137,3 +137,19 @@ def test_every_analysis_of_a_dataset_keeps_models_out_of_people() -> None:
     data = ng.load(rated(), name="d")
     table = registry.get("analysis", "agreement")(data.panel("coherence"))
     assert "gpt-4" not in str(table)
+
+
+@pytest.mark.parametrize(
+    ("people", "model"),
+    [("coherence_human", "coherence_gpt4"), ("human_coherence", "gpt4_coherence"), ("rating_human", "rating_gpt4"), ("human_score", "gpt4_score"),
+     ("human_rating", "llm_judge_rating"), ("coherence (human)", "coherence (gpt-4)"), ("coherence", "judge")],
+)  # fmt: skip
+def test_a_column_of_a_model_s_ratings_is_a_metric_beside_people_s(people: str, model: str) -> None:
+    rows = [
+        {"system": s, "doc": i, people: 1 + (i + n) % 5, model: 1 + (i * n) % 5}
+        for n, s in enumerate("ABC")
+        for i in range(8)
+    ]
+    data = ng.load(rows, name="d")
+    assert len(data.aspects) == 1 and data.metrics == [model]
+    assert data.panel().human[1, 2] == 1 + (2 + 1) % 5

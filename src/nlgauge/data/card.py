@@ -67,11 +67,11 @@ def _votes(data: Dataset) -> list[str]:
     votes = data.voted(people=True)
     if votes.height:
         unnamed = votes["rater"].null_count() == votes.height and data.rated_by == "people"
-        who = "people (the file does not name who chose)" if unnamed else data.rated_by
+        who = "people (no rater is named: taken for people)" if unnamed else data.rated_by
         lines.append(f"compared by {who}: {_count(votes.height, 'choice')} between two outputs")
     for (rater,), part in data.voted(people=False).group_by("rater", maintain_order=True):
         lines.append(
-            f"compared by the model {rater}: {_count(part.height, 'choice')}, which are not people's (--person-rater where they are)"
+            f"compared by the model {rater}: {_count(part.height, 'choice')}, which are not people's (--person-rater '{rater}' where they are)"
         )
     return lines
 

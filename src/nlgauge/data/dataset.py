@@ -164,9 +164,9 @@ class Dataset:
     def _unrated(self) -> str:
         """Why there is nothing to hold a metric against, and what would be needed."""
         votes, models = self.comparisons.height, ", ".join(sorted(self.models))
-        if self.voted(people=True).height:
+        if theirs := self.voted(people=True).height:
             return (
-                f"people compared outputs here ({votes:,} choices) and rated none; `nlgauge meta FILE --analysis wins` holds metrics "
+                f"people compared outputs here ({theirs:,} choices) and rated none; `nlgauge meta FILE --analysis wins` holds metrics "
                 "against their choices."
             )  # fmt: skip
         if self.models:

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from nlgauge.data.raters import is_model
 from nlgauge.data.rawtable import RawTable
 from nlgauge.data.values import numbers_in
 from nlgauge.data.vocabulary import (
@@ -165,6 +166,8 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
 
 def _plainly(column: str) -> str | None:
     rest = HUMAN_PREFIX.sub("", column)
+    if rest != column and is_model(column):
+        return None  # rating_gpt4: a model's, not people's
     whole = plain(column) in ("human", "humanscore", "humanrating")
     if rest != column or whole or is_aspect(column):
         return SCORES_PREFIX.sub("", rest)
