@@ -60,7 +60,7 @@ def test_every_column_has_a_role_and_a_reason(path: Path) -> None:
     ],
 )
 def test_the_words_in_the_last_column_change_the_role(path: Path, column: str, role: str) -> None:
-    words = next(row["to change it"] for row in ng.check(path) if row["column"] == column).split(" or ")[0]
+    words = next(row["correction"] for row in ng.check(path) if row["column"] == column).split(" or ")[0]
     found = CliRunner().invoke(build("check"), ["check", str(path), *shlex.split(words), "--format", "json"])
     rows = json.loads(found.stdout)["tables"][0]["rows"]
     changed = next(row for row in rows if row["column"] == column)
@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_read_yet_shows_its_columns_and_what_is_asked_for(
     )
     table = ng.check(path)
     assert [row["role"] for row in table] == ["not used", "input", "rating of coherence", "metric"]
-    assert "--system origin" in table.rows[0]["to change it"]
+    assert "--system origin" in table.rows[0]["correction"]
     assert "is it 'origin'? Say --system origin" in table.notes[-1]
     assert "2 systems × 2 inputs" in "\n".join(ng.check(path, system="origin").notes)
 

@@ -83,6 +83,16 @@ def test_an_unknown_system_column_is_asked_for_and_no_advice_changes_the_answer(
     assert ng.load(source, system="origin").systems == list(SYSTEMS)
 
 
+def test_the_system_column_is_asked_for_also_of_two_rows() -> None:
+    with pytest.raises(DataError, match=r"is it 'origin'\? Say --system origin"):
+        ng.load(
+            [
+                {"origin": o, "doc": "d1", "coherence": c, "bleu": b}
+                for o, c, b in [("A", 4, 0.3), ("B", 2, 0.1)]
+            ]
+        )
+
+
 def test_one_system_without_a_column_is_said_and_a_likely_column_named() -> None:
     source = rows("origin", None, coherence=whole, bleu=real)
     assert said(ng.load(source), "no system column found", "is it 'origin'? --system origin")

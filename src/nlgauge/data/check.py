@@ -42,7 +42,7 @@ def check(data: Any, **options: Any) -> Table:
     roles = understood(table, **options)
     rows = [{"column": column, **_facts(table, roles, column)} for column in table.frame.columns]
     rows += [
-        {"column": c, "role": "rating records", "why": "a list of objects", "value": "", "to change it": ""}
+        {"column": c, "role": "rating records", "why": "a list of objects", "value": "", "correction": ""}
         for c in table.nested
     ]
     return Table(f"{name}: what is which", rows, notes=_notes(data, options, table, roles))
@@ -66,7 +66,7 @@ def _facts(table: RawTable, roles: Roles, column: str) -> Row:
     found = numbers_in(table, column) if role.startswith(("rating", "metric")) else None
     if found is not None and found.how:
         why += f"; {found.how}"
-    return {"role": role, "why": why, "value": _example(table.frame[column]), "to change it": change}
+    return {"role": role, "why": why, "value": _example(table.frame[column]), "correction": change}
 
 
 def _roles(roles: Roles, column: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from nlgauge.data.columns import NAMED, Roles, is_label, listed
+from nlgauge.data.columns import LABEL, NAMED, Roles, is_label, listed
 from nlgauge.data.rawtable import RawTable
 from nlgauge.data.vocabulary import ANSWERED, NAMES, plain
 from nlgauge.errors import DataError
@@ -138,7 +138,10 @@ def _likely(table: RawTable, columns: list[str], others: list[str], names: bool)
         ):
             continue
         distinct = series.n_unique()
-        if not 2 <= distinct < frame.height or (names and not is_label(series)):
+        # With the input known, rows apart are proof enough; alone, a name must recur.
+        if not 2 <= distinct <= (frame.height if names and others else frame.height - 1):
+            continue
+        if names and not (is_label(series) or (others and _is_short(series))):
             continue
         if others and not frame.select([column, *others]).is_unique().all():
             continue
@@ -149,6 +152,11 @@ def _likely(table: RawTable, columns: list[str], others: list[str], names: bool)
         if not best[1] or score[0] < best[0]:
             best = score
     return best[1] or None
+
+
+def _is_short(series: pl.Series) -> bool:
+    longest = series.cast(pl.String).str.len_chars().max()
+    return isinstance(longest, int) and longest <= LABEL
 
 
 def ambiguous(table: RawTable, roles: Roles, frame: pl.DataFrame) -> str | None:
