@@ -1,4 +1,7 @@
-"""The same data told in another way give the same results, for every analysis through the public door."""
+"""The same data told in another way give the same results, for every analysis through the public door.
+
+Splitting a file in two is no relation here: several files are several data sets (`nlgauge meta a.csv b.csv`), never one.
+"""
 
 from __future__ import annotations
 

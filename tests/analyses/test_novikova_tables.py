@@ -50,7 +50,7 @@ def frame(data: Dataset, aspect: str = "quality") -> Any:
 
 def test_split_gives_scipys_rho_and_p_of_every_part_and_marks_the_stronger_one() -> None:
     data = two_domains()
-    rows = by(split(data, by="domain", aspects=["quality"]), "metric", "part")
+    rows = by(split(data, by="domain", aspects=["quality"], outputs="independent"), "metric", "part")
     table = frame(data)
     for domain in ("news", "chat"):
         part = table[table["domain"] == domain]
@@ -74,7 +74,8 @@ def test_split_by_a_value_puts_all_others_together() -> None:
 
 def test_split_compares_parts_that_differ_in_the_last_column_only() -> None:
     rows = split(two_domains(), by=["domain", "system"], aspects=["quality"], correction="none").rows
-    table = by(split(two_domains(), by=["domain", "system"], aspects=["quality"]), "metric", "part")
+    plain = split(two_domains(), by=["domain", "system"], aspects=["quality"], outputs="independent")
+    table = by(plain, "metric", "part")
     assert len({r["part"] for r in rows}) == 4
     z = [np.arctanh(abs(table["good", f"news, {s}"]["value"])) for s in "AB"]
     spread = sum((1 + table["good", f"news, {s}"]["value"] ** 2 / 2) / 37 for s in "AB")
@@ -177,8 +178,13 @@ def test_signed_ranks_of_right_and_wrong_pairs_are_scipys_wilcoxon() -> None:
 
 def test_a_random_metric_is_not_better_than_random_and_a_good_one_is() -> None:
     data = two_domains(inputs=80)
-    rows = by(relative_ranking(data, by="domain", aspects=["quality"]), "part", "metric")
+    rows = by(
+        relative_ranking(data, by="domain", aspects=["quality"], outputs="independent"), "part", "metric"
+    )
     assert rows["news", "good"]["significant"] and rows["news", "good"]["better in"] == 1.0
+    shuffled = by(relative_ranking(data, by="domain", aspects=["quality"]), "part", "metric")
+    assert shuffled["news", "good"]["significant"] and not shuffled["news", "flat"]["significant"]
+    assert shuffled["news", "good"]["accuracy"] == rows["news", "good"]["accuracy"]
     assert not rows["news", "flat"]["significant"]
     tied = np.mean(
         [len(set(g["value"])) == 1 for _, g in frame(data)[frame(data)["domain"] == "news"].groupby("input")]
@@ -253,10 +259,20 @@ def test_the_p_to_the_next_is_williams_with_both_metrics_turned_to_rise() -> Non
     from nlgauge.stats.williams import williams_test
 
     panel = upside_down(noisy_panel(noise=(1.0, 1.1)), "m1")
-    row = best_metric(panel, types={"all": ["m0", "m1"]}).rows[0]
+    row = best_metric(panel, types={"all": ["m0", "m1"]}, outputs="independent").rows[0]
     a, b, h = (v.ravel() for v in (panel.metrics["m0"], -panel.metrics["m1"], panel.human))
     r = [stats.spearmanr(*pair).statistic for pair in ((a, h), (b, h), (a, b))]
     assert row["p to next"] == pytest.approx(float(williams_test(r[0], r[1], r[2], h.size)))
+
+
+def test_the_p_to_the_next_speaks_of_systems_and_inputs_like_these_where_they_are_crossed() -> None:
+    from nlgauge.stats.jackknife import difference_tests
+
+    panel = upside_down(noisy_panel(noise=(1.0, 1.1)), "m1").canonical()
+    table = best_metric(panel, types={"all": ["m0", "m1"]})
+    found = difference_tests(panel.oriented(), panel.human, ["global/spearman"])
+    assert table.rows[0]["p to next"] == pytest.approx(float(found.p[0, 0]))
+    assert "for systems and inputs like these" in table.method
 
 
 def test_types_are_guessed_by_name_and_families_can_take_their_place() -> None:

@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from nlgauge.analyses._common import Named, measures_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array, Panel
-from nlgauge.errors import NlgaugeError
+from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.dealt import Bools, dealt_tests
 from nlgauge.stats.fisher import fisher_test
 from nlgauge.stats.measure import Measure, evaluate
+from nlgauge.stats.part_tests import WORDS as PART_WORDS
+from nlgauge.stats.part_tests import part_tests
+from nlgauge.stats.shuffled import WORDS as SHUFFLED
+from nlgauge.stats.shuffled import clustered, related_tests
 from nlgauge.stats.zero import zero_test
 
-FISHER = "Fisher's z test for two independent correlations (variances of Bonett and Wright), two-sided"
-STAR = "* p < {level:g} that the correlation is not zero (t distribution, outputs taken as independent, no correction)"
+_FISHER = "Fisher's z test for two independent correlations (variances of Bonett and Wright), two-sided, outputs taken as independent"
+Outputs = Literal["clustered", "independent"]
+DRAWS = 999  # shuffles behind a star
 
 
 @dataclass(frozen=True)
@@ -90,20 +95,83 @@ class Found:
     reason: str | None
 
 
-def correlations(stacked: Array, human: Array, measure: Measure) -> list[Found]:
-    """Of every metric (K × N × M)."""
+def correlations(
+    stacked: Array, human: Array, measure: Measure, outputs: Outputs = "clustered", seed: int = 0
+) -> list[Found]:
+    """Of every metric (K × N × M). p by shuffling systems and inputs where several systems share inputs, unless the
+    outputs are to be taken as independent, as paper 004 takes them."""
+    if outputs not in get_args(Outputs):
+        raise NameUnknown(f"no outputs='{outputs}'; use {' or '.join(get_args(Outputs))}.")
     found = evaluate(stacked, human, [measure])
     there = np.isfinite(stacked) & np.isfinite(human)
     n = there.sum(axis=(1, 2))
-    p = zero_test(found.value[:, 0], n, measure.coefficient)
+    if outputs == "clustered" and clustered(stacked, human):
+        p = related_tests(stacked, human, ranks=measure.coefficient != "pearson", draws=DRAWS, seed=seed)
+        p = np.where(np.isnan(found.value[:, 0]), np.nan, p)
+    else:
+        p = zero_test(found.value[:, 0], n, measure.coefficient)
     return [
         Found(float(found.value[k, 0]), int(n[k]), float(p[k]), found.reason[k, 0])
         for k in range(len(stacked))
     ]
 
 
-def differ(one: Sequence[Found], two: Sequence[Found], measure: Measure) -> list[float]:
-    """Fisher's p for each metric that its correlation is as strong in two parts; .3 and -.3 are equally strong."""
+def star_words(level: float, outputs: Outputs, seed: int = 0) -> str:
+    """What a star says, and what it rests on."""
+    independent = "t distribution, outputs taken as independent"
+    how = independent
+    if outputs == "clustered":
+        how = f"{SHUFFLED}, {DRAWS} draws, seed {seed}; for one system, or inputs that few systems share: {independent}"
+    return f"* p < {level:g} that the metric is related to the ratings at all ({how}; no correction)"
+
+
+class Halves(NamedTuple):
+    """Two parts on one grid: metrics (K × N × M), ratings, and where each part is."""
+
+    scores: Array
+    human: Array
+    one: Bools
+    two: Bools
+
+    @classmethod
+    def of(cls, a: Panel, b: Panel) -> Halves:
+        """Two panels side by side; what they share of systems and inputs is in one place."""
+        systems, inputs = (
+            list(dict.fromkeys([*p, *q])) for p, q in ((a.systems, b.systems), (a.inputs, b.inputs))
+        )
+        shape = (len(systems), len(inputs))
+        scores, human = np.full((len(a.names), *shape), np.nan), np.full(shape, np.nan)
+        masks = []
+        for panel in (a, b):
+            place = {name: k for k, name in enumerate(inputs)}
+            at = np.ix_([systems.index(s) for s in panel.systems], [place[i] for i in panel.inputs])
+            rated = np.isfinite(panel.human)
+            mask = np.zeros(shape, bool)
+            mask[at] = rated
+            masks.append(mask)
+            human[mask] = panel.human[rated]
+            scores[:, mask] = panel.oriented()[:, rated]
+        return cls(scores, human, *masks)
+
+    @property
+    def clustered(self) -> bool:
+        return clustered(self.scores, self.human)
+
+
+def difference_words(outputs: Outputs) -> str:
+    """How `differ` tests, and what it takes for granted."""
+    if outputs == "independent":
+        return _FISHER
+    return f"{PART_WORDS}; for one system, or inputs that few systems share: {_FISHER}"
+
+
+def differ(
+    one: Sequence[Found], two: Sequence[Found], measure: Measure, halves: Halves, outputs: Outputs
+) -> list[float]:
+    """p for each metric that its correlation is as strong in two parts; .3 and -.3 are equally strong. Fisher's where the
+    outputs are (or are to be taken as) independent."""
+    if outputs == "clustered" and halves.clustered:
+        return part_tests(halves.scores, halves.human, halves.one, halves.two, measure).tolist()  # type: ignore[no-any-return]
     r1, n1, r2, n2 = (
         np.array(v, np.float64)
         for part in (one, two)

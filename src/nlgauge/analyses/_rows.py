@@ -14,9 +14,13 @@ from nlgauge.data.panel import Aggregate, Array, Panel
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.bins import Bins, Levels, Scale, quality_levels
 from nlgauge.stats.ks import ks_permutation
+from nlgauge.stats.shuffled import WORDS as SHUFFLED
+from nlgauge.stats.shuffled import clustered, ks_shuffled, ks_swapped
 from nlgauge.stats.ties import largest, snap
 
 Unit = Literal["rater", "output"]
+Bools = NDArray[np.bool_]
+KSTests = dict[str, tuple[float, float]]  # name -> KS, p
 Scales = Scale | Mapping[str, Scale] | None
 OVERALL = "Overall"
 OTHER_RATERS = "other raters"
@@ -35,6 +39,7 @@ class Rows:
     cell: NDArray[np.int64]
     human: dict[str, Array]
     scores: Array
+    slot: NDArray[np.int64]  # whose rating it is: the place of the rater
 
     @property
     def system(self) -> NDArray[np.int64]:
@@ -48,34 +53,70 @@ class Rows:
         own = scale.get(aspect) if isinstance(scale, Mapping) else scale
         return quality_levels(self.human[aspect], bins, own)
 
-    def ks(
-        self, one: NDArray[np.bool_], two: NDArray[np.bool_], draws: int, seed: int
-    ) -> dict[str, tuple[float, float]]:
+    @property
+    def crossed(self) -> bool:
+        """Several systems on the same inputs: then outputs are not independent. One system: its inputs are the sample."""
+        rated = self._cube(np.ones(len(self.cell)))[0].max(axis=0)
+        return self.panel.n_systems == 1 or clustered(
+            self.scores.reshape(len(self.scores), *rated.shape), rated
+        )
+
+    @property
+    def words(self) -> str:
+        """How p-values of `ks` and `human_ks` come about."""
+        if self.crossed:
+            return f"{SHUFFLED}, ratings of one output together"
+        return "scores dealt anew to the outputs, ratings of one output together; outputs taken as independent, because few inputs have several systems"
+
+    def ks(self, one: Bools, two: Bools, draws: int, seed: int) -> KSTests:
         """KS and p of every metric between two sets of rows."""
         if not self.panel.metrics:
             return {}
-        found, p = ks_permutation(self.scores, self.weights(one), self.weights(two), draws=draws, seed=seed)
-        return {name: (float(d), float(q)) for name, d, q in zip(self.panel.metrics, found, p, strict=True)}
+        low, high = self.weights(one), self.weights(two)
+        if self.crossed:
+            grid = (1, self.panel.n_systems, self.panel.n_inputs)
+            found = ks_shuffled(
+                self.scores.reshape(len(self.scores), *grid),
+                low.reshape(grid),
+                high.reshape(grid),
+                draws=draws,
+                seed=seed,
+            )
+        else:
+            found = ks_permutation(self.scores, low, high, draws=draws, seed=seed)
+        return _named(self.panel.names, found)
 
-    def human_ks(
-        self,
-        one: NDArray[np.bool_],
-        two: NDArray[np.bool_],
-        values: Mapping[str, Array],
-        draws: int,
-        seed: int,
-    ) -> dict[str, tuple[float, float]]:
+    def human_ks(self, one: Bools, two: Bools, values: Mapping[str, Array], draws: int, seed: int) -> KSTests:
         """The same with people's ratings, one a row, in the place of a metric's scores."""
         if not values:
             return {}
-        found, p = ks_permutation(
-            np.stack(list(values.values())),
-            one.astype(np.float64),
-            two.astype(np.float64),
-            draws=draws,
-            seed=seed,
-        )
-        return {human_name(a): (float(d), float(q)) for a, d, q in zip(values, found, p, strict=True)}
+        stacked, low, high = np.stack(list(values.values())), one.astype(np.float64), two.astype(np.float64)
+        if self.crossed:
+            low, high = np.nan_to_num(self._cube(low)[0]), np.nan_to_num(self._cube(high)[0])
+            found = ks_shuffled(self._cube(*stacked), low, high, draws=draws, seed=seed)
+        else:
+            found = ks_permutation(stacked, low, high, draws=draws, seed=seed)
+        return _named([human_name(a) for a in values], found)
+
+    def ks_systems(self, pair: tuple[int, int], draws: int, seed: int) -> KSTests:
+        """KS and p between two systems: every metric, then people's aspects; the outputs of an input change places."""
+        grid, both = (1, self.panel.n_systems, self.panel.n_inputs), list(pair)
+        weights = self.weights(np.ones(len(self.cell), bool)).reshape(grid)[:, both]
+        scores = self.scores.reshape(len(self.scores), *grid)[:, :, both]
+        people = self._cube(*self.human.values())[:, :, both]
+        rated = np.nan_to_num(self._cube(np.ones(len(self.cell)))[0])[:, both]
+        return {
+            **_named(self.panel.names, ks_swapped(scores, weights, draws=draws, seed=seed)),
+            **_named([human_name(a) for a in self.human], ks_swapped(people, rated, draws=draws, seed=seed)),
+        }
+
+    def _cube(self, *values: Array) -> Array:
+        """Values of the rows as … × raters × systems × inputs, NaN where there is no row."""
+        slots = int(self.slot.max(initial=0)) + 1
+        cube = np.full((len(values), slots, self.scores.shape[1]), np.nan)
+        for k, each in enumerate(values):
+            cube[k, self.slot, self.cell] = each
+        return cube.reshape(len(values), slots, self.panel.n_systems, self.panel.n_inputs)
 
     def others(self, aspect: str) -> Array | None:
         """Mean rating that the other raters gave the row's output on the aspect; None where nobody had company."""
@@ -127,7 +168,8 @@ def rated_rows(panel: Panel, unit: Unit = "rater") -> Rows:
         if panel.metrics
         else np.empty((0, grid[0] * grid[1]))
     )
-    return Rows(panel, unit, np.nonzero(there)[1], {a: cube[there] for a, cube in cubes.items()}, scores)
+    slot, cell = np.nonzero(there)
+    return Rows(panel, unit, cell, {a: cube[there] for a, cube in cubes.items()}, scores, slot)
 
 
 def chosen_panel(
@@ -156,6 +198,10 @@ def with_overall(panel: Panel, aspects: Sequence[str] | None = None) -> Panel:
     raters = {**panel.raters, OVERALL: _mean_of(known)} if len(known) == len(names) else panel.raters
     mean = _mean_of([panel.humans[a] for a in names])
     return replace(panel, humans={**panel.humans, OVERALL: mean}, raters=raters)
+
+
+def _named(names: Sequence[str], found: tuple[Array, Array]) -> KSTests:
+    return {name: (float(d), float(p)) for name, d, p in zip(names, *found, strict=True)}
 
 
 def human_name(aspect: str) -> str:

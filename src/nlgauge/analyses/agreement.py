@@ -91,7 +91,7 @@ def agreement(
         title=f"{panel.name}: agreement of the raters on {panel.aspect}",
         rows=rows,
         shown=["coefficient", "value", "low", "high", "outputs", "left out", "reason"],
-        method=f"{forms.method}. Alpha: {found.method}.",
+        method=f"{forms.method}. Alpha: {found.method}. Intervals take the outputs as independent.",
         notes=notes,
         signature=f"raters:{len(ratings)}|aspect:{panel.aspect}|draws:{draws}|seed:{seed}",
     )

@@ -73,7 +73,7 @@ def aspect_disagreement(
         + f". Rows where they disagree: {counts['disagree']}.",
         notes=[
             unanimity_words(np.stack(list(aspect_levels(rows, bins, scale).values()))),
-            f"a metric that knows nothing has KS {chance['agree']:.3f} (agree) and {chance['disagree']:.3f} (disagree) with so many rows.",
+            f"a metric that knows nothing and scores every output by itself has KS {chance['agree']:.3f} (agree) and {chance['disagree']:.3f} (disagree) with so many rows; one with effects of systems or inputs has more.",
             *people_note(panel), *turned_note(panel),
         ],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, seed=seed),

@@ -59,7 +59,8 @@ def chance(
         rows=kept,
         shown=["measure", "chance", "low", "high", "metrics above", "of"],
         definitions={m: measures_of(m)[0].definition for m in (r["measure"] for r in kept)},
-        method=f"{draws} random continuous scores, mean and central 95 %, seed {seed}; {ties:.1%} of all pairs of ratings are tied.",
+        method=f"{draws} random continuous scores, mean and central 95 %, seed {seed}; {ties:.1%} of all pairs of ratings are tied. A score that favours systems or inputs, related to people or "
+        "not, strays further than these, which take every output by itself.",
         notes=[*notes, *people_note(panel)],
         signature=signature(panel, draws=draws, seed=seed),
     )

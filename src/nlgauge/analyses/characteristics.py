@@ -10,7 +10,19 @@ import polars as pl
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, turned_words
-from nlgauge.analyses._parts import FISHER, STAR, Choice, Part, checked, correlations, differ, single, starred
+from nlgauge.analyses._parts import (
+    Choice,
+    Halves,
+    Outputs,
+    Part,
+    checked,
+    correlations,
+    differ,
+    difference_words,
+    single,
+    star_words,
+    starred,
+)
 from nlgauge.analyses.significance import CORRECTIONS, WORDS
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Aggregate, Array, Panel
@@ -37,6 +49,7 @@ def characteristics(
     correction: Literal["holm", "bh", "none"] = "holm",
     draws: int = 0,
     level: float = 0.05,
+    outputs: Outputs = "clustered",
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
@@ -69,22 +82,27 @@ def characteristics(
             chosen,
             draws,
             level,
+            outputs,
             np.random.default_rng(np.random.SeedSequence(seed)),  # the same for all: order does not matter
         )
         if progress is not None:
             progress(done + 1, len(jobs))
     for row, p in zip(rows, CORRECTIONS[correction]([r["p"] for r in rows]).tolist(), strict=True):
         row["p corrected"], row["significant"] = p, bool(p < level)
-    check = f" p check: outputs dealt out anew, {draws} draws, seed {seed}." if draws else ""
+    check = (
+        f" p check: outputs, taken as independent, dealt out anew, {draws} draws, seed {seed}."
+        if draws
+        else ""
+    )
     return Table(
         title=f"{data.name}: {chosen} with {data.rated_by} where a characteristic of the data is low and high",
         rows=rows,
         shown=["characteristic", "aspect", "metric", "cut", "low", "high", "n low", "n high", "p", *(["p check"] if draws else []), "p corrected", "significant"],
         definitions={str(chosen): chosen.definition},
         method=f"Low: below the cut, high: at or above it; the cut is the median, or the next value where half the outputs share the lowest one. "
-        f"{STAR.format(level=level)}. p: {FISHER}, absolute correlations; {WORDS[correction]} over {len(rows)} tests.{check}",
+        f"{star_words(level, outputs, seed)}. p: {difference_words(outputs)}, absolute correlations; {WORDS[correction]} over {len(rows)} tests.{check}",
         notes=[
-            *(_about(name, panels[wanted[0]], table, chosen) for name in names),
+            *(_about(name, panels[wanted[0]], table, chosen, outputs) for name in names),
             *([f"the same for all outputs: {', '.join(constant)}."] if constant else []),
             *turned_words(data.lower & {r["metric"] for r in rows}),
             "The two halves differ in more than this one characteristic: a difference is no proof of its cause.",
@@ -147,6 +165,7 @@ def _rows(
     measure: Measure,
     draws: int,
     level: float,
+    outputs: Outputs,
     rng: np.random.Generator,
 ) -> list[Row]:
     known = np.isfinite(values) & np.isfinite(panel.human)
@@ -156,11 +175,11 @@ def _rows(
     low, high = known & (values < cut), known & (values >= cut)
     stacked = panel.oriented()
     below, above = (
-        correlations(stacked, np.where(mask, panel.human, np.nan), measure) for mask in (low, high)
+        correlations(stacked, np.where(mask, panel.human, np.nan), measure, outputs) for mask in (low, high)
     )
     checks = checked(stacked, panel.human, low, high, (below, above), measure, draws, rng)
     rows: list[Row] = []
-    tests = differ(below, above, measure)
+    tests = differ(below, above, measure, Halves(stacked, panel.human, low, high), outputs)
     for metric, a, b, p, check in zip(panel.metrics, below, above, tests, checks.tolist(), strict=True):
         rows.append(
             {"characteristic": name, "aspect": panel.aspect, "metric": metric, "measure": str(measure), "cut": cut, "low value": a.value,
@@ -170,10 +189,10 @@ def _rows(
     return rows
 
 
-def _about(name: str, panel: Panel, table: pl.DataFrame, measure: Measure) -> str:
+def _about(name: str, panel: Panel, table: pl.DataFrame, measure: Measure, outputs: Outputs) -> str:
     """Mean and range of a characteristic, and how it goes with the ratings by itself."""
     values = _grid(table, name, panel)
-    [alone] = correlations(values[None], panel.human, measure)
+    [alone] = correlations(values[None], panel.human, measure, outputs)
     known = values[np.isfinite(values)]
     return (
         f"{name}: mean {known.mean():.1f}, from {known.min():g} to {known.max():g}; "

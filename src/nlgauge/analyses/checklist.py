@@ -126,7 +126,8 @@ def checklist(
             "system KS": "distance between the scores of two systems, mean over the easy pairs; people: mean over aspects",
             "system order": "similarity of the order of two systems with people's, mean over the easy pairs and aspects",
         },
-        method=_criteria_words(rule) + f" {row_words(rows).capitalize()}; levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins, scale).items()) + ".",
+        method=_criteria_words(rule) + f" p of the aspects: {rows.words}; of two systems: their outputs of each input change places; {draws} draws. "
+        + f"{row_words(rows).capitalize()}; levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins, scale).items()) + ".",
         notes=[
             "passes most: " + ", ".join(f"{name} ({_score(name, results)})" for name in order[:3]) + ".",
             *(f"{a} not assessed: {r.reason}." for a, r in results.items() if r.reason),

@@ -68,7 +68,7 @@ def discrimination(
             "human: …": "what people reach in the place of a metric: the same rater on another aspect, or the mean of the other raters of this one",
         },
         method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}: {counts_words(levels)}. "
-        f"p: scores dealt anew to the outputs, ratings of one output together (people: row by row), {draws} draws, not corrected for many metrics.",
+        f"p: {rows.words}, {draws} draws, not corrected for many metrics.",
         notes=[*_notes(found), *people_note(panel), *turned_note(panel)],
         signature=signature(panel, bins=bins, unit=unit, draws=draws, seed=seed),
     )  # fmt: skip

@@ -81,7 +81,7 @@ def ensemble(
         method=f"Ridge regression (penalty {ridge:g}) on standardised mean ranks of each family within a part, ratings as ranks too; in-domain: "
         f"{folds} folds in which no input is on both sides, predictions of all folds together; cross-domain: learnt on the whole other part. "
         "Best single: the metric with the highest absolute correlation on the outputs learnt from (in-domain in each fold; the most frequent one "
-        "is named), with the sign it has there. p: Williams' test of the two on the tested outputs, two-sided.",
+        "is named), with the sign it has there. p: Williams' test of the two on the tested outputs, two-sided, which it takes as independent.",
         notes=list(dict.fromkeys(notes)),
         signature=f"by:{','.join(columns) or 'none'}|measure:{chosen}|folds:{folds}|ridge:{ridge:g}|aggregate:{aggregate}|seed:{seed}",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Is a metric better on one part of the data than on another? Fisher's test for correlations of different outputs."""
+"""Is a metric better on one part of the data than on another? Tests for correlations of different outputs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, measures_of, turned_words
+from nlgauge.analyses._parts import Halves, Outputs, difference_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array, Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
@@ -18,6 +19,7 @@ from nlgauge.stats.corrections import holm
 from nlgauge.stats.dealt import dealt_test
 from nlgauge.stats.fisher import fisher_test
 from nlgauge.stats.measure import Measure, evaluate
+from nlgauge.stats.part_tests import part_tests
 from nlgauge.table import Row, Table
 
 
@@ -35,10 +37,11 @@ def independent(
     aggregate: Aggregate = "mean",
     draws: int = 500,
     level: float = 0.05,
+    outputs: Outputs = "clustered",
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """One row per aspect, pair of parts (values of the column `by`) and metric: both correlations, Fisher's p and a
+    """One row per aspect, pair of parts (values of the column `by`) and metric: both correlations, p and a
     permutation check.
 
     For metrics on the *same* outputs use `significance`. The check standardises (or ranks) each part by itself, deals
@@ -70,7 +73,13 @@ def independent(
             "seed": seed,
         }
         rows += _pair(
-            a.panel(aspect, **options), b.panel(aspect, **options), (name_a, name_b), chosen, draws, seed
+            a.panel(aspect, **options),
+            b.panel(aspect, **options),
+            (name_a, name_b),
+            chosen,
+            draws,
+            outputs,
+            seed,
         )
         if progress is not None:
             progress(done + 1, len(jobs))
@@ -81,21 +90,26 @@ def independent(
         rows=rows,
         shown=["metric", "aspect", "parts", "first", "second", "n first", "n second", "difference", "p", "p check", "p corrected", "significant"],
         definitions={str(chosen): chosen.definition},
-        method="Fisher's z test for two independent correlations (variances of Bonett and Wright), two-sided; p check: outputs dealt out "
-        f"anew after standardising or ranking within each part, {draws} draws, seed {seed}; Holm's correction over {len(rows)} tests. "
-        "Both take the outputs as independent.",
+        method=f"p: {difference_words(outputs)}. p check: outputs, taken as independent, dealt out "
+        f"anew after standardising or ranking within each part, {draws} draws, seed {seed}; Holm's correction over {len(rows)} tests.",
         notes=turned_words(data.lower & {r["metric"] for r in rows}),
         signature=f"by:{column}|measure:{chosen}|draws:{draws}|seed:{seed}",
     )  # fmt: skip
 
 
-def _pair(a: Panel, b: Panel, parts: tuple[str, str], measure: Measure, draws: int, seed: int) -> list[Row]:
+def _pair(
+    a: Panel, b: Panel, parts: tuple[str, str], measure: Measure, draws: int, outputs: Outputs, seed: int
+) -> list[Row]:
     rows: list[Row] = []
+    halves = Halves.of(a, b)
+    shared = outputs == "clustered" and halves.clustered
+    tests = part_tests(*halves, measure, absolute=False) if shared else None
     for metric, x, y in zip(a.names, a.oriented(), b.oriented(), strict=True):
         one, two = _shared(x, a.human), _shared(y, b.human)
         r1, r2 = _value(one, measure), _value(two, measure)
         n1, n2 = one.shape[1], two.shape[1]
-        p = float(fisher_test(r1, n1, r2, n2, coefficient=measure.coefficient))
+        independent_p = fisher_test(r1, n1, r2, n2, coefficient=measure.coefficient)
+        p = float(independent_p if tests is None else tests[len(rows)])
         # One seed for all: a row does not depend on what else was asked for, nor on the order.
         check = _check(one, two, measure, r1 - r2, draws, np.random.default_rng(np.random.SeedSequence(seed)))
         rows.append(

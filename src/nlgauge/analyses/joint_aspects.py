@@ -75,7 +75,7 @@ def joint_aspects(
         },
         method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}: " + ", ".join(f"{int(mask.sum())} {name}" for name, mask in parts.items())
         + ". Levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins, scale).items())
-        + f". p: scores dealt anew to the outputs, {draws} draws.",
+        + f". p: {rows.words}, {draws} draws.",
         notes=[*_empty(parts), *people_note(panel), *turned_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=seed),
     )  # fmt: skip

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
-from scipy.stats import binomtest
 
 from nlgauge.analyses import analysis
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NeedsMissing
+from nlgauge.stats.samples import choice_test
 from nlgauge.table import Row, Table
 
 
@@ -31,20 +32,21 @@ def position(data: Dataset, *, aspects: Sequence[str] | None = None) -> Table:
     return Table(
         title=f"{data.name}: order of showing and choice",
         rows=rows,
-        method="first: share of the choices that are no ties and fall on the output shown first (.5: no bias), p of a two-sided "
-        "binomial test. both orders: pairs shown both ways; same: those with one answer whatever the order.",
+        method="first: share of the choices that are no ties and fall on the output shown first (.5: no bias), two-sided p: choices "
+        "on one input change sides together (a binomial test where no input has two choices). both orders: pairs shown both ways; same: those with one answer whatever the order.",
         notes=[] if any(r["both orders"] for r in rows) else ["no pair was shown in both orders."],
         signature=f"comparisons:{len(votes)}",
     )
 
 
 def _biased(part: pl.DataFrame) -> Row:
-    first, second = (len(part.filter(pl.col("preferred") == side)) for side in ("first", "second"))
-    clear = first + second
+    decided = part.filter(pl.col("preferred").is_in(["first", "second"]))
+    clear, first = len(decided), len(decided.filter(pl.col("preferred") == "first"))
+    signs = np.where(decided["preferred"].to_numpy() == "first", 1, -1)
     same, both = _consistency(part)
     return {
         "choices": len(part), "ties": len(part) - clear, "first": first / clear if clear else float("nan"),
-        "p": float(binomtest(first, clear).pvalue) if clear else float("nan"), "both orders": both,
+        "p": choice_test(signs, decided["input"].to_numpy()), "both orders": both,
         "same": same / both if both else float("nan"),
     }  # fmt: skip
 

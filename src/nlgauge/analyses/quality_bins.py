@@ -9,7 +9,17 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, people_note, signature, turned_note
-from nlgauge.analyses._parts import FISHER, STAR, checked, correlations, differ, single, starred
+from nlgauge.analyses._parts import (
+    Halves,
+    Outputs,
+    checked,
+    correlations,
+    differ,
+    difference_words,
+    single,
+    star_words,
+    starred,
+)
 from nlgauge.analyses.significance import CORRECTIONS, WORDS
 from nlgauge.data.panel import Array, Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
@@ -30,6 +40,7 @@ def quality_bins(
     correction: Literal["holm", "bh", "none"] = "holm",
     draws: int = 500,
     level: float = 0.05,
+    outputs: Outputs = "clustered",
     seed: int = 0,
 ) -> Table:
     """Each metric's correlation with people within the bad, the average and the good outputs, and in the last two together.
@@ -44,12 +55,13 @@ def quality_bins(
     masks = bins.masks()
     stacked = panel.oriented()
     found = {
-        name: correlations(stacked, np.where(mask, panel.human, np.nan), chosen)
+        name: correlations(stacked, np.where(mask, panel.human, np.nan), chosen, outputs, seed)
         for name, mask in masks.items()
     }
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     pair = (found[BAD], found[REST])
-    tests = differ(*pair, chosen)
+    halves = Halves(stacked, panel.human, masks[BAD], masks[REST])
+    tests = differ(*pair, chosen, halves, outputs)
     check = checked(stacked, panel.human, masks[BAD], masks[REST], pair, chosen, draws, rng)
     rows: list[Row] = []
     adjusted = CORRECTIONS[correction](tests)
@@ -78,8 +90,8 @@ def quality_bins(
         ),
         shown=["metric", "bin", "value", "n", "p", "p difference", "p check", "p corrected"],
         definitions={str(chosen): chosen.definition},
-        method=f"{bins.words}. {STAR.format(level=level)}. † significantly stronger among bad outputs than among the others: {FISHER}, "
-        f"{WORDS[correction]} over {len(tests)} metrics. p check: outputs dealt out anew, {draws} draws, seed {seed}.",
+        method=f"{bins.words}. {star_words(level, outputs, seed)}. † significantly stronger among bad outputs than among the others: {difference_words(outputs)}, "
+        f"{WORDS[correction]} over {len(tests)} metrics. p check: outputs, taken as independent, dealt out anew, {draws} draws, seed {seed}.",
         notes=_notes(panel, rows, bins),
         signature=signature(panel, measure=chosen, cuts=str(cuts).replace(" ", ""), correction=correction, draws=draws, seed=seed),
     )  # fmt: skip

@@ -12,14 +12,17 @@ from scipy.special import ndtr
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import turned_words
-from nlgauge.analyses._parts import Choice, Part, columns_of, parts_of
+from nlgauge.analyses._parts import Choice, Outputs, Part, columns_of, parts_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array, Panel
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.quantise import quantise, scale_levels
+from nlgauge.stats.shuffled import WORDS as SHUFFLED
+from nlgauge.stats.shuffled import order_tests
 from nlgauge.table import Row, Table
 
 Bools = NDArray[np.bool_]
+SHUFFLES = 499
 
 
 @analysis(
@@ -36,14 +39,17 @@ def relative_ranking(
     levels: int | None = None,
     draws: int = 100,
     level: float = 0.05,
+    outputs: Outputs = "clustered",
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
     """Per cent of pairs of outputs of one input that metric and people order alike; a tie is an order too.
 
     `quantised`: the metric's scores in as many steps of equal width as the ratings have (`levels` to choose), over all
-    outputs of the data. `random`: the same for scores drawn at random, mean of `draws`; `p` is the median over the draws of
-    Wilcoxon's signed rank test on right and wrong pairs, `better in` the share of draws that the metric beats significantly.
+    outputs of the data. `random`: the same for scores drawn at random, mean of `draws`. Pairs of one input share outputs,
+    and inputs share systems: `p` is from shuffling whole systems and inputs. With `outputs="independent"` it is that of
+    the paper, the median over the draws of Wilcoxon's signed rank test on right and wrong pairs, and `better in` the share
+    of draws that the metric beats significantly.
     """
     parts = parts_of(data, by)
     wanted = [data.aspect(a) for a in aspects or data.aspects]
@@ -64,7 +70,7 @@ def relative_ranking(
         steps = levels or scale_levels(_ratings(data, aspect, aggregate, panel))
         # The same random scores for every aspect: a row does not depend on what else was asked for.
         rng = np.random.default_rng(np.random.SeedSequence(seed))
-        rows += _rows(part, panel, steps, ends, draws, level, rng)
+        rows += _rows(part, panel, steps, ends, draws, level, rng, outputs, seed)
         if progress is not None:
             progress(done + 1, len(jobs))
     if not rows:
@@ -75,12 +81,11 @@ def relative_ranking(
     return Table(
         title=f"{data.name}: which of two outputs is better? Per cent ordered as {data.rated_by} order them",
         rows=rows,
-        shown=[*columns, "aspect", "metric", "accuracy", "quantised", "random", "p", "better in", "p quantised", "significant", "pairs"],
+        shown=[*columns, "aspect", "metric", "accuracy", "quantised", "random", "p", *(["better in"] if outputs == "independent" else []), "p quantised", "significant", "pairs"],
         decimals=2,
         method=f"Pairs of outputs of one input by two systems; ties are allowed on both sides. Quantised: {_steps(rows)} bins of equal width, "
         "as many as the ratings have steps. Random: scores drawn evenly from 0 to 1, mean of "
-        f"{draws} draws, seed {seed}. p: Wilcoxon's signed rank test on right and wrong pairs against each draw, two-sided, median of "
-        f"the draws; significant: above random, p < {level:g}.",
+        f"{draws} draws, seed {seed}. p: {_test_words(outputs)}; significant: above random, p < {level:g}.",
         notes=_notes(rows, lost, data),
         signature=f"by:{','.join(columns) or 'none'}|levels:{levels or 'ratings'}|aggregate:{aggregate}|draws:{draws}|seed:{seed}",
     )  # fmt: skip
@@ -116,7 +121,8 @@ def signed_rank_p(ours: Bools, theirs: Bools) -> NDArray[np.float64]:
 
 
 def _rows(
-    part: Part, panel: Panel, steps: int, ends: dict[str, tuple[float, float]], draws: int, level: float, rng: np.random.Generator
+    part: Part, panel: Panel, steps: int, ends: dict[str, tuple[float, float]], draws: int, level: float, rng: np.random.Generator,
+    outputs: Outputs, seed: int,
 ) -> list[Row]:  # fmt: skip
     people = orders(panel.human)
     chance = rng.random((max(draws, 1), *panel.human.shape))
@@ -138,8 +144,27 @@ def _rows(
         }
         for name, values in forms.items():
             row |= _against(name, orders(values), people, right[name], level)
+            if outputs == "clustered":
+                row |= _shuffled(name, values, panel.human, row, level, seed)
         rows.append(row)
     return rows
+
+
+def _shuffled(name: str, values: Array, human: Array, row: Row, level: float, seed: int) -> Row:
+    """The columns of the test that knows of systems and inputs."""
+    more = "" if name == "accuracy" else " quantised"
+    [p] = order_tests(values[None], human, draws=SHUFFLES, seed=seed)
+    above = bool(row[name] > row[f"random{more}"] and p < level)
+    return {f"p{more}": float(p), f"better in{more}": float("nan"), f"significant{more}": above}
+
+
+def _test_words(outputs: Outputs) -> str:
+    if outputs == "clustered":
+        return f"{SHUFFLED}, {SHUFFLES} draws, two-sided"
+    return (
+        "Wilcoxon's signed rank test on right and wrong pairs, taken as independent, against each draw of random scores, "
+        "two-sided, median of the draws"
+    )
 
 
 def _against(name: str, ours: Orders, people: Orders, right: Bools, level: float) -> Row:

@@ -51,7 +51,7 @@ def replacement(
             "ω": "share of raters than whom the metric is closer to the others, tested one by one; .5 or more passes",
             "advantage": "how often the metric is at least as close to the others as the rater left out",
         },
-        method=method + ".",
+        method=method + "; outputs taken as independent.",
         notes=people_note(panel),
         signature=signature(panel, epsilon=epsilon, scale=scale),
     )

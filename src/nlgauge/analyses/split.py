@@ -10,18 +10,20 @@ import numpy as np
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, turned_words
 from nlgauge.analyses._parts import (
-    FISHER,
-    STAR,
     Choice,
     Found,
+    Halves,
+    Outputs,
     Part,
     checked,
     columns_of,
     comparable,
     correlations,
     differ,
+    difference_words,
     parts_of,
     single,
+    star_words,
     starred,
 )
 from nlgauge.analyses.significance import CORRECTIONS, WORDS
@@ -50,6 +52,7 @@ def split(
     correction: Literal["holm", "bh", "none"] = "holm",
     draws: int = 0,
     level: float = 0.05,
+    outputs: Outputs = "clustered",
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
@@ -70,7 +73,7 @@ def split(
     rows: list[Row] = []
     lost: list[str] = []
     for done, aspect in enumerate(wanted):
-        rows += _aspect(parts, aspect, choice, chosen, draws, lost)
+        rows += _aspect(parts, aspect, choice, chosen, draws, outputs, lost)
         if progress is not None:
             progress(done + 1, len(wanted))
     if not rows:
@@ -85,14 +88,14 @@ def split(
         layout=Layout("line", "part", "shown") if len({r["part"] for r in rows}) <= WIDEST else None,
         shown=["metric", "aspect", "part", "value", "n", "p", "significant", "stronger", "p difference"],
         definitions={str(chosen): chosen.definition},
-        method=_method(tests, correction, level, draws, seed),
+        method=_method(tests, correction, level, draws, outputs, seed),
         notes=_notes(rows, lost, data),
         signature=f"by:{','.join(columns) or 'none'}|measure:{chosen}|aggregate:{aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
     )  # fmt: skip
 
 
 def _aspect(
-    parts: Sequence[Part], aspect: str, choice: Choice, measure: Measure, draws: int, lost: list[str]
+    parts: Sequence[Part], aspect: str, choice: Choice, measure: Measure, draws: int, outputs: Outputs, lost: list[str]
 ) -> list[Row]:  # fmt: skip
     kept: list[Part] = []
     panels: list[Panel] = []
@@ -104,7 +107,7 @@ def _aspect(
             lost.append(f"{part.name}, {aspect}")
     rows: list[Row] = []
     at: dict[tuple[int, str], Row] = {}
-    found = [correlations(panel.oriented(), panel.human, measure) for panel in panels]
+    found = [correlations(panel.oriented(), panel.human, measure, outputs, choice.seed) for panel in panels]
     for place, (part, panel) in enumerate(zip(kept, panels, strict=True)):
         for metric, one in zip(panel.metrics, found[place], strict=True):
             row: Row = {
@@ -118,7 +121,8 @@ def _aspect(
         # One seed for all: a row does not depend on what else was asked for, nor on the order of parts and aspects.
         rng = np.random.default_rng(np.random.SeedSequence(choice.seed))
         checks = _check(panels[i], panels[j], (found[i], found[j]), measure, draws, rng)
-        tests = differ(found[i], found[j], measure)
+        halves = Halves.of(panels[i], panels[j])
+        tests = differ(found[i], found[j], measure, halves, outputs)
         for metric, *tested in zip(panels[i].metrics, tests, checks.tolist(), strict=True):
             at[i, metric]["against"][kept[j].name] = tested
             at[j, metric]["against"][kept[i].name] = tested
@@ -172,13 +176,17 @@ def _largest(values: list[float]) -> float:
     return max(values) if values and not np.isnan(values).any() else float("nan")
 
 
-def _method(tests: int, correction: str, level: float, draws: int, seed: int) -> str:
-    words = STAR.format(level=level) + "."
+def _method(tests: int, correction: str, level: float, draws: int, outputs: Outputs, seed: int) -> str:
+    words = star_words(level, outputs, seed) + "."
     if not tests:
         return words
-    check = f" p check: outputs dealt out anew, {draws} draws, seed {seed}." if draws else ""
+    check = (
+        f" p check: outputs, taken as independent, dealt out anew, {draws} draws, seed {seed}."
+        if draws
+        else ""
+    )
     return (
-        f"{words} † significantly stronger (absolute) than in every part it is compared with: {FISHER}; "
+        f"{words} † significantly stronger (absolute) than in every part it is compared with: {difference_words(outputs)}; "
         f"{WORDS[correction]} over {tests} tests.{check}"
     )
 

@@ -66,7 +66,7 @@ def system_discrimination(
         },
         method=f"{chosen.words[0].upper()}{chosen.words[1:]}. {row_words(rows).capitalize()}."
         + (" Family: mean over its metrics; Human: mean over the aspects." if per == "family" else "")
-        + f" p: scores of the pair's outputs dealt anew, {draws} draws.",
+        + f" p: the two systems' outputs of each input change places at random, {draws} draws; inputs are the sample.",
         notes=[*people_note(panel), *turned_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), unit=unit, draws=draws, seed=seed),
     )  # fmt: skip
@@ -78,13 +78,10 @@ def pair_rows(rows: Rows, chosen: SystemPairs, families: dict[str, str], draws: 
     systems = rows.panel.systems
     for group, pairs in chosen.groups.items():
         for a, b in pairs:
-            one, two = rows.system == a, rows.system == b
-            values = rows.ks(one, two, draws, seed)
-            people = rows.human_ks(one, two, rows.human, draws, seed)
             found += [
                 {"metric": name, "family": families.get(name, HUMAN), "pairs": group, "pair": f"{systems[a]} – {systems[b]}",
                  "first": systems[a], "second": systems[b], "KS": d, "p": p}
-                for name, (d, p) in {**values, **people}.items()
+                for name, (d, p) in rows.ks_systems((a, b), draws, seed).items()
             ]  # fmt: skip
     return found
 

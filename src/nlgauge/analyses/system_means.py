@@ -13,7 +13,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array, Panel
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.corrections import holm
-from nlgauge.stats.samples import WORDS, MeanTest, mean_test
+from nlgauge.stats.samples import PAIRED, WORDS, MeanTest, mean_test
 from nlgauge.table import Layout, Row, Table
 
 WIDEST = 12
@@ -123,8 +123,13 @@ def _method(rows: list[Row], test: MeanTest, draws: int, level: float, seed: int
     two = all(not math.isnan(r["p"]) for r in rows if r["best"])
     what = "* the two systems differ" if two else "* differs from the best system of that line"
     more = "" if two else ", Holm's correction over the systems of a line"
+    sample = (
+        "inputs taken as independent"
+        if test in PAIRED
+        else "outputs taken as independent, also those of one input"
+    )
     drawn = f", {draws} draws, seed {seed}" if test == "permutation" else ""
-    return f"Mean (standard deviation) over outputs. {what}, p < {level:g}: {WORDS[test]}, two-sided{drawn}{more}."
+    return f"Mean (standard deviation) over outputs. {what}, p < {level:g}: {WORDS[test]}, two-sided{drawn}{more}; {sample}."
 
 
 def _notes(data: Dataset, keep_people: bool, rows: list[Row]) -> list[str]:

@@ -17,6 +17,7 @@ from nlgauge.data.panel import Array
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.number import number
 from nlgauge.registry import did_you_mean
+from nlgauge.stats.samples import choice_test
 from nlgauge.stats.wins import TIE, Wins, score_votes, vote_counts, win_fractions
 from nlgauge.table import Layout, Row, Table
 
@@ -79,7 +80,7 @@ def wins(
         else []
     )
     if votes is not None and not merge:
-        notes += _first_note(found.sides[HUMAN])
+        notes += _first_note(votes.filter(pl.col("first").is_in(kept) & pl.col("second").is_in(kept)))
     if votes is not None:
         notes += _same_choices(votes, judged)
     if near:
@@ -276,13 +277,13 @@ def _share(rows: list[Row], name: str) -> str:
     return number(share) if n else "–"
 
 
-def _first_note(human: Wins) -> list[str]:
-    """Did the place on the screen matter?"""
-    from scipy.stats import binomtest
-
-    won, lost = int(human.wins.sum()), int((human.n - human.wins - human.ties).sum())
+def _first_note(votes: pl.DataFrame) -> list[str]:
+    """Did the place on the screen matter? Choices on one input are not independent."""
+    decided = votes.filter(pl.col("preferred").is_in([FIRST, SECOND]))
+    signs = np.where(decided["preferred"].to_numpy() == FIRST, 1, -1)
+    won, lost = int((signs > 0).sum()), int((signs < 0).sum())
     if not won + lost:
         return []
-    p = binomtest(won, won + lost).pvalue
+    p = choice_test(signs, decided["input"].to_numpy())
     sure = "not the half that chance gives" if p < 0.05 else "as chance would"
     return [f"the output shown first won {won} of {won + lost} decided comparisons ({sure}, p {p:.3f})."]

@@ -151,7 +151,7 @@ def intervals(
     metrics, human = arrays(x, z)
     want, unit = wanted(measures), over_of(over, len(human))
     left = left_out(metrics, human, want, unit, clusters, progress)
-    wide = left.moved(_atanh)
+    wide = left.moved(widened)
     spread = wide.spread()
     half = stdtrit(spread.free, 0.5 + level / 2) * np.sqrt(spread.variance)
     low, high = np.tanh(wide.value - half), np.tanh(wide.value + half)
@@ -209,15 +209,12 @@ def kendall_interval(tau: float, units: int, level: float = 0.95) -> tuple[float
     half = float(stdtrit(units - 2, 1 - tail)) * np.sqrt(0.437 / (units - 4))
     middle = np.arctanh(np.clip(tau, -CUT, CUT))
     wrong = pairs * (1 - abs(tau)) / 2
-    most, least = (
-        float(gammaincinv(wrong + 1, 1 - tail)),
-        float(gammaincinv(wrong, tail)) if wrong > 0 else 0.0,
-    )
+    most = float(gammaincinv(wrong + 1, 1 - tail))
+    least = float(gammaincinv(wrong, tail)) if wrong > 0 else 0.0
     near = 1 - 2 * most / pairs, 1 - 2 * least / pairs
     low, high = near if tau >= 0 else (-near[1], -near[0])
-    return float(max(-1.0, min(low, np.tanh(middle - half)))), float(
-        min(1.0, max(high, np.tanh(middle + half)))
-    )
+    low, high = min(low, np.tanh(middle - half)), max(high, np.tanh(middle + half))
+    return float(max(-1.0, low)), float(min(1.0, high))
 
 
 def spearman_interval(rho: float, tau: float, units: int, level: float = 0.95) -> tuple[float, float]:
@@ -265,7 +262,7 @@ def difference_tests(
         left = left_out(metrics[used], np.where(shared, human, np.nan), want, unit, clusters, None)
         gap = left.minus(place[chosen[at, 0]], place[chosen[at, 1]])
         systems, inputs = int(shared.any(axis=1).sum()), int(shared.any(axis=0).sum())
-        difference[at], p[at] = gap.value, _student(gap)
+        difference[at], p[at] = gap.value, student_p(gap)
         for j, measure in enumerate(want.measures):
             if too_few(systems, inputs, unit, measure.grouping):
                 p[at, j] = np.nan
@@ -363,7 +360,7 @@ def _delete_one(values: Floats) -> tuple[Floats, Floats]:
     return np.where(enough, (n - 1) / some * square, np.nan), n
 
 
-def _student(gap: LeftOut) -> Floats:
+def student_p(gap: LeftOut) -> Floats:
     """Two-sided p of the differences; 1 for two metrics that never differ."""
     spread = gap.spread()
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -398,6 +395,6 @@ def _test_method(want: Wanted, unit: str, clustered: bool, means: bool, draws: i
     )
 
 
-def _atanh(values: Floats) -> Floats:
+def widened(values: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         return np.arctanh(np.clip(values, -CUT, CUT))

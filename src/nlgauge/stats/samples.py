@@ -6,7 +6,7 @@ import warnings
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from nlgauge.errors import NameUnknown
 
@@ -51,6 +51,31 @@ def mean_test(
             "ignore", RuntimeWarning
         )  # equal scores of a system: its variance is 0, and that is no loss
         return float(stats.ttest_ind(first, second, equal_var=test == "student").pvalue)
+
+
+def choice_test(signs: ArrayLike, groups: ArrayLike, *, draws: int = 4999, seed: int = 0) -> float:
+    """Two-sided p that +1 and -1 are equally likely, for choices of which those of one group (input) are not independent:
+    the sums of whole groups change their signs. Where no group has two choices it is the binomial test.
+
+    >>> choice_test([1, 1, 1, -1], ["a", "b", "c", "d"])
+    0.625
+    """
+    values, (names, number) = (
+        np.asarray(signs, np.float64),
+        np.unique(np.asarray(groups), return_inverse=True),
+    )
+    if not len(values):
+        return float("nan")
+    if len(names) == len(values):
+        from scipy.stats import binomtest
+
+        return float(binomtest(int((values > 0).sum()), len(values)).pvalue)
+    return _paired(
+        np.bincount(number, values).astype(np.float64),
+        "permutation",
+        draws,
+        np.random.default_rng(np.random.SeedSequence(seed)),
+    )
 
 
 def _paired(gap: Floats, test: str, draws: int, rng: np.random.Generator) -> float:

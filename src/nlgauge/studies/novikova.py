@@ -70,11 +70,13 @@ def table_3(sources: Sources) -> Ours:
     reasons: dict[Key, str] = {}
     types = {"word-based": list(WORD.values()), "grammar-based": list(GRAMMAR.values())}
     data = unturned(sources)
-    every = by_key(split(data, by=["dataset", "system"]), "aspect", "dataset", "system", "metric")
+    every = by_key(
+        split(data, by=["dataset", "system"], outputs="independent"), "aspect", "dataset", "system", "metric"
+    )
     for group, part in data.by("dataset", "system"):
         for aspect in ASPECTS:
             place = (aspect, str(group["dataset"]), str(group["system"]))
-            for row in best_metric(part.panel(aspect), types=types):
+            for row in best_metric(part.panel(aspect), types=types, outputs="independent"):
                 kind, best, name = row["type"], row["value"], NAMES[row["metric"]]
                 for metric in map(NAMES.__getitem__, types[kind]):
                     own = every[(*place, metric)]
@@ -111,7 +113,7 @@ def table_8(sources: Sources) -> Ours:
 
 @study("004", "9", title="Spearman by data set and system", sets=SETS, tolerance=0.01)
 def table_9(sources: Sources) -> Ours:
-    table = split(unturned(sources), by=["dataset", "system"])
+    table = split(unturned(sources), by=["dataset", "system"], outputs="independent")
     columns = ("dataset", "system", "aspect", "metric")
     reasons: dict[Key, str] = {(*place, "RE"): RULE for place in OTHER_SIGN}
     reasons["BAGEL", "TGEN", "naturalness", "RE"] = (
@@ -146,10 +148,15 @@ def table_13(sources: Sources) -> Ours:
     plain: dict[Key, float] = {}
     data = unturned(sources).only_metrics(list(WORD.values()))
     for aspect in ASPECTS:
-        table = quality_bins(half_points(data).panel(aspect), cuts=(2, 5), draws=0)
+        table = quality_bins(half_points(data).panel(aspect), cuts=(2, 5), draws=0, outputs="independent")
         values |= by_key(table, "aspect", "bin", "metric")
         tests |= by_key(table, "aspect", "bin", "metric", value="significant")
-        plain |= by_key(quality_bins(data.panel(aspect), cuts=(2, 5), draws=0), "aspect", "bin", "metric")
+        plain |= by_key(
+            quality_bins(data.panel(aspect), cuts=(2, 5), draws=0, outputs="independent"),
+            "aspect",
+            "bin",
+            "metric",
+        )
     off = {
         name: max(abs(v - plain[k]) for k, v in values.items() if k[1] == name)
         for name in ("bad", "average and good")
@@ -169,7 +176,7 @@ def table_13(sources: Sources) -> Ours:
 
 @study("004", "14", title="Spearman for inform and other MRs", sets=SETS, tolerance=0.01)
 def table_14(sources: Sources) -> Ours:
-    table = split(unturned(sources), by="mr_type=inform")
+    table = split(unturned(sources), by="mr_type=inform", outputs="independent")
     columns = ("aspect", "mr_type=inform", "metric")
     return Ours(
         by_key(table, *columns),
@@ -181,7 +188,7 @@ def table_14(sources: Sources) -> Ours:
 
 
 def _split(sources: Sources, table: str, by: list[str], columns: tuple[str, ...]) -> Ours:
-    found = split(unturned(sources), by=by)
+    found = split(unturned(sources), by=by, outputs="independent")
     return Ours(by_key(found, *columns), notes=[stars(table, by_key(found, *columns, value="significant"))])
 
 

@@ -100,7 +100,9 @@ def table_5(sources: Sources) -> Ours:
 
 @study("004", "6", title="best correlation of this paper, beside other papers", sets=[SET], tolerance=0.01)
 def table_6(sources: Sources) -> Ours:
-    found = by_key(split(unturned(sources), by=["dataset", "system"]), "aspect", "metric", "part")
+    found = by_key(
+        split(unturned(sources), by=["dataset", "system"], outputs="independent"), "aspect", "metric", "part"
+    )
     wps = max(v for (aspect, metric, _), v in found.items() if (aspect, metric) == (ASPECTS[0], "wps"))
     prs = max(abs(v) for (aspect, metric, _), v in found.items() if aspect != ASPECTS[0] and metric == "prs")
     return Ours(
@@ -126,7 +128,7 @@ def sentences(sources: Sources) -> Ours:
     data = medians(sources)
     human = {a: data.panel(a).human for a in ASPECTS}
     rated = {a: h[np.isfinite(h)] for a, h in human.items()}
-    parts = by_key(split(data, by=["dataset", "system"]), "aspect", "metric", "part")
+    parts = by_key(split(data, by=["dataset", "system"], outputs="independent"), "aspect", "metric", "part")
     wps = {part: v for (aspect, metric, part), v in parts.items() if (aspect, metric) == (ASPECTS[0], "wps")}
     values: dict[Key, float] = {
         ("naturalness ~ quality, highest of data set and system",): _between(data),
@@ -174,7 +176,10 @@ def _rankings(sources: Sources) -> tuple[Table, Table]:
     """Raw scores as text, and numbers (for the quantised ones)."""
     data = medians(sources).only_metrics(TABLE_12)
     texts = as_text(data, mirror_folder(sources.mirror) / FOLDER / "emnlp_data_medians.csv")
-    raw, numbers = (relative_ranking(_pairs_of(d), by="dataset", draws=DRAWS) for d in (texts, data))
+    raw, numbers = (
+        relative_ranking(_pairs_of(d), by="dataset", draws=DRAWS, outputs="independent")
+        for d in (texts, data)
+    )
     return raw, numbers
 
 
