@@ -59,7 +59,7 @@ def test_every_number_is_that_of_the_ordinary_analysis_to_the_last_bit(table: Pa
         Wide.open(table), aspect="coherence", measures=TWELVE, over=over, draws=150, seed=2
     )
     panel = ng.load(table).panel("coherence")
-    theirs = panel.analyse("intervals", measures=TWELVE, over=over, draws=150, seed=2)
+    theirs = panel.analyse("intervals", measures=TWELVE, over=over, kind="percentile", draws=150, seed=2)
     assert ours.rows == theirs.rows
     assert (ours.method, ours.signature) == (theirs.method, theirs.signature)
     assert "written by people, left out: human." in ours.notes
@@ -70,7 +70,12 @@ def test_people_stay_when_asked_for(table: Path) -> None:
     wide = Wide.open(table, keep_people=True)
     ours = large_intervals(wide, aspect="fluency", measures=["system/pearson"], draws=50)
     panel = ng.load(table).panel("fluency", keep_people=True)
-    assert ours.rows == panel.analyse("intervals", measures=["system/pearson"], draws=50).rows
+    assert (
+        ours.rows
+        == panel.analyse(
+            "intervals", measures=["system/pearson"], over="both", kind="percentile", draws=50
+        ).rows
+    )
 
 
 def test_an_interrupted_run_goes_on_with_the_next_metric(

@@ -121,7 +121,7 @@ def scope_notes(panel: Panel, over: str) -> list[str]:
 def interval_row(metric: str, aspect: str, m: Measure, value: float, low: float, high: float) -> Row:
     return {
         "metric": metric, "aspect": aspect, "measure": str(m), "value": float(value), "low": float(low), "high": float(high),
-        "interval": f"{number(value, 2)} [{number(low, 2)} {number(high, 2)}]",
+        "interval": f"{number(value, 2)} [{number(low, 2)} {number(high, 2)}]", "reason": None,
     }  # fmt: skip
 
 
