@@ -12,6 +12,7 @@ from pathlib import Path
 
 from fuzz.contract import Target, check, refused
 from nlgauge import registry
+from nlgauge.data.check import check as look
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load
 from nlgauge.data.peek import Peek
@@ -19,6 +20,13 @@ from nlgauge.data.peek import Peek
 SAMPLES = Path(__file__).resolve().parent.parent / "tests" / "data" / "samples"
 FOLDER = "wmt99"  # the sample of mt-metrics-eval
 KINDS = ("csv", "tsv", "jsonl", "json", "parquet")
+# Words, commas, raters in columns, scales in headings, inf, blanks: what a plain table may hold beside plain numbers.
+TABLES = [
+    "LLM Name;Prompt ID;Reply;coherence_ann;coherence_bob;bleu;seed\na;1;x;4;5;0,403;1\nb;1;y;2;3;1.234,5;2\na;2;z;1;2;inf;3\n",
+    'origin|"Your rating (1-5)"|passed|flag|z_coherence|ter\nA|4|pass|yes|-0.5|85%\nB|2|fail|no|1.5|7%\n',
+    'system,doc, fluency ,grade,1st,m\na,1,good,4/5,1,"1,234.5"\nb,1,bad,2/5,,17\na,2,,4/5,?,nan\n',
+    "id,system,prompt,human.x,metric.y,coherence,coherence_std\n1,a,p,1,.1,2,0\n2,b,p,2,.2,3,0\n3,a,q,1,.1,2,0\n4,b,q,2,1e999,3,0\n",
+]
 
 
 @cache
@@ -42,7 +50,13 @@ def targets() -> Iterator[Target]:
     )
     for kind in KINDS:
         mine = [parquet()] if kind == "parquet" else [s for p, s in seeds.items() if p.suffix == f".{kind}"]
+        mine += [table.encode() for table in TABLES] if kind == "csv" else []
         yield Target(f"table-{kind}", reads(f".{kind}", "table"), mine, weight=8)
+    yield Target(
+        "check",
+        checks,
+        [*(table.encode() for table in TABLES), *(s for p, s in seeds.items() if p.suffix == ".csv")],
+    )
     yield Target("load", reads("", None), list(seeds.values()), weight=8)
     packed = [gzip.compress(s, mtime=0) for s in seeds.values()]
     yield Target("load-gz", reads(".gz", None), packed, weight=4)
@@ -55,6 +69,15 @@ def reads(suffix: str, reader: str | None) -> Callable[[bytes], None]:
         proper(refused(lambda: load(path, reader=reader)))
 
     return run
+
+
+def checks(data: bytes) -> None:
+    """Every column has a role and a reason, whatever the table holds."""
+    path = scratch() / "checked.csv"
+    path.write_bytes(data)
+    table = refused(lambda: look(path, reader="table"))
+    for row in table or ():
+        check(bool(row["role"] and row["why"]), "a column without a role or a reason")
 
 
 def proper(data: Dataset | None) -> None:
