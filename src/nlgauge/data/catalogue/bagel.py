@@ -162,8 +162,8 @@ ENTRIES = (
                 PREDICTED,
             ),
         ),
-        missing="The individual ratings (emnlp_data_individual_hum_scores.csv) are in no public copy "
-        "that was found; UniEval scores exist for SFHOTEL and SFREST only.",
+        missing="The individual ratings (emnlp_data_individual_hum_scores.csv) are not redistributed "
+        "here: the authors' repository names their file; UniEval scores exist for SFHOTEL and SFREST only.",
         notes=(
             "Systems carry the paper's names: TGEN is 'Dusek' in the file, RNNLG 'WEN'.",
             "Parser scores are negative here (log-probabilities); the paper prints them without the sign.",

@@ -56,7 +56,8 @@ def _file(name: str, size: int, sha256: str) -> File:
         f"metric_score_tables/{name}.csv.gz",
         size,
         sha256,
-        "CSV: input_index__origin_col_System, system__origin_col_Utterance, H:* (people), metrics",
+        "CSV: input_index__origin_col_System, system__origin_col_Utterance, H:* (people), metrics; the origin's own file "
+        "(System, Utterance, …), unpacked, is read as well",
     )
 
 
