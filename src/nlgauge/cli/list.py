@@ -119,6 +119,7 @@ def _row(facts: Facts) -> Row:
         "bounds": f"{_bound(facts.bounds[0])} to {_bound(facts.bounds[1])}",
         "year": facts.year,
         "extra": facts.extra or "–",
+        "longest": facts.longest or None,
         "weights": facts.weights or "–",
         "what": facts.summary,
         "cite": facts.cite,

@@ -57,35 +57,56 @@ def _mean(sents: list[str], cost: dict[str, float]) -> tuple[float, str]:
 
 @metric(
     "grammar-errors", family="grammar", needs=(), lower=True, bounds=(0.0, math.inf), year=2024,
-    cite="harper", extra="grammar",
+    cite="harper", extra="grammar", longest=100_000,
 )  # fmt: skip
 @dataclass(frozen=True)
 class GrammarErrors:
-    """Errors that the grammar checker Harper finds, without spelling and capital letters unless asked."""
+    """Errors that the grammar checker Harper finds, without spelling and capital letters unless asked.
+
+    Without spelling its spelling rule is off: it takes most of the time, and may hide another error in the same word.
+    """
 
     spelling: bool = False
     per_word: bool = False
 
     def ready(self) -> None:
-        _linter()
+        _linter(self.spelling)
 
     @property
     def signature(self) -> str:
-        return signature(checker=f"harper-py-{metadata.version('harper-py')}", spelling=self.spelling)
+        return signature(
+            checker=f"harper-py-{metadata.version('harper-py')}",
+            spelling=self.spelling,
+            rules=_rules(self.spelling),
+        )
 
     def score(self, batch: Batch) -> Scores:
         key = ("grammar errors", self.spelling)
         errors = per_output(batch, key, lambda text: _errors(text, self.spelling))
-        return ratio(errors, counts(batch).words) if self.per_word else Scores(errors)
+        found = ratio(errors, counts(batch).words) if self.per_word else Scores(errors)
+        texts = batch.texts.list()
+        for i in np.flatnonzero(np.isnan(errors)).tolist():
+            if batch.output[i] >= 0 and _long_word(texts[batch.output[i]]):
+                found.reasons[i] = (
+                    f"a word longer than {LONGEST_WORD:,} characters, for which spelling is not checked"
+                )
+        return found
+
+
+def _rules(spelling: bool) -> str:
+    return "all" if spelling else "all-but-SpellCheck"
 
 
 @functools.cache
-def _linter() -> Any:
+def _linter(spelling: bool) -> Any:
     if importlib.util.find_spec("harper") is None:
         raise NeedsMissing("'grammar-errors' needs the extra 'grammar': pip install \"nlgauge[grammar]\"")
     from harper import Linter
 
-    return Linter()
+    linter = Linter()
+    if not spelling:
+        linter.set_lint_config({**linter.get_lint_config(), "SpellCheck": False})
+    return linter
 
 
 SPELLING = frozenset({"Spelling", "Capitalization", "Typo"})
@@ -93,9 +114,19 @@ SPELLING = frozenset({"Spelling", "Capitalization", "Typo"})
 ONE_AT_A_TIME = threading.Lock()
 
 
-def _errors(text: str, spelling: bool) -> int:
+# Its search for similar words takes memory with the square of the length: gigabytes for 10,000 characters.
+LONGEST_WORD = 1_000
+
+
+def _long_word(text: str) -> bool:
+    return len(text) > LONGEST_WORD and any(len(word) > LONGEST_WORD for word in text.split())
+
+
+def _errors(text: str, spelling: bool) -> float:
     from harper import Language
 
+    if spelling and _long_word(text):
+        return math.nan
     with ONE_AT_A_TIME:
-        found = _linter().lint(text, language=Language.PLAINTEXT)
+        found = _linter(spelling).lint(text, language=Language.PLAINTEXT)
     return sum(spelling or str(lint.lint_kind) not in SPELLING for lint in found)

@@ -11,7 +11,7 @@ from nlgauge.metrics._matches import kinds, paired
 from nlgauge.metrics._references import MultiRef, check_how, over_references
 
 
-@metric("lepor", family="lepor", year=2012, cite="han-etal-2012-lepor")
+@metric("lepor", family="lepor", year=2012, cite="han-etal-2012-lepor", longest=50_000)
 @dataclass(frozen=True)
 class Lepor:
     """Length penalty × position penalty × weighed harmonic mean of recall (alpha) and precision (beta).
@@ -67,7 +67,7 @@ class Lepor:
         return length * position * harmonic
 
 
-@metric("hlepor", family="lepor", year=2013, cite="han-etal-2013-language")
+@metric("hlepor", family="lepor", year=2013, cite="han-etal-2013-language", longest=50_000)
 @dataclass(frozen=True)
 class HLepor(Lepor):
     """As lepor, the three factors joined by a weighed harmonic mean instead of a product (weights 2, 1, 7)."""

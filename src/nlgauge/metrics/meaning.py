@@ -144,7 +144,7 @@ def content_terms(text: str) -> list[str]:
 
 @metric(
     "lev-source", family="control", needs=("source",), lower=True, bounds=(0.0, math.inf), year=2017,
-    cite="novikova-etal-2017-need",
+    cite="novikova-etal-2017-need", longest=100_000,
 )  # fmt: skip
 @dataclass(frozen=True)
 class LevSource:

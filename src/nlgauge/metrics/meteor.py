@@ -13,6 +13,7 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics._base import Array, Batch, Ints, Scores, metric, signature
+from nlgauge.metrics._longest import WHY, scores_without, stats_without
 from nlgauge.metrics._matches import paired
 from nlgauge.metrics._references import MultiRef, Pairs, check_how, over_references
 from nlgauge.metrics._tokens import Stems, Tokens
@@ -33,10 +34,14 @@ PARAMETERS = {
     "1.5": Parameters(0.85, 0.2, 0.6, 0.75, (1.0, 0.6, 0.8)),
     "nltk": Parameters(0.9, 3.0, 0.5, 0.5, (1.0, 1.0, 1.0)),
 }
+MATCHES = 4_000_000  # of equal words, beyond which the search takes seconds and gigabytes
+CROWDED = f"more than {MATCHES:,} pairs of equal words: {WHY}"
 TOKENIZERS = {"1.5": "13a", "coco": "coco", "nltk": "13a"}
 
 
-@metric("meteor", family="meteor", year=2005, cite="banerjee-lavie-2005-meteor", extra="wordnet")
+@metric(
+    "meteor", family="meteor", year=2005, cite="banerjee-lavie-2005-meteor", extra="wordnet", longest=50_000
+)
 @dataclass(frozen=True)
 class Meteor:
     """Words aligned with the reference's, the same, by stem or as synonyms; less for scattered ones.
@@ -93,13 +98,27 @@ class Meteor:
         )  # fmt: skip
 
     def score(self, batch: Batch) -> Scores:
-        tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
-        values = self.from_stats(self._rows(batch))
-        return pairs.scores(over_references(pairs, values, self.references, tokens=tokens))
+        return scores_without(batch, self._crowded(batch), CROWDED, self._score)
 
     def stats(self, batch: Batch) -> Array:
         """Columns: lengths of output and reference, their function words, matches by kind (content and function words
         of the output, then of the reference), chunks."""
+        return stats_without(batch, self._crowded(batch), self._stats)
+
+    def _crowded(self, batch: Batch) -> Ints:
+        """Samples in which so many words are equal that all their matches cannot be weighed: thousands of dots, say."""
+        tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
+        h, r = pairs.output, pairs.reference
+        many = np.flatnonzero(tokens.length[h] * tokens.length[r] > MATCHES)
+        found = [p for p in many.tolist() if _equal_words(tokens, int(h[p]), int(r[p])) > MATCHES]
+        return np.unique(pairs.sample[found])
+
+    def _score(self, batch: Batch) -> Scores:
+        tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
+        values = self.from_stats(self._rows(batch))
+        return pairs.scores(over_references(pairs, values, self.references, tokens=tokens))
+
+    def _stats(self, batch: Batch) -> Array:
         tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
         rows = self._rows(batch)
         best = over_references(pairs, rows, self.references, rank=self.from_stats(rows), tokens=tokens)
@@ -130,6 +149,15 @@ class Meteor:
                 tokens, pairs, self.preset == "nltk", self.synonyms, function_words(self.function_words)
             ),
         )
+
+
+def _equal_words(tokens: Tokens, output: int, reference: int) -> int:
+    """Pairs of equal words of two texts."""
+    first, last = tokens.start, tokens.start + tokens.length
+    mine, times = np.unique(tokens.ids[first[output] : last[output]], return_counts=True)
+    theirs, others = np.unique(tokens.ids[first[reference] : last[reference]], return_counts=True)
+    _, at, there = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
+    return int((times[at] * others[there]).sum())
 
 
 @functools.cache

@@ -42,7 +42,9 @@ class TokenF1:
         return pairs.scores(over_references(pairs, values, self.references, tokens=found))
 
 
-@metric("levenshtein", family="overlap", lower=True, year=1966, cite="levenshtein-1966-binary")
+@metric(
+    "levenshtein", family="overlap", lower=True, year=1966, cite="levenshtein-1966-binary", longest=50_000
+)
 @dataclass(frozen=True)
 class Levenshtein:
     """Edits between output and reference, per word (or `unit='char'`) of the longer one.

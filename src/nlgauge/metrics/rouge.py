@@ -128,7 +128,7 @@ class Rouge4(RougeN):
     order: ClassVar[int] = 4
 
 
-@metric("rouge-l", family="rouge", year=2004, cite=CITE)
+@metric("rouge-l", family="rouge", year=2004, cite=CITE, longest=200_000)
 @dataclass(frozen=True)
 class RougeL(Rouge):
     """Longest common subsequence of output and reference.
@@ -165,7 +165,7 @@ class RougeL(Rouge):
         return {"f": f_measure(p, r, self.recall), "p": p, "r": r}[self.part]
 
 
-@metric("rouge-lsum", family="rouge", year=2004, cite=CITE)
+@metric("rouge-lsum", family="rouge", year=2004, cite=CITE, longest=200_000)
 @dataclass(frozen=True)
 class RougeLsum(Rouge):
     """Union of longest common subsequences over the lines (sentences) of a summary.
@@ -195,7 +195,7 @@ def _lines(tokens: Tokens, texts: Ints) -> Mask:
     return several & (tokens.length[texts] > 0)
 
 
-@metric("rouge-w", family="rouge", year=2004, cite=CITE)
+@metric("rouge-w", family="rouge", year=2004, cite=CITE, longest=200_000)
 @dataclass(frozen=True)
 class RougeW(Rouge):
     """Longest common subsequence in which a run of k words is worth k to the power `weight` (1.2 as in ROUGE-1.5.5)."""

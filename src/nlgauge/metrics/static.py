@@ -188,7 +188,7 @@ def extrema(rows: Any) -> Any:
     return np.where(high >= np.abs(low), high, low)
 
 
-@_facts("greedy-matching", 2012, "rus-lintean-2012-comparison", bounds=(-1.0, 1.0))
+@_facts("greedy-matching", 2012, "rus-lintean-2012-comparison", bounds=(-1.0, 1.0), longest=50_000)
 @dataclass(frozen=True)
 class GreedyMatching(Static):
     """Each word with its nearest one by cosine, mean, both ways."""
