@@ -67,6 +67,8 @@ BODY = {
 LINE = {"custom_id": REQUEST.key.hex(), "response": {"status_code": 200, "body": BODY}, "error": None}
 PRICES = {"m": {"input": 0.15, "output": 0.6}, "n": {"input": 1, "output": 2}}
 
+STRANGER = b"task: x\naspects: {a: b}\nprompt: ../prompt.txt\nbase_url: https://judge.example/v1\n"
+
 
 def targets() -> Iterator[Target]:
     yield Target(
@@ -93,9 +95,9 @@ def targets() -> Iterator[Target]:
     yield Target(
         "task",
         task,
-        [p.read_bytes() for p in sorted(LIBRARY.glob("*.yaml"))],
+        [*(p.read_bytes() for p in sorted(LIBRARY.glob("*.yaml"))), STRANGER],
         4,
-        [b"&a ", b"*a", b"- ", b"? ", b"|\n "],
+        [b"../", b"/etc/passwd", b"prompt: ", b"base_url: ", b"&a ", b"*a", b"- ", b"? ", b"|\n "],
     )
     yield Target("prices", prices, [_json(PRICES)], 20)
     yield Target("batch", batch, [_json(LINE) + b"\n" + _json(LINE)], 20)
@@ -184,6 +186,7 @@ def task(data: bytes) -> None:
     found = _file("task.yaml", lambda path: load_task(str(path)))(data)
     if found is not None:
         check(found.aspects and found.task, "a task without aspects")
+        check(all("{example}" in text for text in found.prompts.values()), "a prompt that is no template")
         check(len(repr(found)) < 100 * (len(data) + 1000), "a task much larger than its file")
         refused(lambda: Scale.parse(found.scale))
         refused(lambda: found.aspect("coherence"))
