@@ -70,3 +70,12 @@ def test_wrong_names_and_missing_scores_are_said_in_one_line() -> None:
         data.panel("quality").correlate()
     with pytest.raises(DataError, match="no human ratings found"):
         ng.load([{"system": s, "input": 1, "bleu": 1} for s in "AB"]).panel()
+
+
+def test_a_crowd_too_large_to_be_kept_apart_is_not_called_nameless(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nlgauge.data.panel.MOST_CELLS", 10)
+    rows = [{"system": s, "input": i, "rater": f"w{i}{k}", "quality": (i + k) % 3, "bleu": i} for s in "ab" for i in range(3) for k in range(2)]  # fmt: skip
+    panel = ng.load(rows).panel()
+    assert not panel.persons
+    assert panel.nameless == "the 6 raters are too many to be kept apart"
+    assert "no identity" not in str([row["reason"] for row in panel.analyse("agreement", draws=5)])

@@ -46,7 +46,11 @@ def agreement(
     unequal = bool(np.isnan(slots).any())
     same_people = panel.persons and slots is units
     # Named raters with gaps have names all the same: the reason is the gaps.
-    why = "not every rater rated every output" if panel.persons else "raters have no identity"
+    why = (
+        "raters have no identity"
+        if panel.nameless and not panel.crowd
+        else "not every rater rated every output"
+    )
     forms = icc(slots, persons=same_people, unequal=unequal, anonymous=why)
     rows += [
         _row(panel, f.name, f.value, f.low, f.high, forms.units, forms.dropped_units, f.reason)
@@ -86,7 +90,7 @@ def agreement(
             "Not every rater rated every output: ICC and Fleiss take the ratings of an output as anonymous."
         )
     if not panel.persons:
-        notes.append("The raters are not persons (ratings without names): only the one-way ICC exists.")
+        notes.append(f"Only the one-way ICC is computed: {panel.nameless}.")
     return Table(
         title=f"{panel.name}: agreement of the raters on {panel.aspect}",
         rows=rows,

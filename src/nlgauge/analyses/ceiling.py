@@ -43,7 +43,7 @@ def ceiling(
         for k, metric in sorted(enumerate(panel.metrics), key=lambda item: -np.nan_to_num(values[item[0], j], nan=-2))
     ]  # fmt: skip
     if not panel.persons:
-        notes.append("The raters are not persons, so no metric can be compared with a single one of them.")
+        notes.append(f"No metric can be compared with a single person: {panel.nameless}.")
     if panel.aggregate != "mean":
         notes.append(
             f"The ceiling is that of the mean rating; the correlations are with the {panel.aggregate}."

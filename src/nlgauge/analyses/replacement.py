@@ -29,7 +29,7 @@ def replacement(
     ratings = ratings_of(panel, "the test, which leaves one rater out,", least=3)
     if not panel.persons:
         raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: the test compares a metric with single persons; the raters have no names."
+            f"{panel.name}, {panel.aspect}: the test compares a metric with single persons; {panel.nameless}."
         )
     rows: list[Row] = []
     method = ""

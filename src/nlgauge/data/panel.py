@@ -42,6 +42,7 @@ class Panel:
     raters: dict[str, Array]
     rater_names: tuple[str, ...] = ()
     persons: bool = False
+    crowd: int = 0  # named raters, where they are too many to be kept apart
     people: tuple[str, ...] = ()
     lower: frozenset[str] = frozenset()
     rated_by: str = "people"
@@ -82,8 +83,9 @@ class Panel:
             raise DataError(f"{data.name}: no rated outputs are left.")
         grid = _Grid(systems, inputs)
         names = data.raters if rated["rater"].null_count() < rated.height else []
-        persons = data.persons
+        persons, crowd = data.persons, 0
         if len(names) * len(systems) * len(inputs) > MOST_CELLS:
+            crowd = len(names) if persons else 0
             rated, names, persons = _by_slot(rated)
         humans, raters = {}, {}
         for each in data.aspects:
@@ -102,9 +104,20 @@ class Panel:
         return cls(
             name=data.name, aspect=aspect, systems=tuple(systems), inputs=tuple(inputs),
             metrics=grid.scores(data.scores, data.metrics), humans=humans, raters=raters, rater_names=tuple(names),
-            persons=persons, people=left_out, lower=data.lower & set(data.metrics),
+            persons=persons, crowd=crowd, people=left_out, lower=data.lower & set(data.metrics),
             rated_by=data.rated_by, kept=tuple(s for s in systems if s in data.people), aggregate=aggregate,
         )  # fmt: skip
+
+    @property
+    def nameless(self) -> str:
+        """Why a rating cannot be followed to a person; empty where it can."""
+        if self.persons:
+            return ""
+        return (
+            f"the {self.crowd:,} raters are too many to be kept apart"
+            if self.crowd
+            else "the raters have no names"
+        )
 
     @property
     def human(self) -> Array:
