@@ -18,7 +18,9 @@ def test_raters_who_always_agree_put_the_ceiling_at_one() -> None:
     panel = panel_of(
         human, {"m": human + np.random.default_rng(1).normal(0, 1, human.shape)}, raters=np.stack([human] * 4)
     )
-    for row in ceiling(panel, splits=10):
+    table = ceiling(panel, splits=10)
+    assert len(table) == 12
+    for row in table:
         assert row["ceiling"] == pytest.approx(1.0)
         assert row["share"] == pytest.approx(row["value"])
 
@@ -29,6 +31,7 @@ def test_the_share_is_the_correlation_over_the_ceiling() -> None:
         x = panel.metrics[row["metric"]]
         assert row["value"] == pytest.approx(Measure.parse(row["measure"])(x, panel.human).value)
         assert row["share"] == pytest.approx(row["value"] / row["ceiling"])
+        assert 0 < row["ceiling low"] < row["ceiling"] < row["ceiling high"] <= 1
 
 
 def test_a_metric_that_knows_the_truth_comes_near_the_ceiling() -> None:
@@ -70,4 +73,15 @@ def test_a_median_is_said_to_be_judged_by_the_mean() -> None:
 
 def test_one_system_keeps_what_is_defined() -> None:
     rows = by(ceiling(noisy_panel(systems=1, inputs=40), splits=5), "metric", "measure")
-    assert {m for _, m in rows} == {"global/pearson", "item/pearson"}
+    assert {m.partition("/")[0] for _, m in rows} == {"global", "item"}
+    assert all(np.isfinite(row["ceiling"]) for row in rows.values())
+
+
+def test_a_measure_without_a_ceiling_says_so_and_borrows_none() -> None:
+    """Raters agree about inputs and not at all about systems: what orders systems has no ceiling, the rest has one."""
+    rng = np.random.default_rng(3)
+    cube = np.repeat(rng.normal(0, 2, (1, 1, 60)), 8, axis=1) + rng.normal(0, 1, (3, 8, 60))
+    table = ceiling(panel_of(cube.mean(axis=0), {"m": cube[0]}, raters=cube), splits=5)
+    top = {row["measure"]: row["ceiling"] for row in table}
+    assert np.isnan(top["input/kendall"]) and np.isfinite(top["item/kendall"])
+    assert any(note.startswith("input/kendall: the raters do not agree") for note in table.notes)

@@ -146,7 +146,7 @@ def test_a_columns_name_never_imports_a_file(tmp_path: Any) -> None:
 def test_the_session_is_short_and_names_the_best() -> None:
     run = run_of(example())
     lines = session(run, answer_all(run))
-    assert lines[0].startswith("raters agree: alpha .79 (constructed_quality); ceiling of input/pearson .9")
+    assert lines[0].startswith("raters agree: alpha .79 (constructed_quality); ceiling of input/kendall .9")
     assert lines[1].startswith("best for constructed_quality (input/kendall): unigram_f1 .78 [")
     assert len(lines) <= 4
 

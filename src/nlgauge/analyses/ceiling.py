@@ -11,25 +11,29 @@ from nlgauge.analyses._common import Named, defined, measures_of, people_note, r
 from nlgauge.analyses.correlation import short
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.stats.ceiling import leave_one_out, share_of_ceiling, split_half
+from nlgauge.number import number
+from nlgauge.stats.ceiling import DRAWS, ceilings, leave_one_out, share_of_ceiling, split_half
 from nlgauge.stats.measure import evaluate
 from nlgauge.table import Layout, Row, Table
 
 
 @analysis("ceiling", paper="002", question="How high could a metric come, given that people disagree?")
 def ceiling(
-    panel: Panel, *, measures: Sequence[Named] | None = None, splits: int = 100, seed: int = 0
+    panel: Panel,
+    *,
+    measures: Sequence[Named] | None = None,
+    splits: int = 100,
+    draws: int = DRAWS,
+    seed: int = 0,
 ) -> Table:
     """One row per metric and measure: correlation, ceiling, share of the ceiling, and the share of raters it outdoes."""
     ratings = ratings_of(panel, "a ceiling")
-    asked = (
-        measures_of(measures) if measures else [m for m in measures_of(None) if m.coefficient == "pearson"]
-    )
-    chosen, notes = defined(panel, asked)
+    chosen, notes = defined(panel, measures_of(measures))
     if not chosen:
         raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + " ".join(notes))
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
-    found = split_half(ratings, chosen, rng, splits=splits)
+    first, second = np.random.SeedSequence(seed).spawn(2)
+    halves = split_half(ratings, chosen, np.random.default_rng(first), splits=splits)
+    found = ceilings(ratings, chosen, np.random.default_rng(second), draws=draws, persons=panel.persons)
     stacked = panel.oriented()
     values = evaluate(stacked, panel.human, chosen).value
     share = share_of_ceiling(values, found)
@@ -37,8 +41,8 @@ def ceiling(
         leave_one_out(ratings, stacked, chosen).closer if panel.persons else np.full(values.shape, np.nan)
     )
     rows: list[Row] = [
-        {"metric": metric, "aspect": panel.aspect, "measure": str(m), "value": float(values[k, j]), "halves": float(found.half[j]),
-         "ceiling": float(found.ceiling[j]), "share": float(share[k, j]), "closer than raters": float(closer[k, j])}
+        {"metric": metric, "aspect": panel.aspect, "measure": str(m), "value": float(values[k, j]), "halves": float(halves.half[j]),
+         "ceiling": float(found.ceiling[j]), "ceiling low": float(found.low[j]), "ceiling high": float(found.high[j]), "share": float(share[k, j]), "closer than raters": float(closer[k, j])}
         for j, m in enumerate(chosen)
         for k, metric in sorted(enumerate(panel.metrics), key=lambda item: -np.nan_to_num(values[item[0], j], nan=-2))
     ]  # fmt: skip
@@ -54,11 +58,15 @@ def ceiling(
         rows=rows,
         layout=Layout("metric", "measure", "share", heads={str(m): short(m) for m in chosen}),
         definitions={
-            "shown": "the metric's correlation as a share of the ceiling (correction for attenuation); may exceed 1 by chance",
+            "shown": "the metric's correlation as a share of the ceiling of the same measure; may exceed 1 by chance",
             "ceiling": "what a metric that knew the true score would reach: "
-            + ", ".join(f"{m} {c:.3f}" for m, c in zip(chosen, found.ceiling, strict=True)),
+            + ", ".join(
+                f"{m} {number(c)} [{number(low)} {number(high)}]"
+                for m, c, low, high in zip(chosen, found.ceiling, found.low, found.high, strict=True)
+                if np.isfinite(c)
+            ),
         },
         method=found.method + ".",
         notes=[*notes, *people_note(panel)],
-        signature=signature(panel, splits=splits, seed=seed),
+        signature=signature(panel, splits=splits, draws=draws, seed=seed),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from nlgauge.data.failed import headlines
 from nlgauge.report.sections import Answered, Run
-from nlgauge.report.sections.agreeing import ceiling_of, product, untested
+from nlgauge.report.sections.agreeing import ceiling_of, untested
 from nlgauge.report.sections.words import interval, missing, some, two
 from nlgauge.table import Table
 
@@ -41,7 +41,7 @@ def _people(run: Run, people: Answered) -> Iterator[str]:
     said = ", ".join(f"{two(v)} ({about})" for about, v in alphas[:MOST])
     every = [ceiling_of(t, run.gate) for p in people.found.parts for t in p.tables if t.kind == "ceiling"]
     tops = [top for top in every if top is not None]
-    ceiling = f"; ceiling of {product(run.gate)} {two(min(tops))}" if tops else ""
+    ceiling = f"; ceiling of {run.gate} {two(min(tops))}" if tops else ""
     if tops and two(max(tops)) != two(min(tops)):
         ceiling += f" to {two(max(tops))}"
     yield f"raters agree: alpha {said}{ceiling}"

@@ -43,18 +43,12 @@ def _ceiling_words(run: Run, table: Table | None) -> str:
     top = None if table is None else ceiling_of(table, run.gate)
     if top is None:
         return ""
-    return f" Against these ratings a perfect metric could reach about {two(top)} ({product(run.gate)})."
-
-
-def product(measure: str) -> str:
-    """The measure of that grouping for which a ceiling is known: Spearman and Brown's formula is for Pearson's r."""
-    return f"{measure.partition('/')[0]}/pearson"
+    return f" Against these ratings a perfect metric could reach about {two(top)} ({run.gate})."
 
 
 def ceiling_of(table: Table, gate: str) -> float | None:
-    return next(
-        (r["ceiling"] for r in table if r["measure"] == product(gate) and not missing(r["ceiling"])), None
-    )
+    """That of the gate measure itself; None where it has no ceiling, never another measure's."""
+    return next((r["ceiling"] for r in table if r["measure"] == gate and not missing(r["ceiling"])), None)
 
 
 @section(
@@ -75,7 +69,7 @@ def agrees(run: Run) -> Found:
         gate = pick_gate(table, run.gate)
         sure = {(r["metric"], r["measure"]): r for r in intervals[about]} if about in intervals else {}
         joined = _joined(
-            table, sure, {k[1]: v for k, v in shares.items() if k[0] == about and k[2] == product(gate)}, gate
+            table, sure, {k[1]: v for k, v in shares.items() if k[0] == about and k[2] == gate}, gate
         )
         under = {
             (r["metric"], r["measure"]): f"{two(r['low'])} {two(r['high'])}"
@@ -110,9 +104,7 @@ def _joined(table: Table, sure: dict[tuple[str, str], Row], shares: dict[str, fl
     if ends:
         notes.append("small print: 95% interval (its method stands with the intervals).")
     if known:
-        notes.append(
-            f"share of ceiling: {product(gate)} as a share of what the raters' own agreement allows."
-        )
+        notes.append(f"share of ceiling: {gate} as a share of what the raters' own agreement allows.")
     return replace(
         table,
         rows=rows,
@@ -130,7 +122,7 @@ def _best_words(table: Table, gate: str) -> str:
     share = (
         ""
         if missing(best["share"])
-        else f", {percent(best['share'])} of what the raters' own agreement allows ({product(gate)})"
+        else f", {percent(best['share'])} of what the raters' own agreement allows ({gate})"
     )
     rest = (
         f" Least of the {len(rows)} agrees {last['metric']} with {two(last['value'])}."
