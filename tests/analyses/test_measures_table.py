@@ -99,7 +99,7 @@ def test_with_one_system_the_measures_that_exist_are_compared_and_the_others_nam
 def test_the_advice_names_the_first_row_and_its_numbers() -> None:
     table = measures_study(noisy_panel(noise=NOISE), **FEW, scales=(3, 5), redraws=2)
     best = table.rows[0]
-    assert table.notes[0].startswith(f"On these data trust {best['measure']}")
+    assert f"{best['measure']} is steady" in table.notes[0]
     assert table.notes[1].startswith(
         f"{best['measure']} ranks the metrics as the other measures do at τ {best['agreement']:.2f}"
     )

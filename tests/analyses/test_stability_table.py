@@ -7,9 +7,9 @@ import pytest
 from analysis_panels import by, noisy_panel, panel_of, reordered, same_rows, upside_down, with_metrics
 
 from nlgauge.analyses.significance import significance
-from nlgauge.analyses.stability import recommend, stability
+from nlgauge.analyses.stability import Sized, recommend, stability
 from nlgauge.errors import NeedsMissing
-from nlgauge.stats.stability import ranking_consistency
+from nlgauge.stats.stability import Advice, ranking_consistency
 
 FEW = {"draws": 49, "trials": 40}
 
@@ -61,18 +61,66 @@ def test_metrics_that_are_far_apart_give_a_dp_near_its_least() -> None:
     assert row["RC"] > 0.9
 
 
-def test_the_recommendation_names_the_first_row_and_warns_of_the_worst() -> None:
-    base = {"DP low": 0.0, "DP high": 0.05, "RC low": 0.8, "RC high": 0.9}
-    rows = [
-        {"measure": "global/pearson", "DP": 0.02, "RC": 0.85, **base},
-        {"measure": "input/pearson", "DP": 0.04, "RC": 0.84, **base},
-        {"measure": "system/kendall", "DP": 0.3, "RC": 0.2, **base},
-    ]
-    text = recommend(rows)
-    assert text.startswith(
-        "On these data trust global/pearson (and input/pearson, which the data do not tell from it)"
+def _rows(*numbers):
+    return [
+        {"measure": m, "DP": dp, "DP low": dp / 2, "DP high": 2 * dp, "RC": rc, "RC low": rc - 0.05, "RC high": rc + 0.05, "place": j}
+        for j, (m, dp, rc) in enumerate(numbers)
+    ]  # fmt: skip
+
+
+ROWS = _rows(("global/pearson", 0.02, 0.85), ("input/kendall", 0.04, 0.84), ("system/kendall", 0.3, 0.2))
+SIZE = Sized(12, 50, 8)
+
+
+def test_one_measure_is_trusted_only_if_it_stands_out_and_the_one_in_use_is_named() -> None:
+    text = recommend(ROWS, Advice((0,), (0,)), SIZE, "global/pearson")
+    assert text.startswith("On these data trust global/pearson: DP .020 [.010 .040], RC .850 [.800 .900]")
+    assert text.endswith("Metrics are ranked by it.")
+    other = recommend(ROWS, Advice((0,), (0,)), SIZE, "system/kendall")
+    assert "ranked by system/kendall all the same" in other and "not steady here (DP .300, RC .200)" in other
+
+
+def test_alike_measures_are_named_together_and_contradict_no_ranking() -> None:
+    text = recommend(ROWS, Advice((0, 1), (0, 1)), SIZE, "input/kendall")
+    assert "trust" not in text
+    assert (
+        "global/pearson is steady" in text
+        and "do not tell from it: input/kendall; surely worse: system/kendall" in text
     )
-    assert "system/kendall hardly tells your metrics apart (DP 0.300)" in text
+    assert text.endswith("input/kendall, by which metrics are ranked, is one of them.")
+    few = recommend(ROWS, Advice((0, 1), (0, 1, 2)), Sized(4, 50, 4))
+    assert (
+        few.startswith("On these 4 systems")
+        and "with 4 metrics no measure can stand out; 6 are needed" in few
+    )
+
+
+def test_nothing_steady_is_said_with_what_would_help() -> None:
+    rows = _rows(("system/pearson", 0.511, -0.023), ("input/kendall", 0.6, -0.1))
+    text = recommend(rows, Advice((), ()), SIZE, "input/kendall")
+    assert (
+        text.startswith("No measure is steady here: even system/pearson has DP .511") and "trust" not in text
+    )
+    assert "More inputs (now 50) and systems (now 12) would help" in text
+    assert "ranked by input/kendall all the same" in text
+
+
+def test_the_advice_of_a_table_does_not_depend_on_the_number_of_splits() -> None:
+    panel = noisy_panel(systems=8, inputs=30, noise=(0.5, 1.0, 1.5, 2.0, 3.0, 4.0))
+    few, many = (
+        stability(panel, draws=99, trials=t, measures=["input/kendall", "global/pearson"]) for t in (60, 600)
+    )
+    for a, b in zip(few, many, strict=True):
+        assert a["measure"] == b["measure"]
+        assert abs((a["RC high"] - a["RC low"]) - (b["RC high"] - b["RC low"])) < 0.15
+    assert few.notes[0].split("(")[0] == many.notes[0].split("(")[0]
+
+
+def test_equal_metrics_are_never_followed_by_trust() -> None:
+    panel = noisy_panel(systems=10, inputs=40, noise=(2.0,) * 7)
+    table = stability(panel, **FEW, ranked_by="input/kendall")
+    assert table.notes[0].startswith("No measure is steady here")
+    assert not any(row["steady"] for row in table)
 
 
 def test_too_few_metrics_or_no_defined_measure_is_said() -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau
+from bench._coverage_stability import simulate
+from scipy.stats import binom, kendalltau
+from scipy.stats import t as student
 from twins import TWELVE, correlate, panel
 
 from nlgauge.errors import DataError
 from nlgauge.stats.draws import halves
 from nlgauge.stats.permutation import permutation_pairs
 from nlgauge.stats.stability import (
+    advise,
     discriminative_power,
-    discriminative_power_interval,
+    over_metrics,
     p_value_curve,
     ranking_consistency,
 )
@@ -37,40 +40,25 @@ def test_discriminative_power_is_the_mean_p_value_and_the_area_under_its_curve()
     assert np.isnan(discriminative_power(np.full((3, 1), np.nan)))
 
 
-def test_the_interval_of_discriminative_power_resamples_metrics_and_is_wider_than_resampling_pairs():
+def test_intervals_leave_out_metrics_and_are_wider_than_pairs_would_make_them():
     rng = np.random.default_rng(1)
-    level = np.linspace(0.1, 1, 10)  # rising, so that the order by content is the order given
+    level = np.linspace(0.1, 1, 10)
     pairs = np.array([(i, j) for i in range(10) for j in range(i + 1, 10)])
     p = np.clip(np.array([level[i] * level[j] for i, j in pairs]) + rng.normal(0, 1e-4, 45), 0, 1)
-    low, high = discriminative_power_interval(p, seed=3)
+    low, high = over_metrics(p)
     assert low < discriminative_power(p) < high
     by_pairs = [p[rng.integers(0, 45, 45)].mean() for _ in range(1000)]
     assert high - low > 1.3 * np.diff(np.percentile(by_pairs, [2.5, 97.5]))
-    named = discriminative_power_interval(np.stack([p, p], axis=1), pairs, seed=3)
+    left = np.array([p[(pairs != k).all(axis=1)].mean() for k in range(10)])  # the textbook's jackknife
+    half = student.ppf(0.975, 9) * np.sqrt(0.9 * ((left - left.mean()) ** 2).sum())
+    np.testing.assert_allclose([low, high], [p.mean() - half, p.mean() + half], atol=1e-12)
+    order = rng.permutation(45)
+    named = over_metrics(np.stack([p, p], axis=1)[order], pairs[order])
     np.testing.assert_allclose(named.low, [low, low])
-    twin = np.random.default_rng(np.random.SeedSequence(3))
-    drawn = []
-    for _ in range(1000):
-        sample = twin.integers(0, 10, 10)
-        drawn.append(
-            np.mean(
-                [
-                    level_p
-                    for a in range(10)
-                    for b in range(a)
-                    if (level_p := _p(p, pairs, sample[a], sample[b])) is not None
-                ]
-            )
-        )
-    np.testing.assert_allclose([low, high], np.percentile(drawn, [2.5, 97.5]), atol=1e-12)
+    gone = np.where((pairs == 3).any(axis=1), np.nan, p)  # a metric without a value counts nowhere
+    np.testing.assert_allclose(over_metrics(gone), over_metrics(p[(pairs != 3).all(axis=1)]))
     with pytest.raises(DataError, match="give `pairs`"):
-        discriminative_power_interval(np.ones(5))
-
-
-def _p(p, pairs, i, j):
-    if i == j:
-        return None
-    return p[np.flatnonzero((pairs == sorted((i, j))).all(axis=1))[0]]
+        over_metrics(np.ones(5))
 
 
 def test_ranking_consistency_equals_algorithm_3_with_scipy():
@@ -93,11 +81,60 @@ def test_ranking_consistency_is_the_same_on_any_number_of_threads_and_has_interv
     one = ranking_consistency(x, z, TWELVE, trials=150, seed=1, threads=1)
     two = ranking_consistency(x, z, TWELVE, trials=150, seed=1, threads=2)
     np.testing.assert_array_equal(one.trials, two.trials)
-    mean, spread = one.interval(), one.spread()
-    assert (mean.low < one.value).all() and (one.value < mean.high).all()
-    assert (spread.high - spread.low > mean.high - mean.low).all()
-    half_width = 1.96 * one.trials.std(axis=1) / np.sqrt(150)
-    np.testing.assert_allclose(mean.high - one.value, half_width, rtol=0.2)
+    ends, spread = one.interval(), one.spread()
+    assert (ends.low < one.value).all() and (one.value < ends.high).all()
+    assert (spread.low < one.value).all()
+    np.testing.assert_allclose(one.by_pair.mean(axis=0), one.value)
+
+
+def test_intervals_of_consistency_do_not_shrink_with_the_number_of_splits():
+    x, z = panel(np.random.default_rng(3), systems=6, inputs=20, metrics=8, levels=5)
+    few, many = (ranking_consistency(x, z, TWELVE, trials=t, seed=1).interval() for t in (50, 1000))
+    ratio = (many.high - many.low) / (few.high - few.low)
+    assert ((ratio > 0.7) & (ratio < 1.4)).all(), ratio  # the mean of splits would give about .22
+
+
+def test_consistency_over_systems_splits_the_systems():
+    x, z = panel(np.random.default_rng(5), systems=9, inputs=12, metrics=4, levels=5)
+    found = ranking_consistency(x, z, ["global/pearson"], over="systems", trials=6, seed=2)
+    turned = ranking_consistency(x.transpose(0, 2, 1), z.T, ["global/pearson"], trials=6, seed=2)
+    np.testing.assert_allclose(found.trials, turned.trials)
+    assert "halves of the systems" in found.method
+
+
+def _told(strengths, runs=12, **sizes):
+    return simulate(strengths=strengths, runs=runs, draws=39, trials=30, **sizes)
+
+
+def test_equal_metrics_single_out_no_measure_and_call_few_steady():
+    """Every order of them is chance: an advice may come in a twentieth of data sets at most."""
+    found = [_told([0.7] * 8, systems=n, inputs=m) for n, m in ((8, 20), (12, 40))]
+    most = binom.ppf(1 - 0.001, 12, 0.06) / 12
+    assert all(f["one trusted"] <= most and f["some steady"] <= most for f in found), found
+
+
+def test_metrics_that_differ_much_have_steady_measures():
+    assert _told(np.linspace(0.1, 0.98, 8).tolist(), systems=14, inputs=80, runs=5)["some steady"] >= 0.8
+
+
+def test_advice_needs_both_dp_and_rc_and_enough_metrics():
+    i, k = np.triu_indices(8, 1)
+    pairs, rng = np.stack([i, k], axis=1), np.random.default_rng(0)
+    near = lambda *means: np.array(means) + rng.normal(0, 0.005, (28, len(means)))  # noqa: E731
+    good, bad = near(0.01, 0.2, 0.2), near(0.95, 0.5, 0.5)
+    assert advise(good, pairs, [bad], [0, 1, 2]).one
+    assert advise(good, pairs, [near(0.95, 0.95, 0.5)], [0, 1, 2]).alike == (0, 1)  # alike in RC
+    assert advise(near(0.01, 0.01, 0.2), pairs, [bad], [0, 1, 2]).alike == (0, 1)  # alike in DP
+    few = (pairs < 5).all(axis=1)
+    assert advise(good[few], pairs[few], [bad[few]], [0, 1, 2]).alike == (0, 1, 2)  # five metrics
+    assert (
+        advise(good, pairs, [near(-0.02, -0.1, -0.2)], [0, 1, 2]).steady == ()
+    )  # RC below 0: nothing is steady
+    assert advise(good + 0.3, pairs, [bad], [0, 1, 2]).steady == ()  # nothing is told apart
+    assert advise(good, pairs, [bad, near(-0.1, 0.5, 0.5)], [0, 1, 2]).steady == (
+        1,
+        2,
+    )  # other systems turn it round
 
 
 def test_a_metric_without_a_value_on_a_half_is_left_out_of_that_trial():

@@ -38,10 +38,10 @@ def coefficient(x, z, name):
 
 
 def tied(means, scale):
-    """Means that differ by rounding only, made equal."""
+    """Means that differ by rounding only, of the size of the largest value in them, made equal."""
     out = means.copy()
     for i in np.argsort(means):
-        out[np.abs(out - out[i]) <= 1e-12 * scale] = out[i]
+        out[np.abs(out - out[i]) <= 1e-12 * np.maximum(scale, scale[i])] = out[i]
     return out
 
 
@@ -52,7 +52,8 @@ def groups(x, z, grouping):
         means = [
             np.array([row[t].mean() for row, t in zip(a[kept], there[kept], strict=True)]) for a in (x, z)
         ]
-        return [tuple(tied(m, np.abs(a[there]).max(initial=0.0)) for m, a in zip(means, (x, z), strict=True))]
+        sizes = [np.where(there, np.abs(a), 0.0).max(axis=1, initial=0.0)[kept] for a in (x, z)]
+        return [tuple(tied(m, size) for m, size in zip(means, sizes, strict=True))]
     if grouping == "global":
         return [(x.ravel(), z.ravel())]
     return list(zip(x, z, strict=True)) if grouping == "item" else list(zip(x.T, z.T, strict=True))

@@ -35,6 +35,7 @@ def measures_study(
     draws: int | None = None,
     trials: int = 1000,
     profile: str = "nlgauge",
+    ranked_by: Named | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
@@ -57,6 +58,7 @@ def measures_study(
         draws=draws,
         trials=trials,
         profile=profile,
+        ranked_by=ranked_by,
         seed=seed,
         progress=progress,
     )

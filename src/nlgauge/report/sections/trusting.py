@@ -12,7 +12,7 @@ from nlgauge.report.sections.words import missing, percent, sentence, some, two
 from nlgauge.table import Table
 
 JUDGE = re.compile(rf"judge|{MODEL.pattern}", re.I)
-STABILITY = ["measure", "DP", "DP low", "DP high", "RC", "RC low", "RC high"]
+STABILITY = ["measure", "DP", "DP low", "DP high", "RC", "RC low", "RC high", "RC systems"]
 TASKS = {"rank systems": "To rank systems", "choose of two": "To choose the better of two outputs", "flag bad": "To flag bad outputs"}  # fmt: skip
 
 
@@ -29,7 +29,8 @@ def trust(run: Run) -> Found:
     for table in tables:
         # The same rows hold all that `stability` says: its picture comes first, the four sides are folded.
         first = replace(
-            table, kind="stability", title=table.title.replace(", from four sides", ""), notes=table.notes[:1], shown=STABILITY
+            table, kind="stability", title=table.title.replace(", from four sides", ""), notes=table.notes[:1],
+            shown=[c for c in STABILITY if c in table.rows[0]],
         )  # fmt: skip
         parts.append(Part(run.about(table), table.notes[0] if table.notes else "", [first, table]))
     return Found(parts)
@@ -39,8 +40,8 @@ def _trusted(run: Run) -> Ask:
     # Twelve measures, and all pairs; the mean over many pairs needs few draws.
     draws = run.within(run.draws // 2 if run.quick else run.draws, 2 * run.pairs)
     if run.quick:
-        return "stability", {"draws": draws, "trials": draws}
-    return "measures", {"draws": draws, "trials": run.draws}
+        return "stability", {"draws": draws, "trials": draws, "ranked_by": run.gate}
+    return "measures", {"draws": draws, "trials": run.draws, "ranked_by": run.gate}
 
 
 @section(
