@@ -113,24 +113,37 @@ def _ks_tests(
 ) -> tuple[Floats, Floats]:
     observed = ks_weighted(scores, low, high)
     hits, known = np.zeros(len(scores), np.int64), np.zeros(len(scores), np.int64)
+    complete = np.asarray(np.isfinite(scores).all(axis=1))
     for lows, highs in drawn:
+        low_of, high_of = np.ascontiguousarray(lows.T), np.ascontiguousarray(highs.T)  # outputs × draws
+        whole = _steps(low_of, high_of) if complete.any() else low_of
         for k, row in enumerate(scores):
             if not np.isnan(observed[k]):
-                distance = _distances(row, lows, highs)
+                there = np.isfinite(row)
+                distance = _distances(
+                    row[there], whole if complete[k] else _steps(low_of[there], high_of[there])
+                )
                 known[k] += int(np.isfinite(distance).sum())
                 hits[k] += int((distance >= observed[k] - NEAR).sum())
     return observed, np.where(np.isnan(observed) | (known == 0), np.nan, (hits + 1) / (known + 1))
 
 
-def _distances(row: Floats, low: Floats, high: Floats) -> Floats:
-    """KS of one metric for each draw (draws × outputs); NaN where a sample is empty."""
-    known = np.flatnonzero(np.isfinite(row))
-    known = known[np.argsort(row[known], kind="stable")]
-    ordered = row[known]
-    ends = np.append(ordered[1:] != ordered[:-1], True)
+def _steps(low: Floats, high: Floats) -> Floats:
+    """The step that each output makes in P1 − P2 in each draw (outputs × draws); NaN where a sample is empty."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        parts = [w / w.sum(axis=1, keepdims=True) for w in (low[:, known], high[:, known])]
-    return np.asarray(np.abs(np.cumsum(parts[0] - parts[1], axis=1)[:, ends]).max(axis=1))
+        return np.asarray(low / low.sum(axis=0) - high / high.sum(axis=0))
+
+
+def _distances(row: Floats, steps: Floats) -> Floats:
+    """KS of one metric for each draw."""
+    order = np.argsort(row, kind="stable")
+    ordered = row[order]
+    walk = steps[order]
+    np.cumsum(walk, axis=0, out=walk)
+    ends = np.append(ordered[1:] != ordered[:-1], True)
+    if not ends.all():
+        walk = walk[ends]
+    return np.asarray(np.maximum(walk.max(axis=0), -walk.min(axis=0)))
 
 
 def _scaled(table: Floats, ranks: bool) -> Floats:
