@@ -81,7 +81,7 @@ def test_what_came_before_the_endpoint_failed_is_written_and_the_same_command_as
     assert ran.returncode == 3, ran.stderr
     last = ran.stderr.splitlines()[-1]
     assert last.startswith("nlgauge: partly done: ")
-    assert "60 of 200 outputs are scored and written to judged.jsonl; the same command goes on" in last
+    assert "60 of 200 outputs are scored and written to judged.jsonl. The same command goes on" in last
     asked = server.log()["stats"]["requests"]
     assert asked < 100
     server.set(faults={}, after=None)
@@ -130,6 +130,9 @@ def test_replies_that_cannot_be_read_are_shown_read_again_and_asked_for_singly(
     assert server.log()["stats"]["requests"] == 200
 
     server.stop()  # reading again asks nothing
+    other = nlgauge(folder, *words(server, "--reparse", "--scale", "1-9"))
+    assert other.returncode == 2
+    assert "Without --reparse the missing replies are asked for." in other.stderr
     read = nlgauge(folder, *words(server, "--reparse", "--pattern", r"MARK<(\d)>", "-o", "judged.jsonl"))
     assert read.returncode == 0, read.stderr
     scores = [json.loads(x)["scores"] for x in (folder / "judged.jsonl").read_text().splitlines()[1:]]

@@ -159,7 +159,7 @@ def _finish(
     if not scored:
         reasons = [f"{judge}: {said}" for judge, result in done for said in result.reasons()]
         said = why or "; ".join(["no output is scored", *reasons[:3]]) + "."
-        raise NlgaugeError(f"{said.rstrip('.')}. When that is mended, the same command goes on: {o.again()}")
+        raise NlgaugeError(f"{said.rstrip('.')}. {_goes_on('When that is mended, the same command goes on')}")
     for judge, result in done:
         if str(judge) in data.metrics:
             o.tell([f"the scores of '{judge}' that the file had are replaced; --name keeps both"])
@@ -178,8 +178,15 @@ def _finish(
         said = (why or f"{lost:,} requests got no reply").rstrip(".")
         raise PartlyDone(
             f"partly done: {said}. {scored:,} of {len(batch) * len(judges):,} outputs{several} are scored"
-            f"{f' and written to {out}' if out else ''}; the same command goes on with the rest: {o.again()}"
+            f"{f' and written to {out}' if out else ''}. {_goes_on('The same command goes on with the rest')}"
         )
+
+
+def _goes_on(words: str) -> str:
+    """How to get the rest; what is only read again must be asked for first."""
+    if "--reparse" in sys.argv:
+        return "Without --reparse the missing replies are asked for."
+    return f"{words}: {o.again()}"
 
 
 def _unread(judge: Judge, result: Judged, batch: Batch) -> list[str]:
