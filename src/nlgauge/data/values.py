@@ -25,6 +25,7 @@ WORTH = {
     **dict.fromkeys([*VERDICTS, *ANSWERS], 1.0),
     **dict.fromkeys([*VERDICTS.values(), *ANSWERS.values()], 0.0),
 }
+LOOK = 200  # values
 MOST_WORDS = 12  # more different ones are texts
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 COMMA = (
@@ -65,11 +66,15 @@ def read_numbers(series: pl.Series, worth: Mapping[str, float] | None = None) ->
     read = filled - int((values.is_null() & there).sum())
     if read == filled:
         return _finite(values)
+    # Every value must fit, so the first few tell most texts apart from numbers without a look at the rest.
+    sample = clean.drop_nulls().head(LOOK)
+    few = sample.n_unique() <= MOST_WORDS + len(worth or ())
+    digits = bool(sample.str.contains(r"^(?:[+-]?[.\d]|(?i:[+-]?inf))").all())
     return (
-        _of_words(clean, worth or {}, said=True)
-        or _with_commas(clean)
-        or _of_words(clean, WORTH, said=False)
-        or _graded(clean)
+        (_of_words(clean, worth or {}, said=True) if few else None)
+        or (_with_commas(clean) if digits else None)
+        or (_of_words(clean, WORTH, said=False) if few else None)
+        or (_graded(clean) if digits else None)
         or (_finite(values, int((values.is_null() & there).arg_max() or 0)) if read >= 0.8 * filled else None)
     )
 
