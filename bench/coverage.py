@@ -51,12 +51,48 @@ def cells() -> Iterator[tuple[str, Callable[[], list[Row]]]]:
     for world in list(say.WORLDS)[1:]:
         for n, m in SIZES[:2]:
             yield f"interval {world} {n}x{m}", lambda w=world, n=n, m=m: say.coverage(w, n, m, 500)
+    yield "more “This metric is related to people”, of one that is not", related
+    yield "more “Trust this measure”", advice
+    yield "more The human ceiling and its interval", ceiling
     for n in (6, 10, 20, 30):
         for m in (20, 50, 200, 400):
             yield (
                 f"grid {n}x{m}",
                 lambda n=n, m=m: say.coverage("plain", n, m, 300, measures=["input/kendall"], seed=15),
             )
+
+
+def related() -> list[Row]:
+    """Zero tests, KS and relative ranking: as if outputs were independent, and by shuffling whole systems and inputs."""
+    from bench.clusters import simulate
+
+    rows = []
+    for n, m in SIZES[:2]:
+        found = {(r["statement"], r["test"]): r for r in simulate(n, m, trials=300, seed=17)}
+        rows += [
+            {"systems × inputs": f"{n} × {m}", "statement": s, "before (outputs independent)": found[s, "independent"]["called"],
+             "now (whole systems and inputs shuffled)": found[s, "clustered"]["called"], "data sets": 300}
+            for s in dict.fromkeys(s for s, _ in found)
+        ]  # fmt: skip
+    return rows
+
+
+def advice() -> list[Row]:
+    """Stability: all metrics equally good, and metrics that differ."""
+    from bench._coverage_stability import simulate
+
+    wide = [0.2, 0.31, 0.41, 0.52, 0.63, 0.74, 0.84, 0.95]
+    return [
+        {"metrics": name, **simulate(n, m, strengths, runs=100, seed=17)}
+        for name, strengths in (("8 equally good", [0.7] * 8), ("8 different", wide))
+        for n, m in SIZES[:2]
+    ]
+
+
+def ceiling() -> list[Row]:
+    from bench._coverage_ceiling import World, simulate
+
+    return [row for n, m in ((5, 60), *SIZES[:2]) for row in simulate(World(n, m), runs=100, seed=17)]
 
 
 def compute(only: str = "") -> dict[str, list[Row]]:
