@@ -160,7 +160,7 @@ def reasons(cells: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Why a metric has no value for a text that is too long for it."""
     said: dict[str, list[str]] = {}
     for cell in cells:
-        if "longer than" in cell.get("reason", "") or "too long" in cell.get("reason", ""):
+        if any(words in cell.get("reason", "") for words in ("longer than", "too long", "grows faster")):
             said.setdefault(cell["reason"], []).append(cell["metric"])
     for reason, names in said.items():
         yield f"{', '.join(f'`{n}`' for n in dict.fromkeys(names))}: {reason}"
