@@ -205,3 +205,10 @@ def test_missing_scores_are_counted_with_their_metric() -> None:
     assert first.tables[1].rows == [
         {"metric": "random", "missing": 7, "of": 192, "reasons": "not in the file"}
     ]
+
+
+def test_one_system_has_an_interval_also_in_a_hurry() -> None:
+    rows = [{"system": "A", "input": i, "quality": i % 5, "bleu": (i * 7) % 11 + i % 5} for i in range(40)]
+    answered = answer_all(run_of(load(rows, name="d", human=["quality"], metrics=["bleu"])))
+    answer = next(a for a in answered if a.section.key == "agrees").found.parts[0].answer
+    assert "global/" in answer and "[" in answer
