@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
-from bench._worlds import UNRELATED, World, outputs, panel, truth, truth_of
+from bench._worlds import UNRELATED, Systems, World, outputs, panel, truth, truth_of
 from nlgauge.analyses.ranking import clusters
 from nlgauge.stats.bins import LOW, quality_levels
 from nlgauge.stats.bootstrap import bootstrap
@@ -70,7 +70,9 @@ def coverage(world: str, n: int, m: int, trials: int, *, measures: list[str] | N
 def called_best(n: int, m: int, metrics: int, trials: int, *, measure: str = "input/kendall", worse: int = 0, seed: int = 12, old: bool = False) -> list[Row]:  # fmt: skip
     """Metrics that are equally good (and `worse` bad ones): how often is one called clearly the best, or a step drawn
     between equals? `old`: with the test that swaps systems and inputs."""
-    equal, bad = PLAIN, replace(PLAIN, rho_sys=0.2, mu_rho=0.0)
+    # One system is this system: metrics are equally good on it when none has a luck of its own with it.
+    equal = PLAIN if n > 1 else replace(PLAIN, sigma_rho=0.0)
+    bad = replace(PLAIN, rho_sys=0.2, mu_rho=0.0)
     rng = np.random.default_rng([seed, n, m, metrics, worse])
     best, steps, before = 0, 0, 0
     for trial in range(trials):
@@ -142,18 +144,21 @@ def use_verdicts(n: int, m: int, trials: int, *, seed: int = 14) -> list[Row]:
     }
     rows: list[Row] = []
     for kind, world in kinds.items():
-        true = _true_uses(world, n, m)
+        true = _true_uses(world, n, m) if n > 1 else {"flag": float("nan")}
         counts = {use: dict.fromkeys(("good", "usable", "not", "cannot tell"), 0) for use in true}
         held = dict.fromkeys(true, 0)
         for _ in range(trials):
-            x, z = panel([world], n, m, rng)
+            drawn = world.systems(n, rng)
+            x, z = outputs([world], [drawn], m, rng)
             bad = np.asarray(quality_levels(z, scale=(0, 4)).level == LOW)
+            if n == 1:  # the value to hold is that of this system
+                true["flag"] = _true_flag(world, drawn, rng)
             for use, value in true.items():
                 _, low, high, _ = use_interval(use, x[0], z, bad, over_of("auto", n))  # type: ignore[arg-type]
                 counts[use][verdict_of(low, high, 0.6, 0.75)] += 1
                 held[use] += bool(low <= value <= high)
         rows += [
-            {"statement": "use", "metric": kind, "use": use, "systems": n, "inputs": m, "true": true[use],
+            {"statement": "use", "metric": kind, "use": use, "systems": n, "inputs": m, "true": true[use] if n > 1 else "each its own",
              **{word: c / trials for word, c in counts[use].items()}, "coverage": held[use] / trials, "data sets": trials}
             for use in true
         ]  # fmt: skip
@@ -172,3 +177,10 @@ def _true_uses(world: World, n: int, m: int) -> dict[str, float]:
         found["choose"].append(float(choose_right(x[0], z, *once)[0]))
         found["flag"].append(float(flag_right(x[0], bad, z, *once)[0]))
     return {use: float(np.mean(values)) for use, values in found.items()}
+
+
+def _true_flag(world: World, drawn: Systems, rng: np.random.Generator) -> float:
+    """For this very system and very many inputs."""
+    x, z = outputs([world], [drawn], 20_000, rng)
+    bad = np.asarray(quality_levels(z, scale=(0, 4)).level == LOW)
+    return float(flag_right(x[0], bad, z, np.ones((1, 1)), np.ones((1, 20_000)))[0])
