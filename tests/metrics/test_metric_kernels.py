@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlgauge.metrics.kernels.lepor import fragments
-from nlgauge.metrics.kernels.long_overlaps import PLACES, long_overlaps
-from nlgauge.metrics.kernels.ngrams import counts_in, rank
-from nlgauge.metrics.kernels.overlaps import LONG, overlaps
-from nlgauge.metrics.kernels.recurring import frequencies, matched_weight, number, similarities
-from nlgauge.metrics.kernels.rouge import skip_bigrams, union_lcs, weighted_lcs
-from nlgauge.metrics.kernels.sequences import alignments
+from nlgauge.kernels.lepor import fragments
+from nlgauge.kernels.long_overlaps import PLACES, long_overlaps
+from nlgauge.kernels.ngrams import counts_in, rank
+from nlgauge.kernels.overlaps import LONG, overlaps
+from nlgauge.kernels.recurring import frequencies, matched_weight, number, similarities
+from nlgauge.kernels.rouge import skip_bigrams, union_lcs, weighted_lcs
+from nlgauge.kernels.sequences import alignments
 
 Text = list[int]
 few = st.lists(st.integers(0, 3), max_size=12)

@@ -9,7 +9,7 @@ import pytest
 
 from nlgauge.stats import consensus
 from nlgauge.stats.consensus import Kemeny, Votes, borda, contradicted, kemeny
-from nlgauge.stats.kernels_consensus import improve
+from nlgauge.kernels.consensus import improve
 from nlgauge.stats.rankings import system_representation
 
 

@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from nlgauge.kernels.ordered import count_by_merging, count_by_tree
+from nlgauge.kernels.panel import MANY_LEVELS
 from nlgauge.stats import kernels
 from nlgauge.stats.kernels import group_stats
 
@@ -45,21 +47,22 @@ def test_pair_counts_equal_a_direct_count_on_both_sides_of_the_small_group_limit
 
 @pytest.mark.parametrize(("levels", "many"), [(5, 2), (5, 5), (200, 10), (10**6, 10)])
 def test_tree_and_merge_sort_count_the_same(levels, many):
-    """Numba has compiled the limit in, so the two counts are asked directly."""
+    """The limit is compiled in, so the two counts are asked directly."""
     rng = np.random.default_rng([levels, many])
     keys = np.sort(rng.integers(0, many * 40, 400)).astype(np.uint64)
     _, level = np.unique(rng.integers(0, levels, 400), return_inverse=True)
-    level, classes, spare = level.astype(np.int32), level.max() + 1, np.empty(401, np.int32)
+    order, classes = np.stack([level, level]).astype(np.int32), int(level.max()) + 1
+    both = memoryview(np.stack([keys, keys]))
     expected = twin_counts(keys.tolist(), level.tolist())
-    by_tree = kernels._count_by_tree(keys, level, classes, np.empty(401, np.int32), spare)
-    by_merging = kernels._count_by_merging(keys, level.copy(), spare)
+    by_tree = count_by_tree(both, 400, memoryview(order), classes, memoryview(np.empty(401, np.int32)))
+    by_merging = count_by_merging(both, 400, memoryview(order.copy()))
     assert by_tree == (expected["concordant"], expected["tied_both"])
     assert by_merging == (expected["discordant"], expected["tied_both"])
 
 
 def test_very_many_levels_equal_scipy():
     rng = np.random.default_rng(0)
-    x, z = rng.normal(size=(2, 1, 1, kernels.MANY_LEVELS + 500))
+    x, z = rng.normal(size=(2, 1, 1, MANY_LEVELS + 500))
     x = np.round(x, 4) + 0.01 * z
     x[..., :200] = 0.5
     got = group_stats(x, z)

@@ -39,7 +39,7 @@ def ngram_matches(
     found, pairs = paired(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
 
     def make() -> tuple[Counts, Counts]:
-        from nlgauge.metrics.kernels.overlaps import overlaps
+        from nlgauge.kernels.overlaps import overlaps
 
         both: tuple[Counts, Counts] = overlaps(
             found.ids,
@@ -72,7 +72,7 @@ def _aligned(
     found, pairs = paired(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
 
     def make() -> Ints:
-        from nlgauge.metrics.kernels.sequences import alignments
+        from nlgauge.kernels.sequences import alignments
 
         result: Ints = alignments(
             found.ids, found.start, found.length, pairs.output, pairs.reference, kinds(found), edits

@@ -36,7 +36,7 @@ class Ngrams:
 
     def found_in(self, texts: Ints, others: Ints, start: Ints, *, highest: bool) -> Ids:
         """Parallel to `span(texts)`: how often `others[start[i]:start[i + 1]]` have each n-gram of `texts[i]`."""
-        from nlgauge.metrics.kernels.ngrams import HIGHEST, SUM, counts_in
+        from nlgauge.kernels.ngrams import HIGHEST, SUM, counts_in
 
         found: Ids = counts_in(
             self.offsets, self.grams, self.counts, self.order, self.place[texts], self.place[others], start,
@@ -55,7 +55,7 @@ def ngrams(batch: Batch, key: Any, tokens: Tokens, order: int, *texts: Ints) -> 
     """The n-grams of those texts; `key` names tokens and texts, so that metrics share them."""
 
     def make() -> Ngrams:
-        from nlgauge.metrics.kernels.ngrams import rank
+        from nlgauge.kernels.ngrams import rank
 
         kinds = int(tokens.ids.max(initial=0)) + 1
         asked = np.zeros(len(tokens.length), np.bool_)

@@ -29,7 +29,7 @@ class Recurring:
 
     def frequencies(self, texts: Ints, start: Ints) -> tuple[Ids, Ids]:
         """Of every n-gram the number of documents that have it, and how often; document d: `texts[start[d]:start[d + 1]]`."""
-        from nlgauge.metrics.kernels.recurring import frequencies
+        from nlgauge.kernels.recurring import frequencies
 
         found: tuple[Ids, Ids] = frequencies(
             self.numbers, self.first, self.place[texts], start, len(self.parent)
@@ -41,7 +41,7 @@ def recurring(batch: Batch, key: Any, tokens: Tokens, pairs: Pairs, order: int) 
     """Those of outputs and references; `key` names the tokens, so that metrics share them."""
 
     def make() -> Recurring:
-        from nlgauge.metrics.kernels.recurring import number
+        from nlgauge.kernels.recurring import number
 
         used = np.bincount(np.concatenate([pairs.of_sample, pairs.reference]), minlength=len(tokens.length))
         listed = np.flatnonzero(used)

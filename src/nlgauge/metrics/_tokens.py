@@ -21,15 +21,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.metrics._base import Batch, Ints
-
-if TYPE_CHECKING:
-    from nlgauge.metrics.kernels.tokens import Vocabulary
 
 Ids = np.ndarray[Any, np.dtype[np.int32]]
 Codes = np.ndarray[Any, np.dtype[np.uint32]]
@@ -97,12 +94,23 @@ def tokens(
         return stems.of(encoder.tokens)
 
 
+class Vocabulary(NamedTuple):
+    """The distinct tokens: `pool[ends[i]:ends[i + 1]]` are the code points of token i; `table` finds its id (kernels/tokens.py)."""
+
+    table: np.ndarray[Any, np.dtype[np.uint64]]
+    pool: Codes
+    ends: Ints
+    size: int
+
+
+def empty_vocabulary() -> Vocabulary:
+    return Vocabulary(np.zeros(1 << 13, np.uint64), np.empty(4096, np.uint32), np.zeros(513, np.int64), 0)
+
+
 class Encoder:
     """One tokenizer and its vocabulary; encodes what it has not seen yet."""
 
     def __init__(self, name: str, lowercase: bool, spaces: bool) -> None:
-        from nlgauge.metrics.kernels.tokens import empty_vocabulary
-
         self.name, self.lowercase, self.spaces = name, lowercase, spaces
         self.vocabulary = empty_vocabulary()
         none = np.empty(0, np.int64)
@@ -130,7 +138,7 @@ class Encoder:
         self.tokens = Tokens(ids, start, length, lines, partial(words_of, self.vocabulary))
 
     def _encode(self, asked: Joined) -> tuple[Ids, Ints, Ids]:
-        from nlgauge.metrics.kernels.tokens import Vocabulary, characters, encode
+        from nlgauge.kernels.tokens import characters, encode
 
         if self.name in ("rouge", "char", "none", "chrf") or (self.name == "13a" and not asked.rare):
             codes, offsets = asked.code_points(self.lowercase or self.name == "rouge")  # nothing but case

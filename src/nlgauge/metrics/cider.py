@@ -50,7 +50,7 @@ class Cider:
         )
 
     def score(self, batch: Batch) -> Scores:
-        from nlgauge.metrics.kernels.recurring import similarities
+        from nlgauge.kernels.recurring import similarities
 
         stem = "porter" if self.stem else None
         tokens, pairs = paired(batch, self.tokenize, lowercase=self.lowercase, stem=stem)

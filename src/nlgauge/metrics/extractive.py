@@ -84,7 +84,7 @@ class Fragments(FromSource):
     squared: ClassVar[bool] = False
 
     def _values(self, batch: Batch, found: Tokens, output: Ints, source: Ints) -> Array:
-        from nlgauge.metrics.kernels.lepor import fragments
+        from nlgauge.kernels.lepor import fragments
 
         key = ("fragments", self.tokenize, self.lowercase)
         words, squares = batch.keep(

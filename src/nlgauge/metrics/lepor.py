@@ -45,7 +45,7 @@ class Lepor:
         )
 
     def score(self, batch: Batch) -> Scores:
-        from nlgauge.metrics.kernels.lepor import positions
+        from nlgauge.kernels.lepor import positions
 
         tokens, pairs = paired(batch, self.tokenize, lowercase=self.lowercase)
         found, apart = positions(

@@ -180,7 +180,7 @@ def function_words(path: str = "") -> frozenset[str]:
 
 def aligned(tokens: Tokens, pairs: Pairs, greedy: bool, synonyms: bool, light: frozenset[str]) -> Array:
     """Statistics of each pair."""
-    from nlgauge.metrics.kernels.meteor import align
+    from nlgauge.kernels.meteor import align
 
     words = tokens.words()
     stems = Stems("porter" if greedy else "snowball")

@@ -83,7 +83,7 @@ class Nist:
 
     def _matched(self, batch: Batch, tokens: Tokens, pairs: Pairs, texts: Ints, start: Ints) -> Array:
         """Information by output and order, from the references of all samples; those of one input count once."""
-        from nlgauge.metrics.kernels.recurring import matched_weight
+        from nlgauge.kernels.recurring import matched_weight
 
         grams = recurring(batch, (self.tokenize, self.lowercase, None), tokens, pairs, self.order)
         corpus, bounds = documents(batch, pairs)

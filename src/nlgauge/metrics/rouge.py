@@ -174,7 +174,7 @@ class RougeLsum(Rouge):
     """
 
     def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
-        from nlgauge.metrics.kernels.rouge import union_lcs
+        from nlgauge.kernels.rouge import union_lcs
 
         several = _lines(tokens, pairs.output) | _lines(tokens, pairs.reference)
         hits = common_subsequences(batch, self.tokenizer, stem=self.stems).astype(np.float64)
@@ -207,7 +207,7 @@ class RougeW(Rouge):
         return f"weight:{self.weight}|{super().signature}"
 
     def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
-        from nlgauge.metrics.kernels.rouge import weighted_lcs
+        from nlgauge.kernels.rouge import weighted_lcs
 
         found = weighted_lcs(
             tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, self.weight
@@ -229,7 +229,7 @@ class RougeS(Rouge):
         return f"gap:{'any' if self.gap is None else self.gap}|{super().signature}"
 
     def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
-        from nlgauge.metrics.kernels.rouge import skip_bigrams
+        from nlgauge.kernels.rouge import skip_bigrams
 
         reach = int(tokens.length.max(initial=1)) if self.gap is None else self.gap + 1
         found = skip_bigrams(tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, reach)

@@ -74,7 +74,7 @@ class Ter:
 
 
 def shift_edits(tokens: Tokens, pairs: Pairs) -> Ints:
-    from nlgauge.metrics.kernels import ter
+    from nlgauge.kernels import ter
 
     if len(pairs.reference) and int(tokens.length.max()) > 1_000_000:
         raise NlgaugeError("ter: texts of more than 1,000,000 words are too long for shifts.")

@@ -15,14 +15,12 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from nlgauge.kernels import ties
 from nlgauge.stats.kernels import Floats, Ints, group_stats
-from nlgauge.stats.sorting import radix_sort
 
 BUCKET_BITS = 16
 SORTABLE = 1 << 15  # so many pairs are sorted at once
@@ -54,11 +52,11 @@ def calibrate(x: Floats, z: Floats) -> Calibration:
     epsilon = np.zeros(len(x))
     for k in range(len(x)):
         if pairs[k].any():
-            xs, zs, start = _sorted_points(x[k], z[min(k, len(z) - 1)])
+            xs, zs, start = ties.sorted_points(x[k], z[min(k, len(z) - 1)])
             points = _Points(xs, zs, start, _weights(pairs[k]))
             epsilon[k] = _best_epsilon(points)
             if epsilon[k] > 0:
-                right[k] += _gained(points.x, points.z, points.start, epsilon[k])
+                right[k] += ties.gained(points.x, points.z, points.start, epsilon[k])
     accuracy = np.full(right.shape, np.nan)
     np.divide(right, pairs, out=accuracy, where=pairs > 0)
     return Calibration(epsilon, accuracy)
@@ -109,7 +107,7 @@ class _Found:
 
 def _examine(points: _Points, low: int, high: int, before: int, best: int) -> _Found:
     edges = np.array([low, high], np.int64).view(np.float64)
-    count, edges[0], edges[1] = _count_range(points.x, points.start, edges[0], edges[1])
+    count, edges[0], edges[1] = ties.count_range(points.x, points.start, edges[0], edges[1])
     if count == 0:
         return _Found([], [])
     if count <= SORTABLE:
@@ -118,7 +116,7 @@ def _examine(points: _Points, low: int, high: int, before: int, best: int) -> _F
     bits = min(BUCKET_BITS, max(3, count.bit_length() - 9))  # more buckets than pairs help nobody
     shift = max(0, (high - low).bit_length() - bits)
     buckets = np.zeros((((high - low) >> shift) + 1, 4), np.int64)
-    _fill_buckets(points.x, points.z, points.start, points.weight, edges[0], edges[1], shift, buckets)
+    ties.fill_buckets(points.x, points.z, points.start, points.weight, edges[0], edges[1], shift, buckets)
     gain, loss = buckets[:, 1], buckets[:, 2]
     after = before + np.cumsum(gain - loss)
     bound = after + loss
@@ -154,7 +152,7 @@ def _join(keep: NDArray[np.intp], below: Ints, most: int) -> list[tuple[int, int
 
 def _sorted_maximum(points: _Points, edges: Floats, count: int, before: int) -> tuple[int, int]:
     difference, gain = np.empty(count), np.empty(count, np.int64)
-    count = _collect(points.x, points.z, points.start, points.weight, edges[0], edges[1], difference, gain)
+    count = ties.collect(points.x, points.z, points.start, points.weight, edges[0], edges[1], difference, gain)
     if count == 0:
         return before, -1
     order = np.argsort(difference[:count], kind="stable")
@@ -163,112 +161,3 @@ def _sorted_maximum(points: _Points, edges: Floats, count: int, before: int) -> 
     last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))  # equal differences are tied together
     top = last[np.argmax(total[last])]
     return int(total[top]), int(ordered[top : top + 1].view(np.int64)[0])
-
-
-@njit(cache=True, nogil=True)
-def _sorted_points(x: Any, z: Any) -> Any:
-    n_groups, size = x.shape
-    xs, zs = np.empty(n_groups * size), np.empty(n_groups * size)
-    start = np.zeros(n_groups + 1, np.int64)
-    a, b = np.empty(size), np.empty(size)
-    order, keys, spare = np.empty(size, np.int32), np.empty((2, size), np.uint64), np.empty(size, np.int32)
-    for g in range(n_groups):
-        n = 0
-        for i in range(size):
-            if np.isfinite(x[g, i]) and np.isfinite(z[g, i]):
-                a[n] = x[g, i]
-                b[n] = z[g, i]
-                n += 1
-        if n > 0:
-            for i in range(n):
-                order[i] = i
-            radix_sort(a[:n], order, keys, spare)
-        for i in range(n):
-            xs[start[g] + i] = a[order[i]]
-            zs[start[g] + i] = b[order[i]]
-        start[g + 1] = start[g] + n
-    return xs[: start[-1]], zs[: start[-1]], start
-
-
-@njit(cache=True, nogil=True)
-def _within(x: Any, i: Any, end: Any, low: Any, high: Any) -> Any:
-    """The points after i, in order of the metric, whose difference to i lies in [low, high]."""
-    first, stop = i + 1, end
-    while first < stop:
-        middle = (first + stop) // 2
-        if x[middle] - x[i] < low:
-            first = middle + 1
-        else:
-            stop = middle
-    last, stop = first, end
-    while last < stop:
-        middle = (last + stop) // 2
-        if x[middle] - x[i] <= high:
-            last = middle + 1
-        else:
-            stop = middle
-    return first, last
-
-
-@njit(cache=True, nogil=True)
-def _count_range(x: Any, start: Any, low: Any, high: Any) -> Any:
-    """How many differences lie in [low, high], the smallest and the largest of them."""
-    count, smallest, largest = 0, high, low
-    for g in range(len(start) - 1):
-        for i in range(start[g], start[g + 1]):
-            first, last = _within(x, i, start[g + 1], low, high)
-            if first < last:
-                count += last - first
-                smallest = min(smallest, x[first] - x[i])
-                largest = max(largest, x[last - 1] - x[i])
-    return count, smallest, largest
-
-
-@njit(cache=True, nogil=True)
-def _fill_buckets(
-    x: Any, z: Any, start: Any, weight: Any, low: Any, high: Any, shift: Any, buckets: Any
-) -> None:
-    """Weights per bucket of differences and kind of pair: 0 discordant, 1 tied by people, 2 concordant."""
-    size = 0
-    for g in range(len(start) - 1):
-        size = max(size, start[g + 1] - start[g])
-    difference = np.empty(size + 1)
-    bits = difference.view(np.int64)
-    difference[size] = low
-    low_bits = bits[size]
-    for g in range(len(start) - 1):
-        for i in range(start[g], start[g + 1]):
-            first, last = _within(x, i, start[g + 1], low, high)
-            for j in range(first, last):
-                difference[j - first] = x[j] - x[i]
-            for j in range(first, last):
-                kind = (z[j] == z[i]) + 2 * (z[j] > z[i])
-                buckets[(bits[j - first] - low_bits) >> shift, kind] += weight[g]
-
-
-@njit(cache=True, nogil=True)
-def _collect(x: Any, z: Any, start: Any, weight: Any, low: Any, high: Any, difference: Any, gain: Any) -> Any:
-    count = 0
-    for g in range(len(start) - 1):
-        for i in range(start[g], start[g + 1]):
-            first, last = _within(x, i, start[g + 1], low, high)
-            for j in range(first, last):
-                if z[j] >= z[i]:
-                    difference[count] = x[j] - x[i]
-                    gain[count] = weight[g] if z[j] == z[i] else -weight[g]
-                    count += 1
-    return count
-
-
-@njit(cache=True, nogil=True)
-def _gained(x: Any, z: Any, start: Any, epsilon: Any) -> Any:
-    """Pairs per group that a tie at ε makes right, minus those it makes wrong."""
-    gained = np.zeros(len(start) - 1, np.int64)
-    for g in range(len(start) - 1):
-        for i in range(start[g], start[g + 1]):
-            first, last = _within(x, i, start[g + 1], 5e-324, epsilon)
-            net = np.int64(0)
-            for j in range(first, last):
-                net += np.int64(z[j] == z[i]) - np.int64(z[j] > z[i])
-            gained[g] += net
-    return gained

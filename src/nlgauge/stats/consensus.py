@@ -31,7 +31,7 @@ class Votes:
     @classmethod
     def of(cls, scores: Floats) -> Votes:
         """Votes of all metrics on all inputs (K × N × M, more is better)."""
-        from nlgauge.stats.kernels_consensus import count_votes
+        from nlgauge.kernels.consensus import count_votes
 
         n = scores.shape[1]
         wins, ties = np.zeros((n, n), np.int64), np.zeros((n, n), np.int64)
@@ -105,7 +105,7 @@ def _knots(wins: Ints) -> list[Ints]:
 
 def _best(wins: Ints, until: float) -> tuple[Ints, int]:
     """The best order of a knot that stands in Borda's order, and a bound that no order goes below."""
-    from nlgauge.stats.kernels_consensus import best_by_subsets, improve
+    from nlgauge.kernels.consensus import best_by_subsets, improve
 
     n = len(wins)
     if n == 1:

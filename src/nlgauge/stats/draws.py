@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.kernels.shared import STRIP
 from nlgauge.stats.layout import Floats, Ints
 
 Swap = Literal["both", "inputs", "systems", "cells"]
 Resample = Literal["both", "inputs", "systems"]
 Bits = NDArray[np.int8]
 
-STRIP = 128  # draws per strip, as in kernels_finish
 BLOCK = 8 * STRIP - 1  # draws per block: with the unswapped data in front they fill eight strips
 
 

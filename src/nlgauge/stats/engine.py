@@ -56,7 +56,7 @@ class Wanted:
 
 def wanted(measures: Iterable[object]) -> Wanted:
     """Sort measures: names such as "input/kendall", (grouping, coefficient) pairs or Measure objects."""
-    from nlgauge.stats.kernels_finish import FORMS
+    from nlgauge.stats.forms import FORMS
 
     parsed = [_measure(m) for m in measures]
     if not parsed:
@@ -155,9 +155,7 @@ def swap_pair(
     constant_is_zero: bool = False,
 ) -> Floats:
     """Both correlations of a metric pair in every draw: 2 × measures × (1 + draws), unswapped data first."""
-    from nlgauge.stats.kernels_pool import Scales, human_side, pool_two
-    from nlgauge.stats.kernels_swap import swap_groups
-    from nlgauge.stats.kernels_system import swap_systems
+    from nlgauge.stats.walks import Scales, human_side, pool_two, swap_groups, swap_systems
 
     valid = data.shared(*pair)
     first, second = (data.metrics[k] for k in pair)
@@ -178,7 +176,7 @@ def swap_pair(
         pool = pool_two(plan, orders, (x1, x2), scales, side, valid, near)
         least = LEAST[grouping]
         swap_groups(
-            plan.cells, plan.size, least, side, pool, x1, x2, data.z, scales, valid, masks, slots, total, count
+            plan, least, side, pool, x1, x2, data.z, scales, valid, masks, slots, total, count
         )  # fmt: skip
         groups[slots.used()] = max(1, int((side.n >= least).sum()))
     if constant_is_zero:
@@ -188,9 +186,7 @@ def swap_pair(
 
 def weigh_metric(data: Table, k: int, weights: Weights, want: Wanted) -> Floats:
     """One metric's correlations under weights: measures × draws."""
-    from nlgauge.stats.kernels_pool import human_side, pool_one
-    from nlgauge.stats.kernels_system import weigh_systems
-    from nlgauge.stats.kernels_weight import CellWeights, weigh_groups
+    from nlgauge.stats.walks import CellWeights, human_side, pool_one, weigh_groups, weigh_systems
 
     metric, valid = data.metrics[k], data.shared(k)
     x = np.where(valid, metric.x, 0.0)
@@ -218,7 +214,7 @@ def weigh_metric(data: Table, k: int, weights: Weights, want: Wanted) -> Floats:
         side = human_side(plan, data.orders[grouping], data.z, valid)
         pool = pool_one(plan, metric.orders[grouping], x, side, valid)
         weigh_groups(
-            plan.cells, plan.size, least, side, pool, x, data.z, valid, by[grouping], slots, total, count
+            plan, least, side, pool, x, data.z, valid, by[grouping], slots, total, count
         )  # fmt: skip
     return joined(_mean(total, count), weights.draws)
 

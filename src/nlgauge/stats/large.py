@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.draws import STRIP, Resample, joined, streams
 from nlgauge.stats.engine import LEAST, Progress, Sorted, Table, Wanted, _mean, rounding, run_all
-from nlgauge.stats.layout import GROUPED, Bools, Floats, Ints, layout, sorted_cells
+from nlgauge.stats.layout import GROUPED, Bools, Floats, Layout, layout, sorted_cells
 
 Counts = NDArray[np.uint8]
 ROWS = 16  # draws made at once
@@ -91,8 +91,7 @@ def refusals(human: Table, want: Wanted) -> dict[str, str]:
 class Walk(NamedTuple):
     """One grouping of one metric, ready for any draw."""
 
-    cells: Ints
-    size: int
+    plan: Layout
     least: int
     side: Any
     pool: Any
@@ -112,9 +111,8 @@ class Resampled:
 
     def strip(self, s: int) -> tuple[Floats, Floats]:
         """Sums and counts of a strip of draws: coefficients × STRIP each."""
-        from nlgauge.stats.kernels_once import mean_values
-        from nlgauge.stats.kernels_system import weigh_systems
-        from nlgauge.stats.kernels_weight import weigh_groups
+        from nlgauge.kernels.pool import mean_values
+        from nlgauge.stats.walks import weigh_groups, weigh_systems
 
         systems, inputs = self.given.systems[s : s + 1], self.given.inputs[s : s + 1]
         total = np.zeros((len(self.want), 1, STRIP))
@@ -158,7 +156,7 @@ def resample(
 
 
 def _prepared(data: Table, given: Lots, want: Wanted) -> Resampled:
-    from nlgauge.stats.kernels_pool import human_side, pool_one
+    from nlgauge.stats.walks import human_side, pool_one
 
     valid = data.shared(0)
     x = np.where(valid, data.metrics[0].x, 0.0)
@@ -166,10 +164,10 @@ def _prepared(data: Table, given: Lots, want: Wanted) -> Resampled:
     for grouping, plan in data.plans.items():
         side = human_side(plan, data.orders[grouping], data.z, valid)
         pool = pool_one(plan, data.metrics[0].orders[grouping], x, side, valid)
-        walks[grouping] = Walk(plan.cells, plan.size, LEAST[grouping], side, pool)
+        walks[grouping] = Walk(plan, LEAST[grouping], side, pool)
     values = np.full((len(want), data.inputs), np.nan)
     if "input" in walks and given.how == "inputs":
-        from nlgauge.stats.kernels_once import group_values
+        from nlgauge.stats.walks import group_values
 
         group_values(*walks.pop("input"), x, data.z, valid, want.fast["input"], values)
     return Resampled(data, x, valid, walks, values, given, want)
@@ -177,7 +175,7 @@ def _prepared(data: Table, given: Lots, want: Wanted) -> Resampled:
 
 def _weights(grouping: str, systems: int, inputs: int, rows: Any, cols: Any) -> Any:
     """As in `engine.weigh_metric`: how often a cell counts inside its group, and the group in the mean."""
-    from nlgauge.stats.kernels_weight import CellWeights
+    from nlgauge.stats.walks import CellWeights
 
     one: Any = np.ones((1, 1, STRIP), np.uint8)
     cells = np.arange(systems * inputs, dtype=np.int32)

@@ -1,0 +1,43 @@
+"""The compiled core: loops over arrays, nothing else. Arrays in, arrays out; knows nothing of metrics or files.
+
+Each file is Python that Cython compiles when the package is built (setup.py). The compiled modules lie in the folders
+`base` and, for CPUs with AVX2, `avx2`; Python looks there first and then beside this file, so that where nothing could be
+compiled the same file runs as it stands: slowly, with the same results. A compiled kernel lets go of the interpreter and
+owns its room to work in, so threads can run several at once.
+
+NLGAUGE_KERNELS: `plain` runs them uncompiled, `base` without AVX2; a folder is looked into first (a build with checks).
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def _avx2() -> bool:
+    from numpy._core._multiarray_umath import __cpu_features__
+
+    return bool(__cpu_features__.get("AVX2"))
+
+
+def _folders() -> list[Path]:
+    asked = os.environ.get("NLGAUGE_KERNELS", "")
+    if asked == "plain":
+        return []
+    if asked not in ("", "base"):
+        return [Path(asked)]
+    return [HERE / "avx2", HERE / "base"] if not asked and _avx2() else [HERE / "base"]
+
+
+def found() -> str:
+    """The folder whose compiled kernels are used, or nothing."""
+    for folder in _folders():
+        if any((folder / f"panel{suffix}").exists() for suffix in importlib.machinery.EXTENSION_SUFFIXES):
+            return str(folder)
+    return ""
+
+
+__path__[:0] = [str(folder) for folder in _folders()]

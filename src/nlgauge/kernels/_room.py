@@ -1,0 +1,63 @@
+"""Room for kernels to work in, and how they are called where they are not compiled.
+
+Arrays reach compiled kernels as typed memory views. Uncompiled they are Python's memory views, which give Python's own
+numbers: an integer cannot overflow and a byte times a byte is no byte, as in the compiled code.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def empty(shape: int | tuple[int, ...], kind: str) -> memoryview:
+    return memoryview(np.empty(shape, kind))
+
+
+def zeros(shape: int | tuple[int, ...], kind: str) -> memoryview:
+    return memoryview(np.zeros(shape, kind))
+
+
+def full(shape: int | tuple[int, ...], value: float, kind: str) -> memoryview:
+    return memoryview(np.full(shape, value, kind))
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What the rest of the package calls: the compiled function itself, or the plain one with memory views for arrays."""
+    if not isinstance(function, types.FunctionType):
+        return function
+    _say_slow()
+
+    @functools.wraps(function)
+    def plainly(*args: Any) -> Any:
+        return function(*(memoryview(a) if isinstance(a, np.ndarray) else a for a in args))
+
+    return plainly
+
+
+@functools.cache
+def _say_slow() -> None:
+    if os.environ.get("NLGAUGE_KERNELS") != "plain":
+        print(
+            "nlgauge: the kernels are not compiled: the results are the same and take 20 to 300 times as long; "
+            "nlgauge doctor says how to mend that.",
+            file=sys.stderr,
+        )
+
+
+def two_ways(*shape: int) -> tuple[memoryview, memoryview]:
+    """Room that holds floats, seen as their bits and as floats."""
+    bits = np.empty(shape, np.uint64)
+    return memoryview(bits), memoryview(bits.view(np.float64))
+
+
+def array(room: Any) -> Any:
+    """The NumPy array of a memory view, compiled or Python's; numbers of 64 bits are NumPy's own int64."""
+    found = np.asarray(room)
+    return found.view(np.int64) if found.dtype.char == "q" else found

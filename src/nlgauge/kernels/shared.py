@@ -1,0 +1,9 @@
+"""What several kernels share, for Python; compiled kernels take it from `shared.pxd`."""
+
+from __future__ import annotations
+
+STRIP = 128  # draws handled together, one SIMD lane each: long enough for SIMD, short enough to stay in cache
+ALL = (1 << 64) - 1  # a word of ones; & ALL is what a word holds of a number, and costs nothing when compiled
+PRIME = 0x9E3779B97F4A7C15  # spreads the bits of a key over a hash
+
+popcount = int.bit_count

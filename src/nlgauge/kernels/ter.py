@@ -1,0 +1,316 @@
+"""Translation edit rate with shifts, move for move as sacrebleu's copy of Tercom.
+
+A shift is tried by the edit distance of the shifted output. Where Tercom's beam cannot cut anything off, distance and
+alignment come from bit operations (Myers 1999), bit j standing for reference word j, and a trial goes on from the first
+word that moved; else they come from the beam itself.
+"""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:  # not compiled, and no Cython at hand
+    from nlgauge.kernels import _plain as cython
+
+from nlgauge.kernels._room import array, empty, kernel, zeros
+
+if cython.compiled:
+    from cython.cimports.nlgauge.kernels.shared import ALL, popcount
+    from cython.cimports.nlgauge.kernels.tercom import (
+        ALIGN, BEAM, FALL, FAR, HYP_ERRORS, MASK, MAX_DISTANCE, MAX_SHIFT, MAX_TRIED, MINUS, PLUS, REF_ERRORS, RISE, SCORE,
+        TRIALS, TRIED, alignment, rows_of, width_of,
+    )  # fmt: skip
+else:
+    from nlgauge.kernels.shared import ALL, popcount
+    from nlgauge.kernels.tercom import (
+        ALIGN, BEAM, FALL, FAR, HYP_ERRORS, MASK, MAX_DISTANCE, MAX_SHIFT, MAX_TRIED, MINUS, PLUS, REF_ERRORS, RISE, SCORE,
+        TRIALS, TRIED, alignment, rows_of, width_of,
+    )  # fmt: skip
+
+Int = cython.typedef(cython.Py_ssize_t)
+Word = cython.typedef(cython.ulonglong)
+Tokens = cython.typedef(cython.const[cython.int][::1])
+Texts = cython.typedef(cython.const[cython.longlong][::1])
+Ids = cython.typedef(cython.int[::1])
+Longs = cython.typedef(cython.longlong[::1])
+Bits = cython.typedef(cython.ulonglong[:, ::1])
+Table = cython.typedef(cython.int[:, ::1])
+Ways = cython.typedef(cython.uchar[:, ::1])
+Desk = cython.typedef(cython.longlong[:, ::1])
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.overflowcheck(False)
+def _bit(i: Int) -> Word:
+    one: Word = 1
+    return one << i
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.overflowcheck(False)
+def _distance(bits: Bits, at: Int, high: Int, nh: Int, nr: Int, limit: Int) -> Int:
+    """Levenshtein distance from at most 64 reference words of the order that is tried, which differs in the places from
+    `at` to `high`; more than `limit` is FAR. With `limit` < 0, of the output as it stands, and the bit table is filled.
+    """
+    cython.declare(k=Int)
+    plus: Word = ALL
+    minus: Word = 0
+    score: Int = nr
+    keep: cython.bint = limit < 0
+    top: Word = _bit(nr - 1)
+    if keep:
+        bits[PLUS, 0] = plus
+        bits[MINUS, 0] = minus
+        bits[SCORE, 0] = score
+    else:
+        plus = bits[PLUS, at]
+        minus = bits[MINUS, at]
+        score = bits[SCORE, at]
+    for k in range(at, nh):
+        e: Word = bits[TRIED, k] if k < high else bits[MASK, k]
+        x: Word = e | minus
+        d: Word = ((((e & plus) + plus) & ALL) ^ plus) | e
+        rise: Word = minus | (ALL ^ (d | plus))
+        fall: Word = plus & d
+        score += (rise & top) != 0
+        score -= (fall & top) != 0
+        if keep:
+            bits[RISE, k + 1] = rise
+            bits[FALL, k + 1] = fall
+        elif score - (nh - 1 - k) > limit:  # each word left brings it down by one at most
+            return FAR
+        rise = (rise << 1 & ALL) | 1
+        plus = (fall << 1 & ALL) | (ALL ^ (x | rise))
+        minus = rise & x
+        if keep:
+            bits[PLUS, k + 1] = plus
+            bits[MINUS, k + 1] = minus
+            bits[SCORE, k + 1] = score
+    return score
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _bounds(start: Int, length: Int, target: Int, size: Int) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
+    """Which places a shift changes."""
+    if target < start:
+        return target, start + length
+    return start, target if target > start + length else min(size, length + target)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _source(k: Int, start: Int, length: Int, target: Int, high: Int) -> Int:
+    """Where the word comes from that stands at place k after a shift."""
+    to: Int = target if target < start else high - length
+    if to <= k < to + length:
+        return start + k - to
+    return k - length if target < start else k + length
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _inside(distance: Int, nh: Int, nr: Int) -> cython.bint:
+    """Whether the beam holds every best way for sure.
+
+    Of d edits at most (d + |nr − nh|) / 2 go one way, and the middle of the beam is at most |nr − nh| + 1 off the diagonal.
+    """
+    apart: Int = nr - nh if nr > nh else nh - nr
+    return nr < BEAM or distance + 3 * apart + 2 <= 2 * (BEAM - 1)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _edits(
+    words: Table, nh: Int, ids: Tokens, r: Int, nr: Int, stands: cython.ulonglong[::1], bits: Bits, desk: Desk,
+    table: Table, way: Ways, lows: Longs,
+) -> Int:  # fmt: skip
+    """Shifts and edits that turn the output into the reference; row 0 of `words` is changed on the way.
+
+    −1 if the beam is needed and its tables have no room.
+    """
+    cython.declare(h0=Int, j=Int, k=Int, offset=Int)
+    low: Int
+    high: Int
+    target: Int
+    roomy: cython.bint = table.shape[0] > nh + 2 and table.shape[1] >= width_of(nh, nr)[1]
+    small: cython.bint = nr <= 64
+    least: Int = 0  # edits that no order of the words can save
+    matches: Int = 0  # places of either side with the same word
+    if small:
+        for j in range(nr):
+            stands[ids[r + j]] |= _bit(j)
+        common: Word = 0
+        for k in range(nh):
+            mask: Word = stands[words[0, k]]
+            bits[MASK, k] = mask
+            common |= _lowest(mask & (ALL ^ common))
+            matches += popcount(mask)
+        least = max(nh, nr) - popcount(common)
+        for j in range(nr):
+            stands[ids[r + j]] = 0
+    tried: Int = 0
+    shifts: Int = 0
+    before: Int = 0
+    while True:
+        exact: cython.bint = False
+        if small:
+            before = _distance(bits, 0, 0, nh, nr, -1)
+            exact = _inside(before, nh, nr)
+        if not exact:
+            if not roomy:
+                return -1
+            before = rows_of(words, 0, nh, ids, r, nr, 0, lows, table, way, -1)
+        if before == least:
+            return shifts + before
+        alignment(way, lows, bits, exact, nh, nr, desk)
+        gain: Int = 0
+        size: Int = 0
+        origin: Int = 0
+        goal: Int = 0
+        # A round that cannot run out of trials need not look on after a shift that leaves nothing to gain.
+        enough: cython.bint = small and tried + matches * TRIALS < MAX_TRIED
+        for h0 in range(nh):
+            if tried >= MAX_TRIED:
+                break
+            r0: Int = max(0, h0 - MAX_DISTANCE) - 1
+            last: Int = min(nr, h0 + MAX_DISTANCE + 1)
+            while True:
+                r0 += 1
+                if small and r0 < last:  # the next place of the word
+                    rest: Word = bits[MASK, h0] >> r0
+                    r0 = last if rest == 0 else r0 + popcount(_lowest(rest) - 1)
+                if r0 >= last:
+                    break
+                length: Int = 0
+                while (
+                    length < MAX_SHIFT and h0 + length < nh and r0 + length < nr
+                    and words[0, h0 + length] == ids[r + r0 + length] and tried < MAX_TRIED
+                ):  # fmt: skip
+                    length += 1
+                    if (
+                        desk[HYP_ERRORS, h0 + length] == desk[HYP_ERRORS, h0]
+                        or desk[REF_ERRORS, r0 + length] == desk[REF_ERRORS, r0]
+                        or h0 <= desk[ALIGN, r0] < h0 + length
+                    ):
+                        continue
+                    previous: Int = -1
+                    for offset in range(-1, length):
+                        if r0 + offset == -1:
+                            target = 0
+                        elif r0 + offset < nr:
+                            target = desk[ALIGN, r0 + offset] + 1
+                        else:
+                            break
+                        if target == previous:
+                            continue
+                        previous = target
+                        tried += 1
+                        limit: Int = before - max(gain, 1)
+                        distance: Int = FAR
+                        low, high = _bounds(h0, length, target, nh)
+                        if small:
+                            for k in range(low, high):
+                                bits[TRIED, k] = bits[MASK, _source(k, h0, length, target, high)]
+                            distance = _distance(bits, low, high, nh, nr, limit)
+                        if not exact and (not small or (distance <= limit and not _inside(distance, nh, nr))):
+                            for k in range(nh):
+                                words[1, k] = words[0, k]
+                            for k in range(low, high):
+                                words[1, k] = words[0, _source(k, h0, length, target, high)]
+                            distance = rows_of(words, 1, nh, ids, r, nr, low, lows, table, way, limit)
+                        if enough and distance == least:
+                            return shifts + 1 + least
+                        better: Int = before - distance
+                        if better > gain or (
+                            better == gain
+                            and gain > 0
+                            and (
+                                length > size
+                                or (length == size and (h0 < origin or (h0 == origin and target < goal)))
+                            )
+                        ):
+                            gain = better
+                            size = length
+                            origin = h0
+                            goal = target
+                if tried >= MAX_TRIED:
+                    break
+        if tried >= MAX_TRIED or gain <= 0:
+            return shifts + before
+        shifts += 1
+        low, high = _bounds(origin, size, goal, nh)
+        for k in range(low, high):
+            words[1, k] = words[0, _source(k, origin, size, goal, high)]
+            if small:
+                bits[TRIED, k] = bits[MASK, _source(k, origin, size, goal, high)]
+        for k in range(low, high):
+            words[0, k] = words[1, k]
+            if small:
+                bits[MASK, k] = bits[TRIED, k]
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.overflowcheck(False)
+def _lowest(bits: Word) -> Word:
+    """The lowest bit that is set."""
+    return bits & ((ALL ^ bits) + 1)
+
+
+@kernel
+def shift_edits(ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, kinds: Int):
+    """Edits of each pair, a shift of words counting as one; `kinds` is above every token id."""
+    cython.declare(k=Int)
+    p: Int
+    h: Int
+    r: Int
+    longest: Int = 0
+    for p in range(len(reference)):
+        longest = max(longest, length[output[p]], length[reference[p]])
+    found: Longs = empty(len(reference), "q")
+    stands: cython.ulonglong[::1] = zeros(kinds, "Q")
+    bits: Bits = empty((7, longest + 1), "Q")
+    desk: Desk = empty((3, longest + 1), "q")
+    words: Table = empty((2, longest + 1), "i")
+    # The tables of the beam are made where they are needed, which is seldom.
+    table: Table = empty((0, 0), "i")
+    way: Ways = empty((0, 0), "B")
+    lows: Longs = zeros(longest + 1, "q")
+    p = 0
+    while p < len(reference):
+        with cython.nogil:
+            while p < len(reference):
+                h = output[p]
+                r = reference[p]
+                if h == r:
+                    found[p] = 0
+                elif length[h] == 0 or length[r] == 0:
+                    found[p] = max(length[h], length[r])
+                else:
+                    for k in range(length[h]):
+                        words[0, k] = ids[begin[h] + k]
+                    found[p] = _edits(words, length[h], ids, begin[r], length[r], stands, bits, desk, table, way, lows)
+                    if found[p] < 0:
+                        break
+                p += 1
+        if p < len(reference):
+            rows: Int = max(length[h] + 3, table.shape[0])
+            columns: Int = max(width_of(length[h], length[r])[1], table.shape[1])
+            table = empty((rows, columns), "i")
+            way = empty((rows, columns), "B")
+    return array(found)
