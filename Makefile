@@ -2,7 +2,8 @@
 # make test   everything that checks the code, as CI runs it
 # make docs   the docs site, in site/
 # make fuzz, audit, sbom, dist, benchmarks   what a release is looked at with
-# Second runs are quick: the environment is rebuilt only when pyproject.toml or constraints.txt change.
+# make sanitize   the kernels under AddressSanitizer and UBSan
+# Second runs are quick: the environment is rebuilt only when pyproject.toml or constraints.txt change, a kernel when it changes.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -10,21 +11,42 @@ BIN    := $(VENV)/bin
 # Tests in parallel: two workers, one thread each, so that they do not fight for the cores.
 WORKERS ?= 2
 export OMP_NUM_THREADS ?= 1
-export NUMBA_NUM_THREADS ?= 2
+
+# What is compiled, and the tests that run again on a build with checks of bounds and overflow, and on a sanitized one.
+KERNELS := setup.py $(wildcard src/nlgauge/kernels/*.py src/nlgauge/kernels/*.pxd)
+KERNEL_TESTS := tests/stats/test_kernels.py tests/stats/test_sorting.py tests/stats/test_calibration.py \
+  tests/stats/test_consensus.py tests/stats/test_permutation.py tests/stats/test_bootstrap.py \
+  tests/metrics/test_metric_kernels.py tests/metrics/test_tokens.py tests/metrics/test_ter.py tests/metrics/test_meteor.py \
+  tests/metrics/test_rouge.py tests/metrics/test_bleu.py tests/metrics/test_cider.py tests/metrics/test_nist.py \
+  tests/metrics/test_lepor.py tests/metrics/test_extractive.py
+# An error inside a kernel cannot be raised where the interpreter was let go: it must fail the test that saw it.
+ON_KERNELS := -m "not slow" -W error::pytest.PytestUnraisableExceptionWarning $(KERNEL_TESTS)
 
 # Tools that look at the package from outside, in an environment of their own.
 TOOLS  := $(VENV)/tools
 
-.PHONY: demo test test-fast lint types format bench benchmarks fuzz audit sbom dist docs packages clean
+.PHONY: demo test test-fast checked sanitize lint types format bench benchmarks fuzz audit sbom dist docs packages clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/nlgauge run -o demo/example.report.html
 
-test: $(VENV)/test.stamp packages lint types
+test: $(VENV)/kernels.stamp packages lint types checked
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --durations=25 --durations-min=5
 
+# The tests of the kernels on a build that checks bounds and overflow.
+checked: $(VENV)/test.stamp $(KERNELS)
+	NLGAUGE_BUILD=checked $(BIN)/python setup.py -q build_ext --build-lib build/checked --build-temp build/temp-checked
+	NLGAUGE_KERNELS=build/checked/nlgauge/kernels/base $(BIN)/pytest -q -n $(WORKERS) --dist loadfile $(ON_KERNELS)
+
+# The same on a build with AddressSanitizer and UBSan.
+sanitize: $(VENV)/test.stamp $(KERNELS)
+	NLGAUGE_BUILD=sanitize $(BIN)/python setup.py -q build_ext --build-lib build/sanitize --build-temp build/temp-sanitize
+	NLGAUGE_KERNELS=build/sanitize/nlgauge/kernels/base ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+	  LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	  $(BIN)/python -m pytest -q -p no:xdist $(ON_KERNELS)
+
 # Without what takes long.
-test-fast: $(VENV)/test.stamp
+test-fast: $(VENV)/kernels.stamp
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "not slow"
 
 lint: $(VENV)/test.stamp
@@ -38,17 +60,17 @@ format: $(VENV)/test.stamp
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/test.stamp
+bench: $(VENV)/kernels.stamp
 	$(BIN)/python -m bench
 
 # Everything side by side, and the page about it; takes long and wants a quiet machine.
-benchmarks: $(VENV)/test.stamp
+benchmarks: $(VENV)/kernels.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torchmetrics
 	$(BIN)/python -m bench --write docs/benchmarks.md
 
 # A long run; make fuzz RUNS=20000 for a short one. What breaks is kept in out/fuzz.
 RUNS ?= 1000000
-fuzz: $(VENV)/test.stamp
+fuzz: $(VENV)/kernels.stamp
 	$(BIN)/python -m fuzz --runs $(RUNS)
 
 # Known weaknesses of the pinned packages. Without the network, or behind a mirror without PyPI's JSON pages, it says so.
@@ -88,7 +110,8 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 
-$(VENV)/demo.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
+# Building the package compiles the kernels, in place.
+$(VENV)/demo.stamp: $(VENV)/bin/python pyproject.toml constraints.txt $(KERNELS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
@@ -98,9 +121,14 @@ $(VENV)/test.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $@ $(VENV)/demo.stamp
 
+# After a change of a kernel only that one is compiled again.
+$(VENV)/kernels.stamp: $(VENV)/test.stamp $(KERNELS)
+	$(BIN)/python setup.py -q build_ext --inplace
+	@touch $@ $(VENV)/demo.stamp
+
 $(VENV)/docs.stamp: $(VENV)/demo.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
 	@touch $@
 
 clean:
-	rm -rf $(VENV) demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build src/nlgauge/kernels/base src/nlgauge/kernels/avx2 demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis

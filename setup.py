@@ -20,8 +20,9 @@ KIND = os.environ.get("NLGAUGE_BUILD", "")
 KERNELS = Path("src/nlgauge/kernels")
 BUILD = Path("build") / f"cython{'-' if KIND else ''}{KIND}"
 PLAIN = {"__init__", "_plain", "_room", "shared"}  # never compiled
-# Wide vectors pay where many draws are handled at once.
-WIDE = {"finish", "ordered", "panel", "pool", "swap", "system", "weight"}
+BITS = {"ordered", "ties"}  # see floats as their bits
+# Wide vectors pay where many draws are handled at once; a count of bits is one instruction there, too.
+WIDE = {"finish", "masked", "near", "ordered", "overlaps", "panel", "pool", "sequences", "swap", "system", "ter", "weight"}
 
 CHECKED = {
     "boundscheck": True,
@@ -39,8 +40,14 @@ QUICK = {
     "initializedcheck": False,
 }
 # Nothing here changes a result: sums keep their order, a product is rounded before it is added (fp-contract), on every CPU.
-FLAGS = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fno-strict-aliasing"]
-SANITIZE = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+FLAGS = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
+SANITIZE = [
+    "-O1",
+    "-g",
+    "-fno-omit-frame-pointer",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=undefined",
+]
 
 
 def extensions() -> list[Extension]:
@@ -54,25 +61,42 @@ def extensions() -> list[Extension]:
         build_dir=str(BUILD),
         include_path=["src"],
         shared_utility_qualified_name=utility,
-        compiler_directives={"language_level": 3, "infer_types": True, **(CHECKED if KIND == "checked" else QUICK)},
+        compiler_directives={
+            "language_level": 3,
+            "infer_types": True,
+            "show_performance_hints": False,
+            **(CHECKED if KIND == "checked" else QUICK),
+        },
         quiet=True,
     )
-    unix = os.name != "nt"
-    flags = ([] if not unix else SANITIZE if KIND == "sanitize" else FLAGS[1:] + ["-O1"] if KIND == "checked" else FLAGS)
-    if unix and sys.platform == "linux" and not KIND:
-        flags = [*flags, "--param=vect-max-version-for-alias-checks=64"]  # GCC: rows of one block may follow each other
-    link = ["-fsanitize=address,undefined"] if KIND == "sanitize" else []
+    flags, link = options()
     found = []
     for module in made:
         name, (source,) = module.name.rpartition(".")[2], module.sources
-        found.append(_extension("base", name, source, flags, link))
-        if name in WIDE and unix and not KIND and platform.machine() in ("x86_64", "AMD64"):
+        own = [*flags, "-fno-strict-aliasing"] if flags and name in BITS else flags
+        found.append(_extension("base", name, source, own, link))
+        if name in WIDE and flags and not KIND and platform.machine() in ("x86_64", "AMD64"):
             copy = BUILD / "avx2" / Path(source).name  # objects of two builds must not have one name
             copy.parent.mkdir(parents=True, exist_ok=True)
             if not copy.exists() or copy.stat().st_mtime < Path(source).stat().st_mtime:
                 shutil.copy2(source, copy)
-            found.append(_extension("avx2", name, str(copy), [*flags, "-mavx2", "-mpopcnt"], link))
+            found.append(_extension("avx2", name, str(copy), [*own, "-mavx2", "-mpopcnt"], link))
     return found
+
+
+def options() -> tuple[list[str], list[str]]:
+    """For the compiler and for the linker."""
+    if os.name == "nt":
+        return [], []
+    if KIND == "sanitize":
+        return SANITIZE, ["-fsanitize=address,undefined"]
+    if KIND == "checked":
+        return [*FLAGS, "-O1"], []
+    # GCC, not clang: rows of one block may lie behind each other in any order, so there is much to check before a loop.
+    return [
+        *FLAGS,
+        *(["--param=vect-max-version-for-alias-checks=64"] if sys.platform == "linux" else []),
+    ], []
 
 
 def _extension(folder: str, name: str, source: str, flags: list[str], link: list[str]) -> Extension:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-OURS = ("nlgauge", "numpy", "scipy", "numba", "polars", "torch", "transformers")
+OURS = ("nlgauge", "numpy", "scipy", "polars", "torch", "transformers")
 PEERS = (
     "sacrebleu", "rouge-score", "nltk", "pycocoevalcap", "bert-score", "nlpstats", "krippendorff", "pingouin", "torchmetrics",
     "statsmodels", "crowd-kit", "ray",

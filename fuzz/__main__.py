@@ -96,7 +96,7 @@ class Child:
         self.result.unlink(missing_ok=True)
         self.window.show(0, b"")
         seed = self.asked.seed + 1000 * len(self.whole.found)
-        environment = os.environ | {"POLARS_MAX_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+        environment = os.environ | {"POLARS_MAX_THREADS": "1"}
         self.process = subprocess.Popen(command(self.name, self.left, seed, self.asked), env=environment)
         self.moved, self.seen = time.monotonic(), (0, b"")
 

@@ -12,12 +12,12 @@ import numpy as np
 
 from fuzz.contract import Target, check, refused, text_of
 from nlgauge import registry
-from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.kernels.lepor import fragments
 from nlgauge.kernels.ngrams import rank
 from nlgauge.kernels.overlaps import overlaps
 from nlgauge.kernels.rouge import skip_bigrams, weighted_lcs
 from nlgauge.kernels.sequences import alignments
+from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.stats.measure import Measure, all_measures, evaluate
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"

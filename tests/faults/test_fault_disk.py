@@ -45,7 +45,7 @@ def test_a_file_that_may_not_grow_leaves_the_old_one(tmp_path: Path, words: list
     write_outputs(tmp_path / "outputs.jsonl", 40)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / name).write_text(OLD)
-    ran = nlgauge(tmp_path, *words, f"out/{name}", limit=500, NUMBA_CACHE_DIR="")
+    ran = nlgauge(tmp_path, *words, f"out/{name}", limit=500)
     assert ran.returncode == 2, ran.stderr
     assert_one_line(ran.stderr, f"out/{name}: cannot be written (File too large)")
     only_old(tmp_path / "out", name)

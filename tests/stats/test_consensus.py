@@ -7,9 +7,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from nlgauge.kernels.consensus import improve
 from nlgauge.stats import consensus
 from nlgauge.stats.consensus import Kemeny, Votes, borda, contradicted, kemeny
-from nlgauge.kernels.consensus import improve
 from nlgauge.stats.rankings import system_representation
 
 

@@ -39,9 +39,7 @@ def best_by_subsets(wins: cython.const[cython.longlong][:, ::1]):
     """The order with the fewest votes against it, exactly: the best order of every subset from those one smaller."""
     cython.declare(subset=Int, a=Int, b=Int)
     n: Int = wins.shape[0]
-    subsets: Int = 1
-    for a in range(n):
-        subsets *= 2
+    subsets: Int = _bit(n)
     cost: cython.longlong[::1] = full(subsets, 1 << 62, "q")
     last: cython.schar[::1] = zeros(subsets, "b")
     order: cython.longlong[::1] = empty(n, "q")

@@ -1,3 +1,5 @@
+cdef double lift(double size) noexcept nogil
+
 cdef void pair_family(
     const double[:, :, ::1] forms, Py_ssize_t k,
     double[:, ::1] b, Py_ssize_t pairs, Py_ssize_t tied_h, Py_ssize_t tied_m,

@@ -12,13 +12,27 @@ except ImportError:  # not compiled, and no Cython at hand
     from nlgauge.kernels import _plain as cython
 
 if cython.compiled:
-    from cython.cimports.libc.math import sqrt
+    from cython.cimports.libc.math import floor, log2, sqrt
     from cython.cimports.nlgauge.kernels.shared import STRIP
 else:
-    from math import sqrt
+    from math import floor, log2, sqrt
 
     from nlgauge.kernels.shared import STRIP
 
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def lift(size: cython.double) -> cython.double:
+    """A power of two that brings numbers of this size to about 1 where their squares would vanish or overflow, else 1.
+
+    A correlation does not change, as long as a whole vector is multiplied; a power of two changes no digit.
+    """
+    if size == 0.0 or 1e-100 < size < 1e100:
+        return 1.0
+    two: cython.double = 2.0
+    power: cython.double = -floor(log2(size))
+    return two ** (power if power < 1000.0 else 1000.0)
 
 
 @cython.cfunc

@@ -168,7 +168,7 @@ def _search(
                         continue
                     apart: Int = j - i if j > i else i - j
                     new_count += 1 if kind[m] == 0 else 0
-                    new_chunks = chunks + (0 if end == -1 or end == i else 1)
+                    new_chunks = chunks + (0 if end in (-1, i) else 1)
                     new_distance += apart if sure else 0
                     distance += apart
                 key = _key(new_count, new_chunks, new_distance)
@@ -192,7 +192,11 @@ def _search(
     least: cython.longlong = -1
     for b in range(n):
         old = slots[last, b]
-        key = _key(path[last, old, 0], path[last, old, 1] + (1 if path[last, old, 3] != -1 else 0), path[last, old, 2])
+        key = _key(
+            path[last, old, 0],
+            path[last, old, 1] + (1 if path[last, old, 3] != -1 else 0),
+            path[last, old, 2],
+        )
         if least < 0 or key < least:
             best = old
             least = key
@@ -285,7 +289,9 @@ def align(
                     if greedy:
                         _greedy(ids, h, nh, r, nr, stem, sets, sets_at, to, how, cover)
                     elif _candidates(ids, h, nh, r, nr, stem, sets, sets_at, sieve, at, place, kind):
-                        _search(nh, nr, at, place, kind, to, how, cover, keys, slots, path, used, parent, choice)
+                        _search(
+                            nh, nr, at, place, kind, to, how, cover, keys, slots, path, used, parent, choice
+                        )
                     else:
                         break
                     last: Int = -2

@@ -71,7 +71,9 @@ def rank(ids: Tokens, begin: Texts, length: Texts, texts: Texts, order: Int, kin
         parent = grown
         new_places: Ids = empty(many, "i")
         new_heads: Longs = empty(many + 1, "q")
-        more: Int = _next(n, groups, first, known, tokens, ends, places, heads, keys, parent, new_places, new_heads, number)
+        more: Int = _next(
+            n, groups, first, known, tokens, ends, places, heads, keys, parent, new_places, new_heads, number
+        )
         places = new_places
         heads = new_heads
         groups = more
@@ -164,7 +166,16 @@ def _lists(length: Texts, texts: Texts, order: Int, number: Grid, total: Int):
 
 
 @kernel
-def counts_in(offsets: Texts, grams: Tokens, counts: Tokens, order: Int, text: Texts, others: Texts, start: Texts, how: Int):
+def counts_in(
+    offsets: Texts,
+    grams: Tokens,
+    counts: Tokens,
+    order: Int,
+    text: Texts,
+    others: Texts,
+    start: Texts,
+    how: Int,
+):
     """How often other texts have each n-gram of a text: the sum over them, or the highest.
 
     `text[s]` against `others[start[s]:start[s + 1]]` (places in the list given to `rank`). The result runs parallel to

@@ -155,7 +155,15 @@ def _run_end(keys: Words, start: Int, n: Int) -> Int:
 @cython.nogil
 @cython.exceptval(check=False)
 def rank_levels(
-    v: Rows, row: Int, n: Int, rank: Numbers, level: Numbers, order: Numbers, keys: Words, plain: Rows, start: Numbers
+    v: Rows,
+    row: Int,
+    n: Int,
+    rank: Numbers,
+    level: Numbers,
+    order: Numbers,
+    keys: Words,
+    plain: Rows,
+    start: Numbers,
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
     """Tied pairs and distinct values of a row; its points' levels, counted up from 0, and twice the centred rank of each level."""
     cython.declare(i=Int)
@@ -179,7 +187,9 @@ def rank_levels(
 @cython.ccall
 @cython.nogil
 @cython.exceptval(check=False)
-def walk(keys: Words, n: Int, order: Numbers, rank: Numbers, h: Int) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.double, cython.double, cython.double]:
+def walk(
+    keys: Words, n: Int, order: Numbers, rank: Numbers, h: Int
+) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.double, cython.double, cython.double]:
     """Walk up the sorted metric: its tied pairs, its distinct values, and the products and squares of the ranks."""
     cython.declare(i=Int)
     tied: Int = 0
@@ -203,7 +213,9 @@ def walk(keys: Words, n: Int, order: Numbers, rank: Numbers, h: Int) -> tuple[cy
 @cython.ccall
 @cython.nogil
 @cython.exceptval(check=False)
-def count_by_tree(keys: Words, n: Int, order: Numbers, classes: Int, tree: Places) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
+def count_by_tree(
+    keys: Words, n: Int, order: Numbers, classes: Int, tree: Places
+) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
     """Concordant pairs and pairs tied by both, from human levels in the order of the metric.
 
     A run that the metric ties is first looked up and then entered, so it needs no sorting of its own.

@@ -131,7 +131,14 @@ def _bit(i: Int) -> Word:
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _take(
-    places: Words, n: Int, begins: Word, alive: cython.uint[::1], grams: Words, matched: Grid, at: Int, taken: Words
+    places: Words,
+    n: Int,
+    begins: Word,
+    alive: cython.uint[::1],
+    grams: Words,
+    matched: Grid,
+    at: Int,
+    taken: Words,
 ) -> cython.void:
     """The places of a block that a reference takes, by order; `places[j]` are those of its token j.
 

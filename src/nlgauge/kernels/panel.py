@@ -22,7 +22,13 @@ from nlgauge.kernels._room import empty, kernel, two_ways
 
 if cython.compiled:
     from cython.cimports.libc.math import NAN, isfinite, sqrt
-    from cython.cimports.nlgauge.kernels.ordered import count_by_merging, count_by_tree, radix_sort, rank_levels, walk
+    from cython.cimports.nlgauge.kernels.ordered import (
+        count_by_merging,
+        count_by_tree,
+        radix_sort,
+        rank_levels,
+        walk,
+    )
 else:
     from math import isfinite, sqrt
     from math import nan as NAN
@@ -37,7 +43,9 @@ Places = cython.typedef(cython.int[::1])
 Words = cython.typedef(cython.ulonglong[:, ::1])
 
 SMALL = cython.declare(cython.Py_ssize_t, 48)  # up to here n² comparisons are cheaper than a sort
-MANY = cython.declare(cython.Py_ssize_t, 1 << 16)  # levels; with more, the tree leaves the cache and merging is faster
+MANY = cython.declare(
+    cython.Py_ssize_t, 1 << 16
+)  # levels; with more, the tree leaves the cache and merging is faster
 MANY_LEVELS = 1 << 16
 
 
@@ -78,7 +86,10 @@ def _panel(
     start: Numbers, keys: Words, plain: Rows,
 ) -> cython.void:  # fmt: skip
     cython.declare(g=Int, i=Int, k=Int)
-    cython.declare(xz=cython.double, xx=cython.double, zz=cython.double)
+    cython.declare(
+        xz=cython.double, xx=cython.double, zz=cython.double, own=cython.double, shared_norm=cython.double
+    )
+    cython.declare(classes=Int, shared_classes=Int)
     ranks: cython.bint = want_rho or want_pairs
     one_human: cython.bint = z.shape[0] == 1
     for g in range(x.shape[1]):
@@ -86,11 +97,13 @@ def _panel(
         for k in range(x.shape[0]):
             if k == 0 or not one_human:
                 cells = _present(z, 0 if one_human else k, g, v, position)
-                shared_classes: Int = _centre(v, 0, cells, want_r, centred)
+                shared_classes, shared_norm = _centre(v, 0, cells, want_r, centred)
                 shared_tied: Int = 0
                 if ranks:
                     shared_tied, shared_classes = _rank(v, 0, cells, rank, level, order, keys, plain, start)
-                shared_norm: cython.double = _dot(centred, 0, 0, cells) if want_r and shared_classes > 1 else 0.0
+                shared_norm: cython.double = (
+                    _dot(centred, 0, 0, cells) if want_r and shared_classes > 1 else 0.0
+                )
             m: Int = _shared_cells(x, k, g, v, position, cells)
             n[k, g] = m
             if m < 2:
@@ -101,11 +114,10 @@ def _panel(
             norm: cython.double = shared_norm
             if m < cells:
                 h = 1
-                classes_h = _centre(v, 1, m, want_r, centred)
+                classes_h, norm = _centre(v, 1, m, want_r, centred)
                 if ranks:
                     tied_h, classes_h = _rank(v, 1, m, rank, level, order, keys, plain, start)
-                norm = _dot(centred, 1, 1, m) if want_r and classes_h > 1 else 0.0
-            classes: Int = _centre(v, 2, m, want_r, centred)
+            classes, own = _centre(v, 2, m, want_r, centred)
             tied: Int = 0
             concordant: Int = 0
             both: Int = 0
@@ -133,7 +145,7 @@ def _panel(
             else:
                 state[k, g] = 0
                 if want_r:
-                    r[k, g] = _quotient(_dot(centred, 2, h, m), _dot(centred, 2, 2, m), norm)
+                    r[k, g] = _quotient(_dot(centred, 2, h, m), own, norm)
                     if m == 2:
                         r[k, g] = 1.0 if r[k, g] > 0 else -1.0
                 if want_rho:
@@ -148,6 +160,7 @@ def _panel(
 
 
 @cython.cfunc
+@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
 def _present(z: Cube, k: Int, g: Int, v: Rows, position: Places) -> Int:
@@ -162,6 +175,7 @@ def _present(z: Cube, k: Int, g: Int, v: Rows, position: Places) -> Int:
 
 
 @cython.cfunc
+@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
 def _shared_cells(x: Cube, k: Int, g: Int, v: Rows, position: Places, cells: Int) -> Int:
@@ -177,6 +191,7 @@ def _shared_cells(x: Cube, k: Int, g: Int, v: Rows, position: Places, cells: Int
 
 
 @cython.cfunc
+@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
 def _sum(v: Rows, row: Int, n: Int) -> cython.double:
@@ -198,6 +213,7 @@ def _sum(v: Rows, row: Int, n: Int) -> cython.double:
 
 
 @cython.cfunc
+@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
 def _dot(v: Rows, p: Int, q: Int, n: Int) -> cython.double:
@@ -219,27 +235,7 @@ def _dot(v: Rows, p: Int, q: Int, n: Int) -> cython.double:
 
 
 @cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _size(v: Rows, row: Int, n: Int) -> cython.double:
-    """Likewise the sum of the distances from 0."""
-    cython.declare(i=Int)
-    a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(0, n - 7, 8):
-        a += abs(v[row, i])
-        b += abs(v[row, i + 1])
-        c += abs(v[row, i + 2])
-        d += abs(v[row, i + 3])
-        e += abs(v[row, i + 4])
-        f += abs(v[row, i + 5])
-        g += abs(v[row, i + 6])
-        h += abs(v[row, i + 7])
-    for i in range(n - n % 8, n):
-        a += abs(v[row, i])
-    return ((a + b) + (c + d)) + ((e + f) + (g + h))
-
-
-@cython.cfunc
+@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
 def _quotient(ab: cython.double, aa: cython.double, bb: cython.double) -> cython.double:
@@ -251,33 +247,44 @@ def _quotient(ab: cython.double, aa: cython.double, bb: cython.double) -> cython
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _centre(v: Rows, row: Int, n: Int, wanted: cython.bint, out: Rows) -> Int:
-    """1 if all values are equal, else 2; and, if wanted, their deviations from the mean, centred twice.
+def _centre(
+    v: Rows, row: Int, n: Int, wanted: cython.bint, out: Rows
+) -> tuple[cython.Py_ssize_t, cython.double]:
+    """1 if all values are equal, else 2; and, if wanted, their deviations from the mean, centred twice, and their sum of squares.
 
     Extreme values are scaled by a power of two, which is exact, so that no square overflows or vanishes.
     """
-    cython.declare(_=Int)
+    cython.declare(i=Int, _=Int)
     if n == 0:
-        return 0
-    i: Int = 1
-    while i < n and v[row, i] == v[row, 0]:
-        i += 1
-    if i == n:
-        return 1
+        return 0, 0.0
+    first: Int = 1
+    while first < n and v[row, first] == v[row, 0]:
+        first += 1
+    if first == n:
+        return 1, 0.0
     if not wanted:
-        return 2
-    size = _size(v, row, n)
-    scale: cython.double = 2.0**-700 if size > 1e100 else 2.0**700 if size < 1e-100 else 1.0
+        return 2, 0.0
+    mean: cython.double = _sum(v, row, n) / n
+    for i in range(n):
+        out[row, i] = v[row, i] - mean
+    mean = _sum(out, row, n) / n
+    for i in range(n):
+        out[row, i] -= mean
+    squares: cython.double = _dot(out, row, row, n)
+    if squares > 1e-200 and squares < 1e200:  # which is not so if it is no number
+        return 2, squares
+    scale: cython.double = 2.0**700 if squares <= 1e-200 else 2.0**-700
     for i in range(n):
         out[row, i] = v[row, i] * scale
     for _ in range(2):
-        mean: cython.double = _sum(out, row, n) / n
+        mean = _sum(out, row, n) / n
         for i in range(n):
             out[row, i] -= mean
-    return 2
+    return 2, _dot(out, row, row, n)
 
 
 @cython.cfunc
+@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
 def _whole_cosine(rank: Numbers, h: Int, n: Int) -> cython.double:
@@ -296,7 +303,15 @@ def _whole_cosine(rank: Numbers, h: Int, n: Int) -> cython.double:
 @cython.nogil
 @cython.exceptval(check=False)
 def _rank(
-    v: Rows, row: Int, n: Int, rank: Numbers, level: Numbers, order: Numbers, keys: Words, plain: Rows, start: Numbers
+    v: Rows,
+    row: Int,
+    n: Int,
+    rank: Numbers,
+    level: Numbers,
+    order: Numbers,
+    keys: Words,
+    plain: Rows,
+    start: Numbers,
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
     """Tied pairs and distinct values; ranks are twice the average rank, centred: whole numbers.
 

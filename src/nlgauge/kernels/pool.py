@@ -21,11 +21,13 @@ from nlgauge.kernels._room import empty, full, kernel
 
 if cython.compiled:
     from cython.cimports.libc.math import NAN, isnan, sqrt
+    from cython.cimports.nlgauge.kernels.finish import lift
     from cython.cimports.nlgauge.kernels.shared import STRIP
 else:
     from math import isnan, sqrt
     from math import nan as NAN
 
+    from nlgauge.kernels.finish import lift
     from nlgauge.kernels.shared import STRIP
 
 Int = cython.typedef(cython.Py_ssize_t)
@@ -90,7 +92,8 @@ def levels(
 @kernel
 def merge(
     o1: Ints, o2: Ints, size: Int, x1: Reals, x2: Reals, points: Ints, many: Ints, code: Ints, valid: Bools,
-    tolerance: cython.double, two: cython.bint,
+    mean1: cython.double, unit1: cython.double, mean2: cython.double, unit2: cython.double, near: cython.double,
+    two: cython.bint,
     starts: Places, cells: Places, source: Places, below: Places, ends: Places, whole: cython.uchar[::1],
 ):  # fmt: skip
     """The metric side: the last six are filled in, as `Pool` in stats says what they are."""
@@ -100,6 +103,8 @@ def merge(
     tree: Places = empty(size + 2, "i")
     seen: Places = full(len(x1), -1, "i")
     e: Int = 0
+    # the size of what standardising adds: its rounding errors are relative to that
+    shift: cython.double = abs(mean1) * unit1 + abs(mean2) * unit2
     with cython.nogil:
         for g in range(len(points)):
             n: Int = _present(o1, g * size, (g + 1) * size, valid, first)
@@ -114,9 +119,17 @@ def merge(
             while a < n or b < m:
                 a_end: Int = a
                 b_end: Int = b
-                if b >= m or (a < n and x1[first[a]] - x2[second[b]] <= tolerance):
+                take1: cython.bint = b >= m
+                take2: cython.bint = a >= n
+                if a < n and b < m:
+                    v1 = (x1[first[a]] - mean1) * unit1
+                    v2 = (x2[second[b]] - mean2) * unit2
+                    tolerance = near * (abs(v1) + abs(v2) + shift)
+                    take1 = v1 - v2 <= tolerance
+                    take2 = v2 - v1 <= tolerance
+                if take1:
                     a_end = _run_end(first, x1, a, n)
-                if a >= n or (b < m and x2[second[b]] - x1[first[a]] <= tolerance):
+                if take2:
                     b_end = _run_end(second, x2, b, m)
                 begin: Int = e
                 covered: Int = 0
@@ -152,7 +165,9 @@ def merge(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _cosine(above: cython.double, one: cython.double, two: cython.double, known: cython.bint) -> cython.double:
+def _cosine(
+    above: cython.double, one: cython.double, two: cython.double, known: cython.bint
+) -> cython.double:
     if not (known and one > 0.0 and two > 0.0):
         return NAN
     return min(1.0, max(-1.0, above / (sqrt(one) * sqrt(two))))
@@ -165,16 +180,22 @@ def _pearson(
     cells: Ints, first: Int, stop: Int, x: Reals, z: Reals, valid: Bools, n: cython.double, known: cython.bint
 ) -> cython.double:
     """Centred by the plain means first, as in `weight`."""
-    cython.declare(i=Int)
+    cython.declare(i=Int, size_x=cython.double, size_z=cython.double)
     ax, az, xz, xx, zz, sx, sz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(first, stop):
         if valid[cells[i]]:
             ax += x[cells[i]]
             az += z[cells[i]]
     ax, az = ax / n, az / n
+    size_x, size_z = 0.0, 0.0
     for i in range(first, stop):
         if valid[cells[i]]:
-            u, v = x[cells[i]] - ax, z[cells[i]] - az
+            size_x = max(size_x, abs(x[cells[i]] - ax))
+            size_z = max(size_z, abs(z[cells[i]] - az))
+    lift_x, lift_z = lift(size_x), lift(size_z)
+    for i in range(first, stop):
+        if valid[cells[i]]:
+            u, v = (x[cells[i]] - ax) * lift_x, (z[cells[i]] - az) * lift_z
             xz += u * v
             xx += u * u
             zz += v * v
@@ -223,7 +244,9 @@ def group_values(
                 values[pearson, g] = _pearson(cells, g * size, (g + 1) * size, x, z, valid, n, known)
             if spearman >= 0:
                 all_cubes = n * n * n - n
-                values[spearman, g] = _cosine(product, (all_cubes - cubes) / 3.0, (all_cubes - cubes_h[g]) / 3.0, known)
+                values[spearman, g] = _cosine(
+                    product, (all_cubes - cubes) / 3.0, (all_cubes - cubes_h[g]) / 3.0, known
+                )
             th, tm = tied_h[g] - both, tied - both
             d = pairs - th - tm - both - c
             for k in range(len(places)):
@@ -252,7 +275,10 @@ def _form(
 
 @kernel
 def mean_values(
-    values: cython.const[cython.double][:, ::1], groups: cython.const[Times][:, ::1], total: Lanes, count: Lanes
+    values: cython.const[cython.double][:, ::1],
+    groups: cython.const[Times][:, ::1],
+    total: Lanes,
+    count: Lanes,
 ):
     """Add up a strip of draws: values × times each group counts (groups × STRIP), in the order of the groups."""
     cython.declare(i=Int, g=Int, t=Int)

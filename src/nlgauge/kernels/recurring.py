@@ -192,7 +192,13 @@ def matched_weight(numbers: Numbers, first: Texts, weight: Reals, text: Texts, o
 
 @kernel
 def similarities(
-    numbers: Numbers, first: Texts, weight: Reals, rare: cython.double, output: Texts, reference: Texts, clipped: cython.bint
+    numbers: Numbers,
+    first: Texts,
+    weight: Reals,
+    rare: cython.double,
+    output: Texts,
+    reference: Texts,
+    clipped: cython.bint,
 ):
     """Cosine of weighed counts of each pair, mean over orders; `clipped` counts no n-gram more often than the reference.
 

@@ -128,7 +128,9 @@ def union_lcs(
 
 
 @kernel
-def weighted_lcs(ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, power: cython.double):
+def weighted_lcs(
+    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, power: cython.double
+):
     """WLCS of each pair: a run of k matches in a row is worth k to that power (Lin 2004, figure 1)."""
     cython.declare(p=Int, k=Int, i=Int, j=Int)
     found: cython.double[::1] = zeros(len(reference), "d")

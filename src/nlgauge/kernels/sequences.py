@@ -41,7 +41,15 @@ def _bit(i: Int) -> Word:
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _lcs(
-    ids: Tokens, m: Int, other: Int, n: Int, last: Ids, before: Ids, v: Words, hit: cython.longlong[::1], u: Words
+    ids: Tokens,
+    m: Int,
+    other: Int,
+    n: Int,
+    last: Ids,
+    before: Ids,
+    v: Words,
+    hit: cython.longlong[::1],
+    u: Words,
 ) -> Int:
     cython.declare(j=Int, k=Int)
     i: Int
@@ -163,7 +171,9 @@ def _distance(
 
 
 @kernel
-def alignments(ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, kinds: Int, edits: cython.bint):
+def alignments(
+    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, kinds: Int, edits: cython.bint
+):
     """The length of the LCS, or the edit distance, of each pair of texts; `kinds` is larger than every token id.
 
     Pairs of one output should follow each other: its places are listed once.

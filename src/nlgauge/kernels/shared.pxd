@@ -10,6 +10,8 @@ cdef extern from *:
     """
     Py_ssize_t popcount "nlgauge_popcount" (unsigned long long x) noexcept nogil
     const unsigned long long ALL "0xFFFFFFFFFFFFFFFFULL"
+    const double CANCELLED "1e-6"
+    const double NEAR "1e-12"
     const unsigned long long PRIME "0x9E3779B97F4A7C15ULL"
 
 cdef enum:

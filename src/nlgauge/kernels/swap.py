@@ -20,9 +20,11 @@ from nlgauge.kernels._room import empty, kernel
 
 if cython.compiled:
     from cython.cimports.nlgauge.kernels.finish import cosine, pair_family
+    from cython.cimports.nlgauge.kernels.masked import moments, moments_again, sums
     from cython.cimports.nlgauge.kernels.shared import STRIP
 else:
     from nlgauge.kernels.finish import cosine, pair_family
+    from nlgauge.kernels.masked import moments, moments_again, sums
     from nlgauge.kernels.shared import STRIP
 
 Int = cython.typedef(cython.Py_ssize_t)
@@ -41,8 +43,7 @@ BOTH = cython.declare(cython.Py_ssize_t, 4)
 PRODUCT = cython.declare(cython.Py_ssize_t, 6)
 CUBES = cython.declare(cython.Py_ssize_t, 8)
 RUN_RANKS = cython.declare(cython.Py_ssize_t, 10)
-SUMS = cython.declare(cython.Py_ssize_t, 11)  # four
-MASK = cython.declare(cython.Py_ssize_t, 15)
+SUMS = cython.declare(cython.Py_ssize_t, 11)  # five, see `masked`
 ONE = cython.declare(cython.Py_ssize_t, 16)
 TWO = cython.declare(cython.Py_ssize_t, 17)
 ONES = cython.declare(cython.Py_ssize_t, 18)
@@ -79,7 +80,15 @@ def _zero(b: Counts, row: Int) -> cython.void:
 @cython.nogil
 @cython.exceptval(check=False)
 def _show(
-    rows: Bits, cols: Bits, s: Int, row: Int, col: Int, source: cython.int, out: Counts, k: Int, more: cython.bint
+    rows: Bits,
+    cols: Bits,
+    s: Int,
+    row: Int,
+    col: Int,
+    source: cython.int,
+    out: Counts,
+    k: Int,
+    more: cython.bint,
 ) -> cython.void:
     """In which draws metric 1 shows this value of the cell; added to what is there already if it is one `more`."""
     cython.declare(t=Int)
@@ -243,66 +252,12 @@ def _walk(
                     level += level & -level
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _sums(
-    cells: Ints, first: Int, stop: Int, x1: Reals, x2: Reals, z: Reals, valid: Bools,
-    rows: Bits, cols: Bits, row: Ints, col: Ints, s: Int, b: Lanes,
-) -> cython.double:  # fmt: skip
-    """Pearson needs only sums of masked cells: Σ m·d, Σ m·x1·d, Σ m·x2·d, Σ m·z·d with d = x2 − x1.
-
-    Each metric is centred by its own mean in the group, so the sums of the unswapped data lose no digits. They become the
-    two sums of squares and the two cross products (the four rows SUMS); people's sum of squares is given back.
-    """
-    cython.declare(i=Int, t=Int)
-    n, a1, a2, az = 0.0, 0.0, 0.0, 0.0
-    for i in range(first, stop):
-        if valid[cells[i]]:
-            n += 1
-            a1 += x1[cells[i]]
-            a2 += x2[cells[i]]
-            az += z[cells[i]]
-    a1, a2, az = a1 / n, a2 / n, az / n
-    q1, q2, h1, h2, people = 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(4):
-        _fill(b, SUMS + i, 0.0)
-    for i in range(first, stop):
-        cell: Int = cells[i]
-        if not valid[cell]:
-            continue
-        u1, u2, v, d = x1[cell] - a1, x2[cell] - a2, z[cell] - az, x2[cell] - x1[cell]
-        q1 += u1 * u1
-        q2 += u2 * u2
-        h1 += u1 * v
-        h2 += u2 * v
-        people += v * v
-        u1, u2, v = u1 * d, u2 * d, v * d
-        for t in range(STRIP):
-            b[MASK, t] = rows[s, row[cell], t] ^ cols[s, col[cell], t]
-        for t in range(STRIP):
-            mask = b[MASK, t]
-            b[SUMS, t] += mask * d
-            b[SUMS + 1, t] += mask * u1
-            b[SUMS + 2, t] += mask * u2
-            b[SUMS + 3, t] += mask * v
-    shift = a2 - a1
-    for t in range(STRIP):
-        p, p1, p2, pz = b[SUMS, t], b[SUMS + 1, t], b[SUMS + 2, t], b[SUMS + 3, t]
-        squares = p2 - p1 + shift * p - p * p / n
-        b[SUMS, t] = q1 + 2.0 * p1 + squares
-        b[SUMS + 1, t] = q2 - 2.0 * p2 + squares
-        b[SUMS + 2, t] = h1 + pz
-        b[SUMS + 3, t] = h2 - pz
-    return people
-
-
 @kernel
 def swap_groups(
     cells: Ints, size: Int, least: Int,
     points: Ints, levels: Ints, tied: Reals, cubes: Reals, code: Ints, rank: Ints,
     start: Ints, cell: Ints, source: Ints, below: Ints, end: Ints, whole: Bools,
-    x1: Reals, x2: Reals, z: Reals, valid: Bools, rows: Bits, cols: Bits, row: Ints, col: Ints,
+    x1: Reals, x2: Reals, z: Reals, scales: Reals, valid: Bools, rows: Bits, cols: Bits, row: Ints, col: Ints,
     pearson: Int, spearman: Int, forms: Forms, places: cython.const[cython.longlong][::1],
     coefficients: Int, total: Lanes, count: Lanes,
 ):  # fmt: skip
@@ -322,6 +277,7 @@ def swap_groups(
     knot_level: cython.int[::1] = empty(deepest + 1, "i")
     ints: Counts = empty((3, STRIP), "i")
     b: Lanes = empty((ROWS, STRIP), "d")
+    fixed: cython.double[::1] = empty(13, "d")
     counts: cython.bint = len(places) > 0
     ranks: cython.bint = spearman >= 0
     with cython.nogil:
@@ -338,10 +294,12 @@ def swap_groups(
                         s, counts, ranks, tree, knots, knot_level, ints, b,
                     )  # fmt: skip
                 if pearson >= 0:
-                    people: cython.double = _sums(
-                        cells, g * size, (g + 1) * size, x1, x2, z, valid, rows, cols, row, col, s, b
-                    )
-                    _fill(b, ONE, people if levels[g] > 1 else 0.0)
+                    sums(cells, g * size, (g + 1) * size, x1, x2, z, scales, valid, rows, cols, row, col, s, ints, b, SUMS, fixed)
+                    if moments(ints, b, SUMS, fixed):
+                        moments_again(
+                            cells, g * size, (g + 1) * size, x1, x2, z, scales, valid, rows, cols, row, col, s, b, SUMS, fixed
+                        )
+                    _fill(b, ONE, fixed[6] if levels[g] > 1 else 0.0)
                     for m in range(2):
                         _fill(b, KNOWN, 1.0)
                         if whole[g]:  # rounding hides that a metric is constant, its ties do not

@@ -1,7 +1,7 @@
 """System level: correlate the systems' means, which change with every draw.
 
-There are few systems, so every pair is compared. Means that are equal on paper may differ in the last bit, so
-two means tie when they lie within a tolerance.
+There are few systems, so every pair is compared. Means that are equal on paper may differ in the last bit: such ones
+are made equal first (`near`). A comparison of all pairs finds out whether there are any.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ except ImportError:  # not compiled, and no Cython at hand
 from nlgauge.kernels._room import empty, kernel, zeros
 
 if cython.compiled:
-    from cython.cimports.nlgauge.kernels.finish import cosine, pair_family
-    from cython.cimports.nlgauge.kernels.shared import STRIP
+    from cython.cimports.nlgauge.kernels.finish import cosine, lift, pair_family
+    from cython.cimports.nlgauge.kernels.near import nearly_tied, rounding, snap, uneven
+    from cython.cimports.nlgauge.kernels.shared import NEAR, STRIP
 else:
-    from nlgauge.kernels.finish import cosine, pair_family
-    from nlgauge.kernels.shared import STRIP
+    from nlgauge.kernels.finish import cosine, lift, pair_family
+    from nlgauge.kernels.near import nearly_tied, rounding, snap, uneven
+    from nlgauge.kernels.shared import NEAR, STRIP
 
 Int = cython.typedef(cython.Py_ssize_t)
 Reals = cython.typedef(cython.const[cython.double][::1])
@@ -30,7 +32,9 @@ Bits = cython.typedef(cython.const[cython.schar][:, :, ::1])
 Lanes = cython.typedef(cython.double[:, ::1])
 Times = cython.fused_type(cython.double, cython.uchar)  # how often something counts
 
-LEAST = cython.declare(cython.Py_ssize_t, 3)  # one correlation of two points says nothing (as in measure.evaluate)
+LEAST = cython.declare(
+    cython.Py_ssize_t, 3
+)  # one correlation of two points says nothing (as in measure.evaluate)
 # Rows of the block.
 CONCORDANT = cython.declare(cython.Py_ssize_t, 0)
 TIED = cython.declare(cython.Py_ssize_t, 1)
@@ -41,7 +45,9 @@ KNOWN = cython.declare(cython.Py_ssize_t, 5)
 ONES = cython.declare(cython.Py_ssize_t, 6)
 SUMS = cython.declare(cython.Py_ssize_t, 7)  # cross product, both sums of squares
 MEANS = cython.declare(cython.Py_ssize_t, 10)  # weights, both means
-ROWS = 13
+ABOVE_X = cython.declare(cython.Py_ssize_t, 13)  # 1, 0, −1: which of two systems is above; or a factor
+ABOVE_Z = cython.declare(cython.Py_ssize_t, 14)
+ROWS = 15
 
 
 @cython.cfunc
@@ -73,7 +79,18 @@ def _pearson(x: Lanes, z: Lanes, weight: Lanes, b: Lanes) -> cython.void:
         b[MEANS + 2, t] /= n
     for i in range(x.shape[0]):
         for t in range(STRIP):
-            u, v = x[i, t] - b[MEANS + 1, t], z[i, t] - b[MEANS + 2, t]
+            there = 1.0 if weight[i, t] > 0.0 else 0.0
+            u, v = there * abs(x[i, t] - b[MEANS + 1, t]), there * abs(z[i, t] - b[MEANS + 2, t])
+            b[SUMS, t] = u if u > b[SUMS, t] else b[SUMS, t]
+            b[SUMS + 1, t] = v if v > b[SUMS + 1, t] else b[SUMS + 1, t]
+    for t in range(STRIP):
+        b[ABOVE_X, t] = lift(b[SUMS, t])
+        b[ABOVE_Z, t] = lift(b[SUMS + 1, t])
+    for i in range(3):
+        _fill(b, SUMS + i, 0.0)
+    for i in range(x.shape[0]):
+        for t in range(STRIP):
+            u, v = (x[i, t] - b[MEANS + 1, t]) * b[ABOVE_X, t], (z[i, t] - b[MEANS + 2, t]) * b[ABOVE_Z, t]
             b[SUMS, t] += weight[i, t] * u * v
             b[SUMS + 1, t] += weight[i, t] * u * u
             b[SUMS + 2, t] += weight[i, t] * v * v
@@ -83,7 +100,12 @@ def _pearson(x: Lanes, z: Lanes, weight: Lanes, b: Lanes) -> cython.void:
 @cython.nogil
 @cython.exceptval(check=False)
 def _pair_counts(
-    x: Lanes, z: Lanes, weight: Lanes, near_x: cython.double, near_z: cython.double, b: Lanes, rx: Lanes, rz: Lanes
+    x: Lanes,
+    z: Lanes,
+    weight: Lanes, 
+    b: Lanes,
+    rx: Lanes,
+    rz: Lanes,
 ) -> cython.void:
     cython.declare(i=Int, k=Int, t=Int)
     for i in range(4):
@@ -99,32 +121,35 @@ def _pair_counts(
         for k in range(i):
             for t in range(STRIP):
                 dx, dz = x[i, t] - x[k, t], z[i, t] - z[k, t]
-                sx = (1.0 if dx > near_x else 0.0) - (1.0 if dx < -near_x else 0.0)
-                sz = (1.0 if dz > near_z else 0.0) - (1.0 if dz < -near_z else 0.0)
-                one, other = weight[i, t], weight[k, t]
-                two = one * other
+                sx = (1.0 if dx > 0.0 else 0.0) - (1.0 if dx < 0.0 else 0.0)
+                sz = (1.0 if dz > 0.0 else 0.0) - (1.0 if dz < 0.0 else 0.0)
+                two = weight[i, t] * weight[k, t]
                 same_x, same_z = 1.0 - sx * sx, 1.0 - sz * sz
                 b[CONCORDANT, t] += two if sx * sz > 0.0 else 0.0
                 b[TIED, t] += two * same_x
                 b[TIED_H, t] += two * same_z
                 b[BOTH, t] += two * (same_x * same_z)
-                rx[i, t] += other * sx
-                rx[k, t] -= one * sx
-                rz[i, t] += other * sz
-                rz[k, t] -= one * sz
+                b[ABOVE_X, t] = sx
+                b[ABOVE_Z, t] = sz
+            for t in range(STRIP):  # apart, so that there is less to check before each loop
+                one, other = weight[i, t], weight[k, t]
+                rx[i, t] += other * b[ABOVE_X, t]
+                rx[k, t] -= one * b[ABOVE_X, t]
+                rz[i, t] += other * b[ABOVE_Z, t]
+                rz[k, t] -= one * b[ABOVE_Z, t]
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def _means_strip(
-    x: Lanes, z: Lanes, weight: Lanes, near_x: cython.double, near_z: cython.double,
+    x: Lanes, z: Lanes, weight: Lanes,
     pearson: Int, spearman: Int, forms: Forms, places: Longs,
     b: Lanes, rx: Lanes, rz: Lanes, total: Lanes, count: Lanes, first: Int, strips: Int, s: Int,
 ) -> cython.void:  # fmt: skip
     """All coefficients of weighted points, for one strip of draws; coefficient i is row (first + i) · strips + s."""
     cython.declare(i=Int, k=Int, t=Int)
-    _pair_counts(x, z, weight, near_x, near_z, b, rx, rz)
+    _pair_counts(x, z, weight, b, rx, rz)
     _fill(b, PAIRS, 0.0)
     for i in range(x.shape[0]):
         for t in range(STRIP):
@@ -154,11 +179,18 @@ def _means_strip(
 
 @kernel
 def swap_systems(
-    systems: Int, x1: Reals, x2: Reals, z: Reals, valid: Bools, near_x: cython.double, near_z: cython.double,
+    systems: Int, x1: Reals, x2: Reals, human: Reals, scales: Reals, valid: Bools, near1: Reals, near2: Reals,
     rows: Bits, cols: Bits, row: Ints, col: Ints,
     pearson: Int, spearman: Int, forms: Forms, places: Longs, coefficients: Int, total: Lanes, count: Lanes,
 ):  # fmt: skip
-    """System level under swap masks, as `swap_groups`."""
+    """System level under swap masks, as `swap_groups`. `human` are people's means of the systems, equal ones made equal;
+    `near1` and `near2` say for each system how far two of its means may lie apart by rounding; `scales` are mean1, unit1,
+    mean2, unit2.
+
+    A system's standardised mean is Σ x · unit / n, less what the metrics' means add to it, which depends only on the
+    part of its cells that is swapped. Taken apart so, means keep their digits. Where all is swapped, or nothing, they are
+    the means of the scores as they are.
+    """
     cython.declare(s=Int, i=Int, t=Int, cell=Int)
     inputs: Int = len(x1) // max(systems, 1)
     strips: Int = rows.shape[0]
@@ -166,55 +198,120 @@ def swap_systems(
     mean2: Lanes = zeros((systems, STRIP), "d")
     people: Lanes = zeros((systems, STRIP), "d")
     weight: Lanes = zeros((systems, STRIP), "d")
+    near_one: Lanes = zeros((systems, STRIP), "d")
+    near_two: Lanes = zeros((systems, STRIP), "d")
+    plain: Lanes = zeros((2, systems), "d")
     rx: Lanes = empty((systems, STRIP), "d")
     rz: Lanes = empty((systems, STRIP), "d")
     b: Lanes = empty((ROWS, STRIP), "d")
+    f: Lanes = empty((4, STRIP), "d")  # 0 moved, 1 swapped, 2 the part of the first system, 3 whether parts differ
+    order: cython.longlong[::1] = empty(systems, "q")
+    down: cython.double[::1] = empty(systems + 1, "d")
+    unit1: cython.double = scales[1]
+    unit2: cython.double = scales[3]
+    off: cython.double = scales[0] * unit1 - scales[2] * unit2
+    apart: cython.double = NEAR * (abs(scales[0]) * unit1 + abs(scales[2]) * unit2)
     with cython.nogil:
         for s in range(strips):
+            first: cython.bint = True
+            _fill(f, 2, 0.0)
+            _fill(f, 3, 0.0)
             for i in range(systems):
-                n, a1, a2, az = 0.0, 0.0, 0.0, 0.0
-                _fill(b, 0, 0.0)
+                n, a1, a2, b1, b2 = 0.0, 0.0, 0.0, 0.0, 0.0
+                _fill(f, 0, 0.0)
+                _fill(f, 1, 0.0)
                 for cell in range(i * inputs, (i + 1) * inputs):
                     if not valid[cell]:
                         continue
                     n += 1.0
-                    a1 += x1[cell]
-                    a2 += x2[cell]
-                    az += z[cell]
-                    d = x2[cell] - x1[cell]
+                    v1, v2 = x1[cell] * unit1, x2[cell] * unit2
+                    a1, a2, b1, b2 = a1 + v1, a2 + v2, b1 + x1[cell], b2 + x2[cell]
+                    d = v2 - v1
                     r: Int = row[cell]
                     c: Int = col[cell]
                     for t in range(STRIP):
-                        b[0, t] += d * (rows[s, r, t] ^ cols[s, c, t])
-                if n > 0.0:  # a system without shared cells keeps weight 0: it is left out
-                    _fill(weight, i, 1.0)
-                    _fill(people, i, az / n)
+                        bit: cython.double = rows[s, r, t] ^ cols[s, c, t]
+                        f[1, t] += bit
+                        f[0, t] += d * bit
+                if n == 0.0:  # a system without shared cells keeps weight 0: it is left out
+                    continue
+                _fill(weight, i, 1.0)
+                _fill(people, i, human[i])
+                plain[0, i] = b1 / n
+                plain[1, i] = b2 / n
+                own1, own2 = near1[i] * unit1, near2[i] * unit2
+                either: cython.double = max(own1, own2)
+                if first:
                     for t in range(STRIP):
-                        mean1[i, t] = (a1 + b[0, t]) / n
-                        mean2[i, t] = (a2 - b[0, t]) / n
-            _means_strip(mean1, people, weight, near_x, near_z, pearson, spearman, forms, places, b, rx, rz,
-                         total, count, 0, strips, s)  # fmt: skip
-            _means_strip(mean2, people, weight, near_x, near_z, pearson, spearman, forms, places, b, rx, rz,
-                         total, count, coefficients, strips, s)  # fmt: skip
+                        f[2, t] = f[1, t] / n
+                    first = False
+                for t in range(STRIP):
+                    swapped: cython.double = f[1, t]
+                    none, every = (1.0 if swapped == 0.0 else 0.0), (1.0 if swapped == n else 0.0)
+                    n1 = own2 if every > 0.0 else either
+                    n2 = own1 if every > 0.0 else either
+                    near_one[i, t] = own1 if none > 0.0 else n1
+                    near_two[i, t] = own2 if none > 0.0 else n2
+                    m1 = a2 if every > 0.0 else a1 + f[0, t]
+                    m2 = a1 if every > 0.0 else a2 - f[0, t]
+                    m1 = (a1 if none > 0.0 else m1) / n
+                    m2 = (a2 if none > 0.0 else m2) / n
+                    # only differences matter: nothing is added where all systems are swapped alike
+                    more = swapped / n - f[2, t]
+                    mean1[i, t] = m1 + more * off
+                    mean2[i, t] = m2 - more * off
+                    f[3, t] = 1.0 if more != 0.0 else f[3, t]
+            for i in range(systems):
+                for t in range(STRIP):
+                    if f[3, t] == 0.0 and (f[2, t] == 0.0 or f[2, t] == 1.0):
+                        one: Int = 0 if f[2, t] == 0.0 else 1
+                        mean1[i, t] = plain[one, i]
+                        mean2[i, t] = plain[1 - one, i]
+                        near_one[i, t] = near2[i] if one else near1[i]
+                        near_two[i, t] = near1[i] if one else near2[i]
+                    else:
+                        near_one[i, t] += f[3, t] * apart
+                        near_two[i, t] += f[3, t] * apart
+            if nearly_tied(mean1, near_one):
+                snap(mean1, near_one, weight, order, down)
+            if nearly_tied(mean2, near_two):
+                snap(mean2, near_two, weight, order, down)
+            _means_strip(mean1, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count, 0, strips, s)
+            _means_strip(mean2, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count,
+                         coefficients, strips, s)  # fmt: skip
 
 
 @kernel
 def weigh_systems(
-    systems: Int, x: Reals, z: Reals, valid: Bools, near_x: cython.double, near_z: cython.double,
+    systems: Int, x: Reals, z: Reals, valid: Bools, near_x: Reals, near_z: Reals,
     rows: cython.const[Times][:, :, ::1], cols: cython.const[Times][:, :, ::1],
     pearson: Int, spearman: Int, forms: Forms, places: Longs, total: Lanes, count: Lanes,
 ):  # fmt: skip
-    """System level when systems count `rows` times and inputs `cols` times, as `weigh_groups`."""
+    """System level when systems count `rows` times and inputs `cols` times, as `weigh_groups`.
+
+    `near_x` and `near_z` say for each system how far two of its means may lie apart by rounding.
+    """
     cython.declare(s=Int, i=Int, j=Int, t=Int)
     inputs: Int = len(x) // max(systems, 1)
     strips: Int = rows.shape[0]
     mean: Lanes = empty((systems, STRIP), "d")
     people: Lanes = empty((systems, STRIP), "d")
     weight: Lanes = empty((systems, STRIP), "d")
+    near_m: Lanes = empty((systems, STRIP), "d")
+    near_h: Lanes = empty((systems, STRIP), "d")
+    exact: Lanes = empty((systems, STRIP), "d")
     rx: Lanes = empty((systems, STRIP), "d")
     rz: Lanes = empty((systems, STRIP), "d")
     b: Lanes = empty((ROWS, STRIP), "d")
+    order: cython.longlong[::1] = empty(systems, "q")
+    down: cython.double[::1] = empty(systems + 1, "d")
+    uneven_m: cython.bint = uneven(x, valid, systems)
+    uneven_h: cython.bint = uneven(z, valid, systems)
+    drawn: Lanes = empty((inputs if uneven_m or uneven_h else 0, STRIP), "d")
     with cython.nogil:
+        for i in range(systems):
+            _fill(near_m, i, near_x[i])
+            _fill(near_h, i, near_z[i])
         for s in range(strips):
             for i in range(systems):
                 _fill(mean, i, 0.0)
@@ -236,5 +333,19 @@ def weigh_systems(
                     mean[i, t] /= n
                     people[i, t] /= n
                     weight[i, t] = rows[s, i, t] * (1.0 if b[0, t] > 0.0 else 0.0)
-            _means_strip(mean, people, weight, near_x, near_z, pearson, spearman, forms, places, b, rx, rz,
-                         total, count, 0, strips, s)  # fmt: skip
+            for j in range(drawn.shape[0]):
+                for t in range(STRIP):
+                    drawn[j, t] = cols[s, j, t]
+            if nearly_tied(mean, near_m):
+                if uneven_m:
+                    rounding(x, valid, drawn, exact)
+                    snap(mean, exact, weight, order, down)
+                else:
+                    snap(mean, near_m, weight, order, down)
+            if nearly_tied(people, near_h):
+                if uneven_h:
+                    rounding(z, valid, drawn, exact)
+                    snap(people, exact, weight, order, down)
+                else:
+                    snap(people, near_h, weight, order, down)
+            _means_strip(mean, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count, 0, strips, s)

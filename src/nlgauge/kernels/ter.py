@@ -17,14 +17,48 @@ from nlgauge.kernels._room import array, empty, kernel, zeros
 if cython.compiled:
     from cython.cimports.nlgauge.kernels.shared import ALL, popcount
     from cython.cimports.nlgauge.kernels.tercom import (
-        ALIGN, BEAM, FALL, FAR, HYP_ERRORS, MASK, MAX_DISTANCE, MAX_SHIFT, MAX_TRIED, MINUS, PLUS, REF_ERRORS, RISE, SCORE,
-        TRIALS, TRIED, alignment, rows_of, width_of,
+        ALIGN,
+        BEAM,
+        FALL,
+        FAR,
+        HYP_ERRORS,
+        MASK,
+        MAX_DISTANCE,
+        MAX_SHIFT,
+        MAX_TRIED,
+        MINUS,
+        PLUS,
+        REF_ERRORS,
+        RISE,
+        SCORE,
+        TRIALS,
+        TRIED,
+        alignment,
+        rows_of,
+        width_of,
     )  # fmt: skip
 else:
     from nlgauge.kernels.shared import ALL, popcount
     from nlgauge.kernels.tercom import (
-        ALIGN, BEAM, FALL, FAR, HYP_ERRORS, MASK, MAX_DISTANCE, MAX_SHIFT, MAX_TRIED, MINUS, PLUS, REF_ERRORS, RISE, SCORE,
-        TRIALS, TRIED, alignment, rows_of, width_of,
+        ALIGN,
+        BEAM,
+        FALL,
+        FAR,
+        HYP_ERRORS,
+        MASK,
+        MAX_DISTANCE,
+        MAX_SHIFT,
+        MAX_TRIED,
+        MINUS,
+        PLUS,
+        REF_ERRORS,
+        RISE,
+        SCORE,
+        TRIALS,
+        TRIED,
+        alignment,
+        rows_of,
+        width_of,
     )  # fmt: skip
 
 Int = cython.typedef(cython.Py_ssize_t)
@@ -304,7 +338,9 @@ def shift_edits(ids: Tokens, begin: Texts, length: Texts, output: Texts, referen
                 else:
                     for k in range(length[h]):
                         words[0, k] = ids[begin[h] + k]
-                    found[p] = _edits(words, length[h], ids, begin[r], length[r], stands, bits, desk, table, way, lows)
+                    found[p] = _edits(
+                        words, length[h], ids, begin[r], length[r], stands, bits, desk, table, way, lows
+                    )
                     if found[p] < 0:
                         break
                 p += 1

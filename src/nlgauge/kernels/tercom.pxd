@@ -4,7 +4,7 @@ cdef enum:
     BEAM = 25
     MAX_TRIED = 1000
     TRIALS = 65
-    FAR = 1 << 29
+    FAR = 536870912
     MATCH = 0
     CHANGE = 1
     HYP_ONLY = 2

@@ -26,7 +26,7 @@ if not cython.compiled:  # else they stand in tercom.pxd, for the C compiler
     BEAM = 25
     MAX_TRIED = 1000
     TRIALS = 65  # at most, of two places with the same word: Σ length + 1 up to MAX_SHIFT
-    FAR = 1 << 29
+    FAR = 536870912  # 2^29
     # What is done to a word.
     MATCH = 0
     CHANGE = 1
@@ -64,7 +64,17 @@ def width_of(nh: Int, nr: Int) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
 @cython.nogil
 @cython.exceptval(check=False)
 def rows_of(
-    words: Table, which: Int, nh: Int, ids: Tokens, r: Int, nr: Int, at: Int, lows: Longs, table: Table, way: Ways, limit: Int
+    words: Table,
+    which: Int,
+    nh: Int,
+    ids: Tokens,
+    r: Int,
+    nr: Int,
+    at: Int,
+    lows: Longs,
+    table: Table,
+    way: Ways,
+    limit: Int,
 ) -> Int:
     """Edit distance inside the beam, from row `at` of the table on; more than `limit` is FAR.
 
@@ -129,7 +139,9 @@ def rows_of(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def alignment(way: Ways, lows: Longs, bits: Bits, exact: cython.bint, nh: Int, nr: Int, desk: Desk) -> cython.void:
+def alignment(
+    way: Ways, lows: Longs, bits: Bits, exact: cython.bint, nh: Int, nr: Int, desk: Desk
+) -> cython.void:
     """The output word before or at each reference word, and running sums of the errors of both, from the way back.
 
     `exact`: the way stands in the bit table. Of equal ways Tercom likes a change best, then a word of the output alone.

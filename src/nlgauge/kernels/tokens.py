@@ -205,7 +205,15 @@ def _pieces(
 
 
 @kernel
-def encode(codes: Text, offsets: cython.const[cython.longlong][::1], mode: Int, table: Table, pool: Room, ends: Longs, size: Int):
+def encode(
+    codes: Text,
+    offsets: cython.const[cython.longlong][::1],
+    mode: Int,
+    table: Table,
+    pool: Room,
+    ends: Longs,
+    size: Int,
+):
     """Token ids of all texts, their number per text, the line of each token, and the grown vocabulary.
 
     Text t is `codes[offsets[t]:offsets[t + 1]]`. A text has at most as many tokens as characters.
@@ -224,10 +232,22 @@ def encode(codes: Text, offsets: cython.const[cython.longlong][::1], mode: Int, 
     count: Int = 0
     t: Int = 0
     while t < texts:
-        t, count, size = _encode(codes, offsets, mode, role, t, count, a, b, ids, lines, lengths, table, pool, ends, size)
+        t, count, size = _encode(
+            codes, offsets, mode, role, t, count, a, b, ids, lines, lengths, table, pool, ends, size
+        )
         if t < texts:
-            table, pool, ends = grown(offsets[t + 1] - offsets[t], array(table), array(pool), array(ends), size)
-    return array(ids)[:count].copy(), array(lengths), array(lines)[:count].copy(), array(table), array(pool), array(ends), size
+            table, pool, ends = grown(
+                offsets[t + 1] - offsets[t], array(table), array(pool), array(ends), size
+            )
+    return (
+        array(ids)[:count].copy(),
+        array(lengths),
+        array(lines)[:count].copy(),
+        array(table),
+        array(pool),
+        array(ends),
+        size,
+    )
 
 
 @cython.cfunc
@@ -281,9 +301,13 @@ def _encode(
                 if pieces and k - first > 1:
                     if marked:
                         many: Int = mteval(codes, first, k, a, b)
-                        count, size = _pieces(b, 0, many, True, ids, lines, line, count, table, pool, ends, size)
+                        count, size = _pieces(
+                            b, 0, many, True, ids, lines, line, count, table, pool, ends, size
+                        )
                     else:
-                        count, size = _pieces(codes, first, k, False, ids, lines, line, count, table, pool, ends, size)
+                        count, size = _pieces(
+                            codes, first, k, False, ids, lines, line, count, table, pool, ends, size
+                        )
                     continue
                 word: Int = -1
                 if not foreign and k - first <= 16:  # the usual case: what it needs is at hand

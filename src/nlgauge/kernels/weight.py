@@ -15,11 +15,11 @@ except ImportError:  # not compiled, and no Cython at hand
 from nlgauge.kernels._room import empty, kernel
 
 if cython.compiled:
-    from cython.cimports.nlgauge.kernels.finish import cosine, pair_family
-    from cython.cimports.nlgauge.kernels.shared import STRIP
+    from cython.cimports.nlgauge.kernels.finish import cosine, lift, pair_family
+    from cython.cimports.nlgauge.kernels.shared import CANCELLED, STRIP
 else:
-    from nlgauge.kernels.finish import cosine, pair_family
-    from nlgauge.kernels.shared import STRIP
+    from nlgauge.kernels.finish import cosine, lift, pair_family
+    from nlgauge.kernels.shared import CANCELLED, STRIP
 
 Int = cython.typedef(cython.Py_ssize_t)
 Reals = cython.typedef(cython.const[cython.double][::1])
@@ -198,7 +198,7 @@ def _sums(
     row: Ints, col: Ints, rows: cython.const[Times][:, :, ::1], cols: cython.const[Times][:, :, ::1], s: Int, b: Lanes,
 ) -> cython.void:  # fmt: skip
     """The rows SUMS: cross product and both sums of squares, centred by the plain means first."""
-    cython.declare(i=Int, t=Int)
+    cython.declare(i=Int, t=Int, size_x=cython.double, size_z=cython.double)
     points, ax, az = 0.0, 0.0, 0.0
     for i in range(first, stop):
         if valid[cells[i]]:
@@ -206,13 +206,19 @@ def _sums(
             ax += x[cells[i]]
             az += z[cells[i]]
     ax, az = ax / points, az / points
+    size_x, size_z = 0.0, 0.0
+    for i in range(first, stop):
+        if valid[cells[i]]:
+            size_x = max(size_x, abs(x[cells[i]] - ax))
+            size_z = max(size_z, abs(z[cells[i]] - az))
+    lift_x, lift_z = lift(size_x), lift(size_z)
     for i in range(5):
         _zero(b, SUMS + i)
     for i in range(first, stop):
         cell: Int = cells[i]
         if not valid[cell]:
             continue
-        u, v = x[cell] - ax, z[cell] - az
+        u, v = (x[cell] - ax) * lift_x, (z[cell] - az) * lift_z
         uv, uu, vv = u * v, u * u, v * v
         _weigh(rows, cols, s, row[cell], col[cell], b, OWN, False)
         for t in range(STRIP):
@@ -226,9 +232,56 @@ def _sums(
         # a draw without points has sums of 0 and no weight; only that it must not divide by 0
         n = b[N, t] if b[N, t] > 0.5 else 1.0
         sx, sz = b[SUMS + 3, t], b[SUMS + 4, t]
+        small_x, small_z = CANCELLED * b[SUMS + 1, t], CANCELLED * b[SUMS + 2, t]
+        xx, zz = b[SUMS + 1, t] - sx * sx / n, b[SUMS + 2, t] - sz * sz / n
         b[SUMS, t] -= sx * sz / n
-        b[SUMS + 1, t] -= sx * sx / n
-        b[SUMS + 2, t] -= sz * sz / n
+        b[SUMS + 1, t] = xx
+        b[SUMS + 2, t] = zz
+        b[OWN, t] = (1.0 if xx < small_x else 0.0) + (1.0 if zz < small_z else 0.0)
+    lost: Int = 0
+    for t in range(STRIP):
+        lost += b[OWN, t] > 0.0
+    if lost:
+        _sums_again(cells, first, stop, x, z, valid, row, col, rows, cols, s, b)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _sums_again(
+    cells: Ints, first: Int, stop: Int, x: Reals, z: Reals, valid: Bools,
+    row: Ints, col: Ints, rows: cython.const[Times][:, :, ::1], cols: cython.const[Times][:, :, ::1], s: Int, b: Lanes,
+) -> cython.void:  # fmt: skip
+    """Draws whose digits cancel out (the one large score was not drawn), around their own means."""
+    cython.declare(i=Int, t=Int, turn=Int, size_x=cython.double, size_z=cython.double)
+    for t in range(STRIP):
+        if b[OWN, t] == 0.0:
+            continue
+        ax, az, size_x, size_z, xz, xx, zz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        lift_x, lift_z = 1.0, 1.0
+        for turn in range(3):
+            for i in range(first, stop):
+                cell: Int = cells[i]
+                weight: cython.double = rows[s, row[cell], t] * cols[s, col[cell], t]
+                if not valid[cell] or weight == 0.0:
+                    continue
+                if turn == 0:
+                    ax += weight * x[cell] / b[N, t]
+                    az += weight * z[cell] / b[N, t]
+                    continue
+                u, v = x[cell] - ax, z[cell] - az
+                if turn == 1:
+                    size_x = max(size_x, abs(u))
+                    size_z = max(size_z, abs(v))
+                    continue
+                u, v = u * lift_x, v * lift_z
+                xz += weight * u * v
+                xx += weight * u * u
+                zz += weight * v * v
+            lift_x, lift_z = lift(size_x), lift(size_z)
+        b[SUMS, t] = xz
+        b[SUMS + 1, t] = xx
+        b[SUMS + 2, t] = zz
 
 
 @kernel
@@ -265,7 +318,9 @@ def weigh_groups(
             for g in range(groups):
                 if points[g] < 1:
                     continue
-                _human(cells, g * size, (g + 1) * size, levels[g], code, valid, row, col, rows, cols, s, rank, b)
+                _human(
+                    cells, g * size, (g + 1) * size, levels[g], code, valid, row, col, rows, cols, s, rank, b
+                )
                 _walk(start[g], start[g + 1], levels[g], code, cell, end, row, col, rows, cols, s, counts, ranks, rank,
                       tree, knots, knot_level, b)  # fmt: skip
                 last: Int = min(g, times.shape[1] - 1)

@@ -166,7 +166,15 @@ def weigh_systems(
 
 
 def group_values(
-    plan: Layout, least: int, side: Side, pool: Pool, x: Floats, z: Floats, valid: Bools, slots: Slots, values: Floats
+    plan: Layout,
+    least: int,
+    side: Side,
+    pool: Pool,
+    x: Floats,
+    z: Floats,
+    valid: Bools,
+    slots: Slots,
+    values: Floats,
 ) -> None:
     """Every group's own coefficients, coefficients × groups; those without a value stay NaN."""
     from nlgauge.kernels import pool as kernel

@@ -19,7 +19,7 @@ from nlgauge.table import Row, Table
 if TYPE_CHECKING:
     from nlgauge.metrics import Metric
 
-PACKAGES = ("numpy", "numba", "scipy", "polars", "plotly")
+PACKAGES = ("numpy", "scipy", "polars", "plotly")
 
 
 @section(
