@@ -22,7 +22,20 @@ BUILD = Path("build") / f"cython{'-' if KIND else ''}{KIND}"
 PLAIN = {"__init__", "_plain", "_room", "shared"}  # never compiled
 BITS = {"ordered", "ties"}  # see floats as their bits
 # Wide vectors pay where many draws are handled at once; a count of bits is one instruction there, too.
-WIDE = {"finish", "masked", "near", "ordered", "overlaps", "panel", "pool", "sequences", "swap", "system", "ter", "weight"}
+WIDE = {
+    "finish",
+    "masked",
+    "near",
+    "ordered",
+    "overlaps",
+    "panel",
+    "pool",
+    "sequences",
+    "swap",
+    "system",
+    "ter",
+    "weight",
+}
 
 CHECKED = {
     "boundscheck": True,

@@ -294,10 +294,43 @@ def swap_groups(
                         s, counts, ranks, tree, knots, knot_level, ints, b,
                     )  # fmt: skip
                 if pearson >= 0:
-                    sums(cells, g * size, (g + 1) * size, x1, x2, z, scales, valid, rows, cols, row, col, s, ints, b, SUMS, fixed)
+                    sums(
+                        cells,
+                        g * size,
+                        (g + 1) * size,
+                        x1,
+                        x2,
+                        z,
+                        scales,
+                        valid,
+                        rows,
+                        cols,
+                        row,
+                        col,
+                        s,
+                        ints,
+                        b,
+                        SUMS,
+                        fixed,
+                    )
                     if moments(ints, b, SUMS, fixed):
                         moments_again(
-                            cells, g * size, (g + 1) * size, x1, x2, z, scales, valid, rows, cols, row, col, s, b, SUMS, fixed
+                            cells,
+                            g * size,
+                            (g + 1) * size,
+                            x1,
+                            x2,
+                            z,
+                            scales,
+                            valid,
+                            rows,
+                            cols,
+                            row,
+                            col,
+                            s,
+                            b,
+                            SUMS,
+                            fixed,
                         )
                     _fill(b, ONE, fixed[6] if levels[g] > 1 else 0.0)
                     for m in range(2):

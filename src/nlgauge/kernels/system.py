@@ -102,7 +102,7 @@ def _pearson(x: Lanes, z: Lanes, weight: Lanes, b: Lanes) -> cython.void:
 def _pair_counts(
     x: Lanes,
     z: Lanes,
-    weight: Lanes, 
+    weight: Lanes,
     b: Lanes,
     rx: Lanes,
     rz: Lanes,
@@ -204,7 +204,9 @@ def swap_systems(
     rx: Lanes = empty((systems, STRIP), "d")
     rz: Lanes = empty((systems, STRIP), "d")
     b: Lanes = empty((ROWS, STRIP), "d")
-    f: Lanes = empty((4, STRIP), "d")  # 0 moved, 1 swapped, 2 the part of the first system, 3 whether parts differ
+    f: Lanes = empty(
+        (4, STRIP), "d"
+    )  # 0 moved, 1 swapped, 2 the part of the first system, 3 whether parts differ
     order: cython.longlong[::1] = empty(systems, "q")
     down: cython.double[::1] = empty(systems + 1, "d")
     unit1: cython.double = scales[1]
@@ -276,7 +278,9 @@ def swap_systems(
                 snap(mean1, near_one, weight, order, down)
             if nearly_tied(mean2, near_two):
                 snap(mean2, near_two, weight, order, down)
-            _means_strip(mean1, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count, 0, strips, s)
+            _means_strip(
+                mean1, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count, 0, strips, s
+            )
             _means_strip(mean2, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count,
                          coefficients, strips, s)  # fmt: skip
 
@@ -348,4 +352,6 @@ def weigh_systems(
                     snap(people, exact, weight, order, down)
                 else:
                     snap(people, near_h, weight, order, down)
-            _means_strip(mean, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count, 0, strips, s)
+            _means_strip(
+                mean, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count, 0, strips, s
+            )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-NEAR = 1e-12  # values closer than this part of their size are one value, rounded differently
+from nlgauge.kernels.shared import NEAR
 
 
 def snap(x: ArrayLike, axis: int | None = None, scale: ArrayLike | None = None) -> NDArray[np.float64]:

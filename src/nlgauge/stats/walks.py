@@ -61,6 +61,17 @@ class CellWeights(NamedTuple):
     groups: Times
 
 
+class Scales(NamedTuple):
+    """How two metrics come on one scale: (x − mean) · unit. Kernels get the scores as they are and these numbers,
+    because a standardised table has lost what is small beside the mean.
+    """
+
+    mean1: float
+    unit1: float
+    mean2: float
+    unit2: float
+
+
 def human_side(plan: Layout, order: Ints, z: Floats, valid: Bools) -> Side:
     from nlgauge.kernels import pool as kernel
 
@@ -79,28 +90,33 @@ def human_side(plan: Layout, order: Ints, z: Floats, valid: Bools) -> Side:
 
 def pool_one(plan: Layout, order: Ints, x: Floats, side: Side, valid: Bools) -> Pool:
     """One metric alone, for weights (bootstrap, halves, leave-one-out)."""
-    return _pooled(plan, (order, order[:0]), (x, x), side, valid, 0.0)
+    return _pooled(plan, (order, order[:0]), (x, x), Scales(0.0, 1.0, 0.0, 1.0), side, valid, 0.0)
 
 
 def pool_two(
     plan: Layout,
     orders: tuple[Ints, Ints],
     x: tuple[Floats, Floats],
+    scales: Scales,
     side: Side,
     valid: Bools,
-    tolerance: float,
+    near: float,
 ) -> Pool:
-    """Two metrics in one order; values of one tie with values of the other that lie within `tolerance`."""
-    return _pooled(plan, orders, x, side, valid, tolerance)
+    """Two metrics in one order. Inside a metric only equal scores are tied: standardising must not make equal what is
+    not (1e-80 and 2e-80 beside .5). Between metrics a standardised score ties with one that lies within `near` of its
+    size.
+    """
+    return _pooled(plan, orders, x, scales, side, valid, near)
 
 
 def _pooled(
     plan: Layout,
     orders: tuple[Ints, Ints],
     x: tuple[Floats, Floats],
+    scales: Scales,
     side: Side,
     valid: Bools,
-    tolerance: float,
+    near: float,
 ) -> Pool:
     from nlgauge.kernels import pool as kernel
 
@@ -108,35 +124,35 @@ def _pooled(
     start, whole = np.zeros(plan.groups + 1, np.int32), np.zeros(plan.groups, np.bool_)
     pool = Pool(start, cell, source, below, end, whole)
     kernel.merge(
-        *orders, plan.size, *x, side.n, side.levels, side.code, valid.view(np.uint8), tolerance, len(orders[1]) > 0,
+        *orders, plan.size, *x, side.n, side.levels, side.code, valid.view(np.uint8), *scales, near, len(orders[1]) > 0,
         start, cell, source, below, end, whole.view(np.uint8),
     )  # fmt: skip
     return pool
 
 
 def swap_groups(
-    plan: Layout, least: int, side: Side, pool: Pool, x1: Floats, x2: Floats, z: Floats, valid: Bools,
-    masks: Masks, slots: Slots, total: Floats, count: Floats,
+    plan: Layout, least: int, side: Side, pool: Pool, x1: Floats, x2: Floats, z: Floats,
+    scales: Scales, valid: Bools, masks: Masks, slots: Slots, total: Floats, count: Floats,
 ) -> None:  # fmt: skip
     """Add up the coefficients of all groups under swap masks: total and count are 2 × coefficients × strips × STRIP."""
     from nlgauge.kernels import swap
 
     swap.swap_groups(
-        plan.cells, plan.size, least, *side, *pool[:5], pool.whole.view(np.uint8), x1, x2, z, valid.view(np.uint8),
-        masks.rows, masks.cols, masks.row, masks.col, *slots, total.shape[1], _lanes(total), _lanes(count),
+        plan.cells, plan.size, least, *side, *pool[:5], pool.whole.view(np.uint8), x1, x2, z, np.array(scales),
+        valid.view(np.uint8), masks.rows, masks.cols, masks.row, masks.col, *slots, total.shape[1], _lanes(total), _lanes(count),
     )  # fmt: skip
 
 
 def swap_systems(
-    systems: int, x1: Floats, x2: Floats, z: Floats, valid: Bools, near_x: float, near_z: float,
+    systems: int, x1: Floats, x2: Floats, human: Floats, scales: Scales, valid: Bools, near1: Floats, near2: Floats,
     masks: Masks, slots: Slots, total: Floats, count: Floats,
 ) -> None:  # fmt: skip
-    """The same at the system level."""
+    """The same at the system level; `human` are people's means, `near1` and `near2` how far means may lie apart by rounding."""
     from nlgauge.kernels import system
 
     system.swap_systems(
-        systems, x1, x2, z, valid.view(np.uint8), near_x, near_z, masks.rows, masks.cols, masks.row, masks.col,
-        *slots, total.shape[1], _lanes(total), _lanes(count),
+        systems, x1, x2, human, np.array(scales), valid.view(np.uint8), near1, near2, masks.rows, masks.cols,
+        masks.row, masks.col, *slots, total.shape[1], _lanes(total), _lanes(count),
     )  # fmt: skip
 
 
@@ -154,7 +170,7 @@ def weigh_groups(
 
 
 def weigh_systems(
-    systems: int, x: Floats, z: Floats, valid: Bools, near_x: float, near_z: float,
+    systems: int, x: Floats, z: Floats, valid: Bools, near_x: Floats, near_z: Floats,
     rows: Times, cols: Times, slots: Slots, total: Floats, count: Floats,
 ) -> None:  # fmt: skip
     """The same at the system level, when systems count `rows` times and inputs `cols` times."""
