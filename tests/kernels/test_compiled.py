@@ -37,8 +37,8 @@ said = {}
 big = rng.normal(size=(2, 1, 1, 300))
 for name, found in {
     "groups": group_stats(x, z[None]), "one group": group_stats(big[0], np.round(big[1], 1)), "ties": calibrate(x, z[None]).epsilon,
-    "test": permutation_test(x[0], x[1], z, ["input/kendall", "global/spearman", "system/pearson"], draws=127).p_value,
-    "bootstrap": bootstrap(x, z, ["item/pearson", "system/kendall"], draws=100, threads=1).value,
+    "test": permutation_test(x[0], x[1], z, ["input/kendall", "global/spearman", "system/pearson"], draws=127).samples,
+    "bootstrap": bootstrap(x, z, ["item/pearson", "system/kendall"], draws=100, threads=1).samples,
     "consensus": kemeny(Votes.of(x)).order,
 }.items():
     said[name] = [float(v).hex() for part in (found if isinstance(found, tuple) else [found]) for v in np.ravel(part)]
