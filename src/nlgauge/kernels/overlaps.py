@@ -14,6 +14,8 @@ try:
 except ImportError:  # not compiled, and no Cython at hand
     from nlgauge.kernels import _plain as cython
 
+from typing import Any
+
 import numpy as np
 
 from nlgauge.kernels._room import empty, kernel, zeros
@@ -37,7 +39,9 @@ LONG = 768  # tokens of an output: from about here on hash tables are quicker
 ORDERS = 32  # half a block
 
 
-def overlaps(ids, begin, length, output, reference, start, kinds, order):
+def overlaps(
+    ids: Any, begin: Any, length: Any, output: Any, reference: Any, start: Any, kinds: Any, order: Any
+) -> Any:
     """Matches of each pair (pairs × order) and of each output with the highest counts of any reference (samples × order).
 
     `reference[start[s]:start[s + 1]]` are the references of sample s; all texts are numbers into `begin` and `length`;

@@ -164,10 +164,12 @@ def alignment(
         elif bits[MASK, i - 1] >> (j - 1) & 1:
             op = MATCH
         else:
-            down: Int = bits[RISE, i] >> (j - 1) & 1
-            down -= bits[FALL, i] >> (j - 1) & 1
-            right: Int = bits[PLUS, i - 1] >> (j - 1) & 1
-            right -= bits[MINUS, i - 1] >> (j - 1) & 1
+            rise: Int = bits[RISE, i] >> (j - 1) & 1
+            fall: Int = bits[FALL, i] >> (j - 1) & 1
+            plus: Int = bits[PLUS, i - 1] >> (j - 1) & 1
+            minus: Int = bits[MINUS, i - 1] >> (j - 1) & 1
+            down: Int = rise - fall
+            right: Int = plus - minus
             op = CHANGE if down + right == 1 else HYP_ONLY if down == 1 else REF_ONLY
         if op == REF_ONLY:
             desk[ALIGN, j - 1] = i - 1

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from nlgauge.engines import Local, current
 from nlgauge.errors import DataError
-from nlgauge.stats.draws import STRIP, Masks, Weights, joined
+from nlgauge.kernels.shared import NEAR, STRIP
+from nlgauge.stats.draws import Masks, Weights, joined
 from nlgauge.stats.layout import GROUPED, Bools, Floats, Ints, Layout, layout, sorted_cells
 from nlgauge.stats.measure import Measure
-from nlgauge.stats.ties import NEAR, largest, snap
+from nlgauge.stats.ties import largest, snap
 
 J = TypeVar("J")
 R = TypeVar("R")

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.draws import STRIP, Resample, joined, streams
+from nlgauge.kernels.shared import STRIP
+from nlgauge.stats.draws import Resample, joined, streams
 from nlgauge.stats.engine import LEAST, Progress, Sorted, Table, Wanted, _mean, rounding, run_all
 from nlgauge.stats.layout import GROUPED, Bools, Floats, Layout, layout, sorted_cells
 
@@ -119,9 +120,9 @@ class Resampled:
         count = np.zeros_like(total)
         for grouping, slots in self.want.fast.items():
             if grouping == "system":
-                near = [rounding(v, self.valid, self.human.systems) for v in (self.x, self.human.z)]
+                near, near_z = (rounding(v, self.valid, self.human.systems) for v in (self.x, self.human.z))
                 weigh_systems(
-                    self.human.systems, self.x, self.human.z, self.valid, *near, systems, inputs, slots, total, count
+                    self.human.systems, self.x, self.human.z, self.valid, near, near_z, systems, inputs, slots, total, count
                 )  # fmt: skip
             elif grouping == "input" and self.given.how == "inputs":
                 mean_values(self.values, inputs[0], total[:, 0], count[:, 0])

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nlgauge.errors import DataError
+from nlgauge.kernels.shared import NEAR
 from nlgauge.stats.draws import Masks, Swap, block_masks, blocks_of, swap_masks
 from nlgauge.stats.engine import (
     Progress,
@@ -29,7 +30,6 @@ from nlgauge.stats.engine import (
 from nlgauge.stats.layout import Floats
 from nlgauge.stats.measure import evaluate
 from nlgauge.stats.profiles import Alternative, Count, Profile, apply_missing, profile_of
-from nlgauge.stats.ties import NEAR
 
 
 @dataclass(frozen=True)
