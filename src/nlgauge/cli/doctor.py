@@ -198,7 +198,7 @@ def kernels() -> Row:
     return row(
         "compiled kernels",
         "missing",
-        "run as Python, 20 to 300 times slower",
+        "run as Python, tens to hundreds of times slower",
         "install a C compiler (apt install gcc), then pip install --force-reinstall --no-binary nlgauge nlgauge; "
         "in a clone: python setup.py build_ext --inplace",
     )

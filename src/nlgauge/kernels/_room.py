@@ -45,7 +45,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def _say_slow() -> None:
     if os.environ.get("NLGAUGE_KERNELS") != "plain":
         print(
-            "nlgauge: the kernels are not compiled: the results are the same and take 20 to 300 times as long; "
+            "nlgauge: the kernels are not compiled: the results are the same and take tens to hundreds of times as long; "
             "nlgauge doctor says how to mend that.",
             file=sys.stderr,
         )
