@@ -67,7 +67,8 @@ def test_no_module_can_run_what_it_reads(path: Path) -> None:
     for name, call in calls(path):
         said = given(call)
         assert name not in RUNS, f"line {call.lineno}: {name}"
-        assert name.rpartition(".")[2] not in UNPACKS, (
+        text = ".str." in name  # polars takes a part of a text
+        assert text or name.rpartition(".")[2] not in UNPACKS, (
             f"line {call.lineno}: archives are read, never unpacked to disk"
         )
         assert said.get("shell", "False") == "False", f"line {call.lineno}: a shell"

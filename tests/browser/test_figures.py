@@ -47,7 +47,7 @@ def tables() -> Iterator[Table]:
     yield simulation.relation(SMALL, trials=2)[0]
     yield from ceiling_tables(data)
     yield simulation.scale(SMALL, trials=2, redraws=1)
-    yield panel.analyse("uses", draws=20)
+    yield panel.analyse("uses")
     yield registry.get("analysis", "judges")(data, metrics=["unigram_f1", "random"])
     yield panel.analyse("fineness")
     yield from checklist_tables(data)

@@ -56,7 +56,18 @@ def test_score_leaves_no_half_file(tmp_path: Path, number: signal.Signals) -> No
 
 @pytest.mark.parametrize("number", [INT, pytest.param(TERM, marks=SLOWER)])
 def test_meta_with_many_draws_stops_between_two_jobs(tmp_path: Path, number: signal.Signals) -> None:
-    words = ["meta", "example", "--analysis", "intervals", "--set", "draws=200000", "-o", "table.csv"]
+    words = [
+        "meta",
+        "example",
+        "--analysis",
+        "intervals",
+        "--set",
+        "kind=percentile",
+        "--set",
+        "draws=200000",
+        "-o",
+        "table.csv",
+    ]
     run = begun(tmp_path, *words)
     interrupted(run, number, lines_of(run, "constructed_quality", then=2.0))
     assert not list(tmp_path.iterdir())

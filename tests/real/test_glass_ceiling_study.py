@@ -84,7 +84,9 @@ def test_on_tac08_boosted_trees_fall_behind_the_best_single_metric(sources: Sour
     rows = predictability(sources("tac08"), aspects=["pyr"], keep_people=True).rows
     value = {r["predicted from"]: r["value"] for r in rows}
     assert value["automatic"] == pytest.approx(0.425, abs=0.02)
-    assert value["best metric"] == pytest.approx(0.509, abs=0.001)
+    # Folds are dealt by content now, not by the order of the file; the old deal gave .509.
+    assert value["best metric"] == pytest.approx(0.497, abs=0.001)
+    assert value["best metric"] > value["automatic"] + 0.03
 
 
 def test_progress_over_years_knows_every_metric_of_the_tables(sources: Sources) -> None:
