@@ -83,8 +83,8 @@ def advice() -> list[Row]:
 
     wide = [0.2, 0.31, 0.41, 0.52, 0.63, 0.74, 0.84, 0.95]
     return [
-        {"metrics": name, **simulate(n, m, strengths, runs=100, seed=17)}
-        for name, strengths in (("8 equally good", [0.7] * 8), ("8 different", wide))
+        {"the metrics are": name, **simulate(n, m, strengths, runs=100, seed=17)}
+        for name, strengths in (("equally good", [0.7] * 8), ("different", wide))
         for n, m in SIZES[:2]
     ]
 
@@ -123,7 +123,7 @@ def main() -> None:
             for row in rows:
                 print(name, {k: round(v, 3) if isinstance(v, float) else v for k, v in row.items()})
     if asked.write:
-        write_page(asked.write, kept, asked.write.parent / "trust_headlines.md")
+        write_page(asked.write, kept, Path(__file__).parent / "trust_headlines.md")
 
 
 if __name__ == "__main__":

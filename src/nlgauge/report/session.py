@@ -10,6 +10,7 @@ from nlgauge.report.sections.agreeing import ceiling_of, untested
 from nlgauge.report.sections.words import interval, missing, some, two
 from nlgauge.table import Table
 
+UNSTEADY = "no measure is steady"
 MOST = 6  # aspects that get lines of their own
 
 
@@ -19,7 +20,7 @@ def session(run: Run, answered: list[Answered]) -> list[str]:
     lines = [
         *_people(run, found["people"]),
         *_best(run, found["real"], found["agrees"]),
-        *_trust(found["trust"]),
+        *_trust(run.gate, found["trust"]),
     ]
     return [
         *headlines(run.data),
@@ -87,11 +88,17 @@ def _these_only(table: Table) -> bool:
     return any("cannot speak of other systems" in note for note in table.notes)
 
 
-def _trust(trust: Answered) -> Iterator[str]:
-    """One line for all aspects that say the same."""
+def _trust(gate: str, trust: Answered) -> Iterator[str]:
+    """One line for all aspects that say the same; where no measure is steady, the figures stand on the page."""
     said: dict[str, list[str]] = {}
     for part in trust.found.parts:
-        said.setdefault(part.answer[:1].lower() + part.answer[1:], []).append(part.about)
+        answer = part.answer[:1].lower() + part.answer[1:]
+        if answer.startswith(UNSTEADY):
+            answer = (
+                f"{UNSTEADY} here: more inputs or systems would help, or metrics that differ more; they are ranked by {gate} all "
+                "the same, so read the order by the intervals"
+            )
+        said.setdefault(answer, []).append(part.about)
     for answer, abouts in list(said.items())[:MOST]:
         if answer:
             yield f"{some(abouts, 4)}: {answer}"
