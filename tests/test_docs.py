@@ -5,6 +5,9 @@ from __future__ import annotations
 import doctest
 import importlib
 import importlib.util
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,3 +36,14 @@ def test_docstring_examples_run(name: str) -> None:
     module = importlib.import_module(name.removesuffix(".__init__"))
     result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
     assert result.failed == 0
+
+
+def test_the_readmes_first_screen_is_what_the_commands_print(tmp_path: Path) -> None:
+    readme = (REPO / "README.md").read_text(encoding="utf-8")
+    for words in (["run", "mine.csv", "-o", str(tmp_path / "page.html")], ["meta", "mine.csv"]):
+        said = subprocess.run(
+            [sys.executable, "-m", "nlgauge", *words], cwd=REPO / "examples", capture_output=True, text=True, check=True,
+            env={**os.environ, "COLUMNS": "160", "NO_COLOR": "1"},
+        ).stdout  # fmt: skip
+        missing = [line for line in said.splitlines() if line.rstrip() not in readme]
+        assert said and not missing, missing
