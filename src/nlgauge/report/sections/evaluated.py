@@ -24,7 +24,7 @@ PACKAGES = ("numpy", "scipy", "polars", "plotly")
 
 @section(
     "evaluated", order=10, question="What was evaluated?",
-    not_said="Whether these systems and inputs stand for others: every number below is about these outputs, these raters and this aspect.",
+    not_said="Whether these systems, inputs and raters stand for the ones you have in mind: verdicts and intervals below speak of systems and inputs like these.",
 )  # fmt: skip
 def evaluated(run: Run) -> Found:
     data = run.data
