@@ -1,8 +1,8 @@
 """One registry for readers, metrics, analyses and studies.
 
 Each kind lives in its own folder, one or a few things a file, and registers itself with `@register(kind, name)`.
-There is no list to keep: the first look-up of a kind imports every module of its folder (they are light, heavy imports
-stay inside functions), then installed plugins (entry points `nlgauge.<kind>`). `path/to/file.py@name` names a thing in
+There is no list to keep: a look-up imports the module that is called like the thing, and where there is none every module
+of the folder (they are light, heavy imports stay inside functions), then installed plugins (entry points `nlgauge.<kind>`). `path/to/file.py@name` names a thing in
 a user's own file, which is run: only words that the user typed may do that (`allow_code=True`), never a word from a file.
 """
 
@@ -67,6 +67,8 @@ def get(kind: str, name: str, *, allow_code: bool = False) -> Any:
         _import_file(Path(path))
         name = inner
     if name not in _found[kind]:
+        _import_one(kind, name)
+    if name not in _found[kind]:
         _import_folder(kind)
     try:
         return _found[kind][name]
@@ -105,6 +107,17 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     lower = {k.lower(): k for k in known}
     close = difflib.get_close_matches(str(name).lower(), list(lower), n=3, cutoff=0.6)
     return f" Did you mean {' or '.join(repr(lower[c]) for c in close)}?" if close else ""
+
+
+def _import_one(kind: str, name: str) -> None:
+    """The module that is called like the thing, or like its first word: looking one up need not import all."""
+    words = name.partition("(")[0].replace("-", "_")
+    for stem in dict.fromkeys((words, words.partition("_")[0])):
+        module = f"{FOLDERS[kind]}.{stem}"
+        if stem.isidentifier() and importlib.util.find_spec(module) is not None:
+            importlib.import_module(module)
+            if name in _found[kind]:
+                return
 
 
 def _import_folder(kind: str) -> None:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.stats import rankdata
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._parts import Choice, Part
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Aggregate, Array, Panel
 from nlgauge.errors import NeedsMissing
+from nlgauge.stats.ranks import average_ranks
 from nlgauge.table import Row, Table
 
 ALL = "mean of all metrics"
@@ -78,7 +78,7 @@ def ranks(values: Array) -> Array:
     known = np.isfinite(values)
     placed = np.full(values.shape, np.nan)
     n = int(known.sum())
-    placed[known] = (rankdata(values[known]) - 1) / max(n - 1, 1)
+    placed[known] = (average_ranks(values[known]) - 1) / max(n - 1, 1)
     return placed
 
 

@@ -7,7 +7,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, measures_of, turned_words
@@ -20,6 +19,7 @@ from nlgauge.stats.dealt import dealt_test
 from nlgauge.stats.fisher import fisher_test
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.stats.part_tests import part_tests
+from nlgauge.stats.ranks import average_ranks
 from nlgauge.table import Row, Table
 
 
@@ -141,7 +141,9 @@ def _check(
         parts = ((one[0], one[1]), (two[0], two[1]))
         return dealt_test(*parts, ranks=measure.coefficient == "spearman", draws=draws, rng=rng)
     one, two = sorted((one, two), key=lambda part: (part.shape[1], part[1].tobytes(), part[0].tobytes()))
-    pooled = np.concatenate([(rankdata(part, axis=1) - 0.5) / part.shape[1] for part in (one, two)], axis=1)
+    pooled = np.concatenate(
+        [(average_ranks(part, axis=1) - 0.5) / part.shape[1] for part in (one, two)], axis=1
+    )
     n, hits, known = one.shape[1], 0, 0
     for _ in range(draws):
         dealt = pooled[:, rng.permutation(pooled.shape[1])]

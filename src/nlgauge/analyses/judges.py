@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-from scipy.stats import rankdata
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
@@ -17,6 +16,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.stats.icc import icc
 from nlgauge.stats.kappa import cohen_kappa
 from nlgauge.stats.measure import Measure, evaluate
+from nlgauge.stats.ranks import average_ranks
 from nlgauge.stats.simulate import fit_scores
 from nlgauge.table import Layout, Row, Table
 
@@ -182,7 +182,7 @@ def partial_spearman(x: Array, y: Array, given: Array) -> tuple[float, float]:
     """Spearman's rho of x and y, and the same with the third held fixed; NaN where a variable is constant."""
     if len(x) < 4 or min(np.ptp(v) for v in (x, y, given)) == 0:
         return np.nan, np.nan
-    r = np.corrcoef([rankdata(v) for v in (x, y, given)])
+    r = np.corrcoef([average_ranks(v) for v in (x, y, given)])
     xy, xz, yz = float(r[0, 1]), float(r[0, 2]), float(r[1, 2])
     rest = (1 - xz**2) * (1 - yz**2)
     return xy, (xy - xz * yz) / float(np.sqrt(rest)) if rest > 1e-12 else np.nan

@@ -14,6 +14,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.jackknife import SYSTEMS
+from nlgauge.stats.ranks import average_ranks
 from nlgauge.stats.stability import (
     ENOUGH,
     LEAST_POWER,
@@ -192,9 +193,7 @@ def _some(names: Sequence[str], most: int = 4) -> str:
 
 def places(power: np.ndarray, consistency: np.ndarray) -> list[float]:
     """Mean of the ranks by DP (low first) and by RC (high first); undefined values rank last."""
-    from scipy.stats import rankdata
-
     # Equal measures share a rank, also where sums in another order differ in the last bit.
     known = (np.where(np.isnan(v), np.inf, v.round(12)) for v in (power, -consistency))
-    by_power, by_consistency = (rankdata(v) - 1 for v in known)
+    by_power, by_consistency = (average_ranks(v) - 1 for v in known)
     return [float(x) for x in (by_power + by_consistency) / 2]

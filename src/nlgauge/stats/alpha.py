@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 
 from nlgauge.errors import DataError
 from nlgauge.stats.ratings import FloatArray, IntArray, as_units
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -175,6 +177,8 @@ def _ordinal_alpha(data: _Pairable, weights: FloatArray) -> FloatArray:
 
 
 def _value_counts(data: _Pairable) -> csr_array:
+    from scipy.sparse import csr_array
+
     ones = np.ones(data.unit.size)
     return csr_array((ones, (data.unit, data.code)), shape=(data.sizes.size, data.values.size))
 

@@ -13,9 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
-from scipy.stats import false_discovery_control, rankdata
 
 from nlgauge.errors import DataError
+from nlgauge.stats.corrections import benjamini_yekutieli
+from nlgauge.stats.ranks import average_ranks
 from nlgauge.stats.ratings import BoolArray, FloatArray, as_units
 
 Closeness = Literal["rmse", "accuracy"]
@@ -80,7 +81,7 @@ def alt_test(
     beaten = np.zeros(raters, dtype=np.bool_)
     reason = ""
     if tested.any():
-        beaten[tested] = false_discovery_control(p[tested], method="by") <= q
+        beaten[tested] = benjamini_yekutieli(p[tested]) <= q
     else:
         reason = f"no rater has {min_units} usable units" if persons else "raters have no identity"
     rate = float(beaten.sum() / tested.sum()) if tested.any() else np.nan
@@ -125,7 +126,7 @@ def _on_scale(table: FloatArray, scale: Scale) -> FloatArray:
     if scale == "raw":
         return table
     if scale == "ranks":
-        ranks = np.asarray(rankdata(table, axis=1, nan_policy="omit"))
+        ranks = average_ranks(table, axis=1)
         return np.asarray(ranks / (~np.isnan(table)).sum(axis=1, keepdims=True))
     if scale != "zscore":
         raise DataError(f"scale must be raw, ranks or zscore; found {scale!r}")

@@ -28,6 +28,16 @@ def benjamini_hochberg(p: ArrayLike) -> Floats:
     return _adjust(p, lambda s: np.minimum.accumulate((s * len(s) / np.arange(1, len(s) + 1))[::-1])[::-1])
 
 
+def benjamini_yekutieli(p: ArrayLike) -> Floats:
+    """Benjamini and Yekutieli's step-up p-values: the false discovery rate whatever the tests have in common.
+
+    >>> benjamini_yekutieli([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.055, 0.073, 0.073]
+    """
+    tests = int(np.isfinite(np.asarray(p, np.float64)).sum())
+    return np.asarray(np.minimum(benjamini_hochberg(p) * (1 / np.arange(1, tests + 1)).sum(), 1.0))
+
+
 def _adjust(p: ArrayLike, step: Callable[[Floats], Floats]) -> Floats:
     """Apply a rule to the rising p-values and put the results back in their places, at most 1."""
     values = np.asarray(p, np.float64)

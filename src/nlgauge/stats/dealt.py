@@ -10,7 +10,8 @@ from copy import deepcopy
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
+
+from nlgauge.stats.ranks import average_ranks
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -83,7 +84,7 @@ def _mask(n: int, total: int) -> Floats:
 
 def _alike(values: Floats, ranks: bool) -> Floats:
     if ranks:
-        return np.asarray((rankdata(values, axis=1) - 0.5) / values.shape[1])
+        return np.asarray((average_ranks(values, axis=1) - 0.5) / values.shape[1])
     spread = values.std(axis=1, keepdims=True)
     return np.asarray((values - values.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0))
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.stats.coefficients import kendall, pairs, ratio, tau_13
+from nlgauge.stats.ranks import average_ranks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,9 +34,7 @@ def ranks(scores: Floats, axis: int) -> Floats:
     >>> ranks(np.array([0.3, 0.9, 0.9, np.nan]), 0).tolist()
     [3.0, 1.5, 1.5, nan]
     """
-    from scipy.stats import rankdata
-
-    return np.asarray(rankdata(-np.asarray(scores, np.float64), axis=axis, nan_policy="omit"), np.float64)
+    return average_ranks(-np.asarray(scores, np.float64), axis)
 
 
 def system_representation(scores: Floats) -> Floats:

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from nlgauge.stats.ks import ks_weighted
+from nlgauge.stats.ranks import average_ranks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -151,7 +151,7 @@ def _scaled(table: Floats, ranks: bool) -> Floats:
     known = np.isfinite(table)
     values = table[known]
     if ranks and len(values):
-        values = rankdata(values)
+        values = average_ranks(values)
     spread = values.std() if len(values) else 0.0
     found = np.full(table.shape, np.nan)
     found[known] = (values - values.mean()) / spread if spread > 0 else 0.0

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from nlgauge.errors import DataError
 from nlgauge.stats.draws import halves
@@ -70,7 +70,7 @@ def over_metrics(values: ArrayLike, pairs: ArrayLike | None = None, *, level: fl
     middle = np.where(n > 0, total / np.maximum(n, 1), np.nan)
     off = np.where(np.isfinite(left), left - np.nansum(left, axis=0) / np.maximum(count, 1), 0.0)
     error = np.sqrt((off**2).sum(axis=0) * (count - 1) / np.maximum(count, 1))
-    half = np.where(count > 2, student.ppf(0.5 + level / 2, np.maximum(count - 1, 1)) * error, np.nan)
+    half = np.where(count > 2, stdtrit(np.maximum(count - 1, 1), 0.5 + level / 2) * error, np.nan)
     return Interval((middle - half).reshape(given.shape[1:]), (middle + half).reshape(given.shape[1:]))
 
 

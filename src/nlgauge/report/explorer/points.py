@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.stats import rankdata
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown
 from nlgauge.registry import did_you_mean
+from nlgauge.stats.ranks import average_ranks
 
 TEXTS = ("output", "source", "context", "references", "control")
 LINE = 160  # signs of an output in the list
@@ -84,7 +84,7 @@ class Explored:
         if len(scores) < 2:
             return [0.0] * len(scores)
         turned = -scores if metric in self.data.lower else scores
-        return [float(g) for g in (rankdata(turned) - rankdata(people)) / (len(scores) - 1)]
+        return [float(g) for g in (average_ranks(turned) - average_ranks(people)) / (len(scores) - 1)]
 
     def sample(self, place: int) -> dict[str, Any]:
         """Everything about one output."""
