@@ -83,7 +83,7 @@ def compare_results(
         title=f"{name}: {old.name} → {new.name}",
         rows=rows,
         shown=["aspect", "metric", "old", "new", "change", "p", "p corrected", "inputs", "verdict"],
-        method=f"Means over the {len(common)} inputs that both runs have (where both have a value); two-sided sign-flip test of the paired differences, "
+        method=f"Means over the {len(common)} inputs that both runs have (where both have a value); two-sided sign-flip test of the paired differences, which speaks of these systems and inputs like these, "
         f"{DRAWS} draws, p = (count + 1) / (draws + 1), corrected by Holm over {len(tested)} comparisons. A drop fails when it is larger than {fail_drop:g} and "
         f"p corrected is below {alpha:g}.",
         notes=notes,
