@@ -192,7 +192,8 @@ its difficulty. Headlines, “clearly the best”, ranks, steps and words for us
 each input; the spread gives a standard error, with Student's t and on Fisher's scale (`nlgauge.stats.jackknife`; no random draws, so
 nothing depends on a seed or on the order of the file). Rank correlations of systems' means get Bonett and Wright's interval, widened near 1 by the exact
 interval of a count of pairs out of order; differences at system level are tested by swapping the two metrics on whole systems.
-What an interval covers is the mean of the measure over other sets of as many systems and inputs.
+What an interval covers is the mean of the measure over other sets of as many systems and inputs. Inputs of one document or conversation
+(a column doc, document, conversation, dialogue, thread or session) are left out together, and count as one.
 
 *On these very outputs?* The papers' own tests ask this (swapping systems and inputs, single outputs, Williams): `--test permutation`,
 `--how`, `--profile`, `--test williams`, and `nlgauge reproduce`. They are right for their question and wrong for the first one.

@@ -12,12 +12,10 @@ from nlgauge.stats.jackknife import (
     difference_tests,
     input_groups,
     intervals,
-    kendall_interval,
     output_sets,
-    perfect,
-    spearman_interval,
 )
 from nlgauge.stats.measure import TWELVE, Measure, evaluate
+from nlgauge.stats.rank_intervals import kendall_interval, perfect, spearman_interval
 
 MEASURES = [str(m) for m in TWELVE]
 DELETED = [str(m) for m in TWELVE if str(m) not in ("system/spearman", "system/kendall")]
@@ -184,3 +182,22 @@ def test_sets_of_outputs_take_one_system_of_every_input() -> None:
     sets = output_sets(z)
     assert all(sorted(sets[:, j].tolist()) == list(range(9)) for j in range(50))
     assert all(np.bincount(sets[i], minlength=9).max() < 20 for i in range(9))
+
+
+def test_few_documents_are_too_few_however_many_inputs_they_have() -> None:
+    x, z = panel(11, systems=8, inputs=40)
+    five = np.repeat(np.arange(5), 8)
+    found = intervals(x, z, ["input/kendall"], clusters=five)
+    assert "at least 10 inputs; here are 5" in found.reason[0, 0]
+    assert np.isnan(difference_tests(x, z, ["input/kendall"], clusters=five).p).all()
+
+
+def test_inputs_of_one_document_that_fare_alike_widen_the_interval() -> None:
+    """Twenty documents of ten copies each carry what twenty inputs carry."""
+    x, z = panel(12, systems=8, inputs=20)
+    many = np.repeat(x, 10, axis=2), np.repeat(z, 10, axis=1)
+    documents = np.repeat(np.arange(20), 10)
+    alone, whole = (intervals(*many, ["item/pearson"], clusters=c, over="inputs") for c in (None, documents))
+    single = intervals(x, z, ["item/pearson"], over="inputs")
+    assert whole.high[0, 0] - whole.low[0, 0] == pytest.approx(single.high[0, 0] - single.low[0, 0])
+    assert alone.high[0, 0] - alone.low[0, 0] < 0.5 * (whole.high[0, 0] - whole.low[0, 0])

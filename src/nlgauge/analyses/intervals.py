@@ -63,7 +63,9 @@ def intervals(
         if over in ("raters", "systems"):
             raise NameUnknown(f"a jackknife over {over} alone is not offered: use kind=percentile.")
         scope: Over = "both" if over == "both" else "inputs" if over == "inputs" else "auto"
-        sure = delete_one(stacked, panel.human, chosen, over=scope, level=level, progress=progress)
+        sure = delete_one(
+            stacked, panel.human, chosen, over=scope, clusters=panel.clusters, level=level, progress=progress
+        )
         value, low, high, reasons, method = sure.value, sure.low, sure.high, sure.reason, sure.method
         notes += scope_notes(panel, sure.over)
         notes += [f"no interval: {why}." for why in dict.fromkeys(r for r in reasons.flat if r)]
@@ -109,12 +111,17 @@ def intervals(
 
 
 def scope_notes(panel: Panel, over: str) -> list[str]:
-    """Of what the interval or test does not speak, where there are too few systems to speak of others."""
+    """What the interval or test takes as one, and of what it does not speak where systems are too few."""
+    whole = [
+        f"inputs of one '{panel.cluster_column}' are not independent and are left out together "
+        f"({len(set(panel.cluster_names))} of them)."
+    ]
     if over == "both" or panel.n_systems == 1:
-        return []
+        return whole if panel.clusters else []
     return [
+        *(whole if panel.clusters else []),
         f"{panel.n_systems} systems cannot speak of other systems: this is about these systems and other inputs like "
-        f"these. Other systems need at least {SYSTEMS}."
+        f"these. Other systems need at least {SYSTEMS}.",
     ]
 
 

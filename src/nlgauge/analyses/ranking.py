@@ -40,7 +40,7 @@ def ranking(
     )
     stacked = panel.oriented()
     found = evaluate(stacked, panel.human, [chosen])
-    sure = intervals(stacked, panel.human, [chosen])
+    sure = intervals(stacked, panel.human, [chosen], clusters=panel.clusters)
     values = dict(zip(panel.names, found.value[:, 0].tolist(), strict=True))
     names = sorted(panel.names, key=lambda name: (math.isnan(values[name]), -values[name]))
     pair = {frozenset((r["better"], r["worse"])): r for r in pairs.rows}

@@ -67,7 +67,8 @@ def significance(
     second = test in ("permutation", "bootstrap") and profile_of(profile).alternative == "less"
     place = order[::-1] if second else order
     tests = _once(
-        stacked[place], panel.human, [chosen], test, how=how, draws=draws, profile=profile, seed=seed, progress=progress
+        stacked[place], panel.human, [chosen], test, how=how, draws=draws, profile=profile, seed=seed, progress=progress,
+        clusters=panel.clusters,
     )  # fmt: skip
     adjusted = CORRECTIONS[correction](tests.p[:, 0])
     names = [panel.names[k] for k in place]
@@ -108,11 +109,13 @@ def _once(stacked: Any, human: Any, *asked: Any, progress: Progress | None, **op
 
 def run_test(
     stacked: Any, human: Any, measures: list[Measure], test: Test, *, how: Any = None, draws: int | None = None,
-    profile: str = "nlgauge", seed: int = 0, progress: Progress | None = None,
+    profile: str = "nlgauge", seed: int = 0, progress: Progress | None = None, clusters: tuple[str, ...] | None = None,
 ) -> PairTests:  # fmt: skip
-    """The chosen test on all pairs."""
+    """The chosen test on all pairs; `clusters`, which the default test leaves out whole, are those of the inputs."""
     if test == "auto":
-        return difference_tests(stacked, human, measures, draws=draws, seed=seed, progress=progress)
+        return difference_tests(
+            stacked, human, measures, clusters=clusters, draws=draws, seed=seed, progress=progress
+        )
     if test == "permutation":
         return permutation_pairs(
             stacked,
@@ -178,8 +181,8 @@ def _row(
 
 def _notes(panel: Panel, tests: PairTests, rows: list[Row]) -> list[str]:
     notes = people_note(panel)
-    if "these systems and inputs like these" in tests.method:
-        notes += scope_notes(panel, "inputs")
+    if tests.method.startswith("test for"):
+        notes += scope_notes(panel, over_of("auto", panel.n_systems))
     if "whole systems and whole inputs" in tests.method or "swapping whole inputs" in tests.method:
         notes.append(
             "The test asks whether the two metrics are exchangeable on these very outputs; whether a difference would hold "

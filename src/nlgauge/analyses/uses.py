@@ -45,7 +45,9 @@ def uses(panel: Panel, *, usable: float = 0.6, good: float = 0.75, level: float 
     rows: list[Row] = []
     for k, metric in enumerate(panel.names):
         for use, words in USES.items():
-            value, low, high, reason = use_interval(SHORT[use], scores[k], human, bad, over, level)
+            value, low, high, reason = use_interval(
+                SHORT[use], scores[k], human, bad, over, level, panel.clusters
+            )
             verdict = "–" if np.isnan(value) else verdict_of(low, high, usable, good)
             ends = "" if np.isnan(low) else f" [{number(low)} {number(high)}]"
             rows.append(

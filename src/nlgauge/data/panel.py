@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Aggregate = Literal["mean", "median", "mace"]
 MOST_CELLS = 50_000_000  # of raters × systems × inputs: 400 MB
+CLUSTERS = frozenset(
+    f"{word}{end}"
+    for word in ("doc", "document", "conversation", "dialogue", "dialog", "thread", "session")
+    for end in ("", "id", "name")
+)
 MOST_LABELS = 20  # distinct ratings that still are categories to MACE
 
 
@@ -51,6 +57,8 @@ class Panel:
     given: tuple[tuple[str, ...], tuple[str, ...]] | None = (
         None  # systems and inputs as they came, if reordered
     )
+    cluster_column: str = ""  # a document or conversation to which several inputs belong, if a column says so
+    cluster_names: tuple[str, ...] = ()  # of each input
 
     @classmethod
     def of(
@@ -106,7 +114,13 @@ class Panel:
             metrics=grid.scores(data.scores, data.metrics), humans=humans, raters=raters, rater_names=tuple(names),
             persons=persons, crowd=crowd, people=left_out, lower=data.lower & set(data.metrics),
             rated_by=data.rated_by, kept=tuple(s for s in systems if s in data.people), aggregate=aggregate,
+            **_clusters(data, inputs),
         )  # fmt: skip
+
+    @property
+    def clusters(self) -> tuple[str, ...] | None:
+        """The document or conversation of each input, which are not independent; None where every input stands alone."""
+        return self.cluster_names or None
 
     @property
     def nameless(self) -> str:
@@ -177,7 +191,7 @@ class Panel:
             metrics=placed(self.metrics), humans=placed(self.humans),
             raters={a: cube[who] for a, cube in placed(self.raters).items()},
             rater_names=self.rater_names if who is None or not self.rater_names else tuple(self.rater_names[r] for r in who),
-            given=(self.systems, self.inputs),
+            given=(self.systems, self.inputs), cluster_names=tuple(self.cluster_names[j] for j in inputs) if self.cluster_names else (),
         )  # fmt: skip
 
     @property
@@ -204,6 +218,21 @@ class Panel:
         """Run the analysis of that name on this panel."""
         table: Table = registry.get("analysis", name, allow_code=True)(self, **options)
         return table
+
+
+def _clusters(data: Dataset, inputs: Sequence[str]) -> dict[str, Any]:
+    """The column of documents or conversations that several of the inputs share."""
+    for column in data.samples.columns:
+        if re.sub(r"[^a-z]", "", column.lower()) not in CLUSTERS or data.samples[column].dtype.is_nested():
+            continue
+        of = data.samples.select("input", pl.col(column).cast(pl.String).alias("cluster")).unique()
+        of = of.filter(pl.col("input").is_in(list(inputs)))
+        if of["cluster"].null_count() or of.height != of["input"].n_unique():
+            continue  # unknown of some, or not the same for all outputs of an input
+        if 1 < of["cluster"].n_unique() < len(inputs):
+            names = dict(zip(of["input"], of["cluster"], strict=True))
+            return {"cluster_column": column, "cluster_names": tuple(names[i] for i in inputs)}
+    return {}
 
 
 def _by_slot(rated: pl.DataFrame) -> tuple[pl.DataFrame, list[str], bool]:

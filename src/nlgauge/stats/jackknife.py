@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaincinv, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.canonical import canonical_order
@@ -24,6 +24,7 @@ from nlgauge.stats.engine import Progress, Wanted, arrays, wanted
 from nlgauge.stats.layout import Bools, Floats
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.stats.permutation import PairTests, chosen_pairs, permutation_pairs
+from nlgauge.stats.rank_intervals import CUT, kendall_interval, perfect, spearman_interval
 from nlgauge.stats.weighted import weighted
 
 Over = Literal["auto", "both", "inputs"]
@@ -35,7 +36,6 @@ SETS = 20  # sets of outputs that are left out together, at most
 GROUPS = 250  # inputs beyond this number are left out in groups
 SWAPS = 2000  # draws of the test of systems' means
 MOST = 1 - 1e-12  # a correlation from here on is perfect
-CUT = 1 - 1e-6  # correlations are cut here before atanh
 
 UNITS = {"both": "systems and inputs like these", "inputs": "these systems and inputs like these"}
 
@@ -157,9 +157,10 @@ def intervals(
     low, high = np.tanh(wide.value - half), np.tanh(wide.value + half)
     reason = np.full(left.value.shape, None, object)
     there = np.isfinite(metrics) & np.isfinite(human)
+    groups = input_groups(metrics, human, clusters) if clusters is not None else np.arange(human.shape[1])
     for k, j in np.ndindex(left.value.shape):
         measure, value = want.measures[j], float(left.value[k, j])
-        systems, inputs = int(there[k].any(axis=1).sum()), int(there[k].any(axis=0).sum())
+        systems, inputs = int(there[k].any(axis=1).sum()), len(np.unique(groups[there[k].any(axis=0)]))
         if unit == "both" and str(measure) == "system/kendall":
             low[k, j], high[k, j] = kendall_interval(value, systems, level)
         elif unit == "both" and str(measure) == "system/spearman":
@@ -183,49 +184,6 @@ def intervals(
         f"{'' if clusters is None else ' (whole clusters)'}, Fisher's z, Student's t; no random draws"
     )
     return Intervals(left.value, low, high, reason, unit, method)
-
-
-def perfect(units: int, level: float) -> float:
-    """The lower end of a correlation of exactly 1 over so many systems or inputs, which shows no spread of its own.
-
-    >>> round(perfect(8, 0.95), 2), round(perfect(16, 0.95), 2)
-    (0.74, 0.94)
-    """
-    return kendall_interval(1.0, units, level)[0]
-
-
-def kendall_interval(tau: float, units: int, level: float = 0.95) -> tuple[float, float]:
-    """Interval of Kendall's tau between so many independent points, e.g. systems' means.
-
-    The wider of two: Bonett and Wright's variance on Fisher's scale with Student's t, right for middling values; and the
-    exact interval of a Poisson count of pairs out of order, right near 1, where few pairs are and the former is too short.
-
-    >>> [round(end, 2) for end in kendall_interval(0.5, 12)]
-    [0.03, 0.79]
-    """
-    if units < 6 or np.isnan(tau):
-        return np.nan, np.nan
-    tail, pairs = (1 - level) / 2, units * (units - 1) / 2
-    half = float(stdtrit(units - 2, 1 - tail)) * np.sqrt(0.437 / (units - 4))
-    middle = np.arctanh(np.clip(tau, -CUT, CUT))
-    wrong = pairs * (1 - abs(tau)) / 2
-    most = float(gammaincinv(wrong + 1, 1 - tail))
-    least = float(gammaincinv(wrong, tail)) if wrong > 0 else 0.0
-    near = 1 - 2 * most / pairs, 1 - 2 * least / pairs
-    low, high = near if tau >= 0 else (-near[1], -near[0])
-    low, high = min(low, np.tanh(middle - half)), max(high, np.tanh(middle + half))
-    return float(max(-1.0, low)), float(min(1.0, high))
-
-
-def spearman_interval(rho: float, tau: float, units: int, level: float = 0.95) -> tuple[float, float]:
-    """Interval of Spearman's rho between so many independent points, the wider of two: Bonett and Wright's, and that of
-    Kendall's tau carried over as for normal scores."""
-    if units < 6 or np.isnan(rho):
-        return np.nan, np.nan
-    half = float(stdtrit(units - 2, 0.5 + level / 2)) * np.sqrt((1 + rho**2 / 2) / (units - 3))
-    middle = np.arctanh(np.clip(rho, -CUT, CUT))
-    ends = [6 / np.pi * np.arcsin(np.sin(np.pi / 2 * end) / 2) for end in kendall_interval(tau, units, level)]
-    return float(min(np.tanh(middle - half), ends[0])), float(max(np.tanh(middle + half), ends[1]))
 
 
 def difference_tests(
@@ -253,6 +211,7 @@ def difference_tests(
     difference, p = np.full(shape, np.nan), np.full(shape, np.nan)
     undefined, cells = np.zeros(shape, np.int64), np.zeros(len(chosen), np.int64)
     there = np.isfinite(metrics) & np.isfinite(human)
+    groups = input_groups(metrics, human, clusters) if clusters is not None else np.arange(human.shape[1])
     for mask, at in _by_shared(there, chosen).items():
         shared: Bools = np.frombuffer(mask, bool).reshape(human.shape)
         cells[at] = int(shared.sum())
@@ -261,7 +220,7 @@ def difference_tests(
         place[used] = np.arange(len(used))
         left = left_out(metrics[used], np.where(shared, human, np.nan), want, unit, clusters, None)
         gap = left.minus(place[chosen[at, 0]], place[chosen[at, 1]])
-        systems, inputs = int(shared.any(axis=1).sum()), int(shared.any(axis=0).sum())
+        systems, inputs = int(shared.any(axis=1).sum()), len(np.unique(groups[shared.any(axis=0)]))
         difference[at], p[at] = gap.value, student_p(gap)
         for j, measure in enumerate(want.measures):
             if too_few(systems, inputs, unit, measure.grouping):

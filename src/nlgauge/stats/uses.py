@@ -12,19 +12,18 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, stdtrit
 
 from nlgauge.stats.jackknife import (
     LeftOut,
     Spread,
     input_groups,
-    kendall_interval,
     output_sets,
-    perfect,
     too_few,
     without_each,
 )
+from nlgauge.stats.rank_intervals import kendall_interval, perfect
 from nlgauge.stats.ties import largest, snap
 
 Floats = NDArray[np.float64]
@@ -89,7 +88,13 @@ def flag_right(metric: Floats, bad: Bools, human: Floats, rows: Floats, cols: Fl
 
 
 def use_interval(
-    use: Use, metric: Floats, human: Floats, bad: Bools, over: Literal["both", "inputs"], level: float = 0.95
+    use: Use,
+    metric: Floats,
+    human: Floats,
+    bad: Bools,
+    over: Literal["both", "inputs"],
+    level: float = 0.95,
+    clusters: ArrayLike | None = None,
 ) -> tuple[float, float, float, str | None]:
     """(value, low, high, why there is no interval) of one metric for one use, for systems and inputs like these.
 
@@ -97,8 +102,10 @@ def use_interval(
     between systems' means, of which the share is a linear map.
     """
     shared = np.isfinite(metric) & np.isfinite(human)
-    systems, inputs = int(shared.any(axis=1).sum()), int(shared.any(axis=0).sum())
-    rows, cols = without_each(human.shape, input_groups(metric[None], human), over)
+    groups = input_groups(metric[None], human, clusters)
+    units = groups if clusters is not None else np.arange(human.shape[1])
+    systems, inputs = int(shared.any(axis=1).sum()), len(np.unique(units[shared.any(axis=0)]))
+    rows, cols = without_each(human.shape, groups, over)
 
     def right(x: Floats, r: Floats, c: Floats) -> Floats:
         if use == "flag":
