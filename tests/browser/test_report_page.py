@@ -32,7 +32,7 @@ def test_every_section_stands_on_the_page_with_an_answer_or_a_reason(visit: Visi
     questions = page.locator("main h2").all_inner_texts()
     assert questions == [s.question for s in sections()]
     assert page.locator("nav a").all_inner_texts() == questions
-    assert "best for charm" in page.locator("header .short").inner_text()
+    assert " for charm (input/kendall)" in page.locator("header .short").inner_text()
     for section in page.locator("main section").all():
         words = section.locator(".answer, .missing").all_inner_texts()
         assert words and all(len(w) > 20 for w in words), section.inner_text()[:80]

@@ -56,7 +56,8 @@ def _best(run: Run, real: Answered, agrees: Answered) -> Iterator[str]:
             lead = f"; on these outputs {_first(table)} leads" if _first(table) else ""
             yield f"{about}: too few data to say which metric is best ({untested(table)}){lead}"
         else:
-            yield f"best for {about} ({measure}): {_ranked(table)}"
+            word = "best" if table.rows[0].get("clearly best") else "highest"
+            yield f"{word} for {about} ({measure}): {_ranked(table)}"
     if real.missing:
         for part in agrees.found.parts[:MOST]:
             yield f"{part.about}: {part.answer}"
