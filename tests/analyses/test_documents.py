@@ -55,6 +55,10 @@ def test_too_few_documents_give_no_interval_and_no_verdict() -> None:
     panel = made("doc", documents=6).panel()
     assert all(np.isnan(r["low"]) for r in intervals(panel, measures=["input/kendall"]))
     assert {r["verdict"] for r in uses(panel) if r["use"] != "rank systems"} == {"cannot tell"}
+    assert any(
+        "a test needs at least 10 documents or conversations; here are 6" in note
+        for note in significance(panel).notes
+    )
 
 
 def test_documents_follow_their_inputs_into_the_canonical_order() -> None:

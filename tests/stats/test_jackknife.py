@@ -188,7 +188,7 @@ def test_few_documents_are_too_few_however_many_inputs_they_have() -> None:
     x, z = panel(11, systems=8, inputs=40)
     five = np.repeat(np.arange(5), 8)
     found = intervals(x, z, ["input/kendall"], clusters=five)
-    assert "at least 10 inputs; here are 5" in found.reason[0, 0]
+    assert "at least 10 documents or conversations; here are 5" in found.reason[0, 0]
     assert np.isnan(difference_tests(x, z, ["input/kendall"], clusters=five).p).all()
 
 

@@ -15,7 +15,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.stats.bootstrap import bootstrap_test
 from nlgauge.stats.corrections import benjamini_hochberg, holm
-from nlgauge.stats.jackknife import difference_tests, over_of, too_few
+from nlgauge.stats.jackknife import difference_tests, over_of, too_few, unit_word
 from nlgauge.stats.measure import Measure, evaluate
 from nlgauge.stats.permutation import PairTests, permutation_pairs
 from nlgauge.stats.profiles import profile_of
@@ -193,7 +193,10 @@ def _notes(panel: Panel, tests: PairTests, rows: list[Row]) -> list[str]:
         notes.append(f"{lost} draws had no defined correlation and are left out of p.")
     untested = sum(np.isnan(row["p"]) for row in rows)
     if untested:
-        few = too_few(panel.n_systems, panel.n_inputs, over_of("auto", panel.n_systems))
+        units = len(set(panel.cluster_names)) or panel.n_inputs
+        few = too_few(
+            panel.n_systems, units, over_of("auto", panel.n_systems), "input", unit_word(panel.clusters)
+        )
         why = (
             few.replace("an interval", "a test")
             if few and "like these" in tests.method

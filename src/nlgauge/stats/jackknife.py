@@ -115,14 +115,19 @@ def over_of(over: Over, systems: int) -> Literal["both", "inputs"]:
 
 
 def too_few(
-    systems: int, inputs: int, over: Literal["both", "inputs"], grouping: str = "input"
+    systems: int, inputs: int, over: Literal["both", "inputs"], grouping: str = "input", word: str = "inputs"
 ) -> str | None:
     """Why there can be no interval, with what would be needed; None where there can be one."""
     if over == "both" and systems < SYSTEMS:
         return f"an interval for other systems needs at least {SYSTEMS} systems; here are {systems}"
     if inputs < INPUTS and not (over == "both" and grouping == "system"):
-        return f"an interval needs at least {INPUTS} inputs; here are {inputs}"
+        return f"an interval needs at least {INPUTS} {word}; here are {inputs}"
     return None
+
+
+def unit_word(clusters: ArrayLike | None) -> str:
+    """What is counted: inputs, or the documents or conversations that hold them together."""
+    return "inputs" if clusters is None else "documents or conversations"
 
 
 def intervals(
@@ -169,7 +174,7 @@ def intervals(
         elif abs(value) >= MOST:
             end = perfect(systems if unit == "both" else inputs, level)
             low[k, j], high[k, j] = (end, 1.0) if value > 0 else (-1.0, -end)
-        reason[k, j] = too_few(systems, inputs, unit, measure.grouping)
+        reason[k, j] = too_few(systems, inputs, unit, measure.grouping, unit_word(clusters))
         if unit == "inputs" and measure.grouping == "system" and measure.coefficient != "pearson":
             reason[k, j] = (
                 reason[k, j]

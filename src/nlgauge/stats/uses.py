@@ -21,6 +21,7 @@ from nlgauge.stats.jackknife import (
     input_groups,
     output_sets,
     too_few,
+    unit_word,
     without_each,
 )
 from nlgauge.stats.rank_intervals import kendall_interval, perfect
@@ -113,7 +114,13 @@ def use_interval(
         return (rank_right if use == "rank" else choose_right)(x, human, r, c)
 
     whole = float(right(metric, rows[:1], cols[:1])[0])
-    why = too_few(systems, inputs, "both" if use == "rank" else over, "system" if use == "rank" else "input")
+    why = too_few(
+        systems,
+        inputs,
+        "both" if use == "rank" else over,
+        "system" if use == "rank" else "input",
+        unit_word(clusters),
+    )
     if np.isnan(whole) or why:
         return whole, np.nan, np.nan, why
     tail = (1 - level) / 2
