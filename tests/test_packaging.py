@@ -63,7 +63,7 @@ def test_the_wheel_states_its_licence_extras_and_pythons(wheel: zipfile.ZipFile)
         "Classifier: Typing :: Typed",
     ):
         assert line in facts
-    for minor in (11, 12, 13):
+    for minor in (11, 12, 13, 14):
         assert f"Classifier: Programming Language :: Python :: 3.{minor}\n" in facts
 
 
