@@ -68,6 +68,45 @@ def test_13a_entities_and_line_ends_are_sacrebleus(text: str) -> None:
     assert split(text, "13a") == Tokenizer13a()(text.rstrip()).split()
 
 
+HOSTILE = {
+    "every character": "".join(chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000),
+    "every character between letters": "x".join(chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000),
+    "every ASCII pair around a digit": " ".join(f"{chr(a)}5{chr(b)}" for a in range(128) for b in range(128)),
+    "only marks": ".,-" * 2000,
+    "one long word": "a" * 100_000,
+    "one long number": "1,2.3-" * 20_000,
+    "entities within entities": "&amp;quot; &amp;amp;lt; &&gt;; <skip<skipped>ped> &QUOT;" * 50,
+    "lines cut anywhere": "-\n- -\r\n-\n\n.-\x85-\u2028-\x0b\x0c\x1c",
+    "digits of other scripts": "٣,٤ ३.५ １，０００．５ ²,³ Ⅷ-Ⅸ",
+    "nothing": "",
+    "white space of all kinds": " \t\u00a0\u1680\u2003\u3000\ufeff\u200b ",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_13a_of_hostile_text_is_sacrebleus(name: str, lowercase: bool) -> None:
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    text = HOSTILE[name]
+    theirs = Tokenizer13a()((text.lower() if lowercase else text).rstrip()).split()
+    assert split(text, "13a", lowercase) == theirs
+
+
+@pytest.mark.real
+def test_13a_of_published_texts_is_sacrebleus(real_data: Path) -> None:
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    published = sorted({t for out, refs in real_samples(real_data) for t in (out, *refs)})
+    assert len(published) > 4000
+    theirs = Tokenizer13a()
+    batch = Batch.from_columns(published)
+    found = tokens(batch, "13a", batch.output)
+    known = found.words()
+    ours = [[known[i] for i in found.ids[a : a + n]] for a, n in zip(found.start, found.length, strict=True)]
+    assert [t for t, o in zip(published, ours, strict=True) if o != theirs(t.rstrip()).split()] == []
+
+
 @pytest.mark.parametrize("name", ["intl", "zh"])
 @given(text=texts)
 def test_intl_and_zh_are_sacrebleus(name: str, text: str) -> None:

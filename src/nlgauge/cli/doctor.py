@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # What an extra is for, beside the metrics that name it.
 ADDS = {
+    "sacrebleu": "the tokenizers intl, zh, ja-mecab and ko-mecab, and ter(normalize=True)",
+    "pandas": "tables as pandas data frames",
     "readability": "spelling and syllable dictionaries",
     "grammar": "a grammar checker",
     "vectors": "static word vectors",

@@ -2,12 +2,12 @@
 
 Tokenizers, by name:
   13a           mteval-v13a, the default of sacrebleu; our own kernel, equal to sacrebleu's token by token
-  intl zh ja-mecab ko-mecab   sacrebleu's own code (ja-mecab and ko-mecab need their dictionaries: `pip install "sacrebleu[ja]"`)
+  intl zh ja-mecab ko-mecab   sacrebleu's own code: `pip install "nlgauge[sacrebleu]"` (ja-mecab, ko-mecab: `"sacrebleu[ja]"`, `[ko]`)
   char          every character but white space
   none          split at white space
   rouge         lower-cased runs of a-z and 0-9, as rouge_score; other scripts have no tokens
   chrf          split at white space, then one symbol split off the end or else the start of a word, as chrF++
-  tercom        sacrebleu's TER normalisation (punctuation set apart)
+  tercom        sacrebleu's TER normalisation (punctuation set apart), its own code as well
   coco          an approximation of the Stanford PTB tokenizer as pycocoevalcap runs it: lower-cased, punctuation dropped
   squad         lower-cased, without punctuation and articles
   words         lower-cased runs of letters, digits and _ of any script
@@ -288,10 +288,9 @@ def _sacrebleu(name: str) -> Callable[[str], str]:
         found = getattr(importlib.import_module(f"sacrebleu.tokenizers.{module}"), cls)
         # without its cache of 65,536 texts: ours are distinct
         return partial(found.__call__.__wrapped__, found())
-    except (ImportError, RuntimeError) as error:
-        raise NeedsMissing(
-            f"tokenizer '{name}' needs sacrebleu: pip install \"sacrebleu[ja,ko]\" ({error})."
-        ) from None
+    except (ImportError, RuntimeError):  # sacrebleu's own error where the dictionary of a language is missing
+        package = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}.get(name, "nlgauge[sacrebleu]")
+        raise NeedsMissing(f"tokenizer '{name}' needs sacrebleu: pip install \"{package}\"") from None
 
 
 @lru_cache(2**18)
