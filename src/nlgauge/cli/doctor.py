@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ADDS = {
     "sacrebleu": "the tokenizers intl, zh, ja-mecab and ko-mecab, and ter(normalize=True)",
     "pandas": "tables as pandas data frames",
+    "wordnet": "WordNet 3.0 where the system has none (synonyms of meteor and sim)",
     "readability": "spelling and syllable dictionaries",
     "grammar": "a grammar checker",
     "vectors": "static word vectors",

