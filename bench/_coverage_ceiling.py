@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from nlgauge.stats.ceiling import ceilings, split_half
-from nlgauge.stats.measure import TWELVE, Measure, evaluate
-from nlgauge.stats.ratings import mean_of_raters
+from nlgauge.stats.agreement.ceiling import ceilings, split_half
+from nlgauge.stats.agreement.rater_units import mean_of_raters
+from nlgauge.stats.correlation.measure import TWELVE, Measure, evaluate
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from nlgauge.analyses.stability import places
-from nlgauge.stats.measure import TWELVE, Measure
-from nlgauge.stats.permutation import permutation_pairs
-from nlgauge.stats.simulate import Noise, SimulationParams, human_scores, metric_scores
-from nlgauge.stats.stability import advise, discriminative_power, ranking_consistency
+from nlgauge.analyses.design.stability import places
+from nlgauge.stats.correlation.measure import TWELVE, Measure
+from nlgauge.stats.design.simulate import Noise, SimulationParams, human_scores, metric_scores
+from nlgauge.stats.design.stability import advise, discriminative_power, ranking_consistency
+from nlgauge.stats.tests.permutation import permutation_pairs
 
 
 def metrics_of(

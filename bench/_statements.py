@@ -9,14 +9,14 @@ import numpy as np
 from scipy.stats import binomtest
 
 from bench._worlds import UNRELATED, Systems, World, outputs, panel, truth, truth_of
-from nlgauge.analyses.ranking import clusters
-from nlgauge.stats.bins import LOW, quality_levels
-from nlgauge.stats.bootstrap import bootstrap
-from nlgauge.stats.corrections import holm
-from nlgauge.stats.jackknife import difference_tests, intervals, over_of
-from nlgauge.stats.measure import TWELVE
-from nlgauge.stats.permutation import permutation_pairs
-from nlgauge.stats.uses import choose_right, flag_right, rank_right, use_interval, verdict_of
+from nlgauge.analyses.comparing.ranking import clusters
+from nlgauge.stats.correlation.measure import TWELVE
+from nlgauge.stats.correlation.uses import choose_right, flag_right, rank_right, use_interval, verdict_of
+from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
+from nlgauge.stats.resampling.bootstrap import bootstrap
+from nlgauge.stats.resampling.jackknife import difference_tests, intervals, over_of
+from nlgauge.stats.tests.corrections import holm
+from nlgauge.stats.tests.permutation import permutation_pairs
 
 Row = dict[str, Any]
 MEASURES = [str(m) for m in TWELVE]
@@ -96,7 +96,7 @@ def called_best(n: int, m: int, metrics: int, trials: int, *, measure: str = "in
 
 
 def _clear(tests: Any) -> bool:
-    """Whether one metric beats each single other one at .05, as analyses/ranking.py says it."""
+    """Whether one metric beats each single other one at .05, as analyses/comparing/ranking.py says it."""
     beats: dict[int, set[int]] = {}
     for (i, j), d, p in zip(tests.pairs, tests.difference[:, 0], tests.p[:, 0], strict=True):
         if p < 0.05:

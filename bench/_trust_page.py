@@ -189,7 +189,7 @@ It is written by `python -m bench.coverage --write docs/trust.md` (seeds fixed);
 
 *Would it hold for systems and inputs like these?* Both are samples then: outputs of one system share its faults, outputs of one input
 its difficulty. Headlines, “clearly the best”, ranks, steps and words for uses speak about this. Each system is left out in turn, then
-each input; the spread gives a standard error, with Student's t and on Fisher's scale (`nlgauge.stats.jackknife`; no random draws, so
+each input; the spread gives a standard error, with Student's t and on Fisher's scale (`nlgauge.stats.resampling.jackknife`; no random draws, so
 nothing depends on a seed or on the order of the file). Rank correlations of systems' means get Bonett and Wright's interval, widened near 1 by the exact
 interval of a count of pairs out of order; differences at system level are tested by swapping the two metrics on whole systems.
 What an interval covers is the mean of the measure over other sets of as many systems and inputs. Inputs of one document or conversation

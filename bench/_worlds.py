@@ -1,6 +1,6 @@
 """Populations whose truth is known: systems and inputs are drawn from them again and again.
 
-Algorithm 1 of gao2025 (stats/simulate.py) with what real data have besides: inputs of unequal difficulty, ratings in
+Algorithm 1 of gao2025 (stats/design/simulate.py) with what real data have besides: inputs of unequal difficulty, ratings in
 steps, several raters, missing outputs. `truth` is the mean of a measure over
 very many sets of as many systems and inputs; for few systems (or one), which stay the same, over very many inputs.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from nlgauge.stats.measure import Measure, evaluate
+from nlgauge.stats.correlation.measure import Measure, evaluate
 
 Floats = NDArray[np.float64]
 

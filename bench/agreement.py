@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nlgauge.stats.alpha import alpha
-from nlgauge.stats.icc import icc
+from nlgauge.stats.agreement.alpha import alpha
+from nlgauge.stats.agreement.icc import icc
 
 ROUNDS = 5
 

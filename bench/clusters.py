@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.analyses.relative_ranking import orders, signed_rank_p
-from nlgauge.stats.ks import ks_permutation
-from nlgauge.stats.measure import Measure, evaluate
-from nlgauge.stats.shuffled import ks_shuffled, order_tests, related_tests
-from nlgauge.stats.simulate import SimulationParams, simulate_panel
-from nlgauge.stats.zero import zero_test
+from nlgauge.analyses.errors.relative_ranking import orders, signed_rank_p
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.design.simulate import SimulationParams, simulate_panel
+from nlgauge.stats.tests.ks import ks_permutation
+from nlgauge.stats.tests.row_column_permutation import ks_shuffled, order_tests, related_tests
+from nlgauge.stats.tests.zero_correlation import zero_test
 
 RHO = Measure.parse("global/spearman")
 STATEMENTS = ("KS of low and high outputs", "correlation over all outputs", "order of two outputs")

@@ -17,8 +17,8 @@ import numpy as np
 import scipy
 from scipy import stats
 
-from nlgauge.stats.calibration import calibrate
-from nlgauge.stats.measure import TWELVE, Measure, evaluate
+from nlgauge.stats.correlation.measure import TWELVE, Measure, evaluate
+from nlgauge.stats.correlation.tie_calibration import calibrate
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 

@@ -25,10 +25,10 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import numpy as np
 
-from nlgauge.alignment.embeddings import BUDGET
-from nlgauge.alignment.encoder import _folder, cores, encoder
 from nlgauge.data.catalogue import load_set
 from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.models.embeddings import BUDGET
+from nlgauge.models.encoder import _folder, cores, encoder
 
 CTC = ["ctc(aspect='consistency')", "ctc(aspect='relevance')"]
 

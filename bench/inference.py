@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from nlgauge.stats.bootstrap import bootstrap
-from nlgauge.stats.measure import TWELVE
-from nlgauge.stats.permutation import permutation_pairs, permutation_test
-from nlgauge.stats.stability import discriminative_power, ranking_consistency
+from nlgauge.stats.correlation.measure import TWELVE
+from nlgauge.stats.design.stability import discriminative_power, ranking_consistency
+from nlgauge.stats.resampling.bootstrap import bootstrap
+from nlgauge.stats.tests.permutation import permutation_pairs, permutation_test
 
 MEASURES = [str(m) for m in TWELVE]
 

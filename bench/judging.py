@@ -57,9 +57,9 @@ def memory() -> float:
 
 
 def load(n: int, faults: dict[str, float]) -> None:
-    from nlgauge.judges.client import Asking
     from nlgauge.metrics import Batch
-    from nlgauge.metrics.judge import Judge
+    from nlgauge.metrics.judge.client import Asking
+    from nlgauge.metrics.judge.judge import Judge
     from nlgauge.scoring.judging import judged
     from nlgauge.scoring.replies import Replies
     from nlgauge.scoring.store import Store

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.analyses.stability import stability
+from nlgauge.analyses.design.stability import stability
 from nlgauge.data.catalogue import load_set
 from nlgauge.number import number
-from nlgauge.stats.measure import TWELVE
+from nlgauge.stats.correlation.measure import TWELVE
 
 MEASURES = [str(m) for m in TWELVE]
 LEVELS = ("system", "input", "global", "item")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nlgauge.stats.coefficients import ALIASES, COEFFICIENTS
-from nlgauge.stats.groups import GROUPINGS
+from nlgauge.stats.correlation.coefficients import ALIASES, COEFFICIENTS
+from nlgauge.stats.correlation.groups import GROUPINGS
 
 if TYPE_CHECKING:
     from nlgauge.data.catalogue import Entry
-    from nlgauge.studies._inventory import Item
+    from nlgauge.papers.inventory import Item
 
 HEAD = """# Measures
 
@@ -92,7 +92,7 @@ def metrics() -> str:
 PAPERS = """# The five papers
 
 Every table, figure, metric, data set and algorithm of the papers that NLGauge follows: where it lives here, the data it needs
-(`nlgauge data show NAME`), and its state. Written from `src/nlgauge/studies/inventory.toml` (`python docs/generate.py`).
+(`nlgauge data show NAME`), and its state. Written from `src/nlgauge/papers/inventory.toml` (`python docs/generate.py`).
 Where there is a study, `nlgauge reproduce PAPER TABLE` prints each published cell beside ours; `nlgauge reproduce --all` is the scoreboard.
 
 """
@@ -106,8 +106,8 @@ HEADINGS = {
 
 
 def papers() -> str:
-    from nlgauge.studies._inventory import KINDS, STATES, items
-    from nlgauge.studies._inventory import papers as known
+    from nlgauge.papers.inventory import KINDS, STATES, items
+    from nlgauge.papers.inventory import papers as known
 
     lines = [PAPERS + "\n".join(f"* **{state}**: {meaning}." for state, meaning in STATES.items()), "", "| paper | " + " | ".join(STATES) + " |",
              "| --- |" + " ---: |" * len(STATES)]  # fmt: skip
@@ -210,7 +210,7 @@ SVG, PDF and PNG need `pip install "nlgauge[figures]"` and a Chrome or Chromium 
 Colours are those of Okabe and Ito, told apart by colour-blind readers; signs, dashes or labels say the same.
 
 Below are the figures of the five papers, each drawn from real data by the code beside it (`python docs/pictures.py`). `sources` is
-`nlgauge.studies.Sources(slow=False)`: rows that run a model are left out. `words` are the word-based metrics of paper 004.
+`nlgauge.papers.Sources(slow=False)`: rows that run a model are left out. `words` are the word-based metrics of paper 004.
 
 """
 

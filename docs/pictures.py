@@ -49,7 +49,7 @@ LEVELS, ALIGN, CIRCLES = (
 FIGURES = [
     Drawn("000-1", "correlation with people in and out of domain", "levels.transfer_lines", """
 from nlgauge import load_set
-from nlgauge.analyses.transfer import transfer
+from nlgauge.analyses.checklist.transfer import transfer
 from nlgauge.report.figures.levels import transfer_lines
 
 names = ["checklist-usr-pc", "checklist-usr-tc", "checklist-unieval-tc", "checklist-ctrleval-topic"]
@@ -123,8 +123,8 @@ figure = distance_and_order(
     Drawn("001-3", "consistency: the paper's bars, our values on them", ALIGN, """
 from nlgauge import registry
 from nlgauge.report.figures.alignment import alignment_bars
-from nlgauge.studies import Sources
-from nlgauge.studies._compare import compare
+from nlgauge.papers import Sources
+from nlgauge.papers.compare import compare
 
 tables = [compare(registry.get("study", f"001/{name}"), sources) for name in ("D.1", "D.4")]
 figure = alignment_bars(*tables, leave=["CNN/DM"], titles=["SummEval", "QAGS-XSUM"])
@@ -132,21 +132,21 @@ figure = alignment_bars(*tables, leave=["CNN/DM"], titles=["SummEval", "QAGS-XSU
     Drawn("001-4", "relevance, 11 references", ALIGN, """
 from nlgauge import registry
 from nlgauge.report.figures.alignment import alignment_bars
-from nlgauge.studies._compare import compare
+from nlgauge.papers.compare import compare
 
 figure = alignment_bars(compare(registry.get("study", "001/D.3"), sources))
 """, "nlgauge reproduce 001 D.3"),
     Drawn("001-5", "preservation in style transfer", ALIGN, """
 from nlgauge import registry
 from nlgauge.report.figures.alignment import alignment_bars
-from nlgauge.studies._compare import compare
+from nlgauge.papers.compare import compare
 
 figure = alignment_bars(compare(registry.get("study", "001/E.1"), sources))
 """, "nlgauge reproduce 001 E.1"),
     Drawn("001-6", "engagingness and groundedness in dialogue", ALIGN, """
 from nlgauge import registry
 from nlgauge.report.figures.alignment import alignment_bars
-from nlgauge.studies._compare import compare
+from nlgauge.papers.compare import compare
 
 tables = [compare(registry.get("study", f"001/{name}"), sources) for name in ("F.1", "F.3", "F.2", "F.4")]
 figure = alignment_bars(
@@ -160,16 +160,16 @@ figure = alignment_bars(
 )
 """, "nlgauge reproduce 001 F.1", width=1000),
     Drawn("002-1", "raising the agreement on systems and on outputs apart", "simulated.study_curves", """
-from nlgauge.analyses import simulation
+from nlgauge.analyses.design import simulation
 from nlgauge.report.figures import figure_of
-from nlgauge.stats.simulate import SimulationParams
+from nlgauge.stats.design.simulate import SimulationParams
 
 figure = figure_of(simulation.relation(SimulationParams(N=15, M=200), trials=20)[0])
 """, "nlgauge simulate --study relation -o figure.svg", "20 trials here, 1,000 in the paper."),
     Drawn("002-2", "coarser scales", "simulated.study_curves", """
-from nlgauge.analyses import simulation
+from nlgauge.analyses.design import simulation
 from nlgauge.report.figures import figure_of
-from nlgauge.stats.simulate import SimulationParams
+from nlgauge.stats.design.simulate import SimulationParams
 
 figure = figure_of(simulation.scale(SimulationParams(N=15, M=200), trials=10, redraws=2))
 """, "nlgauge simulate --study scale -o figure.svg", "10 trials here, 1,000 in the paper."),
@@ -266,8 +266,8 @@ def slim(path: Path) -> None:
 
 
 def main(asked: list[str]) -> None:
+    from nlgauge.papers import Sources
     from nlgauge.report.save import Picture, save_all
-    from nlgauge.studies import Sources
 
     sources = Sources(slow=False)
     wanted = [d for d in FIGURES if not asked or d.name in asked]

@@ -15,10 +15,10 @@ import polars as pl
 from fuzz.contract import Target, check, refused
 from fuzz.readers import SAMPLES, parquet, scratch
 from nlgauge.data.large import Wide
-from nlgauge.scoring.rows import Place
 from nlgauge.scoring.shards import Shard, merge
-from nlgauge.scoring.source import Source
 from nlgauge.scoring.stream import stream
+from nlgauge.scoring.table_batches import Source
+from nlgauge.scoring.table_rows import Place
 
 METRICS = ["len", "rouge-1"]
 OWN = {

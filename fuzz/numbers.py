@@ -18,7 +18,7 @@ from nlgauge.kernels.overlaps import overlaps
 from nlgauge.kernels.rouge import skip_bigrams, weighted_lcs
 from nlgauge.kernels.sequences import alignments
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.stats.measure import Measure, all_measures, evaluate
+from nlgauge.stats.correlation.measure import Measure, all_measures, evaluate
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 SIDES = b"\xfe"  # between two texts; a byte that UTF-8 never uses
@@ -105,7 +105,7 @@ def floats(data: bytes) -> Any:
 
 
 def pairs(data: bytes) -> None:
-    from nlgauge.stats.kernels import group_stats
+    from nlgauge.stats.correlation.panel_kernels import group_stats
 
     twin = twins("stats", "test_kernels")
     half = len(data[:240]) // 2

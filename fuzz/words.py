@@ -16,18 +16,18 @@ from nlgauge.cli._options import listed
 from nlgauge.data.download import inside
 from nlgauge.data.load import load
 from nlgauge.data.records import option_map, option_numbers
-from nlgauge.judges.batchfile import read_batch
-from nlgauge.judges.cost import load_prices
-from nlgauge.judges.pairs import read_choice
-from nlgauge.judges.parse import parse
-from nlgauge.judges.replies import Memory, Request, read_reply
-from nlgauge.judges.scale import Scale
-from nlgauge.judges.task import LIBRARY, load_task
-from nlgauge.judges.weigh import expected_rating
 from nlgauge.metrics import metric_from_spec
+from nlgauge.metrics.judge.batch_files import read_batch
+from nlgauge.metrics.judge.cost import load_prices
+from nlgauge.metrics.judge.pairs import read_choice
+from nlgauge.metrics.judge.parse import parse
+from nlgauge.metrics.judge.replies import Memory, Request, read_reply
+from nlgauge.metrics.judge.scale import Scale
+from nlgauge.metrics.judge.task import LIBRARY, load_task
+from nlgauge.metrics.judge.weigh import expected_rating
 from nlgauge.scoring.store import Store
 from nlgauge.spec import format_spec, parse_spec
-from nlgauge.stats.measure import Measure
+from nlgauge.stats.correlation.measure import Measure
 
 SCALES = [Scale.parse(s) for s in ("1-5", "0-100", "A-E", "-1-1")]
 SPECS = [
@@ -222,7 +222,7 @@ def source(data: bytes) -> None:
 
 
 def _store() -> bytes:
-    from nlgauge.judges.replies import Reply, Request
+    from nlgauge.metrics.judge.replies import Reply, Request
     from nlgauge.scoring.replies import Replies
     from nlgauge.scoring.store import Kept
 
@@ -247,7 +247,7 @@ def _store() -> bytes:
 
 def store(data: bytes) -> None:
     from fuzz.verbs import called
-    from nlgauge.judges.replies import Request
+    from nlgauge.metrics.judge.replies import Request
     from nlgauge.scoring.replies import Replies
 
     path = scratch() / "fuzzed.sqlite"

@@ -21,7 +21,7 @@ from nlgauge.data import files
 from nlgauge.data.catalogue import entries
 from nlgauge.data.download import inside
 from nlgauge.errors import NlgaugeError
-from nlgauge.judges.secret import Secret
+from nlgauge.metrics.judge.secret import Secret
 from nlgauge.scoring.store import Kept, Store
 from nlgauge.spec import parse_spec
 
@@ -101,7 +101,7 @@ def test_models_are_loaded_as_safetensors_and_without_remote_code() -> None:
 def test_a_model_folder_with_pickled_weights_only_is_refused(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
-    from nlgauge.metrics._models import load
+    from nlgauge.models.hub_models import load
 
     transformers.BertConfig(
         vocab_size=8, hidden_size=8, num_hidden_layers=1, num_attention_heads=1
@@ -185,7 +185,7 @@ def test_every_file_of_the_catalogue_stays_inside_and_has_its_hash(tmp_path: Pat
 
 def test_a_judge_task_cannot_grow_without_bound(tmp_path: Path) -> None:
     pytest.importorskip("yaml")
-    from nlgauge.judges.task import load_task
+    from nlgauge.metrics.judge.task import load_task
 
     names = "abcdefghijk"
     lines = [f"  {b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in pairwise(names)]

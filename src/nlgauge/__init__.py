@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from nlgauge.errors import NlgaugeError
     from nlgauge.scoring.aggregate import aggregate
     from nlgauge.scoring.score import score
-    from nlgauge.stats.measure import Estimate, Measure
+    from nlgauge.stats.correlation.measure import Estimate, Measure
     from nlgauge.table import Table
 
 # Loaded on first use, so that `import nlgauge` costs next to nothing.
 _HOME = {
     "Dataset": "nlgauge.data.dataset",
-    "Estimate": "nlgauge.stats.measure",
-    "Measure": "nlgauge.stats.measure",
+    "Estimate": "nlgauge.stats.correlation.measure",
+    "Measure": "nlgauge.stats.correlation.measure",
     "NlgaugeError": "nlgauge.errors",
     "Panel": "nlgauge.data.panel",
     "Table": "nlgauge.table",

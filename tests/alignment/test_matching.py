@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nlgauge.alignment import align
-from nlgauge.alignment.embeddings import Embeddings
-from nlgauge.alignment.encoder import Encoder
-from nlgauge.alignment.estimate import Alignment, Pair
-from nlgauge.alignment.matching import Matching
-from nlgauge.alignment.windows import sentence_spans, windows
 from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.alignment import align
+from nlgauge.metrics.alignment.estimate import Alignment, Pair
+from nlgauge.metrics.alignment.matching import Matching
+from nlgauge.models.embeddings import Embeddings
+from nlgauge.models.encoder import Encoder
+from nlgauge.text.windows import sentence_spans, windows
 
 SOURCE = "McConaughey, 47, graduated in 1993. He is an avid fan of its football team. It rained. Prices rose again."
 OUTPUT = "McConaughey is a football fan. Prices rose."

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from nlgauge.alignment.passages import found_in, grouped, mixed, passage, plain
-from nlgauge.alignment.rows import read_documents
 from nlgauge.cli import build
 from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.alignment.training_rows import read_documents
+from nlgauge.text.package_texts import found_in, grouped, mixed, passage, plain
 
 TALK = [f"We built {n} new bridges over the wide river this year." for n in range(30)]
 ARTICLE = " ".join(

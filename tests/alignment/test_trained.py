@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from little_text import documents
 
-from nlgauge.alignment import align
-from nlgauge.alignment.encoder import Encoder
-from nlgauge.alignment.estimate import Pair
-from nlgauge.alignment.features import NAMES, Reader
-from nlgauge.alignment.head import Head, fresh, gradient
-from nlgauge.alignment.rows import Data, by_text, pooled, read_documents
-from nlgauge.alignment.train import Plan, auc, train
-from nlgauge.alignment.trained import FORMS, WEIGHTS, Trained, scores
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.metrics.alignment import align
+from nlgauge.metrics.alignment.estimate import Pair
+from nlgauge.metrics.alignment.features import NAMES, Reader
+from nlgauge.metrics.alignment.head import Head, fresh, gradient
+from nlgauge.metrics.alignment.train import Plan, auc, train
+from nlgauge.metrics.alignment.trained import FORMS, WEIGHTS, Trained, scores
+from nlgauge.metrics.alignment.training_rows import Data, by_text, pooled, read_documents
+from nlgauge.models.encoder import Encoder
 
 TINY = Plan("D", "style", count=60, steps=120, batch=128)
 SOURCE = "The bridge over the river was closed in 1990. Alice Brandt rebuilt it for the town."

@@ -8,10 +8,10 @@ import pytest
 from little_text import documents
 from typer.testing import CliRunner
 
-from nlgauge.alignment.encoder import Encoder
 from nlgauge.cli import build
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.models.encoder import Encoder
 
 SMALL = ["--count", "40", "--steps", "40", "--checkpoints", "2"]
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from analysis_panels import by, noisy_panel, panel_of, same_rows
 
-from nlgauge.analyses.agreement import agreement, side_by_side
+from nlgauge.analyses.agreement.agreement import agreement, side_by_side
 from nlgauge.errors import NeedsMissing
-from nlgauge.stats.alpha import alpha
-from nlgauge.stats.icc import icc
+from nlgauge.stats.agreement.alpha import alpha
+from nlgauge.stats.agreement.icc import icc
 
 
 def test_values_are_those_of_the_statistics() -> None:

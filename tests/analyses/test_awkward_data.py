@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from nlgauge import registry
-from nlgauge.analyses.ensemble import ensemble
-from nlgauge.analyses.ranking import ranking
-from nlgauge.analyses.transfer import transfer
+from nlgauge.analyses.checklist.transfer import transfer
+from nlgauge.analyses.comparing.ranking import ranking
+from nlgauge.analyses.complementarity.ensemble import ensemble
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NlgaugeError
 from nlgauge.report.explorer.points import Explored

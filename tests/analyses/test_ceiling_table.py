@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from analysis_panels import by, noisy_panel, panel_of, same_rows, upside_down
 
-from nlgauge.analyses.ceiling import ceiling
+from nlgauge.analyses.agreement.ceiling import ceiling
 from nlgauge.errors import NeedsMissing
-from nlgauge.stats.measure import Measure
+from nlgauge.stats.correlation.measure import Measure
 
 
 def test_raters_who_always_agree_put_the_ceiling_at_one() -> None:

@@ -11,12 +11,12 @@ from analysis_panels import by, noisy_panel, panel_of, upside_down, with_holes
 from scipy.stats import ks_2samp
 from small_datasets import dataset
 
-from nlgauge.analyses._rows import rated_rows, with_overall
-from nlgauge.analyses.aspect_disagreement import aspect_disagreement
-from nlgauge.analyses.aspect_preference import aspect_preference
-from nlgauge.analyses.discrimination import discrimination
-from nlgauge.analyses.inter_aspect import inter_aspect
-from nlgauge.analyses.joint_aspects import joint_aspects
+from nlgauge.analyses.agreement.inter_aspect import inter_aspect
+from nlgauge.analyses.checklist._rater_rows import rated_rows, with_overall
+from nlgauge.analyses.checklist.aspect_disagreement import aspect_disagreement
+from nlgauge.analyses.checklist.aspect_preference import aspect_preference
+from nlgauge.analyses.checklist.discrimination import discrimination
+from nlgauge.analyses.checklist.joint_aspects import joint_aspects
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 

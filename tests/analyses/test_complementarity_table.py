@@ -8,7 +8,7 @@ from analysis_panels import by
 from aspect_data import data_of, made
 from scipy.stats import kendalltau
 
-from nlgauge.analyses.complementarity import complementarity, matrix
+from nlgauge.analyses.complementarity.complementarity import complementarity, matrix
 from nlgauge.errors import NameUnknown, NeedsMissing
 
 

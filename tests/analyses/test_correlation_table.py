@@ -7,7 +7,7 @@ import pytest
 from analysis_panels import by, noisy_panel, panel_of, reordered, upside_down, with_holes
 from scipy import stats
 
-from nlgauge.analyses.correlation import correlation
+from nlgauge.analyses.agreement.correlation import correlation
 from nlgauge.errors import NeedsMissing
 
 

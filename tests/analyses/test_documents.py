@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nlgauge.analyses.intervals import intervals
-from nlgauge.analyses.ranking import ranking
-from nlgauge.analyses.significance import significance
-from nlgauge.analyses.uses import uses
+from nlgauge.analyses.agreement.intervals import intervals
+from nlgauge.analyses.agreement.uses import uses
+from nlgauge.analyses.comparing.ranking import ranking
+from nlgauge.analyses.comparing.significance import significance
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nlgauge.analyses.independent import independent
+from nlgauge.analyses.comparing.independent import independent
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load
 from nlgauge.errors import NeedsMissing, NlgaugeError

@@ -7,9 +7,9 @@ import pytest
 from analysis_panels import by, noisy_panel, panel_of, reordered, same_rows, with_metrics
 from scipy import stats
 
-from nlgauge.analyses.intervals import intervals
+from nlgauge.analyses.agreement.intervals import intervals
 from nlgauge.errors import NameUnknown, NeedsMissing
-from nlgauge.stats.bootstrap import bootstrap
+from nlgauge.stats.resampling.bootstrap import bootstrap
 
 
 @pytest.mark.parametrize("over", ["inputs", "systems", "both", "raters"])

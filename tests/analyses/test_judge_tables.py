@@ -8,10 +8,10 @@ import pytest
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from nlgauge.analyses.confusion import confusion
-from nlgauge.analyses.fineness import coarse, fineness
-from nlgauge.analyses.judges import judges, partial_spearman
-from nlgauge.analyses.position import position
+from nlgauge.analyses.judges.confusion import confusion
+from nlgauge.analyses.judges.fineness import coarse, fineness
+from nlgauge.analyses.judges.judges import judges, partial_spearman
+from nlgauge.analyses.judges.position import position
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NeedsMissing
 

@@ -12,14 +12,14 @@ import pytest
 from typer.testing import CliRunner
 
 import nlgauge as ng
-from nlgauge.analyses import large
-from nlgauge.analyses.large import large_intervals
+from nlgauge.analyses.agreement import large_intervals as large
+from nlgauge.analyses.agreement.large_intervals import large_intervals
 from nlgauge.cli import build
 from nlgauge.data.large import Wide
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
-from nlgauge.stats import large as stats_large
-from nlgauge.stats.draws import bootstrap_counts
-from nlgauge.stats.measure import TWELVE
+from nlgauge.stats.correlation.measure import TWELVE
+from nlgauge.stats.resampling import bootstrap_large as stats_large
+from nlgauge.stats.resampling.draws import bootstrap_counts
 
 Row = dict[str, Any]
 

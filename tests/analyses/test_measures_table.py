@@ -7,11 +7,11 @@ import pytest
 from analysis_panels import by, noisy_panel, panel_of, reordered, same_rows, upside_down, with_holes
 from scipy import stats
 
-from nlgauge.analyses.measures import measures_study
-from nlgauge.analyses.stability import stability
+from nlgauge.analyses.design.measures import measures_study
+from nlgauge.analyses.design.stability import stability
 from nlgauge.errors import NlgaugeError
 from nlgauge.report.figures import figure_of
-from nlgauge.stats.measure import Measure
+from nlgauge.stats.correlation.measure import Measure
 
 FEW = {"draws": 19, "trials": 20}
 NOISE = (0.3, 0.8, 1.0, 2.0, 3.0, 9.0)

@@ -10,12 +10,12 @@ from analysis_panels import by, noisy_panel, panel_of, upside_down, with_holes
 from scipy import stats
 
 from nlgauge import registry
-from nlgauge.analyses.best_metric import best_metric
-from nlgauge.analyses.inter_metric import inter_metric
-from nlgauge.analyses.quality_bins import quality_bins
-from nlgauge.analyses.relative_ranking import relative_ranking, signed_rank_p
-from nlgauge.analyses.split import split
-from nlgauge.analyses.system_means import system_means
+from nlgauge.analyses.agreement.inter_metric import inter_metric
+from nlgauge.analyses.agreement.split import split
+from nlgauge.analyses.comparing.best_metric import best_metric
+from nlgauge.analyses.comparing.system_means import system_means
+from nlgauge.analyses.errors.quality_bins import quality_bins
+from nlgauge.analyses.errors.relative_ranking import relative_ranking, signed_rank_p
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
@@ -256,7 +256,7 @@ def test_the_best_metric_of_each_type_has_the_highest_absolute_rho() -> None:
 
 
 def test_the_p_to_the_next_is_williams_with_both_metrics_turned_to_rise() -> None:
-    from nlgauge.stats.williams import williams_test
+    from nlgauge.stats.tests.williams import williams_test
 
     panel = upside_down(noisy_panel(noise=(1.0, 1.1)), "m1")
     row = best_metric(panel, types={"all": ["m0", "m1"]}, outputs="independent").rows[0]
@@ -266,7 +266,7 @@ def test_the_p_to_the_next_is_williams_with_both_metrics_turned_to_rise() -> Non
 
 
 def test_the_p_to_the_next_speaks_of_systems_and_inputs_like_these_where_they_are_crossed() -> None:
-    from nlgauge.stats.jackknife import difference_tests
+    from nlgauge.stats.resampling.jackknife import difference_tests
 
     panel = upside_down(noisy_panel(noise=(1.0, 1.1)), "m1").canonical()
     table = best_metric(panel, types={"all": ["m0", "m1"]})

@@ -7,9 +7,9 @@ import pytest
 from analysis_panels import by
 from scipy import stats
 
-from nlgauge.analyses.characteristics import characteristics, cut_of, describe
-from nlgauge.analyses.disagreements import OVER, UNDER, disagreements
-from nlgauge.analyses.ensemble import ensemble, fit
+from nlgauge.analyses.complementarity.ensemble import ensemble, fit
+from nlgauge.analyses.errors.characteristics import characteristics, cut_of, describe
+from nlgauge.analyses.errors.disagreements import OVER, UNDER, disagreements
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load
 from nlgauge.errors import NameUnknown, NeedsMissing

@@ -7,7 +7,7 @@ import pytest
 from analysis_panels import by, noisy_panel, panel_of, with_holes, with_metrics
 from scipy import stats
 
-from nlgauge.analyses.parameters import parameters
+from nlgauge.analyses.agreement.parameters import parameters
 from nlgauge.errors import NlgaugeError
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from analysis_panels import by, noisy_panel, panel_of, same_rows, upside_down, with_metrics
 
-from nlgauge.analyses.chance import chance
-from nlgauge.analyses.planning import describe, plan
+from nlgauge.analyses.agreement.chance import chance
+from nlgauge.analyses.design.planning import describe, plan
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
-from nlgauge.stats.measure import Measure, evaluate
-from nlgauge.stats.planning import simulate_pair
-from nlgauge.stats.simulate import Noise, SimulationParams, human_scores, metric_scores
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.design.planning import simulate_pair
+from nlgauge.stats.design.simulate import Noise, SimulationParams, human_scores, metric_scores
 
 FEW = {"trials": 30, "draws": 39}
 

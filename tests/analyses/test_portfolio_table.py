@@ -7,9 +7,9 @@ import pytest
 from analysis_panels import by, same_rows
 from aspect_data import data_of, made
 
-from nlgauge.analyses.portfolio import metric_portfolio
+from nlgauge.analyses.complementarity.portfolio import metric_portfolio
 from nlgauge.errors import NeedsMissing
-from nlgauge.stats.measure import Measure
+from nlgauge.stats.correlation.measure import Measure
 
 
 def test_the_halves_of_the_truth_come_first_and_a_copy_adds_nothing() -> None:

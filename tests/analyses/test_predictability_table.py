@@ -7,9 +7,9 @@ import pytest
 from analysis_panels import by, same_rows
 from aspect_data import data_of, made
 
-from nlgauge.analyses.predictability import deal, predictability
+from nlgauge.analyses.complementarity.predictability import deal, predictability
 from nlgauge.errors import NameUnknown, NeedsMissing
-from nlgauge.stats.measure import Measure, evaluate
+from nlgauge.stats.correlation.measure import Measure, evaluate
 
 
 def test_every_aspect_is_predicted_from_all_feature_sets() -> None:

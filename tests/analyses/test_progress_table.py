@@ -9,8 +9,8 @@ import pytest
 from analysis_panels import by
 from aspect_data import data_of, made
 
-from nlgauge.analyses._released import Release, releases
-from nlgauge.analyses.progress import progress_over_years
+from nlgauge.analyses.complementarity._released import Release, releases
+from nlgauge.analyses.complementarity.progress import progress_over_years
 from nlgauge.errors import NeedsMissing, NlgaugeError
 
 YEARS = {"good": 2020, "fair": 2010, "noise": ("old", 2000), "error": ("old", 2000)}

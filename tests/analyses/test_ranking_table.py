@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from analysis_panels import by, noisy_panel, reordered, same_rows, upside_down, with_holes, with_metrics
 
-from nlgauge.analyses.ranking import clusters, ranking
-from nlgauge.analyses.significance import significance
-from nlgauge.stats.jackknife import intervals
+from nlgauge.analyses.comparing.ranking import clusters, ranking
+from nlgauge.analyses.comparing.significance import significance
+from nlgauge.stats.resampling.jackknife import intervals
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from analysis_panels import by, noisy_panel, same_rows, upside_down, with_metrics
 
-from nlgauge.analyses.replacement import replacement
+from nlgauge.analyses.agreement.replacement import replacement
 from nlgauge.errors import NeedsMissing
-from nlgauge.stats.alttest import alt_test
+from nlgauge.stats.agreement.alttest import alt_test
 
 
 def test_rows_are_those_of_the_test() -> None:

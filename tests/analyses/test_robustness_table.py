@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from analysis_panels import by, same_rows
 
-from nlgauge.analyses._versions import versions
-from nlgauge.analyses.robustness import robustness
+from nlgauge.analyses.errors._versions import versions
+from nlgauge.analyses.errors.robustness import robustness
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
@@ -172,7 +172,7 @@ def test_what_cannot_be_done_here_is_said(monkeypatch: pytest.MonkeyPatch) -> No
     def absent(word: str) -> tuple[str, ...]:
         raise NeedsMissing("synonyms need WordNet 3.0: apt install wordnet-base; or score without them: x.")
 
-    monkeypatch.setattr("nlgauge.metrics._thesaurus.same_meaning", absent)
+    monkeypatch.setattr("nlgauge.text.thesaurus.same_meaning", absent)
     table = robustness(FOUR, metrics=["length"])
     assert not {"copy", "synonym"} & {row["perturbation"] for row in table}
     assert "copy left out: the data have neither sources nor contexts." in table.notes

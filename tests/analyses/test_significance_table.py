@@ -16,12 +16,12 @@ from analysis_panels import (
 )
 from scipy.stats import false_discovery_control
 
-from nlgauge.analyses.significance import significance
+from nlgauge.analyses.comparing.significance import significance
 from nlgauge.errors import NameUnknown, NeedsMissing
-from nlgauge.stats.jackknife import difference_tests
-from nlgauge.stats.measure import Measure, evaluate
-from nlgauge.stats.permutation import permutation_test
-from nlgauge.stats.williams import williams_pairs
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.resampling.jackknife import difference_tests
+from nlgauge.stats.tests.permutation import permutation_test
+from nlgauge.stats.tests.williams import williams_pairs
 
 MEASURE = "input/kendall"
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from analysis_panels import same_rows
 
-from nlgauge.analyses.simulation import relation, scale
-from nlgauge.stats.simulate import SimulationParams
-from nlgauge.stats.simulation_studies import scale_study
+from nlgauge.analyses.design.simulation import relation, scale
+from nlgauge.stats.design.simulate import SimulationParams
+from nlgauge.stats.design.simulation_studies import scale_study
 from nlgauge.table import Table
 
 PARAMS = SimulationParams(N=10, M=60)
@@ -53,7 +53,7 @@ def test_blocks_of_trials_are_averaged_by_their_size() -> None:
 
 
 def scale_measures():  # type: ignore[no-untyped-def]
-    from nlgauge.stats.measure import Measure
+    from nlgauge.stats.correlation.measure import Measure
 
     return [Measure.parse("global/pearson")]
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from analysis_panels import by, noisy_panel, panel_of, reordered, same_rows, upside_down, with_metrics
 
-from nlgauge.analyses.significance import significance
-from nlgauge.analyses.stability import Sized, recommend, stability
+from nlgauge.analyses.comparing.significance import significance
+from nlgauge.analyses.design.stability import Sized, recommend, stability
 from nlgauge.errors import NeedsMissing
-from nlgauge.stats.stability import Advice, ranking_consistency
+from nlgauge.stats.design.stability import Advice, ranking_consistency
 
 FEW = {"draws": 49, "trials": 40}
 

@@ -13,13 +13,13 @@ from analysis_panels import by
 from scipy.stats import ks_2samp, spearmanr
 from small_datasets import dataset
 
-from nlgauge.analyses._pairs import system_pairs
-from nlgauge.analyses._rows import chosen_panel, rated_rows
-from nlgauge.analyses.checklist import checklist
-from nlgauge.analyses.system_discrimination import system_discrimination
-from nlgauge.analyses.system_preference import system_preference
-from nlgauge.analyses.transfer import transfer
-from nlgauge.analyses.wins import wins
+from nlgauge.analyses.checklist._pairs import system_pairs
+from nlgauge.analyses.checklist._rater_rows import chosen_panel, rated_rows
+from nlgauge.analyses.checklist.checklist import checklist
+from nlgauge.analyses.checklist.system_discrimination import system_discrimination
+from nlgauge.analyses.checklist.system_preference import system_preference
+from nlgauge.analyses.checklist.transfer import transfer
+from nlgauge.analyses.checklist.wins import wins
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from nlgauge.analyses.uses import uses
+from nlgauge.analyses.agreement.uses import uses
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.stats.uses import choose_right, flag_right, rank_right
+from nlgauge.stats.correlation.uses import choose_right, flag_right, rank_right
 
 
 def arrays(seed: int, missing: bool = True) -> tuple[np.ndarray, np.ndarray]:

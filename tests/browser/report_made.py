@@ -14,7 +14,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.report.page import write_page
 from nlgauge.report.sections import Answered, Run, answer_all
-from nlgauge.report.session import session
+from nlgauge.report.summary import session
 
 
 def two_aspects() -> Dataset:

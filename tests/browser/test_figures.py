@@ -11,13 +11,13 @@ from browser_visit import Visit
 from checklist_figures import checklist_tables
 
 from nlgauge import registry
-from nlgauge.analyses import simulation
-from nlgauge.analyses.robustness import robustness
+from nlgauge.analyses.design import simulation
+from nlgauge.analyses.errors.robustness import robustness
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.report.figures import figures
 from nlgauge.report.page import write_report
-from nlgauge.stats.simulate import SimulationParams
+from nlgauge.stats.design.simulate import SimulationParams
 from nlgauge.table import Table
 
 SMALL = SimulationParams(N=4, M=12)

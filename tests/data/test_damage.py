@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlgauge.data.damage import DAMAGES, KINDS, Damaged, damage
 from nlgauge.data.example import example_texts
 from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge.text.damage import DAMAGES, KINDS, Damaged, damage
 
 HARD = [
     "",

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nlgauge.data.damage import ASPECTS, EFFECTS, KINDS, Damaged, aspect_of, damage, effect
 from nlgauge.errors import NameUnknown
+from nlgauge.text.damage import ASPECTS, EFFECTS, KINDS, Damaged, aspect_of, damage, effect
 
 
 def rng(seed: int = 0) -> np.random.Generator:

@@ -13,7 +13,7 @@ import pytest
 import nlgauge as ng
 from nlgauge import registry
 from nlgauge.data.card import card
-from nlgauge.data.directions import OURS_HIGHER, OURS_LOWER, lower_by_name
+from nlgauge.data.tables.directions import OURS_HIGHER, OURS_LOWER, lower_by_name
 from nlgauge.errors import NameUnknown
 from nlgauge.table import Row
 

@@ -9,8 +9,8 @@ import pytest
 
 import nlgauge as ng
 from nlgauge import registry
-from nlgauge.analyses.position import position
-from nlgauge.analyses.wins import wins
+from nlgauge.analyses.checklist.wins import wins
+from nlgauge.analyses.judges.position import position
 from nlgauge.data.card import card
 from nlgauge.data.raters import is_model
 from nlgauge.data.tidy import write_tidy

@@ -16,10 +16,10 @@ import pytest
 from fault_tools import assert_one_line, begun, nlgauge
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.judges.limits import Bucket, retry_after
-from nlgauge.scoring.claims import Claims
+from nlgauge.metrics.judge.limits import Bucket, retry_after
 from nlgauge.scoring.replies import Replies
 from nlgauge.scoring.store import Kept, Store
+from nlgauge.scoring.work_claims import Claims
 
 Serve = Callable[..., Any]
 JUDGE = ["judge", "outputs.csv", "--aspect", "coherence", "--model", "m", "--concurrency", "4"]
@@ -121,7 +121,7 @@ def test_two_runs_with_a_slow_metric_compute_each_score_once(tmp_path: Path) -> 
 
 
 def test_the_claims_of_a_dead_run_hinder_nobody(tmp_path: Path) -> None:
-    code = "import sys; from nlgauge.scoring.store import Store; from nlgauge.scoring.claims import Claims; "
+    code = "import sys; from nlgauge.scoring.store import Store; from nlgauge.scoring.work_claims import Claims; "
     code += "print(Claims(Store(sys.argv[1])).take([b'a', b'b'])); sys.stdout.flush(); "
     store = Store(tmp_path / "s.sqlite")
     run = subprocess.Popen(

@@ -13,7 +13,7 @@ from fuzz.verbs import VERBS, called, explored, hostile, known, verb
 
 import nlgauge as ng
 from nlgauge.errors import DataError, NlgaugeError
-from nlgauge.judges.replies import Reply, Request
+from nlgauge.metrics.judge.replies import Reply, Request
 from nlgauge.report.explorer.points import Explored
 from nlgauge.scoring.replies import Replies
 from nlgauge.scoring.store import Kept, Store

@@ -20,7 +20,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.metrics import Batch, metric_from_spec, take
 from nlgauge.scoring.score import run
 from nlgauge.scoring.store import Store, Storing
-from nlgauge.stats.measure import Measure, all_measures, evaluate
+from nlgauge.stats.correlation.measure import Measure, all_measures, evaluate
 
 LIGHT = [
     name

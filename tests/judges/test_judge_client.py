@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.judges.client import Asking, Failure, ask
-from nlgauge.judges.replies import Memory, Reply, Request
-from nlgauge.judges.secret import Secret
 from nlgauge.metrics import Batch
-from nlgauge.metrics.judge import Judge
+from nlgauge.metrics.judge.client import Asking, Failure, ask
+from nlgauge.metrics.judge.judge import Judge
+from nlgauge.metrics.judge.replies import Memory, Reply, Request
+from nlgauge.metrics.judge.secret import Secret
 from nlgauge.scoring.judging import judged
 from nlgauge.scoring.replies import Replies
 from nlgauge.scoring.store import Store
@@ -223,7 +223,7 @@ def test_a_worker_that_misses_its_cancellation_asks_no_more(monkeypatch: pytest.
     """`asyncio.wait_for` gives the answer instead of the cancellation when both come at once."""
     import asyncio
 
-    from nlgauge.judges.client import _Run
+    from nlgauge.metrics.judge.client import _Run
 
     asked = []
 

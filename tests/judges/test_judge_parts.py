@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 from nlgauge.errors import DataError, NameUnknown, NlgaugeError
-from nlgauge.judges.batchfile import read_batch, write_batch
-from nlgauge.judges.client import Asking, ask
-from nlgauge.judges.cost import Budget, Price, load_prices, plan
-from nlgauge.judges.limits import Bucket
-from nlgauge.judges.pairs import all_pairs, read_choice
-from nlgauge.judges.replies import Memory, Reply, Request
-from nlgauge.judges.task import load_task, shipped
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.judge import Judge
+from nlgauge.metrics.judge.batch_files import read_batch, write_batch
+from nlgauge.metrics.judge.client import Asking, ask
+from nlgauge.metrics.judge.cost import Budget, Price, load_prices, plan
+from nlgauge.metrics.judge.judge import Judge
+from nlgauge.metrics.judge.limits import Bucket
+from nlgauge.metrics.judge.pairs import all_pairs, read_choice
+from nlgauge.metrics.judge.replies import Memory, Reply, Request
+from nlgauge.metrics.judge.task import load_task, shipped
 from nlgauge.scoring.judging import judged
 from nlgauge.scoring.plan import plan_for
 from nlgauge.scoring.replies import Replies

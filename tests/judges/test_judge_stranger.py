@@ -15,9 +15,9 @@ import pytest
 from test_judge_endings import KEYS, NLGAUGE, nlgauge
 
 from nlgauge.errors import DataError, NlgaugeError
-from nlgauge.judges.secret import find_key, origin
-from nlgauge.judges.task import load_task
-from nlgauge.metrics.judge import Judge
+from nlgauge.metrics.judge.judge import Judge
+from nlgauge.metrics.judge.secret import find_key, origin
+from nlgauge.metrics.judge.task import load_task
 
 Serve = Callable[..., Any]
 TASK = "task: jokes\naspects: {funny: Whether one laughs.}\nmode: rating\n"

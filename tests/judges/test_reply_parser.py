@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlgauge.judges.parse import parse
-from nlgauge.judges.scale import Scale
+from nlgauge.metrics.judge.parse import parse
+from nlgauge.metrics.judge.scale import Scale
 
 FIVE, HUNDRED, LETTERS = Scale.parse("1-5"), Scale.parse("0-100"), Scale.parse("A-E")
 

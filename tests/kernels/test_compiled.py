@@ -14,7 +14,7 @@ import pytest
 
 from nlgauge import kernels
 from nlgauge.kernels import shared
-from nlgauge.stats.kernels import group_stats
+from nlgauge.stats.correlation.panel_kernels import group_stats
 
 FOLDER = Path(kernels.__file__).parent
 
@@ -22,11 +22,11 @@ FOLDER = Path(kernels.__file__).parent
 NUMBERS = """
 import json, numpy as np
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.stats.bootstrap import bootstrap
-from nlgauge.stats.calibration import calibrate
-from nlgauge.stats.consensus import Votes, kemeny
-from nlgauge.stats.kernels import group_stats
-from nlgauge.stats.permutation import permutation_test
+from nlgauge.stats.resampling.bootstrap import bootstrap
+from nlgauge.stats.correlation.tie_calibration import calibrate
+from nlgauge.stats.ranking.consensus import Votes, kemeny
+from nlgauge.stats.correlation.panel_kernels import group_stats
+from nlgauge.stats.tests.permutation import permutation_test
 
 rng = np.random.default_rng(3)
 z = np.round(rng.normal(size=(4, 30)), 1)
@@ -71,7 +71,7 @@ def test_every_build_gives_the_same_numbers_to_the_bit(how: str) -> None:
 def test_one_line_and_doctor_say_that_kernels_are_not_compiled(tmp_path: Path) -> None:
     environment = os.environ | {"NLGAUGE_KERNELS": str(tmp_path)}  # an empty folder
     code = (
-        "import numpy as np; from nlgauge.stats.kernels import group_stats; from nlgauge.kernels import swap;"
+        "import numpy as np; from nlgauge.stats.correlation.panel_kernels import group_stats; from nlgauge.kernels import swap;"
         "print(int(group_stats(np.array([[[1.0, 2, 3]]]), np.array([[[1.0, 3, 2]]])).concordant[0, 0]))"
     )
     ran = subprocess.run(

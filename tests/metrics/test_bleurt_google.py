@@ -17,7 +17,7 @@ import pytest
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics._tensorflow import tensors
+from nlgauge.models.tensorflow_checkpoint import tensors
 
 FOLDER = Path(__file__).with_name("bleurt_tf")
 INDEX = FOLDER / "variables" / "variables.index"

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import tiny_models
 
-from nlgauge.alignment.construct import Recipe, examples, itself, masked_phrases
-from nlgauge.alignment.construct_models import CausalInfill, ModelInfill, ModelParaphrase
 from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.alignment.construct import Recipe, examples, itself, masked_phrases
+from nlgauge.metrics.alignment.construct_models import CausalInfill, ModelInfill, ModelParaphrase
 
 TEXT = "the cat sat on the mat near the green river ."
 DOCUMENTS = [[TEXT, "a dog ran in the park this morning ."]] * 4

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics import Batch, _transport, metric_from_spec
+from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.metrics.embedding import _transport
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 CONTEXTUAL = ["bertscore", "bertscore(of='p')", "moverscore", "supert", "xbertscore(encoder='minilm')", "xmoverscore(encoder='minilm')"]  # fmt: skip
@@ -99,7 +100,7 @@ def test_what_ctc_needs_depends_on_the_aspect() -> None:
 
 
 def test_one_pass_serves_metrics_of_different_layers() -> None:
-    from nlgauge.alignment.embeddings import embeddings
+    from nlgauge.models.embeddings import embeddings
 
     given = batch(GOOD, OTHER)
     metrics = [

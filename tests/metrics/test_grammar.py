@@ -7,7 +7,7 @@ import pytest
 
 from nlgauge.errors import NeedsMissing
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics import _linkparser as lp
+from nlgauge.text import link_parser as lp
 
 parser = pytest.mark.skipif(shutil.which("link-parser") is None, reason="link-parser is not installed")
 

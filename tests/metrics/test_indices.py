@@ -5,7 +5,7 @@ import pytest
 
 from nlgauge.errors import NeedsMissing
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics import readability as r
+from nlgauge.metrics.surface import readability as r
 
 # Nine words, one sentence, 13 syllables by rule, 38 letters: The hotel is near the park and allows pets.
 TEXT = "The hotel is near the park and allows pets."

@@ -88,7 +88,7 @@ def test_of_several_references_the_best_and_sums_for_means(lm: str) -> None:
 
 
 def test_a_score_has_no_batch_mates_and_shared_beginnings_change_nothing(lm: str, monkeypatch: Any) -> None:
-    from nlgauge.metrics import _likelihood
+    from nlgauge.models import causal as _likelihood
 
     source = " ".join(["the cat sat on the mat near the green river ."] * 4)
     asked = [(source, t) for t in OUTPUTS if t] + [
@@ -148,7 +148,7 @@ def test_the_trigram_gives_the_probabilities_of_pocketsphinx() -> None:
 
 
 def test_follow_ups_are_praise_minus_blame(lm: str) -> None:
-    from nlgauge.metrics.fed import turns
+    from nlgauge.metrics.learned.fed import turns
 
     found = scores(f"follow-up(lm={lm!r})")
     said = turns("ours")["interesting"]
@@ -158,7 +158,7 @@ def test_follow_ups_are_praise_minus_blame(lm: str) -> None:
 
 
 def test_fed_is_the_difference_of_mean_losses_over_the_whole_dialogue(lm: str) -> None:
-    from nlgauge.metrics.fed import turns
+    from nlgauge.metrics.learned.fed import turns
 
     history = "the cat sat\na dog ran"
     batch = Batch.from_columns(["it is tea"], [history])
@@ -189,7 +189,7 @@ def test_contrast_is_the_log_of_the_difference_of_probabilities(lm: str, tmp_pat
 def test_contrast_of_models_with_different_tokens_is_one_clear_line(
     lm: str, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    from nlgauge.metrics._likelihood import likelihood
+    from nlgauge.models.causal import likelihood
 
     other = build("gpt2", tmp_path, seed=1)
     monkeypatch.setattr(likelihood(other), "ids", lambda text: [1])
@@ -229,7 +229,7 @@ def test_a_model_that_is_not_to_be_had_is_one_clear_line(tmp_path: Path) -> None
 def test_without_the_package_of_the_default_model_one_line_says_how_to_get_it(
     tmp_path: Path, monkeypatch: Any
 ) -> None:
-    from nlgauge.metrics import _models
+    from nlgauge.models import hub_models as _models
 
     monkeypatch.setenv("NLGAUGE_MODELS", str(tmp_path))
     monkeypatch.setattr(
@@ -241,7 +241,7 @@ def test_without_the_package_of_the_default_model_one_line_says_how_to_get_it(
 
 @pytest.mark.slow
 def test_the_default_model_prefers_english_to_the_same_words_shuffled() -> None:
-    from nlgauge.metrics._models import check_ready
+    from nlgauge.models.hub_models import check_ready
 
     try:
         check_ready("perplexity", lm="smollm2")

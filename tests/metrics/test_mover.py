@@ -204,7 +204,7 @@ def test_a_text_longer_than_the_language_model_is_read_in_windows(tiny: dict[str
     import torch
     from transformers import AutoModelForCausalLM
 
-    from nlgauge.metrics._likelihood import likelihood
+    from nlgauge.models.causal import likelihood
 
     words = ("a cat sat on the mat the dog ate tea is " * 2).split()
     ids = [WORDS.index(w) for w in words]

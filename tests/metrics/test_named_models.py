@@ -108,7 +108,7 @@ def test_entailment_by_sentences_takes_the_best_support_and_the_mean_claim(tiny:
     premises = ["Anna lives in Paris .", "the yellow flower is in the green garden near the house ."]
     claims = ["The cat sat .", "The dog ran ."]
     # Sentences end before a capital letter: the second premise begins with a small one.
-    from nlgauge.metrics._english import sentences
+    from nlgauge.text.sentences import sentences
 
     premises = sentences(SOURCES[0])
     hand = np.mean([max(entailed(tiny["nli"], p, c) for p in premises) for c in claims])
@@ -249,7 +249,7 @@ def best_span(folder: str, question: str, text: str) -> tuple[str, float]:
 
 
 def test_summaqa_asks_the_output_about_masked_names(tiny: dict[str, str]) -> None:
-    from nlgauge.metrics._answering import overlap
+    from nlgauge.models.answering import overlap
 
     source = "The dog lives in Paris . The cat sat near London ."
     batch = Batch.from_columns(["the dog ran near Paris", "tea"], [source] * 2)
@@ -273,7 +273,7 @@ def test_a_text_without_names_has_no_question(tiny: dict[str, str]) -> None:
 def test_names_are_what_the_model_marks(tiny: dict[str, str]) -> None:
     import torch
 
-    from nlgauge.metrics._answering import names
+    from nlgauge.models.answering import names
 
     text = "Anna lives in Paris near the river and the cat sat in London"
     with torch.inference_mode():
@@ -290,7 +290,7 @@ def test_names_are_what_the_model_marks(tiny: dict[str, str]) -> None:
 
 
 def test_a_long_text_is_searched_in_windows(tmp_path: Path) -> None:
-    from nlgauge.metrics._answering import Answering
+    from nlgauge.models.answering import Answering
 
     folder = build("qa", tmp_path, length=16)
     text = " ".join(["the cat sat on the mat near the green river ."] * 3)
@@ -305,7 +305,7 @@ def test_a_long_text_is_searched_in_windows(tmp_path: Path) -> None:
 def test_qags_compares_the_answers_of_output_and_source(
     tiny: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nlgauge.metrics._answering import Answer, Answering
+    from nlgauge.models.answering import Answer, Answering
 
     batch = Batch.from_columns(["the dog ran in Paris near London"], ["Anna lives in Paris"])
     spec = f"qags(beams=2, entities='capitals', qg={tiny['qg']!r}, qa={tiny['qa']!r})"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics._matches import paired
-from nlgauge.metrics._references import over_references
+from nlgauge.metrics.overlap._matches import paired
+from nlgauge.metrics.references import over_references
 
 
 def batch_of(sizes: list[int]) -> Batch:

@@ -155,7 +155,7 @@ QUESTIONS = {
 
 
 def test_every_aspect_of_unieval_asks_the_question_that_the_weights_were_trained_on(t5: str) -> None:
-    from nlgauge.metrics.unieval import TASKS
+    from nlgauge.metrics.learned.unieval import TASKS
 
     assert set(QUESTIONS) == {(task, aspect) for task, aspects in TASKS.items() for aspect in aspects}
     for (task, aspect), question in QUESTIONS.items():
@@ -225,7 +225,7 @@ def test_relevance_of_ctrleval_is_the_share_of_the_label(bart: str, tmp_path: Pa
 
 
 def test_the_prompts_of_table_4_are_there() -> None:
-    from nlgauge.metrics.ctrleval import prompts
+    from nlgauge.metrics.learned.ctrleval import prompts
 
     assert prompts("topics").labels.keys() == {
         "computers", "politics", "religion", "science", "legal", "clickbait", "space", "military"

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.metrics import Batch, _relations, _wordnet, metric_from_spec
-from nlgauge.metrics._vectors import vectors
+from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.models.static_vectors import vectors
+from nlgauge.text import wordnet as _wordnet
+from nlgauge.text import wordnet_distance as _relations
 
 WORDS = (
     "hotel building structure inn restaurant cheap inexpensive expensive dear music musical price pricey child kid good "

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics._english import sentences, words
-from nlgauge.metrics._syllables import by_rule, cmudict
+from nlgauge.text.sentences import sentences, words
+from nlgauge.text.syllables import by_rule, cmudict
 
 NAMES = ["len", "cpw", "wps", "sps", "spw", "pol", "ppw"]
 LATER = ["flesch", "flesch-kincaid", "smog", "ari", "coleman-liau"]
@@ -115,7 +115,7 @@ def test_the_signature_says_where_syllables_come_from_and_the_tally_counts_them(
 def test_without_the_dictionary_rules_are_used_and_asking_for_it_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from nlgauge.metrics import _syllables
+    from nlgauge.text import syllables as _syllables
 
     monkeypatch.setattr(_syllables, "cmudict", lambda: None)
     assert "syl:rules" in metric_from_spec("spw").signature

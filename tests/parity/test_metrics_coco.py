@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from metric_texts import WORDS, real_samples
 
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics._ptb import without_punctuation
+from nlgauge.text.treebank import without_punctuation
 
 pytest.importorskip("pycocoevalcap.bleu.bleu")
 Samples = list[tuple[str, list[str]]]

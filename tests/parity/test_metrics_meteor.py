@@ -14,8 +14,9 @@ import pytest
 from metric_texts import real_samples
 
 from nlgauge.errors import NeedsMissing
-from nlgauge.metrics import Batch, _wordnet, metric_from_spec
-from nlgauge.metrics._ptb import tokenize
+from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.text import wordnet as _wordnet
+from nlgauge.text.treebank import tokenize
 
 Pairs = list[tuple[str, list[str]]]
 VOCABULARY = (

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from nlgauge.stats.bootstrap import bootstrap
-from nlgauge.stats.fisher import fisher_interval
-from nlgauge.stats.measure import Measure
-from nlgauge.stats.permutation import permutation_pairs, permutation_test
-from nlgauge.stats.williams import williams_pairs
+from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.resampling.bootstrap import bootstrap
+from nlgauge.stats.tests.fisher import fisher_interval
+from nlgauge.stats.tests.permutation import permutation_pairs, permutation_test
+from nlgauge.stats.tests.williams import williams_pairs
 
 nlpstats = pytest.importorskip("nlpstats.correlations")
 

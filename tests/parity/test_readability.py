@@ -18,9 +18,9 @@ from scipy.stats import spearmanr
 
 import nlgauge as ng
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics import readability as r
-from nlgauge.metrics._english import words
-from nlgauge.metrics._syllables import cmudict
+from nlgauge.metrics.surface import readability as r
+from nlgauge.text.sentences import words
+from nlgauge.text.syllables import cmudict
 
 textstat = pytest.importorskip("textstat")
 count_difficult_words = textstat.backend.counts.count_difficult_words

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nlgauge.stats.alpha import alpha
-from nlgauge.stats.alttest import alt_test
-from nlgauge.stats.icc import icc
-from nlgauge.stats.mace import mace
+from nlgauge.stats.agreement.alpha import alpha
+from nlgauge.stats.agreement.alttest import alt_test
+from nlgauge.stats.agreement.icc import icc
+from nlgauge.stats.agreement.mace import mace
 
 pytestmark = pytest.mark.real
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from nlgauge.analyses.checklist import checklist
-from nlgauge.analyses.system_preference import system_preference
-from nlgauge.analyses.wins import wins
+from nlgauge.analyses.checklist.checklist import checklist
+from nlgauge.analyses.checklist.system_preference import system_preference
+from nlgauge.analyses.checklist.wins import wins
 from nlgauge.data.catalogue import load_set
 
 

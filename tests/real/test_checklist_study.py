@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from nlgauge.analyses._rows import chosen_panel, rated_rows
-from nlgauge.analyses.discrimination import discrimination
+from nlgauge.analyses.checklist._rater_rows import chosen_panel, rated_rows
+from nlgauge.analyses.checklist.discrimination import discrimination
+from nlgauge.papers import Sources
+from nlgauge.papers.compare import CHOSEN, DIFFERS, EQUAL, WITHIN, compare, count
+from nlgauge.papers.nimah2023.systems import BENCHMARKS, listed_pairs
+from nlgauge.papers.nimah2023.transfer import KNOWN, family_correlations
 from nlgauge.registry import get
-from nlgauge.studies import Sources
-from nlgauge.studies._compare import CHOSEN, DIFFERS, EQUAL, WITHIN, compare, count
-from nlgauge.studies.checklist import BENCHMARKS, listed_pairs
-from nlgauge.studies.checklist_transfer import KNOWN, family_correlations
 from nlgauge.table import Row
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nlgauge.alignment.aspects import ASPECTS
+from nlgauge.metrics.alignment.aspects import ASPECTS
+from nlgauge.papers.deng2021.choice import TASKS, choose, grid, settings_of
+from nlgauge.papers.deng2021.estimators import PAPER, Case, Sets, correlations
 from nlgauge.scoring.store import Store
-from nlgauge.studies.ctc import PAPER, Case, Sets, correlations
-from nlgauge.studies.ctc_choice import TASKS, choose, grid, settings_of
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 pytestmark = pytest.mark.real
@@ -59,7 +59,7 @@ def test_embedding_matching_agrees_with_people_as_recorded(
 
 @pytest.mark.slow
 def test_the_settings_of_groundedness_are_what_the_rule_chooses(sets: Sets) -> None:
-    """The other tasks take minutes: python -m nlgauge.studies.ctc_choice."""
+    """The other tasks take minutes: python -m nlgauge.papers.deng2021.choice."""
     pytest.importorskip("torch", reason="extra 'neural' is not installed (torch)")
     task = TASKS["groundedness"]
     rows = grid(task, sets)

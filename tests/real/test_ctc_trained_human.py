@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from nlgauge.papers.deng2021.estimators import Case, Sets
+from nlgauge.papers.deng2021.trained import Read, measured
 from nlgauge.scoring.store import Store
-from nlgauge.studies.ctc import Case, Sets
-from nlgauge.studies.ctc_trained import Read, measured
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -46,6 +46,6 @@ def read(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Read:
 def test_trained_aligners_agree_with_people_as_recorded(
     read: Read, name: str, aspect: str, kind: str, formula: str, recorded: float
 ) -> None:
-    """QAGS-CNN/DM and SummEval take minutes: python -m nlgauge.studies.ctc_trained."""
+    """QAGS-CNN/DM and SummEval take minutes: python -m nlgauge.papers.deng2021.trained."""
     found = measured(read, Case("", name, aspect, ""), kind, formula, draws=0)
     assert found["pearson"] == pytest.approx(recorded, abs=0.003)

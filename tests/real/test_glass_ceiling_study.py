@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from nlgauge import registry
-from nlgauge.analyses.complementarity import complementarity, matrix
-from nlgauge.analyses.consensus import consensus
-from nlgauge.analyses.portfolio import metric_portfolio
-from nlgauge.analyses.predictability import predictability
-from nlgauge.analyses.progress import progress_over_years
+from nlgauge.analyses.complementarity.complementarity import complementarity, matrix
+from nlgauge.analyses.complementarity.consensus import consensus
+from nlgauge.analyses.complementarity.portfolio import metric_portfolio
+from nlgauge.analyses.complementarity.predictability import predictability
+from nlgauge.analyses.complementarity.progress import progress_over_years
 from nlgauge.data.catalogue import entry as catalogue_entry
 from nlgauge.data.catalogue import load_set
-from nlgauge.stats.rankings import BLOCKS, block_values
-from nlgauge.studies import Sources
-from nlgauge.studies._compare import compare
-from nlgauge.studies.glass_ceiling import SETS, _by_set, _pooled
+from nlgauge.papers import Sources
+from nlgauge.papers.colombo2023.glass_ceiling import SETS, _by_set, _pooled
+from nlgauge.papers.compare import compare
+from nlgauge.stats.ranking.rankings import BLOCKS, block_values
 
 pytestmark = pytest.mark.real
 

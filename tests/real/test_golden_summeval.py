@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from nlgauge.stats.measure import Measure, evaluate
+from nlgauge.stats.correlation.measure import Measure, evaluate
 
 pytestmark = pytest.mark.real
 

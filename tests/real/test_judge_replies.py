@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from scipy.stats import spearmanr
 
-from nlgauge.judges.parse import parse
-from nlgauge.judges.scale import Scale
+from nlgauge.metrics.judge.parse import parse
+from nlgauge.metrics.judge.scale import Scale
 
 BY_HAND = Path(__file__).parents[1] / "judges" / "read_by_hand.json"
 FIVE, LETTERS = Scale.parse("1-5"), Scale.parse("A-E")

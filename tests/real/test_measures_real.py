@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nlgauge.analyses.measures import measures_study
+from nlgauge.analyses.design.measures import measures_study
 from nlgauge.data.catalogue import load_set
-from nlgauge.stats.measure import Measure
+from nlgauge.stats.correlation.measure import Measure
 
 pytestmark = pytest.mark.real
 

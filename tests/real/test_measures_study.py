@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nlgauge.analyses.parameters import parameters
-from nlgauge.analyses.planning import plan
-from nlgauge.analyses.stability import stability
+from nlgauge.analyses.agreement.parameters import parameters
+from nlgauge.analyses.design.planning import plan
+from nlgauge.analyses.design.stability import stability
 from nlgauge.data.catalogue import load_set
 from nlgauge.data.panel import Panel
-from nlgauge.stats.measure import TWELVE
-from nlgauge.stats.stability import ranking_consistency
+from nlgauge.stats.correlation.measure import TWELVE
+from nlgauge.stats.design.stability import ranking_consistency
 
 pytestmark = pytest.mark.real
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from nlgauge import registry
-from nlgauge.studies import PUBLISHED, Sources
-from nlgauge.studies._compare import DIFFERS, EQUAL, WITHIN, compare, count
+from nlgauge.papers import PUBLISHED, Sources
+from nlgauge.papers.compare import DIFFERS, EQUAL, WITHIN, compare, count
 from nlgauge.table import Table
 
 pytestmark = pytest.mark.real
@@ -85,8 +85,8 @@ def test_table_12_has_meteors_accuracies(sources: Sources) -> None:
 
 def test_scores_compared_as_numbers_miss_table_12_where_their_text_sorts_otherwise(sources: Sources) -> None:
     """What shows that the authors compared text: as numbers METEOR agrees and BLEU-4 does not."""
-    from nlgauge.analyses.relative_ranking import relative_ranking
-    from nlgauge.studies._novikova import NAMES, medians
+    from nlgauge.analyses.errors.relative_ranking import relative_ranking
+    from nlgauge.papers.novikova2017._shared import NAMES, medians
 
     data = medians(sources).only_metrics(["METEOR", "ROUGE_L", "Bleu_4", "sys.read.flesch"])
     table = relative_ranking(data, by="dataset", draws=1)
@@ -118,8 +118,8 @@ def test_table_4_is_not_reproduced_and_says_why(sources: Sources) -> None:
 
 def test_the_words_of_table_2_follow_from_the_means(sources: Sources) -> None:
     """More overlap: LOLS on BAGEL, RNNLG elsewhere, significantly; RE differs in no data set, whatever the star in Table 2."""
-    from nlgauge.analyses.system_means import system_means
-    from nlgauge.studies._novikova import METRICS, WORD, medians
+    from nlgauge.analyses.comparing.system_means import system_means
+    from nlgauge.papers.novikova2017._shared import METRICS, WORD, medians
 
     rows = {
         (r["quantity"], r["dataset"], r["system"]): r for r in system_means(medians(sources), by="dataset")

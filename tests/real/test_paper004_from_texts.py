@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 import nlgauge as ng
-from nlgauge.metrics._syllables import cmudict
+from nlgauge.text.syllables import cmudict
 
 pytestmark = pytest.mark.real
 

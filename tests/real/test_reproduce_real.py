@@ -11,9 +11,8 @@ from scipy.stats import kendalltau, spearmanr
 
 from nlgauge import registry
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.stats.measure import Measure, evaluate
-from nlgauge.studies import Sources
-from nlgauge.studies._compare import (
+from nlgauge.papers import Sources
+from nlgauge.papers.compare import (
     DIFFERS,
     EQUAL,
     JUDGED,
@@ -24,8 +23,9 @@ from nlgauge.studies._compare import (
     published,
     scoreboard,
 )
-from nlgauge.studies._inventory import studies
-from nlgauge.studies.ctc_dialogue import BASELINES, TRUTH
+from nlgauge.papers.deng2021.dialogue import BASELINES, TRUTH
+from nlgauge.papers.inventory import studies
+from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.table import Row
 
 REPO = Path(__file__).resolve().parents[2]
@@ -161,7 +161,7 @@ def test_splitting_a_tie_by_rounding_gives_the_papers_rank_correlations_on_yelp(
 
 
 def test_two_claims_of_paper_002_fail_on_its_own_williams_table_and_the_rest_hold(sources: Sources) -> None:
-    from nlgauge.studies.measures_claims import Found, _by_measure, _system_worst
+    from nlgauge.papers.gao2025.claims import Found, _by_measure, _system_worst
 
     found = Found()
     for table, kind in (("2", "DP"), ("3", "RC"), ("7", "DP")):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nlgauge.analyses.robustness import robustness
+from nlgauge.analyses.errors.robustness import robustness
 from nlgauge.data.catalogue import load_set
 
 pytestmark = pytest.mark.real

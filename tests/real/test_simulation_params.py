@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nlgauge.stats.simulate import fit_scores
+from nlgauge.stats.design.simulate import fit_scores
 
 pytestmark = pytest.mark.real
 

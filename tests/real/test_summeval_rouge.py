@@ -15,7 +15,7 @@ import pytest
 
 import nlgauge as ng
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.stats.measure import Measure, evaluate
+from nlgauge.stats.correlation.measure import Measure, evaluate
 
 pytestmark = pytest.mark.real
 PUBLISHED = 0.1811

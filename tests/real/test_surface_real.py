@@ -16,7 +16,7 @@ from scipy.stats import spearmanr
 
 import nlgauge as ng
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics._syllables import cmudict
+from nlgauge.text.syllables import cmudict
 
 pytestmark = pytest.mark.real
 PRESET = "preset='novikova2017'"

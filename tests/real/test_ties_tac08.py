@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from nlgauge.stats.ties import snap
+from nlgauge.stats.correlation.ties import snap
 
 pytestmark = pytest.mark.real
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nlgauge.alignment.estimate import Alignment
 from nlgauge.cli._data import Selection
 from nlgauge.data.example import example
+from nlgauge.metrics.alignment.estimate import Alignment
 from nlgauge.report.sections import Run, reading
 from nlgauge.report.sections.reading import disagree, points_of
 

@@ -16,16 +16,16 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.data.load import load
 from nlgauge.errors import NameUnknown
-from nlgauge.judges.cost import Price
-from nlgauge.judges.replies import Reply
 from nlgauge.metrics import Batch
-from nlgauge.metrics.judge import Judge
+from nlgauge.metrics.judge.cost import Price
+from nlgauge.metrics.judge.judge import Judge
+from nlgauge.metrics.judge.replies import Reply
 from nlgauge.report.sections import Answered, Run, answer_all, sections
 from nlgauge.report.sections.agreeing import rank_words
 from nlgauge.report.sections.evaluated import known_metric
 from nlgauge.report.sections.ranking_systems import win_words
 from nlgauge.report.sections.trusting import tie_words, use_words
-from nlgauge.report.session import session
+from nlgauge.report.summary import session
 from nlgauge.scoring.replies import Replies
 from nlgauge.table import Table
 

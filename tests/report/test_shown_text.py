@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nlgauge.report.foreign_text import cut, for_script, visible, with_code
 from nlgauge.report.page import Views, render
 from nlgauge.report.sections import Answered, Card, Found, Section
-from nlgauge.report.shown import cut, for_script, visible, with_code
 from nlgauge.table import Table
 
 

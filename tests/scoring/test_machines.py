@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nlgauge.scoring import machines
+from nlgauge.scoring import network_folder as machines
 
 MOUNTS = """/dev/sda1 / ext4 rw 0 0
 server:/home /home nfs4 rw 0 0

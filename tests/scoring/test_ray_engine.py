@@ -20,10 +20,10 @@ from nlgauge.engines import using
 from nlgauge.engines_ray import RETRIES, Ray, _Worker
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.scoring.stream import stream
-from nlgauge.stats.bootstrap import bootstrap
-from nlgauge.stats.draws import BLOCK
-from nlgauge.stats.measure import TWELVE
-from nlgauge.stats.permutation import permutation_pairs
+from nlgauge.stats.correlation.measure import TWELVE
+from nlgauge.stats.resampling.bootstrap import bootstrap
+from nlgauge.stats.resampling.draws import BLOCK
+from nlgauge.stats.tests.permutation import permutation_pairs
 
 ray = pytest.importorskip("ray", reason='the engine of Ray is not tested: pip install "nlgauge[ray]"')
 pytestmark = pytest.mark.slow

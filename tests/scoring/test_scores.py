@@ -8,7 +8,7 @@ import pytest
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Scores
-from nlgauge.metrics.surface import Len
+from nlgauge.metrics.surface.surface import Len
 from nlgauge.scoring import run, score
 
 

@@ -15,8 +15,8 @@ from test_stream import METRICS, rows, write
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.scoring.shards import Shard, merge
-from nlgauge.scoring.source import Source
 from nlgauge.scoring.stream import stream
+from nlgauge.scoring.table_batches import Source
 from nlgauge.table import Table
 
 
@@ -135,7 +135,7 @@ def test_what_is_no_shard_is_answered(text: str) -> None:
 def test_a_batch_can_be_read_from_its_place_alone(
     tmp_path: Path, suffix: str, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nlgauge.scoring.source.BLOCK", block)
+    monkeypatch.setattr("nlgauge.scoring.table_batches.BLOCK", block)
     path = write(tmp_path / f"x.{suffix.removesuffix('.gz')}", rows(23))
     if suffix.endswith("gz"):
         packed = tmp_path / f"x.{suffix}"

@@ -17,8 +17,8 @@ import nlgauge as ng
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.scoring import aggregate
 from nlgauge.scoring import stream as stream_module
-from nlgauge.scoring.source import Source
 from nlgauge.scoring.stream import stream, streams
+from nlgauge.scoring.table_batches import Source
 
 METRICS = ["bleu", "rouge-1", "rouge-l", "chrf", "ter", "len"]
 WORDS = "the hotel is near a park, and it has no rooms left; café 日本 “quoted” line\nbreak".split(" ")
@@ -216,7 +216,7 @@ def test_a_bad_file_is_named_with_its_line(tmp_path: Path, name: str, text: str,
 def test_records_of_a_csv_file_may_lie_across_blocks(
     tmp_path: Path, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nlgauge.scoring.source.BLOCK", block)
+    monkeypatch.setattr("nlgauge.scoring.table_batches.BLOCK", block)
     path = tmp_path / "x.csv"
     path.write_bytes('output,n\r\n"a, ""b""\r\nc",1\r\n\r\né,2\r\n"",3\r\n,4'.encode())
     read = [row for part in Source(path).batches(3) for row in part.values("output")]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nlgauge.errors import DataError
-from nlgauge.stats.alpha import alpha
+from nlgauge.stats.agreement.alpha import alpha
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 

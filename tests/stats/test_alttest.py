@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from nlgauge.errors import DataError
-from nlgauge.stats.alttest import alt_test
+from nlgauge.stats.agreement.alttest import alt_test
 
 
 def _plain_alt_test(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.bins import quality_levels, rating_scale
+from nlgauge.stats.ranking.quality_levels import quality_levels, rating_scale
 
 NAN = np.nan
 

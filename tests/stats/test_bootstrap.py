@@ -8,9 +8,9 @@ from scipy import stats
 from twins import EVERY, TWELVE, correlate, panel
 
 from nlgauge.errors import DataError, NlgaugeError
-from nlgauge.stats.bootstrap import bootstrap, bootstrap_test
-from nlgauge.stats.draws import BLOCK, bootstrap_counts
-from nlgauge.stats.intervals import bca_interval, percentile_interval
+from nlgauge.stats.resampling.bootstrap import bootstrap, bootstrap_test
+from nlgauge.stats.resampling.bootstrap_intervals import bca_interval, percentile_interval
+from nlgauge.stats.resampling.draws import BLOCK, bootstrap_counts
 
 TROUBLES = {
     "continuous": {},

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlgauge.stats import calibration
-from nlgauge.stats.calibration import calibrate
-from nlgauge.stats.measure import Measure
+from nlgauge.stats.correlation import tie_calibration as calibration
+from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.correlation.tie_calibration import calibrate
 
 
 def brute_force(x, z):

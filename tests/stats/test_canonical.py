@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nlgauge.stats.canonical import canonical_order, rater_order, table_order
+from nlgauge.stats.resampling.canonical import canonical_order, rater_order, table_order
 
 
 @pytest.mark.parametrize("shape", [(1, 30), (3, 40), (8, 24), (5, 1), (4, 4), (2, 2)])

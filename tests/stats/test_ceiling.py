@@ -8,9 +8,9 @@ from bench._coverage_ceiling import World, simulate
 from scipy.stats import binom, kendalltau, pearsonr
 
 from nlgauge.errors import DataError
-from nlgauge.stats.ceiling import ceilings, leave_one_out, split_half
-from nlgauge.stats.icc import icc
-from nlgauge.stats.measure import Measure, evaluate
+from nlgauge.stats.agreement.ceiling import ceilings, leave_one_out, split_half
+from nlgauge.stats.agreement.icc import icc
+from nlgauge.stats.correlation.measure import Measure, evaluate
 
 GLOBAL = Measure("global", "pearson")
 ALL = tuple(

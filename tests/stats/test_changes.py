@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from nlgauge.stats.changes import mean_interval, monotonicity, moves, signs
+from nlgauge.stats.tests.paired_changes import mean_interval, monotonicity, moves, signs
 
 values = hnp.arrays(
     np.float64, st.integers(1, 12), elements=st.floats(-3, 3) | st.just(np.nan) | st.just(0.0)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from nlgauge.stats.coefficients import COEFFICIENTS, coefficient, ratio
-from nlgauge.stats.groups import GROUPINGS
-from nlgauge.stats.measure import Measure, all_measures, evaluate
+from nlgauge.stats.correlation.coefficients import COEFFICIENTS, coefficient, ratio
+from nlgauge.stats.correlation.groups import GROUPINGS
+from nlgauge.stats.correlation.measure import Measure, all_measures, evaluate
 
 # what each pair adds above and below the line, by what metric and people say about it
 RULES = {

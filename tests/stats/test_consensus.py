@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from nlgauge.kernels.consensus import improve
-from nlgauge.stats import consensus
-from nlgauge.stats.consensus import Kemeny, Votes, borda, contradicted, kemeny
-from nlgauge.stats.rankings import system_representation
+from nlgauge.stats.ranking import consensus
+from nlgauge.stats.ranking.consensus import Kemeny, Votes, borda, contradicted, kemeny
+from nlgauge.stats.ranking.rankings import system_representation
 
 
 def brute_force(wins: np.ndarray) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
 
-from nlgauge.stats.corrections import benjamini_hochberg, holm
+from nlgauge.stats.tests.corrections import benjamini_hochberg, holm
 
 
 def test_holm_equals_r_p_adjust():

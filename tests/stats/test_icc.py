@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import f_oneway
 
 from nlgauge.errors import DataError
-from nlgauge.stats.icc import FORMS, icc
+from nlgauge.stats.agreement.icc import FORMS, icc
 
 # Shrout and Fleiss (1979), Table 2: six targets, four judges.
 SHROUT_FLEISS = np.array(

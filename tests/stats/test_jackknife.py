@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from nlgauge.stats.jackknife import (
+from nlgauge.stats.correlation.measure import TWELVE, Measure, evaluate
+from nlgauge.stats.resampling.jackknife import (
     INPUTS,
     SYSTEMS,
     difference_tests,
@@ -14,8 +15,7 @@ from nlgauge.stats.jackknife import (
     intervals,
     output_sets,
 )
-from nlgauge.stats.measure import TWELVE, Measure, evaluate
-from nlgauge.stats.rank_intervals import kendall_interval, perfect, spearman_interval
+from nlgauge.stats.resampling.rank_intervals import kendall_interval, perfect, spearman_interval
 
 MEASURES = [str(m) for m in TWELVE]
 DELETED = [str(m) for m in TWELVE if str(m) not in ("system/spearman", "system/kendall")]

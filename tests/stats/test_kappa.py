@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nlgauge.errors import DataError
-from nlgauge.stats.kappa import cohen_kappa, fleiss_kappa, mean_pairwise_kappa
+from nlgauge.stats.agreement.kappa import cohen_kappa, fleiss_kappa, mean_pairwise_kappa
 
 
 def test_the_worked_example_of_fleiss_1971_as_commonly_printed_gives_0_210():

@@ -8,8 +8,8 @@ from scipy import stats
 
 from nlgauge.kernels.ordered import count_by_merging, count_by_tree
 from nlgauge.kernels.panel import MANY_LEVELS
-from nlgauge.stats import kernels
-from nlgauge.stats.kernels import group_stats
+from nlgauge.stats.correlation import panel_kernels as kernels
+from nlgauge.stats.correlation.panel_kernels import group_stats
 
 COUNTS = ("concordant", "discordant", "tied_human", "tied_metric", "tied_both")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.ks import ks, ks_chance, ks_distance, ks_permutation, ks_weighted
+from nlgauge.stats.tests.ks import ks, ks_chance, ks_distance, ks_permutation, ks_weighted
 
 samples = st.lists(st.integers(-4, 4) | st.floats(-5, 5, allow_nan=False), min_size=1, max_size=30)
 

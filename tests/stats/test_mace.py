@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nlgauge.errors import DataError
-from nlgauge.stats.mace import mace
+from nlgauge.stats.agreement.mace import mace
 
 
 def _crowd(

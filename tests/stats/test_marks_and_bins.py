@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from nlgauge.errors import NameUnknown, NlgaugeError
-from nlgauge.stats.dealt import dealt_test, dealt_tests
-from nlgauge.stats.quantise import quantise, scale_levels
-from nlgauge.stats.samples import MeanTest, mean_test
-from nlgauge.stats.zero import zero_test
+from nlgauge.stats.correlation.quantise import quantise, scale_levels
+from nlgauge.stats.tests.independent_parts import dealt_test, dealt_tests
+from nlgauge.stats.tests.two_samples import MeanTest, mean_test
+from nlgauge.stats.tests.zero_correlation import zero_test
 
 
 @pytest.mark.parametrize("n", [5, 20, 300])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nlgauge.errors import DataError, NameUnknown
-from nlgauge.stats.measure import TWELVE, Estimate, Measure, all_measures, evaluate, group_values
+from nlgauge.stats.correlation.measure import TWELVE, Estimate, Measure, all_measures, evaluate, group_values
 
 
 @pytest.mark.parametrize("measure", all_measures(), ids=str)
@@ -203,5 +203,5 @@ def test_arrays_that_do_not_fit_are_refused_with_their_sizes():
 
 
 def test_measures_can_be_named_without_loading_kernels():
-    code = "import sys; from nlgauge.stats.measure import TWELVE; sys.exit('nlgauge.kernels.panel' in sys.modules)"
+    code = "import sys; from nlgauge.stats.correlation.measure import TWELVE; sys.exit('nlgauge.kernels.panel' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from nlgauge.stats.fisher import fisher_test
-from nlgauge.stats.measure import Measure, evaluate
-from nlgauge.stats.part_tests import part_tests
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.tests.fisher import fisher_test
+from nlgauge.stats.tests.part_tests import part_tests
 
 RHO = Measure.parse("global/spearman")
 

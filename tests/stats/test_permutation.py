@@ -11,9 +11,9 @@ from scipy.stats import binom
 from twins import EVERY, TWELVE, correlate, panel, standardise
 
 from nlgauge.errors import DataError, NameUnknown, NlgaugeError
-from nlgauge.stats.draws import BLOCK, swap_masks
-from nlgauge.stats.permutation import permutation_pairs, permutation_test
-from nlgauge.stats.profiles import PROFILES, Profile
+from nlgauge.stats.correlation.profiles import PROFILES, Profile
+from nlgauge.stats.resampling.draws import BLOCK, swap_masks
+from nlgauge.stats.tests.permutation import permutation_pairs, permutation_test
 
 TROUBLES = {
     "continuous": {},

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nlgauge.errors import DataError
-from nlgauge.stats.measure import Measure
-from nlgauge.stats.planning import (
+from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.design.planning import (
     Raters,
     Strength,
     chance_level,
@@ -17,7 +17,7 @@ from nlgauge.stats.planning import (
     simulate_pair,
     swap_test,
 )
-from nlgauge.stats.simulate import SimulationParams
+from nlgauge.stats.design.simulate import SimulationParams
 
 SMALL = SimulationParams(N=8, M=60, sigma_rho=0.0)
 WEAK, STRONG = Strength(0.6, 0.2), Strength(0.6, 0.6)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nlgauge.stats.measure import Measure, evaluate
-from nlgauge.stats.portfolio import Path, portfolio
-from nlgauge.stats.prediction import boosted
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.design.portfolio import Path, portfolio
+from nlgauge.stats.design.prediction import boosted
 
 INPUT = Measure.parse("input/kendall")
 

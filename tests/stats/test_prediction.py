@@ -8,8 +8,8 @@ from scipy.stats import kendalltau
 from sklearn.linear_model import Ridge
 
 from nlgauge.errors import NeedsMissing
-from nlgauge.stats.measure import Measure
-from nlgauge.stats.prediction import (
+from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.design.prediction import (
     Reached,
     best_single,
     boosted,

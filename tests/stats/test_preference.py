@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk import edit_distance
 
-from nlgauge.stats.preference import (
+from nlgauge.stats.ranking.preference import (
     chance_similarity,
     levenshtein,
     order_sequence,

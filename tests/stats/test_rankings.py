@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, rankdata
 
-from nlgauge.stats.rankings import (
+from nlgauge.stats.ranking.rankings import (
     BLOCKS,
     RULES,
     block_values,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import rankdata
 
-from nlgauge.stats.ranks import average_ranks
+from nlgauge.stats.correlation.ranks import average_ranks
 
 VALUES = st.sampled_from([0.0, -0.0, 1.0, 1.0 + 2**-52, 2.5, -3.0, 1e300, -1e-300, np.inf, -np.inf, np.nan])
 

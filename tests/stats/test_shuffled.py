@@ -10,9 +10,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom, spearmanr
 
-from nlgauge.stats.ks import ks_distance
-from nlgauge.stats.samples import choice_test
-from nlgauge.stats.shuffled import clustered, ks_shuffled, ks_swapped, order_tests, related_tests
+from nlgauge.stats.tests.ks import ks_distance
+from nlgauge.stats.tests.row_column_permutation import (
+    clustered,
+    ks_shuffled,
+    ks_swapped,
+    order_tests,
+    related_tests,
+)
+from nlgauge.stats.tests.two_samples import choice_test
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import truncnorm
 
 from nlgauge.errors import DataError
-from nlgauge.stats.simulate import (
+from nlgauge.stats.design.simulate import (
     Noise,
     SimulationParams,
     discretise,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from nlgauge.stats.measure import TWELVE, Measure
-from nlgauge.stats.simulate import Noise, SimulationParams, human_scores, metric_scores
-from nlgauge.stats.simulation_studies import (
+from nlgauge.stats.correlation.measure import TWELVE, Measure
+from nlgauge.stats.design.simulate import Noise, SimulationParams, human_scores, metric_scores
+from nlgauge.stats.design.simulation_studies import (
     EQUAL_SCALES,
     GRID,
     UNEQUAL_SCALES,

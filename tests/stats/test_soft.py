@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from nlgauge.stats.measure import Measure, evaluate
-from nlgauge.stats.soft import soft_pairwise_accuracy
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.correlation.soft_accuracy import soft_pairwise_accuracy
 
 
 def twin(x, z, signs):

@@ -10,15 +10,15 @@ from scipy.stats import t as student
 from twins import TWELVE, correlate, panel
 
 from nlgauge.errors import DataError
-from nlgauge.stats.draws import halves
-from nlgauge.stats.permutation import permutation_pairs
-from nlgauge.stats.stability import (
+from nlgauge.stats.design.stability import (
     advise,
     discriminative_power,
     over_metrics,
     p_value_curve,
     ranking_consistency,
 )
+from nlgauge.stats.resampling.draws import halves
+from nlgauge.stats.tests.permutation import permutation_pairs
 
 
 def test_discriminative_power_is_the_mean_p_value_and_the_area_under_its_curve():

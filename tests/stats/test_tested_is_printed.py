@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 from twins import EVERY, TWELVE, correlate
 
-from nlgauge.stats.bootstrap import bootstrap, bootstrap_test
-from nlgauge.stats.draws import swap_masks
-from nlgauge.stats.engine import arrays, wanted
-from nlgauge.stats.measure import Measure, evaluate
-from nlgauge.stats.permutation import permutation_pairs, permutation_test
-from nlgauge.stats.profiles import PROFILES
-from nlgauge.stats.ties import NEAR, snap
-from nlgauge.stats.weighted import weighted
+from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.correlation.profiles import PROFILES
+from nlgauge.stats.correlation.ties import NEAR, snap
+from nlgauge.stats.correlation.weighted import weighted
+from nlgauge.stats.resampling.bootstrap import bootstrap, bootstrap_test
+from nlgauge.stats.resampling.draws import swap_masks
+from nlgauge.stats.tests.permutation import permutation_pairs, permutation_test
 
 SLOW = ("input/tau-c", "input/top-1", "item/tau-c", "system/tau-c", "global/acc-eq-calibrated", "system/spa")
 HOWS = ("both", "inputs", "systems", "cells")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nlgauge.stats.ties import snap
+from nlgauge.stats.correlation.ties import snap
 
 
 def distinct(x):
@@ -49,7 +49,7 @@ def test_rows_are_snapped_each_for_itself():
 
 def test_means_that_cancel_to_about_zero_stay_tied_at_system_level() -> None:
     """Standard scores average to 0; what is left of equal sums is rounding, of the size of the scores."""
-    from nlgauge.stats.groups import cut
+    from nlgauge.stats.correlation.groups import cut
 
     human = np.array([[0.1, 0.2, -0.3], [-0.3, 0.1, 0.2], [0.2, -0.3, 0.1], [1.0, -1.0, 0.3]])
     assert len(set(human.mean(axis=1))) > 2

@@ -8,8 +8,8 @@ from scipy.stats import binom, pearsonr
 from twins import TWELVE, correlate, panel
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.fisher import fisher_interval, fisher_test
-from nlgauge.stats.williams import williams_pairs, williams_test
+from nlgauge.stats.tests.fisher import fisher_interval, fisher_test
+from nlgauge.stats.tests.williams import williams_pairs, williams_test
 
 
 def test_the_example_of_the_psych_package_is_recomputed():

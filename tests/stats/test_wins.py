@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlgauge.stats.wins import TIE, UNKNOWN, score_votes, vote_counts, win_fractions
+from nlgauge.stats.ranking.wins import TIE, UNKNOWN, score_votes, vote_counts, win_fractions
 
 NAN = np.nan
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, ParamSpec
 
 from nlgauge.registry import register
-from nlgauge.stats.profiles import profile_of
+from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.table import Table
 
 P = ParamSpec("P")

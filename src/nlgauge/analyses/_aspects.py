@@ -12,7 +12,7 @@ from nlgauge.analyses._common import Named, measures_of, people_note, signature,
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array, Panel
 from nlgauge.errors import DataError
-from nlgauge.stats.measure import Measure
+from nlgauge.stats.correlation.measure import Measure
 
 H = "H:"  # as the paper marks people's ratings among the metrics
 

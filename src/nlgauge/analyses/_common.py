@@ -9,7 +9,7 @@ import numpy as np
 import nlgauge
 from nlgauge.data.panel import Array, Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.stats.measure import TWELVE, Measure, evaluate
+from nlgauge.stats.correlation.measure import TWELVE, Measure, evaluate
 
 Named = str | Measure
 

@@ -14,14 +14,14 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Array, Panel
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.number import number
-from nlgauge.stats.dealt import Bools, dealt_tests
-from nlgauge.stats.fisher import fisher_test
-from nlgauge.stats.measure import Measure, evaluate
-from nlgauge.stats.part_tests import WORDS as PART_WORDS
-from nlgauge.stats.part_tests import part_tests
-from nlgauge.stats.shuffled import WORDS as SHUFFLED
-from nlgauge.stats.shuffled import clustered, related_tests
-from nlgauge.stats.zero import zero_test
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.tests.fisher import fisher_test
+from nlgauge.stats.tests.independent_parts import Bools, dealt_tests
+from nlgauge.stats.tests.part_tests import WORDS as PART_WORDS
+from nlgauge.stats.tests.part_tests import part_tests
+from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
+from nlgauge.stats.tests.row_column_permutation import clustered, related_tests
+from nlgauge.stats.tests.zero_correlation import zero_test
 
 _FISHER = "Fisher's z test for two independent correlations (variances of Bonett and Wright), two-sided, outputs taken as independent"
 Outputs = Literal["clustered", "independent"]

@@ -105,7 +105,7 @@ class Selection:
         if takes == "datasets":
             yield {}, lambda: list(self.everything or [self.data]), {}
             return
-        from nlgauge.data.choices import judged_aspects
+        from nlgauge.data.comparisons import judged_aspects
 
         for group, part in self.data.by(*self.by) if self.by and "by" not in names else [({}, self.data)]:
             aspects = (self.aspects or judged_aspects(part)) if "aspect" in names else []

@@ -12,8 +12,8 @@ from nlgauge.cli import _options as o
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from nlgauge.alignment.estimate import Alignment
     from nlgauge.metrics import Batch
+    from nlgauge.metrics.alignment.estimate import Alignment
 
 TEXTS = "Texts instead of a file"
 NAMES = {"x": "source", "c": "context", "y": "output", "r": "reference"}

@@ -159,7 +159,7 @@ def tools() -> Iterator[Row]:
             use if there else f"apt install {package}: {use}",
         )
     from nlgauge.errors import NeedsMissing
-    from nlgauge.metrics._wordnet import folder
+    from nlgauge.text.wordnet import folder
 
     try:
         yield row("WordNet", "ok", str(folder()), "synonyms of meteor and sim")

@@ -57,10 +57,10 @@ def command(
 
       nlgauge intervals scores.parquet --over inputs --measure input/kendall,system/pearson -o table.csv
     """
-    from nlgauge.analyses.large import Kept, large_intervals
+    from nlgauge.analyses.agreement.large_intervals import Kept, large_intervals
     from nlgauge.cli._data import progress
-    from nlgauge.data.directions import lower_of
     from nlgauge.data.large import Wide
+    from nlgauge.data.tables.directions import lower_of
     from nlgauge.errors import NlgaugeError
 
     if over not in ("both", "inputs", "systems"):

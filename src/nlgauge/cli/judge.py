@@ -14,9 +14,9 @@ from nlgauge.cli import _options as o
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
-    from nlgauge.judges.cost import Price
     from nlgauge.metrics import Batch
-    from nlgauge.metrics.judge import Judge
+    from nlgauge.metrics.judge.cost import Price
+    from nlgauge.metrics.judge.judge import Judge
     from nlgauge.scoring.judging import Judged
     from nlgauge.table import Table
 
@@ -92,10 +92,10 @@ def command(
     from nlgauge.cli.score import _check as check_out
     from nlgauge.data.card import card
     from nlgauge.errors import NlgaugeError
-    from nlgauge.judges.client import Asking
-    from nlgauge.judges.cost import Budget, load_prices
-    from nlgauge.judges.secret import find_key
     from nlgauge.metrics import Batch
+    from nlgauge.metrics.judge.client import Asking
+    from nlgauge.metrics.judge.cost import Budget, load_prices
+    from nlgauge.metrics.judge.secret import find_key
     from nlgauge.scoring.replies import Replies
 
     check_out(out)
@@ -211,8 +211,8 @@ def _unread(judge: Judge, result: Judged, batch: Batch) -> list[str]:
 
 
 def _judges(aspects: Sequence[str] | None, name: str, task: str, **settings: Any) -> list[Judge]:
-    from nlgauge.judges.task import load_task
-    from nlgauge.metrics.judge import Judge
+    from nlgauge.metrics.judge.judge import Judge
+    from nlgauge.metrics.judge.task import load_task
 
     asked = aspects or list(load_task(task).aspects)
     names = {a: f"{name}-{a}" if name and len(asked) > 1 else name for a in asked}
@@ -244,8 +244,8 @@ def _check(data: Dataset, judges: list[Judge], offline: bool) -> None:
 def _plan(
     judges: list[Judge], batch: Batch, replies: Any, prices: dict[str, Price], batch_out: Path | None
 ) -> None:
-    from nlgauge.judges.batchfile import write_batch
-    from nlgauge.judges.cost import plan
+    from nlgauge.metrics.judge.batch_files import write_batch
+    from nlgauge.metrics.judge.cost import plan
 
     requests = [r for judge in judges for r in judge.decided().requests(batch)]
     if batch_out is not None:
@@ -256,7 +256,7 @@ def _plan(
 
 
 def _read_batch(path: Path, judges: list[Judge], batch: Batch, replies: Any) -> None:
-    from nlgauge.judges.batchfile import read_batch
+    from nlgauge.metrics.judge.batch_files import read_batch
 
     read = read_batch(path, [r for judge in judges for r in judge.decided().requests(batch)], replies)
     lost = f", {read.failed:,} failed (the last: {read.reason})" if read.failed else ""
@@ -286,8 +286,8 @@ def _row(judge: Judge, result: Judged, prices: dict[str, Price]) -> dict[str, An
 
     import numpy as np
 
-    from nlgauge.data.failed import headline
-    from nlgauge.judges.replies import Reply
+    from nlgauge.data.failed_scores import headline
+    from nlgauge.metrics.judge.replies import Reply
 
     values = result.scores.values
     good = values[~np.isnan(values)]

@@ -44,7 +44,7 @@ def command(
     if what in ("metric", "metrics"):
         rows = metric_rows(o.listed(needs), family)
     elif what in ("measure", "measures"):
-        from nlgauge.stats.measure import all_measures
+        from nlgauge.stats.correlation.measure import all_measures
 
         rows = [{"measure": str(m), "definition": m.definition} for m in all_measures()]
     elif what in ("analysis", "analyses"):
@@ -56,7 +56,7 @@ def command(
             {"reader": name, "reads": (thing.__doc__ or "").strip().split("\n")[0]} for name, thing in known
         ]
     elif what in ("judge", "judges"):
-        from nlgauge.judges.task import load_task, shipped
+        from nlgauge.metrics.judge.task import load_task, shipped
 
         tasks = [load_task(name) for name in shipped()]
         rows = [
@@ -81,7 +81,7 @@ def metric_rows(needs: list[str] | None = None, family: str | None = None) -> li
     """One row per metric, from its facts, ordered by family."""
     from nlgauge import registry
     from nlgauge.errors import NameUnknown
-    from nlgauge.metrics._base import NEEDS
+    from nlgauge.metrics.base import NEEDS
 
     asked = set(needs or ())
     if unknown := sorted(asked - {*NEEDS, "none"}):

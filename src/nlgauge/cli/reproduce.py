@@ -12,8 +12,8 @@ from nlgauge.cli import _options as o
 from nlgauge.errors import NlgaugeError
 
 if TYPE_CHECKING:
-    from nlgauge.studies import Sources, Study
-    from nlgauge.studies._inventory import Item
+    from nlgauge.papers import Sources, Study
+    from nlgauge.papers.inventory import Item
     from nlgauge.table import Row, Table
 
 DATA = "Data"
@@ -71,8 +71,8 @@ def command(
 
       nlgauge reproduce 002 5 -o table5.csv
     """  # fmt: skip
-    from nlgauge.studies import Sources
-    from nlgauge.studies._inventory import find_paper, find_table, items, studies
+    from nlgauge.papers import Sources
+    from nlgauge.papers.inventory import find_paper, find_table, items, studies
 
     if table is not None and every:
         raise NlgaugeError("--all takes no TABLE: name a paper, or nothing.")
@@ -99,7 +99,7 @@ def command(
 
 def run(chosen: list[Study], sources: Sources, only_differs: bool, board_only: bool) -> list[Table]:
     """The tables cell by cell, then the scoreboard when there are several."""
-    from nlgauge.studies._compare import DIFFERS, compare, only, scoreboard
+    from nlgauge.papers.compare import DIFFERS, compare, only, scoreboard
 
     compared = []
     for i, study in enumerate(chosen, 1):
@@ -117,7 +117,7 @@ def run(chosen: list[Study], sources: Sources, only_differs: bool, board_only: b
 def overview(mirror: Path | None) -> Table:
     """All tables and figures of the papers: what can be recomputed here, and what is missing."""
     from nlgauge.data.catalogue import entry, mirror_folder
-    from nlgauge.studies._inventory import STATES, items, studies
+    from nlgauge.papers.inventory import STATES, items, studies
     from nlgauge.table import Table
 
     folder = mirror_folder(mirror)

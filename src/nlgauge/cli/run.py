@@ -81,12 +81,12 @@ def make(
 ) -> tuple[list[str], list[Table], Path]:
     """Answer every section, write the page and the results; the short answers, the tables and where the page is."""
     from nlgauge.errors import NlgaugeError
-    from nlgauge.judges.cost import load_prices
+    from nlgauge.metrics.judge.cost import load_prices
     from nlgauge.report.page import Views, write_page
     from nlgauge.report.results import results_of, write_results
     from nlgauge.report.sections import Run, answer_all
-    from nlgauge.report.session import session
-    from nlgauge.stats.measure import Measure
+    from nlgauge.report.summary import session
+    from nlgauge.stats.correlation.measure import Measure
 
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise NlgaugeError(f"-o {out}: the report is one .html file; use `nlgauge meta -o` for {out.suffix}.")

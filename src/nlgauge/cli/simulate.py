@@ -12,7 +12,7 @@ from nlgauge.cli._data import load, progress
 from nlgauge.errors import DataError, NlgaugeError
 
 if TYPE_CHECKING:
-    from nlgauge.stats.simulate import SimulationParams
+    from nlgauge.stats.design.simulate import SimulationParams
 
 PARAMETERS = "Parameters (of FILE, else the paper's)"
 Number = float | None
@@ -102,8 +102,8 @@ def command(
 
       nlgauge simulate --study scale --trials 100 --redraws 100      (as the paper; takes long)
     """  # fmt: skip
-    from nlgauge.analyses import simulation
-    from nlgauge.stats.simulation_studies import EQUAL_SCALES, UNEQUAL_SCALES
+    from nlgauge.analyses.design import simulation
+    from nlgauge.stats.design.simulation_studies import EQUAL_SCALES, UNEQUAL_SCALES
 
     if study not in ("panel", "relation", "scale"):
         raise NlgaugeError(f"--study {study}: use panel, relation or scale.")
@@ -140,7 +140,7 @@ def command(
 
 
 def _defaults() -> SimulationParams:
-    from nlgauge.stats.simulate import SimulationParams
+    from nlgauge.stats.design.simulate import SimulationParams
 
     return SimulationParams()
 
@@ -151,7 +151,7 @@ def _fitted(
     """Parameters of one metric and one aspect of the file, in words on stderr."""
     import numpy as np
 
-    from nlgauge.stats.simulate import fit_panel
+    from nlgauge.stats.design.simulate import fit_panel
 
     data = load(said)
     names = metrics or data.metrics
@@ -180,7 +180,7 @@ def _fitted(
 def _panel(params: SimulationParams, seed: int, out: Any) -> None:
     import numpy as np
 
-    from nlgauge.stats.simulate import simulate_panel
+    from nlgauge.stats.design.simulate import simulate_panel
     from nlgauge.table import Table
 
     x, z = simulate_panel(params, np.random.default_rng(np.random.SeedSequence(seed)))

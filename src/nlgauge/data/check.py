@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 
 from nlgauge.data.card import card
-from nlgauge.data.columns import Roles, is_label
 from nlgauge.data.load import load, plain_table, understood
-from nlgauge.data.rawtable import RawTable
-from nlgauge.data.understanding import lines, unused
-from nlgauge.data.values import numbers_in
+from nlgauge.data.tables.columns import Roles, is_label
+from nlgauge.data.tables.raw import RawTable
+from nlgauge.data.tables.understanding import lines, unused
+from nlgauge.data.tables.values import numbers_in
 from nlgauge.errors import NlgaugeError
 from nlgauge.table import Row, Table
 

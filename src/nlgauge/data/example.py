@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
-from nlgauge.data.damage import damage
+from nlgauge.text.damage import damage
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset

@@ -20,7 +20,7 @@ from nlgauge.data.files import refuse_patterns
 from nlgauge.data.panel import Array, Panel
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
-from nlgauge.stats.ties import snap
+from nlgauge.stats.correlation.ties import snap
 
 
 @dataclass(frozen=True)

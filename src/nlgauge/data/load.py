@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge import registry
-from nlgauge.data.build import Repeats, build
 from nlgauge.data.catalogue import entries, load_set
-from nlgauge.data.columns import Roles, find_roles
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.directions import lower_of
-from nlgauge.data.keys import with_input
 from nlgauge.data.peek import Peek
 from nlgauge.data.raters import parted
-from nlgauge.data.rawtable import RawTable, from_object, read_table
 from nlgauge.data.records import option_numbers
-from nlgauge.data.understanding import lines
+from nlgauge.data.tables.build import Repeats, build
+from nlgauge.data.tables.columns import Roles, find_roles
+from nlgauge.data.tables.directions import lower_of
+from nlgauge.data.tables.keys import with_input
+from nlgauge.data.tables.raw import RawTable, from_object, read_table
+from nlgauge.data.tables.understanding import lines
 from nlgauge.errors import DataError, NameUnknown, NlgaugeError
 from nlgauge.spec import parse_spec
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from nlgauge.stats.ties import snap
+from nlgauge.stats.correlation.ties import snap
 
 
 def means_by(frame: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:

@@ -13,8 +13,8 @@ import polars as pl
 from nlgauge import registry
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
-from nlgauge.stats.canonical import canonical_order, rater_order
-from nlgauge.stats.ties import largest, snap
+from nlgauge.stats.correlation.ties import largest, snap
+from nlgauge.stats.resampling.canonical import canonical_order, rater_order
 
 if TYPE_CHECKING:
     from nlgauge.table import Table
@@ -282,7 +282,7 @@ class _Grid:
 
 def _mace(ratings: Array, persons: bool, seed: int) -> Array:
     """The most probable label of each output. Not the expected value: it would break ties by 1e-9 of doubt."""
-    from nlgauge.stats.mace import mace
+    from nlgauge.stats.agreement.mace import mace
 
     if not persons or (~np.isnan(ratings).all(axis=(1, 2))).sum() < 2:
         raise NeedsMissing("MACE weighs persons and needs the ratings of at least two of them, with names.")

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.separated import separator_of
+from nlgauge.data.tables.separated import separator_of
 
 SIZE = 1 << 18
 

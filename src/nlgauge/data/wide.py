@@ -11,9 +11,9 @@ from pathlib import Path
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.directions import lower_by_name
-from nlgauge.data.values import is_number_column
-from nlgauge.data.vocabulary import ASIDE, NAMES, SETS, SOFT, plain
+from nlgauge.data.tables.directions import lower_by_name
+from nlgauge.data.tables.values import is_number_column
+from nlgauge.data.tables.vocabulary import ASIDE, NAMES, SETS, SOFT, plain
 from nlgauge.errors import DataError
 from nlgauge.writing import whole
 

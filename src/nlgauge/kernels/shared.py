@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 STRIP = 128  # draws handled together, one SIMD lane each: long enough for SIMD, short enough to stay in cache
-NEAR = 1e-12  # values closer than this part of their size are one value, rounded differently (stats/ties.py)
+NEAR = 1e-12  # values closer than this part of their size are one value, rounded differently (stats/correlation/ties.py)
 CANCELLED = (
     1e-6  # a sum of squares so small beside what it was made from has lost digits: it is made again, slowly
 )

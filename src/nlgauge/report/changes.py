@@ -16,8 +16,8 @@ import numpy as np
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
 from nlgauge.report.results import read_results
-from nlgauge.stats.corrections import holm
-from nlgauge.stats.samples import mean_test
+from nlgauge.stats.tests.corrections import holm
+from nlgauge.stats.tests.two_samples import mean_test
 from nlgauge.table import Row, Table
 
 DRAWS = 9999
@@ -135,7 +135,7 @@ def _parts(signature: Any) -> dict[str, str]:
 
 
 def _measure(files: dict[str, dict[str, Any]], paths: tuple[Path, Path], asked: str | None) -> str:
-    from nlgauge.stats.measure import Measure
+    from nlgauge.stats.correlation.measure import Measure
 
     wanted = str(Measure.parse(asked)) if asked else files["old"]["per_input"].get("measure")
     for path, found in zip(paths, files.values(), strict=True):

@@ -16,9 +16,9 @@ from typing import Any
 
 import nlgauge
 from nlgauge.report.figures import figure_of
+from nlgauge.report.foreign_text import CELL, CUT, cut, for_script, visible, with_code
 from nlgauge.report.sections import Answered, Card, Part
 from nlgauge.report.sections.words import some
-from nlgauge.report.shown import CELL, CUT, cut, for_script, visible, with_code
 from nlgauge.table import Cell, Table
 from nlgauge.writing import write_whole
 

@@ -13,7 +13,7 @@ import numpy as np
 import nlgauge
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.report.sections import Answered, Run
-from nlgauge.stats.measure import Measure, group_values
+from nlgauge.stats.correlation.measure import Measure, group_values
 from nlgauge.writing import write_whole
 
 SCHEMA = "nlgauge-results/1"

@@ -13,12 +13,12 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics import Batch, Metric, metric_from_spec, take
-from nlgauge.metrics._base import Array, Ints
+from nlgauge.metrics.base import Array, Ints
 from nlgauge.registry import did_you_mean
-from nlgauge.scoring.columns import sees_all
 from nlgauge.scoring.parts import lacking, pieces
 from nlgauge.scoring.plan import plan
 from nlgauge.scoring.score import run
+from nlgauge.scoring.score_batch import sees_all
 from nlgauge.table import Layout, Row, Table
 
 ALL = "all outputs"

@@ -11,15 +11,15 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NlgaugeError
-from nlgauge.judges.client import Asking, Failure, Progress, ask
-from nlgauge.judges.replies import Keeper, Reply
-from nlgauge.judges.secret import find_key, origin
-from nlgauge.metrics._base import Batch, Scores
+from nlgauge.metrics.base import Batch, Scores
+from nlgauge.metrics.judge.client import Asking, Failure, Progress, ask
+from nlgauge.metrics.judge.replies import Keeper, Reply
+from nlgauge.metrics.judge.secret import find_key, origin
 from nlgauge.scoring.replies import Again, Replies
 
 if TYPE_CHECKING:
-    from nlgauge.judges.judge import Judge
-    from nlgauge.metrics.judge import Judge as JudgeMetric
+    from nlgauge.metrics.judge.exchange import Judge
+    from nlgauge.metrics.judge.judge import Judge as JudgeMetric
 
 
 @dataclass(frozen=True)

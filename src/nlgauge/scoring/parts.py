@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nlgauge.metrics import Batch
-from nlgauge.metrics._base import Ints
+from nlgauge.metrics.base import Ints
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 # Large enough that starting a part costs nothing beside it, small enough that what it keeps stays small.

@@ -11,9 +11,9 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from nlgauge.judges.replies import Reply, Request
-from nlgauge.scoring.claims import Claims
+from nlgauge.metrics.judge.replies import Reply, Request
 from nlgauge.scoring.store import ASK, Store
+from nlgauge.scoring.work_claims import Claims
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS replies (

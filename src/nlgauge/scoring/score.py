@@ -9,7 +9,8 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.metrics import Batch, Metric
-from nlgauge.scoring.columns import (
+from nlgauge.scoring.plan import plan
+from nlgauge.scoring.score_batch import (
     Column,
     Engine,
     Outcome,
@@ -20,7 +21,6 @@ from nlgauge.scoring.columns import (
     sees_all,
     signature_of,
 )
-from nlgauge.scoring.plan import plan
 from nlgauge.table import Table
 
 __all__ = ["Engine", "Progress", "Scored", "run", "score", "sees_all"]

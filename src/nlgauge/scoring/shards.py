@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Facts, Metric, Scores, metric_from_spec
-from nlgauge.scoring.columns import signature_of
+from nlgauge.scoring.batch_sums import Sums, groups_table, run_table
 from nlgauge.scoring.plan import parse
+from nlgauge.scoring.score_batch import signature_of
 from nlgauge.scoring.stream import Streamed
-from nlgauge.scoring.sums import Sums, groups_table, run_table
 from nlgauge.scoring.unfinished import Unfinished, difference, kind_of
 
 

@@ -22,9 +22,9 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError, PartlyDone
 from nlgauge.metrics import take
-from nlgauge.metrics._base import Batch, Metric, Scores
+from nlgauge.metrics.base import Batch, Metric, Scores
 from nlgauge.places import kept_at
-from nlgauge.scoring.claims import Claims
+from nlgauge.scoring.work_claims import Claims
 
 Progress = Callable[[int, int], None]
 CHUNK = 256
@@ -337,7 +337,7 @@ class Storing:
     store: Store
 
     def __call__(self, metric: Metric, batch: Batch) -> Scores:
-        from nlgauge.metrics.judge import Judge
+        from nlgauge.metrics.judge.judge import Judge
 
         if isinstance(metric, Judge):
             # A judge keeps each reply, not only the score read from it.

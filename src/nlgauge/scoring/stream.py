@@ -21,13 +21,13 @@ from nlgauge.data.peek import Peek
 from nlgauge.engines import Engine, Local
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.metrics import Metric
-from nlgauge.scoring.columns import Column, Outcome, empty_outputs, score_batch, sees_all, signature_of
-from nlgauge.scoring.layout import Layout
-from nlgauge.scoring.machines import own_store
+from nlgauge.scoring.batch_columns import Layout
+from nlgauge.scoring.batch_sums import Sums, groups_table, run_table
+from nlgauge.scoring.network_folder import own_store
 from nlgauge.scoring.plan import plan_for, suggested_for
-from nlgauge.scoring.rows import Place, Rows
-from nlgauge.scoring.source import KINDS, Source
-from nlgauge.scoring.sums import Sums, groups_table, run_table
+from nlgauge.scoring.score_batch import Column, Outcome, empty_outputs, score_batch, sees_all, signature_of
+from nlgauge.scoring.table_batches import KINDS, Source
+from nlgauge.scoring.table_rows import Place, Rows
 from nlgauge.scoring.unfinished import Unfinished
 from nlgauge.table import Table
 

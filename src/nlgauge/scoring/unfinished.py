@@ -22,10 +22,10 @@ from typing import Any
 import polars as pl
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.scoring.columns import Column
-from nlgauge.scoring.rows import Rows
-from nlgauge.scoring.sums import Sums
-from nlgauge.scoring.written import lines, table
+from nlgauge.scoring.batch_files import lines, table
+from nlgauge.scoring.batch_sums import Sums
+from nlgauge.scoring.score_batch import Column
+from nlgauge.scoring.table_rows import Rows
 from nlgauge.writing import os_error, unwritable, whole
 
 SUFFIXES = {".jsonl": "jsonl", ".jsonl.gz": "jsonl", ".csv": "csv", ".parquet": "parquet"}

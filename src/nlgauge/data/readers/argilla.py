@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nlgauge.data.answers import Answers, dataset_of
-from nlgauge.data.choices import Choices
+from nlgauge.data.comparisons import Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers._annotations import Answers, dataset_of
 from nlgauge.data.records import Record, number, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.answers import Answers, dataset_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers._annotations import Answers, dataset_of
 from nlgauge.data.records import Record, read_records
 from nlgauge.errors import DataError
 from nlgauge.registry import register

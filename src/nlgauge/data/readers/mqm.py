@@ -10,10 +10,10 @@ from typing import Any
 
 import polars as pl
 
-from nlgauge.data.answers import Rating, dataset_of
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers._annotations import Rating, dataset_of
 from nlgauge.data.records import number, option_numbers
 from nlgauge.errors import DataError
 from nlgauge.registry import register

@@ -13,8 +13,16 @@ from pathlib import Path
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.mtme import documents, is_pair, lines_of, locate, score_files, score_of, split
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers._mt_metrics_files import (
+    documents,
+    is_pair,
+    lines_of,
+    locate,
+    score_files,
+    score_of,
+    split,
+)
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 

@@ -8,13 +8,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.choices import FIRST, OUTPUTS, SECOND, SIDES, SYSTEMS, TIE, Choices, find_pair, pair_samples
+from nlgauge.data.comparisons import (
+    FIRST,
+    OUTPUTS,
+    SECOND,
+    SIDES,
+    SYSTEMS,
+    TIE,
+    Choices,
+    find_pair,
+    pair_samples,
+)
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.raters import HUMAN, PERSON, is_model
-from nlgauge.data.rawtable import RawTable, read_table
 from nlgauge.data.records import first_row, option_map, shown
-from nlgauge.data.vocabulary import NAMES, plain
+from nlgauge.data.tables.raw import RawTable, read_table
+from nlgauge.data.tables.vocabulary import NAMES, plain
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.choices import Choices
+from nlgauge.data.comparisons import Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.rawtable import RawTable, read_table
 from nlgauge.data.records import first_row, parse_json, shown
-from nlgauge.data.values import is_number_column, numbers
-from nlgauge.data.vocabulary import ASIDE, NAMES, plain
+from nlgauge.data.tables.raw import RawTable, read_table
+from nlgauge.data.tables.values import is_number_column, numbers
+from nlgauge.data.tables.vocabulary import ASIDE, NAMES, plain
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 

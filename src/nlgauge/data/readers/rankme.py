@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nlgauge.data.choices import Choices
+from nlgauge.data.comparisons import Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
-from nlgauge.data.rawtable import RawTable, read_table
 from nlgauge.data.records import first_row
-from nlgauge.data.values import is_number_column, numbers
+from nlgauge.data.tables.raw import RawTable, read_table
+from nlgauge.data.tables.values import is_number_column, numbers
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 

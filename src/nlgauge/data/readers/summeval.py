@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.answers import Rating, dataset_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers._annotations import Rating, dataset_of
 from nlgauge.data.records import number, read_records
 from nlgauge.registry import register
 

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset, check_metrics
-from nlgauge.data.directions import lower_by_name
 from nlgauge.data.peek import Peek
 from nlgauge.data.records import Record, read_records, shown
+from nlgauge.data.tables.directions import lower_by_name
 from nlgauge.data.tidy import RESERVED, VERSION, parse_type
 from nlgauge.errors import DataError
 from nlgauge.registry import register

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nlgauge.data.answers import dataset_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers._annotations import dataset_of
 from nlgauge.data.records import read_records
 from nlgauge.registry import register
 

@@ -14,7 +14,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown
 from nlgauge.registry import did_you_mean
-from nlgauge.stats.ranks import average_ranks
+from nlgauge.stats.correlation.ranks import average_ranks
 
 TEXTS = ("output", "source", "context", "references", "control")
 LINE = 160  # signs of an output in the list

@@ -24,7 +24,7 @@ from nlgauge.table import Table
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
-    from nlgauge.judges.cost import Price
+    from nlgauge.metrics.judge.cost import Price
 
 Ask = tuple[str, dict[str, Any]]  # an analysis and its options
 TURN = 0.0005  # seconds until a busy thread lets another one in; kernels come back often and for a moment

@@ -89,7 +89,7 @@ def _gaps(data: Dataset) -> list[Table]:
     not_said="That another sample of systems, inputs or raters would give the same numbers.", last=True,
 )  # fmt: skip
 def made(run: Run) -> Found:
-    from nlgauge.studies._inventory import papers
+    from nlgauge.papers.inventory import papers
 
     used = {t.kind for tables in run.known.values() if not isinstance(tables, NlgaugeError) for t in tables}
     cited = [p for p in papers() if p.id in _papers_of(used)]

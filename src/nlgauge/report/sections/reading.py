@@ -15,10 +15,10 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.report.foreign_text import CUT, cut
 from nlgauge.report.sections import Card, Found, Part, Run, section
 from nlgauge.report.sections.evaluated import known_metric
 from nlgauge.report.sections.words import some, two
-from nlgauge.report.shown import CUT, cut
 from nlgauge.table import Row
 
 MOST_POINTS = 2000

@@ -1,0 +1,117 @@
+"""Can people agree? Reliability of the ratings: ICC, Krippendorff's alpha, kappa (paper 004, section 5)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import people_note, ratings_of
+from nlgauge.data.panel import Panel
+from nlgauge.stats.agreement.alpha import alpha
+from nlgauge.stats.agreement.icc import icc
+from nlgauge.stats.agreement.kappa import fleiss_kappa, mean_pairwise_kappa
+from nlgauge.table import Row, Table
+
+
+@analysis("agreement", paper="004", question="Can people agree?")
+def agreement(
+    panel: Panel,
+    *,
+    level: Literal["nominal", "ordinal", "interval", "ratio"] = "interval",
+    draws: int = 1000,
+    seed: int = 0,
+) -> Table:
+    """One row per coefficient for the panel's aspect: value, interval, units used and left out, and why something is missing."""
+    ratings = ratings_of(panel, "agreement")
+    units = ratings.reshape(len(ratings), -1)
+    units = units[:, ~np.isnan(units).all(axis=0)]
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    found = alpha(units, level, rng=rng, draws=draws)
+    rows: list[Row] = [
+        _row(
+            panel,
+            f"Krippendorff's alpha ({level})",
+            found.value,
+            found.low,
+            found.high,
+            found.units,
+            found.dropped_units,
+            found.reason,
+        )
+    ]
+    # Raters who did not rate everything leave few or no complete outputs: put the ratings of an output side by side.
+    slots = units if not np.isnan(units).any() else side_by_side(units)
+    unequal = bool(np.isnan(slots).any())
+    same_people = panel.persons and slots is units
+    # Named raters with gaps have names all the same: the reason is the gaps.
+    why = (
+        "raters have no identity"
+        if panel.nameless and not panel.crowd
+        else "not every rater rated every output"
+    )
+    forms = icc(slots, persons=same_people, unequal=unequal, anonymous=why)
+    rows += [
+        _row(panel, f.name, f.value, f.low, f.high, forms.units, forms.dropped_units, f.reason)
+        for f in forms.forms.values()
+    ]
+    if len(np.unique(units[~np.isnan(units)])) <= 20:
+        fleiss = fleiss_kappa(slots)
+        rows.append(
+            _row(
+                panel,
+                "Fleiss' kappa",
+                fleiss.value,
+                np.nan,
+                np.nan,
+                fleiss.units,
+                fleiss.dropped_units,
+                fleiss.reason,
+            )
+        )
+        if panel.persons:
+            pairwise = mean_pairwise_kappa(units, "quadratic")
+            rows.append(
+                _row(
+                    panel,
+                    "Cohen's kappa, quadratic, mean of pairs",
+                    pairwise.value,
+                    np.nan,
+                    np.nan,
+                    units.shape[1],
+                    0,
+                    pairwise.reason,
+                )
+            )
+    notes = people_note(panel)
+    if slots is not units:
+        notes.append(
+            "Not every rater rated every output: ICC and Fleiss take the ratings of an output as anonymous."
+        )
+    if not panel.persons:
+        notes.append(f"Only the one-way ICC is computed: {panel.nameless}.")
+    return Table(
+        title=f"{panel.name}: agreement of the raters on {panel.aspect}",
+        rows=rows,
+        shown=["coefficient", "value", "low", "high", "outputs", "left out", "reason"],
+        method=f"{forms.method}. Alpha: {found.method}. Intervals take the outputs as independent.",
+        notes=notes,
+        signature=f"raters:{len(ratings)}|aspect:{panel.aspect}|draws:{draws}|seed:{seed}",
+    )
+
+
+def side_by_side(units: np.ndarray) -> np.ndarray:
+    """Ratings of each unit moved to the first rows; as many rows as the most ratings of a unit."""
+    order = np.argsort(np.isnan(units), axis=0, kind="stable")
+    moved = np.take_along_axis(units, order, axis=0)
+    return moved[: int((~np.isnan(units)).sum(axis=0).max())]
+
+
+def _row(
+    panel: Panel, name: str, value: float, low: float, high: float, units: int, dropped: int, reason: str
+) -> Row:
+    return {
+        "coefficient": name, "aspect": panel.aspect, "value": float(value), "low": float(low), "high": float(high),
+        "outputs": int(units), "left out": int(dropped), "reason": reason or None,
+    }  # fmt: skip

@@ -1,0 +1,66 @@
+"""What would a random score reach? Chance level of each measure at the tie rate of these ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import Named, measures_of, people_note, signature
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NeedsMissing
+from nlgauge.stats.correlation.measure import evaluate
+from nlgauge.stats.design.planning import chance_level
+from nlgauge.stats.design.simulate import fit_scores
+from nlgauge.table import Row, Table
+
+# Correlations have chance level 0; these do not.
+ACCURACIES = ("input/acc-eq", "item/acc-eq", "global/acc-eq", "system/acc-eq", "system/spa")
+
+
+@analysis("chance", paper="002", question="What would a random score reach on these ratings?")
+def chance(
+    panel: Panel, *, measures: Sequence[Named] | None = None, draws: int = 200, seed: int = 0
+) -> Table:
+    """Mean and central 95 % of what random continuous scores reach, and how many of the metrics lie above that.
+
+    A continuous score never ties, so it never agrees with people on a tied pair: with ties, acc-eq of a coin is below
+    one half.
+    """
+    chosen = measures_of(measures or ACCURACIES)
+    human = panel.human
+    values = (
+        evaluate(panel.oriented(), human, chosen, seed=seed).value
+        if panel.metrics
+        else np.empty((0, len(chosen)))
+    )
+    rows: list[Row] = []
+    for j, (measure, own) in enumerate(
+        zip(chosen, np.random.SeedSequence(seed).spawn(len(chosen)), strict=True)
+    ):
+        found = chance_level(human, measure, np.random.default_rng(own), draws=draws)
+        rows.append(
+            {"measure": str(measure), "aspect": panel.aspect, "chance": found.mean, "low": found.low, "high": found.high,
+             "metrics above": int((values[:, j] > found.high).sum()), "of": int(np.isfinite(values[:, j]).sum()),
+             "undefined": found.undefined}
+        )  # fmt: skip
+    kept = [row for row in rows if not np.isnan(row["chance"])]
+    if not kept:
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: none of the measures is defined on these ratings.")
+    notes = (
+        [f"not given: {', '.join(r['measure'] for r in rows if r not in kept)} (undefined here)."]
+        if len(kept) < len(rows)
+        else []
+    )
+    ties = fit_scores(human).tie_ratio
+    return Table(
+        title=f"{panel.name}: what a random score reaches on {panel.aspect}",
+        rows=kept,
+        shown=["measure", "chance", "low", "high", "metrics above", "of"],
+        definitions={m: measures_of(m)[0].definition for m in (r["measure"] for r in kept)},
+        method=f"{draws} random continuous scores, mean and central 95 %, seed {seed}; {ties:.1%} of all pairs of ratings are tied. A score that favours systems or inputs, related to people or "
+        "not, strays further than these, which take every output by itself.",
+        notes=[*notes, *people_note(panel)],
+        signature=signature(panel, draws=draws, seed=seed),
+    )

@@ -1,0 +1,169 @@
+"""Which metric agrees with people? The metrics × measures table (paper 002, section 2; paper 004, Tables 9-11)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NeedsMissing
+from nlgauge.stats.correlation.groups import GROUPINGS
+from nlgauge.stats.correlation.measure import Estimates, Measure, evaluate
+from nlgauge.table import Layout, Row, Table
+
+
+@analysis("correlation", paper="002", question="Which metric agrees with people?")
+def correlation(
+    panel: Panel,
+    *,
+    measures: Sequence[Named] | None = None,
+    sort: Named | None = None,
+    seed: int = 0,
+) -> Table:
+    """Every metric under every measure, best metric first.
+
+    A measure that means nothing on these data (one system only, …) is left out and named with its reason; asking for
+    nothing else is an error.
+    """
+    chosen = measures_of(measures)
+    found = evaluate(panel.oriented(), panel.human, chosen, seed=seed)
+    refused = _refused(found, chosen, panel)
+    kept = [m for m in chosen if m not in refused]
+    if not kept:
+        raise NeedsMissing(
+            f"{panel.name}, {panel.aspect}: " + "; ".join(f"{m}: {why}" for m, why in refused.items())
+        )
+    rows = _rows(panel, found, chosen, kept)
+    by = measures_of(sort) if sort else kept
+    order = _order(rows, panel, [str(m) for m in by])
+    rows.sort(key=lambda row: (order[row["metric"]], [str(m) for m in kept].index(row["measure"])))
+    return Table(
+        title=f"{panel.name}: agreement with {panel.rated_by} on {panel.aspect}",
+        rows=rows,
+        layout=Layout(
+            "metric",
+            "measure",
+            "value",
+            best=lambda row: float(row["value"]),
+            heads={str(m): short(m) for m in kept},
+            extra=_counts(rows),
+            line=panel.label,
+        ),
+        definitions={m.grouping: GROUPINGS[m.grouping] for m in kept},
+        method=_method(panel, rows, by),
+        notes=_notes(panel, rows, refused),
+        signature=signature(panel, seed=seed),
+    )
+
+
+def short(measure: Measure) -> str:
+    """A heading of a few letters: `input τ`."""
+    symbol = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}.get(
+        measure.coefficient, measure.facts.label.removeprefix("Kendall ")
+    )
+    return f"{measure.grouping} {symbol}"
+
+
+def _rows(panel: Panel, found: Estimates, chosen: list[Measure], kept: list[Measure]) -> list[Row]:
+    rows = []
+    for k, metric in enumerate(panel.metrics):
+        for measure in kept:
+            e = found.at(k, chosen.index(measure))
+            rows.append(
+                {"metric": metric, "aspect": panel.aspect, "measure": str(measure), "value": e.value, "n": e.n,
+                 "groups": e.groups, "dropped": e.dropped, "reason": e.reason}
+            )  # fmt: skip
+    return rows
+
+
+def _refused(found: Estimates, chosen: list[Measure], panel: Panel) -> dict[Measure, str]:
+    """Measures without a value for any metric, with the reason that most metrics give."""
+    refused = {}
+    for place, measure in enumerate(chosen):
+        reasons = [found.at(k, place).reason for k in range(len(panel.metrics))]
+        if all(reasons):
+            refused[measure] = Counter(r for r in reasons if r).most_common(1)[0][0]
+    return refused
+
+
+def _order(rows: list[Row], panel: Panel, by: list[str]) -> dict[str, float]:
+    """Place of each metric: by its mean over the measures, missing ones last."""
+    mean = {}
+    for metric in panel.metrics:
+        values = [r["value"] for r in rows if r["metric"] == metric and r["measure"] in by]
+        values = [v for v in values if not math.isnan(v)]
+        mean[metric] = -sum(values) / len(values) if values else math.inf
+    return mean
+
+
+def _counts(rows: list[Row]) -> dict[str, Callable[[list[Row]], str]]:
+    """Columns n and dropped, where they tell the metrics apart."""
+    columns: dict[str, Callable[[list[Row]], str]] = {}
+    if len({r["n"] for r in rows}) > 1:
+        columns["n"] = lambda mine: _span([r["n"] for r in mine])
+    if any(r["dropped"] for r in rows):
+        columns["dropped"] = lambda mine: str(max(r["dropped"] for r in mine))
+    return columns
+
+
+def _span(numbers: list[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(high) if low == high else f"{low}–{high}"
+
+
+def _method(panel: Panel, rows: list[Row], by: list[Measure]) -> str:
+    order = str(by[0]) if len(by) == 1 else "the mean of the columns"
+    dropped = max(r["dropped"] for r in rows)
+    return (
+        f"{panel.n_systems} systems × {panel.n_inputs} inputs, metrics sorted by {order}. "
+        f"n = outputs with both rating and score that were used: {_span([r['n'] for r in rows])}. "
+        + (
+            f"dropped = groups without a defined coefficient: up to {dropped}."
+            if dropped
+            else "No group dropped."
+        )
+    )
+
+
+def _notes(panel: Panel, rows: list[Row], refused: dict[Measure, str]) -> list[str]:
+    notes = []
+    reasons: dict[str, list[str]] = {}
+    for measure, why in refused.items():
+        reasons.setdefault(why, []).append(str(measure))
+    notes += [f"not given: {', '.join(names)} ({why})." for why, names in reasons.items()]
+    for grouping, word in (("input", "inputs"), ("item", "systems")):
+        most = max(
+            (r for r in rows if r["measure"].startswith(f"{grouping}/")),
+            key=lambda r: r["dropped"],
+            default=None,
+        )
+        if most and most["dropped"]:
+            notes.append(
+                f"{grouping} level: up to {most['dropped']} of {most['dropped'] + most['groups']} {word} dropped "
+                f"(all values equal, or fewer than 2 outputs; most for {most['metric']})."
+            )
+    for grouping, size, word in (("input", panel.n_systems, "systems"), ("item", panel.n_inputs, "inputs")):
+        if size == 2 and any(r["measure"].startswith(f"{grouping}/") for r in rows):
+            notes.append(
+                f"{grouping} level: with two {word} each correlation is +1 or -1, so this counts right and wrong pairs."
+            )
+    notes += people_note(panel)
+    return [*notes, *turned_note(panel), *upside_down(panel, rows)]
+
+
+def upside_down(panel: Panel, rows: list[Row]) -> list[str]:
+    """Metrics that go against people throughout: is less of them better, or not less?"""
+    against = [m for m in panel.metrics if all(r["value"] < -0.1 for r in rows if r["metric"] == m)]
+    notes = []
+    for names, what, option in (
+        ([m for m in against if m not in panel.lower], "If less of it is better", "lower"),
+        ([m for m in against if m in panel.lower], "Less of it counts as better; if more is", "higher"),
+    ):
+        if names:
+            notes.append(
+                f"negative throughout: {', '.join(names)}. {what}, say --{option} {','.join(names)}."
+            )
+    return notes

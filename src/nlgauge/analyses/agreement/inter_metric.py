@@ -1,0 +1,87 @@
+"""Do the metrics say the same? Correlations between metrics and with people's aspects (paper 004, Figure 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
+from nlgauge.data.panel import Array, Panel
+from nlgauge.errors import NeedsMissing
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.table import Layout, Row, Table
+
+
+@analysis("inter-metric", paper="004", question="Do the metrics say the same?")
+def inter_metric(
+    panel: Panel, *, measure: Named = "global/spearman", alike: float = 0.8, aspects: bool = True
+) -> Table:
+    """A square table: each metric (and each human aspect, first) against each other one.
+
+    Metrics stand in the order of a hierarchical clustering (average linkage on 1 - |correlation|), so that those that say
+    the same are neighbours; `cluster` numbers groups whose average absolute correlation is at least `alike`.
+    """
+    chosen = measures_of(measure)[0]
+    people = list(panel.humans) if aspects else []
+    arrays = (
+        np.concatenate([np.stack([panel.humans[a] for a in people]), panel.oriented()])
+        if people
+        else panel.oriented()
+    )
+    names = [*(f"people: {a}" for a in people), *panel.names]
+    values = _matrix(arrays, chosen)
+    if np.isnan(values[~np.eye(len(names), dtype=bool)]).all() and len(names) > 1:
+        raise NeedsMissing(f"{panel.name}: {chosen} is defined for no pair of metrics.")
+    first = len(people)
+    order, clusters = _clustered(np.abs(values[first:, first:]), alike)
+    place = [*range(first), *(first + k for k in order)]
+    group = {first + k: c for k, c in zip(order, clusters, strict=True)}
+    rows: list[Row] = [
+        {"metric": names[i], "other": names[j], "measure": str(chosen), "value": float(values[i, j]),
+         "n": int((np.isfinite(arrays[i]) & np.isfinite(arrays[j])).sum()), "cluster": group.get(i, 0), "people": i < first or j < first}
+        for i in place for j in place
+    ]  # fmt: skip
+    members: dict[int, list[str]] = {}
+    for k in order:
+        members.setdefault(group[first + k], []).append(names[first + k])
+    return Table(
+        title=f"{panel.name}: {chosen} between metrics" + (" and with people" if people else ""),
+        rows=rows,
+        layout=Layout("metric", "other", "value"),
+        decimals=2,
+        definitions={str(chosen): chosen.definition},
+        method=f"Metrics in the order of average linkage on 1 - |correlation|; one cluster: average absolute correlation of at least {alike:g}. "
+        "Outputs count where both have a score.",
+        notes=[
+            *(f"say much the same: {', '.join(m)}." for m in members.values() if len(m) > 1),
+            *([f"alone: {', '.join(alone)}."] if (alone := [m[0] for m in members.values() if len(m) == 1]) else []),
+            *people_note(panel), *turned_note(panel),
+        ],
+        signature=signature(panel, measure=chosen, alike=alike),
+    )  # fmt: skip
+
+
+def _matrix(arrays: Array, measure: Measure) -> Array:
+    values = np.full((len(arrays), len(arrays)), np.nan)
+    for j, other in enumerate(arrays):
+        values[: j + 1, j] = evaluate(arrays[: j + 1], other, [measure]).value[:, 0]
+        values[j, :j] = values[:j, j]
+    return values
+
+
+def _clustered(size: Array, alike: float) -> tuple[list[int], list[int]]:
+    """Order of the leaves and cluster of each, numbered down the list. No correlation known counts as none."""
+    k = len(size)
+    if k < 2:
+        return list(range(k)), [1] * k
+    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage, optimal_leaf_ordering
+    from scipy.spatial.distance import squareform
+
+    distance = 1 - np.nan_to_num(size, nan=0.0)
+    np.fill_diagonal(distance, 0.0)
+    condensed = squareform(np.clip(distance, 0.0, 1.0), checks=False)
+    tree = optimal_leaf_ordering(linkage(condensed, "average"), condensed)
+    order = [int(i) for i in leaves_list(tree)]
+    label = fcluster(tree, 1 - alike + 1e-12, "distance")
+    number: dict[int, int] = {}
+    return order, [number.setdefault(int(label[i]), len(number) + 1) for i in order]

@@ -1,0 +1,159 @@
+"""How sure is each number? Intervals for every metric and measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._common import (
+    Named,
+    defined,
+    measures_of,
+    people_note,
+    ratings_of,
+    signature,
+    turned_note,
+)
+from nlgauge.analyses.agreement.correlation import short
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.number import number
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.resampling.bootstrap import Unit, bootstrap
+from nlgauge.stats.resampling.jackknife import SYSTEMS, Over
+from nlgauge.stats.resampling.jackknife import intervals as delete_one
+from nlgauge.stats.tests.fisher import fisher_interval
+from nlgauge.table import Layout, Row, Table
+
+Kind = Literal["jackknife", "percentile", "bca", "fisher"]
+
+
+@analysis("intervals", paper="002", question="How sure is each number?")
+def intervals(
+    panel: Panel,
+    *,
+    measures: Sequence[Named] | None = None,
+    over: Unit | Literal["auto"] = "auto",
+    kind: Kind | None = None,
+    draws: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """Value, lower and upper end of every metric under every measure.
+
+    `over` says what could have been otherwise: other inputs, other systems, both, or other raters; by default systems
+    and inputs, or inputs alone where fewer than six systems cannot speak of others. `jackknife`, the default, is the kind
+    whose coverage is shown in docs/trust.md; `percentile` and `bca` are bootstraps (the only ones for raters and for
+    systems alone); `fisher` is the textbook interval of a single correlation and takes outputs as independent.
+    """
+    chosen, notes = defined(panel, measures_of(measures))
+    if not chosen:
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + " ".join(notes))
+    stacked = panel.oriented()
+    kind = kind or ("percentile" if over in ("raters", "systems") else "jackknife")
+    reasons = np.full((len(stacked), len(chosen)), None, object)
+    if kind == "fisher":
+        chosen, value, low, high, method = _fisher(panel, chosen, level, notes)
+        reasons = reasons[:, : len(chosen)]
+    elif kind == "jackknife":
+        if over in ("raters", "systems"):
+            raise NameUnknown(f"a jackknife over {over} alone is not offered: use kind=percentile.")
+        scope: Over = "both" if over == "both" else "inputs" if over == "inputs" else "auto"
+        sure = delete_one(
+            stacked, panel.human, chosen, over=scope, clusters=panel.clusters, level=level, progress=progress
+        )
+        value, low, high, reasons, method = sure.value, sure.low, sure.high, sure.reason, sure.method
+        notes += scope_notes(panel, sure.over)
+        notes += [f"no interval: {why}." for why in dict.fromkeys(r for r in reasons.flat if r)]
+    elif kind in ("percentile", "bca"):
+        over = "both" if over == "auto" else over
+        human = panel.human
+        if over == "raters":
+            human = ratings_of(panel, "resampling raters")
+            if panel.aggregate != "mean":
+                notes.append(
+                    f"Resampled raters are averaged; the panel's own ratings are the {panel.aggregate}."
+                )
+        found = bootstrap(stacked, human, chosen, how=over, draws=draws, seed=seed, progress=progress)
+        low, high = found.interval(kind, level)
+        value, method = found.value, f"{'BCa' if kind == 'bca' else 'Percentile'} {found.method}"
+        if (lost := int(found.undefined.sum())) > 0:
+            notes.append(f"{lost} of {found.samples.size} draws had no defined correlation and are left out.")
+    else:
+        raise NameUnknown(f"no interval '{kind}'; use jackknife, percentile, bca or fisher.")
+    rows = [
+        {**interval_row(metric, panel.aspect, m, value[k, j], low[k, j], high[k, j]), "reason": reasons[k, j]}
+        for k, metric in enumerate(panel.metrics)
+        for j, m in enumerate(chosen)
+    ]
+    # A metric without any value stands last.
+    order = {
+        m: np.inf if np.isnan(value[k]).all() else -float(np.nanmean(value[k]))
+        for k, m in enumerate(panel.metrics)
+    }
+    rows.sort(key=lambda row: order[row["metric"]])
+    return Table(
+        title=f"{panel.name}: {level:.0%} intervals of the agreement on {panel.aspect}",
+        rows=rows,
+        layout=Layout(
+            "metric", "measure", "interval", heads={str(m): short(m) for m in chosen}, line=panel.label
+        ),
+        method=method + ".",
+        notes=[*notes, *people_note(panel), *turned_note(panel)],
+        signature=signature(
+            panel, interval=kind, over=over, **({} if kind == "jackknife" else {"draws": draws, "seed": seed})
+        ),
+    )
+
+
+def scope_notes(panel: Panel, over: str) -> list[str]:
+    """What the interval or test takes as one, and of what it does not speak where systems are too few."""
+    whole = [
+        f"inputs of one '{panel.cluster_column}' are not independent and are left out together "
+        f"({len(set(panel.cluster_names))} of them)."
+    ]
+    if over == "both" or panel.n_systems == 1:
+        return whole if panel.clusters else []
+    return [
+        *(whole if panel.clusters else []),
+        f"{panel.n_systems} systems cannot speak of other systems: this is about these systems and other inputs like "
+        f"these. Other systems need at least {SYSTEMS}.",
+    ]
+
+
+def interval_row(metric: str, aspect: str, m: Measure, value: float, low: float, high: float) -> Row:
+    return {
+        "metric": metric, "aspect": aspect, "measure": str(m), "value": float(value), "low": float(low), "high": float(high),
+        "interval": f"{number(value, 2)} [{number(low, 2)} {number(high, 2)}]", "reason": None,
+    }  # fmt: skip
+
+
+def _fisher(
+    panel: Panel, measures: list[Measure], level: float, notes: list[str]
+) -> tuple[list[Measure], np.ndarray, np.ndarray, np.ndarray, str]:
+    """Only where one correlation of so many points stands behind the number."""
+    fit = [
+        m
+        for m in measures
+        if m.grouping in ("global", "system") and m.coefficient in ("pearson", "spearman", "kendall")
+    ]
+    if not fit:
+        raise NeedsMissing(
+            "Fisher's interval is for one correlation: use global/… or system/… measures, or the bootstrap."
+        )
+    if len(fit) < len(measures):
+        left = ", ".join(str(m) for m in measures if m not in fit)
+        notes.append(f"not given: {left} (means of several correlations: Fisher's interval does not apply).")
+    found = evaluate(panel.oriented(), panel.human, fit)
+    shared = np.isfinite(panel.stacked()) & np.isfinite(panel.human)
+    low, high = np.empty_like(found.value), np.empty_like(found.value)
+    for j, m in enumerate(fit):
+        points = shared.sum(axis=(1, 2)) if m.grouping == "global" else shared.any(axis=2).sum(axis=1)
+        low[:, j], high[:, j] = fisher_interval(
+            found.value[:, j], points, coefficient=m.coefficient, level=level
+        )
+    return fit, found.value, low, high, "Fisher's z interval; takes the points as independent"

@@ -1,0 +1,187 @@
+"""How sure is each number, on a table of which only one metric fits into the memory: `nlgauge intervals`.
+
+The numbers are those of the analysis `intervals`, draw by draw. Every finished metric is kept at once, so that an
+interrupted run goes on with the next one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nlgauge.analyses import Progress
+from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_words
+from nlgauge.analyses.agreement.correlation import short
+from nlgauge.analyses.agreement.intervals import interval_row
+from nlgauge.data.large import Wide
+from nlgauge.data.panel import MOST_CELLS, Array
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.resampling.canonical import Order, canonical_order
+from nlgauge.stats.resampling.draws import Resample
+from nlgauge.table import Layout, Row, Table
+from nlgauge.writing import write_whole
+
+QUICK = [f"{g}/{c}" for g in ("system", "input") for c in ("pearson", "spearman", "kendall")]
+PLAN = "run.json"
+
+
+def large_intervals(
+    wide: Wide, *, aspect: str | None = None, measures: Sequence[Named] | None = None, over: Resample = "both",
+    draws: int = 1000, level: float = 0.95, seed: int = 0, lower: Sequence[str] = (), keep: Path | None = None,
+    threads: int | None = None, progress: Progress | None = None,
+) -> Table:  # fmt: skip
+    """Value, lower and upper end of every metric under every measure (percentile interval), one metric at a time.
+
+    `keep` is a folder for finished metrics. Measures whose resamples would not fit into the memory are named in a note.
+
+    >>> large_intervals(Wide.open("big.parquet"), over="inputs", keep=Path("table.csv.parts"))    # doctest: +SKIP
+    """
+    from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
+    from nlgauge.stats.resampling.bootstrap_intervals import percentile_interval
+    from nlgauge.stats.resampling.bootstrap_large import lots, people, refusals, resample
+
+    aspect = wide.aspect(aspect)
+    asked = measures_of(QUICK if measures is None else measures)
+    names = list(wide.metrics)
+    facts = {
+        "file": wide.path.name, "bytes": wide.path.stat().st_size, "changed": wide.path.stat().st_mtime_ns, "aspect": aspect,
+        "measures": [str(m) for m in asked], "over": over, "draws": draws, "level": level, "seed": seed, "metrics": names,
+        "lower": sorted(lower), "people": wide.keep_people,
+    }  # fmt: skip
+    kept = Kept.open(keep, facts)
+    human = wide.human(aspect)
+    human = arrays(np.empty((0, *human.shape)), human)[1]
+    panel = wide.panel(aspect, human)
+    judged, order = _ordered(wide)
+    human = human[np.ix_(*order)] if order else human
+    want = wanted(asked)
+    side = people(human, want)
+    chosen, notes = _possible(asked, refusals(side, want))
+    if order is None:
+        notes.append(
+            f"more than {MOST_CELLS:,} cells are drawn in the order of the file; another order gives other draws."
+        )
+    want = wanted(chosen)
+    given = lots(over, len(human), human.shape[1], draws, seed)
+    strips = len(given.inputs)
+    rows: list[Row] = []
+    best: dict[str, float] = {}
+    lost = 0
+    for k, name in enumerate(names):
+        found = kept.get(k)
+        if found is None:
+            scores = wide.metric(name)
+            x = -scores if name in lower else scores
+            if order:
+                x = x[np.ix_(*order)]
+                # Outputs on which people said the same stand by the metric's own ranks.
+                x = x[np.ix_(*canonical_order(judged, [x]))]
+            x = arrays(x, human)[0][0]
+            samples = resample(
+                side, x, given, want, threads=threads, progress=_part(progress, k, len(names), strips)
+            )
+            low, high = percentile_interval(samples[:, 1:], level)
+            found = [samples[:, 0].tolist(), low.tolist(), high.tolist(), int(np.isnan(samples[:, 1:]).sum())]
+            kept.put(k, found)
+        if progress is not None:
+            progress((k + 1) * strips, len(names) * strips)
+        value, low, high, missing = found
+        lost += missing
+        rows += [interval_row(name, aspect, m, value[j], low[j], high[j]) for j, m in enumerate(chosen)]
+        best[name] = np.inf if np.isnan(value).all() else -float(np.nanmean(value))
+    rows.sort(key=lambda row: best[row["metric"]])
+    if lost:
+        notes.append(
+            f"{lost} of {len(names) * len(chosen) * draws} draws had no defined correlation and are left out."
+        )
+    units = "systems and inputs" if over == "both" else over
+    return Table(
+        title=f"{panel.name}: {level:.0%} intervals of the agreement on {aspect}", rows=rows,
+        layout=Layout("metric", "measure", "interval", heads={str(m): short(m) for m in chosen}, line=lambda m: f"{m} ↓" if m in lower else m),
+        method=f"Percentile bootstrap over {units}, {draws} draws with replacement, seed {seed}; an output counts where people "
+        "and the metric have a score; groups that are constant in a draw are left out of it.",
+        notes=[*notes, *people_note(panel), *turned_words(lower)],
+        signature=signature(panel, interval="percentile", over=over, draws=draws, seed=seed),
+        kind="intervals",
+    )  # fmt: skip
+
+
+def _ordered(wide: Wide) -> tuple[list[Array], Order | None]:
+    """People's tables in canonical order, and that order; none where sorting would not fit into the memory."""
+    if len(wide.grid.systems) * len(wide.grid.inputs) > MOST_CELLS:
+        return [], None
+    judged = [wide.human(aspect) for aspect in wide.humans]
+    order = canonical_order(judged)
+    return [table[np.ix_(*order)] for table in judged], order
+
+
+def _possible(asked: Sequence[Measure], refused: dict[str, str]) -> tuple[list[Measure], list[str]]:
+    chosen = [m for m in asked if m.grouping not in refused]
+    notes = [
+        f"not given: {', '.join(str(m) for m in asked if m.grouping == grouping)} ({why})."
+        for grouping, why in refused.items()
+    ]
+    if not chosen:
+        raise NeedsMissing(" ".join(notes))
+    return chosen, notes
+
+
+def _part(progress: Progress | None, k: int, metrics: int, strips: int) -> Progress | None:
+    if progress is None:
+        return None
+    return lambda done, _: progress(k * strips + done, metrics * strips)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The metrics that are done, one small file each, and what they depend on."""
+
+    folder: Path | None
+
+    @classmethod
+    def open(cls, folder: Path | None, facts: dict[str, Any]) -> Kept:
+        if folder is None:
+            return cls(None)
+        plan = folder / PLAN
+        said = json.loads(json.dumps(facts))
+        known = _read(plan) if plan.exists() else None
+        if known is not None and known != said:
+            other = (
+                next(key for key in said if known.get(key) != said[key])
+                if isinstance(known, dict)
+                else "plan"
+            )
+            raise NlgaugeError(
+                f"{folder}: is left from another run (other {other}); remove it, or write to another file."
+            )
+        write_whole(plan, json.dumps(said))
+        return cls(folder)
+
+    def get(self, k: int) -> list[Any] | None:
+        found = None if self.folder is None else _read(self.folder / f"{k:04d}.json")
+        return found if isinstance(found, list) else None
+
+    def put(self, k: int, found: list[Any]) -> None:
+        if self.folder is not None:
+            write_whole(self.folder / f"{k:04d}.json", json.dumps(found))
+
+    def forget(self) -> None:
+        if self.folder is not None and self.folder.is_dir():
+            for path in [*self.folder.glob("[0-9][0-9][0-9][0-9].json"), self.folder / PLAN]:
+                path.unlink(missing_ok=True)
+            if not any(self.folder.iterdir()):
+                self.folder.rmdir()
+
+
+def _read(path: Path) -> Any:
+    """None where there is nothing, or nothing whole: then it is computed again."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None

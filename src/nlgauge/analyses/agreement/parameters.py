@@ -1,0 +1,100 @@
+"""What do scores and ratings look like? The parameters of Algorithm 1 on these data (paper 002, Tables 5 and 6)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import people_note, signature, turned_note
+from nlgauge.data.panel import Array, Panel
+from nlgauge.errors import NlgaugeError
+from nlgauge.stats.correlation.measure import Measure, evaluate, group_values
+from nlgauge.stats.design.simulate import fit_scores
+from nlgauge.table import Row, Table
+
+Bounds = tuple[float, float]
+LEVELS = [Measure(grouping, "pearson") for grouping in ("system", "item", "input", "global")]
+
+
+@analysis("parameters", paper="002", question="What do scores and ratings look like: spread, ties, scale?")
+def parameters(
+    panel: Panel, *, human_scale: Bounds | None = None, metric_scale: Bounds | None = None
+) -> Table:
+    """One row for people (Table 5) and one per metric (Table 6); what `nlgauge simulate FILE` starts from.
+
+    The paper brings everything to 0–1 by the bounds of the scale, so 1–5 ratings need `human_scale=(1, 5)` for its
+    numbers. Correlations, ties and distinct values do not depend on it.
+    """
+    people = _scaled(panel.human, human_scale, "human_scale")
+    h = fit_scores(people)
+    rows: list[Row] = [
+        {"variable": "people", "aspect": panel.aspect, "mean": h.mean, "σ": h.sigma, "within": _mean(h.within),
+         "ρ_sys": None, "μ_ρ": None, "σ_ρ": None, "input r": None, "global r": None, "unique": h.unique,
+         "tie ratio": h.tie_ratio, "cells": h.cells, "dropped systems": 0, "dropped inputs": 0}
+    ]  # fmt: skip
+    for name, scores in panel.metrics.items():
+        scaled = _scaled(scores, metric_scale, "metric_scale")
+        sign = -1.0 if name in panel.lower else 1.0
+        rows.append({"variable": name, "aspect": panel.aspect, **_metric(scaled, people, sign)})
+    notes = [*people_note(panel), *turned_note(panel)]
+    return Table(
+        title=f"{panel.name}: parameters of scores and of ratings on {panel.aspect}",
+        rows=rows,
+        shown=[
+            "variable",
+            "mean",
+            "σ",
+            "within",
+            "ρ_sys",
+            "μ_ρ",
+            "σ_ρ",
+            "input r",
+            "global r",
+            "unique",
+            "tie ratio",
+        ],
+        definitions={
+            "σ": "sample SD of the system means; within: mean SD inside a system",
+            "ρ_sys": "Pearson correlation of the system means with people's",
+            "μ_ρ, σ_ρ": "mean and SD over systems of the Pearson correlation inside a system (μ_ρ is item/pearson)",
+            "tie ratio": "share of tied pairs among all pairs of outputs; unique: distinct values",
+        },
+        method=f"Outputs that people and the metric scored; ratings {_words(human_scale)}, metrics {_words(metric_scale)}.",
+        notes=notes,
+        signature=signature(panel, human_scale=human_scale, metric_scale=metric_scale),
+    )
+
+
+def _metric(scores: Array, people: Array, sign: float) -> Row:
+    """Spread and ties as they come, and correlations turned by `sign`, over the outputs that people and the metric scored; NaN where one does not exist."""
+    both = np.isfinite(scores) & np.isfinite(people)
+    m = fit_scores(np.where(both, scores, np.nan)) if both.any() else None
+    turned = sign * scores[None]
+    found = evaluate(turned, people, LEVELS)
+    inside = group_values(turned, people, LEVELS[1])[0]
+    inside = inside[np.isfinite(inside)]
+    rho, item, by_input, whole = (float(v) for v in found.value[0])
+    return {
+        "mean": m.mean if m else None, "σ": m.sigma if m else None, "within": _mean(m.within) if m else None,
+        "ρ_sys": rho, "μ_ρ": item, "σ_ρ": float(inside.std(ddof=1)) if len(inside) > 1 else None,
+        "input r": by_input, "global r": whole, "unique": m.unique if m else 0, "tie ratio": m.tie_ratio if m else None,
+        "cells": int(both.sum()), "dropped systems": int(found.dropped[0, 1]), "dropped inputs": int(found.dropped[0, 2]),
+    }  # fmt: skip
+
+
+def _scaled(values: Array, bounds: Bounds | None, option: str) -> Array:
+    if bounds is None:
+        return values
+    if len(bounds) != 2 or not bounds[0] < bounds[1]:
+        raise NlgaugeError(f"{option} must be (lowest, highest), such as (1, 5); found {bounds}.")
+    low, high = bounds
+    return np.asarray((values - low) / (high - low))
+
+
+def _mean(values: tuple[float, ...]) -> float:
+    known = [v for v in values if not np.isnan(v)]
+    return float(np.mean(known)) if known else float("nan")
+
+
+def _words(bounds: Bounds | None) -> str:
+    return "as they come" if bounds is None else f"brought from {bounds[0]:g}–{bounds[1]:g} to 0–1"

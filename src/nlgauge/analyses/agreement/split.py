@@ -1,0 +1,205 @@
+"""How well do metrics agree with people on each part of the data, and is a part better? (paper 004, Tables 9-11 and 14)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._common import Named, turned_words
+from nlgauge.analyses._parts import (
+    Choice,
+    Found,
+    Halves,
+    Outputs,
+    Part,
+    checked,
+    columns_of,
+    comparable,
+    correlations,
+    differ,
+    difference_words,
+    parts_of,
+    single,
+    star_words,
+    starred,
+)
+from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.stats.correlation.measure import Measure
+from nlgauge.table import Layout, Row, Table
+
+WIDEST = 12  # parts that still stand beside each other
+
+
+@analysis(
+    "split", paper="004", takes="dataset",
+    question="How well do metrics agree with people on each part of the data, and is a part better?",
+)  # fmt: skip
+def split(
+    data: Dataset,
+    *,
+    by: str | Sequence[str] | None = None,
+    aspects: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    measure: Named = "global/spearman",
+    keep_people: bool = False,
+    aggregate: Aggregate = "mean",
+    correction: Literal["holm", "bh", "none"] = "holm",
+    draws: int = 0,
+    level: float = 0.05,
+    outputs: Outputs = "clustered",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """Metrics × parts: the correlation, * where it is not zero, † where it is stronger than in the parts it is compared with.
+
+    Parts are compared that differ in the last column of `by` only: `by=["dataset", "system"]` compares systems on the
+    same data set. `draws` adds a permutation check of each comparison.
+
+    >>> import nlgauge as ng
+    >>> table = split(ng.example(), by="system", aspects=["constructed_quality"])  # doctest: +SKIP
+    """
+    chosen = single(measure, "split")
+    if correction not in CORRECTIONS:
+        raise NameUnknown(f"no correction '{correction}'; use {', '.join(CORRECTIONS)}.")
+    columns, parts = columns_of(by), parts_of(data, by)
+    wanted = [data.aspect(a) for a in aspects or data.aspects]
+    choice = Choice(metrics, keep_people, aggregate, seed)
+    rows: list[Row] = []
+    lost: list[str] = []
+    for done, aspect in enumerate(wanted):
+        rows += _aspect(parts, aspect, choice, chosen, draws, outputs, lost)
+        if progress is not None:
+            progress(done + 1, len(wanted))
+    if not rows:
+        raise NeedsMissing(f"{data.name}: no part has ratings and scores.")
+    tests = _decide(rows, correction, level)
+    for row in rows:
+        name = f"{row['metric']} ↓" if row["metric"] in data.lower else row["metric"]
+        row["line"] = name if len(wanted) == 1 else f"{row['aspect']}: {name}"
+    return Table(
+        title=f"{data.name}: {chosen} with {data.rated_by}" + (f" by {', '.join(columns)}" if columns else ""),
+        rows=rows,
+        layout=Layout("line", "part", "shown") if len({r["part"] for r in rows}) <= WIDEST else None,
+        shown=["metric", "aspect", "part", "value", "n", "p", "significant", "stronger", "p difference"],
+        definitions={str(chosen): chosen.definition},
+        method=_method(tests, correction, level, draws, outputs, seed),
+        notes=_notes(rows, lost, data),
+        signature=f"by:{','.join(columns) or 'none'}|measure:{chosen}|aggregate:{aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
+    )  # fmt: skip
+
+
+def _aspect(
+    parts: Sequence[Part], aspect: str, choice: Choice, measure: Measure, draws: int, outputs: Outputs, lost: list[str]
+) -> list[Row]:  # fmt: skip
+    kept: list[Part] = []
+    panels: list[Panel] = []
+    for part in parts:
+        try:
+            panels.append(choice.panel(part, aspect))
+            kept.append(part)
+        except (NameUnknown, DataError, NeedsMissing):
+            lost.append(f"{part.name}, {aspect}")
+    rows: list[Row] = []
+    at: dict[tuple[int, str], Row] = {}
+    found = [correlations(panel.oriented(), panel.human, measure, outputs, choice.seed) for panel in panels]
+    for place, (part, panel) in enumerate(zip(kept, panels, strict=True)):
+        for metric, one in zip(panel.metrics, found[place], strict=True):
+            row: Row = {
+                **part.group, "metric": metric, "aspect": aspect, "part": part.name, "measure": str(measure),
+                "value": one.value, "n": one.n, "p": one.p, "reason": one.reason, "against": {},
+            }  # fmt: skip
+            at[place, metric] = row
+            rows.append(row)
+    pairs = list(comparable(kept)) if kept and kept[0].group else []
+    for i, j in pairs:
+        # One seed for all: a row does not depend on what else was asked for, nor on the order of parts and aspects.
+        rng = np.random.default_rng(np.random.SeedSequence(choice.seed))
+        checks = _check(panels[i], panels[j], (found[i], found[j]), measure, draws, rng)
+        halves = Halves.of(panels[i], panels[j])
+        tests = differ(found[i], found[j], measure, halves, outputs)
+        for metric, *tested in zip(panels[i].metrics, tests, checks.tolist(), strict=True):
+            at[i, metric]["against"][kept[j].name] = tested
+            at[j, metric]["against"][kept[i].name] = tested
+    return rows
+
+
+def _check(
+    a: Panel,
+    b: Panel,
+    found: tuple[list[Found], list[Found]],
+    measure: Measure,
+    draws: int,
+    rng: np.random.Generator,
+) -> Array:
+    flat = [panel.oriented().reshape(len(panel.metrics), 1, -1) for panel in (a, b)]
+    human = np.concatenate([a.human.ravel(), b.human.ravel()])[None]
+    first = (np.arange(human.size) < a.human.size)[None]
+    return checked(np.concatenate(flat, axis=2), human, first, ~first, found, measure, draws, rng)
+
+
+def _decide(rows: list[Row], correction: str, level: float) -> int:
+    """Correct the p-values of all comparisons together, then mark; the number of comparisons."""
+    tests: dict[tuple[Any, ...], float] = {}
+    for row in rows:
+        for other, (p, _) in row["against"].items():
+            tests[_key(row, other)] = p
+    adjusted = (
+        dict(zip(tests, CORRECTIONS[correction](list(tests.values())).tolist(), strict=True)) if tests else {}
+    )
+    size = {(r["metric"], r["aspect"], r["part"]): abs(r["value"]) for r in rows}
+    for row in rows:
+        against = row.pop("against")
+        p = [adjusted[_key(row, other)] for other in against]
+        raw = [v[0] for v in against.values()]
+        checks = [v[1] for v in against.values()]
+        above = all(abs(row["value"]) > size[row["metric"], row["aspect"], other] for other in against)
+        row["significant"] = bool(row["p"] < level)
+        row["stronger"] = bool(p) and above and bool(np.all(np.asarray(p) < level))
+        row["p raw"], row["p difference"] = _largest(raw), _largest(p)
+        row["p check"] = _largest(checks)
+        row["shown"] = starred(row["value"], row["p"], level, more="†" if row["stronger"] else "")
+    return len(tests)
+
+
+def _key(row: Row, other: str) -> tuple[Any, ...]:
+    return row["metric"], row["aspect"], frozenset((row["part"], other))
+
+
+def _largest(values: list[float]) -> float:
+    """Stronger than all others needs every p to be small: the largest one counts."""
+    return max(values) if values and not np.isnan(values).any() else float("nan")
+
+
+def _method(tests: int, correction: str, level: float, draws: int, outputs: Outputs, seed: int) -> str:
+    words = star_words(level, outputs, seed) + "."
+    if not tests:
+        return words
+    check = (
+        f" p check: outputs, taken as independent, dealt out anew, {draws} draws, seed {seed}."
+        if draws
+        else ""
+    )
+    return (
+        f"{words} † significantly stronger (absolute) than in every part it is compared with: {difference_words(outputs)}; "
+        f"{WORDS[correction]} over {tests} tests.{check}"
+    )
+
+
+def _notes(rows: list[Row], lost: list[str], data: Dataset) -> list[str]:
+    notes = [f"no ratings: {', '.join(dict.fromkeys(lost))}."] if lost else []
+    reasons = dict.fromkeys(f"{r['metric']}, {r['part']}: {r['reason']}" for r in rows if r["reason"])
+    if reasons:
+        notes.append(f"{len(reasons)} cells without a value, such as {next(iter(reasons))}.")
+    sizes = {r["n"] for r in rows}
+    notes.append(
+        f"outputs in a cell: {min(sizes)}–{max(sizes)}."
+        if len(sizes) > 1
+        else f"{sizes.pop()} outputs in each cell."
+    )
+    return [*notes, *turned_words(data.lower & {r["metric"] for r in rows})]

@@ -1,0 +1,1 @@
+"""The metric preference checklist (nimah2023)."""

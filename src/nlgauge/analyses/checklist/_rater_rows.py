@@ -1,0 +1,237 @@
+"""Rater rows: the unit of paper 000 is one row a rater, the metric's score repeated beside each rating."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.errors import NlgaugeError
+from nlgauge.stats.correlation.ties import largest, snap
+from nlgauge.stats.ranking.quality_levels import Bins, Levels, Scale, quality_levels
+from nlgauge.stats.tests.ks import ks_permutation
+from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
+from nlgauge.stats.tests.row_column_permutation import clustered, ks_shuffled, ks_swapped
+
+Unit = Literal["rater", "output"]
+Bools = NDArray[np.bool_]
+KSTests = dict[str, tuple[float, float]]  # name -> KS, p
+Scales = Scale | Mapping[str, Scale] | None
+OVERALL = "Overall"
+OTHER_RATERS = "other raters"
+CONTRASTS = {"Lo-Hi": (0, 2), "Lo-Mod": (0, 1), "Hi-Mod": (2, 1)}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One row per rater and output that has any rating. `cell` is the place of its output in the flat systems × inputs.
+
+    `scores` are the metrics, oriented so that more is better, metrics × cells.
+    """
+
+    panel: Panel
+    unit: Unit
+    cell: NDArray[np.int64]
+    human: dict[str, Array]
+    scores: Array
+    slot: NDArray[np.int64]  # whose rating it is: the place of the rater
+
+    @property
+    def system(self) -> NDArray[np.int64]:
+        return self.cell // self.panel.n_inputs
+
+    def weights(self, chosen: NDArray[np.bool_]) -> Array:
+        """How often each cell stands in the chosen rows."""
+        return np.bincount(self.cell[chosen], minlength=self.scores.shape[1]).astype(np.float64)
+
+    def levels(self, aspect: str, bins: Bins = "thirds", scale: Scales = None) -> Levels:
+        own = scale.get(aspect) if isinstance(scale, Mapping) else scale
+        return quality_levels(self.human[aspect], bins, own)
+
+    @property
+    def crossed(self) -> bool:
+        """Several systems on the same inputs: then outputs are not independent. One system: its inputs are the sample."""
+        rated = self._cube(np.ones(len(self.cell)))[0].max(axis=0)
+        return self.panel.n_systems == 1 or clustered(
+            self.scores.reshape(len(self.scores), *rated.shape), rated
+        )
+
+    @property
+    def words(self) -> str:
+        """How p-values of `ks` and `human_ks` come about."""
+        if self.crossed:
+            return f"{SHUFFLED}, ratings of one output together"
+        return "scores dealt anew to the outputs, ratings of one output together; outputs taken as independent, because few inputs have several systems"
+
+    def ks(self, one: Bools, two: Bools, draws: int, seed: int) -> KSTests:
+        """KS and p of every metric between two sets of rows."""
+        if not self.panel.metrics:
+            return {}
+        low, high = self.weights(one), self.weights(two)
+        if self.crossed:
+            grid = (1, self.panel.n_systems, self.panel.n_inputs)
+            found = ks_shuffled(
+                self.scores.reshape(len(self.scores), *grid),
+                low.reshape(grid),
+                high.reshape(grid),
+                draws=draws,
+                seed=seed,
+            )
+        else:
+            found = ks_permutation(self.scores, low, high, draws=draws, seed=seed)
+        return _named(self.panel.names, found)
+
+    def human_ks(self, one: Bools, two: Bools, values: Mapping[str, Array], draws: int, seed: int) -> KSTests:
+        """The same with people's ratings, one a row, in the place of a metric's scores."""
+        if not values:
+            return {}
+        stacked, low, high = np.stack(list(values.values())), one.astype(np.float64), two.astype(np.float64)
+        if self.crossed:
+            low, high = np.nan_to_num(self._cube(low)[0]), np.nan_to_num(self._cube(high)[0])
+            found = ks_shuffled(self._cube(*stacked), low, high, draws=draws, seed=seed)
+        else:
+            found = ks_permutation(stacked, low, high, draws=draws, seed=seed)
+        return _named([human_name(a) for a in values], found)
+
+    def ks_systems(self, pair: tuple[int, int], draws: int, seed: int) -> KSTests:
+        """KS and p between two systems: every metric, then people's aspects; the outputs of an input change places."""
+        grid, both = (1, self.panel.n_systems, self.panel.n_inputs), list(pair)
+        weights = self.weights(np.ones(len(self.cell), bool)).reshape(grid)[:, both]
+        scores = self.scores.reshape(len(self.scores), *grid)[:, :, both]
+        people = self._cube(*self.human.values())[:, :, both]
+        rated = np.nan_to_num(self._cube(np.ones(len(self.cell)))[0])[:, both]
+        return {
+            **_named(self.panel.names, ks_swapped(scores, weights, draws=draws, seed=seed)),
+            **_named([human_name(a) for a in self.human], ks_swapped(people, rated, draws=draws, seed=seed)),
+        }
+
+    def _cube(self, *values: Array) -> Array:
+        """Values of the rows as … × raters × systems × inputs, NaN where there is no row."""
+        slots = int(self.slot.max(initial=0)) + 1
+        cube = np.full((len(values), slots, self.scores.shape[1]), np.nan)
+        for k, each in enumerate(values):
+            cube[k, self.slot, self.cell] = each
+        return cube.reshape(len(values), slots, self.panel.n_systems, self.panel.n_inputs)
+
+    def others(self, aspect: str) -> Array | None:
+        """Mean rating that the other raters gave the row's output on the aspect; None where nobody had company."""
+        values = self.human[aspect]
+        known = ~np.isnan(values)
+        n = np.bincount(self.cell[known], minlength=self.scores.shape[1])[self.cell]
+        total = np.bincount(self.cell[known], weights=values[known], minlength=self.scores.shape[1])[
+            self.cell
+        ]
+        company = known & (n > 1)
+        if not company.any():
+            return None
+        size = _largest(values, self.cell, self.scores.shape[1])[self.cell]
+        return snap(
+            np.where(company, (total - np.nan_to_num(values)) / np.maximum(n - 1, 1), np.nan), scale=size
+        )
+
+    def system_means(self) -> dict[str, Array]:
+        """Mean rating of every system on every aspect, ties kept."""
+        return {
+            aspect: _means(values, self.system, self.panel.n_systems) for aspect, values in self.human.items()
+        }
+
+    def metric_means(self) -> dict[str, Array]:
+        """Mean score of every system by every metric over the rated rows, oriented."""
+        return {
+            name: _means(self.scores[k][self.cell], self.system, self.panel.n_systems)
+            for k, name in enumerate(self.panel.metrics)
+        }
+
+
+def rated_rows(panel: Panel, unit: Unit = "rater") -> Rows:
+    """The rows of a panel: one a rater (where raters are known), or one an output."""
+    if unit not in ("rater", "output"):
+        raise NlgaugeError(f"no unit '{unit}'; use rater (one row a rating) or output (their mean).")
+    grid = (panel.n_systems, panel.n_inputs)
+    slots = max((len(cube) for cube in panel.raters.values()), default=0) if unit == "rater" else 0
+    cubes = {}
+    for aspect, mean in panel.humans.items():
+        cube = np.full((slots + 1, *grid), np.nan)
+        if unit == "rater" and aspect in panel.raters:
+            cube[:slots] = panel.raters[aspect]
+        alone = np.isnan(cube).all(axis=0)
+        cube[slots][alone] = mean[alone]  # averages and lone ratings have no rater
+        cubes[aspect] = cube.reshape(slots + 1, -1)
+    there = np.logical_or.reduce([~np.isnan(cube) for cube in cubes.values()])
+    scores = (
+        panel.oriented().reshape(len(panel.metrics), -1)
+        if panel.metrics
+        else np.empty((0, grid[0] * grid[1]))
+    )
+    slot, cell = np.nonzero(there)
+    return Rows(panel, unit, cell, {a: cube[there] for a, cube in cubes.items()}, scores, slot)
+
+
+def chosen_panel(
+    data: Dataset,
+    aspects: Sequence[str] | None,
+    metrics: Sequence[str] | None,
+    keep_people: bool,
+    aggregate: Aggregate,
+    overall: bool = False,
+) -> Panel:
+    """A panel that holds only these aspects (all by default); which of them comes first means nothing."""
+    names = [data.aspect(a) for a in aspects] if aspects else data.aspects
+    first = names[0] if names else data.aspect()
+    panel = data.panel(first, canonical=True, metrics=metrics, keep_people=keep_people, aggregate=aggregate)
+    kept = {a: panel.humans[a] for a in names if a in panel.humans}
+    panel = replace(panel, humans=kept, raters={a: r for a, r in panel.raters.items() if a in kept})
+    return with_overall(panel) if overall else panel
+
+
+def with_overall(panel: Panel, aspects: Sequence[str] | None = None) -> Panel:
+    """The panel with one more aspect, the mean of the others in each rater's row (paper 000, summarisation sets)."""
+    if any(name.lower() == OVERALL.lower() for name in panel.humans):
+        return panel
+    names = list(aspects or panel.humans)
+    known = [panel.raters[a] for a in names if a in panel.raters]
+    raters = {**panel.raters, OVERALL: _mean_of(known)} if len(known) == len(names) else panel.raters
+    mean = _mean_of([panel.humans[a] for a in names])
+    return replace(panel, humans={**panel.humans, OVERALL: mean}, raters=raters)
+
+
+def _named(names: Sequence[str], found: tuple[Array, Array]) -> KSTests:
+    return {name: (float(d), float(p)) for name, d, p in zip(names, *found, strict=True)}
+
+
+def human_name(aspect: str) -> str:
+    """How a column of people's ratings is called beside the metrics."""
+    return f"human: {aspect}"
+
+
+def row_words(rows: Rows) -> str:
+    """What the rows are, for method sentences."""
+    raters = rows.unit == "rater" and bool(rows.panel.raters)
+    return "one row a rater, the metric's score repeated" if raters else "one row an output"
+
+
+def _mean_of(parts: list[Array]) -> Array:
+    stacked: Any = np.stack(parts)
+    there = ~np.isnan(stacked).all(axis=0)
+    mean = np.full(there.shape, np.nan)
+    mean[there] = np.nanmean(stacked[:, there], axis=0)
+    return snap(mean, scale=largest(stacked, axis=0))
+
+
+def _means(values: Array, system: NDArray[np.int64], systems: int) -> Array:
+    known = ~np.isnan(values)
+    n = np.bincount(system[known], minlength=systems)
+    total = np.bincount(system[known], weights=values[known], minlength=systems)
+    return snap(np.where(n > 0, total / np.maximum(n, 1), np.nan), scale=_largest(values, system, systems))
+
+
+def _largest(values: Array, group: NDArray[np.int64], groups: int) -> Array:
+    """The size of the largest value of each group: rounding errors of its mean are relative to that."""
+    size = np.zeros(groups)
+    np.maximum.at(size, group, np.nan_to_num(np.abs(values)))
+    return size

@@ -1,0 +1,114 @@
+"""What does disagreement between aspects do to a metric? KS where all aspects agree and where they do not (paper 000)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import people_note, signature, turned_note
+from nlgauge.analyses.agreement.inter_aspect import aspect_levels, level_words, two_or_more, unanimity_words
+from nlgauge.analyses.checklist._pairs import mean
+from nlgauge.analyses.checklist._rater_rows import Rows, Scales, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.families import Families, families_of
+from nlgauge.data.panel import Aggregate
+from nlgauge.errors import NameUnknown
+from nlgauge.number import number
+from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
+from nlgauge.stats.tests.ks import ks_chance, ks_weighted
+from nlgauge.table import Layout, Row, Table
+
+Per = Literal["metric", "aspect"]
+WHERE = ("agree", "disagree")
+
+
+@analysis("aspect-disagreement", paper="000", takes="dataset", question="Does a metric still tell good from bad where people's aspects disagree?")  # fmt: skip
+def aspect_disagreement(
+    data: Dataset,
+    *,
+    aspects: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    bins: Bins = "thirds",
+    scale: Scales = None,
+    unit: Unit = "rater",
+    per: Per = "metric",
+    families: Families | None = None,
+    keep_people: bool = False,
+    aggregate: Aggregate = "mean",
+    seed: int = 0,
+) -> Table:
+    """Lo-Hi KS of every metric in the rows where all aspects have the same level, and in the others (mean over aspects,
+    or each one with per=aspect)."""
+    panel = chosen_panel(data, aspects, metrics, keep_people, aggregate)
+    panel.stacked()  # says what is missing when there are no metrics
+    rows = rated_rows(panel, unit)
+    two_or_more(rows)
+    if per not in ("metric", "aspect"):
+        raise NameUnknown(f"no per='{per}'; use metric or aspect.")
+    found = _single(rows, bins, scale, families_of(panel.names, families), seed)
+    shown = found if per == "aspect" else _averaged(found)
+    best = {m: mean([r["KS"] for r in shown if r["metric"] == m]) for m in panel.names}
+    shown.sort(key=lambda row: (-np.nan_to_num(best[row["metric"]], nan=-1.0), row["metric"]))
+    if per == "aspect":
+        for row in shown:
+            row["column"] = f"{row['where']} {row['aspect']}"
+    chance = {w: mean([r["chance"] for r in found if r["where"] == w]) for w in WHERE}
+    counts = {
+        w: ", ".join(f"{r['aspect']} {r['low rows']} low and {r['high rows']} high" for r in found if r["metric"] == panel.names[0] and r["where"] == w)
+        for w in WHERE
+    }  # fmt: skip
+    return Table(
+        title=f"{panel.name}: Lo-Hi KS where the aspects agree and where they disagree",
+        rows=shown,
+        layout=Layout("metric", "column" if per == "aspect" else "where", "KS", best=lambda row: row["KS"],
+                      extra={} if per == "aspect" else {"difference": _difference}),
+        definitions={
+            "agree": "rows in which all aspects have the same level; disagree: the others",
+            "KS": "largest gap between the scores of low and high rows, mean over the aspects",
+        },
+        method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}. Levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins, scale).items())
+        + f". Rows where they disagree: {counts['disagree']}.",
+        notes=[
+            unanimity_words(np.stack(list(aspect_levels(rows, bins, scale).values()))),
+            f"a metric that knows nothing and scores every output by itself has KS {chance['agree']:.3f} (agree) and {chance['disagree']:.3f} (disagree) with so many rows; one with effects of systems or inputs has more.",
+            *people_note(panel), *turned_note(panel),
+        ],
+        signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, seed=seed),
+    )  # fmt: skip
+
+
+def _single(rows: Rows, bins: Bins, scale: Scales, families: dict[str, str], seed: int) -> list[Row]:
+    levels = aspect_levels(rows, bins, scale)
+    stacked = np.stack(list(levels.values()))
+    complete = (stacked != NONE).all(axis=0)
+    same = complete & (stacked == stacked[0]).all(axis=0)
+    found: list[Row] = []
+    for aspect, own in levels.items():
+        for where, chosen in zip(WHERE, (same, complete & ~same), strict=True):
+            low, high = rows.weights(chosen & (own == LOW)), rows.weights(chosen & (own == HIGH))
+            chance = ks_chance(low, high, draws=99, seed=seed)
+            for name, value in zip(rows.panel.metrics, ks_weighted(rows.scores, low, high), strict=True):
+                found.append(
+                    {"metric": name, "family": families[name], "aspect": aspect, "where": where, "KS": float(value),
+                     "low rows": int(low.sum()), "high rows": int(high.sum()), "chance": chance}
+                )  # fmt: skip
+    return found
+
+
+def _averaged(rows: list[Row]) -> list[Row]:
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["metric"], row["where"]), []).append(row)
+    return [
+        {"metric": m, "family": mine[0]["family"], "where": w, "KS": mean([r["KS"] for r in mine]),
+         "aspects": sum(not np.isnan(r["KS"]) for r in mine), "chance": mean([r["chance"] for r in mine])}
+        for (m, w), mine in groups.items()
+    ]  # fmt: skip
+
+
+def _difference(rows: list[Row]) -> str:
+    value = {row["where"]: row["KS"] for row in rows}
+    return number(value["disagree"] - value["agree"], sign=True)

@@ -1,0 +1,76 @@
+"""Does a metric put levels of quality in people's order? (paper 000: aspect-level preference)"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import people_note, signature, turned_note
+from nlgauge.analyses.checklist._rater_rows import Rows, Scales, Unit, rated_rows, row_words
+from nlgauge.analyses.checklist.discrimination import counts_words
+from nlgauge.data.families import Families, families_of
+from nlgauge.data.panel import Array, Panel
+from nlgauge.stats.ranking.preference import chance_similarity, order_sequence, order_similarity
+from nlgauge.stats.ranking.quality_levels import HIGH, LEVELS, LOW, Bins, Levels
+from nlgauge.table import Row, Table
+
+
+@analysis("aspect-preference", paper="000", question="Does a metric put low, moderate and high quality in people's order?")  # fmt: skip
+def aspect_preference(
+    panel: Panel,
+    *,
+    bins: Bins = "thirds",
+    scale: Scales = None,
+    unit: Unit = "rater",
+    families: Families | None = None,
+) -> Table:
+    """One row per metric: its mean score of each level, the order they make, and its similarity with low < moderate < high."""
+    rows = rated_rows(panel, unit)
+    levels = rows.levels(panel.aspect, bins, scale)
+    family = families_of(panel.names, families)
+    found: list[Row] = []
+    for name, means in level_means(rows, levels).items():
+        shown = means * (-1.0 if name in panel.lower else 1.0)
+        spread = np.nanstd(panel.metrics[name])
+        found.append(
+            {"metric": name, "family": family[name], "aspect": panel.aspect, "similarity": level_similarity(means),
+             "order": " ".join(order_sequence(LEVELS, means)), **dict(zip(LEVELS, shown.tolist(), strict=True)),
+             "Hi − Lo": float((means[HIGH] - means[LOW]) / spread) if spread > 0 else math.nan}
+        )  # fmt: skip
+    found.sort(
+        key=lambda row: [math.inf if math.isnan(row[c]) else -row[c] for c in ("similarity", "Hi − Lo")]
+    )
+    few = len(levels.present) < 2
+    return Table(
+        title=f"{panel.name}: order of the levels of {panel.aspect}",
+        rows=found,
+        shown=["metric", "similarity", "order", *LEVELS, "Hi − Lo"],
+        definitions={
+            "similarity": "((L1 + L2) − 2 · Levenshtein) / (L1 + L2) of the two orders as sequences; "
+            f"1 is people's order, a random order of {len(levels.present)} levels has {chance_similarity(len(levels.present)):.3f} on average (three levels upside down have .600 too)",
+            "Hi − Lo": "difference of the means of high and low in standard deviations of the metric; below 0 the metric is upside down",
+        },
+        method=f"Levels ordered by the mean score of the metric, against the order of people. {row_words(rows).capitalize()}: {counts_words(levels)}.",
+        notes=[
+            *(["only one level has ratings: there is no order."] if few else []),
+            *people_note(panel), *turned_note(panel),
+        ],
+        signature=signature(panel, bins=bins, unit=unit),
+    )  # fmt: skip
+
+
+def level_means(rows: Rows, levels: Levels) -> dict[str, Array]:
+    """Mean score of every metric at each level (oriented), NaN for a level without rows."""
+    means: dict[str, Array] = {}
+    for k, name in enumerate(rows.panel.metrics):
+        scores = rows.scores[k][rows.cell]
+        picked = [scores[(levels.level == i) & ~np.isnan(scores)] for i in range(len(LEVELS))]
+        means[name] = np.array([x.mean() if len(x) else np.nan for x in picked])
+    return means
+
+
+def level_similarity(means: Array) -> float:
+    """Similarity of the order of these means with low < moderate < high."""
+    return order_similarity(LEVELS, np.arange(len(LEVELS), dtype=np.float64), means)

@@ -1,0 +1,284 @@
+"""The metric preference checklist on one page: which of the five assessments of paper 000 (Table 1) a metric passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
+from nlgauge.analyses.agreement.inter_aspect import level_words
+from nlgauge.analyses.checklist._pairs import EASY, HUMAN, Pairs, mean, system_pairs
+from nlgauge.analyses.checklist._rater_rows import (
+    CONTRASTS,
+    OTHER_RATERS,
+    Rows,
+    Scales,
+    Unit,
+    chosen_panel,
+    human_name,
+    rated_rows,
+    row_words,
+)
+from nlgauge.analyses.checklist.aspect_preference import level_means, level_similarity
+from nlgauge.analyses.checklist.discrimination import contrast_ks
+from nlgauge.analyses.checklist.system_discrimination import pair_rows
+from nlgauge.analyses.checklist.system_preference import preference_rows
+from nlgauge.analyses.checklist.transfer import data_rows
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.families import Families, families_of
+from nlgauge.data.panel import Aggregate
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.number import number
+from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.ranking.preference import chance_similarity
+from nlgauge.stats.ranking.quality_levels import Bins
+from nlgauge.table import Layout, Row, Table
+
+LOW_BAR = 0.2  # KS of the other raters below which people are no measure
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What counts as passing. KS: significant (p < level) in more than half of the aspects or pairs, and at least
+    `of_human` of what people reach. Order: at least `beyond` of the way from chance to people's order. Transfer: the
+    lowest correlation at least `kept` of the mean."""
+
+    level: float = 0.05
+    of_human: float = 0.5
+    beyond: float = 0.5
+    kept: float = 0.5
+
+
+@dataclass(frozen=True)
+class Result:
+    """One assessment: a number and a verdict per metric, what people reach, and why there is nothing."""
+
+    value: dict[str, float]
+    passes: dict[str, bool | None]
+    human: float = float("nan")
+    reason: str = ""
+
+
+@analysis("checklist", paper="000", takes="dataset", question="Which of the five assessments of the checklist does a metric pass?")  # fmt: skip
+def checklist(
+    data: Dataset,
+    *,
+    others: Sequence[Dataset] = (),
+    by: str | Sequence[str] | None = None,
+    aspects: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    bins: Bins = "thirds",
+    scale: Scales = None,
+    unit: Unit = "rater",
+    pairs: Pairs | None = None,
+    share: float = 1 / 3,
+    measure: Named = "global/spearman",
+    families: Families | None = None,
+    keep_people: bool = False,
+    aggregate: Aggregate = "mean",
+    level: float = 0.05,
+    of_human: float = 0.5,
+    beyond: float = 0.5,
+    kept: float = 0.5,
+    draws: int = 499,
+    seed: int = 0,
+) -> Table:
+    """One row per metric and assessment: the number, what people reach, and whether the metric passes.
+
+    Transfer needs more than one data set: `others`, or parts of this one by the column `by`.
+    """
+    if 1 / (draws + 1) >= level:
+        raise NlgaugeError(
+            f"checklist: with {draws} draws p cannot fall below {1 / (draws + 1):.3g}; use more than {1 / level:.0f}."
+        )
+    panel = chosen_panel(data, aspects, metrics, keep_people, aggregate)
+    panel.stacked()  # says what to do when there are no scores
+    rows = rated_rows(panel, unit)
+    rule, family = Criteria(level, of_human, beyond, kept), families_of(panel.names, families)
+    column = [by] if isinstance(by, str) else list(by or [])
+    sets = [part for _, part in data.by(*column)] if column else [data, *others]
+    chosen = measures_of(measure)[0]
+    results = {
+        "transfer": _transfer(sets, panel.names, chosen, aspects, rule, keep_people, aggregate),
+        "aspect KS": _aspect_ks(rows, bins, scale, rule, draws, seed),
+        "aspect order": _aspect_order(rows, bins, scale, rule),
+        **_systems(rows, pairs, share, family, rule, draws, seed),
+    }
+    found = [row for name in panel.names for row in _rows(name, family[name], results)]
+    order = _order(panel.names, results)
+    found.sort(key=lambda row: order.index(row["metric"]))
+    found += [
+        {"metric": HUMAN, "family": HUMAN, "assessment": a, "value": r.human, "passes": None, "human": r.human,
+         "reason": None, "shown": number(r.human)}
+        for a, r in results.items()
+    ]  # fmt: skip
+    return Table(
+        title=f"{panel.name}: the checklist, {len(panel.humans)} aspect{'s' if len(panel.humans) > 1 else ''}",
+        rows=found,
+        layout=Layout("metric", "assessment", "shown", extra={"passes": _passed}),
+        definitions={
+            **({"transfer": f"lowest {chosen} with people over {len(sets)} data sets, mean over aspects"} if len(sets) > 1 else {}),
+            "aspect KS": "distance between the scores of low and high rated rows, mean over aspects; people: the other raters, or other aspects",
+            "aspect order": "similarity of the order of low, moderate, high with people's, mean over aspects",
+            "system KS": "distance between the scores of two systems, mean over the easy pairs; people: mean over aspects",
+            "system order": "similarity of the order of two systems with people's, mean over the easy pairs and aspects",
+        },
+        method=_criteria_words(rule) + f" p of the aspects: {rows.words}; of two systems: their outputs of each input change places; {draws} draws. "
+        + f"{row_words(rows).capitalize()}; levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins, scale).items()) + ".",
+        notes=[
+            "passes most: " + ", ".join(f"{name} ({_score(name, results)})" for name in order[:3]) + ".",
+            *(f"{a} not assessed: {r.reason}." for a, r in results.items() if r.reason),
+            *_low_bar(results["aspect KS"].human, bool(panel.raters) and unit == "rater"),
+            *people_note(panel), *turned_note(panel),
+        ],
+        signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=seed),
+    )  # fmt: skip
+
+
+def _transfer(
+    sets: Sequence[Dataset], names: list[str], measure: Measure, aspects: Sequence[str] | None, rule: Criteria,
+    keep_people: bool, aggregate: Aggregate,
+) -> Result:  # fmt: skip
+    values: dict[str, list[float]] = {name: [] for name in names}
+    if len(sets) < 2:
+        return Result(
+            {}, {}, reason="it needs a second data set (more files) or parts of this one (--by column)"
+        )
+    for data in sets:
+        for row in data_rows(data, measure, aspects, names, dict.fromkeys(names, ""), keep_people, aggregate)[
+            0
+        ]:
+            if not np.isnan(row["value"]):
+                values[row["metric"]].append(row["value"])
+    usable = {name: some for name, some in values.items() if len(some) > 1}
+    return Result(
+        {name: min(some) for name, some in usable.items()},
+        {name: bool(mean(some) > 0 and min(some) >= rule.kept * mean(some)) for name, some in usable.items()},
+        reason="" if usable else "no metric has a correlation on two data sets",
+    )
+
+
+def _aspect_ks(rows: Rows, bins: Bins, scale: Scales, rule: Criteria, draws: int, seed: int) -> Result:
+    seen: dict[str, list[tuple[float, float]]] = {name: [] for name in rows.panel.names}
+    people: list[float] = []
+    for aspect in rows.human:
+        values = contrast_ks(rows, aspect, rows.levels(aspect, bins, scale), CONTRASTS["Lo-Hi"], draws, seed)
+        for name, pair in values.items():
+            if name in seen and not np.isnan(pair[0]):
+                seen[name].append(pair)
+        peers = values.get(human_name(OTHER_RATERS))
+        people.append(peers[0] if peers else mean([d for n, (d, _) in values.items() if n not in seen]))
+    return _judged(seen, mean(people), rule, "no aspect has both low and high ratings")
+
+
+def _judged(seen: dict[str, list[tuple[float, float]]], human: float, rule: Criteria, reason: str) -> Result:
+    """KS distances with their p: clear in more than half, and not far below people."""
+    known = {name: some for name, some in seen.items() if some}
+    value = {name: mean([d for d, _ in some]) for name, some in known.items()}
+    enough = 0.0 if np.isnan(human) else rule.of_human * human
+    passes: dict[str, bool | None] = {
+        name: bool(np.mean([p < rule.level for _, p in some]) > 0.5 and value[name] >= enough)
+        for name, some in known.items()
+    }
+    return Result(value, passes, human, "" if known else reason)
+
+
+def _aspect_order(rows: Rows, bins: Bins, scale: Scales, rule: Criteria) -> Result:
+    value: dict[str, list[float]] = {name: [] for name in rows.panel.names}
+    beyond: dict[str, list[float]] = {name: [] for name in rows.panel.names}
+    for aspect in rows.human:
+        for name, means in level_means(rows, rows.levels(aspect, bins, scale)).items():
+            levels = int((~np.isnan(means)).sum())
+            if levels > 1:
+                value[name].append(level_similarity(means))
+                beyond[name].append(_beyond(value[name][-1], chance_similarity(levels)))
+    known = [name for name, some in value.items() if some]
+    return Result(
+        {name: mean(value[name]) for name in known}, {name: mean(beyond[name]) >= rule.beyond for name in known},
+        1.0 if known else np.nan, "" if known else "no aspect has two levels",
+    )  # fmt: skip
+
+
+def _systems(
+    rows: Rows, pairs: Pairs | None, share: float, family: dict[str, str], rule: Criteria, draws: int, seed: int
+) -> dict[str, Result]:  # fmt: skip
+    try:
+        chosen = system_pairs(rows, pairs, share)
+    except NeedsMissing as error:
+        missing = Result({}, {}, reason=str(error).partition(": ")[2].rstrip("."))
+        return {"system KS": missing, "system order": missing}
+    group = EASY if EASY in chosen.groups else next(iter(chosen.groups))
+    only = type(chosen)({group: chosen.groups[group]}, chosen.words)
+    seen: dict[str, list[tuple[float, float]]] = {name: [] for name in rows.panel.names}
+    people: list[float] = []
+    for row in pair_rows(rows, only, family, draws, seed):
+        if row["metric"] not in seen:
+            people.append(row["KS"])
+        elif not np.isnan(row["KS"]):
+            seen[row["metric"]].append((row["KS"], row["p"]))
+    order: dict[str, list[float]] = {name: [] for name in rows.panel.names}
+    for row in preference_rows(rows, only, family):
+        if not np.isnan(row["similarity"]):
+            order[row["metric"]].append(row["similarity"])
+    known = {name: mean(some) for name, some in order.items() if some}
+    chance = chance_similarity(2)
+    return {
+        "system KS": _judged(seen, mean(people), rule, "no pair of systems has scores"),
+        "system order": Result(known, {n: _beyond(v, chance) >= rule.beyond for n, v in known.items()}, 1.0,
+                               "" if known else "no pair of systems has scores"),
+    }  # fmt: skip
+
+
+def _low_bar(human: float, raters: bool) -> list[str]:
+    if not raters or not human < LOW_BAR:
+        return []
+    return [
+        f"the raters hardly agree with each other (aspect KS {number(human)}), so passing beside them says little; see --analysis agreement."
+    ]
+
+
+def _beyond(similarity: float, chance: float) -> float:
+    """How far from chance (0) to people's order (1); a hair of rounding forgiven."""
+    return (similarity - chance) / (1 - chance) + 1e-12
+
+
+def _rows(name: str, family: str, results: dict[str, Result]) -> list[Row]:
+    found: list[Row] = []
+    for assessment, r in results.items():
+        value, passes = r.value.get(name, float("nan")), r.passes.get(name)
+        word = "" if passes is None else " pass" if passes else " no"
+        found.append(
+            {"metric": name, "family": family, "assessment": assessment, "value": value, "human": r.human,
+             "passes": passes, "reason": (r.reason or "no scores") if passes is None else None, "shown": number(value) + word}
+        )  # fmt: skip
+    return found
+
+
+def _passed(rows: list[Row]) -> str:
+    known = [row["passes"] for row in rows if row["passes"] is not None]
+    return f"{sum(known)} of {len(known)}" if known else ""
+
+
+def _score(name: str, results: dict[str, Result]) -> str:
+    return _passed([{"passes": r.passes.get(name)} for r in results.values()])
+
+
+def _order(names: list[str], results: dict[str, Result]) -> list[str]:
+    """Metrics that pass most first, of these those that fail least, then by the sum of their numbers."""
+
+    def key(name: str) -> tuple[float, ...]:
+        passes = [r.passes.get(name) for r in results.values()]
+        size = np.nansum([r.value.get(name, np.nan) for r in results.values()])
+        return -sum(p is True for p in passes), sum(p is False for p in passes), -float(size)
+
+    return sorted(names, key=key)
+
+
+def _criteria_words(rule: Criteria) -> str:
+    return (
+        f"Passes: KS with p < {rule.level:g} in more than half of the aspects or pairs and at least {rule.of_human:g} of people's; "
+        f"order at least {rule.beyond:g} of the way from chance to people's; transfer lowest at least {rule.kept:g} of the mean, which is above 0."
+    )

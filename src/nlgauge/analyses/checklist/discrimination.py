@@ -1,0 +1,124 @@
+"""Can a metric tell good outputs from bad ones? KS distance between levels of quality (paper 000, section 3.4)."""
+
+from __future__ import annotations
+
+import math
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import people_note, signature, turned_note
+from nlgauge.analyses.checklist._rater_rows import (
+    CONTRASTS,
+    OTHER_RATERS,
+    Rows,
+    Scales,
+    Unit,
+    rated_rows,
+    row_words,
+    with_overall,
+)
+from nlgauge.data.families import Families, families_of
+from nlgauge.data.panel import Panel
+from nlgauge.number import number
+from nlgauge.stats.ranking.quality_levels import LEVELS, Bins, Levels
+from nlgauge.table import Layout, Row, Table
+
+
+@analysis(
+    "discrimination", paper="000", question="Can a metric tell good outputs from bad ones on an aspect?"
+)
+def discrimination(
+    panel: Panel,
+    *,
+    bins: Bins = "thirds",
+    scale: Scales = None,
+    unit: Unit = "rater",
+    overall: bool = False,
+    families: Families | None = None,
+    draws: int = 499,
+    seed: int = 0,
+) -> Table:
+    """One row per metric and contrast of levels (Lo-Hi, Lo-Mod, Hi-Mod): KS distance, its p, and both counts.
+
+    The other human aspects stand beside the metrics, as a measure of what people reach; `overall` adds their mean.
+    `bins`: thirds of the scale (terciles where it is unbounded), terciles, paper (<3, 3, >3) or two numbers.
+    """
+    rows = rated_rows(with_overall(panel) if overall else panel, unit)
+    levels = rows.levels(panel.aspect, bins, scale)
+    families_by_name = families_of(panel.names, families)
+    found: list[Row] = []
+    for contrast, pair in CONTRASTS.items():
+        values = contrast_ks(rows, panel.aspect, levels, pair, draws, seed)
+        for name, (d, p) in values.items():
+            found.append(
+                {"metric": name, "family": families_by_name.get(name, "Human"), "aspect": panel.aspect, "contrast": contrast,
+                 "KS": d, "p": p, "rows": [levels.counts[i] for i in pair],
+                 "reason": _reason(d, levels, pair, rows, name)}
+            )  # fmt: skip
+    order = _order(found)
+    found.sort(key=lambda row: (order[row["metric"]], list(CONTRASTS).index(row["contrast"])))
+    return Table(
+        title=f"{panel.name}: telling levels of {panel.aspect} apart, KS distance",
+        rows=found,
+        layout=Layout(
+            "metric", "contrast", "KS", best=lambda row: -1.0 if row["family"] == "Human" else row["KS"],
+            extra={"p Lo-Hi": _p_words},
+        ),
+        definitions={
+            "KS": "largest gap between the distributions of the scores of two levels (0 same, 1 no overlap); no direction",
+            "human: …": "what people reach in the place of a metric: the same rater on another aspect, or the mean of the other raters of this one",
+        },
+        method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}: {counts_words(levels)}. "
+        f"p: {rows.words}, {draws} draws, not corrected for many metrics.",
+        notes=[*_notes(found), *people_note(panel), *turned_note(panel)],
+        signature=signature(panel, bins=bins, unit=unit, draws=draws, seed=seed),
+    )  # fmt: skip
+
+
+def contrast_ks(
+    rows: Rows, aspect: str, levels: Levels, pair: tuple[int, int], draws: int, seed: int
+) -> dict[str, tuple[float, float]]:
+    """KS and p between two levels of an aspect: every metric, then people: each other aspect, and the other
+    raters of the same aspect."""
+    one, two = levels.level == pair[0], levels.level == pair[1]
+    others = {a: values for a, values in rows.human.items() if a != aspect}
+    if (raters := rows.others(aspect)) is not None:
+        others[OTHER_RATERS] = raters
+    return {**rows.ks(one, two, draws, seed), **rows.human_ks(one, two, others, draws, seed)}
+
+
+def counts_words(levels: Levels) -> str:
+    counts = ", ".join(f"{n} {word}" for word, n in zip(LEVELS, levels.counts, strict=True))
+    return f"{levels.words}; {counts}"
+
+
+def _reason(value: float, levels: Levels, pair: tuple[int, int], rows: Rows, name: str) -> str | None:
+    if not math.isnan(value):
+        return None
+    empty = [LEVELS[i] for i in pair if not levels.counts[i]]
+    return f"no {' and no '.join(empty)} rows" if empty else "one of the levels has no scores"
+
+
+def _order(rows: list[Row]) -> dict[str, tuple[bool, float]]:
+    """Metrics before people, each by Lo-Hi, else by what there is."""
+    mean: dict[str, list[float]] = {}
+    for row in rows:
+        if not math.isnan(row["KS"]):
+            mean.setdefault(row["metric"], []).append(row["KS"])
+    human = {row["metric"]: row["family"] == "Human" for row in rows}
+    return {name: (human[name], -(mean.get(name) or [-1.0])[0]) for name in human}
+
+
+def _p_words(rows: list[Row]) -> str:
+    p = next((row["p"] for row in rows if row["contrast"] == "Lo-Hi"), math.nan)
+    return number(p)
+
+
+def _notes(rows: list[Row]) -> list[str]:
+    missing: dict[str, set[str]] = {}
+    for row in rows:
+        if row["reason"]:
+            missing.setdefault(row["reason"], set()).add(row["contrast"])
+    return [
+        f"not given: {', '.join(c for c in CONTRASTS if c in where)} ({why})."
+        for why, where in missing.items()
+    ]

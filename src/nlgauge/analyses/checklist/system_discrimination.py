@@ -1,0 +1,97 @@
+"""Can a metric tell two systems apart? KS distance between their scores (paper 000, section 3.2, Tables 17-19)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import people_note, signature, turned_note
+from nlgauge.analyses.checklist._pairs import HUMAN, Pairs, SystemPairs, averaged, mean, system_pairs
+from nlgauge.analyses.checklist._rater_rows import Rows, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.families import Families, families_of
+from nlgauge.data.panel import Aggregate
+from nlgauge.errors import NameUnknown
+from nlgauge.table import Layout, Row, Table
+
+Per = Literal["metric", "family", "pair"]
+
+
+@analysis(
+    "system-discrimination", paper="000", takes="dataset", question="Can a metric tell two systems apart?"
+)
+def system_discrimination(
+    data: Dataset,
+    *,
+    aspects: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    pairs: Pairs | None = None,
+    share: float = 1 / 3,
+    per: Per = "metric",
+    unit: Unit = "rater",
+    overall: bool = False,
+    families: Families | None = None,
+    keep_people: bool = False,
+    aggregate: Aggregate = "mean",
+    draws: int = 499,
+    seed: int = 0,
+) -> Table:
+    """Mean KS over easy and over hard pairs, per metric, per family, or every pair (`per`); people's ratings beside.
+
+    `overall` adds the mean of the aspects to people's columns, as the paper does for summarisation.
+    """
+    panel = chosen_panel(data, aspects, metrics, keep_people, aggregate, overall)
+    rows = rated_rows(panel, unit)
+    chosen = system_pairs(rows, pairs, share)
+    single = pair_rows(rows, chosen, families_of(panel.names, families), draws, seed)
+    if per not in ("metric", "family", "pair"):
+        raise NameUnknown(f"no per='{per}'; use metric, family or pair.")
+    found = single if per == "pair" else averaged(single, per, ["KS"])
+    line = "family" if per == "family" else "metric"
+    order = _order(found, line)
+    found.sort(key=lambda row: (order[row[line]], list(chosen.groups).index(row["pairs"])))
+    across = "pair" if per == "pair" else "pairs"
+    return Table(
+        title=f"{panel.name}: telling systems apart, KS distance",
+        rows=found,
+        layout=Layout(
+            line, across, "KS", best=lambda row: -1.0 if row["family"] == HUMAN else row["KS"],
+            heads={g: f"{g} ({len(p)})" for g, p in chosen.groups.items()},
+        ),
+        definitions={
+            "KS": "largest gap between the distributions of two systems' scores (0 same, 1 no overlap), mean over the pairs; no direction",
+        },
+        method=f"{chosen.words[0].upper()}{chosen.words[1:]}. {row_words(rows).capitalize()}."
+        + (" Family: mean over its metrics; Human: mean over the aspects." if per == "family" else "")
+        + f" p: the two systems' outputs of each input change places at random, {draws} draws; inputs are the sample.",
+        notes=[*people_note(panel), *turned_note(panel)],
+        signature=signature(panel, aspect=",".join(panel.humans), unit=unit, draws=draws, seed=seed),
+    )  # fmt: skip
+
+
+def pair_rows(rows: Rows, chosen: SystemPairs, families: dict[str, str], draws: int, seed: int) -> list[Row]:
+    """One row per pair and metric, and per pair and human aspect."""
+    found: list[Row] = []
+    systems = rows.panel.systems
+    for group, pairs in chosen.groups.items():
+        for a, b in pairs:
+            found += [
+                {"metric": name, "family": families.get(name, HUMAN), "pairs": group, "pair": f"{systems[a]} – {systems[b]}",
+                 "first": systems[a], "second": systems[b], "KS": d, "p": p}
+                for name, (d, p) in rows.ks_systems((a, b), draws, seed).items()
+            ]  # fmt: skip
+    return found
+
+
+def _order(rows: list[Row], line: str) -> dict[str, tuple[bool, float]]:
+    """Metrics from the most to the least telling, people last."""
+    means: dict[str, list[float]] = {}
+    for row in rows:
+        means.setdefault(row[line], []).append(row["KS"])
+    human = {row[line]: row["family"] == HUMAN for row in rows}
+    return {
+        name: (human[name], -m if not np.isnan(m := mean(values)) else 1.0) for name, values in means.items()
+    }

@@ -1,0 +1,104 @@
+"""Does a metric put two systems in people's order? Preference similarity (paper 000, Eq. 2-4, Tables 20-22)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import people_note, signature, turned_note
+from nlgauge.analyses.checklist._pairs import Pairs, SystemPairs, averaged, mean, system_pairs
+from nlgauge.analyses.checklist._rater_rows import Rows, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.families import Families, families_of
+from nlgauge.data.panel import Aggregate
+from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.stats.ranking.preference import order_sequence, order_similarity
+from nlgauge.table import Layout, Row, Table
+
+Per = Literal["metric", "family", "aspect", "pair"]
+
+
+@analysis("system-preference", paper="000", takes="dataset", question="Does a metric put two systems in people's order?")  # fmt: skip
+def system_preference(
+    data: Dataset,
+    *,
+    aspects: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    pairs: Pairs | None = None,
+    share: float = 1 / 3,
+    per: Per = "metric",
+    unit: Unit = "rater",
+    overall: bool = False,
+    families: Families | None = None,
+    keep_people: bool = False,
+    aggregate: Aggregate = "mean",
+) -> Table:
+    """Mean similarity over easy and over hard pairs (and aspects): per metric, per family, per metric and aspect, or
+    every pair (`per`)."""
+    panel = chosen_panel(data, aspects, metrics, keep_people, aggregate, overall)
+    if not panel.metrics:
+        raise NeedsMissing(f"{panel.name}: no metric scores to compare with people's order.")
+    if per not in ("metric", "family", "aspect", "pair"):
+        raise NameUnknown(f"no per='{per}'; use metric, family, aspect or pair.")
+    rows = rated_rows(panel, unit)
+    chosen = system_pairs(rows, pairs, share)
+    single = preference_rows(rows, chosen, families_of(panel.names, families))
+    line = "family" if per == "family" else "metric"
+    across = "pair" if per == "pair" else "pairs"
+    if per == "aspect":
+        for row in single:
+            row["pairs"] = f"{row['pairs']} {row['aspect']}"
+        found = averaged(single, "metric", ["similarity"])
+    elif per == "pair":
+        found = _over_aspects(single)
+    else:
+        found = averaged(single, per, ["similarity"])
+    place = {name: i for i, name in enumerate(dict.fromkeys(row["pairs"] for row in single))}
+    best = {
+        name: mean([r["similarity"] for r in found if r[line] == name]) for name in {r[line] for r in found}
+    }
+    found.sort(key=lambda row: (-best[row[line]], row[line], place[row["pairs"]]))
+    return Table(
+        title=f"{panel.name}: order of two systems, similarity with people",
+        rows=found,
+        layout=Layout(line, across, "similarity", best=lambda row: row["similarity"],
+                      heads={g: f"{g} ({len(p)})" for g, p in chosen.groups.items()}),
+        definitions={
+            "similarity": "of a ≺ b by people and by the metric as sequences (Eq. 4): 1 same order, .667 where one of the two "
+            "has a tie, .333 opposite; chance .667",
+        },
+        method=f"{chosen.words[0].upper()}{chosen.words[1:]}. Order by the mean of each system ({row_words(rows)}), "
+        f"mean over the pairs and {len(panel.humans)} aspect{'s' if len(panel.humans) > 1 else ''} ({', '.join(panel.humans)}).",
+        notes=[*people_note(panel), *turned_note(panel)],
+        signature=signature(panel, aspect=",".join(panel.humans), unit=unit),
+    )  # fmt: skip
+
+
+def preference_rows(rows: Rows, chosen: SystemPairs, families: dict[str, str]) -> list[Row]:
+    """One row per pair, metric and aspect: both orders and their similarity."""
+    systems, human, metric = rows.panel.systems, rows.system_means(), rows.metric_means()
+    found: list[Row] = []
+    for group, pairs in chosen.groups.items():
+        for a, b in pairs:
+            names = [systems[a], systems[b]]
+            for name, scores in metric.items():
+                for aspect, ratings in human.items():
+                    x, y = ratings[[a, b]], scores[[a, b]]
+                    found.append(
+                        {"metric": name, "family": families[name], "aspect": aspect, "pairs": group, "pair": " – ".join(names),
+                         "first": names[0], "second": names[1], "similarity": order_similarity(names, x, y),
+                         "people": " ".join(order_sequence(names, x)), "order": " ".join(order_sequence(names, y))}
+                    )  # fmt: skip
+    return found
+
+
+def _over_aspects(rows: list[Row]) -> list[Row]:
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["metric"], row["pair"]), []).append(row)
+    kept = ("metric", "family", "pairs", "pair", "first", "second", "order")
+    return [
+        {**{k: mine[0][k] for k in kept}, "similarity": mean([r["similarity"] for r in mine])}
+        for mine in groups.values()
+    ]

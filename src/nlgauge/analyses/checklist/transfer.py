@@ -1,0 +1,215 @@
+"""Does agreement with people carry over to other data? Correlation per group of data sets (paper 000, section 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+import nlgauge
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import Named, measures_of
+from nlgauge.analyses.checklist._pairs import mean
+from nlgauge.data.catalogue.transfer import GROUPS, transfer_groups
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.families import Families, families_of
+from nlgauge.data.panel import Aggregate
+from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.number import number
+from nlgauge.registry import did_you_mean
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.table import Layout, Row, Table
+
+Per = Literal["family", "metric", "data"]
+Said = Mapping[str, Any] | Sequence[Mapping[str, str]]
+ANY = ""  # the group holds for metrics of every family
+
+
+@analysis(
+    "transfer",
+    paper="000",
+    takes="datasets",
+    question="Does a metric's agreement with people carry over to other data?",
+)
+def transfer(
+    datasets: Sequence[Dataset],
+    *,
+    groups: Said | None = None,
+    measure: Named = "global/spearman",
+    aspects: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    per: Per = "family",
+    families: Families | None = None,
+    keep_people: bool = False,
+    aggregate: Aggregate = "mean",
+) -> Table:
+    """Mean correlation with people per family (or metric) and group of data sets: in-domain (ID), semantic shift, domain
+    shift.
+
+    `groups`: {"ID": ["news.csv"], "domain-shift": ["chat.csv"]}, {"news.csv": "ID", …}, {family: {data: group}}, or rows
+    with dataset, group and perhaps family. Without it Table 3 of the paper for its sets, else each data set by itself.
+    """
+    chosen = measures_of(measure)[0]
+    columns = list(dict.fromkeys(name for data in datasets for name in data.metrics))
+    family = families_of(columns, families)
+    known = metrics if metrics is None else [name for name in metrics if name in columns]
+    if metrics is not None and (unknown := [name for name in metrics if name not in columns]):
+        raise NameUnknown(
+            f"no scores of metric '{unknown[0]}' in any data set.{did_you_mean(unknown[0], columns)}"
+        )
+    single, notes = [], []
+    for data in datasets:
+        rows, refused = data_rows(data, chosen, aspects, known, family, keep_people, aggregate)
+        single += rows
+        notes += refused
+    if not single:
+        raise NeedsMissing("transfer: no data set has both metric scores and ratings. " + " ".join(notes))
+    if len(datasets) < 2:
+        notes.append("one data set only: name more files to see what carries over.")
+    where, said = _groups(datasets, groups)
+    notes += _grouped(single, where)
+    if per not in ("family", "metric", "data"):
+        raise NameUnknown(f"no per='{per}'; use family, metric or data.")
+    line, across = ("family" if per == "family" else "metric"), ("data" if per == "data" else "group")
+    found = _means([row for row in single if row["group"] or per == "data"], line, across)
+    order = _order_of(
+        found, across, [*GROUPS, *where.values()] if across == "group" else [d.name for d in datasets]
+    )
+    found += _holes(found, line, across, order)
+    first = {row[line]: row["value"] for row in found if row[across] == order[0]}
+    found.sort(
+        key=lambda row: (-np.nan_to_num(first[row[line]], nan=-2.0), row[line], order.index(row[across]))
+    )
+    return Table(
+        title=f"Transfer: {chosen} with people over {len(datasets)} data set{'s' if len(datasets) > 1 else ''}",
+        rows=found,
+        layout=Layout(line, across, "value", best=lambda row: row["value"],
+                      extra={"spread": _spread} if len(order) > 1 else {}),
+        definitions={
+            str(chosen): chosen.definition,
+            **({"spread": "largest difference between two groups"} if len(order) > 1 else {}),
+        },
+        method=f"Mean over aspects, then over the metrics of a family and the data sets of a group; more is better for every metric (turned where less is). {said}",
+        notes=notes,
+        signature=f"nlgauge:{nlgauge.__version__}|measure:{chosen}|people:{'kept' if keep_people else 'out'}|data:{','.join(d.name for d in datasets)}",
+    )  # fmt: skip
+
+
+def data_rows(
+    data: Dataset, measure: Measure, aspects: Sequence[str] | None, metrics: Sequence[str] | None,
+    family: dict[str, str], keep_people: bool, aggregate: Aggregate,
+) -> tuple[list[Row], list[str]]:  # fmt: skip
+    """One row per metric: its correlation with people on this data set, mean over the aspects; and what was not possible."""
+    wanted = [a for a in data.aspects if aspects is None or a in aspects]
+    names = [m for m in data.metrics if metrics is None or m in metrics]
+    if not wanted or not names:
+        return [], [f"{data.name}: no {'ratings' if not wanted else 'metric scores'} to compare."]
+    values: dict[str, list[float]] = {name: [] for name in names}
+    refused: list[str] = []
+    for aspect in wanted:
+        try:
+            panel = data.panel(
+                aspect, canonical=True, metrics=names, keep_people=keep_people, aggregate=aggregate
+            )
+        except NlgaugeError as error:
+            refused.append(str(error))
+            continue
+        found = evaluate(panel.oriented(), panel.human, [measure])
+        for k, name in enumerate(panel.names):
+            values[name].append(float(found.value[k, 0]))
+    return [
+        {"data": data.name, "metric": name, "family": family[name], "value": mean(some),
+         "aspects": sum(not np.isnan(v) for v in some)}
+        for name, some in values.items()
+    ], refused  # fmt: skip
+
+
+def plain_name(name: str) -> str:
+    """`folder/News.csv.gz` and `news` are the same data set to someone who names groups."""
+    return name.replace("\\", "/").rpartition("/")[2].partition(".")[0].lower()
+
+
+def _groups(datasets: Sequence[Dataset], groups: Said | None) -> tuple[dict[tuple[str, str], str], str]:
+    """(family, data set) -> group, and where it was said."""
+    if groups is not None:
+        return _said(groups, datasets), "Groups as given."
+    here = {plain_name(d.name) for d in datasets}
+    table = {}
+    for cell in transfer_groups():
+        for name in (cell.set_name, cell.dataset):
+            if plain_name(name) in here:
+                table[cell.family, plain_name(name)] = cell.group
+    if table:
+        return table, "Groups: Table 3 of paper 000."
+    alone = {(ANY, plain_name(d.name)): d.name for d in datasets}
+    return alone, "No groups given (--set groups=…): each data set by itself."
+
+
+def _said(groups: Said, datasets: Sequence[Dataset]) -> dict[tuple[str, str], str]:
+    here = {plain_name(d.name) for d in datasets}
+    found: dict[tuple[str, str], str] = {}
+    if not isinstance(groups, Mapping):
+        try:
+            found = {(row.get("family") or ANY, plain_name(row["dataset"])): row["group"] for row in groups}
+        except (KeyError, AttributeError, TypeError):
+            raise NlgaugeError("groups: a list has rows with dataset, group and perhaps family.") from None
+    else:
+        for key, value in groups.items():
+            if isinstance(value, Mapping):
+                found |= {(key, plain_name(data)): group for data, group in value.items()}
+            elif isinstance(value, str):
+                found[ANY, plain_name(key)] = value
+            else:
+                found |= {(ANY, plain_name(data)): key for data in value}
+    if not {data for _, data in found} & here:
+        raise NameUnknown(
+            f"groups: none of the data sets named there is here. Here: {', '.join(sorted(here))}."
+        )
+    return found
+
+
+def _grouped(rows: list[Row], where: Mapping[tuple[str, str], str]) -> list[str]:
+    """Write each row's group into it; say what has none."""
+    for row in rows:
+        data = plain_name(row["data"])
+        row["group"] = where.get((row["family"], data)) or where.get((ANY, data))
+    lost = sorted({(row["family"], row["data"]) for row in rows if row["group"] is None})
+    if not lost:
+        return []
+    some = ", ".join(f"{f} on {d}" for f, d in lost[:4]) + (
+        f" and {len(lost) - 4} more" if len(lost) > 4 else ""
+    )
+    return [f"in no group, left out: {some}."]
+
+
+def _means(rows: list[Row], line: str, across: str) -> list[Row]:
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row[line], row[across]), []).append(row)
+    return [
+        {line: name, **({} if line == "family" else {"family": mine[0]["family"]}), across: group, "value": mean([r["value"] for r in mine]),
+         "metrics": len({r["metric"] for r in mine}), "datasets": sorted({r["data"] for r in mine})}
+        for (name, group), mine in groups.items()
+    ]  # fmt: skip
+
+
+def _holes(rows: list[Row], line: str, across: str, order: Sequence[str]) -> list[Row]:
+    """What does not exist is shown as such."""
+    there = {(row[line], row[across]) for row in rows}
+    names = dict.fromkeys(row[line] for row in rows)
+    family = {row[line]: row["family"] for row in rows}
+    return [
+        {line: name, "family": family[name], across: place, "value": float("nan"), "metrics": 0, "datasets": []}
+        for name in names for place in order if (name, place) not in there
+    ]  # fmt: skip
+
+
+def _order_of(rows: list[Row], across: str, wanted: Sequence[str]) -> list[str]:
+    here = {row[across] for row in rows}
+    return [name for name in dict.fromkeys(wanted) if name in here]
+
+
+def _spread(rows: list[Row]) -> str:
+    values = [row["value"] for row in rows if not np.isnan(row["value"])]
+    return number(max(values) - min(values)) if len(values) > 1 else "–"

@@ -1,0 +1,1 @@
+"""Which metric, system or part is better than another?"""

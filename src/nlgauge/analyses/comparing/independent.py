@@ -1,0 +1,154 @@
+"""Is a metric better on one part of the data than on another? Tests for correlations of different outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._common import Named, measures_of, turned_words
+from nlgauge.analyses._parts import Halves, Outputs, difference_words
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.correlation.ranks import average_ranks
+from nlgauge.stats.tests.corrections import holm
+from nlgauge.stats.tests.fisher import fisher_test
+from nlgauge.stats.tests.independent_parts import dealt_test
+from nlgauge.stats.tests.part_tests import part_tests
+from nlgauge.table import Row, Table
+
+
+@analysis(
+    "independent", paper="004", takes="dataset", question="Is a metric better on one part of the data than on another?"
+)  # fmt: skip
+def independent(
+    data: Dataset,
+    *,
+    by: str | Sequence[str] | None = None,
+    aspects: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    measure: Named = "global/spearman",
+    keep_people: bool = False,
+    aggregate: Aggregate = "mean",
+    draws: int = 500,
+    level: float = 0.05,
+    outputs: Outputs = "clustered",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """One row per aspect, pair of parts (values of the column `by`) and metric: both correlations, p and a
+    permutation check.
+
+    For metrics on the *same* outputs use `significance`. The check standardises (or ranks) each part by itself, deals
+    the outputs out anew and asks how often the parts differ as much.
+    """
+    chosen = measures_of(measure)[0]
+    if chosen.grouping != "global" or chosen.coefficient not in ("pearson", "spearman", "kendall"):
+        raise NlgaugeError(
+            f"independent: {chosen} is no single correlation over outputs; use global/pearson, global/spearman or global/kendall."
+        )
+    column = by if isinstance(by, str) else next(iter(by or [""]))
+    if not column:
+        raise NlgaugeError(
+            "independent: name the column that splits the data (by=…, or --by on the command line)."
+        )
+    parts = [(str(group[column]), part) for group, part in data.by(column)]
+    if len(parts) < 2:
+        raise NeedsMissing(
+            f"{data.name}: column '{column}' has one value only, so there is nothing to compare."
+        )
+    rows: list[Row] = []
+    jobs = [(aspect, a, b) for aspect in aspects or data.aspects for a, b in combinations(parts, 2)]
+    for done, (aspect, (name_a, a), (name_b, b)) in enumerate(jobs):
+        options: dict[str, Any] = {
+            "canonical": True,
+            "metrics": metrics,
+            "keep_people": keep_people or column == "system",
+            "aggregate": aggregate,
+            "seed": seed,
+        }
+        rows += _pair(
+            a.panel(aspect, **options),
+            b.panel(aspect, **options),
+            (name_a, name_b),
+            chosen,
+            draws,
+            outputs,
+            seed,
+        )
+        if progress is not None:
+            progress(done + 1, len(jobs))
+    for row, p in zip(rows, holm([r["p"] for r in rows]).tolist(), strict=True):
+        row["p corrected"], row["significant"] = p, bool(p < level)
+    return Table(
+        title=f"{data.name}: {chosen} on parts of the data, by {column}",
+        rows=rows,
+        shown=["metric", "aspect", "parts", "first", "second", "n first", "n second", "difference", "p", "p check", "p corrected", "significant"],
+        definitions={str(chosen): chosen.definition},
+        method=f"p: {difference_words(outputs)}. p check: outputs, taken as independent, dealt out "
+        f"anew after standardising or ranking within each part, {draws} draws, seed {seed}; Holm's correction over {len(rows)} tests.",
+        notes=turned_words(data.lower & {r["metric"] for r in rows}),
+        signature=f"by:{column}|measure:{chosen}|draws:{draws}|seed:{seed}",
+    )  # fmt: skip
+
+
+def _pair(
+    a: Panel, b: Panel, parts: tuple[str, str], measure: Measure, draws: int, outputs: Outputs, seed: int
+) -> list[Row]:
+    rows: list[Row] = []
+    halves = Halves.of(a, b)
+    shared = outputs == "clustered" and halves.clustered
+    tests = part_tests(*halves, measure, absolute=False) if shared else None
+    for metric, x, y in zip(a.names, a.oriented(), b.oriented(), strict=True):
+        one, two = _shared(x, a.human), _shared(y, b.human)
+        r1, r2 = _value(one, measure), _value(two, measure)
+        n1, n2 = one.shape[1], two.shape[1]
+        independent_p = fisher_test(r1, n1, r2, n2, coefficient=measure.coefficient)
+        p = float(independent_p if tests is None else tests[len(rows)])
+        # One seed for all: a row does not depend on what else was asked for, nor on the order.
+        check = _check(one, two, measure, r1 - r2, draws, np.random.default_rng(np.random.SeedSequence(seed)))
+        rows.append(
+            {"metric": metric, "aspect": a.aspect, "measure": str(measure), "parts": " – ".join(parts), "first": r1,
+             "second": r2, "n first": n1, "n second": n2, "difference": r1 - r2, "p": p, "p check": check}
+        )  # fmt: skip
+    return rows
+
+
+def _shared(x: Array, z: Array) -> Array:
+    both = np.isfinite(x) & np.isfinite(z)
+    return np.stack([x[both], z[both]])
+
+
+def _value(part: Array, measure: Measure) -> float:
+    return (
+        float(evaluate(part[:1, None], part[1][None], [measure]).value[0, 0])
+        if part.shape[1]
+        else float("nan")
+    )
+
+
+def _check(
+    one: Array, two: Array, measure: Measure, seen: float, draws: int, rng: np.random.Generator
+) -> float:
+    if np.isnan(seen) or draws < 1:
+        return float("nan")
+    if measure.coefficient != "kendall":
+        parts = ((one[0], one[1]), (two[0], two[1]))
+        return dealt_test(*parts, ranks=measure.coefficient == "spearman", draws=draws, rng=rng)
+    one, two = sorted((one, two), key=lambda part: (part.shape[1], part[1].tobytes(), part[0].tobytes()))
+    pooled = np.concatenate(
+        [(average_ranks(part, axis=1) - 0.5) / part.shape[1] for part in (one, two)], axis=1
+    )
+    n, hits, known = one.shape[1], 0, 0
+    for _ in range(draws):
+        dealt = pooled[:, rng.permutation(pooled.shape[1])]
+        drawn = _value(dealt[:, :n], measure) - _value(dealt[:, n:], measure)
+        if not np.isnan(drawn):
+            known += 1
+            hits += abs(drawn) >= abs(seen) - 1e-10
+    return (hits + 1) / (known + 1)

@@ -1,0 +1,146 @@
+"""Which system is better, by people and by each metric? Means, spread and significance (paper 004, Tables 2 and 8)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._parts import Choice, Part, columns_of, parts_of
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.stats.tests.corrections import holm
+from nlgauge.stats.tests.two_samples import PAIRED, WORDS, MeanTest, mean_test
+from nlgauge.table import Layout, Row, Table
+
+WIDEST = 12
+
+
+@analysis(
+    "system-means", paper="004", takes="dataset", question="Which system is better, by people and by each metric?"
+)  # fmt: skip
+def system_means(
+    data: Dataset,
+    *,
+    by: str | Sequence[str] | None = None,
+    aspects: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    keep_people: bool = False,
+    aggregate: Aggregate = "mean",
+    test: MeanTest = "t",
+    draws: int = 1000,
+    level: float = 0.05,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """One row per part, quantity (metric or aspect) and system: mean, standard deviation, and whether it differs from the best.
+
+    With two systems that is the one comparison there is, and both carry the star. With more, each system is tested
+    against the best one of the quantity, Holm's correction over those tests. Less is better for the metrics in `lower`.
+    """
+    parts = parts_of(data, by)
+    choice = Choice(metrics, keep_people, aggregate, seed)
+    wanted = [data.aspect(a) for a in aspects or data.aspects]
+    rows: list[Row] = []
+    for done, part in enumerate(parts):
+        for quantity, kind, panel, values in _quantities(part, wanted, choice):
+            rows += _rows(
+                part, quantity, kind, panel, values, quantity in data.lower, test, draws, level, seed
+            )
+        if progress is not None:
+            progress(done + 1, len(parts))
+    if not rows:
+        raise NeedsMissing(f"{data.name}: no part has ratings.")
+    columns = columns_of(by)
+    across = {r["column"] for r in rows}
+    return Table(
+        title=f"{data.name}: means of the systems" + (f" by {', '.join(columns)}" if columns else ""),
+        rows=rows,
+        layout=Layout("quantity", "column", "shown", line=lambda q: f"{q} ↓" if q in data.lower else q)
+        if len(across) <= WIDEST
+        else None,
+        shown=["quantity", *columns, "system", "mean", "SD", "n", "best", "p", "significant"],
+        method=_method(rows, test, draws, level, seed),
+        notes=_notes(data, keep_people, rows),
+        signature=f"by:{','.join(columns) or 'none'}|test:{test}|aggregate:{aggregate}|seed:{seed}",
+    )
+
+
+def _quantities(
+    part: Part, aspects: Sequence[str], choice: Choice
+) -> Iterator[tuple[str, str, Panel, Array]]:
+    """People first, then metrics: name, kind, panel, and the systems' scores (N × M)."""
+    panel = None
+    for aspect in aspects:
+        try:
+            panel = choice.panel(part, aspect)
+        except (NameUnknown, DataError, NeedsMissing):
+            continue
+        yield aspect, "people", panel, panel.human
+    if panel is not None:
+        for metric, values in panel.metrics.items():
+            yield metric, "metric", panel, values
+
+
+def _rows(
+    part: Part, quantity: str, kind: str, panel: Panel, values: Array, lower: bool, test: MeanTest, draws: int,
+    level: float, seed: int,
+) -> list[Row]:  # fmt: skip
+    there = [(panel.systems[i], values[i]) for i in panel.listed if np.isfinite(values[i]).any()]
+    if not there:
+        return []
+    means = [float(np.nanmean(v)) for _, v in there]
+    best = (min if lower else max)(range(len(means)), key=means.__getitem__)
+    p = [
+        math.nan
+        if k == best
+        else mean_test(
+            v, there[best][1], test, draws=draws, rng=np.random.default_rng(np.random.SeedSequence(seed))
+        )
+        for k, (_, v) in enumerate(there)
+    ]
+    p = holm(p).tolist()
+    if len(there) == 2:
+        p[best] = p[1 - best]
+    rows: list[Row] = []
+    for k, (system, v) in enumerate(there):
+        n = int(np.isfinite(v).sum())
+        spread = float(np.nanstd(v, ddof=1)) if n > 1 else math.nan
+        marked = p[k] < level
+        rows.append(
+            {**part.group, "quantity": quantity, "kind": kind, "system": system, "mean": means[k], "SD": spread, "n": n,
+             "best": k == best, "p": p[k], "significant": bool(marked),
+             "column": f"{part.name} {system}" if part.group else system,
+             "shown": f"{means[k]:.2f}{'*' if marked else ''} ({spread:.2f})"}
+        )  # fmt: skip
+    return rows
+
+
+def _method(rows: list[Row], test: MeanTest, draws: int, level: float, seed: int) -> str:
+    two = all(not math.isnan(r["p"]) for r in rows if r["best"])
+    what = "* the two systems differ" if two else "* differs from the best system of that line"
+    more = "" if two else ", Holm's correction over the systems of a line"
+    sample = (
+        "inputs taken as independent"
+        if test in PAIRED
+        else "outputs taken as independent, also those of one input"
+    )
+    drawn = f", {draws} draws, seed {seed}" if test == "permutation" else ""
+    return f"Mean (standard deviation) over outputs. {what}, p < {level:g}: {WORDS[test]}, two-sided{drawn}{more}; {sample}."
+
+
+def _notes(data: Dataset, keep_people: bool, rows: list[Row]) -> list[str]:
+    left_out = [s for s in data.systems if s in data.people] if not keep_people else []
+    notes = [f"written by people, left out: {', '.join(left_out)}."] if left_out else []
+    sizes = {r["n"] for r in rows}
+    notes.append(
+        f"outputs of a system: {min(sizes)}–{max(sizes)}."
+        if len(sizes) > 1
+        else f"{sizes.pop()} outputs of each system."
+    )
+    if data.lower & {r["quantity"] for r in rows}:
+        notes.append("↓ less is better.")
+    return notes

@@ -1,0 +1,1 @@
+"""What metrics see together: rankings, consensus, prediction (colombo2023)."""

@@ -1,0 +1,155 @@
+"""Do metrics rank the systems differently from people, and from each other? (paper 003, Eq. 3 and 4, Fig. 2)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._aspects import Sides
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.panel import Aggregate, Array
+from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.number import number
+from nlgauge.stats.ranking.rankings import RULES, Distances, Rule, rank_distances
+from nlgauge.table import Row, Table
+
+SUMMARY = (
+    "metric",
+    "kind",
+    "to people",
+    "to metrics",
+    "nearest",
+    "nearest at",
+    "farthest",
+    "farthest at",
+    "inputs",
+)
+WORDS = ("kind", "nearest", "nearest at", "farthest", "farthest at", "inputs")
+MATRIX = 10  # up to so many rankings the matrix itself is printed, without these columns
+
+
+@analysis(
+    "complementarity",
+    paper="003",
+    takes="dataset",
+    question="Do metrics rank the systems differently from people, and from each other?",
+)
+def complementarity(
+    data: Dataset,
+    *,
+    distance: Rule = "tau-b",
+    aspects: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    keep_people: bool = False,
+    aggregate: Aggregate = "mean",
+    seed: int = 0,
+) -> Table:
+    """One row per aspect (marked H:) and metric: mean distance to people and to the metrics (Eq. 4), the nearest and the
+    farthest of all, and a column for the distance to each (Eq. 3), which together are the matrix of Fig. 2.
+
+    0: the same order of systems on every input, .5: unrelated, 1: the opposite order. `distance` says what a tie costs.
+    """
+    if distance not in RULES:
+        raise NameUnknown(f"no distance '{distance}'; use {', '.join(RULES)}.")
+    sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
+    if sides.panel.n_systems < 2 or len(sides.names) < 2:
+        raise NeedsMissing(
+            f"{data.name}: complementarity needs two systems and two rankings; found {sides.panel.n_systems} and "
+            f"{len(sides.names)}."
+        )
+    found = rank_distances(sides.scores(), sides.human)
+    rows = _rows(sides, found.mean[distance], found.inputs[distance])
+    return Table(
+        title=f"{data.name}: distance between the rankings of {sides.panel.n_systems} systems ({distance})",
+        rows=rows,
+        shown=list(SUMMARY) if len(rows) > MATRIX else [c for c in rows[0] if c not in WORDS],
+        definitions={
+            "distance": f"mean over inputs of the normalised Kendall distance; {distance}: {RULES[distance]}",
+            "to people, to metrics": "mean distance to the (other) aspects, to the (other) metrics",
+        },
+        method=f"{sides.panel.n_systems} systems × {sides.panel.n_inputs} inputs; an input counts for a pair where both rank at "
+        "least two systems. Intervals of block means: 95 %, for other inputs (jackknife).",
+        notes=[*_blocks(found), *_dropped(found.inputs[distance], sides), *_notes(sides), *sides.remarks()],
+        signature=sides.signature(distance=distance),
+    )
+
+
+def _rows(sides: Sides, mean: Array, inputs: np.ndarray) -> list[Row]:
+    names, human = sides.names, sides.human
+    heads = [f"{n} (metric)" if n in SUMMARY else n for n in names]
+    rows: list[Row] = []
+    for k, name in enumerate(names):
+        others = np.arange(len(names)) != k
+        away = np.where(others, mean[k], np.nan)
+        row: Row = {
+            "metric": name, "kind": "human" if human[k] else "automatic",
+            "to people": mean_of(mean[k][others & human]), "to metrics": mean_of(mean[k][others & ~human]),
+        }  # fmt: skip
+        if np.isfinite(away).any():
+            near, far = int(np.nanargmin(away)), int(np.nanargmax(away))
+            row |= {
+                "nearest": names[near],
+                "nearest at": float(away[near]),
+                "farthest": names[far],
+                "farthest at": float(away[far]),
+            }
+        else:
+            row |= {"nearest": None, "nearest at": np.nan, "farthest": None, "farthest at": np.nan}
+        # Of the partners that have a distance: one constant metric does not make the others look unfounded.
+        known = inputs[k][others][inputs[k][others] > 0]
+        row["inputs"] = int(known.min()) if len(known) else 0
+        rows.append(row | {head: float(d) for head, d in zip(heads, mean[k], strict=True)})
+    return rows
+
+
+def matrix(table: Table) -> tuple[list[str], list[bool], list[list[float]]]:
+    """Names, whether each is people's, and the distances, from the rows of a table."""
+    names = [row["metric"] for row in table]
+    heads = list(table.rows[0])[-len(names) :]
+    return names, [row["kind"] == "human" for row in table], [[row[h] for h in heads] for row in table]
+
+
+def mean_of(values: Array) -> float:
+    """Mean of what is there; NaN where nothing is."""
+    values = values[np.isfinite(values)]
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _blocks(found: Distances) -> list[str]:
+    """The block means under every rule for ties, one line a block."""
+    lines = []
+    for block, first in found.blocks["tau-b"].items():
+        each = [
+            f"{rule} {number(b.value)} [{number(b.low)} {number(b.high)}]"
+            for rule in RULES
+            if (b := found.blocks[rule].get(block))
+        ]
+        pairs = f"{first.pairs} pair" + "s" * (first.pairs != 1)
+        lines.append(f"{block}, mean of {pairs}: " + ", ".join(each) + ".")
+    return lines
+
+
+def _dropped(inputs: np.ndarray, sides: Sides) -> list[str]:
+    fewest = int(inputs.min())
+    if fewest == sides.panel.n_inputs:
+        return []
+    i, j = np.unravel_index(int(np.argmin(inputs)), inputs.shape)
+    return [
+        f"up to {sides.panel.n_inputs - fewest} of {sides.panel.n_inputs} inputs count for no distance (one side ties all systems, "
+        f"or fewer than two were scored; most for {sides.names[i]} and {sides.names[j]})."
+    ]
+
+
+def _notes(sides: Sides) -> list[str]:
+    notes = []
+    if len(sides.humans) == 1:
+        notes.append("one aspect only: there is no human–human block.")
+    if not sides.panel.metrics:
+        notes.append("no metric scores: there are people's rankings only.")
+    if sides.panel.n_systems == 2:
+        notes.append(
+            "two systems: each distance is 0 or 1, so this counts the inputs on which the order is turned."
+        )
+    return notes

@@ -1,0 +1,169 @@
+"""The smallest set of complementary metrics that predicts people best (what paper 003 proposes and does not build)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import stdtr
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._aspects import Sides, measure_for
+from nlgauge.analyses._common import Named
+from nlgauge.analyses.complementarity.complementarity import mean_of
+from nlgauge.analyses.complementarity.predictability import INTERVAL, ModelName
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.panel import Aggregate, Array
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.number import number
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.design.portfolio import Portfolio, portfolio
+from nlgauge.stats.design.prediction import model_of
+from nlgauge.stats.ranking.rankings import rank_distances
+from nlgauge.table import Row, Table
+
+LEVEL = 0.05
+STOP = "Stop rule: the smallest set within one standard error of the best one in the inner folds."
+
+
+@analysis(
+    "portfolio",
+    paper="003",
+    takes="dataset",
+    question="Which few metrics together predict people best?",
+)
+def metric_portfolio(
+    data: Dataset,
+    *,
+    most: int = 8,
+    model: ModelName = "ridge",
+    count: int = 5,
+    measure: Named | None = None,
+    aspects: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    keep_people: bool = False,
+    aggregate: Aggregate = "mean",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """One row per aspect and size: the metric added, what the set reaches on inputs that had no part in choosing, the gain.
+
+    The last row of an aspect is all metrics together. `model="xgboost"` refits the sets with XGBoost on the same ranks; the
+    order of the metrics always comes from ridge regression, which is quick.
+    """
+    if most < 1:
+        raise NlgaugeError(f"portfolio: most must be at least 1; got {most}.")
+    sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
+    scores = sides.automatic()
+    if len(scores) < 2:
+        raise NeedsMissing(f"{data.name}: a portfolio needs at least two metrics; found {len(scores)}.")
+    chosen = measure_for(sides.panel, measure)
+    refit = None if model == "ridge" else model_of(model, seed)[0]
+    apart = rank_distances(scores, np.zeros(len(scores), bool)).mean["tau-b"]
+    rows: list[Row] = []
+    notes: list[str] = []
+    for done, (aspect, target) in enumerate(sides.humans.items()):
+        found = portfolio(scores, target, chosen, most=most, count=count, model=refit, seed=seed)
+        rows += _rows(sides, aspect, found, chosen, apart)
+        notes.append(_answer(sides, aspect, found))
+        if progress is not None:
+            progress(done + 1, len(sides.humans))
+    within = "within inputs" if sides.panel.n_systems > 1 else "over all outputs (there is one system)"
+    refitted = (
+        "" if model == "ridge" else " The sets so chosen are refitted with XGBoost for the values shown."
+    )
+    return Table(
+        title=f"{data.name}: portfolio of metrics that predicts people, {chosen}",
+        rows=rows,
+        shown=[
+            "aspect",
+            "size",
+            "added",
+            "alone",
+            "apart",
+            "inner",
+            "value",
+            "low",
+            "high",
+            "gain",
+            "in folds",
+            "chosen",
+        ],
+        definitions={
+            "alone": "the metric by itself, on all outputs",
+            "apart": "mean distance between its rankings and those of the metrics before it (complementarity, tau-b)",
+            "inner": "what the set reaches in the folds that choose it",
+            "value": "what a set of this size, chosen and fitted on the other folds, reaches on a held-out fold; mean over folds",
+            "gain": "of value over the size before",
+            "in folds": "in how many of the folds the metric is among those that the stop rule keeps",
+            str(chosen): chosen.definition,
+        },
+        method=f"Greedy forward selection, ridge regression on ranks {within}, nested cross-validation: {count} folds of inputs, "
+        f"each held out while the others choose.{refitted} {STOP} {INTERVAL}",
+        notes=[*notes, *sides.remarks()],
+        signature=sides.signature(measure=chosen, model=model, folds=count, most=most, seed=seed),
+    )
+
+
+def _rows(sides: Sides, aspect: str, found: Portfolio, measure: Measure, apart: Array) -> list[Row]:
+    names, path = sides.panel.names, found.path
+    alone = evaluate(sides.automatic(), sides.humans[aspect], [measure]).value[:, 0]
+    kept = [set(p.chosen[: p.size]) for p in found.paths if p.chosen]
+    rows: list[Row] = []
+    before = float("nan")
+    for size, (k, reached) in enumerate(zip(path.chosen, found.curve, strict=True)):
+        rows.append(
+            {"aspect": aspect, "size": size + 1, "added": names[k], "alone": float(alone[k]),
+             "apart": mean_of(apart[k][path.chosen[:size]]), "inner": float(path.value[size]),
+             "value": reached.value, "low": reached.low, "high": reached.high, "gain": reached.value - before,
+             "in folds": sum(k in own for own in kept), "chosen": size < path.size, "folds": reached.folds.tolist(),
+             "measure": str(measure)}
+        )  # fmt: skip
+        before = reached.value
+    whole = found.whole
+    rows.append(
+        {"aspect": aspect, "size": len(names), "added": "all metrics", "alone": float("nan"), "apart": float("nan"),
+         "inner": float("nan"), "value": whole.value, "low": whole.low, "high": whole.high, "gain": float("nan"), "in folds": None,
+         "chosen": None, "folds": whole.folds.tolist(), "measure": str(measure)}
+    )  # fmt: skip
+    return rows
+
+
+def _answer(sides: Sides, aspect: str, found: Portfolio) -> str:
+    path, stopped, whole = found.path, found.stopped, found.whole
+    if not path.chosen:
+        return f"{aspect}: no metric has a defined value in the folds, so nothing can be chosen."
+    names = [sides.panel.names[k] for k in path.chosen[: path.size]]
+    sizes = sorted(p.size for p in found.paths if p.chosen)
+    many = (
+        f"{sizes[0]} to {sizes[-1]} metrics"
+        if sizes[0] < sizes[-1]
+        else f"{sizes[0]} metric" + "s" * (sizes[0] > 1)
+    )
+    single = found.curve[0]
+    reached = (
+        f"Chosen this way (stop rule included, {many} a fold) a set reaches {number(stopped.value)} [{number(stopped.low)} "
+        f"{number(stopped.high)}] on held-out inputs of these systems; the best single metric {number(single.value)}, all "
+        f"{len(sides.panel.names)} metrics {number(whole.value)}"
+    )
+    p = gain_p(stopped.folds, single.folds)
+    if p < LEVEL:
+        return f"{aspect}: take {', '.join(names)}. {reached}; the gain over one metric is more than chance (p {number(p)})."
+    told = "cannot be tested" if np.isnan(p) else f"p {number(p)}"
+    return f"{aspect}: that several metrics are better than one is not shown ({told}); the stop rule takes {', '.join(names)}. {reached}."
+
+
+def gain_p(several: Array, single: Array) -> float:
+    """One-sided p that a set is better than one metric on held-out inputs, from the differences of the folds.
+
+    Folds share their training data: the variance is corrected for it after Nadeau and Bengio (2003).
+
+    >>> round(gain_p(np.array([0.5, 0.6, 0.45, 0.58, 0.52]), np.array([0.4, 0.48, 0.46, 0.47, 0.44])), 3)
+    0.043
+    """
+    gains = np.asarray(several - single, np.float64)
+    gains = gains[np.isfinite(gains)]
+    k = len(gains)
+    if k < 3 or not gains.std() > 0:
+        return float("nan")
+    return float(stdtr(k - 1, -gains.mean() / np.sqrt((1 / k + 1 / (k - 1)) * gains.var(ddof=1))))

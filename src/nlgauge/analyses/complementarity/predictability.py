@@ -1,0 +1,163 @@
+"""How well do all metrics together predict people, and how well do people's other ratings? (paper 003, Finding 2, Fig. 3)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._aspects import Sides, measure_for
+from nlgauge.analyses._common import Named
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.panel import Aggregate, Array
+from nlgauge.errors import NeedsMissing
+from nlgauge.number import number
+from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.design.prediction import (
+    Grouped,
+    Ints,
+    Reached,
+    best_single,
+    fold_count,
+    folds,
+    held_out,
+    model_of,
+    reached,
+    within_inputs,
+)
+from nlgauge.table import Layout, Row, Table
+
+ModelName = Literal["xgboost", "ridge"]
+SETS = {
+    "best metric": "the one metric that is best on the other folds",
+    "automatic": "all metrics",
+    "human": "people's other aspects",
+    "both": "all metrics and people's other aspects",
+}
+INTERVAL = (
+    "Interval: 95 %, t over folds with the variance corrected for shared training data (Nadeau and Bengio)."
+)
+SPLITS = {
+    "inputs": "no input on both sides",
+    "outputs": "plain folds, so that other outputs of an input may stand in the training data",
+}
+
+
+@analysis(
+    "predictability",
+    paper="003",
+    takes="dataset",
+    question="How well do all metrics together predict people, and how well do people's other ratings?",
+)
+def predictability(
+    data: Dataset,
+    *,
+    model: ModelName = "xgboost",
+    split: Grouped = "inputs",
+    count: int = 5,
+    measure: Named | None = None,
+    aspects: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    keep_people: bool = False,
+    aggregate: Aggregate = "mean",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """One row per aspect and feature set: the measure on held-out folds, its mean, interval, and the value of each fold.
+
+    `split="outputs"` are the paper's plain folds, `count` is their number. Needs the extra `boost` unless model="ridge".
+    """
+    sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
+    chosen = measure_for(sides.panel, measure)
+    predict, words = model_of(model, seed)
+    jobs = list(_jobs(sides))
+    if not jobs:
+        raise NeedsMissing(
+            f"{data.name}: no metric scores and no second aspect, so nothing can predict people."
+        )
+    rows: list[Row] = []
+    for done, (aspect, name, features) in enumerate(jobs):
+        target = sides.humans[aspect]
+        fold = deal(target, count, split, seed)
+        if name == "best metric":
+            value, picked = best_single(features, target, fold, chosen)
+            best = [sides.panel.names[k] for k in picked]
+            more = {
+                "features": 1,
+                "best": ", ".join(dict.fromkeys(sorted(best, key=lambda b: (-best.count(b), b)))),
+            }
+        else:
+            x, y = (features, target) if model == "xgboost" else (within_inputs(features), ranked(target))
+            value = reached(held_out(x, y, fold, predict), target, fold, chosen)
+            more = {"features": len(features), "best": None}
+        rows.append({"aspect": aspect, "predicted from": name, **numbers(value, chosen, target), **more})
+        if progress is not None:
+            progress(done + 1, len(jobs))
+    return Table(
+        title=f"{data.name}: predicting people on held-out outputs, {chosen}",
+        rows=rows,
+        layout=Layout("aspect", "predicted from", "value", extra={"intervals (95 %)": _intervals}),
+        definitions={name: SETS[name] for name in dict.fromkeys(row["predicted from"] for row in rows)}
+        | {str(chosen): chosen.definition},
+        method=f"{words}; {len(rows[0]['folds'])} folds, {SPLITS[split]}; the measure in each fold, mean over folds. {INTERVAL}",
+        notes=[*_notes(sides, rows), *sides.remarks()],
+        signature=sides.signature(measure=chosen, model=model, split=split, folds=count, seed=seed),
+    )
+
+
+def _jobs(sides: Sides) -> Iterator[tuple[str, str, Array]]:
+    """Aspect, name of the feature set, features."""
+    metrics = sides.automatic()
+    for aspect in sides.humans:
+        others = [h for a, h in sides.humans.items() if a != aspect]
+        if len(metrics):
+            yield aspect, "best metric", metrics
+            yield aspect, "automatic", metrics
+        if others:
+            yield aspect, "human", np.stack(others)
+        if others and len(metrics):
+            yield aspect, "both", np.concatenate([metrics, np.stack(others)])
+
+
+def deal(target: Array, count: int, split: Grouped, seed: int) -> Ints:
+    """Folds for one aspect: the same for every feature set, so that they can be compared."""
+    there = np.isfinite(target)
+    return folds(
+        there, fold_count(there, count, split), np.random.default_rng(np.random.SeedSequence(seed)), split
+    )
+
+
+def ranked(target: Array) -> Array:
+    return np.asarray(within_inputs(target[None])[0])
+
+
+def numbers(value: Reached, measure: Measure, target: Array) -> Row:
+    """The columns that every table of held-out values has."""
+    return {
+        "measure": str(measure), "value": value.value, "low": value.low, "high": value.high,
+        "folds": value.folds.tolist(), "n": int(np.isfinite(target).sum()),
+    }  # fmt: skip
+
+
+def _intervals(rows: list[Row]) -> str:
+    return "; ".join(f"{row['predicted from']} {number(row['low'])} {number(row['high'])}" for row in rows)
+
+
+def _notes(sides: Sides, rows: list[Row]) -> list[str]:
+    notes = [
+        f"{row['aspect']}: the best metric on the training folds was {row['best']}."
+        for row in rows
+        if row["best"]
+    ]
+    if len(sides.humans) == 1:
+        notes.append("one aspect only: there are no other human ratings to predict it from.")
+    if not sides.panel.metrics:
+        notes.append("no metric scores: people are predicted from people only.")
+    lost = sum(int(np.isnan(row["folds"]).sum()) for row in rows)
+    if lost:
+        notes.append(
+            f"{lost} folds have no value (no input in them with two or more outputs that differ) and are left out."
+        )
+    return notes

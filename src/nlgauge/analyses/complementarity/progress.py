@@ -1,0 +1,131 @@
+"""Have metrics come closer to people over the years? All metrics of the time together, year by year (paper 003, Fig. 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._aspects import Sides, measure_for
+from nlgauge.analyses._common import Named
+from nlgauge.analyses.complementarity._released import Given, releases
+from nlgauge.analyses.complementarity.predictability import INTERVAL, SPLITS, ModelName, deal, numbers, ranked
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.panel import Aggregate, Array
+from nlgauge.errors import NeedsMissing
+from nlgauge.stats.design.prediction import Grouped, held_out, model_of, reached, within_inputs
+from nlgauge.table import Layout, Row, Table
+
+
+@analysis(
+    "progress", paper="003", takes="dataset", question="Have metrics come closer to people over the years?"
+)
+def progress_over_years(
+    data: Dataset,
+    *,
+    years: Given = None,
+    model: ModelName = "xgboost",
+    split: Grouped = "inputs",
+    count: int = 5,
+    measure: Named | None = None,
+    aspects: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    keep_people: bool = False,
+    aggregate: Aggregate = "mean",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """One row per aspect and year: what all metrics released so far reach together on held-out folds.
+
+    Variants of a family are averaged (as standard scores). `years` names families and years of your own metrics: a mapping, or
+    a CSV with pattern, family and year.
+    """
+    sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
+    chosen = measure_for(sides.panel, measure)
+    families, unknown = _families(sides, years)
+    if not families:
+        raise NeedsMissing(
+            f"{data.name}: no release year is known for any metric; name them with years= (a CSV with pattern, family, year)."
+        )
+    predict, words = model_of(model, seed)
+    steps = sorted({year for _, year in families})
+    rows: list[Row] = []
+    for done, (aspect, year) in enumerate((a, y) for a in sides.humans for y in steps):
+        target = sides.humans[aspect]
+        fold = deal(target, count, split, seed)
+        known = {f: x for f, x in families.items() if f[1] <= year}
+        features = np.stack(list(known.values()))
+        x, y = (features, target) if model == "xgboost" else (within_inputs(features), ranked(target))
+        value = reached(held_out(x, y, fold, predict), target, fold, chosen)
+        new = sorted(f for f, came in families if came == year)
+        rows.append(
+            {
+                "aspect": aspect,
+                "year": year,
+                "new": ", ".join(new),
+                "families": len(known),
+                **numbers(value, chosen, target),
+            }
+        )
+        if progress is not None:
+            progress(done + 1, len(sides.humans) * len(steps))
+    newest = {row["year"]: row["new"] for row in rows}
+    return Table(
+        title=f"{data.name}: what all metrics of the time reach together, {chosen}",
+        rows=rows,
+        layout=Layout(
+            "year", "aspect", "value", extra={"families": _count, "new": lambda own: own[0]["new"]}
+        ),
+        definitions={str(chosen): chosen.definition},
+        method=f"{words}, families of metrics released so far as features (variants averaged as standard scores); "
+        f"{len(rows[0]['folds'])} folds, {SPLITS[split]}; mean over folds. {INTERVAL}",
+        notes=[*_gain(rows, list(newest)), *_left_out(unknown), *sides.remarks()],
+        signature=sides.signature(measure=chosen, model=model, split=split, folds=count, seed=seed),
+    )
+
+
+def _families(sides: Sides, years: Given) -> tuple[dict[tuple[str, int], Array], list[str]]:
+    """Mean of the standard scores of a family's variants, by family and year; and the metrics without a year."""
+    found = releases(list(sides.panel.metrics), years)
+    groups: dict[tuple[str, int], list[Array]] = {}
+    for scores, release in zip(sides.automatic(), found.values(), strict=True):
+        if release is not None:
+            groups.setdefault((release.family, release.year), []).append(_standard(scores))
+    return {f: _mean(np.stack(g)) for f, g in groups.items()}, [n for n, r in found.items() if r is None]
+
+
+def _standard(scores: Array) -> Array:
+    there = scores[np.isfinite(scores)]
+    spread = float(there.std()) if len(there) else 0.0
+    return np.asarray((scores - there.mean()) / spread) if spread > 0 else scores * 0.0
+
+
+def _mean(stacked: Array) -> Array:
+    there = np.isfinite(stacked)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(there, stacked, 0.0).sum(axis=0) / there.sum(axis=0))
+
+
+def _count(rows: list[Row]) -> str:
+    return str(rows[0]["families"])
+
+
+def _gain(rows: list[Row], years: list[int]) -> list[str]:
+    if len(years) < 2:
+        return ["all metrics came out in one year: there is no progress to see."]
+    notes = []
+    for aspect in dict.fromkeys(row["aspect"] for row in rows):
+        mine = [row for row in rows if row["aspect"] == aspect]
+        first, last = mine[0], mine[-1]
+        notes.append(
+            f"{aspect}: {last['value'] - first['value']:+.3f} from {first['year']} to {last['year']}, best in "
+            f"{max(mine, key=lambda r: np.nan_to_num(r['value'], nan=-2))['year']}."
+        )
+    return notes
+
+
+def _left_out(unknown: list[str]) -> list[str]:
+    return (
+        [f"left out, no release year known (name it with years=): {', '.join(unknown)}."] if unknown else []
+    )

@@ -1,0 +1,194 @@
+"""Which measure should I trust? Power, consistency, agreement with each other and scale size in one place (paper 002)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._common import Named
+from nlgauge.analyses.comparing.significance import Test
+from nlgauge.analyses.design.stability import stability
+from nlgauge.data.panel import Array, Panel
+from nlgauge.errors import NlgaugeError
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.correlation.ties import snap
+from nlgauge.stats.design.simulate import discretise, thresholds
+from nlgauge.stats.resampling.canonical import table_order
+from nlgauge.table import Row, Table
+
+Cut = Literal["both", "metrics", "people"]
+TAU = Measure("global", "kendall")
+
+
+@analysis("measures", paper="002", question="Which of the twelve measures should I trust on these data?")
+def measures_study(
+    panel: Panel,
+    *,
+    measures: Sequence[Named] | None = None,
+    scales: Sequence[int] | int = (3, 5, 10),
+    cut: Cut = "both",
+    redraws: int = 10,
+    test: Test = "permutation",
+    draws: int | None = None,
+    trials: int = 1000,
+    profile: str = "nlgauge",
+    ranked_by: Named | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """One row per measure, the most trustworthy first: all that `stability` says, and
+
+    agreement: tau-b between the ranking of the metrics by this measure and by each other one ("τ input/kendall" in the
+    rows), and their mean. Kept, shift: the metrics' scores and people's are cut to so many levels (`scales`), with
+    thresholds drawn as in Algorithm 1; tau-b between the rankings of the metrics before and after, and the mean change of
+    the correlations, away from zero (+) or towards it (−).
+    """
+    levels = [scales] if isinstance(scales, int) else list(scales)
+    if any(level < 2 for level in levels) or redraws < 1:
+        raise NlgaugeError(f"scales need at least 2 levels and 1 redraw; found {levels} and {redraws}.")
+    if cut not in get_args(Cut):
+        raise NlgaugeError(f"cut must be {', '.join(get_args(Cut))}; found '{cut}'.")
+    base = stability(
+        panel,
+        measures=measures,
+        test=test,
+        draws=draws,
+        trials=trials,
+        profile=profile,
+        ranked_by=ranked_by,
+        seed=seed,
+        progress=progress,
+    )
+    chosen = [Measure.parse(row["measure"]) for row in base]
+    values = _values(panel.oriented(), panel.human, chosen)
+    relation = np.stack([rank_agreement(values, column) for column in values.T])
+    np.fill_diagonal(relation, np.nan)
+    rows = base.rows
+    for j, row in enumerate(rows):
+        others = relation[j][np.isfinite(relation[j])]
+        row["agreement"] = float(others.mean()) if len(others) else float("nan")
+        row |= {f"τ {m}": float(relation[j, k]) for k, m in enumerate(chosen) if k != j}
+    lost = _add_scales(rows, panel, chosen, values, levels, cut, redraws, seed)
+    what = {"both": "metrics and people", "metrics": "metrics", "people": "people"}[cut]
+    return Table(
+        title=f"{panel.name}: which measure to trust on {panel.aspect}, from four sides",
+        rows=rows,
+        shown=[
+            "measure",
+            "DP",
+            "RC",
+            "agreement",
+            *(f"{part} {c}" for part in ("kept", "shift") for c in levels),
+        ],
+        definitions={
+            **base.definitions,
+            "agreement": "mean tau-b between the rankings of the metrics by this measure and by each of the others",
+            "kept, shift": f"{what} cut to so many levels: tau-b between the rankings of the metrics before and after, and how much "
+            "stronger (+) or weaker (-) the correlations become, mean over the metrics",
+        },
+        method=f"{base.method} Levels: thresholds uniform within mean ± SD of each score, mean of {redraws} draws.",
+        notes=[base.notes[0], *_advice(rows, levels), *base.notes[1:], *lost],
+        signature=f"{base.signature}|scales:{','.join(map(str, levels))}|cut:{cut}|redraws:{redraws}",
+    )
+
+
+def rank_agreement(values: Array, column: Array) -> Array:
+    """tau-b between the rankings of the K metrics by each column of `values` (K×L) and by one other.
+
+    >>> rank_agreement(np.array([[0.1, 0.3], [0.2, 0.2], [0.3, 0.1]]), np.array([0.5, 0.6, 0.7])).tolist()
+    [1.0, -1.0]
+    """
+    return np.asarray(evaluate(values.T[:, None, :], column[None], [TAU]).value[:, 0])
+
+
+def _values(metrics: Array, human: Array, measures: Sequence[Measure]) -> Array:
+    """K metrics × L measures; correlations that differ by rounding only are tied."""
+    return np.asarray(snap(evaluate(metrics, human, measures).value, axis=0, scale=1.0))
+
+
+def _add_scales(
+    rows: list[Row], panel: Panel, measures: Sequence[Measure], before: Array, levels: Sequence[int], cut: Cut,
+    redraws: int, seed: int,
+) -> list[str]:  # fmt: skip
+    """Kept and shift of each measure at each scale, into the rows; notes on what could not be computed."""
+    lost = 0
+    for level, own in zip(levels, np.random.SeedSequence(seed).spawn(len(levels)), strict=True):
+        kept, shift = np.full((redraws, len(measures)), np.nan), np.full((redraws, len(measures)), np.nan)
+        for r, child in enumerate(own.spawn(redraws)):
+            metrics, human = _coarse(panel, level, cut, np.random.default_rng(child))
+            after = _values(metrics, human, measures)
+            kept[r] = [rank_agreement(after[:, [j]], before[:, j])[0] for j in range(len(measures))]
+            shift[r] = _mean(np.sign(before) * (after - before), axis=0)
+            lost += int((np.isnan(after) & np.isfinite(before)).sum())
+        for j, row in enumerate(rows):
+            row |= {f"kept {level}": float(_mean(kept[:, j])), f"shift {level}": float(_mean(shift[:, j]))}
+    total = len(levels) * redraws * before.size
+    return (
+        [f"{lost} of {total} correlations do not exist on the shorter scales (all scores equal)."]
+        if lost
+        else []
+    )
+
+
+def _coarse(panel: Panel, level: int, cut: Cut, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Scores cut to so many levels, each by thresholds of its own."""
+    metrics, human = panel.oriented(), panel.human
+    if cut != "metrics":
+        human = _levels(human, level, rng)
+    if cut != "people":
+        # A stream for each, handed out by content: no metric's thresholds depend on its place or on constant metrics.
+        varied = [k for k in table_order(metrics) if _varies(metrics[k])]
+        for k, own in zip(varied, rng.spawn(len(varied)), strict=True):
+            metrics[k] = _levels(metrics[k], level, own)
+    return metrics, human
+
+
+def _varies(scores: Array) -> bool:
+    known = scores[np.isfinite(scores)]
+    return bool(len(known) and known.max() > known.min())
+
+
+def _levels(scores: Array, level: int, rng: np.random.Generator) -> Array:
+    known = scores[np.isfinite(scores)]
+    if len(known) < 2:
+        return scores
+    return discretise(scores, thresholds(level, float(known.mean()), float(known.std(ddof=1)), rng))
+
+
+def _mean(values: Array, axis: int | None = None) -> Array:
+    there = np.isfinite(values)
+    n = there.sum(axis=axis)
+    return np.where(n > 0, np.where(there, values, 0.0).sum(axis=axis) / np.maximum(n, 1), np.nan)
+
+
+def _advice(rows: list[Row], levels: Sequence[int]) -> list[str]:
+    """What agreement and scale add to the recommendation of stability."""
+    best = rows[0]
+    taus = {name[2:]: tau for name, tau in best.items() if name.startswith("τ ") and np.isfinite(tau)}
+    notes = []
+    if taus:
+        far = min(taus, key=taus.__getitem__)
+        notes.append(
+            f"{best['measure']} ranks the metrics as the other measures do at τ {best['agreement']:.2f} on average, least as "
+            f"{far} ({taus[far]:.2f})"
+            + ("; choose by your question, not by habit." if taus[far] < 0.5 else ".")
+        )
+    if levels:
+        short_scale = min(levels)
+        steady = min(
+            rows,
+            key=lambda r: (
+                abs(r[f"shift {short_scale}"]) if np.isfinite(r[f"shift {short_scale}"]) else np.inf
+            ),
+        )
+        text = (
+            f"With {short_scale} levels {best['measure']} moves by {best[f'shift {short_scale}']:+.2f} and keeps the ranking at "
+            f"τ {best[f'kept {short_scale}']:.2f}"
+        )
+        if steady is not best:
+            text += f"; {steady['measure']} moves least ({steady[f'shift {short_scale}']:+.2f})"
+        notes.append(text + ": compare only scores on equally fine scales.")
+    return notes

@@ -1,0 +1,273 @@
+"""How many inputs, systems or raters tell two metrics apart? Power of a study like this one, by simulation (Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._common import Named, measures_of, people_note, ratings_of, signature
+from nlgauge.data.panel import Array, Panel
+from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.design.planning import Axis, Power, Raters, Strength, power, swap_test
+from nlgauge.stats.design.simulate import SimulationParams, fit_panel
+from nlgauge.stats.resampling.canonical import table_order
+from nlgauge.table import Row, Table
+
+Swapped = Literal["systems", "inputs", "both", "cells"]
+LEAST_SYSTEMS = 6  # 2⁶ swaps: with fewer no test that swaps systems comes below .05
+STEPS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two metrics of a panel as a simulation: what they share, how strong each is, and the raters."""
+
+    params: SimulationParams
+    first: Strength
+    second: Strength
+    between: float
+    raters: Raters | None
+
+
+@analysis("plan", paper="002", question="How many inputs, systems or raters tell two metrics apart?")
+def plan(
+    panel: Panel,
+    *,
+    measure: Named = "input/kendall",
+    axis: Axis = "inputs",
+    power: float = 0.8,
+    sizes: Sequence[int] | None = None,
+    how: Swapped = "systems",
+    level: float = 0.05,
+    trials: int = 100,
+    draws: int = 199,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """Power at growing numbers of inputs, systems or raters, up to the first that reaches the target.
+
+    The panel holds the two metrics (`data.panel(aspect, metrics=[a, b])`). Power is the share of simulated studies in
+    which the better one wins significantly. The test swaps whole systems, which speaks of systems like these; `how=both`
+    asks about these very systems only and needs far less (and calls equally strong metrics different far too often).
+    """
+    chosen = measures_of(measure)[0]
+    _check(panel, axis, power, how, level)
+    pair = describe(panel, chosen, axis)
+    steps = [int(s) for s in sizes] if sizes else _sizes(panel, axis, pair)
+    points: list[tuple[int, Power]] = []
+    # The two metrics are simulated in the order of their content; the difference is that of the first named.
+    sign = 1.0 if table_order(panel.oriented())[0] == 0 else -1.0
+    seeds = np.random.SeedSequence(seed).spawn(len(steps))
+    for done, (size, own) in enumerate(zip(steps, seeds, strict=True)):
+        point = _power_at(pair, axis, size, chosen, own, how, draws, level, trials)
+        point = replace(point, difference=sign * point.difference)
+        points.append((size, point))
+        if progress is not None:
+            progress(done + 1, len(steps))
+        if point.power >= power and sizes is None:
+            break
+    rows: list[Row] = [
+        {axis: size, "measure": str(chosen), "aspect": panel.aspect, "power": p.power, "se": p.se, "wrong": p.wrong,
+         "difference": p.difference, "undefined": p.undefined, "target": power, "now": size == _now(panel, axis)}
+        for size, p in points
+    ]  # fmt: skip
+    first, second = panel.names
+    observed = evaluate(panel.oriented(), panel.human, [chosen]).value[:, 0]
+    return Table(
+        title=f"{panel.name}: {axis} needed to tell {first} from {second} on {panel.aspect}, {chosen}",
+        rows=rows,
+        shown=[axis, "power", "se", "wrong", "difference"],
+        definitions={
+            str(chosen): chosen.definition,
+            "power": "share of simulated studies in which the better metric wins significantly; wrong: in which the other does",
+        },
+        method=f"Algorithm 1 fitted to the two metrics; {trials} simulated studies a size, permutation test swapping "
+        f"{'systems and inputs' if how == 'both' else how}, {draws} draws, two-sided at {level:g}, seed {seed}; all else as in the "
+        f"data ({_size_words(panel)}).",
+        notes=[answer(points, axis, power, first, second), *_warnings(panel, pair, points, observed, axis), *people_note(panel)],
+        signature=signature(panel, measure=chosen, axis=axis, power=power, trials=trials, draws=draws, seed=seed),
+    )  # fmt: skip
+
+
+def describe(panel: Panel, measure: Measure, axis: Axis = "inputs") -> Pair:
+    """Fit both metrics. They share one spread within systems relative to that between them: the mean of theirs.
+
+    Ratings are noisy: to change the number of raters, their noise is taken out of people's scores (and the correlations
+    within systems raised accordingly), and put back for the new number.
+    """
+    scores = panel.oriented()
+    people, (x, y) = panel.human, scores[table_order(scores)]  # which metric is named first means nothing
+    if measure.grouping == "input":
+        # Hard and easy inputs move all systems alike: that cancels at this level, and Algorithm 1 does not know it.
+        people, x, y = (_without_inputs(v) for v in (people, x, y))
+    flat = NeedsMissing(
+        f"{panel.name}, {panel.aspect}: the two metrics or the ratings hardly vary; nothing can be planned from them."
+    )
+    try:
+        one, two = fit_panel(x, people), fit_panel(y, people)
+    except DataError:
+        raise flat from None
+    ratio = float(np.mean([_inside(f.metric.within) / f.metric.sigma for f in (one, two)]))
+    within_h, raise_by, raters = _inside(one.human.within), 1.0, None
+    if axis == "raters":
+        within_h, raise_by, raters = _without_noise(panel, one.human.sigma, within_h)
+    params = replace(
+        SimulationParams(N=panel.n_systems, M=panel.n_inputs), sigma_m=1.0, within_m=ratio, sigma_h=one.human.sigma,
+        within_h=within_h, sigma_rho=_known(float(np.mean([one.sigma_rho, two.sigma_rho]))),
+    )  # fmt: skip
+    first, second = (Strength(_bound(f.rho_sys), _bound(f.mu_rho * raise_by)) for f in (one, two))
+    if np.isnan([ratio, within_h, first.rho_sys, second.rho_sys, first.mu_rho, second.mu_rho]).any():
+        raise flat
+    return Pair(params, first, second, _shared_error(x, y, people, measure), raters)
+
+
+def answer(points: list[tuple[int, Power]], axis: Axis, target: float, first: str, second: str) -> str:
+    """One sentence: how many are needed, or what the most reached."""
+    enough = [size for size, p in points if p.power >= target]
+    if enough:
+        least = " or fewer" if enough[0] == points[0][0] else ""
+        return f"About {enough[0]} {axis}{least} tell {first} from {second} with power {target:g}."
+    size, best = max(points, key=lambda item: item[1].power)
+    return (
+        f"Power {target:g} is not reached: the most is {best.power:.2f} ± {best.se:.2f} at {size} {axis}"
+        + ("; more systems would help more than more inputs." if axis == "inputs" else ".")
+    )
+
+
+def _power_at(
+    pair: Pair, axis: Axis, size: int, measure: Measure, seed: np.random.SeedSequence, how: Swapped, draws: int, level: float, trials: int
+) -> Power:  # fmt: skip
+    params, raters = pair.params, pair.raters
+    if axis == "inputs":
+        params = replace(params, M=size)
+    elif axis == "systems":
+        params = replace(params, N=size)
+    elif raters is not None:
+        raters = replace(raters, count=size)
+    return power(
+        params, pair.first, pair.second, measure, seed, test=swap_test(how, draws), level=level, trials=trials,
+        between=pair.between, raters=raters,
+    )  # fmt: skip
+
+
+def _check(panel: Panel, axis: str, target: float, how: str, level: float) -> None:
+    if len(panel.metrics) != 2:
+        found = f"; found {', '.join(panel.names)}" if panel.metrics else ""
+        raise NlgaugeError(
+            f"{panel.name}: planning compares two metrics: name them with --metrics a,b{found}."
+        )
+    if axis not in ("inputs", "systems", "raters"):
+        raise NameUnknown(f"no axis '{axis}'; use inputs, systems or raters.")
+    if how not in ("systems", "inputs", "both", "cells"):
+        raise NameUnknown(f"no swap '{how}'; use systems, inputs, both or cells.")
+    if not 0 < target < 1 or not 0 < level < 1:
+        raise NlgaugeError(f"power and level lie between 0 and 1; found power {target:g}, level {level:g}.")
+    if panel.n_systems < 2 or panel.n_inputs < 2:
+        raise NeedsMissing(f"{panel.name}: planning needs at least 2 systems and 2 inputs to learn from.")
+    if how == "systems" and axis != "systems" and panel.n_systems < LEAST_SYSTEMS:
+        raise NeedsMissing(
+            f"{panel.name}: with {panel.n_systems} systems no test that speaks of other systems reaches p = .05 (it needs {LEAST_SYSTEMS}), "
+            f"whatever the number of {axis}; plan --axis systems, or say --how both to speak of these systems only."
+        )
+
+
+def _sizes(panel: Panel, axis: Axis, pair: Pair) -> list[int]:
+    if axis == "raters":
+        return [1, 2, 3, 4, 6, 8, 12]
+    if axis == "systems":
+        return [LEAST_SYSTEMS, 8, 12, 16, 24, 32, 48]
+    return sorted({max(4, round(panel.n_inputs * step)) for step in STEPS})
+
+
+def _now(panel: Panel, axis: Axis) -> int:
+    if axis == "raters":
+        return round(_ratings_an_output(panel.raters[panel.aspect]))
+    return panel.n_inputs if axis == "inputs" else panel.n_systems
+
+
+def _without_noise(panel: Panel, between: float, within: float) -> tuple[float, float, Raters]:
+    """SD within systems free of rating noise, how much that raises correlations, and one rater's reliability."""
+    ratings = ratings_of(panel, "planning of raters")
+    count = (~np.isnan(ratings)).sum(axis=0)
+    noise = (
+        float(np.mean(np.nanvar(ratings[:, count >= 2], axis=0, ddof=1)))
+        if (count >= 2).any()
+        else float("nan")
+    )
+    k = _ratings_an_output(ratings)
+    # At least a tenth of the variance stays: more noise than spread is chance, and would give correlations above 1.
+    true = max(within**2 - noise / k, 0.1 * within**2)
+    reliability = (between**2 + true) / (between**2 + true + noise)
+    if not 0 < reliability <= 1:
+        raise NeedsMissing(
+            f"{panel.name}, {panel.aspect}: no output has two ratings, so their noise is unknown."
+        )
+    return float(np.sqrt(true)), within / float(np.sqrt(true)), Raters(max(1, round(k)), reliability)
+
+
+def _ratings_an_output(ratings: Array) -> float:
+    count = (~np.isnan(ratings)).sum(axis=0)
+    return float(count[count > 0].mean())
+
+
+def _shared_error(x: Array, y: Array, z: Array, measure: Measure) -> float:
+    """How alike two metrics err: their correlation given people's scores, across systems and within them."""
+    both = np.isfinite(x) & np.isfinite(y) & np.isfinite(z)
+    x, y, z = (np.where(both, v, np.nan) for v in (x, y, z))
+    with np.errstate(invalid="ignore"):
+        means = [np.nanmean(v[both.any(axis=1)], axis=1) for v in (x, y, z)]
+        inside = [(v - np.nanmean(v, axis=1, keepdims=True))[both] for v in (x, y, z)]
+    across, within = _partial(*means), _partial(*inside)
+    by = {"system": [across], "item": [within]}.get(measure.grouping, [across, within])
+    known = [v for v in by if not np.isnan(v)]
+    return float(np.clip(np.mean(known), -0.95, 0.95)) if known else 0.0
+
+
+def _partial(a: Array, b: Array, given: Array) -> float:
+    if len(a) < 4 or min(v.std() for v in (a, b, given)) == 0:
+        return float("nan")
+    r = np.corrcoef([a, b, given])
+    below = np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
+    return float((r[0, 1] - r[0, 2] * r[1, 2]) / below) if below > 1e-9 else float("nan")
+
+
+def _warnings(
+    panel: Panel, pair: Pair, points: list[tuple[int, Power]], observed: Array, axis: Axis
+) -> list[str]:
+    seen = float(observed[0] - observed[1])
+    simulated = next(
+        (p.difference for size, p in points if size == _now(panel, axis)), points[-1][1].difference
+    )
+    text = f"Difference in the data {seen:+.3f}, in the simulation {simulated:+.3f}"
+    if np.sign(seen) != np.sign(simulated) or not 0.5 <= abs(simulated) / max(abs(seen), 1e-9) <= 2:
+        text += ": they disagree, so take the numbers as a rough guide"
+    worse = [f"power moves by ± {1.96 * max(p.se for _, p in points):.2f} with other trials (--trials)."]
+    return [f"{text}. Shared error of the two metrics {pair.between:.2f}.", *worse]
+
+
+def _size_words(panel: Panel) -> str:
+    return f"{panel.n_systems} systems × {panel.n_inputs} inputs"
+
+
+def _without_inputs(v: Array) -> Array:
+    known = np.isfinite(v)
+    mean = np.where(known, v, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.asarray(v - mean)
+
+
+def _inside(within: tuple[float, ...]) -> float:
+    known = np.array([v for v in within if not np.isnan(v)])
+    return float(np.sqrt(np.mean(known**2))) if known.size else float("nan")
+
+
+def _bound(r: float) -> float:
+    return float(np.clip(r, -0.99, 0.99))
+
+
+def _known(value: float) -> float:
+    return 0.15 if np.isnan(value) else float(value)

@@ -1,0 +1,150 @@
+"""How do the measures relate, and what does the scale do to them? The two studies of paper 002, sections 4.3 and 4.4.
+
+They start from parameters and not from a panel, so they are plain functions: `nlgauge simulate --study relation|scale`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from nlgauge.analyses import Progress
+from nlgauge.analyses._common import Named, measures_of
+from nlgauge.analyses.agreement.correlation import short
+from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.design.simulate import SimulationParams
+from nlgauge.stats.design.simulation_studies import EQUAL_SCALES, GRID, relation_study, scale_study
+from nlgauge.table import Layout, Row, Table
+
+AT_ONCE = (
+    10  # trials between two steps of the progress bar; fixed, so that the numbers depend on nothing else
+)
+NAMES = {"rho_sys": "ρ_sys", "mu_rho": "μ_ρ"}
+
+
+def relation(
+    params: SimulationParams,
+    *,
+    trials: int = 100,
+    grid: Sequence[float] = GRID,
+    measures: Sequence[Named] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> list[Table]:
+    """Figure 1: raise the metric's capability at system level (ρ_sys), then within systems (μ_ρ), all else fixed."""
+    chosen = measures_of(measures)
+    tables = []
+    for done, (varied, own) in enumerate(zip(NAMES, np.random.SeedSequence(seed).spawn(2), strict=True)):
+        axes = {"rho_sys": (params.rho_sys,), "mu_rho": (params.mu_rho,)} | {varied: tuple(grid)}
+
+        def run(part: np.random.SeedSequence, n: int, axes: dict[str, Any] = axes) -> Any:
+            return relation_study(params, part, trials=n, measures=chosen, **axes)
+
+        found = _in_parts(run, own, trials, _shifted(progress, done * trials, 2 * trials))
+        fixed = "mu_rho" if varied == "rho_sys" else "rho_sys"
+        rows: list[Row] = [
+            {
+                NAMES[varied]: at,
+                "measure": str(m),
+                "value": float(value),
+                "se": float(se),
+                "undefined": int(lost),
+            }
+            for at, line in zip(
+                grid, zip(*(a.reshape(len(grid), -1) for a in found[:3]), strict=True), strict=True
+            )
+            for m, value, se, lost in zip(chosen, *line, strict=True)
+        ]
+        tables.append(
+            Table(
+                title=f"Raising {NAMES[varied]} with {NAMES[fixed]} at {getattr(params, fixed):g}",
+                rows=rows,
+                layout=_layout(NAMES[varied], chosen),
+                method=f"{_setting(params)}, mean of {trials} trials, continuous scores, seed {seed}.",
+                notes=[f"largest standard error {max(r['se'] for r in rows):.3f}."],
+                kind="relation",
+            )
+        )
+    return tables
+
+
+def scale(
+    params: SimulationParams,
+    *,
+    trials: int = 30,
+    redraws: int = 10,
+    scales: Sequence[tuple[int, int]] = EQUAL_SCALES,
+    measures: Sequence[Named] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """Figure 2: cut metric and people to so many distinct values each, with thresholds drawn anew."""
+    chosen = measures_of(measures)
+
+    def run(part: np.random.SeedSequence, n: int) -> Any:
+        return scale_study(params, part, scales=scales, trials=n, redraws=redraws, measures=chosen)
+
+    value, se, undefined = _in_parts(run, np.random.SeedSequence(seed), trials, progress)
+    rows: list[Row] = [
+        {"scale": f"{c_m}" if c_m == c_h else f"{c_m} / {c_h}", "metric values": c_m, "human values": c_h, "measure": str(m),
+         "value": float(value[i, j]), "se": float(se[i, j]), "undefined": int(undefined[i, j])}
+        for i, (c_m, c_h) in enumerate(scales)
+        for j, m in enumerate(chosen)
+    ]  # fmt: skip
+    return Table(
+        title="Scale size: metric and people cut to so many values"
+        + ("" if all(a == b for a, b in scales) else " (metric / people)"),
+        rows=rows,
+        layout=_layout("scale", chosen),
+        method=f"{_setting(params)}, ρ_sys {params.rho_sys:g}, μ_ρ {params.mu_rho:g}, mean of {trials} trials × {redraws} draws of "
+        f"thresholds, seed {seed}.",
+        notes=[f"largest standard error {max(r['se'] for r in rows):.3f}."],
+        kind="scale",
+    )
+
+
+def _in_parts(
+    run: Callable[[np.random.SeedSequence, int], Any],
+    seed: np.random.SeedSequence,
+    trials: int,
+    progress: Progress | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Trials in blocks, so that a bar can move: their mean, its standard error, and undefined values."""
+    sizes = [AT_ONCE] * (trials // AT_ONCE) + ([trials % AT_ONCE] if trials % AT_ONCE else [])
+    value: Any = 0.0
+    variance: Any = 0.0
+    undefined: Any = 0
+    done = 0
+    for size, own in zip(sizes, seed.spawn(len(sizes)), strict=True):
+        part = run(own, size)
+        value = value + part.value * size / trials
+        # A block of one trial has no standard error of its own.
+        variance = variance + np.nan_to_num(part.se) ** 2 * (size / trials) ** 2
+        undefined = undefined + part.undefined
+        done += size
+        if progress is not None:
+            progress(done, trials)
+    return np.asarray(value), np.sqrt(variance), np.asarray(undefined)
+
+
+def _shifted(progress: Progress | None, before: int, total: int) -> Progress | None:
+    return None if progress is None else lambda done, _: progress(before + done, total)
+
+
+def _layout(lines: str, measures: Sequence[Measure]) -> Layout:
+    return Layout(
+        lines,
+        "measure",
+        "value",
+        heads={str(m): short(m) for m in measures},
+        line=lambda x: f"{x:g}" if isinstance(x, float) else str(x),
+    )
+
+
+def _setting(params: SimulationParams) -> str:
+    return (
+        f"Algorithm 1 with {params.N} systems × {params.M} inputs, σ_m {params.sigma_m:g}, σ_h {params.sigma_h:g}, "
+        f"σ_ρ {params.sigma_rho:g}"
+    )

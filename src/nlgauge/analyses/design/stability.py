@@ -1,0 +1,199 @@
+"""Which measure can be trusted on these data? Discriminative power and ranking consistency (paper 002, section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses._common import Named, defined, measures_of, people_note, signature
+from nlgauge.analyses.comparing.significance import Test, run_test
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NeedsMissing
+from nlgauge.number import number
+from nlgauge.stats.correlation.ranks import average_ranks
+from nlgauge.stats.design.stability import (
+    ENOUGH,
+    LEAST_POWER,
+    Advice,
+    advise,
+    discriminative_power,
+    over_metrics,
+    p_value_curve,
+    ranking_consistency,
+)
+from nlgauge.stats.resampling.jackknife import SYSTEMS
+from nlgauge.table import Row, Table
+
+
+@analysis("stability", paper="002", question="Which measure can be trusted on these data?")
+def stability(
+    panel: Panel,
+    *,
+    measures: Sequence[Named] | None = None,
+    test: Test = "permutation",
+    draws: int | None = None,
+    trials: int = 1000,
+    profile: str = "nlgauge",
+    ranked_by: Named | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """One row per measure, the most trustworthy first. `ranked_by`: the measure in use, which the advice then speaks of.
+
+    Discriminative power (DP): mean p over all metric pairs, lower is better: how well the measure tells metrics apart.
+    Ranking consistency (RC): mean tau-b between the metric rankings on two halves of the inputs, higher is better.
+    """
+    if len(panel.metrics) < 3:
+        raise NeedsMissing(
+            f"{panel.name}: stability compares rankings of metrics and needs at least 3; found {len(panel.metrics)}."
+        )
+    chosen, notes = defined(panel, measures_of(measures))
+    if not chosen:
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + " ".join(notes))
+    stacked = panel.oriented()
+    tests = run_test(
+        stacked, panel.human, chosen, test, draws=draws, profile=profile, seed=seed, progress=progress
+    )
+    power, ends = discriminative_power(tests.p), over_metrics(tests.p, tests.pairs)
+    consistency = ranking_consistency(stacked, panel.human, chosen, trials=trials, seed=seed)
+    spread = consistency.interval()
+    systems, inputs = panel.human.shape
+    others = [consistency]
+    if systems >= SYSTEMS:
+        others.append(
+            ranking_consistency(stacked, panel.human, chosen, over="systems", trials=trials, seed=seed)
+        )
+    curves = p_value_curve(tests.p)
+    rows: list[Row] = [
+        {"measure": str(m), "aspect": panel.aspect, "DP": float(power[j]), "DP low": max(0.0, float(ends.low[j])), "DP high": min(1.0, float(ends.high[j])),
+         "RC": float(consistency.value[j]), "RC low": float(spread.low[j]), "RC high": float(spread.high[j]),
+         **({"RC systems": float(others[1].value[j])} if others[1:] else {}),
+         "pairs": int(np.isfinite(tests.p[:, j]).sum()), "curve": [round(float(p), 6) for p in curves[:, j] if np.isfinite(p)]}
+        for j, m in enumerate(chosen)
+    ]  # fmt: skip
+    for row, place in zip(rows, places(power, consistency.value), strict=True):
+        row["place"] = place
+    order = sorted(range(len(rows)), key=lambda j: (rows[j]["place"], rows[j]["measure"]))
+    advice = advise(tests.p, tests.pairs, [c.by_pair for c in others], order)
+    for j, row in enumerate(rows):
+        row["steady"] = j in advice.steady
+    said = recommend(
+        rows,
+        advice,
+        Sized(systems, inputs, len(panel.metrics)),
+        None if ranked_by is None else str(ranked_by),
+    )
+    rows = [rows[j] for j in order]
+    return Table(
+        title=f"{panel.name}: which measure to trust on {panel.aspect}",
+        rows=rows,
+        shown=[
+            "measure",
+            "DP",
+            "DP low",
+            "DP high",
+            "RC",
+            "RC low",
+            "RC high",
+            *(["RC systems"] if others[1:] else []),
+        ],
+        definitions={
+            "DP": "discriminative power, the mean p-value over all pairs of metrics; lower is better; interval over metrics",
+            "RC": "ranking consistency, the mean tau-b of the metric rankings on two halves of the inputs; higher is better; "
+            "interval over metrics",
+            **({"RC systems": "the same on two halves of the systems"} if others[1:] else {}),
+            "steady": f"the interval of DP ends below {number(LEAST_POWER, 2)} and that of RC begins above 0, on halves of the inputs and of "
+            f"the systems (with {SYSTEMS} or more); a measure stands out where it is better in DP and in RC than every other one, "
+            "by intervals over metrics, all together at 95 %",
+        },
+        method=f"{len(panel.metrics)} metrics, {len(tests.pairs)} pairs; DP: {tests.method}. RC: {consistency.method}. "
+        "Intervals: metrics left out one at a time, Student's t. Sorted by the mean of the two ranks.",
+        notes=[said, *notes, *people_note(panel)],
+        signature=signature(panel, test=test, profile=profile, draws=tests.draws, trials=trials, seed=seed),
+    )
+
+
+def recommend(rows: list[Row], advice: Advice, about: Sized, ranked_by: str | None = None) -> str:
+    """What to use here, or that nothing stands out; what would help; and how the measure in use stands to that.
+
+    `rows` in the order of the measures that `advice` numbers.
+    """
+    least = min(rows, key=lambda row: (row["place"], row["measure"]))
+    if not advice.steady:
+        text = (
+            f"No measure is steady here: even {least['measure']} has DP {_ends(least, 'DP')} and RC {_ends(least, 'RC')}"
+            f"{about.of_systems(least)}. More inputs (now {about.inputs:,}) and systems (now {about.systems}) would help, "
+            "or metrics that differ more."
+        )
+    elif advice.one:
+        best = rows[advice.alike[0]]
+        text = (
+            f"{about.where} trust {best['measure']}: DP {_ends(best, 'DP')}, RC {_ends(best, 'RC')}, both better than those of "
+            "every other measure."
+        )
+    else:
+        alike = [rows[j] for j in advice.alike]
+        best = alike[0]
+        text = (
+            f"{about.where} {best['measure']} is steady (DP {_ends(best, 'DP')}, RC {_ends(best, 'RC')}), and these are "
+            f"alike, which the data do not tell from it: {_some([r['measure'] for r in alike[1:]])}"
+        )
+        if about.metrics < ENOUGH:
+            text += f" (with {about.metrics} metrics no measure can stand out; {ENOUGH} are needed)"
+        worse = [r["measure"] for j, r in enumerate(rows) if j not in advice.alike]
+        text += f"; surely worse: {_some(worse)}." if worse else "."
+    names = [row["measure"] for row in rows]
+    if ranked_by not in names:
+        return text
+    mine = names.index(ranked_by)
+    if mine in advice.alike or mine in advice.steady:
+        if advice.one and mine == advice.alike[0]:
+            return f"{text} Metrics are ranked by it."
+        return f"{text} {ranked_by}, by which metrics are ranked, is {'one of them' if mine in advice.alike else 'steady too'}."
+    return (
+        f"{text} Metrics are ranked by {ranked_by} all the same, because it asks what the report asks; it is not steady here "
+        f"(DP {number(rows[mine]['DP'])}, RC {number(rows[mine]['RC'])}), so read its order by the intervals."
+    )
+
+
+@dataclass(frozen=True)
+class Sized:
+    """What the advice rests on."""
+
+    systems: int
+    inputs: int
+    metrics: int
+
+    @property
+    def where(self) -> str:
+        return (
+            "On these data"
+            if self.systems >= SYSTEMS or self.systems < 2
+            else f"On these {self.systems} systems"
+        )
+
+    def of_systems(self, row: Row) -> str:
+        return f", {number(row['RC systems'])} between halves of the systems" if "RC systems" in row else ""
+
+
+def _ends(row: Row, what: str) -> str:
+    low, high = row[f"{what} low"], row[f"{what} high"]
+    ends = "" if np.isnan(low) else f" [{number(low)} {number(high)}]"
+    return number(row[what]) + ends
+
+
+def _some(names: Sequence[str], most: int = 4) -> str:
+    if len(names) <= most:
+        return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
+
+
+def places(power: np.ndarray, consistency: np.ndarray) -> list[float]:
+    """Mean of the ranks by DP (low first) and by RC (high first); undefined values rank last."""
+    # Equal measures share a rank, also where sums in another order differ in the last bit.
+    known = (np.where(np.isnan(v), np.inf, v.round(12)) for v in (power, -consistency))
+    by_power, by_consistency = (average_ranks(v) - 1 for v in known)
+    return [float(x) for x in (by_power + by_consistency) / 2]

@@ -1,0 +1,1 @@
+"""Where metrics fail: outputs, quality levels, damage (novikova2017)."""

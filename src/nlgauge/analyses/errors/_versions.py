@@ -1,0 +1,180 @@
+"""Outputs and their damaged versions as one Dataset, so that one call scores them all under the same rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.random import Generator, SeedSequence, default_rng
+
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.registry import did_you_mean
+from nlgauge.text.damage import EFFECTS, damage
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+KEPT = ("source", "context", "references", "control")
+POOL = 1000  # words that may come in from elsewhere
+INSIDE = re.compile(r"(?<=[\w,] )\w[\w'-]+")  # words inside a sentence: what has a capital there is a name
+# What may stand in a text from elsewhere: (kind, sample, rng) -> pool.
+Pool = Callable[[str, dict[str, Any], Generator], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Versions:
+    """`data` holds n originals, then n outputs for each kind and amount, in this order, changed or not: scores that
+    compare the outputs of one system then see as many as before. `text[kind]` (amounts × n) numbers the changed texts
+    of each output; −1: the kind does not apply."""
+
+    data: Dataset
+    inputs: list[str]
+    kinds: list[str]
+    amounts: tuple[float, ...]
+    text: dict[str, Ints]
+    notes: list[str]
+
+
+def versions(
+    data: Dataset,
+    kinds: Sequence[str],
+    amounts: Sequence[float],
+    *,
+    sample: int,
+    keep_people: bool,
+    seed: int,
+) -> Versions:
+    """Some outputs of the data with all their versions. Seeds come from the names of system, input and kind, so neither
+    the order of the rows nor what else is asked for changes a text."""
+    rows, notes = _chosen(data, sample, keep_people, seed)
+    pool, kinds, skipped = _pools(data, rows, kinds, seed)
+    there = [c for c in KEPT if c in rows.columns]
+    base = rows.select("system", "input", "output", *there)
+    blocks, text = [base], {}
+    samples = rows.to_dicts()
+    for kind in kinds:
+        texts = [_damaged(kind, s, amounts, pool, seed) for s in samples]
+        text[kind] = np.array(
+            [_numbered(s["output"], made) for s, made in zip(samples, texts, strict=True)]
+        ).T
+        for a, amount in enumerate(amounts):
+            named = pl.concat_str("system", pl.lit(f" [{kind} {amount:g}]")).alias("system")
+            blocks.append(
+                base.with_columns(named, pl.Series("output", [made[a] for made in texts], pl.String))
+            )
+    whole = Dataset.of(data.name, pl.concat(blocks), people=())
+    return Versions(whole, rows["input"].to_list(), kinds, tuple(amounts), text, [*notes, *skipped])
+
+
+def kinds_of(names: Sequence[str] | None) -> list[str]:
+    """The kinds of that name, in the order of the table of effects; all when none are given."""
+    for name in names or ():
+        if name not in EFFECTS:
+            raise NameUnknown(
+                f"no perturbation '{name}'.{did_you_mean(name, EFFECTS)} There are: {', '.join(EFFECTS)}."
+            )
+    return [kind for kind in EFFECTS if names is None or kind in names]
+
+
+def _number(*parts: object) -> int:
+    return int.from_bytes(blake2b("\0".join(map(str, parts)).encode(), digest_size=16).digest())
+
+
+def _chosen(data: Dataset, sample: int, keep_people: bool, seed: int) -> tuple[pl.DataFrame, list[str]]:
+    """At most `sample` outputs, from as many inputs as there are, in an order of their own."""
+    if sample < 2:
+        raise NlgaugeError(f"sample must be at least 2 outputs; found {sample}.")
+    rows, notes = data.samples, []
+    if "output" not in rows.columns or not rows["output"].drop_nulls().len():
+        raise NeedsMissing(
+            f"{data.name}: robustness damages texts, and there are no outputs; name their column with --output."
+        )
+    if data.people and not keep_people:
+        rows = rows.filter(~pl.col("system").is_in(list(data.people)))
+        notes.append(f"written by people, left out: {', '.join(sorted(data.people))}.")
+    full = rows.filter(pl.col("output").fill_null("").str.strip_chars() != "")
+    if full.height < rows.height:
+        notes.append(f"{rows.height - full.height} empty outputs left out.")
+    if full.height < 2:
+        raise NeedsMissing(f"{data.name}: robustness needs at least 2 outputs; found {full.height}.")
+    # Lots by the texts: not by names or places, which another file with the same outputs may have otherwise.
+    texts = [c for c in ("output", *KEPT) if c in full.columns]
+    lots = [
+        str(_number(seed, *(sorted(v) if isinstance(v, list) else v for v in row))).zfill(39)
+        for row in full.select(texts).iter_rows()
+    ]
+    full = full.with_columns(pl.Series("_lot", lots)).sort("_lot")
+    full = full.with_columns(pl.int_range(pl.len()).over("input").alias("_round")).sort("_round", "_lot")
+    if full.height > sample:
+        notes.append(f"{sample} of {full.height} outputs, drawn by lot; sample={full.height} takes all.")
+    return full.head(sample).sort("input", "system").drop("_lot", "_round"), notes
+
+
+def _damaged(kind: str, sample: dict[str, Any], amounts: Sequence[float], pool: Pool, seed: int) -> list[str]:
+    own = SeedSequence([seed, _number(kind, sample["output"])])
+    entries = pool(kind, sample, default_rng(own.spawn(1)[0]))
+    # One seed for all amounts: more of the same damage, not another one.
+    return [damage(sample["output"], kind, amount, default_rng(own), entries).text for amount in amounts]
+
+
+def _numbered(original: str, made: list[str]) -> list[int]:
+    seen: dict[str, int] = {}
+    return [-1 if text == original else seen.setdefault(text, len(seen)) for text in made]
+
+
+def _pools(
+    data: Dataset, rows: pl.DataFrame, kinds: Sequence[str], seed: int
+) -> tuple[Pool, list[str], list[str]]:
+    """What each kind may take from elsewhere; the kinds that can be done here, and a note on each of the others."""
+    skipped: dict[str, str] = {}
+    source = next((c for c in KEPT[:2] if c in rows.columns and rows[c].drop_nulls().len()), None)
+    if source is None:
+        skipped["copy"] = "the data have neither sources nor contexts"
+    try:
+        lines = _thesaurus(rows["output"].to_list()) if "synonym" in kinds else {}
+    except NeedsMissing as error:
+        skipped["synonym"] = str(error).partition("; or score")[0]
+        lines = {}
+    words = sorted({word for text in rows["output"] for word in INSIDE.findall(text)})
+    if len(words) > POOL:
+        words = sorted(default_rng(SeedSequence(seed)).choice(words, POOL, replace=False).tolist())
+    others = _others(data)
+
+    def pool(kind: str, sample: dict[str, Any], rng: Generator) -> Sequence[str]:
+        if kind in ("replace", "entity"):
+            return words
+        if kind == "copy" and source is not None:
+            return [sample[source] or ""]
+        if kind == "synonym":
+            return [lines[word] for word in sorted(set(_plain(sample["output"]))) if word in lines]
+        if kind == "wrong":
+            able = [text for name, text in others[sample["system"]] if name != sample["input"]]
+            return [able[int(rng.integers(len(able)))]] if able else []
+        return ()
+
+    notes = [f"{kind} left out: {why}." for kind, why in skipped.items() if kind in kinds]
+    return pool, [kind for kind in kinds if kind not in skipped], notes
+
+
+def _others(data: Dataset) -> dict[str, list[tuple[str, str]]]:
+    """System -> (input, output) of all its outputs: the other outputs are as fluent as this one."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for system, name, text in data.samples.select("system", "input", "output").sort("output").iter_rows():
+        if text and text.strip():
+            found.setdefault(system, []).append((name, text))
+    return found
+
+
+def _plain(text: str) -> list[str]:
+    return re.findall(r"[a-z]+", text)
+
+
+def _thesaurus(texts: Sequence[str]) -> dict[str, str]:
+    from nlgauge.text.thesaurus import same_meaning
+
+    words = {word for text in texts for word in _plain(text)}
+    return {word: " ".join([word, *found]) for word in words if (found := same_meaning(word))}

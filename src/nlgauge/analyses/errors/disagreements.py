@@ -1,0 +1,143 @@
+"""Where do metric and people disagree most? The outputs themselves, to read (paper 004, section 8.3, Table 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._parts import Choice, Part
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.errors import NeedsMissing
+from nlgauge.stats.correlation.ranks import average_ranks
+from nlgauge.table import Row, Table
+
+ALL = "mean of all metrics"
+OVER, UNDER = "metric high, people low", "metric low, people high"
+
+
+@analysis(
+    "disagreements", paper="004", takes="dataset", question="Where do metric and people disagree most?"
+)  # fmt: skip
+def disagreements(
+    data: Dataset,
+    *,
+    metric: str | None = None,
+    aspects: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    keep_people: bool = False,
+    aggregate: Aggregate = "mean",
+    top: int = 5,
+    width: int = 90,
+) -> Table:
+    """The `top` outputs whose place by the metric lies furthest above their place by people, and as many furthest below.
+
+    Places are ranks from 0 to 1 over all outputs, best 1, ties shared. Without `metric` it is the mean place over all metrics
+    (those of `metrics`). Texts are cut at `width` signs; the rows keep them whole.
+    """
+    wanted = [data.aspect(a) for a in aspects or data.aspects]
+    chosen = metrics if metric is None else [metric]
+    name = metric or (ALL if len(chosen or data.metrics) > 1 else (chosen or data.metrics)[0])
+    texts = _texts(data)
+    rows: list[Row] = []
+    unscored = 0
+    for aspect in wanted:
+        panel = Choice(chosen, keep_people, aggregate).panel(Part({}, data), aspect)
+        place, people = metric_place(panel), ranks(panel.human)
+        both = np.isfinite(place) & np.isfinite(people)
+        unscored += int(np.isfinite(people).sum() - both.sum())
+        if both.sum() < 2:
+            continue
+        rows += _worst(panel, name, place, people, both, texts, top, width)
+    if not rows:
+        raise NeedsMissing(f"{data.name}: no outputs with both ratings and scores.")
+    shown = [c for c in ("source", "output", "reference") if any(r[c] for r in rows)]
+    return Table(
+        title=f"{data.name}: where {name} and {data.rated_by} disagree most",
+        rows=rows,
+        shown=["aspect", "who", "system", "input", "people", "metric place", "people place", *(f"{c} shown" for c in shown)],
+        decimals=2,
+        method=f"Places are ranks among all rated and scored outputs, 0 worst, 1 best, ties shared; metrics of which less is better are turned. "
+        f"The {top} largest differences each way; ties in order of the data.",
+        notes=[*([f"{unscored} rated outputs without a score are left out."] if unscored else []),
+               *([] if "output" in shown else ["the data hold no texts: only systems and inputs can be named."])],
+        signature=f"metric:{name}|top:{top}|aggregate:{aggregate}",
+    )  # fmt: skip
+
+
+def ranks(values: Array) -> Array:
+    """Ranks as 0 to 1 over the known values, ties shared.
+
+    >>> ranks(np.array([3.0, 1.0, 3.0, np.nan])).tolist()
+    [0.75, 0.0, 0.75, nan]
+    """
+    known = np.isfinite(values)
+    placed = np.full(values.shape, np.nan)
+    n = int(known.sum())
+    placed[known] = (average_ranks(values[known]) - 1) / max(n - 1, 1)
+    return placed
+
+
+def metric_place(panel: Panel) -> Array:
+    """Mean place of an output over the metrics that scored it and differ between outputs."""
+    every = [ranks(v) for v in panel.oriented() if np.unique(v[np.isfinite(v)]).size > 1]
+    if not every:
+        return np.full(panel.human.shape, np.nan)
+    stacked = np.stack(every)
+    known = np.isfinite(stacked).any(axis=0)
+    mean = np.full(panel.human.shape, np.nan)
+    mean[known] = np.nanmean(stacked[:, known], axis=0)
+    return ranks(mean)
+
+
+def _worst(
+    panel: Panel,
+    name: str,
+    place: Array,
+    people: Array,
+    both: np.ndarray,
+    texts: dict[Any, Any],
+    top: int,
+    width: int,
+) -> list[Row]:
+    gap = np.where(both, place - people, np.nan)
+    rows: list[Row] = []
+    for who, order in (
+        (OVER, np.argsort(-gap, axis=None, kind="stable")),
+        (UNDER, np.argsort(gap, axis=None, kind="stable")),
+    ):
+        # NaN sorts to the end whatever the sign.
+        for at in order[: min(top, int(both.sum()))]:
+            i, j = (int(k) for k in np.unravel_index(at, gap.shape))
+            if (gap[i, j] > 0) != (who == OVER) or gap[i, j] == 0:
+                continue
+            text = texts.get((panel.systems[i], panel.inputs[j]), {})
+            rows.append(
+                {"metric": name, "aspect": panel.aspect, "who": who, "system": panel.systems[i], "input": panel.inputs[j],
+                 "people": float(panel.human[i, j]), "metric place": float(place[i, j]), "people place": float(people[i, j]),
+                 "gap": float(gap[i, j]), **{c: text.get(c, "") for c in ("source", "output", "reference")},
+                 **{f"{c} shown": _short(text.get(c, ""), width) for c in ("source", "output", "reference")}}
+            )  # fmt: skip
+    return rows
+
+
+def _texts(data: Dataset) -> dict[tuple[str, str], dict[str, str]]:
+    """Source, output and one reference of every sample, as far as known."""
+    schema = data.samples.schema
+    columns = [pl.col(c) for c in ("source", "output") if schema.get(c) == pl.String]
+    if isinstance(schema.get("references"), pl.List):
+        columns.append(pl.col("references").list.first().alias("reference"))
+    frame = data.samples.select(*KEY, *columns)
+    return {
+        (r["system"], r["input"]): {c: r[c] or "" for c in frame.columns[2:]}
+        for r in frame.iter_rows(named=True)
+    }
+
+
+def _short(text: str, width: int) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= width else plain[: max(width - 1, 1)] + "…"

@@ -1,0 +1,312 @@
+"""Does the metric notice damage, and only damage? Texts are changed in known ways; no ratings are needed.
+
+Robustness is the limitation that paper 000 names; the perturbation checklist is that of Sai et al. (2021).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+import nlgauge
+from nlgauge.analyses import Progress, analysis
+from nlgauge.analyses.errors._versions import Versions, kinds_of, versions
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.metrics import Metric, metric_from_spec
+from nlgauge.scoring.plan import missing, parse, there
+from nlgauge.scoring.score import Scored, run
+from nlgauge.stats.tests.paired_changes import Moves, mean_interval, monotonicity, moves, signs
+from nlgauge.table import Layout, Row, Table
+from nlgauge.text.damage import ASPECTS, aspect_of, effect
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+# Cheap, and unlike each other; those that the data can feed are used when nobody says.
+DEFAULT = ("bleu", "chrf", "rouge-1", "rouge-l", "levenshtein", "coverage", "repetition", "length")
+ALARM = ("stay", "not fall")
+SIGNS: dict[str, str] = {"fall": "↓", "stay": "=", "not fall": "+", "open": "?"}
+Show = Literal["falls", "change", "monotone"]
+TITLES: dict[Show, str] = {
+    "falls": "share of changed outputs whose score falls",
+    "change": "mean change of the score, in SDs of the metric",
+    "monotone": "does more damage cost more? (1: always)",
+}
+OPEN = "what the change does to this aspect cannot be said in general"
+MONOTONE = "mean over outputs of tau-a between amount and fall, over versions that differ; a metric that does not move has 0"
+FEW = 30  # outputs below which a share says little
+
+
+@analysis(
+    "robustness", paper="000", takes="dataset", question="Does the metric notice damage, and only damage?"
+)  # fmt: skip
+def robustness(
+    data: Dataset,
+    *,
+    metrics: Sequence[str | Metric] | str | None = None,
+    perturbations: Sequence[str] | str | None = None,
+    amounts: Sequence[float] | float = (0.1, 0.3, 0.6),
+    aspects: Sequence[str] | str | None = None,
+    sample: int = 200,
+    threshold: float = 0.0,
+    margin: float = 0.1,
+    show: Show = "falls",
+    draws: int = 1000,
+    keep_people: bool = False,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Table:
+    """One row per perturbation and metric, over pairs of an output and a changed version of it.
+
+    `metrics` are specs of metrics that can be run (not columns of scores). `aspects` says what the metrics are meant to
+    measure, as "consistency": a negation must cost consistency, not fluency; without it a metric is taken by its own
+    `aspect` option, else as a measure of overall quality. `threshold` is the fall that counts as noticed and `margin` the
+    fall that counts as a false alarm, both as shares of the metric's SD over the unchanged outputs. `show` chooses what
+    stands in the printed table; the rows hold everything.
+
+    >>> import nlgauge as ng
+    >>> table = robustness(ng.example(), metrics=["rouge-1"], perturbations=["drop", "upper"], sample=50)
+    >>> [(row["perturbation"], row["should"], row["falls"] > 0.5) for row in table.rows]
+    [('drop', 'fall', True), ('upper', 'stay', False)]
+    """
+    steps = sorted({float(a) for a in ([amounts] if isinstance(amounts, int | float) else amounts)})
+    if not steps or not 0 < steps[0] <= steps[-1] <= 1:
+        raise NlgaugeError(f"amounts are shares of a text above 0 and up to 1; found {amounts}.")
+    if not (threshold >= 0 and margin >= 0):
+        raise NlgaugeError(
+            f"threshold and margin are shares of an SD, 0 or more; found {threshold} and {margin}."
+        )
+    if show not in TITLES:
+        raise NlgaugeError(f"robustness: cannot show '{show}'; use {', '.join(TITLES)}.")
+    chosen = _metrics(data, metrics)
+    expected = {str(m): _aspect(m, aspects) for m in chosen}
+    made = versions(
+        data, kinds_of(_listed(perturbations)), steps, sample=sample, keep_people=keep_people, seed=seed
+    )
+    scored = run(made.data, chosen, progress=_adapted(progress))
+    if not any(row["scored"] for row in scored.table.rows):
+        raise NeedsMissing(f"robustness: no output got a score; {'; '.join(scored.table.headlines)}.")
+    rows: list[Row] = []
+    notes: list[str] = []
+    for metric in chosen:
+        values = _values(scored, str(metric), 1 + len(made.kinds) * len(steps))
+        mine, more = _rows(metric, expected[str(metric)], values, made, (threshold, margin), draws, seed)
+        rows += mine
+        notes += more
+    order = {kind: k for k, kind in enumerate(made.kinds)}
+    rows.sort(key=lambda row: order[row["perturbation"]])
+    return Table(
+        title=f"{data.name}: {TITLES[show]}",
+        rows=rows,
+        layout=_layout(show, rows),
+        decimals=2,
+        definitions={
+            "↓": "the text got worse; the share of pairs in which the metric falls is its sensitivity, ties are not noticed "
+            "(a coin would reach .50)",
+            "=, +": f"the text is as good as before, or better; the share that falls by more than {margin:g} SD is the false-alarm rate",
+            **({"?": OPEN} if any(row["should"] == "open" for row in rows) else {}),
+            **({"monotone": MONOTONE} if show == "monotone" else {}),
+            "outputs": "how many outputs offer a place for the change; the others are not scored",
+        },
+        method=f"{len(made.inputs)} outputs of {len(set(made.inputs))} inputs; amounts {', '.join(f'{a:g}' for a in steps)} "
+        "(share of places changed), same places within one output, versions that come out alike counted once; noticed: a fall "
+        f"{'of any size' if not threshold else f'of more than {threshold:g} SD'}; SD: of the metric over the unchanged outputs; "
+        f"intervals (in the rows): bootstrap over inputs, {draws} draws, seed {seed}.",
+        headlines=scored.table.headlines,
+        notes=[*_verdicts(rows), *_few(made), *made.notes, *notes],
+        signature=f"nlgauge:{nlgauge.__version__}|outputs:{len(made.inputs)}|amounts:{','.join(f'{a:g}' for a in steps)}"
+        f"|threshold:{threshold:g}|margin:{margin:g}|draws:{draws}|seed:{seed}",
+    )
+
+
+def _listed(names: Sequence[Any] | str | None) -> list[Any] | None:
+    """Names from a list or from 'a,b(c=1,d=2)'."""
+    if names is None or not isinstance(names, str):
+        return None if names is None else list(names)
+    return [name.strip() for name in re.split(r",(?![^(]*\))", names) if name.strip()]
+
+
+def _metrics(data: Dataset, asked: Sequence[str | Metric] | str | None) -> list[Metric]:
+    if asked is None:
+        has = there(data)
+        return [m for m in map(metric_from_spec, DEFAULT) if not missing(m.facts, has)]
+    try:
+        return list({str(m): m for m in parse(_listed(asked) or [], allow_code=True)}.values())
+    except NameUnknown as error:
+        columns = [name for name in _listed(asked) or [] if name in data.metrics]
+        hint = (
+            "; robustness scores changed texts, so it needs metrics that can be run, not columns of scores."
+        )
+        raise NameUnknown(str(error).rstrip(".") + hint if columns else str(error)) from None
+
+
+def _aspect(metric: Metric, asked: Sequence[str] | str | None) -> str:
+    given = [asked] if isinstance(asked, str) else list(asked or [])
+    if len(given) > 1:
+        raise NlgaugeError(f"robustness: one aspect at a time; found {', '.join(given)}.")
+    if given and aspect_of(given[0]) is None:
+        raise NameUnknown(f"robustness: nothing is known of aspect '{given[0]}'; use {', '.join(ASPECTS)}.")
+    own = given[0] if given else str(getattr(metric, "aspect", "overall"))
+    return aspect_of(own) or "overall"
+
+
+def _adapted(progress: Progress | None) -> Any:
+    return None if progress is None else lambda done, total, _: progress(done, total)
+
+
+def _values(scored: Scored, name: str, blocks: int) -> Array:
+    """Blocks × outputs: the originals first, then each kind and amount."""
+    order = scored.data.samples.select(KEY)
+    column = order.join(scored.data.scores, on=KEY, how="left", maintain_order="left")[name]
+    return column.cast(pl.Float64).fill_null(np.nan).to_numpy().reshape(blocks, -1)
+
+
+def _rows(
+    metric: Metric,
+    aspect: str,
+    values: Array,
+    made: Versions,
+    limits: tuple[float, float],
+    draws: int,
+    seed: int,
+) -> tuple[list[Row], list[str]]:
+    """The rows of one metric, and what must be said about it."""
+    original = values[0]
+    known = original[np.isfinite(original)]
+    sd = float(known.std(ddof=1)) if len(known) > 1 else np.nan
+    notes = []
+    if not len(known):
+        notes.append(f"{metric}: no unchanged output has a score.")
+    elif not sd > 1e-12 * float(np.abs(known).max(initial=1e-300)):
+        notes.append(
+            f"{metric}: equal on all unchanged outputs, so there is no SD; changes and false alarms are not given."
+        )
+        sd = np.nan
+    way = -1.0 if metric.facts.lower else 1.0
+    n = len(made.amounts)
+    rows = []
+    for k, kind in enumerate(made.kinds):
+        after = values[1 + k * n : 1 + (k + 1) * n]
+        rows.append(_row(metric, aspect, kind, original, after, sd, way, made, limits, draws, seed))
+    if lost := sum(row["unscored"] for row in rows):
+        notes.append(f"{metric}: {lost} pairs without a score.")
+    return rows, notes
+
+
+def _row(
+    metric: Metric, aspect: str, kind: str, original: Array, after: Array, sd: float, way: float, made: Versions,
+    limits: tuple[float, float], draws: int, seed: int,
+) -> Row:  # fmt: skip
+    number = made.text[kind]
+    applies = number >= 0
+    change = np.where(applies, way * (after - original), np.nan)
+    scale = np.maximum(np.abs(after), np.abs(original))
+    should = effect(kind, aspect)
+    limit = limits[should in ALARM]
+    # Without an SD only a limit of 0 means anything.
+    sign = signs(change, limit * sd if limit else 0.0, scale)
+    once = np.where(_first(number), sign, np.nan)
+    in_sd = change / sd
+    all_pairs = moves(np.where(np.isfinite(once), in_sd, np.nan), once)
+    low, high = mean_interval(
+        np.where(np.isnan(once), np.nan, once == -1), made.inputs, draws=draws, seed=seed
+    )
+    less, more = mean_interval(np.where(np.isnan(once), np.nan, in_sd), made.inputs, draws=draws, seed=seed)
+    steady, _ = monotonicity(change, number, scale)
+    outputs = int(applies.any(axis=0).sum())
+    row: Row = {
+        "perturbation": kind, "metric": str(metric), "aspect": aspect, "should": should, "outputs": outputs,
+        "not applicable": number.shape[1] - outputs, "pairs": all_pairs.pairs,
+        "unscored": int((_first(number) & np.isnan(change)).sum()),
+        "falls": all_pairs.falls, "falls low": float(low), "falls high": float(high), "ties": all_pairs.ties,
+        "rises": all_pairs.rises, "sensitivity": all_pairs.falls if should == "fall" else None,
+        "false alarms": all_pairs.falls if should in ALARM else None, "change": all_pairs.change,
+        "change low": float(less), "change high": float(more), "monotone": steady if should == "fall" else None,
+    }  # fmt: skip
+    for a, amount in enumerate(made.amounts):
+        at: Moves = moves(in_sd[a], sign[a])
+        row |= {f"falls at {amount:g}": at.falls, f"change at {amount:g}": at.change}
+    return row
+
+
+def _first(number: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """The first version with each text: numbers of an output go up by one with every new text."""
+    before = np.maximum.accumulate(np.vstack([np.full((1, number.shape[1]), -1), number[:-1]]), axis=0)
+    return np.asarray(number > before)
+
+
+def _layout(show: Show, rows: list[Row]) -> Layout:
+    """Expectations stand as signs beside the names: with numbers only, a wide table can go on below itself."""
+    said = {
+        kind: f"{kind} {_should([r for r in rows if r['perturbation'] == kind])}"
+        for kind in {r["perturbation"] for r in rows}
+    }
+    return Layout(
+        "perturbation",
+        "metric",
+        show,
+        extra={"outputs": lambda mine: str(mine[0]["outputs"])},
+        line=said.__getitem__,
+    )
+
+
+def _should(rows: list[Row]) -> str:
+    """What most metrics should do, then those that are meant to measure something else."""
+    usual, _ = Counter(row["should"] for row in rows).most_common(1)[0]
+    others = [f"{row['metric']} {SIGNS[row['should']]}" for row in rows if row["should"] != usual]
+    return SIGNS[usual] + (f" ({', '.join(others)})" if others else "")
+
+
+def _verdicts(rows: list[Row]) -> list[str]:
+    """One line a metric: what it notices, what it misses, what alarms it for nothing."""
+    return [
+        _verdict(name, [r for r in rows if r["metric"] == name])
+        for name in dict.fromkeys(r["metric"] for r in rows)
+    ]
+
+
+def _verdict(name: str, rows: list[Row]) -> str:
+    damage = sorted((r for r in rows if r["should"] == "fall" and r["pairs"]), key=lambda r: r["falls"])
+    harmless = sorted((r for r in rows if r["should"] in ALARM and r["pairs"]), key=lambda r: -r["falls"])
+    parts = []
+    if damage:
+        weak = [f"{r['perturbation']} {r['falls']:.2f}" for r in damage[:3] if r["falls"] < 0.9]
+        parts.append(
+            f"notices {np.mean([r['falls'] for r in damage]):.2f} of the damage"
+            + (f", least {', '.join(weak)}" if weak else "")
+        )
+    if harmless:
+        worst = [f"{r['perturbation']} {r['falls']:.2f}" for r in harmless[:2] if r["falls"] > 0.1]
+        parts.append(
+            f"false alarms {np.mean([r['falls'] for r in harmless]):.2f}"
+            + (f", most {', '.join(worst)}" if worst else "")
+        )
+    costly = min(harmless, key=lambda r: r["change"], default=None)
+    if costly is not None and costly["change"] < 0:
+        less = [r["perturbation"] for r in sorted(damage, key=_fall) if r["change"] > costly["change"]]
+        if less:
+            parts.append(
+                f"a harmless change ({costly['perturbation']}, {costly['change']:+.2f} SD) costs it more than {_some(less[::-1])}"
+            )
+    return f"{name}: {'; '.join(parts) or 'nothing to compare'}."
+
+
+def _few(made: Versions) -> list[str]:
+    n = len(made.inputs)
+    return (
+        [f"{n} outputs are few: mind the intervals (falls low, falls high) in the rows."] if n < FEW else []
+    )
+
+
+def _fall(row: Row) -> float:
+    return float(row["change"])
+
+
+def _some(names: list[str], most: int = 4) -> str:
+    return (
+        ", ".join(names) if len(names) <= most else f"{', '.join(names[:most])} and {len(names) - most} more"
+    )

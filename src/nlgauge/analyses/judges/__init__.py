@@ -1,0 +1,1 @@
+"""LLM judges: scales, confusion, order effects (gao2025)."""

@@ -1,0 +1,97 @@
+"""Is judge A better, or only finer? Every measure as it is, with one draw, and with all judges made equally coarse (paper 002)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import Named, measures_of, people_note, signature
+from nlgauge.analyses.agreement.correlation import short
+from nlgauge.analyses.judges.judges import draws_of
+from nlgauge.data.panel import Array, Panel
+from nlgauge.number import number
+from nlgauge.stats.correlation.measure import evaluate
+from nlgauge.stats.design.simulate import fit_scores
+from nlgauge.table import Layout, Row, Table
+
+LEVELS = (3, 5, 10)
+
+
+@analysis("fineness", paper="002", question="Is one judge better than another, or only finer?")
+def fineness(
+    panel: Panel, *, measures: Sequence[Named] | None = None, levels: Sequence[int] = LEVELS, seed: int = 0
+) -> Table:
+    """Measures of every judge in several versions: as it is; the mean of its single draws' own values (`one draw`); cut to
+    few levels. Two judges are compared fairly in the same version.
+
+    Cutting: `k levels` splits the judge's range (lowest to highest score) into k equal steps, as a coarser scale would.
+    """
+    chosen = measures_of(measures)
+    draws = draws_of(panel.names)
+    single = {d for many in draws.values() for d in many}
+    rows: list[Row] = []
+    for judge in (n for n in panel.names if n not in single):
+        sign = -1.0 if judge in panel.lower else 1.0
+        versions: dict[str, list[Array]] = {"as it is": [panel.metrics[judge]]}
+        if judge in draws:
+            versions["one draw"] = [panel.metrics[d] for d in draws[judge]]
+        versions |= {f"{k} levels": [coarse(panel.metrics[judge], k)] for k in levels}
+        for version, arrays in versions.items():
+            found = evaluate(np.stack(arrays) * sign, panel.human, chosen, seed=seed)
+            fits = [fit_scores(a) for a in arrays]
+            spread = {
+                "unique": float(np.mean([f.unique for f in fits])),
+                "ties": float(np.mean([f.tie_ratio for f in fits])),
+            }
+            for j, measure in enumerate(chosen):
+                rows.append(
+                    {"judge, version": f"{judge}, {version}", "judge": judge, "version": version, "measure": str(measure), "value": float(np.mean(found.value[:, j])), **spread}
+                )  # fmt: skip
+    heads = [str(m) for m in chosen]
+    return Table(
+        title=f"{panel.name}: judges on {panel.aspect}, as they are and made equally coarse",
+        rows=rows,
+        layout=Layout(
+            "judge, version", "measure", "value", heads={str(m): short(m) for m in chosen},
+            extra={"unique": lambda mine: f"{mine[0]['unique']:.0f}", "ties": lambda mine: number(mine[0]["ties"])},
+        ),
+        method=f"{panel.n_systems} systems × {panel.n_inputs} inputs. ‘one draw’: mean over the single draws; ‘k levels’: the scores cut into "
+        "k equal steps between their lowest and highest. A judge whose lead disappears when both are equally coarse was only finer.",
+        notes=[*people_note(panel), *verdicts(rows, heads)],
+        signature=signature(panel, levels=",".join(map(str, levels))),
+    )  # fmt: skip
+
+
+def coarse(values: Array, levels: int) -> Array:
+    """Scores on a scale of so many equal steps.
+
+    >>> coarse(np.array([0.0, 0.3, 0.5, 1.0, np.nan]), 2).tolist()
+    [0.0, 0.0, 1.0, 1.0, nan]
+    """
+    known = values[np.isfinite(values)]
+    if known.size == 0 or np.ptp(known) == 0:
+        return values
+    steps = np.floor((values - known.min()) / np.ptp(known) * levels)
+    return np.asarray(np.minimum(steps, levels - 1))
+
+
+def verdicts(rows: list[Row], measures: Sequence[str]) -> list[str]:
+    """For each measure the best judge as it is, and whether it still leads when all are equally coarse."""
+    said = []
+    for measure in measures:
+        best = {}
+        for version in dict.fromkeys(r["version"] for r in rows):
+            mine = [
+                r
+                for r in rows
+                if r["measure"] == measure and r["version"] == version and r["value"] == r["value"]
+            ]
+            if mine:
+                best[version] = max(mine, key=lambda r: r["value"])["judge"]
+        lead, others = best.get("as it is"), [v for v in best if v.endswith("levels")]
+        lost = [v for v in others if best[v] != lead]
+        if lead is not None and lost:
+            said.append(f"{measure}: {lead} leads as it is, but {best[lost[0]]} with {', '.join(lost)}.")
+    return said

@@ -1,0 +1,208 @@
+"""What raters preferred: pairwise votes and rankings, collected into a Dataset with comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.means import means_by
+from nlgauge.data.readers._annotations import turn_text
+from nlgauge.data.records import Record
+from nlgauge.data.tables.vocabulary import NAMES, SETS, plain
+from nlgauge.errors import DataError
+
+FIRST, SECOND, TIE = "first", "second", "tie"
+SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("x", "y"))
+SYSTEMS = ("system", "model", "method", "team", "generator", "systemname", "modelname", "systemid", "modelid")
+OUTPUTS = (
+    "output",
+    "response",
+    "answer",
+    "text",
+    "summary",
+    "translation",
+    "candidate",
+    "conversation",
+    "story",
+    "generation",
+    "completion",
+    "sample",
+    "reply",
+    "passage",
+    "hypothesis",
+)
+
+
+def judged_aspects(data: Dataset) -> list[str]:
+    """Aspects of ratings and of comparisons."""
+    return list(dict.fromkeys([*data.aspects, *data.comparisons["aspect"].unique(maintain_order=True)]))
+
+
+class Pair(NamedTuple):
+    """Names of the columns with the two systems and the two outputs, the one shown first before the other."""
+
+    systems: tuple[str, str] | None
+    outputs: tuple[str, str] | None
+
+
+def find_pair(names: Iterable[str]) -> Pair:
+    """`system_a`/`system_b`, `left_output`/`right_output`, `model1`/`model2` …: by name.
+
+    >>> find_pair(["model_a", "response_a", "model_b", "response_b"])
+    Pair(systems=('model_a', 'model_b'), outputs=('response_a', 'response_b'))
+    """
+    known = {plain(name): name for name in names}
+
+    def find(stems: Sequence[str]) -> tuple[str, str] | None:
+        for stem in stems:
+            for one, two in SIDES:
+                for form in ("{0}{1}", "{1}{0}"):
+                    pair = form.format(stem, one), form.format(stem, two)
+                    if pair[0] in known and pair[1] in known:
+                        return known[pair[0]], known[pair[1]]
+        return None
+
+    return Pair(find(SYSTEMS), find(OUTPUTS))
+
+
+def pair_samples(row: Mapping[str, Any], pair: Pair) -> tuple[str, str, dict[str, dict[str, Any]]]:
+    """The two systems of a row, and their outputs and what these came from as columns of samples."""
+    if pair.systems is not None:
+        first, second = (str(row[name]) for name in pair.systems)
+    else:  # nobody names them: the columns do
+        first, second = pair.outputs or ("first", "second")
+    texts = [None, None] if pair.outputs is None else [row[name] for name in pair.outputs]
+    shared: dict[str, Any] = {}
+    for role in ("source", "context", "control"):
+        column = next((c for name in NAMES[role] for c in row if plain(c) == name), None)
+        if column is not None and row[column] is not None:
+            shared[role] = (
+                "\n".join(turn_text(t) for t in row[column])
+                if isinstance(row[column], list)
+                else str(row[column])
+            )
+    shared |= {c: str(row[c]) for c in row if plain(c) in SETS and row[c] is not None}
+    if "source" not in shared and isinstance(texts[0], list) and texts[0]:
+        shared["source"] = _said(texts[0], 0)
+    outputs = {}
+    for system, text in ((first, texts[0]), (second, texts[1])):
+        outputs[system] = {"output": _said(text, -1) if isinstance(text, list) and text else text, **shared}
+    return first, second, outputs
+
+
+def _said(turns: list[Any], which: int) -> str:
+    """One turn's text of a conversation [{"role", "content"}, …]; its parts joined where it is in parts."""
+    turn = turns[which]
+    content = turn.get("content", turn) if isinstance(turn, dict) else turn
+    if isinstance(content, list):
+        return "\n".join(
+            str(part.get("text") or "") if isinstance(part, dict) else str(part) for part in content
+        )
+    return str(content)
+
+
+def add_pair(
+    choices: Choices,
+    task: Record,
+    fields: Mapping[str, Any],
+    *,
+    aspect: str,
+    rater: str | None,
+    preferred: str,
+) -> None:
+    """A choice in a task of an annotation tool, whose fields hold both outputs."""
+    pair = find_pair(fields)
+    if not (pair.systems or pair.outputs):
+        raise DataError(
+            f"{task.where}: which two outputs were compared? Expected fields such as system_a, system_b or "
+            f"text1, text2. Fields found: {', '.join(fields)}."
+        )
+    first, second, outputs = pair_samples(fields, pair)
+    named = next((fields[c] for name in NAMES["input"] for c in fields if plain(c) == name), None)
+    given = (
+        named
+        if named is not None
+        else next(iter(outputs.values())).get("source") or task.values.get("id", task.number)
+    )
+    choices.choose(
+        choices.place(str(given), outputs), first, second, aspect=aspect, rater=rater, preferred=preferred
+    )
+
+
+class Choices:
+    """Collects outputs, votes and rankings. Different outputs of a system for an input become occurrences."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.samples: dict[tuple[str, str], dict[str, Any]] = {}
+        self.ratings: list[tuple[str, str, str, str | None, float]] = []
+        self.choices: list[tuple[str, str, str, str, str | None, str]] = []
+        self.numbered = 0
+
+    def place(self, given: str, outputs: Mapping[str, Mapping[str, Any]]) -> str:
+        """The name of the input under which these outputs (system -> columns) can all stand.
+
+        That is `given`, or 'given #2', … when one of the systems gave another output for it before.
+        """
+        name, n = given, 1
+        while not all(self._fits(system, name, columns) for system, columns in outputs.items()):
+            n += 1
+            name = f"{given} #{n}"
+        for system, columns in outputs.items():
+            if n > 1 and (system, name) not in self.samples:
+                self.numbered += 1
+            sample = self.samples.setdefault((system, name), {})
+            sample |= {k: v for k, v in columns.items() if v is not None}
+        return name
+
+    def _fits(self, system: str, name: str, columns: Mapping[str, Any]) -> bool:
+        there = self.samples.get((system, name), {}).get("output")
+        return there is None or columns.get("output") is None or there == columns["output"]
+
+    def choose(
+        self, given: str, first: str, second: str, *, aspect: str, rater: str | None, preferred: str
+    ) -> None:
+        """One vote; `preferred` is 'first', 'second' or 'tie'."""
+        self.choices.append((given, first, second, aspect, rater, preferred))
+
+    def rank(self, given: str, merits: Mapping[str, float], aspect: str, rater: str | None) -> None:
+        """All pairs of what one rater put in order; a higher merit is preferred; `merits` stand as shown."""
+        for (one, a), (two, b) in combinations(merits.items(), 2):
+            preferred = FIRST if a > b else SECOND if b > a else TIE
+            self.choose(given, one, two, aspect=aspect, rater=rater, preferred=preferred)
+
+    def rate(self, system: str, given: str, aspect: str, rater: str | None, value: float) -> None:
+        self.ratings.append((system, given, aspect, rater, value))
+
+    def dataset(self, notes: Iterable[str] = (), persons: bool = True) -> Dataset:
+        if not self.choices:
+            raise DataError(f"{self.name}: no choice was made in any row; there is nothing to compare.")
+        notes = list(notes)
+        if self.numbered:
+            what = "further outputs of the same system for the same input: occurrences are numbered"
+            notes.append(f"{self.numbered} {what}")
+        names = list(dict.fromkeys(name for columns in self.samples.values() for name in columns))
+        samples = pl.DataFrame(
+            {"system": [s for s, _ in self.samples], "input": [i for _, i in self.samples]}
+            | {name: [columns.get(name) for columns in self.samples.values()] for name in names},
+            strict=False,
+        )
+        ratings = pl.DataFrame(self.ratings, schema=Dataset.RATINGS, orient="row")
+        keyed = [*KEY, "aspect", "rater"]
+        if twice := ratings.height - ratings.select(keyed).n_unique():
+            notes.append(f"{twice} ratings repeat the same rater, output and aspect: their mean is used")
+            ratings = means_by(ratings, keyed, ["value"])
+        comparisons = pl.DataFrame(self.choices, schema=Dataset.COMPARISONS, orient="row")
+        known = comparisons["rater"].null_count() < comparisons.height
+        return Dataset.of(
+            self.name,
+            samples,
+            ratings=ratings,
+            comparisons=comparisons,
+            persons=persons and known,
+            notes=notes,
+        )

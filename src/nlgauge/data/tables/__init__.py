@@ -1,0 +1,1 @@
+"""Reading plain tables: bytes, fields, columns and their roles, words as values."""

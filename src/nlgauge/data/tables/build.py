@@ -1,0 +1,345 @@
+"""From a raw table and the roles of its columns to a Dataset: keys, repeats, raters, numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import polars as pl
+
+from nlgauge.data.dataset import KEY, ROW, Dataset, check_metrics
+from nlgauge.data.means import means_by
+from nlgauge.data.tables.columns import Roles
+from nlgauge.data.tables.keys import ambiguous, inputs, label, shared, systems, with_input
+from nlgauge.data.tables.raw import RawTable
+from nlgauge.data.tables.values import is_number_list, numbers
+from nlgauge.data.tables.vocabulary import NAMES, plain
+from nlgauge.errors import DataError
+
+Repeats = Literal["auto", "number", "mean"]
+NUMERAL = re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$", re.ASCII)
+
+
+def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -> Dataset:
+    """Everything that a table says, as tidy frames keyed by (system, input)."""
+    roles = with_input(table, roles)
+    notes: list[str] = []
+    frame = table.frame.select(pl.int_range(pl.len()).alias(ROW))
+    frame = frame.with_columns(
+        systems(table, roles, notes), inputs(table, roles, notes), *_texts(table, roles)
+    )
+    if repeats == "auto" and not (roles.aspect or roles.metric) and (why := ambiguous(table, roles, frame)):
+        raise DataError(why)
+    notes += shared(frame, table, roles)
+    frame = frame.with_columns(table.frame[c] for c in (*roles.sets, *roles.aside) if c not in frame.columns)
+    check_metrics(table.where.source, roles.metrics)
+    metrics = [numbers(table, column).alias(metric) for metric, column in roles.metrics.items()]
+    ratings = _rating_columns(table, roles)
+    frame = _number_repeats(frame, table, roles, repeats, metrics, ratings, notes)
+    scores = _one_value_a_sample(frame, metrics, table, roles, repeats, notes)
+    if roles.metric and roles.score:
+        scores = _pivot_scores(frame, table, roles, repeats, notes)
+    long, persons = _ratings(frame, table, roles, ratings, notes)
+    samples = frame.unique(KEY, keep="first", maintain_order=True).drop(ROW)
+    return Dataset.of(name, samples, ratings=long, scores=scores, persons=persons, notes=notes)
+
+
+def _texts(table: RawTable, roles: Roles) -> list[pl.Series]:
+    found = []
+    for role in ("output", "source", "context", "control"):
+        column = getattr(roles, role)
+        if column is not None:
+            series = table.frame[column]
+            if isinstance(series.dtype, pl.List):
+                series = series.cast(pl.List(pl.String)).list.join("\n", ignore_nulls=True)
+            found.append(series.cast(pl.String).alias(role))
+    if roles.references:
+        parts = []
+        for column in roles.references:
+            series = table.frame[column]
+            as_list = isinstance(series.dtype, pl.List)
+            parts.append(
+                series.cast(pl.List(pl.String))
+                if as_list
+                else series.cast(pl.String).to_frame().select(pl.concat_list(pl.all())).to_series()
+            )
+        joined = (
+            pl.DataFrame([p.alias(str(i)) for i, p in enumerate(parts)])
+            .select(pl.concat_list(pl.all().fill_null([])).list.drop_nulls())
+            .to_series()
+        )
+        found.append(joined.alias("references"))
+    return found
+
+
+# --- repeats ------------------------------------------------------------------------------------------------------
+
+
+def _number_repeats(
+    frame: pl.DataFrame, table: RawTable, roles: Roles, repeats: Repeats, metrics: list[pl.Series],
+    ratings: list[tuple[str, str | None, pl.Series]], notes: list[str],
+) -> pl.DataFrame:  # fmt: skip
+    """Different outputs of one system for one input are occurrences 1, 2, …; equal rows count once.
+
+    Rows of several raters (or of long tables) repeat a sample on purpose: there only a different output is a new one.
+    """
+    if frame.select(KEY).is_unique().all():
+        return frame
+    if "output" in frame.columns or repeats == "number":
+        what = (
+            pl.col("output")
+            if "output" in frame.columns and (repeats != "number" or roles.rater)
+            else pl.col(ROW)
+        )
+        frame = frame.with_columns(what.rank("dense").over(KEY).alias("__what__"),
+                                   what.n_unique().over(KEY).alias("__many__"))  # fmt: skip
+        first = pl.col(ROW).min().over([*KEY, "__what__"])
+        frame = frame.with_columns(first.rank("dense").over(KEY).alias("occurrence"))
+        samples = frame.filter(pl.col("__many__") > 1).select([*KEY, "__what__"]).unique()
+        if samples.height:
+            further = samples.height - samples.select(KEY).n_unique()
+            notes.append(
+                f"{further} further outputs of the same system for the same input: occurrences are numbered"
+            )
+            again = (
+                pl.when(pl.col("occurrence") > 1)
+                .then(pl.format("{} #{}", "input", "occurrence"))
+                .otherwise(pl.col("input"))
+            )
+            frame = frame.with_columns(again.alias("input"))
+        frame = frame.drop("__what__", "__many__")
+    if roles.rater or roles.aspect or roles.metric or repeats == "mean":
+        return frame
+    values = frame.select(ROW, *KEY).with_columns(
+        *(s.alias(f"m{i}") for i, s in enumerate(metrics)),
+        *(s.alias(f"h{i}") for i, (_, _, s) in enumerate(ratings)),
+    )
+    labels = [*(("metric", n) for n in roles.metrics), *(("aspect", a) for a, _, _ in ratings)]
+    columns = [c for c in values.columns if c not in (ROW, *KEY)]
+    clash = values.group_by(KEY, maintain_order=True).agg(
+        pl.col(columns).drop_nulls().n_unique(), pl.col(ROW)
+    )
+    clash = clash.filter(pl.any_horizontal(pl.col(columns) > 1)) if columns else clash.clear()
+    if clash.height:
+        row = clash.row(0, named=True)
+        column = next(c for c in columns if row[c] > 1)
+        kind, label = labels[columns.index(column)]
+        one, two = (
+            row[ROW][0],
+            next(r for r in row[ROW][1:] if values[column][r] != values[column][row[ROW][0]]),
+        )
+        raise DataError(
+            f"{table.where.at(two)}: repeats system '{row['system']}', input '{row['input']}' of "
+            f"{table.where.word} {table.where.line_of(one)} with another {kind} '{label}' "
+            f"({values[column][two]:g}, before {values[column][one]:g}){_apart(table, roles, one, two)}. If the rows are "
+            "raters, name their column (--rater); if they are separate outputs, pass --repeats number; to average them, "
+            "--repeats mean."
+        )
+    extra = frame.height - frame.select(KEY).n_unique()
+    if extra:
+        notes.append(f"{extra} rows repeat another row and count once")
+    return frame
+
+
+def _apart(table: RawTable, roles: Roles, one: int, two: int) -> str:
+    found = [c for c in roles.aside if table.frame[c][one] != table.frame[c][two]]
+    return f"; they differ in '{found[0]}'" if found else ""
+
+
+def _one_value_a_sample(
+    frame: pl.DataFrame,
+    metrics: list[pl.Series],
+    table: RawTable,
+    roles: Roles,
+    repeats: Repeats,
+    notes: list[str],
+) -> pl.DataFrame:
+    """Metric values per sample; rows of several raters must repeat the same value."""
+    values = frame.select(ROW, *KEY).with_columns(metrics)
+    names = [s.name for s in metrics]
+    if values.select(KEY).is_unique().all():
+        return values.drop(ROW)
+    grouped = values.group_by(KEY, maintain_order=True)
+    if repeats == "mean":
+        if names and not roles.rater:
+            notes.append(
+                f"{values.height - values.select(KEY).n_unique()} rows repeat a system and input: the means of their scores are used"
+            )
+        return means_by(values, KEY, names)
+    if names:
+        spread = grouped.agg(
+            (pl.col(names).max() - pl.col(names).min()) > 1e-9 * pl.col(names).abs().max(), pl.col(ROW)
+        )
+        for name in names:
+            if (bad := spread.filter(pl.col(name))).height:
+                row = bad.row(0, named=True)
+                raise DataError(
+                    f"{table.where.at(row[ROW][-1], roles.metrics[name])}: system '{row['system']}', input "
+                    f"'{row['input']}' has different values here and in {table.where.word} "
+                    f"{table.where.line_of(row[ROW][0])}; a metric gives one value to one output. "
+                    "If it is a rating, name it with --human; to average, --repeats mean."
+                )
+    return grouped.agg(pl.col(names).drop_nulls().first())
+
+
+def _pivot_scores(
+    frame: pl.DataFrame, table: RawTable, roles: Roles, repeats: Repeats, notes: list[str]
+) -> pl.DataFrame:
+    """Long scores as columns; one metric gives one value to one output."""
+    assert roles.metric and roles.score
+    long = frame.select(ROW, *KEY).with_columns(
+        table.frame[roles.metric].cast(pl.String).alias("metric"), numbers(table, roles.score).alias("value")
+    )
+    long = long.drop_nulls("metric")
+    check_metrics(table.where.source, long["metric"].unique().to_list())
+    keys = [*KEY, "metric"]
+    twice = long.height - long.select(keys).n_unique()
+    if twice and repeats == "auto":
+        groups = (
+            long.drop_nulls("value").group_by(keys, maintain_order=True).agg(pl.col("value"), pl.col(ROW))
+        )
+        apart = groups.filter(pl.col("value").list.n_unique() > 1)
+        if apart.height:
+            row = apart.row(0, named=True)
+            other = next(i for i, v in enumerate(row["value"]) if v != row["value"][0])
+            raise DataError(
+                f"{table.where.at(row[ROW][other], roles.score)}: system '{row['system']}', input '{row['input']}', metric "
+                f"'{row['metric']}' has another value in {table.where.word} {table.where.line_of(row[ROW][0])} "
+                f"({row['value'][other]:g}, before {row['value'][0]:g}); to average, --repeats mean."
+            )
+    if twice:
+        notes.append(
+            f"{twice} scores repeat the same output and metric: {'their mean is used' if repeats != 'auto' else 'they count once'}"
+        )
+        long = means_by(long, keys, ["value"])
+    return long.pivot("metric", index=KEY, values="value")
+
+
+# --- ratings ------------------------------------------------------------------------------------------------------
+
+
+def _rating_columns(table: RawTable, roles: Roles) -> list[tuple[str, str | None, pl.Series]]:
+    """(aspect, rater or None, numbers) for every single-number rating column."""
+    return [
+        (aspect, rater, numbers(table, column))
+        for aspect, pairs in roles.human.items()
+        for rater, column in pairs
+        if not is_number_list(table.frame[column])
+    ]
+
+
+def _ratings(
+    frame: pl.DataFrame,
+    table: RawTable,
+    roles: Roles,
+    columns: list[tuple[str, str | None, pl.Series]],
+    notes: list[str],
+) -> tuple[pl.DataFrame, bool]:
+    """All ratings, long; and whether a rater's name is one person throughout."""
+    keys = frame.select(KEY)
+    persons = roles.rater is not None or roles.persons
+    rater = _rater(table, roles.rater)
+    parts: list[pl.DataFrame] = []
+
+    def add(aspect: Any, who: Any, value: Any, of: pl.DataFrame = keys) -> None:
+        part = of.with_columns(
+            aspect if isinstance(aspect, pl.Series) else pl.lit(aspect, pl.String).alias("aspect"),
+            who.alias("rater") if isinstance(who, pl.Series) else pl.lit(who, pl.String).alias("rater"),
+            value.alias("value"),
+        )
+        parts.append(part)
+
+    if roles.aspect and roles.rating:
+        add(table.frame[roles.aspect].cast(pl.String).alias("aspect"), rater, numbers(table, roles.rating))
+    elif roles.rating:
+        add("rating", rater, numbers(table, roles.rating))
+    for aspect, who, value in columns:
+        add(aspect, rater if who is None else who, value)
+    for aspect, pairs in roles.human.items():
+        for _, column in pairs:
+            if is_number_list(table.frame[column]):
+                lists = keys.with_columns(table.frame[column].alias("value"), pl.lit(aspect).alias("aspect"))
+                lists = lists.explode("value", empty_as_null=True, keep_nulls=True)
+                slot = pl.int_range(pl.len()).over(KEY) + 1
+                parts.append(
+                    lists.select(
+                        *KEY,
+                        "aspect",
+                        slot.cast(pl.String).alias("rater"),
+                        pl.col("value").cast(pl.Float64).fill_nan(None),
+                    )
+                )
+    nested, known = _nested_ratings(frame, table, notes)
+    persons = persons or known
+    parts += nested
+    if not parts:
+        return pl.DataFrame(schema=Dataset.RATINGS), persons
+    long = pl.concat([p.select(list(Dataset.RATINGS)) for p in parts])
+    long = long.with_columns(pl.col("value").fill_nan(None)).drop_nulls("value")
+    if infinite := int(
+        long["value"].is_infinite().sum()
+    ):  # in lists or records; columns are counted by `values`
+        notes.append(f"{infinite} {'ratings are' if infinite > 1 else 'rating is'} inf: left out")
+        long = long.filter(pl.col("value").is_finite())
+    return _settle(long, notes), persons
+
+
+def _rater(table: RawTable, column: str | None) -> pl.Series | None:
+    return None if column is None else label(table, column)
+
+
+def _settle(long: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """One value per sample, aspect and rater; an average given beside individual ratings only fills gaps."""
+    who = [*KEY, "aspect"]
+    long = long.with_columns(pl.col("rater").is_not_null().any().over(who).alias("__named__"))
+    long = long.filter(pl.col("rater").is_not_null() | ~pl.col("__named__")).drop("__named__")
+    keyed = [*who, "rater"]
+    twice = long.height - long.select(keyed).n_unique()
+    if twice:
+        notes.append(f"{twice} ratings repeat the same rater, output and aspect: their mean is used")
+        long = means_by(long, keyed, ["value"])
+    return long
+
+
+def _nested_ratings(
+    frame: pl.DataFrame, table: RawTable, notes: list[str]
+) -> tuple[list[pl.DataFrame], bool]:
+    """Columns that hold a list of rating records, e.g. `[{"annotator": "r1", "Natural": 3}, …]`."""
+    parts, persons, several = [], False, len(table.nested) > 1
+    for column, rows in table.nested.items():
+        found: list[tuple[str, str, str, str, float]] = []
+        for row, ((system, given), records) in enumerate(
+            zip(frame.select(KEY).iter_rows(), rows, strict=True)
+        ):
+            if records is not None and not _are_records(records):
+                raise DataError(
+                    f"{table.where.at(row, column)}: expected a list of objects, as in other rows."
+                )
+            for slot, record in enumerate(records or (), 1):
+                who = next(
+                    (str(v) for k, v in record.items() if plain(k) in NAMES["rater"] and v is not None), None
+                )
+                persons = persons or who is not None
+                rater = f"{column} {who or slot}" if several else who or str(slot)
+                found += [(system, given, aspect, rater, value) for aspect, value in _numbers_of(record)]
+        if found:
+            parts.append(pl.DataFrame(found, schema=Dataset.RATINGS, orient="row"))
+        else:
+            notes.append(f"column '{column}' holds nested records that are not ratings: left aside")
+    return parts, persons
+
+
+def _are_records(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(record, dict) for record in value)
+
+
+def _numbers_of(record: dict[str, Any]) -> Iterable[tuple[str, float]]:
+    for key, value in record.items():
+        if plain(key) in NAMES["rater"] or re.search(r"(^|[^a-z])id$", key, re.I):
+            continue
+        if isinstance(value, int | float):
+            yield key, float(value) if abs(value) < 1e300 else math.inf
+        elif isinstance(value, str) and NUMERAL.match(value):
+            yield key, float(value)

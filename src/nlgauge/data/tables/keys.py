@@ -1,0 +1,187 @@
+"""Which system made an output, and for which input: the key of every row, and what to ask for where it is not known."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from dataclasses import replace
+
+import polars as pl
+
+from nlgauge.data.tables.columns import LABEL, NAMED, Roles, is_label, listed
+from nlgauge.data.tables.raw import RawTable
+from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, plain
+from nlgauge.errors import DataError
+
+
+def systems(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
+    if roles.system is not None:
+        return label(table, roles.system).alias("system")
+    likely = likely_system(table, roles)
+    hint = f"; is it '{likely}'? --system {shlex.quote(likely)}" if likely else ""
+    notes.append(f"no system column found: all rows are read as one system{hint}")
+    return pl.Series("system", ["system"] * table.frame.height)
+
+
+def inputs(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
+    several = roles.system is not None and table.frame[roles.system].n_unique() > 1
+    column, given = roles.input, roles.source or roles.context
+    if column is not None:
+        found = label(table, column)
+    elif given is not None and table.frame[given].dtype == pl.String:
+        notes.append(f"no input column: outputs with the same '{given}' belong to one input")
+        found = table.frame[given].fill_null("").map_elements(_short, return_dtype=pl.String)
+    elif not several and not (roles.rater and _likely_input(table, roles)):
+        found = pl.Series([str(i) for i in range(table.frame.height)])
+        notes.append("no input column: every row is its own input")
+    else:
+        likely = _likely_input(table, roles)
+        hint = f"is it '{likely}'? --input {shlex.quote(likely)}" if likely else "name it with --input"
+        what = "systems" if several else "raters"
+        raise DataError(
+            f"{table.where.at()}: no column says which input an output belongs to, and there are several {what}; "
+            f"{hint}. Columns found: {listed(table.frame.columns)}."
+        )
+    for name in roles.sets:
+        if table.frame[name].n_unique() > 1:
+            found = table.frame[name].cast(pl.String).fill_null("") + ": " + found
+            notes.append(
+                f"several data sets in column '{name}' (their inputs are kept apart; --by {name} splits them)"
+            )
+    return found.alias("input")
+
+
+def with_input(table: RawTable, roles: Roles) -> Roles:
+    """A number of the row cannot say which outputs belong together: another column, or the source, then does."""
+    column = roles.input
+    several = roles.system is not None and table.frame[roles.system].n_unique() > 1
+    if not several or column is None or roles.why.get(column) != NAMED or not _counts_rows(table, column):
+        return roles
+    others = [c for c in roles.aside if plain(c) in NAMES["input"] and not _counts_rows(table, c)]
+    source = roles.source or roles.context
+    if not others and (source is None or _counts_rows(table, source)):
+        return roles
+    now = others[0] if others else None
+    what = f"'{now}' is the input" if now else f"'{source}' says which outputs belong together"
+    guess = f"'{column}' numbers the rows, so {what}; if not: --input {shlex.quote(column)}"
+    aside = tuple(c for c in table.frame.columns if c == column or (c in roles.aside and c != now))
+    why = {**roles.why, column: "numbers the rows", **({now: NAMED} if now else {})}
+    return replace(roles, input=now, aside=aside, why=why, guesses=(*roles.guesses, guess))
+
+
+def _counts_rows(table: RawTable, column: str) -> bool:
+    series = table.frame[column]
+    return not series.dtype.is_nested() and series.n_unique() == table.frame.height
+
+
+def shared(frame: pl.DataFrame, table: RawTable, roles: Roles) -> list[str]:
+    """A line when there are several systems and no two of them have an input in common."""
+    if frame["system"].n_unique() < 2 or frame.height < 4:
+        return []
+    each = frame.group_by("input").agg(pl.col("system").n_unique())["system"]
+    if each.max() != 1:
+        return []
+    likely = _likely_input(table, roles)
+    hint = (
+        f"; is it '{likely}'? --input {shlex.quote(likely)}" if likely else "; name its column with --input"
+    )
+    return [f"no two systems share an input ('{roles.input or 'none'}'){hint}"]
+
+
+def label(table: RawTable, column: str) -> pl.Series:
+    series = table.frame[column]
+    if series.dtype.is_nested():
+        raise DataError(f"{table.where.at(None, column)}: found lists, expected a name.")
+    if series.dtype.is_float() and ((series == series.round()) & (series.abs() < 2**53)).all():
+        series = series.cast(pl.Int64)
+    text = series.cast(pl.String).str.strip_chars()
+    missing = (text.is_null() | (text == "")).arg_true()
+    if len(missing):
+        raise DataError(f"{table.where.at(missing[0], column)}: is empty, expected a name.")
+    return text
+
+
+def _short(text: str) -> str:
+    """A text as a key: itself when short, otherwise its beginning and a hash."""
+    if len(text) <= 80:
+        return text
+    return f"{text[:60]}… {hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+# --- what it might be -------------------------------------------------------------------------------------------------
+
+
+def likely_system(table: RawTable, roles: Roles) -> str | None:
+    """The column of few names that, with the input, tells the rows apart and leaves the fewest cells empty."""
+    others = [c for c in (roles.input, roles.rater, roles.aspect, roles.metric) if c is not None]
+    return _likely(table, [*roles.aside, *roles.sets], others, names=True)
+
+
+def _likely_input(table: RawTable, roles: Roles) -> str | None:
+    others = [
+        c for c in (roles.system, roles.rater, roles.aspect, roles.metric, *roles.sets) if c is not None
+    ]
+    known = [c for c in (roles.source, roles.context) if c is not None]
+    return _likely(table, [*known, *roles.aside], others, names=False)
+
+
+def _likely(table: RawTable, columns: list[str], others: list[str], names: bool) -> str | None:
+    frame, best = table.frame, (0, "")
+    for column in columns[:200]:
+        series = frame[column]
+        if (
+            plain(column) in ANSWERED
+            or series.dtype.is_nested()
+            or series.dtype.is_float()
+            or series.dtype == pl.Boolean
+            or series.null_count()
+        ):
+            continue
+        distinct = series.n_unique()
+        # With the input known, rows apart are proof enough; alone, a name must recur.
+        if not 2 <= distinct <= (frame.height if names and others else frame.height - 1):
+            continue
+        if names and not (is_label(series) or (others and _is_short(series))):
+            continue
+        if others and not frame.select([column, *others]).is_unique().all():
+            continue
+        if names and not series.cast(pl.String).str.contains(r"\p{L}").any():
+            continue  # numbers alone name no system
+        cells = distinct * (frame[others[0]].n_unique() if others else 1)
+        score = (cells if others else distinct, column)
+        if not best[1] or score[0] < best[0]:
+            best = score
+    return best[1] or None
+
+
+def _is_short(series: pl.Series) -> bool:
+    longest = series.cast(pl.String).str.len_chars().max()
+    return isinstance(longest, int) and longest <= LABEL
+
+
+def ambiguous(table: RawTable, roles: Roles, frame: pl.DataFrame) -> str | None:
+    """Why rows cannot be read when no system column is known and an input stands in several of them."""
+    if roles.system is not None:
+        return None
+    keys = ["input", *({"rater": roles.rater} if roles.rater else {})]
+    rows = frame.select("input").with_columns(
+        *([table.frame[roles.rater].cast(pl.String).alias("rater")] if roles.rater else [])
+    )
+    if rows.select(keys).is_unique().all():
+        return None
+    at = rows.with_row_index("row").group_by(keys, maintain_order=True).agg(pl.col("row"))
+    first = at.filter(pl.col("row").list.len() > 1).row(0, named=True)
+    one, two = first["row"][0], first["row"][1]
+    if (
+        table.frame.drop([c for c in table.frame.columns if c == roles.input])[[one, two]]
+        .is_duplicated()
+        .all()
+    ):
+        return None  # the same row twice
+    likely = likely_system(table, roles)
+    hint = f"is it '{likely}'? Say --system {shlex.quote(likely)}" if likely else "name it with --system"
+    return (
+        f"{table.where.at(two)}: no system column found, and input '{first['input']}' stood in {table.where.word} "
+        f"{table.where.line_of(one)} before; {hint}. (If one system made all outputs: --repeats number.) "
+        f"Columns found: {listed(table.frame.columns)}."
+    )

@@ -1,0 +1,318 @@
+"""Which columns of numbers are people's: by their names, and where these leave a doubt by what they hold."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from nlgauge.data.raters import is_model
+from nlgauge.data.tables.raw import RawTable
+from nlgauge.data.tables.values import numbers_in
+from nlgauge.data.tables.vocabulary import (
+    ASPECTS,
+    DOUBTFUL,
+    FILLERS,
+    HUMAN_PREFIX,
+    METRIC_PREFIX,
+    PROGRAMS,
+    SCALE,
+    SCORES_PREFIX,
+    SPREADS,
+    STRONG,
+    WEAK,
+    WHO,
+    ZSCORES,
+    plain,
+    tokens,
+)
+
+Columns = str | Sequence[str]  # a name, or several: raters in columns
+NUMBERED = re.compile(
+    r"^(?P<aspect>.*?[^\W\d_])(?:[ _.-]+(?:rater|annotator|expert|judge|r|a|ann))?[ _.-]*(?P<rater>\d{1,2})$",
+    re.I,
+)
+SLOT = re.compile(r"^(rater|annotator|expert|worker|coder|reviewer|r|a|ann)?[ _.-]*\d+$", re.I)
+RATERS = frozenset("rater annotator expert worker coder reviewer participant evaluator".split())
+MOST_LEVELS = 101  # of a rating scale, 0 to 100
+
+
+@dataclass
+class People:
+    """Aspect → (rater or None, column), why each column is taken so or left aside, and what to say about it."""
+
+    human: dict[str, tuple[tuple[str | None, str], ...]] = field(default_factory=dict)
+    persons: bool = False
+    why: dict[str, str] = field(default_factory=dict)
+    aside: dict[str, str] = field(default_factory=dict)
+    single: dict[str, str] = field(default_factory=dict)  # column → what it is guessed to be
+    several: list[str] = field(default_factory=list)  # lines about raters in columns
+
+    @property
+    def guesses(self) -> list[str]:
+        """Lines for the card, each with the words that correct it."""
+        return [
+            *(
+                f"'{c}' is read as people's {what}; if it is a metric: --metric {shlex.quote(f'+{c}')}"
+                for c, what in self.single.items()
+            ),
+            *self.several,
+        ]
+
+
+def people_columns(
+    table: RawTable, columns: Sequence[str], long: bool, said: Mapping[str, Columns] | None, more: bool
+) -> People:
+    """`coherence`, `human.fluency`, `avg_fluency_rating`, `coherence_1`, `coherence_ann`, `Your rating (1-5)`, …"""
+    people = People()
+    if said is not None:
+        _take_said(people, said)
+        if not more:
+            return people
+    if long:
+        return people
+    names = _named(table, columns, people)
+    raters = _raters(table, columns, names, people)
+    spoken_for = {c for pairs in raters.values() for _, c in pairs}
+    people.single = {c: what for c, what in people.single.items() if c not in spoken_for}
+    for column, name in names.items():
+        if column in spoken_for or column in people.aside:
+            continue
+        if name in raters:
+            people.aside[column] = f"a rating of '{name}' beside those of single raters"
+        else:
+            people.human[name] = (*people.human.get(name, ()), (None, column))
+    people.human |= raters
+    return people
+
+
+def _take_said(people: People, said: Mapping[str, Columns]) -> None:
+    """Raters in columns may be said as such; named one by one they are raters when they are called so."""
+    split = {
+        c: found
+        for name, c in said.items()
+        if name == c and isinstance(c, str) and (found := _split(HUMAN_PREFIX.sub("", c)))
+    }
+    several = _with_several(split)
+    for name, columns in said.items():
+        if isinstance(columns, str) and columns in several:
+            aspect, who = several[columns]
+            people.human[aspect] = (*people.human.get(aspect, ()), (who, columns))
+        elif isinstance(columns, str) or len(columns) == 1:
+            people.human[name] = ((None, columns if isinstance(columns, str) else columns[0]),)
+        else:
+            people.human[name] = tuple(zip(_rater_names(columns), columns, strict=True))
+    people.persons = _have_names(people.human)
+
+
+def _rater_names(columns: Sequence[str]) -> list[str]:
+    found = [_split(HUMAN_PREFIX.sub("", c)) for c in columns]
+    names = [f[1] if f else c for f, c in zip(found, columns, strict=True)]
+    return names if len(set(names)) == len(names) else list(columns)
+
+
+def _have_names(human: Mapping[str, tuple[tuple[str | None, str], ...]]) -> bool:
+    names = [who for pairs in human.values() for who, _ in pairs if who is not None]
+    return bool(names) and not any(SLOT.match(name) for name in names)
+
+
+# --- one rating a column ----------------------------------------------------------------------------------------------
+
+
+def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str, str]:
+    """Column → aspect."""
+    found: dict[str, str] = {}
+    for column in columns:
+        if name := _plainly(column):
+            found[column] = name
+            people.why[column] = "by its name"
+            if plain(column) in DOUBTFUL:
+                people.single[column] = "ratings"
+        elif (scale := SCALE.search(column)) and _within(table, column, scale):
+            found[column] = column[: scale.start()].strip() or column
+            people.why[column] = "whole numbers on the scale in its name"
+            people.single[column] = "ratings"
+    kinds = {c: _kind(c) for c in columns if c not in found and not METRIC_PREFIX.match(c)}
+    known = {plain(name) for name in found.values()}
+    for column, (kind, aspect) in kinds.items():
+        if kind == "strong" and aspect and plain(aspect) in known:
+            people.aside[column] = f"ratings of {aspect} are there too"
+        elif kind == "strong" and (aspect or not known):
+            found[column] = aspect or column
+            people.why[column] = "by its name"
+            people.single[column] = "ratings"
+    known |= {plain(name) for name in found.values()}
+    for column, (kind, aspect) in kinds.items():
+        if kind == "z" and (plain(aspect) in known or (not aspect and known)):
+            people.aside[column] = (
+                f"z-scores of the ratings{f' {aspect}' if aspect else ''}, which are there too"
+            )
+        elif kind == "z":
+            found[column] = column
+            people.why[column] = "people's z-scores, by its name"
+            people.single[column] = "z-scores"
+        elif kind == "spread":
+            people.aside[column] = "a spread or a count of ratings, by its name"
+    if not found and not _raters(table, columns, {}, People()):
+        for column in columns:
+            kind, aspect = kinds.get(column, ("", ""))
+            if kind == "weak":
+                found[column] = aspect or column
+                people.why[column] = "by its name, as nothing is more plainly a rating"
+                people.single[column] = "ratings"
+    return found
+
+
+def _plainly(column: str) -> str | None:
+    rest = HUMAN_PREFIX.sub("", column)
+    if rest != column and is_model(column):
+        return None  # rating_gpt4: a model's, not people's
+    whole = plain(column) in ("human", "humanscore", "humanrating")
+    if rest != column or whole or is_aspect(column):
+        return SCORES_PREFIX.sub("", rest)
+    return None
+
+
+def is_aspect(column: str) -> bool:
+    if METRIC_PREFIX.match(column):
+        return False
+    return plain(SCORES_PREFIX.sub("", column)) in ASPECTS
+
+
+def called_rating(column: str) -> bool:
+    """By its name a rating, for certain or perhaps."""
+    return not METRIC_PREFIX.match(column) and (
+        bool(_plainly(column)) or _kind(column)[0] in ("strong", "weak")
+    )
+
+
+def _kind(column: str) -> tuple[str, str]:
+    """What the words around an aspect say (z, spread, strong, weak or nothing), and the aspect."""
+    words = [w.lower() for w in tokens(column) if not w.isdigit()]
+    z = [w for w in words if w in ZSCORES]
+    spread = [w for w in words if w in SPREADS]
+    kept = [w for w in words if w not in (STRONG | WEAK | FILLERS | ZSCORES | SPREADS)]
+    if len(kept) == len(words) or (kept and plain("".join(kept)) not in ASPECTS):
+        return "", ""
+    aspect = "_".join(kept)
+    if z:
+        return "z", aspect
+    if spread:
+        return ("spread", aspect) if kept or any(w in STRONG | WEAK for w in words) else ("", "")
+    if any(w in STRONG for w in words):
+        return "strong", aspect
+    return ("weak", aspect) if any(w in WEAK for w in words) else ("", "")
+
+
+def _within(table: RawTable, column: str, scale: re.Match[str]) -> bool:
+    if any(PROGRAMS.match(word) for word in tokens(column[: scale.start()])):
+        return False
+    values = levels(table, column)
+    low, high = sorted((int(scale[1]), int(scale[2])))
+    return values is not None and all(low <= value <= high for value in values)
+
+
+def levels(table: RawTable, column: str) -> list[float] | None:
+    """The different values of a column when they are those of a scale: whole or half numbers, at most 101."""
+    found = numbers_in(table, column)
+    if found is None or found.wrong is not None:
+        return None
+    values = found.values.drop_nulls().unique()
+    halves = len(values) <= MOST_LEVELS and bool((values * 2 == (values * 2).round()).all())
+    return values.to_list() if halves else None
+
+
+# --- raters in columns ------------------------------------------------------------------------------------------------
+
+
+def _raters(
+    table: RawTable, columns: Sequence[str], names: Mapping[str, str], people: People
+) -> dict[str, tuple[tuple[str | None, str], ...]]:
+    """Aspect → (rater, column): `coherence_1`, `coherence_2`, or `coherence_ann`, `coherence (Bob)`, `ann_coherence`."""
+    stems: dict[str, list[tuple[str, str]]] = {}
+    split: dict[str, tuple[str, str]] = {}
+    for column in columns:
+        if METRIC_PREFIX.match(column):
+            continue
+        name = names.get(column, HUMAN_PREFIX.sub("", column))
+        if (match := NUMBERED.match(name)) and (column in names or plain(match["aspect"]) in ASPECTS):
+            aspect = "rating" if plain(match["aspect"]) in WHO | {"human"} else match["aspect"]
+            stems.setdefault(aspect, []).append((match["rater"], column))
+            continue
+        if plain(name) not in ASPECTS and (parts := _split(name)):
+            split[column] = parts
+    several = {stem: pairs for stem, pairs in stems.items() if len(pairs) > 1}
+    named = _with_several(split)
+    named = {c: found for c, found in named.items() if found[0] not in _of_systems(columns, named, people)}
+    doubtful: dict[str, list[str]] = {}
+    for column, (aspect, who) in named.items():
+        if levels(table, column) is None:
+            doubtful.setdefault(aspect, []).append(column)
+        else:
+            several.setdefault(aspect, []).append((who, column))
+    for aspect, cs in doubtful.items():
+        if aspect in several:  # of one aspect all or none
+            cs += [c for _, c in several.pop(aspect)]
+        said = shlex.quote(f"{aspect}={'+'.join(cs)}")
+        people.several.append(
+            f"{_quoted(cs)} are read as metrics; if they are raters of {aspect}: --human {said}"
+        )
+    for aspect, pairs in several.items():
+        cs = [c for _, c in pairs]
+        people.why.update(dict.fromkeys(cs, "by its name, beside others of the aspect"))
+        if any(c in named for c in cs):
+            said = shlex.quote(",".join(f"+{c}" for c in cs))
+            who = ", ".join(who for who, _ in pairs)
+            people.several.append(
+                f"{_quoted(cs)} are read as the raters {who} of {aspect}; if they are metrics: --metric {said}"
+            )
+    found: dict[str, tuple[tuple[str | None, str], ...]] = {a: tuple(pairs) for a, pairs in several.items()}
+    people.persons = people.persons or _have_names(found)
+    return found
+
+
+def _of_systems(columns: Sequence[str], named: Mapping[str, tuple[str, str]], people: People) -> set[str]:
+    """Aspects whose "raters" have metrics too: `a_coherence`, `b_coherence`, `a_bleu`, `b_bleu` are systems in columns."""
+    others = {word for c in columns if c not in named for word in tokens(c)}
+    found: dict[str, list[str]] = {}
+    for column, (aspect, who) in named.items():
+        found.setdefault(aspect, [])
+        if who in others:
+            found[aspect].append(column)
+    systems = {aspect: cs for aspect, cs in found.items() if len(cs) > 1}
+    for cs in systems.values():
+        people.several.append(
+            f"{_quoted(cs)} look like one column per system, which is not understood: make one row per output (system, input)"
+        )
+    return set(systems)
+
+
+def _split(name: str) -> tuple[str, str] | None:
+    """Aspect and rater in a name such as `coherence_ann`, `ann_coherence` or `content preservation (Bob)`."""
+    words = tokens(name)
+    if len(words) == 2 and words[0].lower() in RATERS and _may_be_person(words[1:]):
+        return "rating", words[1]  # `Rater A`
+    for k in range(len(words) - 1, 0, -1):
+        for stem, rest in ((words[:k], words[k:]), (words[-k:], words[:-k])):
+            if plain("".join(stem)) in ASPECTS and _may_be_person(rest):
+                who = [w for w in rest if w.lower() not in WHO] or rest
+                return "_".join(stem), " ".join(who)
+    return None
+
+
+def _may_be_person(words: Sequence[str]) -> bool:
+    common = STRONG | WEAK | FILLERS | ZSCORES | SPREADS
+    return not any(w.lower() in common - WHO or PROGRAMS.match(w) or plain(w) in ASPECTS for w in words)
+
+
+def _with_several(split: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Those of whose aspect there are two raters."""
+    whos: dict[str, set[str]] = {}
+    for aspect, who in split.values():
+        whos.setdefault(aspect, set()).add(who)
+    return {column: found for column, found in split.items() if len(whos[found[0]]) > 1}
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

@@ -1,0 +1,371 @@
+"""A file or frame as a plain table, before anyone knows what its columns mean.
+
+CSV, TSV, JSONL, JSON and Parquet (also gzipped), pandas, polars and Hugging Face `datasets` objects all become one
+`RawTable`: a polars frame, list-of-record columns kept aside, and a `Where` that turns a row into file and line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from nlgauge.data.files import check_letters, check_lines, decode, most_bytes, read_bytes, refuse_patterns
+from nlgauge.data.tables.frames import check_names, pandas_columns
+from nlgauge.data.tables.separated import record_lines, separator_of
+from nlgauge.data.tables.sheets import is_workbook, read_sheet
+from nlgauge.data.tables.vocabulary import NAMES, plain
+from nlgauge.errors import DataError
+
+SUFFIXES = {
+    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".txt": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json",
+    ".parquet": "parquet", ".pq": "parquet",
+}  # fmt: skip
+
+
+MOST_COLUMNS = 5_000
+KEYS = ("system", "input", "rater", "output", "source")  # read by name also where only named columns are read
+
+
+@dataclass(frozen=True)
+class Where:
+    """Names a place in the source for error messages: `ratings.csv, line 214, column 'coherence'`."""
+
+    source: str
+    word: str = "row"
+    line_of: Callable[[int], int] = field(default=lambda row: row + 1, repr=False)
+
+    def at(self, row: int | None = None, column: str | None = None) -> str:
+        parts = [self.source]
+        if row is not None:
+            parts.append(f"{self.word} {self.line_of(row)}")
+        if column is not None:
+            parts.append(f"column '{column}'")
+        return ", ".join(parts)
+
+
+@dataclass
+class RawTable:
+    frame: pl.DataFrame
+    where: Where
+    nested: dict[str, list[Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # what was done to get it
+    worth: Mapping[str, float] = field(default_factory=dict)  # of words, as the user says
+    known: dict[str, Any] = field(
+        default_factory=dict, repr=False
+    )  # columns as numbers, by `values.numbers_in`
+
+    def __post_init__(self) -> None:
+        refuse_patterns(self.where.source, (*self.frame.columns, *self.nested))
+
+
+def read_table(
+    path: Path, encoding: str | None = None, sheet: str | None = None, wanted: Collection[str] = ()
+) -> RawTable:
+    """Read a table file; its kind comes from the suffix, or from its first bytes when the suffix says nothing.
+
+    Of a table with more than MOST_COLUMNS columns only the `wanted` ones are read.
+    """
+    raw = read_bytes(path)
+    if is_workbook(path, raw):
+        frame, lines, notes = read_sheet(path, raw, sheet)
+        return RawTable(frame, Where(str(path), "row", lines.__getitem__), notes=notes)
+    if sheet is not None:
+        raise DataError(f"{path}: --sheet is for Excel files.")
+    suffixes = [s.lower() for s in path.suffixes if s.lower() not in (".gz", ".gzip")]
+    kind = SUFFIXES.get(suffixes[-1] if suffixes else "", "")
+    if raw[:4] == b"PAR1":
+        return _read_parquet(path, raw, wanted)
+    if kind == "parquet":
+        raise DataError(f"{path}: is called Parquet but does not begin like one.")
+    text = decode(path, raw, encoding)
+    if not kind or kind == "json":
+        head = text.lstrip()[:1]
+        kind = "csv" if head not in "[{" else kind or "jsonl"
+        if head == "{":  # a .json file of one object a line is common
+            kind = "jsonl" if _is_json_lines(text) else "json"
+        elif head == "[":
+            kind = "json"
+    if kind != "json":
+        check_lines(path, text)
+    if kind == "json":
+        return _read_json(path, text, wanted)
+    if kind == "jsonl":
+        return _read_jsonl(path, text, wanted)
+    return _read_separated(path, text, "\t" if kind == "tsv" else separator_of(text), wanted)
+
+
+def from_object(data: Any, wanted: Collection[str] = ()) -> RawTable:
+    """A pandas or polars frame, or a Hugging Face `datasets.Dataset`."""
+    where = Where(f"{type(data).__module__.split('.')[0]} {type(data).__name__}", line_of=lambda row: row)
+    if isinstance(data, pl.LazyFrame):
+        data = data.collect()
+    if isinstance(data, pl.DataFrame):
+        chosen, notes = chosen_columns(data.columns, wanted, where.source)
+        return _split_nested(data.select(chosen) if notes else data, where, notes)
+    if isinstance(data, list) and data and all(isinstance(r, dict) for r in data):
+        return _from_records(data, where, wanted)
+    if isinstance(getattr(data, "column_names", None), dict):  # datasets.DatasetDict
+        splits = list(data.column_names)
+        raise DataError(
+            f"{where.source}: has splits {', '.join(splits)}; pass one, e.g. data['{splits[0]}']."
+        )
+    notes = []
+    if hasattr(data, "column_names") and hasattr(data, "to_dict"):  # datasets.Dataset
+        columns = data.to_dict()
+    elif hasattr(data, "columns") and hasattr(data, "index") and hasattr(data, "to_dict"):  # pandas
+        columns, notes = pandas_columns(data, where.source)
+    elif hasattr(data, "column_names") and hasattr(data, "to_pydict"):  # pyarrow
+        check_names(data.column_names, where.source)
+        columns = data.to_pydict()
+    elif (
+        isinstance(data, dict)
+        and data
+        and len({len(v) if isinstance(v, list) else -1 for v in data.values()}) == 1
+    ):
+        columns = {str(name): values for name, values in data.items()}
+        check_names(list(columns), where.source)
+    else:
+        raise DataError(
+            f"cannot read a {type(data).__name__}; pass a path, a list of dicts, a pandas or polars frame."
+        )
+    names = list(columns)
+    table = _from_records(
+        [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)], where, wanted
+    )
+    table.notes += notes
+    return table
+
+
+def _read_parquet(path: Path, raw: bytes, wanted: Collection[str]) -> RawTable:
+    try:
+        lazy = pl.scan_parquet(io.BytesIO(raw))
+        names = lazy.collect_schema().names()
+        rows, columns = lazy.select(pl.len()).collect().item(), len(names)
+        if rows * columns * 8 > most_bytes(len(raw)):
+            raise DataError(
+                f"{path}: claims {rows:,} rows of {columns} columns in {len(raw) >> 10} KiB; refused as a "
+                "decompression bomb. Write it anew if it is what you mean."
+            )
+        chosen, notes = chosen_columns(names, wanted, str(path))
+        frame = pl.read_parquet(io.BytesIO(raw), columns=chosen if notes else None)
+    except DataError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # a panic is no Exception
+        raise DataError(f"{path}: the Parquet file is damaged ({str(error).splitlines()[0]}).") from None
+    return _split_nested(frame, Where(str(path)), notes)
+
+
+def _split_nested(frame: pl.DataFrame, where: Where, notes: Sequence[str] = ()) -> RawTable:
+    """Structs become dotted columns; lists of structs go aside as records."""
+    while structs := [c for c, t in frame.schema.items() if isinstance(t, pl.Struct)]:
+        frame = frame.with_columns(pl.col(c).name.prefix_fields(f"{c}.") for c in structs).unnest(structs)
+    nested = {
+        c: frame[c].to_list()
+        for c, t in frame.schema.items()
+        if isinstance(t, (pl.List, pl.Array)) and isinstance(t.inner, pl.Struct)
+    }
+    _check_header(frame.columns, where)
+    return RawTable(frame.drop(list(nested)), where, nested, list(notes))
+
+
+# --- JSON ---------------------------------------------------------------------------------------------------------
+
+
+def _is_json_lines(text: str) -> bool:
+    first, _, rest = text.strip().partition("\n")
+    try:
+        return bool(rest) and isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _loads(where: str, text: str) -> Any:
+    check_letters(where, text)
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise DataError(f"{where}: the JSON is nested too deeply to be a table.") from None
+    except ValueError as error:
+        raise DataError(f"{where}: is not JSON ({error}).") from None
+
+
+def _read_jsonl(path: Path, text: str, wanted: Collection[str]) -> RawTable:
+    rows, lines = [], []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        row = _loads(f"{path}, line {number}", line)
+        if not isinstance(row, dict):
+            raise DataError(
+                f"{path}, line {number}: found {type(row).__name__}, expected one JSON object a line."
+            )
+        rows.append(row)
+        lines.append(number)
+    return _from_records(rows, Where(str(path), "line", lines.__getitem__), wanted)
+
+
+def _read_json(path: Path, text: str, wanted: Collection[str]) -> RawTable:
+    content = _loads(str(path), text)
+    if isinstance(content, dict):
+        tables = [
+            v for v in content.values() if isinstance(v, list) and v and all(isinstance(r, dict) for r in v)
+        ]
+        lengths = {len(v) if isinstance(v, list) else -1 for v in content.values()}
+        if len(tables) == 1:
+            content = tables[0]
+        elif len(lengths) == 1 and -1 not in lengths:  # one list a column
+            content = [dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)]
+    if not isinstance(content, list) or not content or not all(isinstance(r, dict) for r in content):
+        raise DataError(
+            f"{path}: expected a JSON list of objects (one a row), or an object of equally long lists."
+        )
+    return _from_records(content, Where(str(path), "record"), wanted)
+
+
+def _from_records(rows: list[dict[str, Any]], where: Where, wanted: Collection[str] = ()) -> RawTable:
+    if not rows:
+        raise DataError(f"{where.source}: the file has no rows.")
+    flat = [_flatten(row) for row in rows]
+    names, notes = chosen_columns(
+        list(dict.fromkeys(name for row in flat for name in row)), wanted, where.source
+    )
+    columns: dict[str, pl.Series] = {}
+    nested: dict[str, list[Any]] = {}
+    for name in names:
+        values = [row.get(name) for row in flat]
+        if any(isinstance(v, list) and v and isinstance(v[0], dict) for v in values):
+            nested[name] = values
+        else:
+            columns[name] = _series(name, values)
+    if not columns:
+        raise DataError(
+            f"{where.source}: every column ({', '.join(nested) or 'none'}) holds records; which output is which?"
+        )
+    return RawTable(pl.DataFrame(columns), where, nested, notes)
+
+
+def chosen_columns(names: list[str], wanted: Collection[str], source: str) -> tuple[list[str], list[str]]:
+    """All columns; of very many those that the user names, with a line that says so. Nobody means 100,000 metrics."""
+    if len(names) <= MOST_COLUMNS:
+        return names, []
+    if not any(name in wanted for name in names):
+        raise DataError(
+            f"{source}: has {len(names):,} columns, more than {MOST_COLUMNS:,}; name those that are needed, and only they "
+            f"are read: --system, --input, --human, --metric. The first: {', '.join(n[:40] for n in names[:8])}, …"
+        )
+    keys = {word for role in KEYS for word in NAMES[role]}
+    chosen = [name for name in names if name in wanted or plain(name) in keys]
+    return chosen, [
+        f"{len(chosen)} of {len(names):,} columns are read: those you named, and {', '.join(KEYS)} by their names"
+    ]
+
+
+def _flatten(row: dict[str, Any], prefix: str = "", depth: int = 4) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, dict) and depth:
+            flat |= _flatten(value, f"{prefix}{key}.", depth - 1)
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _series(name: str, values: list[Any]) -> pl.Series:
+    kinds = {type(v) for v in values if v is not None}
+    if kinds == {bool}:
+        return pl.Series(name, values, pl.Boolean)
+    if kinds and kinds <= {int, float, bool}:
+        return pl.Series(name, [None if v is None else _float(v) for v in values], pl.Float64)
+    if list in kinds:
+        lists = [v if isinstance(v, list) or v is None else [v] for v in values]
+        if all(isinstance(x, int | float) for v in lists if v for x in v if x is not None):
+            return pl.Series(name, [None if v is None else [None if x is None else _float(x) for x in v] for v in lists],
+                             pl.List(pl.Float64))  # fmt: skip
+        return pl.Series(
+            name, [None if v is None else [_text(x) for x in v] for v in lists], pl.List(pl.String)
+        )
+    return pl.Series(name, [None if v is None else _text(v) for v in values], pl.String)
+
+
+def _float(value: float) -> float:
+    """A JSON whole number may be too large for a float."""
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+# --- CSV and TSV --------------------------------------------------------------------------------------------------
+
+
+def _read_separated(path: Path, text: str, separator: str, wanted: Collection[str] = ()) -> RawTable:
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if separator == "\t":
+        text = _tab_header(text)
+    # Tab files written by hand or by WMT tools hold bare quotes; those written by pandas quote whole fields.
+    quoted = separator != "\t" or re.search(r'(^|\t)"[^\t\n]*"(\t|\n|$)', text, re.MULTILINE) is not None
+    lines = record_lines(path, text, separator, quoted)
+    where = Where(str(path), "line", lambda row: lines[row + 1])
+    columns: list[str] | None = None
+    notes: list[str] = []
+    if text[: text.find("\n")].count(separator) >= MOST_COLUMNS:
+        header = next(csv.reader(io.StringIO(text), delimiter=separator))
+        columns, notes = chosen_columns(header, wanted, str(path))
+    try:
+        frame = pl.read_csv(
+            text.encode(),
+            separator=separator,
+            infer_schema=False,
+            quote_char='"' if quoted else None,
+            columns=columns,
+        )
+    except Exception as error:
+        raise DataError(f"{path}: cannot be read as a table ({str(error).splitlines()[0]}).") from None
+    _check_header(frame.columns, where)
+    if numbers := [c for c in frame.columns if re.fullmatch(r"\s*[+-]?\d*[.,]\d+\s*", c)]:
+        raise DataError(
+            f"{path}, line 1: '{numbers[0]}' is no name of a column; write a line with names above the rows."
+        )
+    bare = [c.strip() for c in frame.columns]
+    if len(set(bare)) == len(bare):
+        frame.columns = bare
+    if (
+        frame.height != len(lines) - 1
+    ):  # polars makes a row of a blank line, which would shift all line numbers
+        frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
+        if frame.height != len(lines) - 1:
+            raise DataError(f"{path}: holds blank lines and rows without any value; remove them.")
+    if not frame.height:
+        raise DataError(f"{path}: has a header but no rows.")
+    empty = [i for i, c in enumerate(frame.columns) if not c.strip() or c.startswith("_duplicated")]
+    frame = frame.drop([frame.columns[i] for i in empty if frame[:, i].null_count() == frame.height])
+    return RawTable(frame, where, notes=notes)
+
+
+def _tab_header(text: str) -> str:
+    """WMT tools write blanks for tabs, in the header or everywhere: take them for tabs where every line then fits."""
+    head = text.partition("\n")[0]
+    if "\t" in head or len(head.split()) < 2:
+        return text
+    lines = [line.split() for line in text.split("\n") if line.strip()]
+    return text if len({len(line) for line in lines}) > 1 else "\n".join("\t".join(line) for line in lines)
+
+
+def _check_header(columns: list[str], where: Where) -> None:
+    twice = [c for c in columns if re.search(r"_duplicated_\d+$", c)]
+    if twice and len(columns) > len(twice):
+        name = re.sub(r"_duplicated_\d+$", "", twice[0])
+        if name:
+            raise DataError(f"{where.source}, line 1: two columns are called '{name}'; rename one.")

@@ -1,0 +1,142 @@
+"""What was understood of a plain table, and the lines that say so: every guess, and every number that is not used."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from nlgauge.data.tables.columns import NAMED, SAID, Roles
+from nlgauge.data.tables.rating_columns import called_rating, levels
+from nlgauge.data.tables.raw import RawTable
+from nlgauge.data.tables.values import blank_to_null, few_words, is_number_list, numbers_in, worth_asked
+from nlgauge.data.tables.vocabulary import ASPECTS, plain
+
+KEYS = ("system", "input", "output", "rater", "aspect", "rating", "metric", "score")
+MOST = 8  # names in a line
+SCALE = 11  # levels of a rating, 0 to 10
+
+
+def lines(table: RawTable, roles: Roles) -> list[str]:
+    """For the card: which columns are what (where their names differ), how values were read, what is not used."""
+    return [
+        *table.notes,
+        *_found(roles),
+        *_read(table, roles),
+        *roles.guesses,
+        *_no_ratings(table, roles),
+        *_unused(table, roles),
+    ]
+
+
+def _found(roles: Roles) -> Iterator[str]:
+    found = [
+        f"{role} = '{column}'"
+        for role in KEYS
+        if (column := getattr(roles, role)) and plain(column) != role and roles.why.get(column) == NAMED
+    ]
+    if found:
+        yield f"by their names: {', '.join(found)} (`nlgauge check` shows all columns and how to correct them)"
+
+
+def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
+    """No rating by name: whole numbers on a scale may be some, under the names of raters."""
+    if roles.human or roles.rating or table.nested:
+        return
+    likely = [
+        c
+        for c in roles.metrics.values()
+        if roles.why.get(c) != SAID and 1 < len(levels(table, c) or ()) <= SCALE
+    ]
+    if systems := _systems_in_names(table, roles):
+        yield f"{quoted(systems)} look like one column per system; make one row per output, with columns system and input"
+    elif likely:
+        several = (
+            f" (raters of one aspect: --human {shlex.quote('rating=' + '+'.join(likely))})"
+            if len(likely) > 1
+            else ""
+        )
+        yield f"no column is called like a rating; if people rated {quoted(likely)}: --human {shlex.quote(','.join(likely))}{several}"
+
+
+def _systems_in_names(table: RawTable, roles: Roles) -> list[str]:
+    """Columns `t5_coherence`, `bart_coherence`, `t5_bleu`, `bart_bleu` of a table without systems."""
+    if roles.system is not None:
+        return []
+    for cut in (str.partition, str.rpartition):
+        for mark in "_ .-":
+            parts = [p for c in roles.metrics.values() if (p := cut(c, mark))[1]]
+            for system, what in ((0, 2), (2, 0)):
+                names, kinds = {p[system] for p in parts}, {p[what] for p in parts}
+                rated = {k for k in kinds if plain(k) in ASPECTS}
+                if rated and len(names) > 1 and kinds - rated and len(parts) == len(names) * len(kinds):
+                    return ["".join(p) for p in parts]
+    return []
+
+
+def used_numbers(roles: Roles) -> list[str]:
+    """Columns whose numbers become ratings or scores."""
+    of_people = [c for pairs in roles.human.values() for _, c in pairs]
+    more = [c for c in (roles.rating, roles.score) if c is not None]
+    return [*of_people, *more, *roles.metrics.values()]
+
+
+def _read(table: RawTable, roles: Roles) -> Iterator[str]:
+    ways: dict[str, list[str]] = {}
+    infinite: dict[str, int] = {}
+    for column in used_numbers(roles):
+        found = numbers_in(table, column)
+        if found is not None and found.how:
+            ways.setdefault(found.how, []).append(column)
+        if found is not None and found.infinite:
+            infinite[column] = found.infinite
+    for how, columns in ways.items():
+        yield f"read in {quoted(columns)}: {how}"
+    if infinite:
+        n = sum(infinite.values())
+        yield f"{n} {'values are' if n > 1 else 'value is'} inf: left out (in {quoted(list(infinite))})"
+
+
+def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
+    """Nothing numeric is dropped without a line."""
+    reasons: dict[str, list[str]] = {}
+    for column in roles.aside:
+        if reason := unused(table, roles, column):
+            reasons.setdefault(reason, []).append(column)
+    for reason, columns in reasons.items():
+        more = shlex.quote(",".join(f"+{c}" for c in columns[:MOST]))
+        use = (
+            ""
+            if "--" in reason
+            else f"; to use {'them' if len(columns) > 1 else 'it'}: --metric {more} (or --human)"
+        )
+        yield f"not used: {quoted(columns)} ({reason}){use}"
+
+
+def unused(table: RawTable, roles: Roles, column: str) -> str:
+    """Why a column of numbers, or of what may be numbers, is not used; empty for texts."""
+    series = table.frame[column]
+    if roles.why[column] == "numbers the rows":  # said where the input is chosen
+        return ""
+    if is_number_list(series) or numbers_in(table, column) is not None:
+        return roles.why[column]
+    if series.dtype != pl.String:
+        return ""
+    if called_rating(column) and (words := few_words(series)):
+        return f"holds words; say what they are worth: --values {worth_asked(words)}"
+    filled = blank_to_null(series).drop_nulls()
+    read = int(filled.cast(pl.Float64, strict=False).is_not_null().sum())
+    if len(filled) and 0.2 * len(filled) < read:
+        word = filled.filter(filled.cast(pl.Float64, strict=False).is_null())[0]
+        return f"{read} of {len(filled)} values are numbers, others not, e.g. '{word[:20]}'"
+    return ""
+
+
+def quoted(names: Sequence[str]) -> str:
+    """
+    >>> quoted(["a", "b"])
+    "'a', 'b'"
+    """
+    shown = ", ".join(f"'{name}'" for name in names[:MOST])
+    return f"{shown}, … ({len(names):,} in all)" if len(names) > MOST else shown

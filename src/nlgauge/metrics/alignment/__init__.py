@@ -1,0 +1,41 @@
+"""Information alignment (paper 001): how much of one text is grounded in another, token by token.
+
+>>> found = align("McConaughey is a football fan.", "He is an avid fan of the football team.")      # doctest: +SKIP
+>>> [(token, round(score, 2)) for token, score in zip(found.tokens, found.scores)]                  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.errors import NlgaugeError
+
+if TYPE_CHECKING:
+    from nlgauge.metrics.alignment.estimate import Alignment
+
+__all__ = ["align"]
+
+
+def align(a: str, b: str | Sequence[str], *, estimator: str = "E", **options: Any) -> Alignment:
+    """align(a → b): the tokens of a and a score in [0, 1] for each: how well b grounds it. b may be several texts.
+
+    Options of estimator E: encoder, layer, window (sentences), match ('all', 'best' or 'sentence'), sharp; of the trained D and R: task
+    (summarisation, dialogue, style) or weights (the folder of a training of one's own), encoder.
+    """
+    from nlgauge.metrics.alignment.estimate import Pair
+    from nlgauge.models.encoder import DEFAULT, ready
+
+    ready("align", options.get("encoder", DEFAULT))
+    pair = Pair(a, (b,) if isinstance(b, str) else tuple(b))
+    if estimator == "E":
+        from nlgauge.metrics.alignment.matching import Matching
+
+        return Matching(**options).align([pair])[0]
+    if estimator not in ("D", "R"):
+        raise NlgaugeError(
+            f"estimator='{estimator}'; there are E (embedding matching), D (token classifier) and R (regression)."
+        )
+    from nlgauge.metrics.alignment.trained import Trained
+
+    return Trained(estimator, **options).align([pair])[0]

@@ -1,0 +1,128 @@
+"""The aspects of paper 001 as expressions, with the settings chosen for them (papers/deng2021/choice.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nlgauge.metrics.alignment.estimate import Alignment, Estimator, Pair
+from nlgauge.metrics.alignment.expression import Expression, Term
+
+Unit = Literal["piece", "word"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an aspect aligns. stop: leave out stop words and punctuation when aggregating. unit: what counts as one token."""
+
+    layer: int | None = None
+    window: int = 0
+    match: str = "all"
+    sharp: float = 1.0
+    stop: bool = False
+    unit: Unit = "piece"
+
+
+@dataclass(frozen=True)
+class Form:
+    """A formula over alignments and how to align for it."""
+
+    formula: str
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """`paper`: the formula of paper 001; `chosen`: the best of a few ways to aggregate the same alignments."""
+
+    paper: Form
+    chosen: Form
+    equation: str
+    other_names: str = ""
+
+    def form(self, kind: str) -> Form:
+        return self.chosen if kind == "chosen" else self.paper
+
+
+def _aspect(equation: str, names: str, paper: Form, chosen: Form | None = None) -> Aspect:
+    return Aspect(paper, chosen or paper, equation, names)
+
+
+# `python -m nlgauge.papers.deng2021.choice` repeats the choice of every setting here.
+ASPECTS = {
+    "consistency": _aspect(
+        "2", "factual correctness, faithfulness, no hallucination",
+        Form("mean(y>x)", Settings(layer=2, window=2, match="sentence")),
+        Form("half(y>x)", Settings(layer=2, window=2, match="sentence", sharp=2.0)),
+    ),
+    "relevance": _aspect(
+        "3", "content selection, importance",
+        Form("mean(r>y) * mean(y>x)", Settings(layer=6, window=2, unit="word")),
+        Form("mean(r>y) / mean(r>x) * mean(y>x)", Settings(layer=6, window=2, match="best", unit="word")),
+    ),
+    "preservation": _aspect(
+        "4", "semantic similarity",
+        Form("harmonic(mean(y>x), mean(x>y))", Settings(layer=3, sharp=3.0, stop=True, unit="word")),
+        Form("min(mean(y>x), mean(x>y))", Settings(layer=3, sharp=3.0, stop=True, unit="word")),
+    ),
+    "engagingness": _aspect(
+        "5", "interestingness, depth, not dull",
+        Form("sum(y>[x,c])", Settings(layer=4, stop=True)),
+        Form("sqrt(distinct(y>[x,c]))", Settings(layer=3, stop=True)),
+    ),
+    "groundedness": _aspect(
+        "6", "knowledge usage",
+        Form("sum(y>c)", Settings(layer=6, window=1, sharp=2.0, stop=True, unit="word")),
+        Form("sqrt(distinct(y>c))", Settings(layer=6, window=2, match="sentence", sharp=3.0, stop=True)),
+    ),
+    "dialogue": _aspect(
+        "Table F.6", "understandable, natural, maintains context, overall",
+        Form("mean(y>[x,c])", Settings(layer=4, stop=True)),
+    ),
+}  # fmt: skip
+
+Sample = Mapping[str, Any]  # x, c, y: a text or None; r: a list of texts
+
+
+def evaluate(
+    expression: Expression,
+    samples: Sequence[Sample],
+    estimator: Estimator,
+    *,
+    stop: bool = False,
+    unit: Unit = "piece",
+) -> tuple[list[float], list[list[dict[Term, Alignment]]]]:
+    """The value of every sample, and its alignments (one dict per reference).
+
+    With several references the expression is evaluated for each and averaged, as the paper's relevance. All pairs of
+    all samples go to the estimator at once: each distinct text is encoded once.
+    """
+    numbers: dict[Pair, int] = {}
+    wanted: list[list[dict[Term, int]]] = []
+    many = "r" in expression.fields
+    for sample in samples:
+        each = []
+        for reference in sample["r"] if many else [None]:
+            texts = {**sample, "r": reference}
+            pairs = {t: pair_of(t, texts) for t in expression.terms}
+            each.append({t: numbers.setdefault(pair, len(numbers)) for t, pair in pairs.items()})
+        wanted.append(each)
+    found = [counted(a, stop, unit) for a in estimator.align(list(numbers))]
+    aligned = [[{t: found[i] for t, i in terms.items()} for terms in each] for each in wanted]
+    values = []
+    for of_sample in aligned:
+        of_references = [expression.value(terms) for terms in of_sample]
+        values.append(sum(of_references) / len(of_references) if of_references else float("nan"))
+    return values, aligned
+
+
+def pair_of(term: Term, texts: Sample) -> Pair:
+    """What a term aligns in one sample (with one reference); outputs and references are never read in windows."""
+    return Pair(texts[term[0]], tuple(texts[f] for f in term[1]), set(term[1]) <= {"y", "r"})
+
+
+def counted(alignment: Alignment, stop: bool, unit: Unit) -> Alignment:
+    """The tokens that count: pieces or words, with stop words or without."""
+    alignment = alignment.words() if unit == "word" else alignment
+    return alignment.content() if stop else alignment

@@ -1,0 +1,369 @@
+"""Training data without labels (paper 001, Appendix A): target, paraphrase, mask, infill, word labels.
+
+A target sentence y1 is taken from the text itself, so all of it is aligned. It is said differently (y2), phrases of it are
+masked and filled by something that does not look at the text; the filled words are labelled 0, the others 1. Each step is a
+small part that can be exchanged; those here work offline, `construct_models` has those that load a model by name.
+
+>>> made = list(examples([["Ann saw a red bird in the old park.", "It sang."]] * 3, "style", 0, 1))
+>>> len(made[0].a.split()) == len(made[0].labels)
+True
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Literal, NamedTuple, Protocol, get_args
+
+import numpy as np
+from numpy.random import Generator
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.alignment.estimate import Pair
+from nlgauge.text.damage import damage
+from nlgauge.text.damage._core import trim
+from nlgauge.text.paraphrase import Reworded, most_distant, wordnet
+from nlgauge.text.stopwords import CLASSES, STOP
+from nlgauge.text.textrank import textrank
+
+Task = Literal["summarisation", "dialogue", "response", "style"]
+TASKS: tuple[str, ...] = get_args(Task)
+Document = Sequence[str]  # its sentences
+Span = tuple[int, int]
+SHARE = 0.3  # of the words of a target that are masked, on average
+CLEAN = 0.2  # of the targets stay whole, so that a model also sees what is wholly grounded
+NEAR = 0.3  # of the fillings come from elsewhere in the same document: errors mix up what a text does say
+SHORTEST, LONGEST = 5, 60  # words of a target sentence
+FUSED, KEPT = 0.5, 0.6  # of the targets that are fused, and of the phrases that such a one keeps
+
+
+class Example(NamedTuple):
+    """Text a, what b consists of, and for each word (`a.split()`) whether b grounds it."""
+
+    a: str
+    b: tuple[str, ...]
+    labels: tuple[int, ...]
+    whole: bool = False
+
+    @property
+    def pair(self) -> Pair:
+        return Pair(self.a, self.b, self.whole)
+
+
+class Chosen(NamedTuple):
+    """A target: what b consists of, and sentences of it. `foreign` words follow that b does not know."""
+
+    target: str
+    b: tuple[str, ...]
+    foreign: str = ""
+    whole: bool = False
+
+
+class Select(Protocol):
+    def __call__(self, document: Document, others: Document, rng: Generator) -> Chosen | None: ...
+
+
+class Paraphrase(Protocol):
+    def __call__(self, text: str, rng: Generator) -> list[str]: ...
+
+
+class Mask(Protocol):
+    def __call__(self, words: Sequence[str], rng: Generator) -> list[Span]: ...
+
+
+class Infill(Protocol):
+    def __call__(
+        self, words: Sequence[str], spans: Sequence[Span], document: Document, rng: Generator
+    ) -> tuple[list[str], list[int]]: ...
+
+
+# --- 1. targets ---
+
+
+def _fit(document: Document) -> list[int]:
+    return [i for i, s in enumerate(document) if SHORTEST <= len(s.split()) <= LONGEST]
+
+
+def pseudo_summary(document: Document, others: Document, rng: Generator) -> Chosen | None:
+    """One to three of the most central half of the sentences, by TextRank; b is the document."""
+    good = set(_fit(document))
+    ranked = [i for i in _central(tuple(document)) if i in good]
+    ranked = ranked[: max(3, len(ranked) // 2)]
+    if not ranked:
+        return None
+    picked = sorted(rng.permutation(ranked)[: int(rng.integers(1, 4))].tolist())
+    return Chosen(" ".join(document[i] for i in picked), (" ".join(document),))
+
+
+_central = lru_cache(maxsize=4096)(textrank)  # a document has many targets
+
+
+def fusion(document: Document, others: Document, rng: Generator) -> Chosen | None:
+    """A pseudo-summary; every second one keeps only some phrases of its sentences and joins them, as an abstract does."""
+    chosen = pseudo_summary(document, others, rng)
+    if chosen is None or rng.random() >= FUSED:
+        return chosen
+    words = chosen.target.split()
+    kept = [w for a, b in phrases(words) if rng.random() < KEPT for w in words[a:b]]
+    return chosen._replace(target=" ".join(kept)) if len(kept) >= SHORTEST else chosen
+
+
+def lead(document: Document, others: Document, rng: Generator) -> Chosen | None:
+    """The first sentence, which stands in for a reference summary: news and encyclopaedia texts begin with one. b is the rest, so not
+    all of the target is grounded in it, as with real references."""
+    if len(document) < 4 or 0 not in _fit(document):
+        return None
+    return Chosen(document[0], (" ".join(document[1:]),))
+
+
+def itself(document: Document, others: Document, rng: Generator) -> Chosen | None:
+    """b is the target: style transfer, and a reference beside an output."""
+    good = _fit(document)
+    if not good:
+        return None
+    first = good[int(rng.integers(len(good)))]
+    last = first + int(rng.integers(1, 3)) if rng.random() < 0.3 else first
+    target = " ".join(document[first : last + 1])
+    return Chosen(target, (target,), whole=True)
+
+
+def response(document: Document, others: Document, rng: Generator) -> Chosen | None:
+    """The sentence that follows, as a response would: it fits what was said and what is known, though it says something new."""
+    good = [i for i in _fit(document) if i >= 2]
+    if not good:
+        return None
+    i = good[int(rng.integers(len(good)))]
+    history, known = " ".join(document[max(0, i - 3) : i]), " ".join(document[i + 1 : i + 3])
+    return Chosen(document[i], (history, known) if known else (history,))
+
+
+def knowledge(document: Document, others: Document, rng: Generator) -> Chosen | None:
+    """A turn that uses one to three of the sentences known, or the history, and often adds talk of its own."""
+    good = _fit(document)
+    if len(good) < 4 or not others:
+        return None
+    start = int(rng.integers(0, max(1, len(document) - 5)))
+    known = list(document[start : start + int(rng.integers(3, 9))])
+    first = int(rng.integers(len(others)))
+    history = " ".join(others[first : first + int(rng.integers(2, 5))])
+    picked = rng.permutation(len(known))[: int(rng.integers(1, 4))]
+    target = " ".join(known[i] for i in sorted(picked.tolist()))
+    own = others[int(rng.integers(len(others)))] if rng.random() < 0.6 else ""
+    b = (history, " ".join(known)) if rng.random() < 0.5 else (" ".join(known),)
+    if own and own in history:
+        own = ""
+    return Chosen(target, b, own)
+
+
+# --- 3. masking ---
+
+_OPENERS = {
+    w: name
+    for name in ("prepositions", "joining", "articles and pointers", "auxiliaries")
+    for w in CLASSES[name].split()
+}
+
+
+def phrases(words: Sequence[str]) -> list[Span]:
+    """Phrases without a tagger: a function word begins one, a comma or stop ends one.
+
+    >>> phrases("She walked to the old harbour, and sang.".split())
+    [(0, 2), (2, 6), (6, 8)]
+    """
+    spans: list[Span] = []
+    start = 0
+    for i, word in enumerate(words):
+        opens = trim(word)[1].lower() in _OPENERS
+        before = trim(words[i - 1])[1].lower() in STOP if i else True
+        if i > start and ((opens and not before) or words[i - 1][-1:] in ",;.:!?"):
+            spans.append((start, i))
+            start = i
+    if start < len(words):
+        spans.append((start, len(words)))
+    return spans
+
+
+def masked_phrases(words: Sequence[str], rng: Generator) -> list[Span]:
+    """Phrases by lot, until about that share of the words is covered; content words alone now and then."""
+    wanted = rng.uniform(0.3, 1.7) * SHARE * len(words)
+    found, covered = [], 0
+    spans = phrases(words)
+    for k in rng.permutation(len(spans)).tolist():
+        a, b = spans[k]
+        if rng.random() < 0.5:  # only the content of the phrase
+            while b - a > 1 and trim(words[a])[1].lower() in STOP:
+                a += 1
+        if b - a > 8:
+            a = b - int(rng.integers(1, 9))
+        found.append((a, b))
+        covered += b - a
+        if covered >= wanted:
+            break
+    return sorted(found)
+
+
+def kind(words: Sequence[str]) -> str:
+    """What sort of phrase: how it begins, whether it holds a number or a name, how long it is."""
+    first = trim(words[0])[1].lower()
+    number = any(re.search(r"\d", w) for w in words)
+    name = any(w[:1].isupper() for w in words[1:] or words)
+    return f"{_OPENERS.get(first, 'content')}/{'number' if number else 'name' if name else ''}/{min(len(words), 4)}"
+
+
+# --- 4. infilling ---
+
+
+@dataclass
+class Borrowed:
+    """Phrases of the same kind, from other documents or from elsewhere in this one."""
+
+    pool: dict[str, list[str]]
+    near: float = NEAR
+
+    @classmethod
+    def of(cls, documents: Sequence[Document], near: float = NEAR, most: int = 20_000) -> Borrowed:
+        pool: dict[str, list[str]] = defaultdict(list)
+        for document in documents:
+            for sort, found in _by_kind(tuple(document)).items():
+                pool[sort] += found[: max(0, most - len(pool[sort]))]
+        return cls(dict(pool), near)
+
+    def __call__(
+        self, words: Sequence[str], spans: Sequence[Span], document: Document, rng: Generator
+    ) -> tuple[list[str], list[int]]:
+        here = _by_kind(tuple(document))
+        new: list[str] = []
+        labels: list[int] = []
+        place = 0
+        for a, b in spans:
+            old = list(words[a:b])
+            sort = kind(old)
+            near = here.get(sort, [])
+            options = near if rng.random() < self.near and len(near) > 1 else self.pool.get(sort, [])
+            filled = ending(old, options[int(rng.integers(len(options)))].split()) if options else old
+            new += [*words[place:a], *filled]
+            labels += [1] * (a - place) + changed(old, filled)
+            place = b
+        return [*new, *words[place:]], [*labels, *[1] * (len(words) - place)]
+
+
+@lru_cache(maxsize=4096)
+def _by_kind(document: tuple[str, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for sentence in document:
+        for phrase in _phrases_of(sentence):
+            found[kind(phrase)].append(" ".join(phrase))
+    return dict(found)
+
+
+def _phrases_of(sentence: str) -> list[list[str]]:
+    words = sentence.split()
+    found = []
+    for a, b in phrases(words):
+        first = a
+        while b - first > 1 and trim(words[first])[1].lower() in STOP:
+            first += 1
+        found += [words[a:b], words[first:b]]
+    return [f for f in found if len(f) <= 8]
+
+
+def changed(old: Sequence[str], new: Sequence[str]) -> list[int]:
+    """0 for the words that came in, 1 for those that say what stood there."""
+    bare = [trim(w)[1].lower() for w in old]
+    return [int(k < len(bare) and trim(w)[1].lower() == bare[k]) for k, w in enumerate(new)]
+
+
+def ending(old: list[str], new: list[str]) -> list[str]:
+    """The new phrase with the punctuation of the old one at its end."""
+    head, core, _ = trim(new[-1])
+    return [*new[:-1], head + core + trim(old[-1])[2]]
+
+
+# --- all of it ---
+
+
+@dataclass
+class Recipe:
+    """The parts that make the data of a task."""
+
+    select: Select
+    paraphrase: Paraphrase
+    mask: Mask
+    infill: Infill
+
+    def names(self) -> list[str]:
+        """What the parts are, for files that are kept."""
+        parts = (self.select, self.paraphrase, self.mask, self.infill)
+        return [getattr(p, "__name__", f"{type(p).__name__}({getattr(p, 'name', '')})") for p in parts]
+
+
+SELECT: dict[str, Select] = {
+    "summarisation": pseudo_summary, "dialogue": knowledge, "response": response, "style": itself,
+}  # fmt: skip
+TARGETS: dict[str, Select] = {
+    "pseudo-summary": pseudo_summary, "fusion": fusion, "lead": lead, "knowledge": knowledge, "response": response, "itself": itself,
+}  # fmt: skip
+# Damage of the one module of damages, after the infilling: what a phrase from elsewhere does not try.
+HARM = ("number", "entity", "negate")
+
+
+def recipe(documents: Sequence[Document], task: str, targets: str = "") -> Recipe:
+    """The offline recipe of a task; `targets` names another way to choose them."""
+    if task not in SELECT:
+        raise NlgaugeError(f"task='{task}'; there are {', '.join(SELECT)}.")
+    return Recipe(
+        TARGETS[targets] if targets else SELECT[task],
+        Reworded(wordnet()),
+        masked_phrases,
+        # What a lead says often does not stand in the rest: fillings from that rest would teach the opposite.
+        Borrowed.of(documents, 0.0 if targets == "lead" else NEAR),
+    )
+
+
+def examples(
+    documents: Sequence[Document], task: str, seed: int, count: int, parts: Recipe | None = None
+) -> Iterator[Example]:
+    """`count` examples, document by document in turn. Each has its own random numbers, so a prefix stays the same."""
+    if not documents:
+        raise NlgaugeError("no text to train on: every document is empty.")
+    made = parts or recipe(documents, task)
+    seeds = np.random.SeedSequence(seed).spawn(count)
+    for k, own in enumerate(seeds):
+        rng = np.random.default_rng(own)
+        document = documents[k % len(documents)]
+        step = 1 + int(rng.integers(max(len(documents) - 1, 1)))
+        others = documents[(k + step) % len(documents)]
+        if (found := example(document, others, made, rng)) is not None:
+            yield found
+
+
+def example(document: Document, others: Document, parts: Recipe, rng: Generator) -> Example | None:
+    """One example of a document; None where it has no fitting sentence."""
+    chosen = parts.select(document, others, rng)
+    if chosen is None:
+        return None
+    words = most_distant(chosen.target, parts.paraphrase(chosen.target, rng)).split()
+    labels = [1] * len(words)
+    if rng.random() >= CLEAN:
+        words, labels = parts.infill(words, parts.mask(words, rng), document, rng)
+        if rng.random() < 0.5:
+            words, labels = harmed(words, labels, HARM[int(rng.integers(len(HARM)))], rng)
+    if chosen.foreign:
+        words, labels = [*words, *chosen.foreign.split()], [*labels, *[0] * len(chosen.foreign.split())]
+    return Example(" ".join(words), chosen.b, tuple(labels), chosen.whole)
+
+
+def harmed(words: list[str], labels: list[int], how: str, rng: Generator) -> tuple[list[str], list[int]]:
+    """One damage more; what it touched is not aligned."""
+    done = damage(" ".join(words), how, 0.3, rng)
+    new = done.text.split()
+    touched = set(done.touched)
+    kept = SequenceMatcher(None, words, new, autojunk=False).get_matching_blocks()
+    found = [0] * len(new)
+    for block in kept:
+        found[block.b : block.b + block.size] = labels[block.a : block.a + block.size]
+    return new, [0 if i in touched else label for i, label in enumerate(found)]

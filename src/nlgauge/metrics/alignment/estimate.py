@@ -1,0 +1,123 @@
+"""What an alignment is, and what estimates it (paper 001, Definition 3.1).
+
+align(a → b) is one score in [0, 1] per token of a: how sure it is that its information is grounded in b.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from nlgauge.text.stopwords import STOP, WORD
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+Spans = np.ndarray[Any, np.dtype[np.int32]]
+Places = np.ndarray[Any, np.dtype[np.int64]]
+LOW, HALF = 0.2, 0.5
+FLOOR = 1e-3  # a token that is surely not aligned does not make all else worthless
+
+
+class Pair(NamedTuple):
+    """To align: text a with all that b consists of. `whole`: b is an output or reference, never read in windows."""
+
+    a: str
+    b: tuple[str, ...]
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Scores of the tokens of a text; `spans` says where each token stands in it."""
+
+    text: str
+    spans: Spans
+    scores: Floats
+
+    @property
+    def tokens(self) -> list[str]:
+        return [self.text[a:b] for a, b in self.spans.tolist()]
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def content(self) -> Alignment:
+        """Without stop words and punctuation."""
+        return self._part(_content(self.text, self.spans))
+
+    def words(self) -> Alignment:
+        """One score per word: the mean over its pieces. Punctuation marks stay by themselves."""
+        if not len(self):
+            return self
+        starts, ends, _ = _words(self.text)
+        word = np.searchsorted(starts, self.spans[:, 0], side="right") - 1
+        inside = (word >= 0) & (self.spans[:, 1] <= np.append(ends, 0)[word])
+        label = np.where(inside, word, len(starts) + np.arange(len(self)))
+        first = np.flatnonzero(np.append(True, label[1:] != label[:-1]))
+        counts = np.diff(np.append(first, len(self)))
+        spans = np.stack([self.spans[first, 0], self.spans[first + counts - 1, 1]], axis=1)
+        return Alignment(self.text, spans, np.add.reduceat(self.scores, first) / counts)
+
+    def _part(self, kept: Mask) -> Alignment:
+        return Alignment(self.text, self.spans[kept], self.scores[kept])
+
+    # --- the ways to make one number of it ---
+
+    def mean(self) -> float:
+        return float(self.scores.mean()) if len(self) else float("nan")
+
+    def sum(self) -> float:
+        return float(self.scores.sum())
+
+    def geo(self) -> float:
+        """Geometric mean: the mean log-probability of a token classifier, as a probability."""
+        return float(np.exp(np.log(np.maximum(self.scores, FLOOR)).mean())) if len(self) else float("nan")
+
+    def low(self, share: float = LOW) -> float:
+        """Mean over the least aligned fifth of the tokens: one wrong name weighs more than many right words."""
+        if not len(self):
+            return float("nan")
+        n = max(1, round(share * len(self)))
+        return float(np.partition(self.scores, n - 1)[:n].mean())
+
+    def half(self) -> float:
+        """Mean over the least aligned half of the tokens."""
+        return self.low(HALF)
+
+    def distinct(self) -> float:
+        """Sum over distinct tokens, each at its best: what is said twice does not inform twice."""
+        best: dict[str, float] = {}
+        for token, score in zip(self.tokens, self.scores.tolist(), strict=True):
+            best[token.lower()] = max(best.get(token.lower(), 0.0), score)
+        return sum(best.values())
+
+
+class Estimator(Protocol):
+    """Anything that aligns: pairs (a, what b consists of) in, one Alignment of a for each pair out."""
+
+    def align(self, pairs: Sequence[Pair]) -> list[Alignment]: ...
+
+
+@lru_cache(maxsize=20_000)
+def _words(text: str) -> tuple[Places, Places, Mask]:
+    """Where each word begins and ends, and whether it carries content; a text is looked at once, it is aligned often."""
+    found = list(WORD.finditer(text))
+    kept = [w[0].lower().replace("’", "'") not in STOP for w in found]
+    return (
+        np.array([w.start() for w in found], np.int64),
+        np.array([w.end() for w in found], np.int64),
+        np.array(kept, np.bool_),
+    )
+
+
+def _content(text: str, spans: Spans) -> Mask:
+    starts, ends, kept = _words(text)
+    if not len(starts):
+        return np.zeros(len(spans), np.bool_)
+    word = np.searchsorted(starts, spans[:, 0], side="right") - 1
+    found: Mask = (word >= 0) & (spans[:, 1] <= ends[word]) & kept[word]
+    return found

@@ -1,0 +1,273 @@
+"""What a trained aligner looks at: numbers about each token of a and how it is found in b, from a frozen encoder.
+
+Every token of a gets one row: its cosine with the best token of b at four layers (any window; the window that fits its
+sentence best), the same of its neighbours and its sentence, whether the word or its stem stands in b and beside the same
+words, whether neighbours are found in neighbouring places, and what kind of token it is. Nothing here depends on capitals:
+published outputs are often in small letters. Nor on where a token stands, how long or how rare it is: a head that knew
+this fitted the damage of its training text better and people's ratings worse.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from nlgauge.metrics.alignment.estimate import Pair, Spans
+from nlgauge.models.embeddings import Embeddings, embeddings
+from nlgauge.models.encoder import DEFAULT, Encoded
+from nlgauge.text.porter import stem
+from nlgauge.text.stopwords import STOP, WORD
+from nlgauge.text.windows import sentence_spans
+
+Array = np.ndarray[Any, np.dtype[np.float32]]
+DEPTHS = (0.5, 0.67, 0.83, 1.0)  # of the encoder's layers: 3, 4, 5 and 6 of six
+MAIN = 1  # of these, the one whose matches choose the window and carry the neighbours
+WINDOW = 2  # sentences
+CHUNK = 300_000  # characters of distinct texts at a time
+FAR = 50.0  # words; places farther apart are as good as unrelated
+
+NAMES = (
+    *(f"any{i}" for i in range(4)), *(f"best{i}" for i in range(4)),
+    "contrast", "typical", "left2", "left1", "right1", "right2", "any left", "any right", "around min", "around mean",
+    "sentence mean", "sentence min", "sentence any",
+    "word", "stem", "word in best", "stem in best", "pair left", "pair right", "triple", "beside left", "beside right",
+    "step left", "step right", "any step left", "any step right",
+    "stop", "number", "mark", "inside", "sentence cosine", "sentence cosine any",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Side:
+    """b, read in windows: one matrix of unit vectors a layer, the windows' first rows, and what is known of the words."""
+
+    vectors: list[Array]
+    firsts: Any
+    places: Any  # of each token: the number of its word in b
+    pooled: Array
+    words: frozenset[str]
+    stems: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+    triples: frozenset[tuple[str, str, str]]
+    of_windows: list[tuple[frozenset[str], frozenset[str]]]
+
+
+@dataclass
+class Reader:
+    """Features of pairs. Texts are encoded once; b is put together once for all pairs that follow each other."""
+
+    encoder: str = DEFAULT
+    window: int = WINDOW
+    vectors: Embeddings | None = field(default=None, repr=False)
+
+    def read(self, pairs: Sequence[Pair]) -> Iterator[tuple[int, Spans, Array]]:
+        """For each pair, in the order of their b: its number, the spans of a's tokens, tokens × features."""
+        kept = self.vectors or embeddings(None, self.encoder)
+        layers = layers_of(kept)
+        order = sorted(range(len(pairs)), key=lambda i: pairs[i][1:])
+        last: tuple[Any, Side | None] | None = None
+        for rows in _chunks(order, pairs):
+            parts = {pairs[i][1:]: _parts(pairs[i].b, 0 if pairs[i].whole else self.window) for i in rows}
+            texts = list(
+                dict.fromkeys([*(pairs[i].a for i in rows), *(p[0] for ps in parts.values() for p in ps)])
+            )
+            found = [dict(zip(texts, kept.of(texts, layer), strict=True)) for layer in layers]
+            for i in rows:
+                b = pairs[i][1:]
+                if last is None or last[0] != b:
+                    last = b, _side(parts[b], [[of[p[0]] for p in parts[b]] for of in found])
+                a = [of[pairs[i].a] for of in found]
+                spans = np.stack([a[0].pieces.starts, a[0].pieces.ends], axis=1).reshape(-1, 2)
+                yield i, spans, _rows(pairs[i].a, spans, a, last[1])
+
+
+def layers_of(kept: Embeddings) -> list[int]:
+    """The four layers that are looked at, asked for at once."""
+    return [kept.want(max(1, round(depth * kept.encoder.layers))) for depth in DEPTHS]
+
+
+def _chunks(order: list[int], pairs: Sequence[Pair]) -> Iterator[list[int]]:
+    rows: list[int] = []
+    size = 0
+    seen: set[str] = set()
+    for i in order:
+        for text in {pairs[i].a, *pairs[i].b} - seen:
+            seen.add(text)
+            size += len(text)
+        rows.append(i)
+        if size > CHUNK:
+            yield rows
+            rows, seen, size = [], set(), 0
+    if rows:
+        yield rows
+
+
+@lru_cache(maxsize=20_000)
+def _words(text: str) -> tuple[Any, list[str], list[str]]:
+    """Where words begin and end, the words in small letters, their stems."""
+    found = list(WORD.finditer(text))
+    lower = [w[0].lower().replace("’", "'") for w in found]
+    return np.array([w.span() for w in found], np.int64).reshape(-1, 2), lower, [_stem(w) for w in lower]
+
+
+@lru_cache(maxsize=50_000)
+def _stem(word: str) -> str:
+    return stem(word)
+
+
+def _parts(b: tuple[str, ...], size: int) -> list[tuple[str, int, int]]:
+    """The windows of b: text, which of b's texts, where it begins there."""
+    found = []
+    for k, text in enumerate(b):
+        spans = sentence_spans(text) if size else []
+        if len(spans) <= size or not size:
+            found.append((text, k, 0))
+        else:
+            found += [
+                (text[spans[i][0] : spans[i + size - 1][1]], k, spans[i][0])
+                for i in range(len(spans) - size + 1)
+            ]
+    return [p for p in found if p[0].strip()]
+
+
+def _side(parts: list[tuple[str, int, int]], encoded: list[list[Encoded]]) -> Side | None:
+    full = [k for k, e in enumerate(encoded[0]) if len(e.tokens)] if encoded else []
+    if not full:
+        return None
+    sizes = [len(encoded[0][k].tokens) for k in full]
+    words: list[str] = []
+    stems: list[str] = []
+    pairs: set[tuple[str, str]] = set()
+    triples: set[tuple[str, str, str]] = set()
+    of_windows, places, shift = [], [], 0
+    for k in full:
+        text, _, start = parts[k]
+        spans, lower, of_words = _words(text)
+        words += lower
+        stems += of_words
+        pairs |= set(pairwise(of_words))
+        triples |= set(zip(of_words, of_words[1:], of_words[2:], strict=False))
+        of_windows.append((frozenset(lower), frozenset(of_words)))
+        # Windows overlap: what two tokens have between them is counted in characters of the whole text, six to a word.
+        places.append((encoded[0][k].pieces.starts + start) / 6.0 + 1e6 * parts[k][1])
+        shift += len(spans)
+    pooled = np.stack([encoded[-1][k].mean() for k in full])
+    return Side(
+        [np.concatenate([of[k].tokens for k in full]) for of in encoded], np.cumsum([0, *sizes[:-1]]),
+        np.concatenate(places), _unit(pooled), frozenset(words), frozenset(stems), frozenset(pairs), frozenset(triples), of_windows,
+    )  # fmt: skip
+
+
+def _unit(rows: Any) -> Array:
+    found: Array = (rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)).astype(np.float32)
+    return found
+
+
+def _rows(text: str, spans: Spans, a: list[Encoded], b: Side | None) -> Array:
+    n = len(spans)
+    if b is None or not n:
+        return np.zeros((n, len(NAMES)), np.float32)
+    starts = [first for first, _ in sentence_spans(text)] or [0]
+    sentence = np.maximum(np.searchsorted(starts, spans[:, 0], side="right") - 1, 0)
+    firsts = np.flatnonzero(np.append(True, sentence[1:] != sentence[:-1]))
+    sizes = np.diff(np.append(firsts, n))
+    which = np.repeat(np.arange(len(firsts)), sizes)
+    near = [of.tokens @ side.T for of, side in zip(a, b.vectors, strict=True)]
+    by_window = [np.maximum.reduceat(m, b.firsts, axis=1) for m in near]
+    means = np.add.reduceat(by_window[MAIN], firsts, axis=0) / sizes[:, None]
+    window = means.argmax(axis=1)[which]
+    rows = np.arange(n)
+    anywhere = [m.max(axis=1) for m in by_window]
+    best = [m[rows, window] for m in by_window]
+    main, typical = near[MAIN], near[MAIN].mean(axis=1)
+    columns: list[Any] = [*anywhere, *best, (anywhere[MAIN] - typical) / (main.std(axis=1) + 1e-3), typical]
+    here, wide = best[MAIN], anywhere[MAIN]
+    columns += [_shift(here, k) for k in (2, 1, -1, -2)] + [_shift(wide, 1), _shift(wide, -1)]
+    around = np.stack([_shift(here, k) for k in range(-3, 4)])
+    columns += [around.min(axis=0), around.mean(axis=0)]
+    columns += [
+        _per(np.add, here, firsts) / sizes[which] if k == 0 else _per(np.minimum, here, firsts)
+        for k in (0, 1)
+    ]
+    columns += [_per(np.add, wide, firsts) / sizes[which]]
+    at_any = b.places[main.argmax(axis=1)]
+    ends = np.append(b.firsts[1:], main.shape[1])
+    at_best = np.array(
+        [
+            b.places[lo + main[r, lo:hi].argmax()]
+            for r, lo, hi in zip(rows, b.firsts[window], ends[window], strict=True)
+        ]
+    )
+    lexical, kinds, word = _lexical(text, spans, window, b)
+    columns += [*lexical.T]
+    columns += [_step(at, word, k) for at in (at_best, at_any) for k in (1, -1)]
+    columns += [*kinds.T]
+    raw = (
+        a[-1].unit[a[-1].prefix : len(a[-1].unit) - a[-1].suffix]
+        * a[-1].norms[a[-1].prefix : len(a[-1].norms) - a[-1].suffix, None]
+    )
+    pooled = _unit(np.add.reduceat(raw, firsts, axis=0)) @ b.pooled.T
+    columns += [pooled[which, window], pooled.max(axis=1)[which]]
+    return np.stack(columns, axis=1).astype(np.float32)
+
+
+def _shift(values: Any, by: int) -> Any:
+    """The value `by` places to the left (negative: right); at the ends the token's own."""
+    places = np.clip(np.arange(len(values)) - by, 0, len(values) - 1)
+    return values[places]
+
+
+def _per(ufunc: Any, values: Any, firsts: Any) -> Any:
+    return np.repeat(ufunc.reduceat(values, firsts), np.diff(np.append(firsts, len(values))))
+
+
+def _step(at: Any, word: Any, by: int) -> Any:
+    """How far apart in b this token and its neighbour are found, 0 to 1 on a log scale."""
+    apart = np.minimum(np.abs(at - _shift(at, by)), FAR)
+    return np.log1p(apart) / np.log1p(FAR)
+
+
+def _lexical(text: str, spans: Spans, window: Any, b: Side) -> tuple[Any, Any, Any]:
+    """Nine numbers about the word in b, four about its kind, and which word each token belongs to (−1: a mark)."""
+    places, words, stems = _words(text)
+    word = np.searchsorted(places[:, 0], spans[:, 0], side="right") - 1
+    inside = (word >= 0) & (spans[:, 1] <= np.append(places[:, 1], 0)[word])
+    word = np.where(inside, word, -1)
+    content = [w not in STOP for w in words]
+    seen: dict[tuple[int, int], tuple[float, ...]] = {}
+    lexical, kinds = np.zeros((len(spans), 9)), np.zeros((len(spans), 4))
+    for t, (w, k) in enumerate(zip(word.tolist(), window.tolist(), strict=True)):
+        if w < 0:
+            kinds[t, 2] = 1
+            continue
+        if (w, k) not in seen:
+            seen[w, k] = _found(w, words, stems, content, b, k)
+        lexical[t] = seen[w, k]
+        kinds[t, 0] = not content[w]
+        kinds[t, 1] = bool(re.search(r"\d", words[w]))
+        kinds[t, 3] = spans[t, 0] > places[w, 0]
+    return lexical, kinds, word
+
+
+def _found(
+    w: int, words: list[str], stems: list[str], content: list[bool], b: Side, k: int
+) -> tuple[float, ...]:
+    left = stems[w - 1] if w else ""
+    right = stems[w + 1] if w + 1 < len(stems) else ""
+    own = stems[w]
+    near = []
+    for step in (-1, 1):
+        i = w + step
+        while 0 <= i < len(words) and not content[i]:
+            i += step
+        other = stems[i] if 0 <= i < len(words) else None
+        near.append(0.5 if other is None else float(any(own in s and other in s for _, s in b.of_windows)))
+    return (
+        words[w] in b.words, own in b.stems, words[w] in b.of_windows[k][0], own in b.of_windows[k][1],
+        (left, own) in b.pairs, (own, right) in b.pairs, (left, own, right) in b.triples, *near,
+    )  # fmt: skip

@@ -1,0 +1,168 @@
+"""Train an aligner on text without labels: `nlgauge train aligner`.
+
+D learns the label of each token, R the share of aligned words of a whole text. Both are small heads on frozen features; the
+features of the training text are made once and kept beside the checkpoints, so that a second training takes seconds.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.alignment.construct import TARGETS, TASKS, Document, Recipe, recipe
+from nlgauge.metrics.alignment.features import NAMES
+from nlgauge.metrics.alignment.head import Head, State, adam, fresh, gradient, still
+from nlgauge.metrics.alignment.training_rows import Data, Source, Tell, by_text
+from nlgauge.models.encoder import DEFAULT, fingerprint, ready
+from nlgauge.writing import write_whole
+
+Kind = Literal["D", "R"]
+KINDS = ("D", "R")
+LAST = "last.safetensors"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that decides the result."""
+
+    kind: str = "D"
+    task: str = "summarisation"
+    seed: int = 0
+    count: int = 2000  # examples
+    steps: int = 500
+    batch: int = 256
+    rate: float = 2e-3
+    encoder: str = DEFAULT
+    targets: str = ""  # in place of the task's own, such as lead
+    smooth: float = 0.1  # how unsure the labels of D are: what damage makes is not always wrong
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise NlgaugeError(
+                f"kind='{self.kind}'; there are D (token classifier) and R (regression of the aggregate)."
+            )
+        if self.task not in TASKS:
+            raise NlgaugeError(f"task='{self.task}'; there are {', '.join(TASKS)}.")
+        if self.targets and self.targets not in TARGETS:
+            raise NlgaugeError(f"targets='{self.targets}'; there are {', '.join(TARGETS)}.")
+        if min(self.count, self.steps, self.batch) < 1:
+            raise NlgaugeError("count, steps and batch must be 1 or more.")
+        if not 0 <= self.smooth < 0.5:
+            raise NlgaugeError(f"smooth={self.smooth:g}; give 0 or more, and less than 0.5.")
+
+
+def auc(wanted: Any, scores: Any) -> float:
+    """The probability that an aligned token scores above one that is not; ties count half."""
+    positive = wanted > 0.5
+    n, m = int(positive.sum()), int((~positive).sum())
+    if not n or not m:
+        return float("nan")
+    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    return float((ranks[positive].sum() - n * (n + 1) / 2) / (n * m))
+
+
+def measured(head: Head, data: Data) -> dict[str, float]:
+    """How well it does on held-out data: accuracy and AUC over content tokens (D), correlation and error (R)."""
+    said = head(data.rows)
+    if head.facts["kind"] == "R":
+        r = float(np.corrcoef(said, data.wanted)[0, 1]) if len(said) > 2 else float("nan")
+        return {"pearson": r, "error": float(np.abs(said - data.wanted).mean())}
+    content = data.weight > 0.5
+    said, wanted = said[content], data.wanted[content]
+    share = float(wanted.mean())
+    return {
+        "accuracy": float(((said > 0.5) == (wanted > 0.5)).mean()),
+        "auc": auc(wanted, said),
+        "always": max(share, 1 - share),
+    }
+
+
+def train(
+    documents: Sequence[Document], folder: Path, plan: Plan | None = None, *, checkpoints: int = 8, tell: Tell = lambda line: None,
+    features: Path | None = None, parts: Recipe | None = None, stop_after: int | None = None,
+) -> Head:  # fmt: skip
+    """Train in a folder: features, checkpoints (`step-N`), `last` to resume from, and at the end `aligner`.
+
+    Called again with the same folder, it goes on from the last checkpoint. `stop_after` ends early, at a checkpoint.
+    """
+    plan = plan or Plan()
+    ready("train aligner", plan.encoder)
+    folder.mkdir(parents=True, exist_ok=True)
+    made = parts or recipe(documents, plan.task, plan.targets)
+    source = Source(documents, plan.task, plan.seed, plan.count, plan.encoder, made)
+    data, held = source.rows(features or folder, tell)
+    if plan.kind == "R":
+        data, held = by_text(data), by_text(held)
+    else:
+        data = replace(data, wanted=plan.smooth + (1 - 2 * plan.smooth) * data.wanted)
+    head, moments, step = _begin(data, folder, plan, tell)
+    # Each twice as late as the one before: most is learned early.
+    saved = {plan.steps >> k for k in range(checkpoints)}
+    with _one_thread():
+        while step < plan.steps:
+            # A step's rows follow from its number alone: resuming needs no state of a generator.
+            rng = np.random.default_rng(np.random.SeedSequence([plan.seed, step]))
+            chosen = data.part(rng.integers(len(data.rows), size=plan.batch))
+            grad = gradient(head.state, chosen.rows, chosen.wanted, chosen.weight)
+            rate = plan.rate * (0.05 + 0.95 * (1 - step / plan.steps))
+            step += 1
+            adam(head.state, moments, grad, step, rate)
+            if step in saved:
+                head.facts |= {"step": step, "held out": measured(head, held)}
+                tell(
+                    f"step {step} of {plan.steps}: "
+                    + ", ".join(f"{k} {v:.4f}" for k, v in head.facts["held out"].items())
+                )
+                head.save(folder / f"step-{step:05d}")
+                _keep(head, moments, folder)
+                if stop_after and step >= stop_after:
+                    return head
+    head.save(folder / "aligner")
+    return head
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """The matrices are small: threads of the linear algebra would only wait for each other (on a busy machine, for minutes)."""
+    if importlib.util.find_spec("threadpoolctl") is None:
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1)  # type: ignore[no-any-return]
+
+
+def _begin(data: Data, folder: Path, plan: Plan, tell: Tell) -> tuple[Head, State, int]:
+    """Where a training in this folder stands: at its last checkpoint, or at the start."""
+    from safetensors import safe_open
+
+    facts = {**asdict(plan), "encoder": fingerprint(plan.encoder), "features": list(NAMES), "step": 0}
+    last = folder / LAST
+    if not last.exists():
+        rng = np.random.default_rng(np.random.SeedSequence([plan.seed, 2**31]))
+        head = Head(fresh(data.rows, rng), facts)
+        return head, still(head.state), 0
+    with safe_open(last, "numpy") as file:
+        was = json.loads(file.metadata()["facts"])
+        kept = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118 - no mapping
+    if any(was.get(k) != facts[k] for k in asdict(plan)):
+        raise NlgaugeError(
+            f"{folder}: holds another training ({was['kind']}, {was['task']}, seed {was['seed']}); name another folder."
+        )
+    tell(f"goes on after step {was['step']}")
+    moments = {k: v for k, v in kept.items() if k[:2] in ("m.", "v.")}
+    return Head({k: v for k, v in kept.items() if k not in moments}, was), moments, int(was["step"])
+
+
+def _keep(head: Head, moments: State, folder: Path) -> None:
+    """One file, put in place at once: a training that is stopped here has either this checkpoint or the one before."""
+    from safetensors.numpy import save
+
+    write_whole(folder / LAST, save({**head.state, **moments}, {"facts": json.dumps(head.facts)}))

@@ -1,0 +1,142 @@
+"""Estimators D and R: aligners trained without labels (paper 001, section 3.5), small heads on the frozen encoder.
+
+D gives each token the probability that b grounds it. R gives a whole text the share of it that is grounded; as an alignment,
+each of its tokens has that score, so that its mean is R's value and its sum the volume.
+
+The heads inside the package were trained with `nlgauge train aligner`; weights/README.md says on what.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.alignment.aspects import Form, Settings
+from nlgauge.metrics.alignment.estimate import Alignment, Floats, Pair
+from nlgauge.metrics.alignment.expression import Expression
+from nlgauge.metrics.alignment.features import NAMES, Reader
+from nlgauge.metrics.alignment.head import Floats as Rows
+from nlgauge.metrics.alignment.head import Head
+from nlgauge.metrics.alignment.training_rows import pooled
+from nlgauge.models.embeddings import Embeddings
+from nlgauge.models.encoder import DEFAULT, fingerprint
+
+WEIGHTS = Path(__file__).with_name("weights")
+SHORT = "style"  # the head for two short texts: a reference beside an output
+
+
+_WORDS, _CONTENT = Settings(unit="word"), Settings(unit="word", stop=True)
+_RELEVANCE, _PRESERVATION = "mean(r>y) * mean(y>x)", "harmonic(mean(y>x), mean(x>y))"
+# What each aspect makes of the scores, and whose; `python -m nlgauge.papers.deng2021.trained --choose` shows the choice.
+FORMS: dict[str, dict[str, Form]] = {
+    "consistency": {"D": Form("mean(y>x)", _WORDS), "R": Form("mean(y>x)", _WORDS)},
+    "relevance": {"D": Form(_RELEVANCE, _WORDS), "R": Form(_RELEVANCE, _WORDS)},
+    "preservation": {"D": Form(_PRESERVATION, _CONTENT), "R": Form(_PRESERVATION, _CONTENT)},
+    "engagingness": {"D": Form("sum(y>[x,c])", _CONTENT), "R": Form("sum(y>[x,c])", _CONTENT)},
+    "groundedness": {"D": Form("sum(y>c)", _CONTENT), "R": Form("sum(y>c)", _CONTENT)},
+    "dialogue": {"D": Form("mean(y>[x,c])", _CONTENT), "R": Form("mean(y>[x,c])", _CONTENT)},
+}
+# Where another way to aggregate the same scores was better on the set that chooses: formula='chosen'.
+CHOSEN: dict[str, dict[str, Form]] = {
+    "consistency": {"D": Form("half(y>x)", _WORDS)},
+    "relevance": {kind: Form("mean(r>y) / mean(r>x) * mean(y>x)", _WORDS) for kind in "DR"},
+    "preservation": {kind: Form("min(mean(y>x), mean(x>y))", _CONTENT) for kind in "DR"},
+    "engagingness": {kind: Form("sqrt(distinct(y>[x,c]))", _CONTENT) for kind in "DR"},
+    "groundedness": {kind: Form("sqrt(distinct(y>c))", _CONTENT) for kind in "DR"},
+}
+HEADS = {
+    "consistency": "summarisation", "relevance": "summarisation", "preservation": SHORT,
+    "engagingness": "response", "groundedness": "summarisation", "dialogue": "response",
+}  # fmt: skip
+
+
+def form(aspect: str, kind: str, formula: str = "paper") -> Form:
+    """The formula of an aspect for D or R: the paper's, or the one chosen."""
+    return (
+        CHOSEN.get(aspect, {}).get(kind, FORMS[aspect][kind]) if formula == "chosen" else FORMS[aspect][kind]
+    )
+
+
+def task_of(expression: Expression) -> str:
+    """Which shipped head an expression asks for: two short texts both ways, history and context, a context, or a source."""
+    terms = set(expression.terms)
+    if any({"x", "c"} <= {a, *b} for a, b in terms):
+        return "response"
+    if any("c" in (a, *b) for a, b in terms):
+        return "dialogue"
+    return SHORT if ("x", ("y",)) in terms else "summarisation"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained aligner. `weights`: the folder of a training of one's own; without it, the shipped head of the task."""
+
+    kind: str = "D"
+    task: str = "summarisation"
+    weights: str = ""
+    encoder: str = DEFAULT
+    vectors: Embeddings | None = field(default=None, compare=False, repr=False)
+
+    def heads(self) -> tuple[Head, Head]:
+        """For a source or context, and for two short texts."""
+        if self.weights:
+            own = loaded(str(Path(self.weights).expanduser() / "aligner"), self.encoder, self.kind)
+            return own, own
+        return tuple(
+            loaded(str(shipped(self.kind, task)), self.encoder, self.kind) for task in (self.task, SHORT)
+        )  # type: ignore[return-value]
+
+    def fingerprint(self) -> str:
+        return f"{'own' if self.weights else self.task}@{hashed(self.heads())}"
+
+    def align(self, pairs: Sequence[Pair]) -> list[Alignment]:
+        """One Alignment per pair, in their order."""
+        heads = self.heads()
+        found: list[Alignment | None] = [None] * len(pairs)
+        for i, spans, rows in Reader(self.encoder, vectors=self.vectors).read(pairs):
+            found[i] = Alignment(pairs[i].a, spans, scores(heads[pairs[i].whole], rows))
+        return [f for f in found if f is not None]
+
+
+def hashed(heads: Sequence[Head]) -> str:
+    """What scores depend on: every weight."""
+    seen = hashlib.blake2b(digest_size=6)
+    for head in heads:
+        for name, values in sorted(head.state.items()):
+            seen.update(name.encode() + values.tobytes())
+    return seen.hexdigest()
+
+
+def scores(head: Head, rows: Rows) -> Floats:
+    """A score for each token; 0 where b has no tokens at all."""
+    if not rows.any():
+        return np.zeros(len(rows))
+    if head.facts["kind"] == "D":
+        return head(rows).astype(np.float64)
+    return np.full(len(rows), float(head(pooled(rows)[None])[0]))
+
+
+def shipped(kind: str, task: str) -> Path:
+    return WEIGHTS / f"{task}-{kind}"
+
+
+@lru_cache(maxsize=32)
+def loaded(path: str, encoder: str, kind: str) -> Head:
+    """A head, after a look whether it fits this encoder, kind and version of the features."""
+    head = Head.load(Path(path))
+    if head.facts["encoder"] != fingerprint(encoder):
+        raise NlgaugeError(
+            f"align='{kind}': {Path(path).name} was trained on encoder {head.facts['encoder']}, not {fingerprint(encoder)}; "
+            "train one with: nlgauge train aligner --encoder …"
+        )
+    if head.facts["kind"] != kind:
+        raise NlgaugeError(f"align='{kind}': {path} holds an aligner of kind {head.facts['kind']}.")
+    if tuple(head.facts["features"]) != NAMES:
+        raise NlgaugeError(f"{path}: trained with other features than this version computes; train it again.")
+    return head

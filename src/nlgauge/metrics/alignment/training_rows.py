@@ -1,0 +1,160 @@
+"""From text to the rows that an aligner learns from: documents, examples, features with labels; kept in files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.alignment.construct import Document, Example, Recipe, examples
+from nlgauge.metrics.alignment.features import NAMES, Reader
+from nlgauge.metrics.alignment.head import Floats
+from nlgauge.models.encoder import fingerprint
+from nlgauge.writing import whole
+
+HELD_OUT = 0.15  # of the documents
+LIGHT = 0.25  # the weight of stop words and marks
+Tell = Callable[[str], None]
+
+
+@dataclass
+class Data:
+    """Rows of features, what is wanted of each, its weight, and which example it belongs to."""
+
+    rows: Floats
+    wanted: Floats
+    weight: Floats
+    example: Any
+
+    def part(self, chosen: Any) -> Data:
+        return Data(self.rows[chosen], self.wanted[chosen], self.weight[chosen], self.example[chosen])
+
+
+def read_documents(path: Path) -> list[list[str]]:
+    """One document a line (plain text), or JSON lines with a field `text`; as sentences."""
+    from nlgauge.text.sentences import sentences
+
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise NlgaugeError(f"{path}: cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise NlgaugeError(f"{path}: no UTF-8 text.") from None
+    found = []
+    for number, line in enumerate(lines, 1):
+        text = line
+        if path.suffix in (".jsonl", ".ndjson") and line.strip():
+            try:
+                text = str(json.loads(line)["text"])
+            except (json.JSONDecodeError, KeyError, TypeError):
+                raise NlgaugeError(
+                    f"{path}, line {number}: a JSON object with a field 'text' is needed."
+                ) from None
+        if document := sentences(text):
+            found.append(document)
+    if len(found) < 4:
+        raise NlgaugeError(
+            f"{path}: {len(found)} documents; one a line, at least 4 are needed (more than 200 are better)."
+        )
+    return found
+
+
+def token_labels(example: Example, spans: Any) -> Any:
+    """The label of each token: that of the word it stands in."""
+    starts, place = [], 0
+    for word in example.a.split():
+        place = example.a.index(word, place)
+        starts.append(place)
+        place += len(word)
+    return np.array(example.labels, np.float32)[np.searchsorted(starts, spans[:, 0], side="right") - 1]
+
+
+def pooled(rows: Floats) -> Floats:
+    """The features of a whole text: mean, spread, and the mean of the lowest and highest fifth of each."""
+    if not len(rows):
+        return np.zeros(4 * rows.shape[1] + 1, np.float32)
+    ordered = np.sort(rows, axis=0)
+    fifth = max(1, round(len(rows) / 5))
+    size = np.array([np.log1p(len(rows))], np.float32)
+    return np.concatenate(
+        [rows.mean(0), rows.std(0), ordered[:fifth].mean(0), ordered[-fifth:].mean(0), size]
+    )
+
+
+def build(made: Sequence[Example], encoder: str, tell: Tell) -> Data:
+    """Token features and labels of examples; stop words and marks weigh less: an infilled 'of' says little."""
+    rows, wanted, weight, owner = [], [], [], []
+    began = time.monotonic()
+    for n, (i, spans, found) in enumerate(Reader(encoder).read([e.pair for e in made]), 1):
+        rows.append(found)
+        wanted.append(token_labels(made[i], spans))
+        light = found[:, NAMES.index("stop")] + found[:, NAMES.index("mark")] > 0
+        weight.append(np.where(light, LIGHT, 1.0))
+        owner.append(np.full(len(found), i))
+        if n % 500 == 0:
+            tell(f"features: {n} of {len(made)} examples, {time.monotonic() - began:.0f} s")
+    if not rows:
+        raise NlgaugeError("no example could be made of this text.")
+    made_rows, labels, weights = (np.concatenate(v).astype(np.float32) for v in (rows, wanted, weight))
+    return Data(made_rows, labels, weights, np.concatenate(owner))
+
+
+def by_text(data: Data) -> Data:
+    """What R learns from: one row a text, and the share of its words that are aligned."""
+    order = np.argsort(data.example, kind="stable")
+    ends = np.flatnonzero(np.diff(data.example[order])) + 1
+    groups = np.split(order, ends)
+    rows = np.stack([pooled(data.rows[g]) for g in groups])
+    share = [np.average(data.wanted[g], weights=data.weight[g]) for g in groups]
+    return Data(rows, np.array(share, np.float32), np.ones(len(groups), np.float32), np.arange(len(groups)))
+
+
+@dataclass(frozen=True)
+class Source:
+    """What decides the rows: text, task, seed, how many, the encoder, the parts of the construction."""
+
+    documents: Sequence[Document]
+    task: str
+    seed: int
+    count: int
+    encoder: str
+    parts: Recipe
+
+    def key(self) -> str:
+        seen = hashlib.blake2b(digest_size=6)
+        for document in self.documents:
+            seen.update("\n".join(document).encode())
+        facts = [self.task, self.seed, self.count, fingerprint(self.encoder), NAMES, self.parts.names()]
+        seen.update(json.dumps(facts).encode())
+        return seen.hexdigest()
+
+    def rows(self, folder: Path, tell: Tell) -> tuple[Data, Data]:
+        """For training, and of documents held out; from the folder if they were made there before."""
+        from safetensors.numpy import load_file, save_file
+
+        held = max(1, round(HELD_OUT * len(self.documents)))
+        sides = [
+            ("held", self.documents[:held], self.seed + 1, max(20, round(self.count * HELD_OUT))),
+            ("train", self.documents[held:], self.seed, self.count),
+        ]
+        found = []
+        for side, documents, seed, count in sides:
+            path = folder / f"features-{side}-{self.key()}.safetensors"
+            if path.exists():
+                tell(f"features: {path.name} is there")
+                found.append(Data(**load_file(path)))
+                continue
+            made = list(examples(documents, self.task, seed, count, self.parts))
+            tell(f"{side}: {len(made)} examples of {len(documents)} documents")
+            data = build(made, self.encoder, tell)
+            with whole(path) as part:
+                save_file({k: np.ascontiguousarray(v) for k, v in vars(data).items()}, part)
+            found.append(data)
+        return found[1], found[0]

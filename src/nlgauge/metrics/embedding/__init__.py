@@ -1,0 +1,1 @@
+"""Metrics that compare vectors of words or texts."""

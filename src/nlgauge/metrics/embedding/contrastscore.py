@@ -1,0 +1,59 @@
+"""ContrastScore of paper 003: how close output and source lie for a sentence encoder that was trained by contrast."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.embedding.bertscore import Contextual
+from nlgauge.metrics.pairs import Pair, over_pairs
+
+LAST = -1
+
+
+@metric(
+    "contrastscore",
+    family="embedding",
+    needs=("source",),
+    bounds=(-1.0, 1.0),
+    year=2022,
+    cite="belouadi-eger-2023-uscore",
+    extra="neural",
+    weights="a sentence encoder trained by contrast, by name or folder; the authors' (from xlm-roberta-base) are not published",
+)
+@dataclass(frozen=True)
+class ContrastScore(Contextual):
+    """Cosine of the sentence vectors of output and source, each the mean over all tokens of the last layer.
+
+    encoder has no default, as the authors train theirs for each pair of languages and do not publish it: across languages
+    sentence-transformers/LaBSE is of the kind (though it saw parallel text), within English 'minilm' is at hand.
+    """
+
+    encoder: str = ""
+
+    layer = LAST
+    side = "source"
+
+    def ready(self) -> None:
+        if not self.encoder.strip():
+            raise NlgaugeError(
+                "contrastscore: encoder='': name a sentence encoder, as sentence-transformers/LaBSE across languages, a "
+                "folder, or 'minilm' within English (the authors' own are not published)."
+            )
+        super().ready()
+
+    @property
+    def signature(self) -> str:
+        return self._signature(pool="mean")
+
+    def score(self, batch: Batch) -> Scores:
+        self.ready()
+
+        def score(pairs: list[Pair]) -> list[float]:
+            vectors = [(a.mean(), b.mean()) for a, b in self._encoded(batch, pairs)]
+            return [float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b))) for a, b in vectors]
+
+        return over_pairs(batch, "source", score)

@@ -1,0 +1,253 @@
+"""Metrics on static word vectors (wordllama, inside its package): WMD, SMS, average, greedy, extrema, ROUGE-WE."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Batch, Facts, Scores, metric, signature
+from nlgauge.metrics.embedding import _transport
+from nlgauge.metrics.pairs import MultiRef, Pair, Side, check_multiref, over_pairs
+from nlgauge.models import static_vectors as _vectors
+from nlgauge.text.stopwords import STOP, WORD
+from nlgauge.text.windows import windows
+
+WEIGHTS = "wordllama l2_supercat_256 (inside the package)"
+TRANSPORT = ("wmd", "sms")
+WHOLE_TABLE = (*TRANSPORT, "rouge-we")
+
+
+@functools.lru_cache(maxsize=200_000)
+def vector(word: str) -> Any:
+    """The vector of a word as it stands: the mean over its pieces, not normalised."""
+    space = _vectors.vectors()
+    pieces = space.tokenizer.encode(word, add_special_tokens=False).ids
+    found = np.asarray(space.table[pieces], np.float64).mean(axis=0)
+    found.flags.writeable = False
+    return found
+
+
+@functools.lru_cache(maxsize=50_000)
+def words(text: str, stop: bool = False) -> tuple[str, ...]:
+    """Lower-cased words, with `stop` without function words.
+
+    >>> words("The cat's hat!", stop=True)
+    ("cat's", 'hat')
+    """
+    found = (w[0].lower().replace("’", "'") for w in WORD.finditer(text))
+    return tuple(w for w in found if not (stop and w in STOP))
+
+
+def cosine(a: Any, b: Any) -> float:
+    size = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a @ b) / size if size else math.nan
+
+
+def units(rows: Any) -> Any:
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+
+
+class Static:
+    """What these metrics share: a function of two texts, over references or against the source."""
+
+    facts: Facts
+    references: MultiRef = "max"
+    against: Side = "references"
+
+    def __post_init__(self) -> None:
+        check_multiref(self.facts.name, self.references)
+
+    def ready(self) -> None:
+        _vectors.ready(self.facts.name)
+        if self.facts.name in TRANSPORT:
+            _transport.ready(self.facts.name)
+
+    def value(self, output: str, other: str) -> float:
+        raise NotImplementedError
+
+    @property
+    def signature(self) -> str:
+        return signature(vectors="wordllama-l2_supercat_256", words="unicode-lower", refs=self.references)
+
+    def score(self, batch: Batch) -> Scores:
+        def score(pairs: list[Pair]) -> list[float]:
+            return [math.nan if self._too_long(pair) else self.value(*pair) for pair in pairs]
+
+        def why(pair: Pair) -> str:
+            return _transport.TOO_LONG if self._too_long(pair) else "no words to compare"
+
+        return over_pairs(batch, "references", score, self.references, self.facts.lower, why)
+
+    def _too_long(self, pair: Pair) -> bool:
+        """Metrics that hold the whole table of words in memory; the others go through it in blocks."""
+        if self.facts.name not in WHOLE_TABLE:
+            return False
+        a, b = (len(set(words(t))) if self.facts.name in TRANSPORT else len(words(t)) for t in pair)
+        return _transport.too_large(a, b)
+
+
+def _facts(name: str, year: int, cite: str, **more: Any) -> Callable[[type], type]:
+    return metric(name, family="embedding", year=year, cite=cite, extra="vectors", weights=WEIGHTS, **more)
+
+
+@_facts("wmd", 2015, "kusner-etal-2015-from", lower=True, bounds=(0.0, math.inf))
+@dataclass(frozen=True)
+class Wmd(Static):
+    """Word mover's distance of output and reference: the least way that its words must travel, without stop words."""
+
+    stop: bool = True
+    normalise: bool = True
+    references: MultiRef = "max"
+
+    def value(self, output: str, other: str) -> float:
+        """With `normalise` word vectors have length 1, as gensim's WMD does by default."""
+        bags = [Counter(words(t, self.stop)) for t in (output, other)]
+        if not all(bags):
+            return math.nan
+        tables = [np.stack([vector(w) for w in bag]) for bag in bags]
+        if self.normalise:
+            tables = [units(t) for t in tables]
+        a, b = (list(bag.values()) for bag in bags)
+        return _transport.transport(a, b, _transport.euclidean(tables[0], tables[1]))
+
+
+@_facts("sms", 2019, "clark-etal-2019-sentence", bounds=(0.0, 1.0))
+@dataclass(frozen=True)
+class Sms(Static):
+    """Sentence mover's similarity: sentences as mean word vectors, weighted by their length; exp(−distance).
+
+    of: 'sms' sentences only, 's+wms' sentences and words together, 'wms' words only.
+    """
+
+    of: Literal["sms", "s+wms", "wms"] = "sms"
+    references: MultiRef = "max"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.of not in ("sms", "s+wms", "wms"):
+            raise NlgaugeError(f"sms: of='{self.of}'; use sms, s+wms or wms.")
+
+    def value(self, output: str, other: str) -> float:
+        bags = [self._bag(t) for t in (output, other)]
+        if not all(len(w) for w, _ in bags):
+            return math.nan
+        (a, u), (b, v) = bags
+        return math.exp(-_transport.transport(a, b, _transport.euclidean(u, v)))
+
+    def _bag(self, text: str) -> tuple[list[float], Any]:
+        weights: list[float] = []
+        rows = []
+        if self.of != "wms":
+            for sentence in (words(s, stop=True) for s in windows(text, 1)):
+                if sentence:
+                    weights.append(float(len(sentence)))
+                    rows.append(units(np.stack([vector(w) for w in sentence])).mean(axis=0))
+        if self.of != "sms":
+            for word, n in Counter(words(text, stop=True)).items():
+                weights.append(float(n))
+                rows.append(vector(word) / np.linalg.norm(vector(word)))
+        return weights, np.stack(rows) if rows else np.empty((0, 1))
+
+
+@_facts("embedding-average", 2016, "liu-etal-2016-evaluate", bounds=(-1.0, 1.0))
+@dataclass(frozen=True)
+class EmbeddingAverage(Static):
+    """Cosine of the mean word vectors of output and reference."""
+
+    references: MultiRef = "max"
+
+    def value(self, output: str, other: str) -> float:
+        a, b = words(output), words(other)
+        if not a or not b:
+            return math.nan
+        return cosine(*(np.stack([vector(w) for w in side]).mean(axis=0) for side in (a, b)))
+
+
+@_facts("vector-extrema", 2014, "forgues-etal-2014-bootstrapping", bounds=(-1.0, 1.0))
+@dataclass(frozen=True)
+class VectorExtrema(Static):
+    """Cosine of output and reference, each dimension by its most extreme word."""
+
+    references: MultiRef = "max"
+
+    def value(self, output: str, other: str) -> float:
+        a, b = words(output), words(other)
+        if not a or not b:
+            return math.nan
+        return cosine(*(extrema(np.stack([vector(w) for w in side])) for side in (a, b)))
+
+
+def extrema(rows: Any) -> Any:
+    high, low = rows.max(axis=0), rows.min(axis=0)
+    return np.where(high >= np.abs(low), high, low)
+
+
+@_facts("greedy-matching", 2012, "rus-lintean-2012-comparison", bounds=(-1.0, 1.0), longest=50_000)
+@dataclass(frozen=True)
+class GreedyMatching(Static):
+    """Each word with its nearest one by cosine, mean, both ways."""
+
+    references: MultiRef = "max"
+
+    def value(self, output: str, other: str) -> float:
+        a, b = words(output), words(other)
+        if not a or not b:
+            return math.nan
+        tables = (units(np.stack([vector(w) for w in side])) for side in (a, b))
+        of_a, of_b = _transport.best_of_each(*tables)
+        return float(of_a.mean() + of_b.mean()) / 2
+
+
+@_facts("rouge-we", 2015, "ng-abrecht-2015-better", bounds=(0.0, 1.0))
+@dataclass(frozen=True)
+class RougeWe(Static):
+    """ROUGE-N with soft matches: n-grams count by the cosine of their vectors (products of their words' vectors).
+
+    Each n-gram is matched once, nearest pairs first; a cosine below `floor` is no match.
+    """
+
+    n: int = 1
+    of: Literal["f", "p", "r"] = "f"
+    floor: float = 0.8
+    references: MultiRef = "max"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n < 1 or self.of not in ("f", "p", "r"):
+            raise NlgaugeError(f"rouge-we: n={self.n}, of='{self.of}'; n from 1, of f, p or r.")
+
+    def value(self, output: str, other: str) -> float:
+        a, b = (self._grams(t) for t in (output, other))
+        if a is None or b is None:
+            return math.nan
+        near = units(a) @ units(b).T
+        total = soft_overlap(near, self.floor)
+        p, r = total / len(a), total / len(b)
+        return p if self.of == "p" else r if self.of == "r" else 2 * total / (len(a) + len(b))
+
+    def _grams(self, text: str) -> Any:
+        given = words(text)
+        if len(given) < self.n:
+            return None
+        rows = units(np.stack([vector(w) for w in given]))
+        return np.prod([rows[i : len(rows) - self.n + 1 + i] for i in range(self.n)], axis=0)
+
+
+def soft_overlap(near: Any, floor: float) -> float:
+    """Sum of similarities of a one-to-one matching, nearest pairs first."""
+    rows, columns = np.nonzero(near >= floor)
+    order = np.argsort(-near[rows, columns], kind="stable")
+    used_a, used_b, total = set(), set(), 0.0
+    for a, b in zip(rows[order].tolist(), columns[order].tolist(), strict=True):
+        if a not in used_a and b not in used_b:
+            used_a.add(a)
+            used_b.add(b)
+            total += min(1.0, float(near[a, b]))
+    return total

@@ -1,0 +1,83 @@
+"""OpenAI batch files: requests out as JSONL, their results in, to the same store as if they had been asked one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nlgauge.errors import DataError
+from nlgauge.metrics.judge.replies import Keeper, Reply, Request, read_reply
+from nlgauge.writing import whole
+
+PART = 500
+
+
+def write_batch(requests: Iterable[Request], keeper: Keeper, path: str | Path) -> int:
+    """The requests that are not known yet, one a line; gives their number."""
+    path = Path(path)
+    distinct = {r.key: r for r in requests}
+    known = keeper.known(distinct)
+    todo = {key: r for key, r in distinct.items() if key not in known}
+    with whole(path) as part, part.open("w", encoding="utf-8") as file:
+        for key, request in todo.items():
+            line = {
+                "custom_id": key.hex(),
+                "method": "POST",
+                "url": "/v1/chat/completions",
+                "body": request.body,
+            }
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    return len(todo)
+
+
+@dataclass
+class BatchRead:
+    kept: int = 0
+    failed: int = 0
+    foreign: int = 0
+    reason: str = ""
+
+
+def read_batch(path: str | Path, requests: Iterable[Request], keeper: Keeper) -> BatchRead:
+    """Keep the results that belong to these requests; failed lines and lines of other runs are counted."""
+    path = Path(path)
+    mine = {r.key: r for r in requests}
+    read, part = BatchRead(), dict[bytes, Reply]()
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                try:
+                    result = json.loads(line)
+                    key = bytes.fromhex(result["custom_id"])
+                    answer = result.get("response") or {}
+                    if not isinstance(answer, dict):
+                        raise TypeError
+                except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                    raise DataError(f"{path}, line {number}: no line of a batch's output file.") from None
+                if key not in mine:
+                    read.foreign += 1
+                    continue
+                try:
+                    if answer.get("status_code") != 200:
+                        raise ValueError(str(result.get("error") or answer.get("status_code")))
+                    part[key] = read_reply(answer.get("body"))
+                except ValueError as error:
+                    read.failed += 1
+                    read.reason = str(error)
+                if len(part) == PART:
+                    read.kept += _keep(keeper, part, mine)
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read ({error}).") from None
+    read.kept += _keep(keeper, part, mine)
+    return read
+
+
+def _keep(keeper: Keeper, part: dict[bytes, Reply], mine: dict[bytes, Request]) -> int:
+    keeper.keep(part, {key: mine[key] for key in part})
+    count = len(part)
+    part.clear()
+    return count

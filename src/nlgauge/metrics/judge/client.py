@@ -1,0 +1,359 @@
+"""Ask an OpenAI-compatible endpoint: many requests at once, retried with patience, each reply kept as soon as it is there.
+
+Whatever happens (a cut line, half a JSON, 429, a crash of this process), a kept reply is never asked for again, and a
+request that failed for good is a Failure with its reason, never an empty reply. When asking on has no use (a dead endpoint, a
+wrong key, a used-up quota or budget), the run stops: what is left is a Failure that says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import ssl
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.metrics.judge.limits import Gate, retry_after
+from nlgauge.metrics.judge.replies import Keeper, Reply, Request, read_reply
+from nlgauge.metrics.judge.secret import Secret
+
+if TYPE_CHECKING:
+    import httpx2
+
+AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+STOP = frozenset({401, 402, 403, 404, 405})
+OPTIONAL = (
+    "logprobs",
+    "response_format",
+    "seed",
+    "temperature",
+)  # a server may refuse these; then we say so and go without
+PART = 500  # requests looked up in the store at once
+FLUSH = 0.05  # seconds that a reply may wait for others before all are written at once
+LOOK = 0.2  # seconds between two looks at what another run has got
+LONGEST = 60.0  # a pause between attempts, at most
+PATIENCE = 300.0  # seconds that a server may ask us to wait; a longer wait is for the user to decide
+FIRST = 3  # attempts of a request as long as nothing has ever answered
+LOST = 3  # requests given up, during which no other got a reply, after which the endpoint counts as dead
+SAME = 20  # requests refused with the same words before any was answered
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A request without a reply, and why. `stopped`: the whole run ended for that reason."""
+
+    reason: str
+    asked: bool = True
+    stopped: bool = False
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How to ask. Nothing here changes a score, so nothing of it is in a signature."""
+
+    concurrency: int = 16
+    attempts: int = 8
+    timeout: float = 120.0
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    pause: float = 0.5  # before the second attempt; doubles
+    key: Secret = field(default_factory=Secret)
+    budget: Callable[[Request, Reply | None], bool] | None = None  # may this be sent? told of each reply
+
+    def __post_init__(self) -> None:
+        if self.concurrency < 1 or self.attempts < 1:
+            raise NlgaugeError("concurrency and attempts must be at least 1.")
+
+
+def ask(
+    requests: Iterable[Request],
+    keeper: Keeper,
+    how: Asking | None = None,
+    progress: Progress | None = None,
+    total: int = 0,
+) -> dict[bytes, Reply | Failure]:
+    """The reply to every request, by its key; only those the keeper does not know are sent.
+
+    Requests are made as they are needed, so a generator of any length takes little memory; `total` is for the progress.
+    """
+    run = _Run(keeper, how or Asking(), progress, total)
+    left = run.open(requests)
+    first = list(islice(left, 1))
+    try:
+        if first or run.later:
+            _finished(run.all(chain(first, left)))
+    finally:
+        try:
+            # A signal ends the loop wherever it is, also while replies are being written: here nothing else runs any more.
+            run.keep(run.fresh)
+        finally:
+            keeper.release()
+    return run.found
+
+
+def _finished(work: Coroutine[Any, Any, None]) -> None:
+    """Run it to its end; where a loop is running already (a notebook), in a thread beside it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+    with ThreadPoolExecutor(1) as beside:
+        beside.submit(asyncio.run, work).result()
+
+
+class _Run:
+    """One call of `ask`: workers take requests, a writer keeps replies."""
+
+    def __init__(self, keeper: Keeper, how: Asking, progress: Progress | None, total: int) -> None:
+        self.keeper, self.how, self.progress, self.total = keeper, how, progress, total
+        self.found: dict[bytes, Reply | Failure] = {}
+        self.fresh: dict[bytes, tuple[Request, Reply]] = {}
+        self.gate = Gate(how.requests_per_minute, how.tokens_per_minute)
+        self.refused: set[str] = set()
+        self.stopped = ""  # why the run ended before its time
+        self.broken = False  # an error ends the run: no worker may begin another request
+        self.good = 0  # replies so far
+        self.lost = 0
+        self.same: Counter[str] = Counter()
+        self.halt = asyncio.Event()
+        self.later: dict[bytes, Request] = {}  # another run is asking for these
+        self.rng = random.Random()  # for pauses only
+
+    def open(self, requests: Iterable[Request]) -> Iterator[tuple[bytes, Request]]:
+        """Requests that must be sent, each once; known replies go to `found` on the way."""
+        waiting: set[bytes] = set()
+        source = iter(requests)
+        while part := {r.key: r for r in islice(source, PART)}:
+            new = [key for key in part if key not in self.found and key not in waiting]
+            self.found |= self.keeper.known(new)
+            for key in new:
+                if key not in self.found:
+                    waiting.add(key)
+            mine = self.free({key: part[key] for key in new if key not in self.found})
+            yield from ((key, part[key]) for key in mine)
+
+    def free(self, asked: dict[bytes, Request], force: bool = False) -> list[bytes]:
+        """Those that this run may ask for now; the others are looked at later."""
+        mine = self.keeper.claim(asked, force=force)
+        # What another run finished between our look and our claim is known by now.
+        self.found |= self.keeper.known(asked)
+        self.later |= {key: r for key, r in asked.items() if key not in mine and key not in self.found}
+        return [key for key in asked if key in mine and key not in self.found]
+
+    async def all(self, left: Iterator[tuple[bytes, Request]]) -> None:
+        writer = asyncio.create_task(self.write())
+        try:
+            await self.round(left, writer)
+            await self.others(writer)
+        finally:
+            writer.cancel()
+            await asyncio.gather(writer, return_exceptions=True)
+            self.keep(self.fresh)
+
+    async def round(self, left: Iterator[tuple[bytes, Request]], writer: asyncio.Task[None]) -> None:
+        connect = _connections(self.how)
+        workers = [asyncio.create_task(self.work(connect(), left)) for _ in range(self.how.concurrency)]
+        asking: asyncio.Future[Any] = asyncio.gather(*workers)
+        try:
+            # A writer that stops has failed (a full disk): then nothing more must be paid for.
+            await asyncio.wait([asking, writer], return_when=asyncio.FIRST_COMPLETED)
+            await (writer if writer.done() else asking)
+        except BaseException:
+            self.broken = True  # a cancellation can be lost (asyncio.wait_for, when an answer comes with it)
+            raise
+        finally:
+            asking.cancel()
+            await asyncio.gather(asking, *workers, return_exceptions=True)
+
+    async def others(self, writer: asyncio.Task[None]) -> None:
+        """Wait for what another run is asking for; it is ours when that run gives up, ends, or stands still."""
+        changed = time.monotonic()
+        while asked := self.later:
+            self.later = {}
+            if self.stopped:
+                self.found |= dict.fromkeys(asked, self.not_asked())
+                return
+            mine = self.free(asked, force=time.monotonic() - changed > self.how.timeout + LONGEST)
+            if len(self.later) < len(asked):
+                changed = time.monotonic()
+            if mine:
+                await self.round(iter([(key, asked[key]) for key in mine]), writer)
+            elif self.later:
+                await asyncio.sleep(LOOK)
+            if self.progress:
+                self.progress(len(self.found), max(self.total, len(self.found)))
+
+    async def work(self, http: httpx2.AsyncClient, left: Iterator[tuple[bytes, Request]]) -> None:
+        async with http:
+            for key, request in left:
+                if self.broken:
+                    return
+                if not self.stopped and self.how.budget and not self.how.budget(request, None):
+                    # What is under way is paid for and may end.
+                    self.stopped = "the budget is used up: more could cost more than --max-cost allows"
+                if self.stopped:
+                    self.found[key] = self.not_asked()
+                    continue
+                reply = await self.one(http, request)
+                self.found[key] = reply
+                if isinstance(reply, Reply):
+                    self.fresh[key] = request, reply
+                    if self.how.budget:
+                        self.how.budget(request, reply)
+                if self.progress:
+                    self.progress(len(self.found), max(self.total, len(self.found)))
+
+    async def write(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH)
+            # A copy, made by the event loop: no worker adds to what is being written, and whatever comes between (a full
+            # disk, a signal), the end of the run keeps them once more.
+            if fresh := dict(self.fresh):
+                await asyncio.shield(asyncio.to_thread(self.keep, fresh))
+                self.fresh = {key: told for key, told in self.fresh.items() if key not in fresh}
+
+    def keep(self, fresh: dict[bytes, tuple[Request, Reply]]) -> None:
+        if fresh:
+            self.keeper.keep(
+                {k: reply for k, (_, reply) in fresh.items()}, {k: r for k, (r, _) in fresh.items()}
+            )
+
+    def stop(self, why: str) -> Failure:
+        """End the run: nothing more is asked, and nobody waits for another attempt."""
+        self.stopped = self.stopped or why
+        self.halt.set()
+        return self.not_asked(asked=True)
+
+    def not_asked(self, asked: bool = False) -> Failure:
+        return Failure(self.stopped, asked=asked, stopped=True)
+
+    async def rest(self, seconds: float) -> bool:
+        """Wait; True when the run was stopped meanwhile."""
+        if seconds > 0 and not self.halt.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.halt.wait(), seconds)
+        return self.halt.is_set()
+
+    async def one(self, http: httpx2.AsyncClient, request: Request) -> Reply | Failure:
+        """Attempts until there is a reply; a refusal that no patience mends stops the whole run."""
+        why, before, attempt = "", self.good, 0
+        for attempt in range(self.how.attempts):
+            if attempt and await self.rest(self.pause(attempt)):
+                return self.not_asked(asked=True)
+            body = {k: v for k, v in request.body.items() if not self.dropped(k)}
+            wait = self.gate.enter(guess_tokens(request.body))
+            while wait:
+                if await self.rest(wait):
+                    return self.not_asked(asked=True)
+                wait = self.gate.closed()
+            begun = time.monotonic()
+            status, headers, answer, why = await self.post(http, request.url, body)
+            if answer is not None and status == 200:
+                try:
+                    reply = read_reply(
+                        answer, time.monotonic() - begun, tuple(sorted(self.refused & set(request.body)))
+                    )
+                    self.good += 1
+                    return reply
+                except ValueError as error:
+                    why, status = f"{error}; is --base-url right?", 0
+            elif status in STOP or 300 <= status < 400:
+                return self.stop(f"{why}{_hint(status, self.how.key)}")
+            elif status in (429, 503):
+                wait = retry_after(headers) or 0.0
+                if "quota" in why.lower() or wait > PATIENCE:
+                    return self.stop(f"{why} (to wait {wait:,.0f} s)" if wait > PATIENCE else why)
+                self.gate.close(wait)
+            elif status and status not in AGAIN:
+                setting = next((o for o in OPTIONAL if o in body and o in why), None)
+                if setting is None:
+                    self.same[why] += 1
+                    return self.stop(why) if not self.good and self.same[why] >= SAME else Failure(why)
+                self.refused.add(setting)
+            if not status and not self.good and attempt + 1 >= FIRST:
+                break  # nothing has ever answered here
+        self.lost = self.lost + 1 if self.good == before else 0
+        if self.lost >= LOST:
+            return self.stop(f"no request gets a reply; the last: {why}")
+        return Failure(f"no reply after {attempt + 1} attempts; the last: {why}")
+
+    def dropped(self, setting: str) -> bool:
+        return setting in self.refused or (setting == "top_logprobs" and "logprobs" in self.refused)
+
+    def pause(self, attempt: int) -> float:
+        most: float = min(LONGEST, self.how.pause * 2 ** (attempt - 1))
+        return most * (0.5 + 0.5 * self.rng.random())
+
+    async def post(
+        self, http: httpx2.AsyncClient, url: str, body: Mapping[str, Any]
+    ) -> tuple[int, dict[str, str], Any, str]:
+        """Status (0: no answer), headers, parsed JSON or None, and what went wrong in words."""
+        import httpx2
+
+        try:
+            response = await asyncio.wait_for(http.post(url, json=body), self.how.timeout)
+        except (httpx2.HTTPError, TimeoutError, OSError) as error:
+            return 0, {}, None, self.how.key.hide(f"{type(error).__name__} {error}".strip())
+        headers = {k.lower(): v for k, v in response.headers.items()}
+        try:
+            answer = response.json()
+        except ValueError:
+            return (
+                response.status_code if response.status_code != 200 else 0,
+                headers,
+                None,
+                f"HTTP {response.status_code}, and no JSON: {self.how.key.hide(response.text[:80])!r}",
+            )
+        if response.status_code == 200:
+            return 200, headers, answer, ""
+        said = answer.get("error", answer) if isinstance(answer, dict) else answer
+        said = said.get("message", said) if isinstance(said, dict) else said
+        return (
+            response.status_code,
+            headers,
+            answer,
+            self.how.key.hide(f"HTTP {response.status_code}: {str(said)[:300]}"),
+        )
+
+
+def _connections(how: Asking) -> Callable[[], httpx2.AsyncClient]:
+    """Each worker has its own line: a shared pool looks at all of its lines for every request."""
+    try:
+        import httpx2
+    except ImportError:
+        raise NeedsMissing("judges need the extra 'judges': pip install \"nlgauge[judges]\"") from None
+    trusted = ssl.create_default_context()  # slow to make, so made once
+    limits = httpx2.Limits(max_connections=1, max_keepalive_connections=1)
+    timeout = httpx2.Timeout(how.timeout)
+    # A redirect would carry the outputs to where nobody asked for them.
+    return lambda: httpx2.AsyncClient(
+        headers=how.key.headers(), timeout=timeout, limits=limits, verify=trusted, follow_redirects=False
+    )
+
+
+def guess_tokens(body: Mapping[str, Any]) -> int:
+    """About how many tokens a request may use: four characters a token, and all of max_tokens."""
+    said = sum(len(str(m.get("content", ""))) for m in body.get("messages", ()))
+    return said // 4 + 8 + int(body.get("max_tokens") or 0)
+
+
+def _hint(status: int, key: Secret) -> str:
+    if 300 <= status < 400:
+        return " (it sends us elsewhere, which is not followed: name the right --base-url)"
+    if status in (401, 403):
+        return (
+            " (the key is read from " + key.source + ")"
+            if key
+            else f" (no key: {key.withheld or f'set {Secret.VARIABLE} or --key-file'})"
+        )
+    return " (is --base-url right? it ends in /v1 at most servers)" if status in (404, 405) else ""

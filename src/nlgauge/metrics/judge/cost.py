@@ -1,0 +1,96 @@
+"""What asking costs: tokens, prices from a file that the user owns, a plan before and a limit during the run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nlgauge.errors import DataError
+from nlgauge.metrics.judge.client import guess_tokens
+from nlgauge.metrics.judge.replies import Keeper, Reply, Request
+
+
+@dataclass(frozen=True)
+class Price:
+    """Of a million tokens, in and out."""
+
+    input: float
+    output: float
+
+    def of(self, tokens_in: int, tokens_out: int) -> float:
+        return (tokens_in * self.input + tokens_out * self.output) / 1e6
+
+
+def load_prices(path: str | Path) -> dict[str, Price]:
+    """`{"model": {"input": 0.15, "output": 0.6}}`, per million tokens, as JSON."""
+    path = Path(path)
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        return {str(model): Price(float(p["input"]), float(p["output"])) for model, p in said.items()}
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error}).") from None
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        raise DataError(
+            f'{path}: {error}; write {{"model": {{"input": 0.15, "output": 0.6}}}}, prices of a million tokens.'
+        ) from None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would ask and pay; `known` replies are paid already."""
+
+    requests: int
+    known: int
+    tokens_in: int
+    tokens_out_most: int
+    cost_most: float | None
+
+    def lines(self) -> list[str]:
+        paid = "unknown (give --prices FILE)" if self.cost_most is None else f"at most {self.cost_most:.4f}"
+        return [
+            f"{self.requests:,} requests, of which {self.known:,} are in the store and cost nothing",
+            f"about {self.tokens_in:,} tokens in (4 characters a token), at most {self.tokens_out_most:,} out",
+            f"cost: {paid}",
+        ]
+
+
+def plan(requests: Iterable[Request], keeper: Keeper, prices: Mapping[str, Price]) -> Plan:
+    distinct = {r.key: r for r in requests}
+    known = keeper.known(distinct)
+    todo = [r for key, r in distinct.items() if key not in known]
+    out = [int(r.body.get("max_tokens") or 0) for r in todo]
+    into = [guess_tokens(r.body) - o for r, o in zip(todo, out, strict=True)]
+    models = {str(r.body["model"]) for r in todo}
+    cost = (
+        sum(prices[str(r.body["model"])].of(i, o) for r, i, o in zip(todo, into, out, strict=True))
+        if models <= set(prices)
+        else None
+    )
+    return Plan(len(distinct), len(known), sum(into), sum(out), cost)
+
+
+class Budget:
+    """Lets a request go only when the worst it can cost still fits; what is under way is counted at its worst."""
+
+    def __init__(self, most: float, prices: Mapping[str, Price]) -> None:
+        self.most, self.prices = most, prices
+        self.spent = 0.0
+        self._reserved: dict[bytes, float] = {}
+
+    def __call__(self, request: Request, reply: Reply | None) -> bool:
+        model = str(request.body["model"])
+        if model not in self.prices:
+            raise DataError(f"--max-cost needs the price of '{model}'; add it to the file of --prices.")
+        if reply is not None:
+            self._reserved.pop(request.key, None)
+            self.spent += self.prices[model].of(reply.prompt_tokens, reply.completion_tokens)
+            return True
+        out = int(request.body.get("max_tokens") or 0)
+        # A third more than four characters a token: the guess must not be too low.
+        worst = self.prices[model].of(int(1.33 * (guess_tokens(request.body) - out)) + 16, out)
+        if self.spent + sum(self._reserved.values()) + worst > self.most:
+            return False
+        self._reserved[request.key] = worst
+        return True

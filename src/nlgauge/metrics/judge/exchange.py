@@ -1,0 +1,242 @@
+"""From samples to requests, and from replies to scores."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nlgauge.metrics.judge.client import Failure
+from nlgauge.metrics.judge.pairs import Pair, all_pairs, read_choice
+from nlgauge.metrics.judge.parse import Parsed, parse, parse_by
+from nlgauge.metrics.judge.replies import Reply, Request
+from nlgauge.metrics.judge.scale import Scale
+from nlgauge.metrics.judge.task import Task, filled
+from nlgauge.metrics.judge.weigh import expected_rating
+
+if TYPE_CHECKING:
+    from nlgauge.metrics import Batch, Scores
+
+TOP = 20  # alternatives of a token that most servers can tell
+Found = Mapping[bytes, Reply | Failure]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A task, an aspect and all settings decided: what is sent and how replies are read depends on nothing else."""
+
+    task: Task
+    aspect: str
+    model: str
+    url: str
+    scale: Scale
+    mode: str
+    n: int
+    temperature: float
+    fill: str = ""
+    structured: bool = False
+    rivals: int | None = None
+    pattern: str = ""
+
+    # --- asking ---
+
+    def requests(self, batch: Batch) -> Iterator[Request]:
+        """All requests for these samples, each as often as it is drawn."""
+        if self.mode == "pairwise":
+            for pair in self.pairs(batch):
+                yield from self.drawn(self.body(self._pair(batch, pair)))
+            return
+        for i in range(len(batch)):
+            if batch.output[i] >= 0:
+                yield from self.drawn(self.body(self.example(batch, i)))
+
+    def count(self, batch: Batch) -> int:
+        """How many requests there are, equal ones counted apart."""
+        return self.n * (
+            len(self.pairs(batch)) if self.mode == "pairwise" else int((batch.output >= 0).sum())
+        )
+
+    def drawn(self, body: dict[str, Any]) -> Iterator[Request]:
+        for draw in range(self.n):
+            yield Request(self.url, body, draw)
+
+    def pairs(self, batch: Batch) -> list[Pair]:
+        inputs = batch.input if batch.input is not None else np.arange(len(batch))
+        return [
+            p
+            for p in all_pairs(inputs, self.rivals)
+            if batch.output[p.first] >= 0 and batch.output[p.second] >= 0
+        ]
+
+    def body(self, example: str) -> dict[str, Any]:
+        low, high = (self.scale.letters[0], self.scale.letters[-1]) if self.scale.letters else (
+            f"{self.scale.low:g}", f"{self.scale.high:g}")  # fmt: skip
+        prompt = filled(
+            self.task.prompt(self.mode), task=self.task.task, scale=str(self.scale), aspect=self.aspect,
+            definition=self.task.aspects[self.aspect], example=example, output=self.task.output, low=low, high=high,
+        )  # fmt: skip
+        messages = [{"role": "user", "content": prompt}]
+        if self.task.system:
+            messages.insert(0, {"role": "system", "content": self.task.system})
+        short = self.mode in ("rating", "logprobs")
+        body: dict[str, Any] = {
+            "model": self.model, "messages": messages, "temperature": self.temperature,
+            "max_tokens": min(self.task.max_tokens, 16) if short and not self.structured else self.task.max_tokens,
+        }  # fmt: skip
+        if self.mode == "logprobs":
+            body |= {"logprobs": True, "top_logprobs": TOP}
+        if self.structured and self.mode != "pairwise":
+            body["response_format"] = _schema(self.mode == "analysis")
+        return body
+
+    def example(self, batch: Batch, i: int) -> str:
+        return "\n\n".join(
+            [*self._shown(batch, i), f"## {self.task.output}\n{batch.text(int(batch.output[i]))}"]
+        )
+
+    def _pair(self, batch: Batch, pair: Pair) -> str:
+        shown = self._shown(batch, pair.first)
+        for letter, place in (("A", pair.first), ("B", pair.second)):
+            shown.append(f"## {self.task.output} {letter}\n{batch.text(int(batch.output[place]))}")
+        return "\n\n".join(shown)
+
+    def _shown(self, batch: Batch, i: int) -> list[str]:
+        """What the judge sees beside the output; what a sample lacks is left out."""
+        found = []
+        for part, name in self.task.shows.items():
+            if part == "references":
+                texts = [batch.text(int(r)) for r in batch.reference[batch.start[i] : batch.start[i + 1]]]
+            elif part == "control":
+                texts = [batch.control[i]]
+            else:
+                texts = [batch.text(int(getattr(batch, part)[i]))]
+            found += [f"## {name}\n{text}" for text in texts if text]
+        return found
+
+    # --- reading ---
+
+    def scores(self, batch: Batch, found: Found) -> Scores:
+        from nlgauge.metrics import Scores
+
+        if self.mode == "pairwise":
+            return self._win_shares(batch, found)
+        values, reasons, notes = np.full(len(batch), np.nan), {}, {}
+        for i in range(len(batch)):
+            if batch.output[i] < 0:
+                reasons[i] = "no output"
+                continue
+            read = [self.read(found[r.key], r) for r in self.drawn(self.body(self.example(batch, i)))]
+            good = [p.value for p in read if p.value is not None]
+            why = Counter(p.reason for p in read if p.value is None)
+            if good:
+                values[i] = math.fsum(good) / len(good)
+                said = {p.how for p in read if p.how.startswith(("no logprobs", "without"))}
+                if why:
+                    said.add(f"{len(read) - len(good)} of {len(read)} draws unscored")
+                if said:
+                    notes[i] = "; ".join(sorted(said))
+            else:
+                reasons[i] = why.most_common(1)[0][0]
+        return Scores(values, reasons, notes)
+
+    def draws(self, batch: Batch, found: Found) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The single ratings, samples × draws; NaN where a reply has none."""
+        values = np.full((len(batch), self.n), np.nan)
+        for i in range(len(batch)):
+            if batch.output[i] >= 0:
+                for k, request in enumerate(self.drawn(self.body(self.example(batch, i)))):
+                    value = self.read(found[request.key], request).value
+                    values[i, k] = np.nan if value is None else value
+        return values
+
+    def read(self, reply: Reply | Failure, request: Request) -> Parsed:
+        """The rating in a reply; a mode that the server could not do is named, never changed in silence."""
+        if isinstance(reply, Failure):
+            return Parsed(None, reason=reply.reason)
+        if self.mode == "logprobs":
+            weighed = expected_rating(reply, self.scale)
+            if weighed is not None:
+                return Parsed(weighed, "logprobs")
+        parsed = (parse_by(self.pattern, reply.text, self.scale) if self.pattern else None) or parse(
+            reply.text, self.scale
+        )
+        if parsed.value is None and reply.finish == "length":
+            parsed = Parsed(None, reason=f"{parsed.reason}: cut off after {reply.completion_tokens} tokens")
+        if parsed.value is None:
+            return self._filled(parsed, request)
+        if self.mode == "logprobs":
+            return Parsed(parsed.value, "no logprobs from this server: the rating as it was written")
+        if reply.dropped:
+            return Parsed(parsed.value, f"without {', '.join(reply.dropped)}, which the server refused")
+        return parsed
+
+    def _filled(self, parsed: Parsed, request: Request) -> Parsed:
+        """Paper 002 gave replies without a rating a random one; only on demand, and it says so."""
+        if self.fill != "random":
+            return parsed
+        rng = np.random.default_rng(int.from_bytes(request.key[:8], "big"))
+        points = self.scale.points()
+        value = float(rng.choice(points)) if points else float(rng.uniform(self.scale.low, self.scale.high))
+        return Parsed(value, "without a rating in the reply: a random one was filled in")
+
+    def unread(self, batch: Batch, found: Found) -> dict[bytes, tuple[str, str]]:
+        """Replies that came and say nothing that could be read: why, and the text."""
+        plain, lost = replace(self, fill=""), {}
+        for request in self.requests(batch):
+            reply = found.get(request.key)
+            if not isinstance(reply, Reply) or request.key in lost:
+                continue
+            if self.mode == "pairwise":
+                why = "" if read_choice(reply.text) is not None else "no choice found"
+            else:
+                why = plain.read(reply, request).reason
+            if why:
+                lost[request.key] = why, reply.text
+        return lost
+
+    def comparisons(self, batch: Batch, found: Found) -> list[tuple[Pair, float | None, str]]:
+        """Each pair with the share that the first one won over the draws, or None and why."""
+        rows = []
+        for pair in self.pairs(batch):
+            read, why = [], ""
+            for request in self.drawn(self.body(self._pair(batch, pair))):
+                reply = found[request.key]
+                choice = None if isinstance(reply, Failure) else read_choice(reply.text)
+                if choice is None:
+                    why = reply.reason if isinstance(reply, Failure) else "no choice found"
+                else:
+                    read.append(choice)
+            rows.append((pair, math.fsum(read) / len(read) if read else None, why))
+        return rows
+
+    def _win_shares(self, batch: Batch, found: Found) -> Scores:
+        from nlgauge.metrics import Scores
+
+        won: list[list[float]] = [[] for _ in range(len(batch))]
+        why: dict[int, str] = {}
+        for pair, share, reason in self.comparisons(batch, found):
+            for place, mine in ((pair.first, share), (pair.second, None if share is None else 1 - share)):
+                if mine is None:
+                    why[place] = reason
+                else:
+                    won[place].append(mine)
+        values = np.array([math.fsum(w) / len(w) if w else np.nan for w in won])
+        reasons = {i: why.get(i, "no other output of its input") for i in range(len(batch)) if not won[i]}
+        notes = {i: "some comparisons unscored" for i in why if won[i]}
+        return Scores(values, reasons, notes)
+
+
+def _schema(analysis: bool) -> dict[str, Any]:
+    parts: dict[str, Any] = {"analysis": {"type": "string"}} if analysis else {}
+    parts["rating"] = {"type": "number"}
+    return {
+        "type": "json_schema",
+        "json_schema": {
+            "name": "judgement", "strict": True,
+            "schema": {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False},
+        },
+    }  # fmt: skip

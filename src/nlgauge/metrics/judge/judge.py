@@ -1,0 +1,157 @@
+"""LLM judges: any OpenAI-compatible endpoint as a metric."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Batch, Facts, Scores, metric, signature
+from nlgauge.metrics.by_name import spaceless
+from nlgauge.spec import format_spec
+
+if TYPE_CHECKING:
+    from nlgauge.metrics.judge.exchange import Judge as Decided
+
+BASE_URL = "NLGAUGE_BASE_URL"
+LONGEST = 60  # characters of a name
+
+
+class _WithFacts:
+    """Says to the type checker what the decorator sets."""
+
+    facts: Facts
+
+
+@metric("judge", family="judge", needs=(), bounds=(float("-inf"), float("inf")), year=2023, cite="liu-etal-2023-g-eval",
+        extra="judges", weights="a model behind an OpenAI-compatible endpoint")  # fmt: skip
+@dataclass(frozen=True)
+class Judge(_WithFacts):
+    """A language model rates each output (or compares two) on one aspect; task: a shipped one or your own YAML."""
+
+    task: str = "summarisation"
+    aspect: str = ""
+    model: str = ""
+    scale: str = ""
+    n: int = 0
+    temperature: float = -1.0
+    mode: str = ""
+    base_url: str = ""
+    structured: bool = False
+    fill: str = ""
+    rivals: int = 0
+    references: bool = False
+    pattern: str = ""  # a regular expression whose first group is the rating
+    name: str = ""  # what its column and its lines are called
+
+    def __post_init__(self) -> None:
+        from nlgauge.metrics.judge.task import shipped
+
+        if self.name.endswith((".yaml", ".yml")) or self.name in shipped():
+            raise NlgaugeError(
+                f"judge: name='{self.name}' is what the judge is called; its task is task='{self.name}'."
+            )
+        decided = self.decided()
+        points = decided.scale
+        low, high = (0.0, 1.0) if decided.mode == "pairwise" else (points.low, points.high)
+        facts = replace(
+            type(self).facts,
+            needs=frozenset({"output", *decided.task.shows}), bounds=(low, high), corpus=decided.mode == "pairwise",
+        )  # fmt: skip
+        object.__setattr__(self, "facts", facts)
+
+    def decided(self) -> Decided:
+        """What the spec says, else the YAML, else the environment."""
+        from nlgauge.metrics.judge.exchange import Judge as Decided
+        from nlgauge.metrics.judge.parse import checked_pattern
+        from nlgauge.metrics.judge.scale import Scale
+        from nlgauge.metrics.judge.secret import checked_url
+        from nlgauge.metrics.judge.task import MODES, load_task
+
+        task = load_task(self.task)
+        if self.references and "references" not in task.shows:
+            task = replace(task, shows={**task.shows, "references": f"Reference {task.output.lower()}"})
+        mode = self.mode or task.mode
+        if mode not in MODES:
+            raise NlgaugeError(f"judge: mode '{mode}'; there are {', '.join(MODES)}.")
+        if self.fill not in ("", "random"):
+            raise NlgaugeError(f"judge: fill='{self.fill}'; leave it out, or 'random' as in paper 002.")
+        base = self.base_url or task.base_url or own_endpoint()
+        n = self.n or task.n
+        # Several draws of one temperature-0 reply would be one reply: paper 002 draws ten times at T=1.
+        temperature = (
+            self.temperature if self.temperature >= 0 else (task.temperature or (1.0 if n > 1 else 0.0))
+        )
+        return Decided(
+            task, task.aspect(self.aspect), self.model or task.model or os.environ.get("NLGAUGE_MODEL", ""),
+            f"{checked_url(base)}/chat/completions" if base else "", Scale.parse(self.scale or task.scale), mode, n,
+            temperature, self.fill, self.structured, self.rivals or None, checked_pattern(self.pattern, mode),
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        """The name: stable when the endpoint or a setting changes, and fit for tables and pages."""
+        if self.name:
+            return self.name
+        decided = self.decided()
+        model = re.sub(r"[^\w.-]+", "-", decided.model.rstrip("/").rpartition("/")[2]).strip("-")
+        return f"{model or 'judge'}-{decided.aspect}"[:LONGEST]
+
+    @property
+    def spec(self) -> str:
+        """What makes this judge again. It may name an endpoint, so it is for your own commands, not for pages."""
+        return format_spec("judge", self)
+
+    def file_endpoint(self) -> str:
+        """The endpoint, where only the file of the task names it and the user has not."""
+        from nlgauge.metrics.judge.task import load_task
+
+        told = "" if self.base_url else load_task(self.task).base_url.rstrip("/")
+        return "" if told == own_endpoint().rstrip("/") else told
+
+    def ready(self) -> None:
+        decided = self.decided()
+        if not decided.model:
+            raise NlgaugeError("judge: which model? Say model='…', or set NLGAUGE_MODEL.")
+        if not decided.url:
+            raise NlgaugeError(
+                f"judge: which endpoint? Say base_url='…', or set {BASE_URL}, as in http://localhost:8000/v1."
+            )
+
+        if told := self.file_endpoint():
+            raise NlgaugeError(
+                f"judge: the file {self.task} names the endpoint {told}. A file does not decide where your outputs and keys go; "
+                f"if it is right: --allow-endpoint {told} (`nlgauge judge`), or base_url='{told}' in the spec."
+            )
+
+    @property
+    def signature(self) -> str:
+        d = self.decided()
+        said = "\n".join(
+            [d.task.prompt(d.mode), d.task.system, d.task.task, d.task.aspects[d.aspect], str(d.task.shows)]
+        )
+        return signature(
+            model=d.model, aspect=d.aspect, scale=d.scale, mode=d.mode, n=d.n, temperature=d.temperature,
+            prompt=hashlib.blake2b(said.encode(), digest_size=4).hexdigest(), fill=d.fill or None,
+            structured=d.structured or None, rivals=d.rivals, pattern=spaceless(d.pattern) or None,
+            endpoint=hashlib.blake2b(d.url.encode(), digest_size=4).hexdigest() if d.url else None,
+        )  # fmt: skip
+
+    def score(self, batch: Batch) -> Scores:
+        """Without a durable store: `nlgauge.scoring` keeps every reply, this does not."""
+        from nlgauge.metrics.judge.client import Asking, ask
+        from nlgauge.metrics.judge.replies import Memory
+        from nlgauge.metrics.judge.secret import find_key
+
+        self.ready()
+        decided = self.decided()
+        return decided.scores(
+            batch, ask(decided.requests(batch), Memory(), Asking(key=find_key(decided.url)))
+        )
+
+
+def own_endpoint() -> str:
+    """The endpoint that the user's environment names."""
+    return os.environ.get(BASE_URL) or os.environ.get("OPENAI_BASE_URL") or ""

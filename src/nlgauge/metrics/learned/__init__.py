@@ -1,0 +1,1 @@
+"""Metrics that run a trained language model, classifier or question answerer."""

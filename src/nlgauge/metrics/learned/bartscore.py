@@ -1,0 +1,93 @@
+"""BARTScore: how likely a sequence-to-sequence model finds the output given the source or a reference, or the reverse."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.by_name import ByName
+from nlgauge.metrics.pairs import MultiRef, check_multiref
+from nlgauge.metrics.samples import Sample, able, fold
+
+NEEDS = {"s-h": ("source",), "r-h": ("references",), "h-r": ("references",), "f": ("references",)}
+CUT = "longer than the model takes: cut at the end"
+
+
+@metric(
+    "bartscore",
+    family="likelihood",
+    needs=("source",),
+    bounds=(-math.inf, 0.0),
+    year=2021,
+    cite="yuan-etal-2021-bartscore",
+    extra="neural",
+    weights="facebook/bart-large-cnn, or another sequence-to-sequence model, by name or folder",
+)
+@dataclass(frozen=True)
+class BartScore(ByName):
+    """Mean log-probability of the output's tokens given the source, under BART fine-tuned on news summaries.
+
+    direction: 's-h' output given source (faithfulness), 'r-h' output given reference (precision), 'h-r' reference given
+    output (recall), 'f' the mean of the last two. prompt: words such as 'in other words', after the encoder's text
+    (at='source') or before the decoder's (at='target'); of several the mean. With a causal model: lm-score.
+    """
+
+    direction: Literal["s-h", "r-h", "h-r", "f"] = "s-h"
+    references: MultiRef = "mean"
+    prompt: str | tuple[str, ...] = ""
+    at: Literal["source", "target"] = "source"
+    model: str = "facebook/bart-large-cnn"
+
+    instead = "lm-score"
+
+    def __post_init__(self) -> None:
+        check_multiref("bartscore", self.references)
+        if self.direction not in NEEDS:
+            raise NlgaugeError(f"bartscore: direction='{self.direction}'; use {', '.join(NEEDS)}.")
+        if self.at not in ("source", "target"):
+            raise NlgaugeError(f"bartscore: at='{self.at}'; use source or target.")
+        self._tell(NEEDS[self.direction])
+
+    @property
+    def signature(self) -> str:
+        prompt = str(self.prompt) if self.prompt else None
+        refs = self.references if self.direction != "s-h" else None
+        return self._signature(dir=self.direction, prompt=prompt, at=self.at if prompt else None, refs=refs)
+
+    def pairs(self, sample: Sample) -> list[tuple[str, str]]:
+        """What is read and what is asked for, for each reference and prompt."""
+        if self.direction == "s-h":
+            plain = [(sample.source, sample.output)]
+        else:
+            plain = [(r, sample.output) for r in sample.references if self.direction != "h-r"]
+            plain += [(sample.output, r) for r in sample.references if self.direction != "r-h"]
+        prompts = [self.prompt] if isinstance(self.prompt, str) else self.prompt
+        return [self._prompted(pair, prompt) for pair in plain for prompt in prompts or ("",)]
+
+    def _prompted(self, pair: tuple[str, str], prompt: str) -> tuple[str, str]:
+        read, asked = pair
+        if not prompt:
+            return pair
+        return (f"{read} {prompt},", asked) if self.at == "source" else (read, f"{prompt}, {asked}")
+
+    def score(self, batch: Batch) -> Scores:
+        from nlgauge.models.seq2seq import seq2seq
+
+        found = able(batch, self.facts.needs)
+        asked = [self.pairs(s) for s in found.samples]
+        told = seq2seq(self.model).told([p for each in asked for p in each]) if asked else []
+        counts = [len(each) for each in asked]
+        found.note(fold([float(t.cut) for t in told], counts, "max"), CUT)
+        means = [float(t.logs.mean()) for t in told]
+        prompts = 1 if isinstance(self.prompt, str) else max(1, len(self.prompt))
+        each = fold(means, [prompts] * (len(means) // prompts), "mean")
+        return found.scores(self._values(each, [n // prompts for n in counts]))
+
+    def _values(self, means: list[float], counts: list[int]) -> list[float]:
+        if self.direction != "f":
+            return fold(means, counts, self.references)
+        halves = [n // 2 for n in counts for _ in range(2)]  # precision of all references, then recall
+        return fold(fold(means, halves, self.references), [2] * len(counts), "mean")

@@ -1,0 +1,81 @@
+"""COMET, through its authors' package where that is installed."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.by_name import ByName
+from nlgauge.metrics.pairs import MultiRef, check_multiref
+from nlgauge.metrics.samples import able, fold
+
+EIGHT = 8  # pairs in a batch, the package's own default
+
+
+@functools.lru_cache(1)
+def _model(name: str) -> Any:
+    import comet
+
+    try:
+        path = name if name.endswith(".ckpt") else comet.download_model(name)
+        return comet.load_from_checkpoint(str(Path(path).expanduser()))
+    except Exception as error:  # the package raises whatever its downloader does
+        raise NlgaugeError(f"comet: model='{name}': {type(error).__name__}: {str(error)[:160]}") from None
+
+
+@metric(
+    "comet",
+    family="learned",
+    needs=("source", "references"),
+    bounds=(-math.inf, math.inf),
+    year=2020,
+    cite="rei-etal-2020-comet",
+    extra="neural",
+    weights="Unbabel/wmt22-comet-da by name or a .ckpt file, through the package unbabel-comet (install it yourself)",
+)
+@dataclass(frozen=True)
+class Comet(ByName):
+    """A trained regression of human ratings on source, output and reference, run by the package unbabel-comet.
+
+    qe: the model takes no reference (Unbabel/wmt22-cometkiwi-da). The package unpickles its checkpoints: name only those
+    that you trust.
+    """
+
+    model: str = "Unbabel/wmt22-comet-da"
+    qe: bool = False
+    references: MultiRef = "max"
+
+    def __post_init__(self) -> None:
+        check_multiref("comet", self.references)
+        self._tell(("source",) if self.qe else ("source", "references"))
+
+    def ready(self) -> None:
+        if importlib.util.find_spec("comet") is None:
+            raise NeedsMissing("'comet' needs the package unbabel-comet: pip install unbabel-comet")
+        if self.model.endswith(".ckpt") and not Path(self.model).expanduser().is_file():
+            raise NlgaugeError(f"comet: model='{self.model}': no such file.")
+
+    @property
+    def signature(self) -> str:
+        return self._signature(qe=self.qe, refs=None if self.qe else self.references)
+
+    def score(self, batch: Batch) -> Scores:
+        self.ready()
+        found = able(batch, self.facts.needs)
+        rows = [
+            {"src": s.source, "mt": s.output, **({} if self.qe else {"ref": ref})}
+            for s in found.samples for ref in (("",) if self.qe else s.references)
+        ]  # fmt: skip
+        if not rows:
+            return found.scores([])
+        told = _model(self.model).predict(rows, batch_size=EIGHT, gpus=0, progress_bar=False)
+        values = [float(v) for v in told["scores"]]
+        return found.scores(
+            fold(values, [1 if self.qe else len(s.references) for s in found.samples], self.references)
+        )

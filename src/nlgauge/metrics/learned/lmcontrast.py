@@ -1,0 +1,82 @@
+"""What a strong language model believes and a weak one does not (ContrastScore of 2025; paper 003's is contrastscore.py)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.by_name import ByName
+from nlgauge.metrics.learned.lm import DIRECTIONS, WINDOWS, Direction, LmScore
+from nlgauge.metrics.pairs import MultiRef, check_multiref
+from nlgauge.metrics.samples import able, fold
+
+LEAST = 1e-12  # a difference of exactly nothing would be minus infinity
+
+
+@metric(
+    "lm-contrast",
+    family="likelihood",
+    needs=("source",),
+    bounds=(-math.inf, 0.0),
+    year=2025,
+    cite="wang-etal-2025-contrastscore",
+    extra="neural",
+    weights="two causal language models with one tokenizer, as Qwen/Qwen2.5-3B and Qwen/Qwen2.5-0.5B, by name or folder",
+)
+@dataclass(frozen=True)
+class LmContrast(ByName):
+    """Mean over the output's tokens of the log of the gap between p(expert) and gamma · p(amateur), given the source.
+
+    direction as in lm-score. The two models must cut texts into the same tokens. gamma between 0 (the expert alone) and 1;
+    the default is ours. Its authors (2025) call it ContrastScore; contrastscore is the older metric of that name.
+    """
+
+    direction: Direction = "s-h"
+    gamma: float = 0.1
+    join: str = "\n"
+    references: MultiRef = "mean"
+    expert: str = "Qwen/Qwen2.5-3B"
+    amateur: str = "Qwen/Qwen2.5-0.5B"
+
+    def __post_init__(self) -> None:
+        check_multiref("lm-contrast", self.references)
+        if self.direction not in DIRECTIONS:
+            raise NlgaugeError(f"lm-contrast: direction='{self.direction}'; use {', '.join(DIRECTIONS)}.")
+        if not 0 <= self.gamma <= 1:
+            raise NlgaugeError(f"lm-contrast: gamma={self.gamma}; between 0 and 1.")
+        self._tell(DIRECTIONS[self.direction])
+
+    def models(self) -> dict[str, str]:
+        return {"expert": self.expert, "amateur": self.amateur}
+
+    @property
+    def signature(self) -> str:
+        refs = self.references if "references" in self.facts.needs else None
+        return self._signature(dir=self.direction, gamma=self.gamma, join=self.join, refs=refs)
+
+    def score(self, batch: Batch) -> Scores:
+        from nlgauge.models.causal import answers, likelihood
+
+        found = able(batch, self.facts.needs)
+        ask = LmScore(self.direction, join=self.join).questions
+        asked = [ask(s) for s in found.samples]
+        flat = [q for each in asked for q in each]
+        for target in dict.fromkeys(t for _, t in flat):
+            if likelihood(self.expert).ids(target) != likelihood(self.amateur).ids(target):
+                raise NlgaugeError(
+                    f"lm-contrast: '{self.expert}' and '{self.amateur}' cut texts into different tokens; take two models "
+                    "of one family."
+                )
+        both = [answers(batch, name).of(flat) for name in (self.expert, self.amateur)]
+        values = []
+        for strong, weak in zip(*both, strict=True):
+            gap = np.abs(np.exp(strong.logs) - self.gamma * np.exp(weak.logs))
+            values.append(float(np.log(np.maximum(gap, LEAST)).mean()) if len(gap) else math.nan)
+        counts = [len(each) for each in asked]
+        windows = [float(a.windows or b.windows) for a, b in zip(*both, strict=True)]
+        found.note(fold(windows, counts, "max"), WINDOWS)
+        return found.scores(fold(values, counts, self.references))

@@ -1,0 +1,159 @@
+"""Ask and answer: SummaQA asks the summary about the source, QAGS compares what summary and source answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.by_name import ByName
+from nlgauge.metrics.samples import Sample, able
+
+if TYPE_CHECKING:
+    from nlgauge.models.answering import Answering
+
+CAPITALS = "capitals"
+SQUAD = "bert-large-uncased-whole-word-masking-finetuned-squad"
+NER = "dslim/bert-base-NER"
+MARK = "MASKED"  # what stands for the name in the authors' questions
+
+
+class Asking(ByName):
+    """Models for names (or their rule), for answers, perhaps for questions."""
+
+    entities: str
+    qa: str
+
+    def models(self) -> dict[str, str]:
+        found = {"qa": self.qa}
+        return found if self.entities == CAPITALS else found | {"entities": self.entities}
+
+    def one(self, model: Answering, sample: Sample) -> float:
+        raise NotImplementedError
+
+    def too_long(self, sample: Sample) -> bool:
+        """Whether a text does not fit a model that cannot read in windows."""
+        return False
+
+    def score(self, batch: Batch) -> Scores:
+        from nlgauge.models.answering import answering
+
+        found = able(batch, self.facts.needs)
+        if not found.samples:
+            return found.scores([])
+        model = answering(self.qa, "qa")
+        values = [self.one(model, s) for s in found.samples]
+        for place, sample in zip(found.places, found.samples, strict=True):
+            if self.too_long(sample):
+                found.reasons[place] = "output longer than the question generator takes"
+        return found.scores(values, "no question to ask")
+
+
+@metric(
+    "summaqa",
+    family="qa",
+    needs=("source",),
+    year=2019,
+    cite="scialom-etal-2019-answers",
+    extra="neural",
+    weights=f"{SQUAD} (answers) and {NER} (names), or others, by name or folder",
+)
+@dataclass(frozen=True)
+class SummaQA(Asking):
+    """Sentences of the source with a name masked are questions; the output answers them.
+
+    of: 'prob' is the model's confidence in its answers, 'f' their word overlap with the masked names. entities: a model
+    that marks names, or 'capitals' for a rule (capitalised words and numbers); the authors used spaCy.
+    """
+
+    of: Literal["prob", "f"] = "prob"
+    entities: str = NER
+    qa: str = SQUAD
+
+    def __post_init__(self) -> None:
+        if self.of not in ("prob", "f"):
+            raise NlgaugeError(f"summaqa: of='{self.of}'; use prob or f.")
+
+    @property
+    def signature(self) -> str:
+        return self._signature(of=self.of, names=CAPITALS if self.entities == CAPITALS else None)
+
+    def one(self, model: Answering, sample: Sample) -> float:
+        from nlgauge.models.answering import cloze, mean, overlap
+
+        values = []
+        for question, right in cloze(sample.source, self.entities, MARK):
+            told = model.answer(question, sample.output)
+            values.append(told.probability if self.of == "prob" else overlap(told.text, right))
+        return mean(values)
+
+
+@metric(
+    "qags",
+    family="qa",
+    needs=("source",),
+    year=2020,
+    cite="wang-etal-2020-asking",
+    extra="neural",
+    weights=f"a question generator (valhalla/t5-base-qg-hl), {SQUAD} (answers) and {NER} (names), by name or folder",
+)
+@dataclass(frozen=True)
+class Qags(Asking):
+    """Questions about names in the output, answered from the output and from the source: mean word overlap of the answers.
+
+    A question counts only if the output itself gives back the name that it was made for. prompt: how the generator wants
+    name ({answer}) and text ({before}, {after}) to be shown; most: questions for each output. The authors' own models
+    (BART on NewsQA, BERT on SQuAD 2) are not on the hub.
+    """
+
+    beams: int = 10
+    most: int = 20
+    prompt: str = "generate question: {before}<hl> {answer} <hl>{after}"
+    qg: str = "valhalla/t5-base-qg-hl"
+    entities: str = NER
+    qa: str = SQUAD
+
+    def __post_init__(self) -> None:
+        if self.beams < 1 or self.most < 1:
+            raise NlgaugeError(f"qags: beams={self.beams}, most={self.most}; at least 1.")
+        if "{answer}" not in self.prompt:
+            raise NlgaugeError("qags: prompt must have {answer} in it, and may have {before} and {after}.")
+
+    def models(self) -> dict[str, str]:
+        return {"qg": self.qg, **super().models()}
+
+    @property
+    def signature(self) -> str:
+        names = CAPITALS if self.entities == CAPITALS else None
+        return self._signature(beams=self.beams, most=self.most, prompt=self.prompt, names=names)
+
+    def questions(self, output: str) -> list[tuple[str, str]]:
+        """Question and the name it was made for."""
+        from nlgauge.models.answering import names
+        from nlgauge.models.seq2seq import seq2seq
+
+        spans = names(output, self.entities)[: self.most]
+        shown = [self._shown(output, a, b) for a, b in spans]
+        asked = seq2seq(self.qg, "qg").generate(shown, self.beams, 48) if shown else []
+        return [(q, output[a:b]) for q, (a, b) in zip(asked, spans, strict=True) if q]
+
+    def too_long(self, sample: Sample) -> bool:
+        from nlgauge.models.seq2seq import seq2seq
+
+        model = seq2seq(self.qg, "qg")
+        return model.ids(self._shown(sample.output, 0, 0), model.longest)[1]
+
+    def _shown(self, output: str, a: int, b: int) -> str:
+        given = self.prompt.replace("{before}", output[:a]).replace("{after}", output[b:])
+        return given.replace("{answer}", output[a:b])
+
+    def one(self, model: Answering, sample: Sample) -> float:
+        from nlgauge.models.answering import mean, overlap, plain
+
+        values = []
+        for question, name in self.questions(sample.output):
+            here = model.answer(question, sample.output)
+            if plain(here.text) == plain(name):
+                values.append(overlap(here.text, model.answer(question, sample.source).text))
+        return mean(values)

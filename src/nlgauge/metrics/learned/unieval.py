@@ -1,0 +1,152 @@
+"""UniEval: a T5 that was trained to answer yes or no to a question about the output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from nlgauge.errors import NameUnknown
+from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.by_name import ByName
+from nlgauge.metrics.learned.bartscore import CUT
+from nlgauge.metrics.pairs import MultiRef, check_multiref
+from nlgauge.metrics.samples import Sample, able, fold
+from nlgauge.registry import did_you_mean
+from nlgauge.text.sentences import sentences
+
+LONGEST = 1024  # tokens, as the authors read them; a T5 has no limit of its own
+BREAK = " </s> "
+
+
+class Ask(NamedTuple):
+    """A question as the model was trained on it, the name of the output in it, and what else it is shown.
+
+    unit: 'text' asks once; 'mean' and 'sum' ask for each sentence of the output.
+    """
+
+    question: str
+    called: str
+    shown: tuple[tuple[str, str], ...] = ()  # what it is called, which field it is
+    unit: str = "text"
+
+
+DOCUMENT, HISTORY, FACT = ("document", "source"), ("dialogue history", "source"), ("fact", "context")
+REFERENCE = ("reference", "references")
+CONSISTENT = Ask("Is this claim consistent with the document?", "claim", (DOCUMENT,), "mean")
+# The wording and the order are facts of the weights: another wording is another question to them.
+TASKS: dict[str, dict[str, Ask]] = {
+    "summarization": {
+        "coherence": Ask("Is this a coherent summary to the document?", "summary", (DOCUMENT,)),
+        "consistency": CONSISTENT,
+        "fluency": Ask("Is this a fluent paragraph?", "paragraph", (), "mean"),
+        "relevance": Ask("Is this summary relevant to the reference?", "summary", (REFERENCE,)),
+    },
+    "dialogue": {
+        "naturalness": Ask("Is this a natural response in the dialogue?", "response"),
+        "coherence": Ask("Is this a coherent response given the dialogue history?", "response", (HISTORY,)),
+        "engagingness": Ask(
+            "Is this an engaging and informative response according to the dialogue history and fact?",
+            "response", (HISTORY, FACT), "sum",
+        ),
+        "groundedness": Ask("Is this response consistent with knowledge in the fact?", "response", (FACT,)),
+        "understandability": Ask("Is this an understandable response in the dialogue?", "response"),
+    },
+    "data2text": {
+        "naturalness": Ask("Is this a fluent utterance?", "utterance"),
+        "informativeness": Ask("Is this sentence informative according to the reference?", "sentence", (REFERENCE,)),
+    },
+    "fact": {"consistency": CONSISTENT},
+}  # fmt: skip
+MODELS = {
+    "summarization": "MingZhong/unieval-sum",
+    "dialogue": "MingZhong/unieval-dialog",
+    "data2text": "MingZhong/unieval-sum",
+    "fact": "MingZhong/unieval-fact",
+}
+
+
+def prompts(ask: Ask, sample: Sample) -> list[list[str]]:
+    """The model's inputs: one list for each reference (or one), in it one input for each unit of the output."""
+    units = sentences(sample.output) or [sample.output] if ask.unit != "text" else [sample.output]
+    refs = sample.references if REFERENCE in ask.shown else ("",)
+    found = []
+    for ref in refs:
+        fields = {"source": sample.source, "context": sample.context, "references": ref}
+        rest = "".join(f"{BREAK}{called}: {fields[name]}" for called, name in ask.shown)
+        found.append([f"question: {ask.question}{BREAK}{ask.called}: {unit}{rest}" for unit in units])
+    return found
+
+
+@metric(
+    "unieval",
+    family="unieval",
+    needs=("source",),
+    year=2022,
+    cite="zhong-etal-2022-towards",
+    extra="neural",
+    weights="MingZhong/unieval-sum, unieval-dialog or unieval-fact (T5-large) by name or folder",
+)
+@dataclass(frozen=True)
+class UniEval(ByName):
+    """P(Yes) / (P(Yes) + P(No)) of a model trained to answer questions about one aspect of the output.
+
+    task: summarization, dialogue (source the history, context the fact), data2text or fact; aspect: one of the task's, or
+    'overall', the mean of all. Consistency and fluency are means over sentences, engagingness is a sum. model: '' is the
+    authors' for the task.
+    """
+
+    task: Literal["summarization", "dialogue", "data2text", "fact"] = "summarization"
+    aspect: str = "coherence"
+    references: MultiRef = "max"
+    model: str = ""
+
+    def __post_init__(self) -> None:
+        check_multiref("unieval", self.references)
+        if self.task not in TASKS:
+            raise NameUnknown(
+                f"unieval: no task '{self.task}'.{did_you_mean(self.task, TASKS)} There are {', '.join(TASKS)}."
+            )
+        known = [*TASKS[self.task], "overall"]
+        if self.aspect not in known:
+            raise NameUnknown(
+                f"unieval: no aspect '{self.aspect}' of {self.task}.{did_you_mean(self.aspect, known)} "
+                f"There are {', '.join(known)}."
+            )
+        needs = {name for ask in self.asks() for _, name in ask.shown}
+        summed = any(ask.unit == "sum" for ask in self.asks())
+        self._tell(needs, (0.0, math.inf if summed else 1.0))
+
+    def asks(self) -> Sequence[Ask]:
+        known = TASKS[self.task]
+        return list(known.values()) if self.aspect == "overall" else [known[self.aspect]]
+
+    def models(self) -> dict[str, str]:
+        return {"model": self.model or MODELS[self.task]}
+
+    @property
+    def signature(self) -> str:
+        refs = self.references if "references" in self.facts.needs else None
+        return self._signature(task=self.task, aspect=self.aspect, refs=refs)
+
+    def score(self, batch: Batch) -> Scores:
+        from nlgauge.models.seq2seq import seq2seq
+
+        found = able(batch, self.facts.needs)
+        if not found.samples:
+            return found.scores([])
+        model = seq2seq(self.models()["model"])
+        yes, no = (model.ids(word, LONGEST)[0][0] for word in ("Yes", "No"))
+        columns = []
+        for ask in self.asks():
+            asked = [prompts(ask, s) for s in found.samples]
+            told = model.first([p for refs in asked for units in refs for p in units], (yes, no), LONGEST)
+            values = [1.0 / (1.0 + math.exp(float(logs[1] - logs[0]))) for logs, _ in told]
+            units = [len(units) for refs in asked for units in refs]
+            refs = [len(refs) for refs in asked]
+            each = fold(values, units, "sum" if ask.unit == "sum" else "mean")
+            columns.append(fold(each, refs, self.references))
+            cut = fold([float(c) for _, c in told], units, "max")
+            found.note(fold(cut, refs, "max"), CUT)
+        return found.scores([sum(row) / len(row) for row in zip(*columns, strict=True)])

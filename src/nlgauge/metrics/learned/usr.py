@@ -1,0 +1,192 @@
+"""USR: a masked model and two retrieval models, fine-tuned on dialogues, judge a response without references."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.by_name import ByName
+from nlgauge.metrics.learned.bartscore import CUT
+from nlgauge.metrics.learned.fed import lines
+from nlgauge.metrics.samples import Able, Sample, able
+
+MLM, CONTEXT, FACT = (f"adamlin/usr-topicalchat-{part}" for part in ("roberta_ft", "ctx", "uk"))
+# Mean and standard deviation of the sub-metrics on Topical-Chat, as the authors' program states them.
+USUAL = {"mlm": (-1.012293, 0.390538), "drc": (0.860481, 0.302593), "drf": (0.847212, 0.279878)}
+# The published regression of Overall: one coefficient for each aspect that a sub-metric stands for (understandable, natural;
+# context, interesting; knowledge), and the constant.
+REGRESSION = {"mlm": 0.6601 + 0.4035, "drc": 0.5133 + 0.9605, "drf": 0.3564}
+CONSTANT = 3.5975
+DR_NEEDS = {"c": ("source", "context"), "f": ("context",)}
+
+
+def said(text: str) -> str:
+    """A response with the marks that the models were trained with."""
+    return f"_go {ended(text)}"
+
+
+def ended(text: str) -> str:
+    return f"{' '.join(text.lower().split())} _eos"
+
+
+def last(history: str) -> str:
+    """The last turn. Only the response begins with _go."""
+    return ended((lines(history) or [""])[-1])
+
+
+def mlm_values(found: Able, name: str, option: str = "model") -> list[float]:
+    """Mean log-probability of all tokens of the last turn and the response, marks included, each masked in turn."""
+    from nlgauge.models.masked import Cloze, masked
+
+    model = masked(name, option)
+    asked: list[Cloze] = []
+    counts, cut = [], []
+    for sample in found.samples:
+        text = model.ids(f"{last(sample.source)} {said(sample.output)}")
+        room = model.longest - len(model.begin) - len(model.end)
+        cut.append(len(text) > room)
+        text = text[-room:]
+        whole = [*model.begin, *text, *model.end]
+        for at in range(len(model.begin), len(model.begin) + len(text)):
+            asked.append(Cloze((*whole[:at], model.mask, *whole[at + 1 :]), (at,), (whole[at],)))
+        counts.append(len(text))
+    found.note(cut, CUT)
+    told = iter(model.logs(asked))
+    return [math.fsum(next(told)[0] for _ in range(n)) / n if n else math.nan for n in counts]
+
+
+def regression(parts: Mapping[str, Sequence[float]]) -> list[float]:
+    """USR from its three parts, as published: each standardised, then the regression of Overall.
+
+    >>> regression({"mlm": [-1.012293], "drc": [0.860481], "drf": [0.847212]})
+    [3.5975]
+    """
+    total = [CONSTANT] * len(parts["mlm"])
+    for name, (mean, sd) in USUAL.items():
+        total = [t + REGRESSION[name] * (v - mean) / sd for t, v in zip(total, parts[name], strict=True)]
+    return total
+
+
+def dr_values(found: Able, name: str, x: str, option: str = "model") -> list[float]:
+    """Probability that the response is the true one after x: the last turn with the fact (c), or the fact (f)."""
+    from nlgauge.models.classifier import classifier
+
+    def before(sample: Sample) -> str:
+        fact = ended(sample.context)
+        return f"{last(sample.source)} {fact}" if x == "c" else fact
+
+    model = classifier(name, option)
+    told = model.probabilities([(before(s), said(s.output)) for s in found.samples], model.label(1))
+    found.note((c for _, c in told), CUT)
+    return [p for p, _ in told]
+
+
+@metric(
+    "usr-mlm",
+    family="dialogue",
+    needs=("source",),
+    bounds=(-math.inf, 0.0),
+    year=2020,
+    cite="mehri-eskenazi-2020-usr",
+    extra="neural",
+    weights=f"{MLM} (RoBERTa), or another masked model, by name or folder",
+)
+@dataclass(frozen=True)
+class UsrMlm(ByName):
+    """Mean log-probability of the tokens of the last turn and the response, each masked in turn, as the published program.
+
+    The paper speaks of the response alone; the program, and so the published scores, mask the turn before it as well. Too
+    long a text loses its beginning.
+    """
+
+    model: str = MLM
+
+    @property
+    def signature(self) -> str:
+        return self._signature()
+
+    def score(self, batch: Batch) -> Scores:
+        found = able(batch, self.facts.needs)
+        return found.scores(mlm_values(found, self.model) if found.samples else [])
+
+
+@metric(
+    "usr-dr",
+    family="dialogue",
+    needs=("source", "context"),
+    year=2020,
+    cite="mehri-eskenazi-2020-usr",
+    extra="neural",
+    weights=f"{CONTEXT} (x='c'), {FACT} (x='f'), by name or folder",
+)
+@dataclass(frozen=True)
+class UsrDr(ByName):
+    """Probability that the response is the one that was really given, by a retrieval model.
+
+    x: 'c' after the last turn and the fact, 'f' after the fact alone (source is the history, context the fact). model: ''
+    is the authors' for x.
+    """
+
+    x: Literal["c", "f"] = "c"
+    model: str = ""
+
+    def __post_init__(self) -> None:
+        if self.x not in DR_NEEDS:
+            raise NlgaugeError(f"usr-dr: x='{self.x}'; use c or f.")
+        self._tell(DR_NEEDS[self.x])
+
+    def models(self) -> dict[str, str]:
+        return {"model": self.model or (CONTEXT if self.x == "c" else FACT)}
+
+    @property
+    def signature(self) -> str:
+        return self._signature(x=self.x)
+
+    def score(self, batch: Batch) -> Scores:
+        found = able(batch, self.facts.needs)
+        return found.scores(dr_values(found, self.models()["model"], self.x) if found.samples else [])
+
+
+@metric(
+    "usr",
+    family="dialogue",
+    needs=("source", "context"),
+    bounds=(-math.inf, math.inf),
+    year=2020,
+    cite="mehri-eskenazi-2020-usr",
+    extra="neural",
+    weights=f"{MLM}, {CONTEXT} and {FACT} by name or folder",
+)
+@dataclass(frozen=True)
+class Usr(ByName):
+    """USR: the published regression of Overall on usr-mlm, usr-dr(x='c') and usr-dr(x='f'), fitted on Topical-Chat.
+
+    Coefficients, means and standard deviations are the authors'. With other models than theirs it is no USR: the means and
+    the coefficients belong to their scores.
+    """
+
+    mlm: str = MLM
+    drc: str = CONTEXT
+    drf: str = FACT
+
+    def models(self) -> dict[str, str]:
+        return {"mlm": self.mlm, "drc": self.drc, "drf": self.drf}
+
+    @property
+    def signature(self) -> str:
+        return self._signature(regression="topical-chat")
+
+    def score(self, batch: Batch) -> Scores:
+        found = able(batch, self.facts.needs)
+        if not found.samples:
+            return found.scores([])
+        parts = {
+            "mlm": mlm_values(found, self.mlm, "mlm"),
+            "drc": dr_values(found, self.drc, "c", "drc"),
+            "drf": dr_values(found, self.drf, "f", "drf"),
+        }
+        return found.scores(regression(parts))

@@ -1,0 +1,24 @@
+"""Which sets of references make up the corpus that n-gram frequencies are counted in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nlgauge.metrics.base import Batch, Ints
+from nlgauge.metrics.references import Pairs
+
+
+def documents(batch: Batch, pairs: Pairs) -> tuple[Ints, Ints]:
+    """References of each document, `texts[start[d]:start[d + 1]]`: those of one input, which several systems share, are one.
+
+    Where inputs are not known every sample is a document, as in pycocoevalcap and mteval, which see one system.
+    """
+    scored = np.flatnonzero(np.diff(pairs.start) > 0)
+    if batch.input is None:
+        return pairs.reference, np.append(pairs.start[scored], len(pairs.reference))
+    seen: dict[tuple[int, bytes], Ints] = {}
+    for s in scored.tolist():
+        references = pairs.reference[pairs.start[s] : pairs.start[s + 1]]
+        seen.setdefault((int(batch.input[s]), references.tobytes()), references)
+    start = np.concatenate([[0], np.cumsum([len(r) for r in seen.values()])]).astype(np.int64)
+    return np.concatenate([*seen.values(), np.empty(0, np.int64)]), start

@@ -1,0 +1,56 @@
+"""The n-grams of outputs and references that recur in a batch, for metrics that weigh them by their frequency."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nlgauge.metrics.base import Batch, Ints
+from nlgauge.metrics.overlap._matches import kinds
+from nlgauge.metrics.references import Pairs
+from nlgauge.text.tokens import Tokens
+
+Ids = np.ndarray[Any, np.dtype[np.int32]]
+
+
+@dataclass(frozen=True)
+class Recurring:
+    """`numbers[n, i]` is the number of the n-gram at place i (−1: it stands in one place of the batch only).
+
+    The places of a text are `first[place[text]] : first[place[text] + 1]`; `parent[g]` is n-gram g without its last token.
+    """
+
+    numbers: Ids
+    first: Ints
+    parent: Ids
+    place: Ints
+
+    def frequencies(self, texts: Ints, start: Ints) -> tuple[Ids, Ids]:
+        """Of every n-gram the number of documents that have it, and how often; document d: `texts[start[d]:start[d + 1]]`."""
+        from nlgauge.kernels.recurring import frequencies
+
+        found: tuple[Ids, Ids] = frequencies(
+            self.numbers, self.first, self.place[texts], start, len(self.parent)
+        )
+        return found
+
+
+def recurring(batch: Batch, key: Any, tokens: Tokens, pairs: Pairs, order: int) -> Recurring:
+    """Those of outputs and references; `key` names the tokens, so that metrics share them."""
+
+    def make() -> Recurring:
+        from nlgauge.kernels.recurring import number
+
+        used = np.bincount(np.concatenate([pairs.of_sample, pairs.reference]), minlength=len(tokens.length))
+        listed = np.flatnonzero(used)
+        place = np.full(len(tokens.length), -1, np.int64)
+        place[listed] = np.arange(len(listed))
+        # What a text used twice has recurs, too: the output may be its own reference.
+        numbers, first, parent = number(
+            tokens.ids, tokens.start, tokens.length, listed, np.minimum(used[listed], 2), order, kinds(tokens)
+        )
+        return Recurring(numbers, first, parent, place)
+
+    return batch.keep(("recurring", key, order), make)

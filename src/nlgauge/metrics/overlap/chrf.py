@@ -1,0 +1,116 @@
+"""chrF (Popović 2015) and chrF++ (Popović 2017): F over character n-grams, and word n-grams for chrF++."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Array, Batch, Scores, metric, signature
+from nlgauge.metrics.overlap._matches import Counts, ngram_matches, paired
+from nlgauge.metrics.references import MultiRef, Pairs, check_how, over_references
+from nlgauge.text.tokens import Tokens, tokens
+
+EPSILON = 1e-16
+Preset = Literal["sacrebleu", "torchmetrics"]
+
+
+@metric("chrf", family="chrf", bounds=(0.0, 100.0), year=2015, cite="popovic-2015-chrf")
+@dataclass(frozen=True)
+class Chrf:
+    """Character n-grams up to six that output and reference share, recall weighing double (0 to 100).
+
+    Values are sacrebleu's: precision and recall are averaged over the orders that both texts have. `eps=True` averages
+    F over all orders instead, as chrF++.py, nltk and torchmetrics do; `preset='torchmetrics'` says that (its default is
+    two word orders: `chrf++(preset='torchmetrics')`; it prints a share of 1). An empty output scores 0.
+    """
+
+    chars: int = 6
+    words: int = 0
+    beta: float = 2.0
+    lowercase: bool = False
+    spaces: bool = False
+    eps: bool | None = None
+    references: MultiRef = "max"
+    preset: Preset = "sacrebleu"
+
+    def __post_init__(self) -> None:
+        check_how(self.references)
+        if self.preset not in ("sacrebleu", "torchmetrics"):
+            raise NlgaugeError(
+                f"chrf: preset must be sacrebleu or torchmetrics. Got '{self.preset}' instead."
+            )
+        if self.chars < 1 or self.words < 0:
+            raise NlgaugeError("chrf: chars must be at least 1 and words at least 0.")
+
+    @property
+    def smoothed(self) -> bool:
+        return self.preset == "torchmetrics" if self.eps is None else self.eps
+
+    @property
+    def signature(self) -> str:
+        return signature(
+            refs=self.references, case="lc" if self.lowercase else "mixed", eff=not self.smoothed, nc=self.chars,
+            nw=self.words, beta=self.beta, space=self.spaces,
+        )  # fmt: skip
+
+    def score(self, batch: Batch) -> Scores:
+        letters, pairs, rows = self._rows(batch)
+        return pairs.scores(over_references(pairs, self._values(rows), self.references, tokens=letters))
+
+    def stats(self, batch: Batch) -> Array:
+        """Columns: for each order n-grams of the output, of the reference, and matches."""
+        letters, pairs, rows = self._rows(batch)
+        best = over_references(pairs, rows, self.references, rank=self._values(rows), tokens=letters)
+        return pairs.filled(best)
+
+    def from_stats(self, stats: Array) -> Array:
+        return self._values(np.atleast_2d(np.asarray(stats, np.float64)))
+
+    def _rows(self, batch: Batch) -> tuple[Tokens, Pairs, Array]:
+        letters, pairs = paired(batch, "char", lowercase=self.lowercase, spaces=self.spaces)
+        matches = ngram_matches(batch, "char", self.chars, lowercase=self.lowercase, spaces=self.spaces)[0]
+        rows = self._triples(letters, pairs, matches)
+        if self.words:
+            split = tokens(batch, "chrf", batch.output, batch.reference, lowercase=self.lowercase)
+            matches = ngram_matches(batch, "chrf", self.words, lowercase=self.lowercase)[0]
+            rows = np.column_stack([rows, self._triples(split, pairs, matches)])
+        return letters, pairs, rows
+
+    @staticmethod
+    def _triples(found: Tokens, pairs: Pairs, matches: Counts) -> Array:
+        order = np.arange(matches.shape[1])
+        output = np.maximum(found.length[pairs.output][:, None] - order, 0)
+        reference = np.maximum(found.length[pairs.reference][:, None] - order, 0)
+        output = np.where(reference > 0, output, 0)  # what no reference could match does not count
+        rows = np.stack([output, reference, matches], axis=2).astype(np.float64)
+        return rows.reshape(len(matches), 3 * matches.shape[1])
+
+    def _values(self, rows: Array) -> Array:
+        output, reference, matches = rows[:, 0::3], rows[:, 1::3], rows[:, 2::3]
+        precision = np.where(output > 0, matches / np.maximum(output, 1e-300), EPSILON)
+        recall = np.where(reference > 0, matches / np.maximum(reference, 1e-300), EPSILON)
+        if self.smoothed:
+            means: Array = 100 * self._f(precision, recall, EPSILON).mean(axis=1)
+            return means
+        both = (output > 0) & (reference > 0)
+        orders = np.maximum(both.sum(axis=1), 1)
+        return 100 * self._f(
+            (precision * both).sum(axis=1) / orders, (recall * both).sum(axis=1) / orders, 0.0
+        )
+
+    def _f(self, precision: Array, recall: Array, nothing: float) -> Array:
+        below = self.beta**2 * precision + recall
+        return np.where(
+            below > 0, (1 + self.beta**2) * precision * recall / np.where(below > 0, below, 1.0), nothing
+        )
+
+
+@metric("chrf++", family="chrf", bounds=(0.0, 100.0), year=2017, cite="popovic-2017-chrf")
+@dataclass(frozen=True)
+class ChrfPlusPlus(Chrf):
+    """As chrf, with words and pairs of words among the n-grams."""
+
+    words: int = 2

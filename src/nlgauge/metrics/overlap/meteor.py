@@ -1,0 +1,228 @@
+"""METEOR (Banerjee and Lavie 2005; Denkowski and Lavie 2014): aligned words, exact, by stem or by synonym."""
+
+from __future__ import annotations
+
+import functools
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Array, Batch, Ints, Scores, metric, signature
+from nlgauge.metrics.longest import WHY, scores_without, stats_without
+from nlgauge.metrics.overlap._matches import paired
+from nlgauge.metrics.references import MultiRef, Pairs, check_how, over_references
+from nlgauge.text.tokens import Stems, Tokens
+
+Preset = Literal["1.5", "coco", "nltk"]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    alpha: float
+    beta: float
+    gamma: float
+    delta: float  # of content words; 1 − delta of function words
+    weights: tuple[float, float, float]
+
+
+PARAMETERS = {
+    "1.5": Parameters(0.85, 0.2, 0.6, 0.75, (1.0, 0.6, 0.8)),
+    "nltk": Parameters(0.9, 3.0, 0.5, 0.5, (1.0, 1.0, 1.0)),
+}
+MATCHES = 4_000_000  # of equal words, beyond which the search takes seconds and gigabytes
+CROWDED = f"more than {MATCHES:,} pairs of equal words: {WHY}"
+TOKENIZERS = {"1.5": "13a", "coco": "coco", "nltk": "13a"}
+
+
+@metric(
+    "meteor", family="meteor", year=2005, cite="banerjee-lavie-2005-meteor", extra="wordnet", longest=50_000
+)
+@dataclass(frozen=True)
+class Meteor:
+    """Words aligned with the reference's, the same, by stem or as synonyms; less for scattered ones.
+
+    `preset='1.5'`: the alignment, stems (Snowball), synonyms (WordNet 3.0) and English parameters of
+    METEOR 1.5 (alpha .85, beta .2, gamma .6, delta .75, weights 1 .6 .8), without its paraphrase table, as its program
+    run with `-m "exact stem synonym"`; its own tokenizer is not copied: 13a here.
+    `'coco'`: the same on PTB-like tokens without punctuation, as pycocoevalcap and the E2E challenge prepare them.
+    `'nltk'`: nltk's greedy alignment, Porter stems, and parameters (.9, 3, .5).
+    `synonyms=False` needs no WordNet. An empty output scores 0.
+    Function words count less; ours are the English words of closed classes. METEOR's own list is part of its program:
+    `function_words='meteor-1.5.jar'` reads it from there (any file of words works), and then the values are equal to its.
+    """
+
+    preset: Preset = "1.5"
+    synonyms: bool = True
+    tokenize: str | None = None
+    references: MultiRef = "max"
+    alpha: float | None = None
+    beta: float | None = None
+    gamma: float | None = None
+    function_words: str = ""
+
+    def __post_init__(self) -> None:
+        check_how(self.references)
+        if self.preset not in TOKENIZERS:
+            raise NlgaugeError(
+                f"meteor: preset must be one of {', '.join(TOKENIZERS)}. Got '{self.preset}' instead."
+            )
+
+    @property
+    def tokenizer(self) -> str:
+        return self.tokenize or TOKENIZERS[self.preset]
+
+    @property
+    def parameters(self) -> Parameters:
+        usual = PARAMETERS["nltk" if self.preset == "nltk" else "1.5"]
+        return Parameters(
+            usual.alpha if self.alpha is None else self.alpha,
+            usual.beta if self.beta is None else self.beta,
+            usual.gamma if self.gamma is None else self.gamma,
+            usual.delta,
+            usual.weights,
+        )
+
+    @property
+    def signature(self) -> str:
+        p = self.parameters
+        stages = "exact+stem+synonym" if self.synonyms else "exact+stem"
+        numbers = ",".join(f"{x:g}" for x in (p.alpha, p.beta, p.gamma, p.delta))
+        return signature(
+            rules=self.preset, refs=self.references, case="lc", tok=self.tokenizer, match=stages, abgd=numbers,
+            function=Path(self.function_words).name or "nlgauge",
+        )  # fmt: skip
+
+    def score(self, batch: Batch) -> Scores:
+        return scores_without(batch, self._crowded(batch), CROWDED, self._score)
+
+    def stats(self, batch: Batch) -> Array:
+        """Columns: lengths of output and reference, their function words, matches by kind (content and function words
+        of the output, then of the reference), chunks."""
+        return stats_without(batch, self._crowded(batch), self._stats)
+
+    def _crowded(self, batch: Batch) -> Ints:
+        """Samples in which so many words are equal that all their matches cannot be weighed: thousands of dots, say."""
+        tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
+        h, r = pairs.output, pairs.reference
+        many = np.flatnonzero(tokens.length[h] * tokens.length[r] > MATCHES)
+        found = [p for p in many.tolist() if _equal_words(tokens, int(h[p]), int(r[p])) > MATCHES]
+        return np.unique(pairs.sample[found])
+
+    def _score(self, batch: Batch) -> Scores:
+        tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
+        values = self.from_stats(self._rows(batch))
+        return pairs.scores(over_references(pairs, values, self.references, tokens=tokens))
+
+    def _stats(self, batch: Batch) -> Array:
+        tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
+        rows = self._rows(batch)
+        best = over_references(pairs, rows, self.references, rank=self.from_stats(rows), tokens=tokens)
+        return pairs.filled(best)
+
+    def from_stats(self, stats: Array) -> Array:
+        rows, p = np.atleast_2d(np.asarray(stats, np.float64)), self.parameters
+        weights = np.array(p.weights)
+        sides = []
+        for side in (0, 1):
+            matched = rows[:, 4 + 6 * side : 10 + 6 * side]
+            function = rows[:, 2 + side]
+            weighed = p.delta * matched[:, :3] @ weights + (1 - p.delta) * matched[:, 3:] @ weights
+            sides.append((weighed, p.delta * (rows[:, side] - function) + (1 - p.delta) * function))
+        hits = (rows[:, 4:10].sum(axis=1), rows[:, 10:16].sum(axis=1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            precision, recall = (weighed / size for weighed, size in sides)
+            mean = 1 / ((1 - p.alpha) / precision + p.alpha / recall)
+            scattered = rows[:, 16] / ((hits[0] + hits[1]) / 2)
+            values = mean * (1 - p.gamma * scattered**p.beta)
+        return np.where(np.isnan(values), 0.0, np.maximum(values, 0.0))
+
+    def _rows(self, batch: Batch) -> Array:
+        tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
+        return batch.keep(
+            ("meteor", self.tokenizer, self.preset == "nltk", self.synonyms, self.function_words),
+            lambda: aligned(
+                tokens, pairs, self.preset == "nltk", self.synonyms, function_words(self.function_words)
+            ),
+        )
+
+
+def _equal_words(tokens: Tokens, output: int, reference: int) -> int:
+    """Pairs of equal words of two texts."""
+    first, last = tokens.start, tokens.start + tokens.length
+    mine, times = np.unique(tokens.ids[first[output] : last[output]], return_counts=True)
+    theirs, others = np.unique(tokens.ids[first[reference] : last[reference]], return_counts=True)
+    _, at, there = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
+    return int((times[at] * others[there]).sum())
+
+
+@functools.cache
+def function_words(path: str = "") -> frozenset[str]:
+    """Our English function words and punctuation; or the words of a file, or the English list inside METEOR's jar."""
+    if not path:
+        from nlgauge.text.stopwords import STOP
+
+        return STOP | frozenset(".,;:?!\"'()-$“”’—")
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as jar:
+                return frozenset(jar.read("function/english.words").decode().split())
+        return frozenset(Path(path).read_text(encoding="utf-8").split())
+    except (OSError, KeyError, UnicodeDecodeError) as error:
+        raise NlgaugeError(
+            f"meteor: no function words in '{path}' ({error}); give a file of words or METEOR's jar."
+        ) from None
+
+
+def aligned(tokens: Tokens, pairs: Pairs, greedy: bool, synonyms: bool, light: frozenset[str]) -> Array:
+    """Statistics of each pair."""
+    from nlgauge.kernels.meteor import align
+
+    words = tokens.words()
+    stems = Stems("porter" if greedy else "snowball")
+    stems.of(tokens)
+    function = np.array([w in light for w in words], np.int64)
+    sets, at = _synonyms(words, list(stems.ids) if greedy else None, synonyms)
+    sieve = np.zeros(len(words), np.uint64)
+    if not greedy:
+        owner = np.repeat(np.arange(len(words)), np.diff(at))
+        np.bitwise_or.at(sieve, owner, np.uint64(1) << (sets * 2654435761 >> 7 & 63).astype(np.uint64))
+    found = align(
+        tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, stems.of_word, sets, at, sieve, function,
+        greedy,
+    )  # fmt: skip
+    if not greedy:  # 1.5 does not count the one chunk of a sentence that is matched as a whole
+        whole = (found[:, :6].sum(axis=1) == tokens.length[pairs.output]) & (found[:, 12] == 1)
+        found[whole & (found[:, 6:12].sum(axis=1) == tokens.length[pairs.reference]), 12] = 0
+    runs = np.zeros(len(tokens.ids) + 1, np.int64)
+    np.cumsum(function[tokens.ids], out=runs[1:])
+    columns = [tokens.length[pairs.output], tokens.length[pairs.reference]]
+    for text in (pairs.output, pairs.reference):
+        columns.append(
+            runs[tokens.start[text] + np.maximum(tokens.length[text], 0)] - runs[tokens.start[text]]
+        )
+    return np.column_stack([*columns, found]).astype(np.float64)
+
+
+def _synonyms(words: list[str], stems: list[str] | None, wanted: bool) -> tuple[Ints, Ints]:
+    """Synsets of each word; or, for nltk, which asks with stems, the stems that are synonyms of each stem."""
+    if not wanted:
+        return np.zeros(0, np.int64), np.zeros(len(words if stems is None else stems) + 1, np.int64)
+    from nlgauge.text import wordnet as _wordnet
+
+    look: Callable[[str], Any] = _wordnet.synsets
+    asked = words
+    if stems is not None:
+        number = {stem: k for k, stem in enumerate(stems)}
+        asked = stems
+
+        def look(stem: str) -> Any:
+            return (number[name] for name in _wordnet.synonyms(stem) if name in number)
+
+    found = [sorted(look(word)) for word in asked]
+    at = np.concatenate([[0], np.cumsum([len(f) for f in found])]).astype(np.int64)
+    return np.array([number for f in found for number in f], np.int64), at

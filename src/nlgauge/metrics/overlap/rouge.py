@@ -1,0 +1,252 @@
+"""The ROUGE family (Lin 2004): n-grams, longest common subsequences, skip-bigrams; with precision, recall and F.
+
+Values are those of rouge_score (`preset='rouge_score'`): tokens are lower-cased runs of a-z and 0-9, `stem=True` stems
+words of more than three letters by Porter's rules, and of several references the one with the best F is taken.
+`tokenize='words'` (or any tokenizer) for text that is not English. An empty output scores 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Array, Batch, Ints, Scores, metric, signature
+from nlgauge.metrics.overlap._matches import common_subsequences, kinds, ngram_matches, paired
+from nlgauge.metrics.references import MultiRef, Pairs, check_how, over_references
+from nlgauge.text.tokens import Tokens
+
+Part = Literal["f", "p", "r"]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+CITE = "lin-2004-rouge"
+
+
+@dataclass(frozen=True)
+class Rouge:
+    """What the members share: one part of (precision, recall, F) from hits and sizes, over several references."""
+
+    part: Part = "f"
+    stem: bool = False
+    beta: float | None = None
+    references: MultiRef = "max"
+    tokenize: str | None = None
+
+    def __post_init__(self) -> None:
+        check_how(self.references)
+        if self.part not in ("f", "p", "r"):
+            raise NlgaugeError(f"part must be f, p or r. Got '{self.part}' instead.")
+
+    @property
+    def signature(self) -> str:
+        stem = "porter" if self.stem else "none"
+        return signature(
+            part=self.part, beta=self.recall, refs=self.references, tok=self.tokenizer, stem=stem
+        )
+
+    def usual(self) -> tuple[float, str]:
+        """Beta and tokenizer where none is given."""
+        return 1.0, "rouge"
+
+    @property
+    def recall(self) -> float:
+        """How many times as much as precision recall weighs in F."""
+        return self.usual()[0] if self.beta is None else self.beta
+
+    @property
+    def tokenizer(self) -> str:
+        return self.tokenize or self.usual()[1]
+
+    @property
+    def stems(self) -> str | None:
+        return "rouge" if self.stem else None
+
+    def score(self, batch: Batch) -> Scores:
+        tokens, pairs = paired(batch, self.tokenizer, stem=self.stems)
+        return pairs.scores(self._over(tokens, pairs, *self._parts(batch, tokens, pairs)))
+
+    def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
+        """Precision and recall of each pair."""
+        raise NotImplementedError
+
+    def _over(self, tokens: Tokens, pairs: Pairs, precision: Array, recall: Array) -> Array:
+        f = f_measure(precision, recall, self.recall)
+        wanted = {"f": f, "p": precision, "r": recall}[self.part]
+        return over_references(pairs, wanted, self.references, rank=f, tokens=tokens)
+
+
+def f_measure(precision: Array, recall: Array, beta: float) -> Array:
+    below = recall + beta**2 * precision
+    return (1 + beta**2) * precision * recall / np.where(below > 0, below, 1.0)
+
+
+def sizes(tokens: Tokens, pairs: Pairs, less: int = 0) -> tuple[Array, Array]:
+    """Tokens of output and reference of each pair, or n-grams of order `less + 1`; at least 1, for divisions."""
+    both = (tokens.length[pairs.output] - less, tokens.length[pairs.reference] - less)
+    return np.maximum(both[0], 1).astype(np.float64), np.maximum(both[1], 1).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class RougeN(Rouge):
+    order: ClassVar[int] = 1
+
+    def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
+        together = 2 if self.order <= 2 else 4  # one pass for ROUGE-1 and ROUGE-2
+        hits = ngram_matches(batch, self.tokenizer, together, stem=self.stems)[0][:, self.order - 1]
+        output, reference = sizes(tokens, pairs, self.order - 1)
+        return hits / output, hits / reference
+
+
+@metric("rouge-1", family="rouge", year=2004, cite=CITE)
+@dataclass(frozen=True)
+class Rouge1(RougeN):
+    """Words that output and reference share."""
+
+
+@metric("rouge-2", family="rouge", year=2004, cite=CITE)
+@dataclass(frozen=True)
+class Rouge2(RougeN):
+    """Pairs of neighbouring words that output and reference share."""
+
+    order: ClassVar[int] = 2
+
+
+@metric("rouge-3", family="rouge", year=2004, cite=CITE)
+@dataclass(frozen=True)
+class Rouge3(RougeN):
+    """Runs of three words that output and reference share."""
+
+    order: ClassVar[int] = 3
+
+
+@metric("rouge-4", family="rouge", year=2004, cite=CITE)
+@dataclass(frozen=True)
+class Rouge4(RougeN):
+    """Runs of four words that output and reference share."""
+
+    order: ClassVar[int] = 4
+
+
+@metric("rouge-l", family="rouge", year=2004, cite=CITE, longest=200_000)
+@dataclass(frozen=True)
+class RougeL(Rouge):
+    """Longest common subsequence of output and reference.
+
+    `preset='coco'` (also `'e2e'`, the E2E challenge): as pycocoevalcap, beta 1.2, PTB-like tokens without punctuation,
+    the best precision and the best recall over references taken apart, then their F.
+    """
+
+    preset: Literal["rouge_score", "coco", "e2e"] = "rouge_score"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.preset not in ("rouge_score", "coco", "e2e"):
+            raise NlgaugeError(
+                f"rouge-l: preset must be rouge_score, coco or e2e. Got '{self.preset}' instead."
+            )
+
+    def usual(self) -> tuple[float, str]:
+        return super().usual() if self.preset == "rouge_score" else (1.2, "coco")
+
+    @property
+    def signature(self) -> str:
+        return f"rules:{self.preset}|{super().signature}"
+
+    def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
+        hits = common_subsequences(batch, self.tokenizer, stem=self.stems)
+        output, reference = sizes(tokens, pairs)
+        return hits / output, hits / reference
+
+    def _over(self, tokens: Tokens, pairs: Pairs, precision: Array, recall: Array) -> Array:
+        if self.preset == "rouge_score":
+            return super()._over(tokens, pairs, precision, recall)
+        p, r = over_references(pairs, precision, "max"), over_references(pairs, recall, "max")
+        return {"f": f_measure(p, r, self.recall), "p": p, "r": r}[self.part]
+
+
+@metric("rouge-lsum", family="rouge", year=2004, cite=CITE, longest=200_000)
+@dataclass(frozen=True)
+class RougeLsum(Rouge):
+    """Union of longest common subsequences over the lines (sentences) of a summary.
+
+    A sentence is a line, as in rouge_score: put a newline between sentences. Beyond 2^30 pairs of words: no value.
+    """
+
+    def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
+        from nlgauge.kernels.rouge import union_lcs
+
+        several = _lines(tokens, pairs.output) | _lines(tokens, pairs.reference)
+        hits = common_subsequences(batch, self.tokenizer, stem=self.stems).astype(np.float64)
+        found = union_lcs(
+            tokens.ids, tokens.lines, tokens.start, tokens.length, pairs.output[several], pairs.reference[several],
+            kinds(tokens),
+        )  # fmt: skip
+        hits[several] = np.where(found < 0, np.nan, found)
+        output, reference = sizes(tokens, pairs)
+        return hits / output, hits / reference
+
+
+def _lines(tokens: Tokens, texts: Ints) -> Mask:
+    """Which texts have words on more than one line."""
+    last = tokens.start[texts] + np.maximum(tokens.length[texts], 1) - 1
+    lines = np.append(tokens.lines, np.int32(0))
+    several: Mask = lines[last] > lines[tokens.start[texts]]
+    return several & (tokens.length[texts] > 0)
+
+
+@metric("rouge-w", family="rouge", year=2004, cite=CITE, longest=200_000)
+@dataclass(frozen=True)
+class RougeW(Rouge):
+    """Longest common subsequence in which a run of k words is worth k to the power `weight` (1.2 as in ROUGE-1.5.5)."""
+
+    weight: float = 1.2
+
+    @property
+    def signature(self) -> str:
+        return f"weight:{self.weight}|{super().signature}"
+
+    def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
+        from nlgauge.kernels.rouge import weighted_lcs
+
+        found = weighted_lcs(
+            tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, self.weight
+        )
+        output, reference = sizes(tokens, pairs)
+        return found ** (1 / self.weight) / output, found ** (1 / self.weight) / reference
+
+
+@metric("rouge-s", family="rouge", year=2004, cite=CITE)
+@dataclass(frozen=True)
+class RougeS(Rouge):
+    """Pairs of words in their order, with at most `gap` others between them (4; None: any number)."""
+
+    gap: int | None = 4
+    unigrams: ClassVar[bool] = False
+
+    @property
+    def signature(self) -> str:
+        return f"gap:{'any' if self.gap is None else self.gap}|{super().signature}"
+
+    def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
+        from nlgauge.kernels.rouge import skip_bigrams
+
+        reach = int(tokens.length.max(initial=1)) if self.gap is None else self.gap + 1
+        found = skip_bigrams(tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, reach)
+        hits = np.where(found < 0, np.nan, found.astype(np.float64))
+        many = []
+        for text in (pairs.output, pairs.reference):
+            n = np.maximum(tokens.length[text], 0).astype(np.float64)
+            near = np.minimum(n, reach + 1)  # all pairs of the first ones, then `reach` for each more
+            many.append(near * (near - 1) / 2 + (n - near) * reach + (n if self.unigrams else 0.0))
+        if self.unigrams:
+            hits = hits + ngram_matches(batch, self.tokenizer, 2, stem=self.stems)[0][:, 0]
+        return hits / np.maximum(many[0], 1), hits / np.maximum(many[1], 1)
+
+
+@metric("rouge-su", family="rouge", year=2004, cite=CITE)
+@dataclass(frozen=True)
+class RougeSU(RougeS):
+    """As rouge-s, and single words as well, so that an output without a common pair is not worth nothing."""
+
+    unigrams: ClassVar[bool] = True

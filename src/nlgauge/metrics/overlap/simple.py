@@ -1,0 +1,214 @@
+"""Simple comparisons of output and reference: token F1, edit distance, length, divergence of word distributions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Array, Batch, Ints, Scores, metric, signature
+from nlgauge.metrics.overlap._matches import edit_distances, ngram_matches, paired
+from nlgauge.metrics.references import MultiRef, check_how, over_references
+from nlgauge.text.ngrams import Ngrams, ngrams
+from nlgauge.text.tokens import tokens
+
+
+@metric("token-f1", family="overlap", year=2016, cite="rajpurkar-etal-2016-squad")
+@dataclass(frozen=True)
+class TokenF1:
+    """Words that output and reference share, as F1, after SQuAD's normalisation.
+
+    Lower-cased, without punctuation and articles. An empty output scores 0; a reference of nothing but articles and
+    punctuation is empty.
+    """
+
+    references: MultiRef = "max"
+    tokenize: str = "squad"
+
+    def __post_init__(self) -> None:
+        check_how(self.references)
+
+    @property
+    def signature(self) -> str:
+        return signature(refs=self.references, case="lc", tok=self.tokenize)
+
+    def score(self, batch: Batch) -> Scores:
+        found, pairs = paired(batch, self.tokenize, lowercase=True)
+        hits = ngram_matches(batch, self.tokenize, 1, lowercase=True)[0][:, 0]
+        values = 2.0 * hits / (found.length[pairs.output] + found.length[pairs.reference])
+        return pairs.scores(over_references(pairs, values, self.references, tokens=found))
+
+
+@metric(
+    "levenshtein", family="overlap", lower=True, year=1966, cite="levenshtein-1966-binary", longest=50_000
+)
+@dataclass(frozen=True)
+class Levenshtein:
+    """Edits between output and reference, per word (or `unit='char'`) of the longer one.
+
+    `normalize=False` counts the edits themselves. An empty output scores 1 (every word is missing).
+    """
+
+    unit: Literal["word", "char"] = "word"
+    normalize: bool = True
+    lowercase: bool = False
+    tokenize: str = "13a"
+    references: MultiRef = "max"
+
+    def __post_init__(self) -> None:
+        check_how(self.references)
+        if self.unit not in ("word", "char"):
+            raise NlgaugeError(f"levenshtein: unit must be word or char. Got '{self.unit}' instead.")
+
+    @property
+    def signature(self) -> str:
+        tok = "char+space" if self.unit == "char" else self.tokenize
+        return signature(
+            refs=self.references, case="lc" if self.lowercase else "mixed", tok=tok, normalised=self.normalize
+        )
+
+    def score(self, batch: Batch) -> Scores:
+        name, spaces = ("char", True) if self.unit == "char" else (self.tokenize, False)
+        found, pairs = paired(batch, name, lowercase=self.lowercase, spaces=spaces)
+        values = edit_distances(batch, name, lowercase=self.lowercase, spaces=spaces).astype(np.float64)
+        if self.normalize:
+            values /= np.maximum(found.length[pairs.output], found.length[pairs.reference])
+        return pairs.scores(over_references(pairs, values, self.references, rank=-values, tokens=found))
+
+
+@metric("length-ratio", family="length", bounds=(0.0, math.inf), year=2002, cite="papineni-etal-2002-bleu")
+@dataclass(frozen=True)
+class LengthRatio:
+    """Words of the output per word of the reference; 1 is as long as, more is not better."""
+
+    tokenize: str = "13a"
+    references: MultiRef = "closest"
+
+    def __post_init__(self) -> None:
+        check_how(self.references)
+
+    @property
+    def signature(self) -> str:
+        return signature(refs=self.references, tok=self.tokenize)
+
+    def score(self, batch: Batch) -> Scores:
+        found, pairs = paired(batch, self.tokenize)
+        values = found.length[pairs.output] / found.length[pairs.reference]
+        return pairs.scores(over_references(pairs, values, self.references, tokens=found))
+
+
+@dataclass(frozen=True)
+class JensenShannon:
+    """Divergence of the n-gram distributions of two texts, in bits."""
+
+    stem: bool = False
+    tokenize: str = "words"
+    order: ClassVar[int] = 1
+
+    @property
+    def _stems(self) -> str | None:
+        return "porter" if self.stem else None
+
+    def _divergence(self, grams: Ngrams, one: Ints, other: Ints) -> Array:
+        """½ KL(p‖m) + ½ KL(q‖m); 1 where one text has no n-gram, NaN where the other has none."""
+        start = np.arange(len(one) + 1)
+        total = []
+        bits = np.zeros(len(one))
+        for a, b in ((one, other), (other, one)):
+            owner, level, entry = grams.span(a)
+            mine = level == self.order - 1
+            owner, entry = owner[mine], entry[mine]
+            found = grams.found_in(a, b, start, highest=True)[mine]
+            # Sums run in the order of the counts: the numbers of n-grams depend on the other samples.
+            order = np.lexsort((found, grams.counts[entry], owner))
+            owner, entry, found = owner[order], entry[order], found[order]
+            sizes = [self._size(grams, text) for text in (a, b)]
+            p = grams.counts[entry] / sizes[0][owner]
+            q = found / np.maximum(sizes[1][owner], 1)
+            bits += np.bincount(owner, weights=0.5 * p * np.log2(2 * p / (p + q)), minlength=len(one))
+            total.append(sizes[0])
+        bits = np.where(total[0] > 0, np.clip(bits, 0.0, 1.0), 1.0)
+        return np.where(total[1] > 0, bits, np.nan)
+
+    def _size(self, grams: Ngrams, texts: Ints) -> Array:
+        at = grams.place[texts] * grams.order + self.order - 1
+        sums = np.concatenate([[0], np.cumsum(grams.counts)])
+        size: Array = (sums[grams.offsets[at + 1]] - sums[grams.offsets[at]]).astype(np.float64)
+        return size
+
+
+@dataclass(frozen=True)
+class ReferenceDivergence(JensenShannon):
+    references: MultiRef = "mean"
+
+    def __post_init__(self) -> None:
+        check_how(self.references)
+
+    @property
+    def signature(self) -> str:
+        return signature(
+            refs=self.references, case="lc", tok=self.tokenize, stem="porter" if self.stem else "none", log=2
+        )
+
+    def score(self, batch: Batch) -> Scores:
+        found, pairs = paired(batch, self.tokenize, lowercase=True, stem=self._stems)
+        grams = ngrams(
+            batch,
+            (self.tokenize, True, self._stems, "output+references"),
+            found,
+            2,
+            pairs.of_sample,
+            pairs.reference,
+        )
+        values = self._divergence(grams, pairs.output, pairs.reference)
+        return pairs.scores(over_references(pairs, values, self.references, rank=-values, tokens=found))
+
+
+@metric("js-1", family="js", lower=True, year=2009, cite="louis-nenkova-2009-automatically")
+@dataclass(frozen=True)
+class Js1(ReferenceDivergence):
+    """Jensen-Shannon divergence between the words of output and reference, in bits (0 to 1).
+
+    Lower-cased runs of letters and digits, no stop words removed; the mean over references. (The tool of SummEval
+    removes stop words, stems, and takes natural logarithms.) An empty output scores 1.
+    """
+
+
+@metric("js-2", family="js", lower=True, year=2009, cite="louis-nenkova-2009-automatically")
+@dataclass(frozen=True)
+class Js2(ReferenceDivergence):
+    """Jensen-Shannon divergence between the word pairs of output and reference, in bits (0 to 1)."""
+
+    order: ClassVar[int] = 2
+
+
+@metric(
+    "js-source",
+    family="js",
+    needs=("source",),
+    lower=True,
+    year=2009,
+    cite="louis-nenkova-2009-automatically",
+)
+@dataclass(frozen=True)
+class JsSource(JensenShannon):
+    """Jensen-Shannon divergence between the words of output and source, in bits: no reference needed."""
+
+    @property
+    def signature(self) -> str:
+        return signature(case="lc", tok=self.tokenize, stem="porter" if self.stem else "none", log=2)
+
+    def score(self, batch: Batch) -> Scores:
+        found = tokens(batch, self.tokenize, batch.output, batch.source, lowercase=True, stem=self._stems)
+        there = np.flatnonzero((batch.output >= 0) & (batch.source >= 0))
+        grams = ngrams(
+            batch, (self.tokenize, True, self._stems, "output+source"), found, 2, batch.output, batch.source
+        )
+        values = np.full(len(batch), np.nan)
+        values[there] = self._divergence(grams, batch.output[there], batch.source[there])
+        missing = np.flatnonzero((batch.output < 0) | (batch.source < 0)).tolist()
+        reasons = {s: "no output" if batch.output[s] < 0 else "no source" for s in missing}
+        return Scores(values, reasons)

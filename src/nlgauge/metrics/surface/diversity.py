@@ -1,0 +1,183 @@
+"""How varied outputs are: within themselves (distinct-n, repetition) and among each other (self-BLEU)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Array, Batch, Ints, Scores, metric, signature
+from nlgauge.text.ngrams import Ngrams, ngrams
+from nlgauge.text.tokens import Tokens, tokens
+
+LI = "li-etal-2016-diversity"
+MAX_ORDER = 4
+
+
+@dataclass(frozen=True)
+class OutputNgrams:
+    """What is counted in the output alone."""
+
+    tokenize: str = "13a"
+    lowercase: bool = True
+
+    @property
+    def signature(self) -> str:
+        return signature(case="lc" if self.lowercase else "mixed", tok=self.tokenize)
+
+    def _grams(self, batch: Batch) -> tuple[Tokens, Ngrams, Ints]:
+        found = tokens(batch, self.tokenize, batch.output, lowercase=self.lowercase)
+        grams = ngrams(batch, (self.tokenize, self.lowercase, None, "output"), found, MAX_ORDER, batch.output)
+        return found, grams, np.flatnonzero(batch.output >= 0)
+
+    def _kinds(self, batch: Batch, order: int) -> tuple[Array, Array]:
+        """Distinct n-grams and n-grams of each output, NaN where there is none."""
+        found, grams, there = self._grams(batch)
+        distinct, many = np.full(len(batch), np.nan), np.full(len(batch), np.nan)
+        at = grams.place[batch.output[there]] * MAX_ORDER + order - 1
+        distinct[there] = grams.offsets[at + 1] - grams.offsets[at]
+        many[there] = np.maximum(found.length[batch.output[there]] - order + 1, 0)
+        return distinct, many
+
+    def _scores(self, batch: Batch, order: int, repeated: bool) -> Scores:
+        distinct, many = self._kinds(batch, order)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values = np.where(many > 0, distinct / many, np.nan)
+        reasons = {
+            s: "no output" if batch.output[s] < 0 else f"output has fewer than {order} words"
+            for s in np.flatnonzero(np.isnan(values)).tolist()
+        }
+        return Scores(1 - values if repeated else values, reasons)
+
+
+@dataclass(frozen=True)
+class Distinct(OutputNgrams):
+    order: ClassVar[int] = 1
+
+    def score(self, batch: Batch) -> Scores:
+        return self._scores(batch, self.order, False)
+
+    def pooled(self, batch: Batch) -> float:
+        """Distinct n-grams of all outputs together per n-gram, the corpus value of Li et al. (2016)."""
+        _, grams, there = self._grams(batch)
+        _, level, entry = grams.span(batch.output[there])
+        mine = level == self.order - 1
+        many = float(grams.counts[entry[mine]].sum())
+        return len(np.unique(grams.grams[entry[mine]])) / many if many else float("nan")
+
+
+@metric("distinct-1", family="diversity", needs=(), year=2016, cite=LI)
+@dataclass(frozen=True)
+class Distinct1(Distinct):
+    """Distinct words per word of the output."""
+
+
+@metric("distinct-2", family="diversity", needs=(), year=2016, cite=LI)
+@dataclass(frozen=True)
+class Distinct2(Distinct):
+    """Distinct pairs of words per pair of the output."""
+
+    order: ClassVar[int] = 2
+
+
+@metric("distinct-3", family="diversity", needs=(), year=2016, cite=LI)
+@dataclass(frozen=True)
+class Distinct3(Distinct):
+    """Distinct runs of three words per run of the output."""
+
+    order: ClassVar[int] = 3
+
+
+@metric("repetition", family="diversity", needs=(), lower=True, year=2020, cite="welleck-etal-2020-neural")
+@dataclass(frozen=True)
+class Repetition(OutputNgrams):
+    """Share of the output's n-grams (of four words) that repeat an earlier one."""
+
+    order: int = 4
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.order <= MAX_ORDER:
+            raise NlgaugeError(f"repetition: order must be 1 to {MAX_ORDER}. Got {self.order} instead.")
+
+    @property
+    def signature(self) -> str:
+        return f"order:{self.order}|{super().signature}"
+
+    def score(self, batch: Batch) -> Scores:
+        return self._scores(batch, self.order, True)
+
+
+@metric(
+    "self-bleu",
+    family="diversity",
+    needs=(),
+    lower=True,
+    year=2018,
+    cite="zhu-etal-2018-texygen",
+    corpus=True,
+)
+@dataclass(frozen=True)
+class SelfBleu(OutputNgrams):
+    """BLEU of an output with all other outputs of its system as references (0 to 1); less is more varied.
+
+    As nltk's sentence_bleu with smoothing method 1, which Texygen uses. Where systems are not known all outputs of the
+    batch are compared. An output alone in its system has no value.
+    """
+
+    order: int = 4
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.order <= MAX_ORDER:
+            raise NlgaugeError(f"self-bleu: order must be 1 to {MAX_ORDER}. Got {self.order} instead.")
+
+    @property
+    def signature(self) -> str:
+        return f"order:{self.order}|refs:other outputs|smooth:method1[0.1]|{super().signature}"
+
+    def score(self, batch: Batch) -> Scores:
+        found, grams, there = self._grams(batch)
+        group = np.zeros(len(there), np.int64) if batch.system is None else batch.system[there]
+        owner, level, entry = grams.span(batch.output[there])
+        count = grams.counts[entry]
+        others = _highest_elsewhere(group[owner] * max(len(grams.parent), 1) + grams.grams[entry], count)
+        hits = grams.sums(batch.output[there], owner, level, np.minimum(count, others))[:, : self.order]
+        length = found.length[batch.output[there]].astype(np.float64)
+        values = np.full(len(batch), np.nan)
+        near = _nearest_length(length, group)
+        many = np.maximum(length[:, None] - np.arange(self.order), 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.exp(np.log(np.where(hits > 0, hits, 0.1) / many).mean(axis=1))
+            brevity = np.where(length > near, 1.0, np.exp(1 - near / length))
+        known = np.where((hits[:, 0] > 0) & (length > 0), brevity * share, 0.0)
+        values[there] = np.where(np.isnan(near), np.nan, known)
+        reasons = {
+            s: "no output" if batch.output[s] < 0 else "no other output of this system"
+            for s in np.flatnonzero(np.isnan(values)).tolist()
+        }
+        return Scores(values, reasons)
+
+
+def _highest_elsewhere(key: Any, count: Any) -> Any:
+    """For each entry the highest count under the same key in another entry; 0 if there is none."""
+    order = np.lexsort((-count, key))
+    sorted_key, sorted_count = key[order], count[order]
+    new = np.append(True, sorted_key[1:] != sorted_key[:-1])[: len(key)]
+    first = np.maximum.accumulate(np.where(new, np.arange(len(key)), 0))
+    second = np.append(np.where(new[1:], 0, sorted_count[1:]), 0)[: len(key)]
+    result = np.empty(len(key), count.dtype)
+    result[order] = np.where(new, second, sorted_count[first])
+    return result
+
+
+def _nearest_length(length: Array, group: Ints) -> Array:
+    """The nearest length among the others of a group, of two the shorter; NaN where there is no other."""
+    order = np.lexsort((length, group))
+    size, whose = length[order], group[order]
+    near = np.full(len(length), np.nan)
+    below = np.append(np.nan, np.where(whose[1:] == whose[:-1], size[:-1], np.nan))[: len(length)]
+    above = np.append(np.where(whose[1:] == whose[:-1], size[1:], np.nan), np.nan)[: len(length)]
+    take_below = np.isnan(above) | (size - below <= above - size)
+    near[order] = np.where(take_below, below, above)
+    return near

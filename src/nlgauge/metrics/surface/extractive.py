@@ -1,0 +1,121 @@
+"""How much an output copies from its source: novel n-grams, extractive fragments (Grusky et al. 2018), compression.
+
+Values describe an output; more is not better or worse.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Array, Batch, Ints, Scores, metric, signature
+from nlgauge.metrics.overlap._matches import kinds
+from nlgauge.text.ngrams import ngrams
+from nlgauge.text.tokens import Tokens, tokens
+
+GRUSKY = "grusky-etal-2018-newsroom"
+MAX_ORDER = 4
+
+
+@dataclass(frozen=True)
+class FromSource:
+    """Output against source; nothing is said about an output or source without words."""
+
+    tokenize: str = "13a"
+    lowercase: bool = True
+
+    @property
+    def signature(self) -> str:
+        return signature(case="lc" if self.lowercase else "mixed", tok=self.tokenize)
+
+    def score(self, batch: Batch) -> Scores:
+        found = tokens(batch, self.tokenize, batch.output, batch.source, lowercase=self.lowercase)
+        values, reasons = np.full(len(batch), np.nan), {}
+        for s in range(len(batch)):
+            if batch.output[s] < 0 or batch.source[s] < 0:
+                reasons[s] = "no output" if batch.output[s] < 0 else "no source"
+            elif found.length[batch.output[s]] == 0 or found.length[batch.source[s]] == 0:
+                reasons[s] = "empty output" if found.length[batch.output[s]] == 0 else "empty source"
+        scored = np.array([s for s in range(len(batch)) if s not in reasons], np.int64)
+        values[scored] = self._values(batch, found, batch.output[scored], batch.source[scored])
+        return Scores(values, reasons)
+
+    def _values(self, batch: Batch, found: Tokens, output: Ints, source: Ints) -> Array:
+        raise NotImplementedError
+
+
+@metric("novelty", family="extractive", needs=("source",), year=2017, cite="see-etal-2017-get")
+@dataclass(frozen=True)
+class Novelty(FromSource):
+    """Share of the output's n-grams (of two words) that the source does not have."""
+
+    order: int = 2
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.order <= MAX_ORDER:
+            raise NlgaugeError(f"novelty: order must be 1 to {MAX_ORDER}. Got {self.order} instead.")
+
+    @property
+    def signature(self) -> str:
+        return f"order:{self.order}|{super().signature}"
+
+    def _values(self, batch: Batch, found: Tokens, output: Ints, source: Ints) -> Array:
+        grams = ngrams(
+            batch,
+            (self.tokenize, self.lowercase, None, "output+source"),
+            found,
+            MAX_ORDER,
+            batch.output,
+            batch.source,
+        )
+        owner, level, entry = grams.span(output)
+        there = grams.found_in(output, source, np.arange(len(output) + 1), highest=True) > 0
+        copied = grams.sums(output, owner, level, np.where(there, grams.counts[entry], 0))[:, self.order - 1]
+        many = found.length[output] - self.order + 1
+        return np.where(many > 0, 1 - copied / np.maximum(many, 1), np.nan)
+
+
+@dataclass(frozen=True)
+class Fragments(FromSource):
+    squared: ClassVar[bool] = False
+
+    def _values(self, batch: Batch, found: Tokens, output: Ints, source: Ints) -> Array:
+        from nlgauge.kernels.lepor import fragments
+
+        key = ("fragments", self.tokenize, self.lowercase)
+        words, squares = batch.keep(
+            key, lambda: fragments(found.ids, found.start, found.length, output, source, kinds(found))
+        )
+        share: Array = (squares if self.squared else words) / found.length[output]
+        return share
+
+
+@metric("coverage", family="extractive", needs=("source",), year=2018, cite=GRUSKY)
+@dataclass(frozen=True)
+class Coverage(Fragments):
+    """Share of the output's words that lie in fragments copied from the source.
+
+    Newsroom's own numbers come from spaCy's tokens; here 13a, lower-cased.
+    """
+
+
+@metric("density", family="extractive", needs=("source",), bounds=(0.0, math.inf), year=2018, cite=GRUSKY)
+@dataclass(frozen=True)
+class Density(Fragments):
+    """Mean length of the copied fragment that a word of the output belongs to."""
+
+    squared: ClassVar[bool] = True
+
+
+@metric("compression", family="extractive", needs=("source",), bounds=(0.0, math.inf), year=2018, cite=GRUSKY)
+@dataclass(frozen=True)
+class Compression(FromSource):
+    """Words of the source per word of the output."""
+
+    def _values(self, batch: Batch, found: Tokens, output: Ints, source: Ints) -> Array:
+        ratio: Array = found.length[source] / found.length[output]
+        return ratio

@@ -1,0 +1,189 @@
+"""Output against the meaning that it was made from: SIM and lev.dist of paper 004."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Batch, Scores, metric, signature
+from nlgauge.models.static_vectors import Vectors, ready, vectors
+from nlgauge.text import wordnet_distance as _relations
+from nlgauge.text.wordnet import folder
+
+# inform_no_match(area='upper market', kids_allowed=no): the act, then slots and values.
+ACT = re.compile(r"^\s*\??\w+\s*\((.*)\)\s*$", re.S)
+TERM = re.compile(r"[^\W_]+")
+FUNCTION_WORDS = (
+    "a an the is are was were be been it its in of at on to for and or that this these those which with i you "
+    "he she we they their there has have had do does did not can could would will if but by from as am "
+    "s m re ll ve t d"
+)
+STOP = frozenset(FUNCTION_WORDS.split())
+LEAST = 0.1  # cosine that two words need before WordNet may bring them nearer
+LARGEST = 1_000_000  # pairs of terms: meaning representations have a few dozen
+BAD = 0.05  # a term whose best similarity is lower has nothing to be aligned with
+
+
+@metric(
+    "sim", family="embedding", needs=("source",), bounds=(0.0, 1.0), year=2013, cite="han-etal-2013-umbc",
+    extra="vectors", weights="wordllama l2_supercat_256 (inside the package); WordNet 3.0",
+)  # fmt: skip
+@dataclass(frozen=True)
+class Sim:
+    """Similarity of output and meaning representation: distributional with WordNet relations, terms aligned both ways.
+
+    After Han et al. (2013), the measure that paper 004 names:
+    word similarity = min(1, cosine + 0.5·exp(−0.25·D)), D the distance in WordNet (0 same synset, 1 direct, 2 two links:
+    hypernyms, similar adjectives; 1 derived forms), the second part only where the cosine is at least 0.1;
+    T = mean over the output's terms of the best similarity / 2 + the same from the source's side / 2;
+    penalties: a term whose best similarity is below 0.05 costs (similarity + weight) / 2n, weight 1 for nouns, verbs,
+    numbers and words WordNet does not know, 0.5 for adjectives and adverbs; a term whose best one is its antonym costs
+    (similarity + 0.5) / 2n. The score is T minus the penalties, not below 0.
+
+    Ours: static vectors of wordllama for their LSA model (a closed service), with a cosine below `floor` counted as 0;
+    no relations from glosses; no weights by corpus frequency; their rules for pronouns, acronyms and phrases left out;
+    parts of speech from WordNet and no tagger. An output without content terms scores 0.
+    against='references' compares with references instead of the meaning representation; the best one counts.
+    """
+
+    floor: float = 0.2
+    wordnet: bool = True
+    penalties: bool = True
+    against: Literal["source", "references"] = "source"
+
+    def __post_init__(self) -> None:
+        if self.against not in ("source", "references"):
+            raise NlgaugeError(f"sim: against='{self.against}'; use source or references.")
+        needs = frozenset({"output", self.against})
+        object.__setattr__(self, "facts", replace(type(self).facts, needs=needs))  # type: ignore[attr-defined]
+
+    def ready(self) -> None:
+        ready("sim")
+        if self.wordnet:
+            folder("sim(wordnet=False, penalties=False)")
+
+    @property
+    def signature(self) -> str:
+        return signature(
+            vectors="wordllama-l2_supercat_256", floor=self.floor, wordnet="3.0" if self.wordnet else "no",
+            penalties=self.penalties, against=self.against,
+        )  # fmt: skip
+
+    def score(self, batch: Batch) -> Scores:
+        space = vectors()
+        texts = batch.texts.list()
+        terms: dict[int, list[str]] = {}
+        values, reasons = np.full(len(batch), np.nan), {}
+        refs, start, source = batch.reference.tolist(), batch.start.tolist(), batch.source.tolist()
+        for i, output in enumerate(batch.output.tolist()):
+            others = [source[i]] if self.against == "source" else refs[start[i] : start[i + 1]]
+            others = [other for other in others if other >= 0]
+            if output < 0 or not others:
+                continue
+            for number in (output, *others):
+                if number not in terms:
+                    terms[number] = content_terms(texts[number])
+            given = [terms[other] for other in others if terms[other]]
+            if not given:
+                reasons[i] = f"empty {self.against.removesuffix('s')}"
+            elif any(len(terms[output]) * len(other) > LARGEST for other in given):
+                reasons[i] = f"too long to align (more than {LARGEST:,} pairs of terms)"
+            else:
+                mine = terms[output]
+                values[i] = max(self._aligned(space, mine, other) for other in given) if mine else 0.0
+        return Scores(values, reasons)
+
+    def _aligned(self, space: Vectors, output: list[str], other: list[str]) -> float:
+        near = space.of(output) @ space.of(other).T
+        for i, a in enumerate(output):
+            for j, b in enumerate(other):
+                near[i, j] = self._near(a, b, float(near[i, j]))
+        found = 0.0
+        for rows, mine, theirs in ((near, output, other), (near.T, other, output)):
+            best = rows.argmax(axis=1).tolist()
+            for i, j in enumerate(best):
+                cost = _penalty(mine[i], theirs[j], rows[i, j], self.wordnet) if self.penalties else 0.0
+                found += (rows[i, j] - cost) / (2 * len(mine))
+        return float(np.clip(found, 0.0, 1.0))
+
+    def _near(self, a: str, b: str, cosine: float) -> float:
+        if a == b or a.isdigit() or b.isdigit():
+            return float(a == b)
+        boost = _boost(a, b) if self.wordnet and cosine >= LEAST else 0.0
+        return min(1.0, (cosine if cosine >= self.floor else 0.0) + boost)
+
+
+@lru_cache(2**18)
+def _boost(a: str, b: str) -> float:
+    steps = _relations.distance(a, b)
+    return 0.0 if steps is None else 0.5 * math.exp(-0.25 * steps)
+
+
+def _penalty(term: str, aligned: str, similarity: float, wordnet: bool) -> float:
+    if similarity < BAD:
+        parts = _relations.parts_of(term) if wordnet else frozenset()
+        return similarity + (0.5 if parts and parts <= {"adj", "adv"} else 1.0)
+    return similarity + 0.5 if wordnet and _relations.antonyms(term, aligned) else 0.0
+
+
+def content_terms(text: str) -> list[str]:
+    """Content words; of a meaning representation slots and values without the act.
+
+    >>> content_terms("inform(name='hotel del sol',has_internet='yes')")
+    ['name', 'hotel', 'del', 'sol', 'internet', 'yes']
+    """
+    inner = ACT.match(text)
+    return [term for term in TERM.findall((inner[1] if inner else text).lower()) if term not in STOP]
+
+
+@metric(
+    "lev-source", family="control", needs=("source",), lower=True, bounds=(0.0, math.inf), year=2017,
+    cite="novikova-etal-2017-need", longest=100_000,
+)  # fmt: skip
+@dataclass(frozen=True)
+class LevSource:
+    """Levenshtein distance in characters between output and source (lev.dist of paper 004's data)."""
+
+    normalise: bool = False
+
+    def score(self, batch: Batch) -> Scores:
+        texts = batch.texts.list()
+        known: dict[tuple[int, int], float] = {}
+        for pair in zip(batch.output.tolist(), batch.source.tolist(), strict=True):
+            if pair not in known:
+                known[pair] = self._of(texts[pair[0]], texts[pair[1]]) if min(pair) >= 0 else math.nan
+        pairs = zip(batch.output.tolist(), batch.source.tolist(), strict=True)
+        return Scores(np.array([known[pair] for pair in pairs], np.float64))
+
+    def _of(self, output: str, source: str) -> float:
+        distance = levenshtein(output, source)
+        return distance / max(len(output), len(source), 1) if self.normalise else distance
+
+
+def levenshtein(a: str, b: str) -> int:
+    """Edits between two strings, a column of the table at a time as bits of one integer (Hyyrö 2003).
+
+    >>> levenshtein("kitten", "sitting")
+    3
+    """
+    if not a or not b:
+        return len(a) + len(b)
+    places: dict[str, int] = {}
+    for i, sign in enumerate(a):
+        places[sign] = places.get(sign, 0) | 1 << i
+    full, last = (1 << len(a)) - 1, 1 << (len(a) - 1)
+    up, down, distance = full, 0, len(a)
+    for sign in b:
+        match = places.get(sign, 0) | down
+        diagonal = (((match & up) + up) ^ up) | match
+        left, right = down | (full & ~(up | diagonal)), up & diagonal
+        distance += bool(left & last) - bool(right & last)
+        left, right = ((left << 1) | 1) & full, (right << 1) & full
+        down, up = left & diagonal, right | (full & ~(left | diagonal))
+    return distance

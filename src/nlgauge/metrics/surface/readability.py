@@ -1,0 +1,169 @@
+"""Readability indices of English text, from counts of words, sentences, syllables and letters.
+
+They were made for pages: on single sentences they order texts, but their school grades mean little.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import math
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from nlgauge.errors import NeedsMissing
+from nlgauge.metrics.base import Array, Batch, Scores, metric, signature
+from nlgauge.text.readability_counts import Counting, Preset, defined, per_output
+from nlgauge.text.sentences import words as split_words
+from nlgauge.text.syllables import How
+
+grade = partial(metric, family="readability", needs=(), lower=True, bounds=(-math.inf, math.inf))
+
+
+def flesch_reading_ease(words: Array, sentences: Array, syllables: Array) -> Array:
+    return 206.835 - 1.015 * words / sentences - 84.6 * syllables / words
+
+
+def flesch_kincaid_grade(words: Array, sentences: Array, syllables: Array) -> Array:
+    return 0.39 * words / sentences + 11.8 * syllables / words - 15.59
+
+
+def smog_grade(polysyllables: Array, sentences: Array) -> Array:
+    return 1.043 * np.sqrt(30 * polysyllables / sentences) + 3.1291
+
+
+def automated_readability_index(letters: Array, words: Array, sentences: Array) -> Array:
+    return 4.71 * letters / words + 0.5 * words / sentences - 21.43
+
+
+def coleman_liau_index(letters: Array, words: Array, sentences: Array) -> Array:
+    return 5.88 * letters / words - 29.6 * sentences / words - 15.8
+
+
+def dale_chall_score(difficult: Array, words: Array, sentences: Array) -> Array:
+    share = 100 * difficult / words
+    return 0.1579 * share + 0.0496 * words / sentences + 3.6365 * (share > 5)
+
+
+@grade("flesch", lower=False, bounds=(-math.inf, 206.835), year=1948, cite="flesch-1948-readability")
+@dataclass(frozen=True)
+class Flesch(Counting):
+    """Flesch reading ease (RE of paper 004): higher is easier to read."""
+
+    syllables: How = "auto"
+    preset: Preset = ""
+
+    def score(self, batch: Batch) -> Scores:
+        found = self.counts(batch)
+        words = found.plain_words if self.preset else found.words
+        return defined(words, lambda: flesch_reading_ease(words, found.sentences, found.syllables))
+
+
+@grade("flesch-kincaid", year=1975, cite="kincaid-etal-1975-derivation")
+@dataclass(frozen=True)
+class FleschKincaid(Counting):
+    """Flesch-Kincaid school grade."""
+
+    syllables: How = "auto"
+
+    def score(self, batch: Batch) -> Scores:
+        found = self.counts(batch)
+        return defined(
+            found.words, lambda: flesch_kincaid_grade(found.words, found.sentences, found.syllables)
+        )
+
+
+@grade("smog", bounds=(3.1291, math.inf), year=1969, cite="mclaughlin-1969-smog")
+@dataclass(frozen=True)
+class Smog(Counting):
+    """SMOG grade from polysyllabic words per sentence; meant for thirty sentences or more."""
+
+    syllables: How = "auto"
+
+    def score(self, batch: Batch) -> Scores:
+        found = self.counts(batch)
+        return defined(found.words, lambda: smog_grade(found.polysyllables, found.sentences))
+
+
+@grade("ari", year=1967, cite="smith-senter-1967-automated")
+@dataclass(frozen=True)
+class Ari(Counting):
+    """Automated readability index: a school grade from letters and words, without syllables."""
+
+    counts_syllables = False
+
+    def score(self, batch: Batch) -> Scores:
+        found = self.counts(batch)
+        return defined(
+            found.words, lambda: automated_readability_index(found.letters, found.words, found.sentences)
+        )
+
+
+@grade("coleman-liau", year=1975, cite="coleman-liau-1975-computer")
+@dataclass(frozen=True)
+class ColemanLiau(Counting):
+    """Coleman-Liau index: a school grade from letters and sentences per word."""
+
+    counts_syllables = False
+
+    def score(self, batch: Batch) -> Scores:
+        found = self.counts(batch)
+        return defined(found.words, lambda: coleman_liau_index(found.letters, found.words, found.sentences))
+
+
+@grade(
+    "dale-chall", bounds=(0.0, math.inf), year=1995, cite="chall-dale-1995-readability", extra="readability"
+)
+@dataclass(frozen=True)
+class DaleChall(Counting):
+    """New Dale-Chall score: words that are neither listed as familiar nor regular forms of listed ones."""
+
+    counts_syllables = False
+
+    def ready(self) -> None:
+        familiar_words()
+
+    @property
+    def signature(self) -> str:
+        return signature(sent="rules", list="textstat")
+
+    def score(self, batch: Batch) -> Scores:
+        found = self.counts(batch)
+        difficult = per_output(batch, "difficult words", _difficult)
+        return defined(found.words, lambda: dale_chall_score(difficult, found.words, found.sentences))
+
+
+@functools.cache
+def familiar_words() -> frozenset[str]:
+    """The list of familiar words, as `textstat` (MIT) carries it; it is not ours to ship."""
+    found = importlib.util.find_spec("textstat")
+    path = (
+        Path(found.origin).parent / "resources" / "en" / "easy_words.txt" if found and found.origin else None
+    )
+    if path is None or not path.is_file():
+        raise NeedsMissing("'dale-chall' needs the extra 'readability': pip install \"nlgauge[readability]\"")
+    return frozenset(path.read_text(encoding="utf-8").lower().split())
+
+
+def _difficult(text: str) -> int:
+    return sum(not is_familiar(word.lower()) for word in split_words(text))
+
+
+@functools.lru_cache(maxsize=100_000)
+def is_familiar(word: str) -> bool:
+    """In the list, a number, or a listed word with a regular ending (as Chall and Dale 1995 count)."""
+    known, word = familiar_words(), word.strip("'")
+    if word in known or any(sign.isdigit() for sign in word):
+        return True
+    for ending in ("'s", "s", "es", "d", "ed", "ing", "er", "r", "est", "st"):
+        stem = word.removesuffix(ending)
+        if stem == word or len(stem) < 2:
+            continue
+        if stem in known or stem + "e" in known or (stem[-1] == "i" and stem[:-1] + "y" in known):
+            return True
+        if len(stem) > 2 and stem[-1] == stem[-2] and stem[:-1] in known:  # stopped
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""Weights: finding, loading and running them, once for all metrics. torch and transformers are imported inside functions."""

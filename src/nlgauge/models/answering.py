@@ -1,0 +1,134 @@
+"""Questions to a text: extractive answers with their probability, the names in a text, and overlap of answers."""
+
+from __future__ import annotations
+
+import functools
+import re
+import string
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from nlgauge.models.hub_models import load, longest_input, threads
+from nlgauge.text.sentences import sentences
+
+CAPITALS = "capitals"
+# Runs of capitalised words (of, de … may stand inside), and numbers.
+NAMES = re.compile(r"[A-Z][\w'’.-]*(?:\s+(?:(?:of|the|de|van|von|and)\s+)?[A-Z][\w'’-]*)*|\$?\d[\d,.:%]*")
+ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+MARKS = str.maketrans("", "", string.punctuation)
+
+
+class Answer(NamedTuple):
+    text: str
+    probability: float
+
+
+class Answering:
+    """An extractive question-answering model by name or folder. A text that is too long is read in overlapping windows."""
+
+    def __init__(self, name: str, option: str) -> None:
+        self.tokenizer, self.model = load("qa", name, option)
+        self.longest = longest_input(self.tokenizer, self.model.config)
+
+    def windows(self, question: str, text: str) -> Any:
+        room = self.longest - len(self.tokenizer(question, "", verbose=False)["input_ids"])
+        return self.tokenizer(
+            question, text, truncation="only_second" if room > 8 else "longest_first", max_length=self.longest,
+            stride=max(0, min(128, room // 2)), return_overflowing_tokens=True, return_offsets_mapping=True,
+        )  # fmt: skip
+
+    def answer(self, question: str, text: str) -> Answer:
+        """The likeliest first and last token, each by itself, as SummaQA takes them; over windows the likeliest."""
+        import torch
+
+        given = self.windows(question, text)
+        best = Answer("", 0.0)
+        keys = [k for k in ("input_ids", "attention_mask", "token_type_ids") if k in given]
+        with threads():
+            for w, offsets in enumerate(given["offset_mapping"]):
+                inside = torch.tensor([s == 1 for s in given.sequence_ids(w)])
+                if not inside.any():
+                    continue
+                row = {k: torch.tensor([given[k][w]], device=self.model.device) for k in keys}
+                out = self.model(**row)
+                ends = []
+                for logits in (out.start_logits, out.end_logits):
+                    p = logits[0].float().softmax(-1).cpu() * inside
+                    ends.append((int(p.argmax()), float(p.max())))
+                (a, p), (b, q) = ends
+                if p * q > best.probability:
+                    best = Answer(text[offsets[a][0] : offsets[b][1]] if b >= a else "", p * q)
+        return best
+
+
+@functools.lru_cache(1)
+def answering(name: str, option: str = "model") -> Answering:
+    return Answering(name, option)
+
+
+def names(text: str, finder: str) -> list[tuple[int, int]]:
+    """Where names and numbers stand: runs of capitals ('capitals'), or what a token-classification model marks."""
+    if finder == CAPITALS:
+        return [m.span() for m in NAMES.finditer(text) if not _opening(text, m)]
+    tokenizer, model = load("tokens", finder, "entities")
+    most = longest_input(tokenizer, model.config)
+    given = tokenizer(
+        text, truncation=True, max_length=most, return_overflowing_tokens=True, return_offsets_mapping=True
+    )
+    found: list[tuple[int, int]] = []
+    before = "O"
+    for ids, offsets in zip(given["input_ids"], given["offset_mapping"], strict=True):
+        for label, (a, b) in zip(_labels(model, ids), offsets, strict=True):
+            if b == a:
+                continue  # a special token
+            kind, old = label.rpartition("-")[2], before.rpartition("-")[2]
+            if label != "O" and kind == old and not label.startswith("B-"):
+                found[-1] = (found[-1][0], b)
+            elif label != "O":
+                found.append((a, b))
+            before = label
+    return found
+
+
+def _labels(model: Any, ids: Sequence[int]) -> list[str]:
+    import torch
+
+    with threads():
+        table = torch.tensor([list(ids)], device=model.device)
+        best = model(input_ids=table, attention_mask=torch.ones_like(table)).logits[0].argmax(-1).tolist()
+    return [str(model.config.id2label[i]) for i in best]
+
+
+def _opening(text: str, found: re.Match[str]) -> bool:
+    """A single capitalised word that begins a sentence says nothing."""
+    return found.start() == 0 and " " not in found[0] and not found[0][0].isdigit() and found[0][0] != "$"
+
+
+def cloze(text: str, finder: str, mark: str) -> list[tuple[str, str]]:
+    """Question and answer: each sentence with one name masked."""
+    return [
+        (s[:a] + mark + s[b:], s[a:b]) for s in sentences(text) for a, b in names(s, finder) if s[a:b].strip()
+    ]
+
+
+def plain(text: str) -> list[str]:
+    """Words without case, punctuation and articles, as SQuAD compares answers."""
+    return ARTICLES.sub(" ", text.lower().translate(MARKS)).split()
+
+
+def overlap(one: str, other: str) -> float:
+    """F1 of two answers' words; two empty answers agree.
+
+    >>> round(overlap("the Denver Broncos", "Broncos"), 3)
+    0.667
+    """
+    a, b = plain(one), plain(other)
+    if not a or not b:
+        return float(a == b)
+    same = sum((Counter(a) & Counter(b)).values())
+    return 2 * same / (len(a) + len(b))
+
+
+def mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else float("nan")

@@ -1,0 +1,82 @@
+"""Classifiers and regressors of one text or of a pair: logits of each, cut and said where a pair is too long."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.models.hub_models import by_length, load, longest_input, padded, threads
+from nlgauge.registry import did_you_mean
+
+if TYPE_CHECKING:
+    from nlgauge.metrics.base import Array
+
+CUT = "longer than the model takes: cut at the end"
+
+
+class Classifier:
+    """A sequence classifier (or regressor: one label) by name or folder."""
+
+    def __init__(self, name: str, option: str) -> None:
+        self.name, self.option = name, option
+        self.tokenizer, self.model = load("classifier", name, option)
+        self.longest = longest_input(self.tokenizer, self.model.config)
+
+    def label(self, asked: str | int, known: Sequence[str] = ()) -> int:
+        """The number of a label: as asked for, or the first of `known` that the model has."""
+        names = {str(v).lower(): int(k) for k, v in self.model.config.id2label.items()}
+        if isinstance(asked, int):
+            if asked < len(names):
+                return asked
+            raise NlgaugeError(f"{self.option}='{self.name}': label={asked}; it has {len(names)} labels.")
+        for name in [asked] if asked else known:
+            if name.lower() in names:
+                return names[name.lower()]
+        what = asked or " or ".join(known)
+        raise NlgaugeError(
+            f"{self.option}='{self.name}': no label '{what}'.{did_you_mean(what, names)} It has {', '.join(names)}; "
+            "give label= a name or a number."
+        )
+
+    def logits(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Array, bool]]:
+        """Logits of each pair, and whether the first text was cut at its end to make the pair fit."""
+        read = {p: self._read(p) for p in dict.fromkeys(pairs)}
+        asked = list(read)
+        found: dict[tuple[str, str], Any] = {}
+        with threads():
+            for places in by_length([len(read[p][0]["input_ids"]) for p in asked]):
+                some = [asked[i] for i in places]
+                given = {}
+                for key in read[some[0]][0]:
+                    fill = int(self.tokenizer.pad_token_id or 0) if key == "input_ids" else 0
+                    given[key] = padded([read[p][0][key] for p in some], fill)[0].to(self.model.device)
+                out = self.model(**given).logits.double().cpu().numpy()
+                found |= dict(zip(some, out, strict=True))
+        return [(found[p], read[p][1]) for p in pairs]
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]], label: int) -> list[tuple[float, bool]]:
+        """Softmax probability of a label."""
+        import numpy as np
+
+        found = []
+        for logits, cut in self.logits(pairs):
+            e = np.exp(logits - logits.max())
+            found.append((float(e[label] / e.sum()), cut))
+        return found
+
+    def _read(self, pair: tuple[str, str]) -> tuple[dict[str, list[int]], bool]:
+        whole = self.tokenizer(*pair, verbose=False)
+        if len(whole["input_ids"]) <= self.longest:
+            return dict(whole), False
+        # The second text is what is judged: it is kept whole if that is possible at all.
+        second = len(self.tokenizer(pair[1], verbose=False)["input_ids"])
+        how = "only_first" if second < self.longest // 2 else "longest_first"
+        return dict(self.tokenizer(*pair, truncation=how, max_length=self.longest)), True
+
+
+@functools.lru_cache(3)
+def classifier(name: str, option: str = "model") -> Classifier:
+    """The classifier of that name, loaded once."""
+    return Classifier(name, option)

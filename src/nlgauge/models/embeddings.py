@@ -1,0 +1,84 @@
+"""Token vectors of a run: each distinct text is encoded once and shared by every metric; memory is bounded."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nlgauge.models.encoder import DEFAULT, Encoded, Encoder, Progress, encoder
+
+if TYPE_CHECKING:
+    from nlgauge.metrics.base import Batch
+
+BUDGET = int(float(os.environ.get("NLGAUGE_EMBEDDING_MB", "1500")) * 1e6)
+
+
+class Embeddings:
+    """The vectors kept for one encoder. Beyond the budget the least recently used ones go; they can come back.
+
+    `want(layer)` before the first text makes one pass serve metrics that use different layers.
+    """
+
+    def __init__(self, encoder: Encoder, budget: int = BUDGET) -> None:
+        self.encoder, self.budget = encoder, budget
+        self.kept: OrderedDict[tuple[str, int], Encoded] = OrderedDict()
+        self.size = 0
+        self.wanted: set[int] = set()
+        self.encoded = 0  # texts that went through the model
+        self.windowed = 0  # of them longer than the model takes, so encoded in overlapping windows
+        self.lock = threading.RLock()
+
+    def want(self, layer: int | None) -> int:
+        found = self.encoder.layer(layer)
+        self.wanted.add(found)
+        return found
+
+    def of(self, texts: Sequence[str], layer: int, progress: Progress | None = None) -> list[Encoded]:
+        """The vectors of these texts at a layer (as `want` gave it), encoding those that are not kept."""
+        with self.lock:
+            self.wanted.add(layer)
+            missing = list(dict.fromkeys(t for t in texts if (t, layer) not in self.kept))
+            found = {}
+            if missing:
+                layers = sorted(self.wanted)
+                for text, each in zip(missing, self.encoder.encode(missing, layers, progress), strict=True):
+                    found[text] = each[layer]
+                    self.encoded += 1
+                    self.windowed += each[layer].windows > 1
+                    for at, vectors in each.items():
+                        self._keep((text, at), vectors)
+            for text in texts:
+                if text not in found:
+                    found[text] = self.kept[text, layer]
+                    self.kept.move_to_end((text, layer))
+            self._trim()
+            return [found[text] for text in texts]
+
+    def remarks(self) -> list[str]:
+        """What a reader of the scores should know."""
+        if not self.windowed:
+            return []
+        return [
+            f"{self.windowed} of {self.encoded} texts are longer than the encoder takes ({self.encoder.longest} tokens): "
+            "read in overlapping windows, nothing cut"
+        ]
+
+    def _keep(self, key: tuple[str, int], vectors: Encoded) -> None:
+        old = self.kept.pop(key, None)
+        self.size += vectors.nbytes - (old.nbytes if old else 0)
+        self.kept[key] = vectors
+
+    def _trim(self) -> None:
+        while self.size > self.budget and len(self.kept) > 1:
+            _, gone = self.kept.popitem(last=False)
+            self.size -= gone.nbytes
+
+
+def embeddings(batch: Batch | None = None, name: str = DEFAULT) -> Embeddings:
+    """The shared vectors of a run (of a Batch), or fresh ones."""
+    if batch is None:
+        return Embeddings(encoder(name))
+    return batch.view(("embeddings", name), lambda _: Embeddings(encoder(name)))

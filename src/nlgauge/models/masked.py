@@ -1,0 +1,73 @@
+"""What a masked language model would put at masked places."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.models.hub_models import by_length, load, longest_input, padded, threads
+
+T = TypeVar("T")
+TOKENS = 1024  # of a batch: logits over the vocabulary are the largest thing in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Cloze:
+    """Ids with masks in them, special tokens included; the masked places, and what stood there."""
+
+    ids: tuple[int, ...]
+    places: tuple[int, ...]
+    answers: tuple[int, ...]
+
+
+class Masked:
+    """A masked language model by name or folder."""
+
+    def __init__(self, name: str, option: str) -> None:
+        self.tokenizer, self.model = load("masked", name, option)
+        self.longest = longest_input(self.tokenizer, self.model.config)
+        self.pad = int(self.tokenizer.pad_token_id or 0)
+        if self.tokenizer.mask_token_id is None:
+            raise NlgaugeError(f"{option}='{name}': its tokenizer has no mask token.")
+        self.mask = int(self.tokenizer.mask_token_id)
+        self.begin = [i for i in (self.tokenizer.cls_token_id,) if i is not None]
+        self.end = [i for i in (self.tokenizer.sep_token_id,) if i is not None]
+
+    def ids(self, text: str) -> list[int]:
+        return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+    def guesses(self, asked: Sequence[Cloze], model: Any = None) -> list[tuple[int, ...]]:
+        """The likeliest token at each masked place."""
+        return self._each(asked, lambda logits, c: tuple(logits.argmax(dim=1).tolist()), model)
+
+    def logs(self, asked: Sequence[Cloze]) -> list[tuple[float, ...]]:
+        """Log-probability of what stood at each masked place."""
+        import torch
+
+        def right(logits: Any, c: Cloze) -> tuple[float, ...]:
+            wanted = torch.tensor(c.answers, device=logits.device)[:, None]
+            return tuple((logits.gather(1, wanted)[:, 0] - logits.logsumexp(dim=1)).double().tolist())
+
+        return self._each(asked, right)
+
+    def _each(self, asked: Sequence[Cloze], take: Callable[[Any, Cloze], T], model: Any = None) -> list[T]:
+        distinct = list(dict.fromkeys(asked))
+        found: dict[Cloze, T] = {}
+        with threads():
+            for rows in by_length([len(c.ids) for c in distinct], TOKENS):
+                some = [distinct[i] for i in rows]
+                table, mask = padded([c.ids for c in some], self.pad)
+                used = model or self.model
+                logits = used(input_ids=table.to(used.device), attention_mask=mask.to(used.device)).logits
+                for k, c in enumerate(some):
+                    found[c] = take(logits[k, list(c.places)].float(), c)
+        return [found[c] for c in asked]
+
+
+@functools.lru_cache(2)
+def masked(name: str, option: str = "model") -> Masked:
+    """The masked model of that name, loaded once."""
+    return Masked(name, option)

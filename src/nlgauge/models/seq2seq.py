@@ -1,0 +1,129 @@
+"""How likely a sequence-to-sequence model finds a target given a source; sources are encoded once for all their targets."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nlgauge.models.hub_models import by_length, load, longest_input, padded, threads
+
+if TYPE_CHECKING:
+    from nlgauge.metrics.base import Array
+
+Pair = tuple[str, str]  # source, target
+TARGET_TOKENS = 1024  # of a batch: their logits over the vocabulary are the largest thing in memory
+
+
+class Told(NamedTuple):
+    """Natural logarithms of the target's token probabilities; cut: a text was longer than the model takes."""
+
+    logs: Array
+    cut: bool
+
+
+class Seq2Seq:
+    """A model by name or folder (BART, T5, PEGASUS …)."""
+
+    def __init__(self, name: str, option: str) -> None:
+        self.tokenizer, self.model = load("seq2seq", name, option)
+        self.longest = longest_input(self.tokenizer, self.model.config)
+        self.pad = int(self.tokenizer.pad_token_id or 0)
+        start = self.model.config.decoder_start_token_id
+        self.start = int(start if start is not None else self.pad)
+
+    def ids(self, text: str, longest: int, special: bool = True) -> tuple[list[int], bool]:
+        """Token ids with the model's own marks; what does not fit is cut at the end, and said."""
+        whole = self.tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"]
+        if len(whole) <= longest:
+            return list(whole), False
+        kept = self.tokenizer(text, add_special_tokens=special, truncation=True, max_length=longest)[
+            "input_ids"
+        ]
+        return list(kept), True
+
+    def told(self, pairs: Sequence[Pair], longest: int = 0, special: bool = True) -> list[Told]:
+        """log p(token | source, tokens before it) of each target; `special`: the target's end mark counts too."""
+        import torch
+
+        most = longest or self.longest
+        sources = {s: self.ids(s, most) for s in dict.fromkeys(s for s, _ in pairs)}
+        targets = {t: self.ids(t, most, special) for t in dict.fromkeys(t for _, t in pairs)}
+        wanted: dict[str, dict[str, None]] = {s: {} for s in sources}
+        for s, t in pairs:
+            wanted[s][t] = None
+        found: dict[Pair, Array] = {}
+        with threads():
+            for some, states, mask in self._encoded({s: ids for s, (ids, _) in sources.items()}):
+                asked = [(s, t) for s in some for t in wanted[s]]
+                sizes = [len(targets[t][0]) for _, t in asked]
+                for places in by_length(sizes, TARGET_TOKENS):
+                    rows = [asked[i] for i in places]
+                    at = torch.tensor([some[s] for s, _ in rows], device=states.device)
+                    labels = [targets[t][0] for _, t in rows]
+                    logits = self._logits(states[at], mask[at], labels)
+                    for k, (pair, ids) in enumerate(zip(rows, labels, strict=True)):
+                        said = logits[k, : len(ids)].float()
+                        right = torch.tensor(ids, device=said.device, dtype=torch.long)[:, None]
+                        logs = said.gather(1, right)[:, 0] - said.logsumexp(dim=1)
+                        found[pair] = logs.double().cpu().numpy()
+        return [Told(found[s, t], sources[s][1] or targets[t][1]) for s, t in pairs]
+
+    def first(
+        self, sources: Sequence[str], wanted: Sequence[int], longest: int = 0
+    ) -> list[tuple[Any, bool]]:
+        """Log-probabilities of the wanted tokens as the first one of the answer."""
+        read = {s: self.ids(s, longest or self.longest) for s in dict.fromkeys(sources)}
+        found: dict[str, Any] = {}
+        with threads():
+            for some, states, mask in self._encoded({s: ids for s, (ids, _) in read.items()}):
+                logits = self._logits(states, mask, [[self.pad]] * len(some))[:, 0].float()
+                logs = logits[:, list(wanted)] - logits.logsumexp(dim=1, keepdim=True)
+                for s, row in some.items():
+                    found[s] = logs[row].double().cpu().numpy()
+        return [(found[s], read[s][1]) for s in sources]
+
+    def _encoded(self, sources: dict[str, list[int]]) -> Iterator[tuple[dict[str, int], Any, Any]]:
+        """Batches of sources: text -> row, hidden states, mask."""
+        texts = list(sources)
+        for places in by_length([len(sources[t]) for t in texts]):
+            some = [texts[i] for i in places]
+            table, mask = padded([sources[t] for t in some], self.pad)
+            table, mask = table.to(self.model.device), mask.to(self.model.device)
+            states = self.model.get_encoder()(input_ids=table, attention_mask=mask).last_hidden_state
+            yield {t: i for i, t in enumerate(some)}, states, mask
+
+    def _logits(self, states: Any, mask: Any, labels: Sequence[Sequence[int]]) -> Any:
+        from transformers.modeling_outputs import BaseModelOutput
+
+        given, _ = padded([[self.start, *ids[:-1]] for ids in labels], self.pad)
+        return self.model(
+            encoder_outputs=BaseModelOutput(last_hidden_state=states),
+            attention_mask=mask,
+            decoder_input_ids=given.to(self.model.device),
+        ).logits
+
+    def generate(self, texts: Sequence[str], beams: int, most: int) -> list[str]:
+        """The best continuation of each text by beam search, one text at a time; '' for a text that does not fit."""
+        import torch
+
+        said = []
+        with threads():
+            for text in texts:
+                ids, cut = self.ids(text, self.longest)
+                if cut:
+                    said.append("")
+                    continue
+                table = torch.tensor([ids], device=self.model.device)
+                out = self.model.generate(
+                    input_ids=table, attention_mask=torch.ones_like(table), num_beams=beams, max_new_tokens=most,
+                    do_sample=False,
+                )  # fmt: skip
+                said.append(str(self.tokenizer.decode(out[0], skip_special_tokens=True)).strip())
+        return said
+
+
+@functools.lru_cache(2)
+def seq2seq(name: str, option: str = "model") -> Seq2Seq:
+    """The model of that name, loaded once."""
+    return Seq2Seq(name, option)

@@ -1,0 +1,1 @@
+"""Colombo et al. 2023, The glass ceiling of automatic evaluation in natural language generation."""

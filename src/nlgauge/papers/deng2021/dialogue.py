@@ -1,0 +1,203 @@
+"""Paper 001 (ctc), Tables F.1–F.4 and F.6 (dialogue) and its ablations: Tables 1, 2, 3 and F.5."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError, NotHere
+from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.metrics.learned.usr import regression
+from nlgauge.papers import Difference, Key, LeftOut, Ours, Sources, study, why_absent
+from nlgauge.papers.deng2021.baselines import ENCODER, LEFT_OUT, Rows
+from nlgauge.papers.deng2021.tables import METEOR, TRAINED, e_row, embedding_matching, model_row, start
+
+TRUTH = "Original Ground Truth"
+BASELINES = {
+    **{f"BLEU-{n}": f"bleu(order={n}, preset='coco', tokenize='none')" for n in (1, 2, 3, 4)},
+    "ROUGE-L": "rouge-l(tokenize='none', beta=1.2)",
+    "METEOR": "meteor(tokenize='none')",
+    "F-1": "token-f1",
+}
+REASONS = {
+    "METEOR": METEOR,
+    "F-1": "the paper does not say which words its F-1 counts; ours is the word F1 of SQuAD against the original response",
+}
+OVERALL = (
+    "the paper prints one system-level value for both aspects of PersonaChat; it is that of Overall (checked for BLEU-1 to -4 and ROUGE-L)"
+)  # fmt: skip
+USR_COLUMNS = {"mlm": "usr_mlm", "drc": "usr_dr_context", "drf": "usr_dr_fact"}
+USR_PARTS = ("USR-MLM", "USR-DR (x=c)", "USR-DR (x=f)")
+USR_PUBLISHED = "from the authors' published scores and regression, which give the other cells of USR; what this one is, is not known"
+HUMAN = {"engagingness": "Engaging", "groundedness": "UsesKnowledge"}
+SETS = {"PersonaChat": "usr-persona", "TopicalChat": "usr-topical"}
+NOTE = (
+    "baselines against the original response, which is then left out of the systems, as in the USR paper, whence the rows come; "
+    "Word Length and E over all systems, people kept."
+)
+
+
+def usr_rows(rows: Rows, aspect: str) -> None:
+    """The three parts of USR as its authors published their scores, and their regression on them."""
+    try:
+        data = rows.sources("usr-topical-scores")
+    except NotHere as error:
+        rows.reasons |= {(name,): why_absent(error) for name in (*USR_PARTS, "USR")}
+        return
+    own = Rows(rows.sources, data)
+    parts = {part: data.scores[column].fill_null(math.nan).to_list() for part, column in USR_COLUMNS.items()}
+    scores = dict(zip(USR_PARTS, map(np.array, parts.values()), strict=True)) | {
+        "USR": np.array(regression(parts))
+    }
+    for name, values in scores.items():
+        rows.add(name, own.correlate(values, aspect, without=TRUTH))
+        del rows.reasons[name,]
+    rows.reasons["USR",] = USR_PUBLISHED
+
+
+def dialogue(sources: Sources, table: str, name: str, aspect: str) -> Ours:
+    rows = start(sources, name)
+    batch = Batch.of(rows.data)
+    for metric, spec in BASELINES.items():
+        try:
+            scores = metric_from_spec(spec).score(batch).values
+        except NlgaugeError as error:
+            rows.reasons[metric,] = LeftOut(error)
+            continue
+        rows.add(metric, rows.correlate(scores, HUMAN[aspect], without=TRUTH), REASONS.get(metric, ""))
+        if name == "usr-persona":
+            rows.reasons[metric, "system"] = OVERALL
+    rows.add("Word Length", rows.correlate(metric_from_spec("length").score(batch).values, HUMAN[aspect]))
+    if name == "usr-topical":
+        usr_rows(rows, HUMAN[aspect])
+    model_row(rows, "BERTScore (base)", "bertscore", batch, HUMAN[aspect], ENCODER, without=TRUTH)
+    embedding_matching(rows, table, name)
+    return rows.ours(NOTE)
+
+
+@study("001", "F.1", title="Engagingness on Persona-Chat", sets=["usr-persona"], tolerance=0.01)
+def table_f1(sources: Sources) -> Ours:
+    return dialogue(sources, "F.1", "usr-persona", "engagingness")
+
+
+@study("001", "F.2", title="Groundedness on Persona-Chat", sets=["usr-persona"], tolerance=0.01)
+def table_f2(sources: Sources) -> Ours:
+    return dialogue(sources, "F.2", "usr-persona", "groundedness")
+
+
+@study(
+    "001",
+    "F.3",
+    title="Engagingness on Topical-Chat",
+    sets=["usr-topical", "usr-topical-scores"],
+    tolerance=0.01,
+)
+def table_f3(sources: Sources) -> Ours:
+    return dialogue(sources, "F.3", "usr-topical", "engagingness")
+
+
+@study(
+    "001",
+    "F.4",
+    title="Groundedness on Topical-Chat",
+    sets=["usr-topical", "usr-topical-scores"],
+    tolerance=0.01,
+)
+def table_f4(sources: Sources) -> Ours:
+    return dialogue(sources, "F.4", "usr-topical", "groundedness")
+
+
+@study(
+    "001",
+    "F.6",
+    title="Dialogue, the other aspects, Pearson",
+    sets=[*SETS.values(), "usr-topical-scores"],
+    tolerance=0.01,
+)
+def table_f6(sources: Sources) -> Ours:
+    values: dict[Key, float] = {}
+    reasons: dict[Key, str] = {}
+    other: dict[Key, Difference] = {}
+    for theirs, name in SETS.items():
+        for aspect in ("Understandable", "Natural", "MaintainsContext", "Overall"):
+            rows = start(sources, name)
+            batch = Batch.of(rows.data)
+            for metric in ("F-1", "BLEU-4", "METEOR", "ROUGE-L"):
+                try:
+                    scores = metric_from_spec(BASELINES[metric]).score(batch).values
+                except NlgaugeError as error:
+                    rows.reasons[metric,] = LeftOut(error)
+                    continue
+                rows.add(metric, rows.correlate(scores, aspect, TRUTH), REASONS.get(metric, ""))
+            length = metric_from_spec("length").score(batch).values
+            rows.add("Response Length", rows.correlate(length, aspect))
+            if name == "usr-topical":
+                usr_rows(rows, aspect)
+            model_row(rows, "BERTScore (base)", "bertscore", batch, aspect, ENCODER, without=TRUTH)
+            found = e_row(sources, "F.6", name, aspect)
+            rows.add("Ours (E)", found, ENCODER if sources.slow else LEFT_OUT, other="other weights")
+            for metric, level, c in rows.values:
+                if (level, c) == ("sample", "pearson"):
+                    key = metric, theirs, aspect
+                    values[key] = rows.values[metric, level, c]
+                    if (metric, level, c) in rows.other:
+                        other[key] = rows.other[metric, level, c]
+            reasons |= {(k[0], theirs, aspect): text for k, text in rows.reasons.items() if len(k) == 1}
+    return Ours(values, reasons, [NOTE], other)
+
+
+FORMULAS = {  # the paper's names of the variants, by table
+    "1": {"r→y": "mean(r>y)", "y→x": "mean(y>x)", "+": "mean(r>y) + mean(y>x)", "×": "mean(r>y) * mean(y>x)"},
+    "2": {"y→x": "mean(y>x)", "x→y": "mean(x>y)", "y⇔x": "harmonic(mean(y>x), mean(x>y))"},
+}
+WHOLE, KNOWN = "sum(y>[x,c])", "sum(y>c)"
+
+
+def ablation(sources: Sources, names: dict[Key, tuple[str, str, str]]) -> Ours:
+    """E of one ablation table: key of the cell to (set, aspect, formula); D and R have no weights."""
+    from nlgauge.papers.deng2021.estimators import Sets, ablation_table
+    from nlgauge.scoring.store import Store
+
+    reasons: dict[Key, str] = {(): TRAINED}
+    values: dict[Key, float] = {}
+    if sources.slow:
+        for name in {name for name, _, _ in names.values()}:
+            sources(name)
+        sets = Sets(sources.mirror, Store(sources.store), sources.tell)
+        found = {
+            (r["set"], r["aspect"], r["variant"]): r["ours E"]
+            for r in ablation_table(sets, only={name for name, _, _ in names.values()})
+        }
+        values = {key: found[which] for key, which in names.items() if which in found}
+    reasons |= dict.fromkeys(names, ENCODER if sources.slow else LEFT_OUT)
+    return Ours(values, reasons, other=dict.fromkeys(values, "other weights"))
+
+
+@study("001", "1", title="Ablation: variants of relevance", sets=["summeval"], slow=True)
+def table_1(sources: Sources) -> Ours:
+    return ablation(sources, {("Align (E)", theirs): ("summeval", "relevance", ours) for theirs, ours in FORMULAS["1"].items()})  # fmt: skip
+
+
+@study("001", "2", title="Ablation: directions of preservation", sets=["yelp"], slow=True)
+def table_2(sources: Sources) -> Ours:
+    return ablation(sources, {("Align (E)", theirs): ("yelp", "preservation", ours) for theirs, ours in FORMULAS["2"].items()})  # fmt: skip
+
+
+@study("001", "3", title="Ablation: mean or sum for engagingness", sets=list(SETS.values()), slow=True)
+def table_3(sources: Sources) -> Ours:
+    return ablation(sources, {
+        ("Align (E)", theirs, chat): (name, "engagingness", f"{theirs.lower()}(y>[x,c])")
+        for chat, name in SETS.items() for theirs in ("Mean", "Sum")
+    })  # fmt: skip
+
+
+@study("001", "F.5", title="Ablation: swapped formulas for dialogue", sets=list(SETS.values()), slow=True)
+def table_f5(sources: Sources) -> Ours:
+    names: dict[Key, tuple[str, str, str]] = {}
+    for chat, name in SETS.items():
+        names["Engagingness (E)", chat, "Swapped"] = name, "engagingness", KNOWN
+        names["Engagingness (E)", chat, "Ours"] = name, "engagingness", WHOLE
+        names["Groundedness (E)", chat, "Swapped"] = name, "groundedness", WHOLE
+        names["Groundedness (E)", chat, "Ours"] = name, "groundedness", KNOWN
+    return ablation(sources, names)

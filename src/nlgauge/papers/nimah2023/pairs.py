@@ -1,0 +1,124 @@
+"""Paper 000, Tables 10-16: the Easy and Hard pairs of systems, and whether human means find them.
+
+The paper says that pairs are chosen by the averaged human scores; the authors' released notebook says how. For each aspect
+in turn the systems are ranked by their mean. Easy: the two lowest with the two highest. Hard: the two lowest, the two in the
+middle (places n/2 and n/2 + 1 from the bottom, counted from 0), the two highest. Easy pairs need more than four systems, hard
+ones more than six; the others were chosen by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nlgauge.analyses.checklist._pairs import system_pairs
+from nlgauge.analyses.checklist._rater_rows import Rows, chosen_panel, rated_rows
+from nlgauge.data.panel import Array
+from nlgauge.papers import Key, Ours, Sources, study
+from nlgauge.papers.nimah2023.systems import ABSENT, BENCHMARKS, Benchmark, Pairs, listed_pairs
+
+BY_HAND = "the authors chose the hard pairs by hand where a set has six systems or fewer (their notebook); no rule to check."
+LEAST = {"Easy": 5, "Hard": 7}  # systems
+
+
+def ranked_pairs(systems: Sequence[str], means: Mapping[str, Array]) -> Pairs:
+    """Easy and Hard pairs by the rank of the systems on each aspect, the worse first; equal means by name.
+
+    >>> import numpy as np
+    >>> ranked_pairs(list("abcde"), {"quality": np.arange(5.0)})["Easy"]
+    [('a', 'e'), ('a', 'd'), ('b', 'e'), ('b', 'd')]
+    """
+    found: Pairs = {"Easy": [], "Hard": []}
+    for scores in means.values():
+        low = [systems[i] for i in sorted(range(len(systems)), key=lambda i: (scores[i], systems[i]))]
+        half = len(low) // 2
+        new = {
+            "Easy": [(a, b) for a in low[:2] for b in (low[-1], low[-2])],
+            "Hard": [(low[0], low[1]), (low[half], low[half + 1]), (low[-2], low[-1])],
+        }
+        for group, pairs in new.items():
+            if len(low) >= LEAST[group]:
+                found[group] += [pair for pair in pairs if pair not in found[group]]
+    return found
+
+
+def checked(sources: Sources, table: str, name: str) -> Ours:
+    """1 for every listed pair that the rule finds, 0 for one that it does not."""
+    b = next(b for b in BENCHMARKS if b.name == name)
+    rows = _rows(sources, b)
+    rule = ranked_pairs(rows.panel.systems, rows.system_means())
+    listed = listed_pairs(table)
+    values: dict[Key, float] = {
+        (name, group, *pair): float(pair in rule[group])
+        for group, pairs in listed.items()
+        for pair in pairs
+        if rule[group]
+    }
+    notes = ["printed 1: the pair is listed; ours 1: the rank of the systems by human means finds it."]
+    for group, pairs in rule.items():
+        if surplus := [pair for pair in pairs if pair not in listed[group]]:
+            more = ", ".join(f"{a} – {b}" for a, b in surplus)
+            notes.append(f"{group}: found and not listed in the text that is left: {more}.")
+    return Ours(values, {(name, "Hard"): BY_HAND if not rule["Hard"] else TIED}, [*notes, _own_rule(rows, listed)])  # fmt: skip
+
+
+TIED = (
+    "M0 and M23 have the same Overall mean, 4.5533; in the authors' table rounding puts M0 above M23 by 4e-11, and so M0 – M22 "
+    "becomes one of the highest pairs. With the tie kept it is M23 – M22, which is listed."
+)
+
+
+def _rows(sources: Sources, b: Benchmark) -> Rows:
+    panel = chosen_panel(b.rated(sources), b.aspects, None, True, "mean", b.overall)
+    return rated_rows(panel, "output" if b.means else "rater")
+
+
+def _own_rule(rows: Rows, listed: Pairs) -> str:
+    """How many listed pairs are among the thirds that `system-discrimination` takes by itself."""
+    systems = rows.panel.systems
+    own = system_pairs(rows)
+    words = []
+    for group, pairs in listed.items():
+        mine = {frozenset((systems[a], systems[b])) for a, b in own.groups[group.lower()]}
+        hit = sum(frozenset(pair) in mine for pair in pairs)
+        words.append(f"{hit} of {len(pairs)} {group} pairs")
+    return f"the default of system-discrimination ({own.words}) has {' and '.join(words)} in the same group."
+
+
+FEW = "sets with three or four systems are too few for the authors' rule (their notebook): these pairs were chosen by hand."
+
+
+@study("000", "10", title="pairs of systems, controlled generation", sets=[])
+def table_10(sources: Sources) -> Ours:
+    return Ours({}, {(): FEW})
+
+
+@study("000", "11", title="pairs of systems, UniEval-summ", sets=["summeval"])
+def table_11(sources: Sources) -> Ours:
+    return checked(sources, "11", "UniEval-summ")
+
+
+@study("000", "12", title="pairs of systems, summEval", sets=[])
+def table_12(sources: Sources) -> Ours:
+    return Ours({}, {("summEval",): ABSENT["summEval"]})
+
+
+@study("000", "13", title="pairs of systems, Newsroom", sets=["newsroom"])
+def table_13(sources: Sources) -> Ours:
+    return checked(sources, "13", "Newsroom")
+
+
+@study("000", "14", title="pairs of systems, UniEval-TC", sets=["checklist-unieval-tc"])
+def table_14(sources: Sources) -> Ours:
+    ours = checked(sources, "14", "UniEval-TC")
+    lost = "the text of the paper that is at hand has lost two easy pairs and one hard pair of this table; Table 15 has them."
+    return Ours(ours.values, ours.reasons, [*ours.notes, lost])
+
+
+@study("000", "15", title="pairs of systems, USR-TC", sets=["checklist-usr-tc"])
+def table_15(sources: Sources) -> Ours:
+    return checked(sources, "15", "USR-TC")
+
+
+@study("000", "16", title="pairs of systems, USR-PC", sets=["checklist-usr-pc"])
+def table_16(sources: Sources) -> Ours:
+    return checked(sources, "16", "USR-PC")

@@ -1,0 +1,105 @@
+"""The report in a few lines for the terminal: can people agree, who is best, what to trust."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nlgauge.data.failed_scores import headlines
+from nlgauge.report.sections import Answered, Run
+from nlgauge.report.sections.agreeing import ceiling_of, untested
+from nlgauge.report.sections.words import interval, missing, some, two
+from nlgauge.table import Table
+
+UNSTEADY = "no measure is steady"
+MOST = 6  # aspects that get lines of their own
+
+
+def session(run: Run, answered: list[Answered]) -> list[str]:
+    """Short answers, one line each; what could not be answered is one line too. Metrics that failed often stand first."""
+    found = {a.section.key: a for a in answered}
+    lines = [
+        *_people(run, found["people"]),
+        *_best(run, found["real"], found["agrees"]),
+        *_trust(run.gate, found["trust"]),
+    ]
+    return [
+        *headlines(run.data),
+        *lines,
+        *(
+            f"not answered: {a.section.question} {a.missing}"
+            for a in answered
+            if a.missing and a.section.key != "costs"
+        ),
+    ]
+
+
+def _people(run: Run, people: Answered) -> Iterator[str]:
+    alphas = [
+        (p.about, t.rows[0]["value"]) for p in people.found.parts for t in p.tables if t.kind == "agreement"
+    ]
+    if not alphas:
+        return
+    said = ", ".join(f"{two(v)} ({about})" for about, v in alphas[:MOST])
+    every = [ceiling_of(t, run.gate) for p in people.found.parts for t in p.tables if t.kind == "ceiling"]
+    tops = [top for top in every if top is not None]
+    ceiling = f"; ceiling of {run.gate} {two(min(tops))}" if tops else ""
+    if tops and two(max(tops)) != two(min(tops)):
+        ceiling += f" to {two(max(tops))}"
+    yield f"raters agree: alpha {said}{ceiling}"
+
+
+def _best(run: Run, real: Answered, agrees: Answered) -> Iterator[str]:
+    for part in real.found.parts[:MOST]:
+        table = next(t for t in part.tables if t.kind == "ranking")
+        about, measure = part.about or "people", table.rows[0]["measure"]
+        if untested(table):
+            lead = f"; on these outputs {_first(table)} leads" if _first(table) else ""
+            yield f"{about}: too few data to say which metric is best ({untested(table)}){lead}"
+        else:
+            word = "best" if table.rows[0].get("clearly best") else "highest"
+            yield f"{word} for {about} ({measure}): {_ranked(table)}"
+    if real.missing:
+        for part in agrees.found.parts[:MOST]:
+            yield f"{part.about}: {part.answer}"
+
+
+def _ranked(table: Table) -> str:
+    """The first metric, and whether the tests support that it is the best."""
+    rows = [r for r in table if not missing(r["value"])]
+    if not rows:
+        return "no metric has a value"
+    best = f"{rows[0]['metric']} {interval(rows[0])}"
+    if len(rows) == 1:
+        return best
+    others = [f"{r['metric']} {two(r['value'])}" for r in rows[1:] if r["may be best"]]
+    if rows[0]["clearly best"]:
+        best += ", clearly the best"
+    else:
+        best += f", but {some(others, 2)} may be as good"
+    about = " (about these systems only)" if _these_only(table) else ""
+    return f"{best}{about}; last {rows[-1]['metric']} {two(rows[-1]['value'])}"
+
+
+def _first(table: Table) -> str:
+    row = next((r for r in table if not missing(r["value"])), None)
+    return "" if row is None else f"{row['metric']} {two(row['value'])}"
+
+
+def _these_only(table: Table) -> bool:
+    return any("cannot speak of other systems" in note for note in table.notes)
+
+
+def _trust(gate: str, trust: Answered) -> Iterator[str]:
+    """One line for all aspects that say the same; where no measure is steady, the figures stand on the page."""
+    said: dict[str, list[str]] = {}
+    for part in trust.found.parts:
+        answer = part.answer[:1].lower() + part.answer[1:]
+        if answer.startswith(UNSTEADY):
+            answer = (
+                f"{UNSTEADY} here: more inputs or systems would help, or metrics that differ more; they are ranked by {gate} all "
+                "the same, so read the order by the intervals"
+            )
+        said.setdefault(answer, []).append(part.about)
+    for answer, abouts in list(said.items())[:MOST]:
+        if answer:
+            yield f"{some(abouts, 4)}: {answer}"

@@ -1,0 +1,113 @@
+"""What the columns of a table mean that is read in batches, and the samples of one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nlgauge import registry
+from nlgauge.data.tables.columns import Roles, find_roles
+from nlgauge.data.tables.raw import Where
+from nlgauge.errors import DataError, NameUnknown
+from nlgauge.metrics import Batch
+from nlgauge.scoring.table_batches import Source
+from nlgauge.scoring.table_rows import Rows
+
+LOOK = 1000  # rows that are looked at
+NOBODY = "(none)"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which column is which, and by which the rows are grouped; found in the first rows of the file."""
+
+    names: list[str]
+    roles: Roles
+    group: str | None
+
+    @classmethod
+    def of(cls, source: Source, said: dict[str, str], by: str) -> Layout:
+        first = next(iter(source.batches(LOOK)), None)
+        if first is None:
+            raise DataError(f"{source.path}: the file has no rows.")
+        table = first.table(LOOK)
+        frame = table.frame
+        table.where = Where(str(source.path))
+        roles = find_roles(table, said)
+        group = {"system": roles.system, "input": roles.input}.get(by, by)
+        if group is not None and group not in frame.columns:
+            hint = registry.did_you_mean(group, frame.columns)
+            raise NameUnknown(f"{source.path.name}: no column '{group}'.{hint}")
+        return cls(frame.columns, roles, group)
+
+    @property
+    def has(self) -> set[str]:
+        roles = ("output", "references", "source", "context", "control")
+        return {role for role in roles if getattr(self.roles, role)}
+
+    @property
+    def columns(self) -> list[str]:
+        r = self.roles
+        named = (r.output, r.source, r.context, r.control, r.system, r.input, self.group, *r.references)
+        return list(dict.fromkeys(name for name in named if name is not None))
+
+    def batch(self, rows: Rows) -> Batch:
+        def texts(column: str | None) -> list[str | None] | None:
+            return None if column is None else _texts(rows, column)
+
+        roles = self.roles
+        output = texts(roles.output)
+        return Batch.from_columns(
+            [None] * len(rows) if output is None else output, texts(roles.source), texts(roles.context),
+            _references(rows, roles.references) if roles.references else None, texts(roles.control),
+        )  # fmt: skip
+
+    def keys(self, rows: Rows) -> dict[str, list[str | None]]:
+        """What the written table says about a row beside its scores."""
+        said = {"system": self.roles.system, "input": self.roles.input}
+        return {role: _labels(rows, column) for role, column in said.items() if column is not None}
+
+    def groups(self, rows: Rows) -> list[str]:
+        if self.group is None:
+            return ["system"] * len(rows)
+        return [NOBODY if label is None else label for label in _labels(rows, self.group)]
+
+
+def _labels(rows: Rows, column: str) -> list[str | None]:
+    return [value.strip() if type(value) is str else _label(value) for value in rows.values(column)]
+
+
+def _label(value: Any) -> str | None:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return None if value is None else str(value).strip()
+
+
+def _texts(rows: Rows, column: str) -> list[str | None]:
+    values = rows.values(column)
+    if all(type(value) is str or value is None for value in values):
+        return values
+    return [_text(value, rows, i, column) for i, value in enumerate(values)]
+
+
+def _text(value: Any, rows: Rows, place: int, column: str) -> str | None:
+    if isinstance(value, list) and all(isinstance(x, str) or x is None for x in value):
+        return "\n".join(x for x in value if x is not None)
+    if value is None or isinstance(value, str):
+        return value
+    raise DataError(
+        f"row {rows.first + place:,}, column '{column}': found {type(value).__name__}, expected a text."
+    )
+
+
+def _references(rows: Rows, columns: Sequence[str]) -> list[list[str]]:
+    found: list[list[str]] = [[] for _ in range(len(rows))]
+    for column in columns:
+        for i, value in enumerate(rows.values(column)):
+            for text in value if isinstance(value, list) else [value]:
+                if type(text) is str:
+                    found[i].append(text)
+                elif text is not None:
+                    _text(text, rows, i, column)
+    return found

@@ -1,0 +1,267 @@
+"""One batch of samples scored by a plan of metrics, on all cores: the values, and what became of every metric."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from nlgauge.data.failed_scores import headline
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics import Batch, Metric, Scores, take
+from nlgauge.metrics.base import Array, Ints
+from nlgauge.scoring.parts import lacking, pieces
+from nlgauge.table import Table
+
+# done, of, and the metric that was just finished on a part
+Progress = Callable[[int, int, str], None]
+# How a metric is run on a part of the samples: by itself, or through something that remembers.
+Engine = Callable[[Metric, Batch], Scores]
+
+CRASH = "the metric failed: "
+
+
+def plainly(metric: Metric, batch: Batch) -> Scores:
+    return metric.score(batch)
+
+
+def _always(metric: Metric, batch: Batch) -> bool:
+    return True
+
+
+def _remembering() -> Engine:
+    from nlgauge.scoring.store import Store, Storing
+
+    return Storing(Store())
+
+
+def sees_all(metric: Metric) -> bool:
+    """Whether the value of a sample depends on the others; an option may decide it."""
+    return bool(getattr(metric, "corpus", metric.facts.corpus))
+
+
+@dataclass
+class Column:
+    """What becomes of one metric; parts of it are filled by several threads, each its own rows."""
+
+    n: int
+    values: Array = field(init=False)
+    reasons: dict[int, str] = field(default_factory=dict)
+    notes: Counter[str] = field(default_factory=Counter)
+    tally: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+    stats: Array | None = (
+        None  # one row per sample, of metrics whose value of a corpus comes from sums of them
+    )
+    lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        self.values = np.full(self.n, np.nan)
+
+
+@dataclass
+class Outcome:
+    """What became of one metric on some samples; outcomes of parts add up."""
+
+    scored: int = 0
+    total: float = 0.0
+    unscored: int = 0
+    seconds: float = 0.0
+    reasons: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
+    tally: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, column: Column) -> Outcome:
+        valid = column.values[~np.isnan(column.values)]
+        return cls(
+            len(valid), float(valid.sum()), column.n - len(valid), column.seconds, Counter(column.reasons.values()),
+            Counter(column.notes), Counter(column.tally),
+        )  # fmt: skip
+
+    @classmethod
+    def from_json(cls, said: dict[str, Any]) -> Outcome:
+        counters = {name: Counter(said[name]) for name in ("reasons", "notes", "tally")}
+        return cls(said["scored"], said["total"], said["unscored"], said["seconds"], **counters)
+
+    def __add__(self, other: Outcome) -> Outcome:
+        return Outcome(
+            *(mine + theirs for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True))
+        )
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.scored if self.scored else float("nan")
+
+
+def score_batch(
+    batch: Batch, metrics: Sequence[Metric], *, progress: Progress | None = None, workers: int | None = None,
+    engine: Engine | None = None, stats: bool = False,
+) -> dict[str, Column]:  # fmt: skip
+    """Every metric on every sample; `stats` keeps the statistics of metrics that have a value of a corpus."""
+    heavy = [m for m in metrics if m.facts.weights]
+    engine = engine or (_remembering() if heavy else plainly)
+    columns = {str(m): Column(len(batch)) for m in metrics}
+    workers = workers or os.cpu_count() or 1
+    together = [m for m in metrics if not sees_all(m) and m not in heavy]
+    alone = [m for m in metrics if sees_all(m) and m not in heavy]
+    parts = [(rows, together) for rows in pieces(len(batch), workers)] if together else []
+    everything = np.arange(len(batch), dtype=np.int64)
+    jobs = [*parts, *((everything, [metric]) for metric in alone)]
+    tick = _Ticker(progress, sum(len(todo) for _, todo in jobs) + len(heavy))
+    with ThreadPoolExecutor(workers) as pool:
+        running = [pool.submit(_part, batch, rows, todo, columns, tick, engine, stats) for rows, todo in jobs]
+        try:
+            for done in as_completed(running):
+                done.result()
+        except BaseException:
+            for each in running:
+                each.cancel()
+            raise
+    unknown = [m for m in heavy if getattr(engine, "lacks", _always)(m, batch)]
+    for metric in unknown:
+        if hasattr(metric, "prepare"):
+            metric.prepare(batch)
+    for metric in heavy:
+        _part(batch, everything, [metric], columns, tick, engine, stats)
+        if metric in unknown and hasattr(metric, "remarks"):
+            columns[str(metric)].notes.update(metric.remarks(batch))
+    _check_crashes(columns)
+    return columns
+
+
+def _check_crashes(columns: dict[str, Column]) -> None:
+    """Nothing but crashes is an error; otherwise a crash is the reason of its missing values."""
+    crashes = {}
+    for name, column in columns.items():
+        reasons = [column.reasons.get(int(i), "") for i in np.flatnonzero(np.isnan(column.values))]
+        if len(reasons) < column.n or not any(why.startswith(CRASH) for why in reasons):
+            return
+        crashes[name] = next(why for why in reasons if why.startswith(CRASH))
+    raise NlgaugeError("; ".join(f"'{name}': {why}" for name, why in crashes.items()))
+
+
+class _Ticker:
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self.progress, self.total, self.done, self.lock = progress, total, 0, Lock()
+
+    def __call__(self, metric: str) -> None:
+        with self.lock:
+            self.done += 1
+            if self.progress is not None:
+                self.progress(self.done, self.total, metric)
+
+
+def _part(
+    batch: Batch, rows: Ints, metrics: list[Metric], columns: dict[str, Column], tick: _Ticker, engine: Engine,
+    stats: bool,
+) -> None:  # fmt: skip
+    """All these metrics on one part: what they share is computed once and then let go."""
+    part = take(batch, rows)
+    ready: dict[frozenset[str], tuple[Ints, Batch]] = {}
+    for metric in metrics:
+        needs, column = metric.facts.needs, columns[str(metric)]
+        refused = lacking(part, needs)
+        if needs not in ready:
+            keep = np.flatnonzero(~np.any(list(refused.values()), axis=0))
+            ready[needs] = keep, take(part, keep)
+        kept, able = ready[needs]
+        began = time.perf_counter()
+        values, reasons, notes = _values(metric, able, engine)
+        spent = time.perf_counter() - began
+        tally = metric.tally(able) if hasattr(metric, "tally") else {}
+        sums = _stats(metric, able) if stats else None
+        with column.lock:
+            if sums is not None:
+                if column.stats is None:
+                    column.stats = np.zeros((column.n, sums.shape[1]))
+                column.stats[rows[kept]] = sums
+            column.seconds += spent
+            column.values[rows[kept]] = values
+            for reason, where in refused.items():
+                for place in rows[np.flatnonzero(where)].tolist():
+                    column.reasons.setdefault(place, reason)
+            column.reasons.update({int(rows[kept[i]]): why for i, why in reasons.items()})
+            column.notes.update(notes.values())
+            column.tally.update(tally)
+        tick(str(metric))
+
+
+def _stats(metric: Any, batch: Batch) -> Array | None:
+    """Rows to be summed, where the metric has them: what the scores have computed is still at hand."""
+    if not len(batch) or not hasattr(metric, "from_stats"):
+        return None
+    try:
+        return np.asarray(metric.stats(batch), np.float64)
+    except NlgaugeError:
+        raise
+    except Exception:  # the scores say why
+        return None
+
+
+def _values(metric: Metric, batch: Batch, engine: Engine) -> tuple[Array, dict[int, str], dict[int, str]]:
+    if not len(batch):
+        return np.empty(0), {}, {}
+    try:
+        scores = engine(metric, batch)
+    except NlgaugeError:
+        raise
+    except Exception as error:  # one broken metric must not cost the others their work
+        why = f"{CRASH}{type(error).__name__}: {error}"
+        return np.full(len(batch), np.nan), dict.fromkeys(range(len(batch)), why), {}
+    if len(scores.values) != len(batch):
+        raise NlgaugeError(f"'{metric}' gave {len(scores.values)} values for {len(batch)} outputs.")
+    reasons = {i: why for i, why in scores.reasons.items() if np.isnan(scores.values[i])}
+    return np.asarray(scores.values, np.float64), reasons, scores.notes
+
+
+def signature_of(metric: Metric) -> str:
+    """The line that lets another group repeat the number."""
+    from nlgauge import __version__
+
+    said = getattr(metric, "signature", "")
+    return str(said() if callable(said) else said) or f"version:nlgauge-{__version__}"
+
+
+def against(metric: Metric) -> str:
+    """What the output is held against: source, context, references; nothing but itself for some."""
+    others = ("source", "context", "references", "control")
+    return ", ".join(field for field in others if field in metric.facts.needs) or "–"
+
+
+def outcome_table(name: str, metrics: Sequence[Metric], outcomes: dict[str, Outcome], empty: int) -> Table:
+    """What was run: metric, mean, unscored, seconds, signature; reasons and warnings as notes, many failures above all."""
+    rows, remarks, warnings, first = [], [], Counter[str](), list[str]()
+    for metric in metrics:
+        found = outcomes[str(metric)]
+        rows.append({
+            "metric": str(metric), "mean": found.mean, "scored": found.scored, "unscored": found.unscored,
+            "seconds": found.seconds, "better": "lower" if metric.facts.lower else "higher", "against": against(metric),
+            "signature": signature_of(metric),
+        })  # fmt: skip
+        first += headline(str(metric), found.reasons, found.scored + found.unscored)
+        for reason, times in found.reasons.most_common():
+            remarks.append(f"{metric}: {times} unscored ({reason})")
+        for note, times in found.notes.items():
+            warnings[note] = max(warnings[note], times)
+        if found.tally:
+            remarks.append(", ".join(f"{n:,} {what}" for what, n in found.tally.items()))
+    notes = [f"warning: {times} × {note}" for note, times in warnings.items()]
+    if empty and "empty output" not in warnings:
+        notes.append(f"warning: {empty} × empty output")
+    method = "seconds: work that metrics share, as encoding the texts, counts for the first of them."
+    return Table(
+        f"Scores of {name}", rows, method=method, notes=[*notes, *dict.fromkeys(remarks)], headlines=first
+    )
+
+
+def empty_outputs(batch: Batch) -> int:
+    texts = batch.texts.list()
+    return sum(1 for i in batch.output.tolist() if i >= 0 and not texts[i].strip())

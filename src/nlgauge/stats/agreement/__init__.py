@@ -1,0 +1,1 @@
+"""How well raters agree, and how high a metric could come."""

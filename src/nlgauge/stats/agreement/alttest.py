@@ -1,0 +1,147 @@
+"""The alternative annotator test (Calderon, Reichart and Dror 2025): may this metric stand in for a rater?
+
+Leave one rater out; on every unit ask who is closer to the remaining raters, the metric or the one left out.
+The metric beats that rater when its advantage plus ε exceeds the rater's (one-sided t-test, corrected over
+raters by Benjamini and Yekutieli). ω, the share of raters beaten, of at least one half passes the test.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtr
+
+from nlgauge.errors import DataError
+from nlgauge.stats.agreement.rater_units import BoolArray, FloatArray, as_units
+from nlgauge.stats.correlation.ranks import average_ranks
+from nlgauge.stats.tests.corrections import benjamini_yekutieli
+
+Closeness = Literal["rmse", "accuracy"]
+Scale = Literal["raw", "ranks", "zscore"]
+
+
+@dataclass(frozen=True, slots=True)
+class AltTest:
+    """ω and the mean advantage; per rater both advantages, p-value, whether beaten, and units used."""
+
+    winning_rate: float
+    advantage: float
+    passed: bool
+    metric_advantage: FloatArray
+    rater_advantage: FloatArray
+    p: FloatArray
+    beaten: BoolArray
+    units: FloatArray
+    skipped_raters: int
+    dropped_units: int
+    reason: str
+    method: str
+
+
+def alt_test(
+    ratings: ArrayLike,
+    metric: ArrayLike,
+    *,
+    closeness: Closeness = "rmse",
+    scale: Scale = "raw",
+    epsilon: float = 0.2,
+    q: float = 0.05,
+    persons: bool = True,
+    min_units: int = 30,
+) -> AltTest:
+    """Alt-test of one metric (units, or systems × inputs) against raters × units (or × systems × inputs).
+
+    ε pays for the metric being cheap: the authors take .2 for experts, .15 for skilled raters, .1 for crowds.
+    A metric that is not on the raters' scale must be put there: `scale="ranks"` compares everybody's ranks,
+    `"zscore"` everybody's standard scores. Raters with fewer than `min_units` usable units are skipped and
+    counted, units with one rater only or without the metric are dropped and counted.
+    """
+    table = as_units(ratings)
+    score = np.asarray(metric, dtype=np.float64).reshape(-1)
+    if score.size != table.shape[1]:
+        raise DataError(f"metric has {score.size} values for {table.shape[1]} rated units")
+    usable = ((~np.isnan(table)).sum(axis=0) >= 2) & ~np.isnan(score)
+    dropped = int((~usable).sum())
+    table, score = _on_scale(table[:, usable], scale), _on_scale(score[None, usable], scale)[0]
+    raters = len(table)
+    metric_adv, rater_adv, p, units = (np.full(raters, np.nan) for _ in range(4))
+    for left_out in range(raters):
+        own = ~np.isnan(table[left_out])
+        units[left_out] = own.sum()
+        if persons and own.sum() >= min_units:
+            others = np.delete(table[:, own], left_out, axis=0)
+            m = _closeness(score[own], others, closeness)
+            h = _closeness(table[left_out, own], others, closeness)
+            metric_adv[left_out], rater_adv[left_out] = (m >= h).mean(), (h >= m).mean()
+            p[left_out] = _p_less((h >= m).astype(np.float64) - (m >= h), epsilon)
+    tested = ~np.isnan(p)
+    beaten = np.zeros(raters, dtype=np.bool_)
+    reason = ""
+    if tested.any():
+        beaten[tested] = benjamini_yekutieli(p[tested]) <= q
+    else:
+        reason = f"no rater has {min_units} usable units" if persons else "raters have no identity"
+    rate = float(beaten.sum() / tested.sum()) if tested.any() else np.nan
+    return AltTest(
+        winning_rate=rate,
+        advantage=float(metric_adv[tested].mean()) if tested.any() else np.nan,
+        passed=bool(rate >= 0.5),
+        metric_advantage=metric_adv,
+        rater_advantage=rater_adv,
+        p=p,
+        beaten=beaten,
+        units=units,
+        skipped_raters=int((~tested).sum()),
+        dropped_units=dropped,
+        reason=reason or _scale_warning(table, score, scale),
+        method=f"alt-test, {closeness} to the other raters on {scale} values, ε = {epsilon:g}, one-sided "
+        f"t-test, Benjamini-Yekutieli at {q:g}, raters with at least {min_units} units",
+    )
+
+
+def _closeness(candidate: FloatArray, others: FloatArray, how: Closeness) -> FloatArray:
+    """How well one voice fits the others on each unit, higher is closer."""
+    given = ~np.isnan(others)
+    if how == "accuracy":
+        return np.asarray((others == candidate).sum(axis=0) / given.sum(axis=0))
+    if how != "rmse":
+        raise DataError(f"closeness must be rmse or accuracy; found {how!r}")
+    # The mean square orders the two voices as its root does, without rounding apart what is equal.
+    return np.asarray(-(np.where(given, others - candidate, 0.0) ** 2).sum(axis=0) / given.sum(axis=0))
+
+
+def _p_less(difference: FloatArray, epsilon: float) -> float:
+    """One-sided t-test that the mean difference lies below ε."""
+    n = difference.size
+    gap, spread = float(difference.mean()) - epsilon, float(difference.std(ddof=1))
+    if spread == 0.0:
+        return 0.0 if gap < 0.0 else 1.0
+    return float(stdtr(n - 1, gap / (spread / np.sqrt(n))))
+
+
+def _on_scale(table: FloatArray, scale: Scale) -> FloatArray:
+    if scale == "raw":
+        return table
+    if scale == "ranks":
+        ranks = average_ranks(table, axis=1)
+        return np.asarray(ranks / (~np.isnan(table)).sum(axis=1, keepdims=True))
+    if scale != "zscore":
+        raise DataError(f"scale must be raw, ranks or zscore; found {scale!r}")
+    spread = np.nanstd(table, axis=1, keepdims=True)
+    centred = table - np.nanmean(table, axis=1, keepdims=True)
+    return np.asarray(centred / np.where(spread > 0.0, spread, 1.0))
+
+
+def _scale_warning(table: FloatArray, score: FloatArray, scale: Scale) -> str:
+    if scale != "raw" or score.size == 0:
+        return ""
+    low, high = np.nanmin(table), np.nanmax(table)
+    if score.min() >= low and score.max() <= high:
+        return ""
+    return (
+        f"the metric runs from {score.min():.3g} to {score.max():.3g}, the raters from {low:.3g} to "
+        f"{high:.3g}: not one scale, use ranks or zscore"
+    )

@@ -1,0 +1,360 @@
+"""The human ceiling: how high can a metric correlate with ratings that are themselves noisy?
+
+A metric that knew the true score of every output would correlate with the mean rating H at less than 1, because H is
+the true score T plus what is left of the raters' disagreement. T is not known, but what it may be is: ratings say how
+large the noise is (outputs rated by several people) and how much H varies between systems, between inputs and beyond;
+so each of the three parts of H is shrunk by its own reliability and what remains open is drawn at random. The measure of
+such T with the H at hand is the ceiling, for any measure, ties and all; many draws give its interval.
+
+Spearman and Brown's formula with the square root of the reliability, the older way, holds for Pearson over many points:
+over the five systems of an input it says .84 for Spearman where the true score reaches .78 (bench/_coverage_ceiling.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.errors import DataError
+from nlgauge.stats.agreement.rater_units import FloatArray, mean_of_raters
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.correlation.ties import largest, snap
+
+SplitBy = Literal["cell", "rater"]
+DRAWS = 400
+MODEL = (
+    0.012  # error of the model for ranks, as ratings on a scale are not normal: off by .006 in simulations
+)
+WIDER = 1.15  # intervals are made so much wider: found by simulation, for ratings on scales of a few levels
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """Per measure: the correlation of two halves of the raters, mean and SD over the splits."""
+
+    measures: tuple[Measure, ...]
+    half: FloatArray
+    half_sd: FloatArray
+    raters: float
+    half_raters: float
+    cells: int
+    dropped_cells: int
+    splits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """Per measure: what the true score would reach, with its 95 % interval; NaN with the reason."""
+
+    measures: tuple[Measure, ...]
+    ceiling: FloatArray
+    low: FloatArray
+    high: FloatArray
+    reasons: tuple[str, ...]
+    raters: float
+    cells: int
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveOneOut:
+    """Each rater against the mean of the others (raters × measures), and each metric against the same means
+    on the cells that rater rated (raters × metrics × measures)."""
+
+    measures: tuple[Measure, ...]
+    raters: FloatArray
+    metrics: FloatArray
+
+    @property
+    def closer(self) -> FloatArray:
+        """Share of raters than whom the metric is closer to the rest (metrics × measures)."""
+        known = ~(np.isnan(self.metrics) | np.isnan(self.raters)[:, None, :])
+        wins = (self.metrics >= self.raters[:, None, :]) & known
+        share = np.full(known.shape[1:], np.nan)
+        np.divide(wins.sum(axis=0), known.sum(axis=0), out=share, where=known.any(axis=0))
+        return share
+
+
+def ceilings(
+    ratings: ArrayLike,
+    measures: Sequence[Measure],
+    rng: np.random.Generator,
+    *,
+    draws: int = DRAWS,
+    persons: bool = False,
+) -> Ceiling:
+    """What a metric that knew the true score would reach under each measure, from raters × systems × inputs.
+
+    With `persons` (the same rater in the same row everywhere, nothing missing) a rater who is severe everywhere costs
+    nothing, and one who favours a system or an input costs what he costs: each part of the ratings has an error of its own.
+    """
+    table = _cube(ratings)
+    count = (~np.isnan(table)).sum(axis=0)
+    chosen = tuple(measures)
+    human = snap(mean_of_raters(table), scale=largest(table, axis=0))
+    if (count >= 2).any():
+        truth = true_scores(table, rng, draws=draws, persons=persons)
+        found = evaluate(truth, human, chosen).value
+    else:
+        found = np.full((1, len(chosen)), np.nan)
+    exists = np.isfinite(evaluate(human[None], human, chosen).value[0])
+    ends, why = np.full((3, len(chosen)), np.nan), []
+    for j, column in enumerate(found.T):
+        known = np.where(
+            np.isnan(column), 0.0, column
+        )  # true scores that are all alike: nothing that people agree on
+        mean = float(known.mean())
+        off = WIDER * (np.quantile(known, [0.025, 0.975]) - mean)
+        if chosen[j].coefficient != "pearson":
+            off = np.sign(off) * np.hypot(off, MODEL)
+        low, high = np.clip(mean + off, -1.0, 1.0)
+        if not exists[j]:
+            why.append("people's mean ratings are too few or all alike here")
+        elif not (count >= 2).any():
+            why.append("no output was rated twice")
+        elif low <= 0.0:
+            why.append("the raters do not agree better than by chance: there is no ceiling to speak of")
+        else:
+            ends[:, j] = mean, low, high
+            why.append("")
+    apart = persons and bool((count == len(table)).all())
+    return Ceiling(
+        measures=chosen,
+        ceiling=ends[0],
+        low=ends[1],
+        high=ends[2],
+        reasons=tuple(why),
+        raters=_mean(count[count > 0].astype(np.float64)),
+        cells=int((count > 0).sum()),
+        method=f"{draws} draws of true scores given the ratings (systems, inputs and the rest each shrunk by its reliability, "
+        f"{'with the error of each part between persons' if apart else 'with the error inside outputs'}), correlated with the mean rating; "
+        f"interval of 95 % over the draws, made {WIDER:g} times as wide, for ranks with an error of the model of {MODEL:g}",
+    )
+
+
+def true_scores(
+    ratings: FloatArray, rng: np.random.Generator, *, draws: int = DRAWS, persons: bool = False
+) -> FloatArray:
+    """What the true scores may be, given the ratings: draws × systems × inputs, NaN where nobody rated.
+
+    The sizes of noise and parts are not known either: they are drawn too, over inputs by the Bayesian bootstrap (ratings
+    on a scale are not normal), over systems (often few) by chi-square.
+    """
+    raters, systems, inputs = ratings.shape
+    given = ~np.isnan(ratings)
+    count = given.sum(axis=0)
+    there = count > 0
+    human = mean_of_raters(ratings)
+    rows, cols, rest = _parts(human, there)
+    off = np.where(given, ratings - np.where(there, human, 0.0), 0.0)
+    weight = rng.standard_exponential((draws, inputs))
+    weight *= there.any(axis=0)
+
+    def over_inputs(squares: FloatArray, each: FloatArray) -> FloatArray:
+        below = weight @ each
+        return np.asarray(weight @ squares / np.where(below > 0, below, 1.0))
+
+    per_input = there.sum(axis=0).astype(np.float64)
+    used_inputs, used_systems, cells = (
+        int((per_input > 0).sum()),
+        int(there.any(axis=1).sum()),
+        int(there.sum()),
+    )
+    free = {
+        "rows": used_systems - 1,
+        "cols": used_inputs - 1,
+        "rest": max(cells - used_systems - used_inputs + 1, 0),
+    }
+    total = {
+        "rows": _drawn((there * rows[:, None] ** 2).sum(), free["rows"], draws, rng),
+        "cols": over_inputs(per_input * cols**2, np.ones(inputs) * (per_input > 0)) * _more(used_inputs),
+        "rest": over_inputs((rest**2).sum(axis=0), per_input) * (cells / max(free["rest"], 1)),
+    }
+    inside = over_inputs((off**2).sum(axis=(0, 1)), np.maximum(count - 1, 0).sum(axis=0).astype(np.float64))
+    noise = dict.fromkeys(free, inside)
+    if persons and given.all() and systems > 1 and inputs > 1:
+        off = off - off.mean(axis=(1, 2), keepdims=True)
+        by_row, by_col = off.mean(axis=2), off.mean(axis=1)
+        left = off - by_row[:, :, None] - by_col[:, None, :]
+        others = raters - 1.0
+        noise = {
+            "rows": _drawn(inputs * (by_row**2).sum(), int(others) * (systems - 1), draws, rng),
+            "cols": over_inputs(systems * (by_col**2).sum(axis=0) / others, np.ones(inputs)) * _more(inputs),
+            "rest": over_inputs((left**2).sum(axis=(0, 1)) / others / (systems - 1), np.ones(inputs))
+            * _more(inputs),
+        }
+    share = np.where(there, 1.0 / np.maximum(count, 1), 0.0)  # of the noise of one rating that is in the mean
+    out = np.zeros((draws, systems, inputs))
+    sides: list[tuple[str, FloatArray, FloatArray, FloatArray]] = [
+        (
+            "rows",
+            rows[:, None],
+            _over(share, there, 1)[:, None],
+            there.sum(axis=1)[:, None].astype(np.float64),
+        ),
+        ("cols", cols[None, :], _over(share, there, 0)[None, :], per_input[None, :]),
+        ("rest", rest, share, np.ones((1, 1))),
+    ]
+    for part, values, of, size in sides:
+        if not free[part]:
+            continue
+        error = noise[part][:, None, None]
+        true = np.maximum(total[part][:, None, None] - error * share[there].mean(), 0.0)
+        both = true + error * of
+        keep = np.divide(true, both, out=np.zeros_like(both), where=both > 0)
+        open_ = np.sqrt(keep * error * of / np.maximum(size, 1))
+        out += keep * values + open_ * _centred(rng.standard_normal((draws, *values.shape)), part)
+    if not off.any():  # nobody ever disagreed: the ratings are the true scores, ties and all
+        out[:] = human
+    out[:, ~there] = np.nan
+    return out
+
+
+def _parts(human: FloatArray, there: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Deviations of systems and of inputs from the whole, and the rest of each output (0 where nobody rated)."""
+    rest = np.where(there, human, 0.0)
+    rest = np.where(there, rest - rest[there].mean(), 0.0)
+    rows, cols = np.zeros(human.shape[0]), np.zeros(human.shape[1])
+    for _ in range(1 if there.all() else 30):
+        step = rest.sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+        rows, rest = rows + step, np.where(there, rest - step[:, None], 0.0)
+        step = rest.sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+        cols, rest = cols + step, np.where(there, rest - step[None, :], 0.0)
+    return rows, cols, rest
+
+
+def _drawn(squares: float, free: int, draws: int, rng: np.random.Generator) -> FloatArray:
+    """What a mean square may be, given the sum of squares and its degrees of freedom."""
+    return np.asarray(squares / rng.chisquare(free, draws)) if free > 0 else np.zeros(draws)
+
+
+def _centred(noise: FloatArray, part: str) -> FloatArray:
+    """Parts sum to nothing: over systems, over inputs, or over both."""
+    if part != "cols" and noise.shape[1] > 1:
+        noise = noise - noise.mean(axis=1, keepdims=True)
+    if part != "rows" and noise.shape[2] > 1:
+        noise = noise - noise.mean(axis=2, keepdims=True)
+    return noise
+
+
+def _more(n: int) -> float:
+    """A mean over n deviations from their own mean is too small by so much."""
+    return n / (n - 1.0) if n > 1 else 1.0
+
+
+def _over(values: FloatArray, there: NDArray[np.bool_], axis: int) -> FloatArray:
+    return np.asarray(values.sum(axis=axis) / np.maximum(there.sum(axis=axis), 1))
+
+
+def split_half(
+    ratings: ArrayLike,
+    measures: Sequence[Measure],
+    rng: np.random.Generator,
+    *,
+    splits: int = 100,
+    by: SplitBy = "cell",
+) -> Halves:
+    """How two halves of the raters agree under each measure, from raters × systems × inputs.
+
+    With an odd number of raters one sits out of each split, so both halves are equally reliable; cells with
+    one rating are dropped and counted. `by="cell"` splits anew in every cell, `by="rater"` keeps a person
+    in the same half everywhere.
+    """
+    if by not in _SPLITS:
+        raise DataError(f"by must be cell or rater; found {by!r}")
+    table = _cube(ratings)
+    count = (~np.isnan(table)).sum(axis=0)
+    usable = count >= 2
+    table = np.where(usable, table, np.nan)
+    chosen = tuple(measures)
+    found = np.full((splits, len(chosen)), np.nan)
+    sizes = np.full(splits, np.nan)
+    for draw, stream in enumerate(rng.spawn(splits) if usable.any() else []):
+        first, second, sizes[draw] = _SPLITS[by](table, stream)
+        found[draw] = evaluate(first[None], second, chosen).value[0]
+    return Halves(
+        measures=chosen,
+        half=np.array([_mean(column) for column in found.T]),
+        half_sd=np.array([_sd(column) for column in found.T]),
+        raters=_mean(count[usable]),
+        half_raters=_mean(sizes),
+        cells=int(usable.sum()),
+        dropped_cells=int((~usable).sum()),
+        splits=splits,
+    )
+
+
+def share_of_ceiling(values: ArrayLike, ceiling: Ceiling) -> FloatArray:
+    """Correlations (metrics × measures) as a share of the ceiling; it may exceed 1 by chance. NaN where the measure has
+    no ceiling.
+    """
+    return np.asarray(np.asarray(values, dtype=np.float64) / ceiling.ceiling)
+
+
+def leave_one_out(ratings: ArrayLike, metrics: ArrayLike, measures: Sequence[Measure]) -> LeaveOneOut:
+    """Is a metric closer to the raters than they are to each other, under each measure?
+
+    `ratings` is raters × systems × inputs, `metrics` is metrics × systems × inputs.
+    """
+    table, scores = _cube(ratings), np.asarray(metrics, dtype=np.float64)
+    if scores.ndim != 3 or scores.shape[1:] != table.shape[1:]:
+        raise DataError(f"metrics {scores.shape} and ratings {table.shape} must share systems × inputs")
+    chosen = tuple(measures)
+    raters = np.full((len(table), len(chosen)), np.nan)
+    found = np.full((len(table), len(scores), len(chosen)), np.nan)
+    for left_out, own in enumerate(table):
+        others = mean_of_raters(np.delete(table, left_out, axis=0))
+        others = np.where(np.isnan(own), np.nan, others)
+        if np.isnan(others).all():
+            continue
+        value = evaluate(np.concatenate([own[None], scores]), others, chosen).value
+        raters[left_out], found[left_out] = value[0], value[1:]
+    return LeaveOneOut(chosen, raters, found)
+
+
+def _cube(ratings: ArrayLike) -> FloatArray:
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim != 3:
+        raise DataError(f"ratings must be raters × systems × inputs; found {table.ndim} dimensions")
+    if len(table) < 2:
+        raise DataError("a human ceiling needs at least two raters")
+    return table
+
+
+def _halves_by_cell(table: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, float]:
+    """Means of two random halves of equal size in every cell, and the mean size of a half."""
+    given = ~np.isnan(table)
+    key = np.where(given, rng.random(table.shape), np.inf)
+    place = np.argsort(np.argsort(key, axis=0), axis=0)
+    size = given.sum(axis=0) // 2
+    first = mean_of_raters(np.where(place < size, table, np.nan))
+    second = mean_of_raters(np.where((place >= size) & (place < 2 * size), table, np.nan))
+    return first, second, float(size[size > 0].mean())
+
+
+def _halves_by_rater(table: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, float]:
+    """Means of two random groups of persons; cells rated from one side only are missing in the other."""
+    order = rng.permutation(len(table))
+    middle = len(table) // 2
+    first, second = table[order[:middle]], table[order[middle : 2 * middle]]
+    sizes = (~np.isnan(first)).sum(axis=0), (~np.isnan(second)).sum(axis=0)
+    used = (sizes[0] > 0) & (sizes[1] > 0)
+    size = float((sizes[0] + sizes[1])[used].mean() / 2.0) if used.any() else np.nan
+    return mean_of_raters(first), mean_of_raters(second), size
+
+
+_SPLITS = {"cell": _halves_by_cell, "rater": _halves_by_rater}
+
+
+def _mean(values: NDArray[Any]) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else np.nan
+
+
+def _sd(values: FloatArray) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.std(ddof=1)) if known.size > 1 else np.nan

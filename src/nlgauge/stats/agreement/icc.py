@@ -1,0 +1,229 @@
+"""Intraclass correlation: how much of the variance of ratings lies between the units, not between the raters.
+
+Six forms from the mean squares of the analysis of variance (Shrout and Fleiss 1979; McGraw and Wong 1996):
+one-way ICC(1), two-way absolute agreement ICC(A,1) (Shrout and Fleiss's ICC2), two-way consistency ICC(C,1)
+(ICC3), each for one rating and, with k, for the mean of the k raters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import fdtrc, fdtri
+
+from nlgauge.stats.agreement.rater_units import BoolArray, FloatArray, as_units
+
+FORMS = ("ICC(1)", "ICC(A,1)", "ICC(C,1)", "ICC(k)", "ICC(A,k)", "ICC(C,k)")
+SHROUT_FLEISS = dict(zip(FORMS, ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"), strict=True))
+
+_ANONYMOUS = "raters have no identity"
+
+
+@dataclass(frozen=True, slots=True)
+class IccForm:
+    """One form: value, F test against 0, interval; NaN with the reason where it does not exist."""
+
+    name: str
+    value: float
+    f: float = np.nan
+    df1: float = np.nan
+    df2: float = np.nan
+    p: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Icc:
+    """All six forms of one set of ratings, and what was left out to get them."""
+
+    forms: dict[str, IccForm]
+    units: int
+    dropped_units: int
+    raters: float
+    method: str
+
+    def __getitem__(self, name: str) -> IccForm:
+        return self.forms[name]
+
+
+def icc(
+    ratings: ArrayLike,
+    *,
+    persons: bool = True,
+    unequal: bool = False,
+    confidence: float = 0.95,
+    anonymous: str = _ANONYMOUS,
+) -> Icc:
+    """Six intraclass correlations of raters × units (or raters × systems × inputs).
+
+    Only units rated by all raters count; the rest are dropped and counted. `persons=False` says that a row is
+    a slot and not a person, so the two-way forms do not exist; `anonymous` says why it is none. `unequal=True` computes the one-way forms from
+    all rated units with the average number of raters k0 in place of k; the two-way forms still need complete
+    units.
+
+    >>> shrout_fleiss = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
+    >>> found = icc(shrout_fleiss)
+    >>> [round(found[name].value, 2) for name in ("ICC(1)", "ICC(A,1)", "ICC(C,1)", "ICC(k)")]
+    [0.17, 0.29, 0.71, 0.44]
+    """
+    table = as_units(ratings)
+    given = ~np.isnan(table)
+    complete = given.all(axis=0)
+    one_way_units = given.any(axis=0) if unequal else complete
+    one_way = _one_way(table[:, one_way_units], given[:, one_way_units], confidence)
+    if persons:
+        two_way = _two_way(table[:, complete], confidence)
+    else:
+        two_way = _missing(
+            ("ICC(A,1)", "ICC(C,1)", "ICC(A,k)", "ICC(C,k)"), f"{anonymous}: only the one-way form is defined"
+        )
+    forms = {form.name: form for form in (*one_way, *two_way)}
+    units = int(one_way_units.sum())
+    raters = _k0(given[:, one_way_units].sum(axis=0).astype(np.float64)) if units > 1 else np.nan
+    return Icc(
+        forms={name: forms[name] for name in FORMS},
+        units=units,
+        dropped_units=table.shape[1] - units,
+        raters=raters,
+        method=_method(
+            "" if persons else anonymous,
+            unequal,
+            f"{units} of {table.shape[1]} units, {raters:.4g} raters per unit",
+        )
+        + f", {confidence:.0%} F intervals",
+    )
+
+
+def _one_way(table: FloatArray, given: BoolArray, confidence: float) -> list[IccForm]:
+    names = ("ICC(1)", "ICC(k)")
+    counts = given.sum(axis=0).astype(np.float64)
+    n, total = counts.size, float(counts.sum())
+    if n < 2 or total <= n:
+        return _missing(names, _too_few(n, table.shape[0]))
+    centred = np.where(given, table - table[given].mean(), 0.0)
+    unit_means = centred.sum(axis=0) / counts
+    within = np.where(given, centred - unit_means, 0.0)
+    grand = float(centred.sum() / total)
+    between_ss = _square_sum(np.sqrt(counts) * (unit_means - grand), table, given)
+    within_ss = _square_sum(within, table, given)
+    if between_ss == 0.0 and within_ss == 0.0:
+        return _missing(names, "no variance: all ratings are equal")
+    msb, msw = between_ss / (n - 1), within_ss / (total - n)
+    k = _k0(counts)
+    f, df1, df2 = _ratio(msb, msw), n - 1.0, total - n
+    p = float(fdtrc(df1, df2, f))
+    f_low, f_high = _f_limits(f, df1, df2, confidence)
+    single = IccForm(
+        "ICC(1)", _single(msb, msw, k), f, df1, df2, p, _single(f_low, 1.0, k), _single(f_high, 1.0, k)
+    )
+    low, high = _average(f_low, 1.0), _average(f_high, 1.0)
+    reason = "" if msb > 0.0 else "no variance between units"
+    return [single, IccForm("ICC(k)", _average(msb, msw), f, df1, df2, p, low, high, reason)]
+
+
+def _two_way(table: FloatArray, confidence: float) -> list[IccForm]:
+    names = ("ICC(A,1)", "ICC(C,1)", "ICC(A,k)", "ICC(C,k)")
+    k, n = table.shape
+    if n < 2 or k < 2:
+        return _missing(names, _too_few(n, k))
+    given = np.ones_like(table, dtype=np.bool_)
+    centred = table - table.mean()
+    unit_effect, rater_effect = centred.mean(axis=0), centred.mean(axis=1)
+    residual = centred - unit_effect - rater_effect[:, None]
+    msb = k * _square_sum(unit_effect, table, given) / (n - 1)
+    msj = n * _square_sum(rater_effect, table, given) / (k - 1)
+    df1, df2 = n - 1.0, (n - 1.0) * (k - 1.0)
+    mse = _square_sum(residual, table, given) / df2
+    if msb == 0.0 and mse == 0.0:
+        return _missing(names, "no variance between units: every rater rates all units alike")
+    f = _ratio(msb, mse)
+    p = float(fdtrc(df1, df2, f))
+    f_low, f_high = _f_limits(f, df1, df2, confidence)
+    reason = "" if msb > 0.0 else "no variance between units"
+    agreement = (msb - mse) / (msb + (k - 1) * mse + k * (msj - mse) / n)
+    agreement_k = (msb - mse) / (msb + (msj - mse) / n)
+    low, high = _agreement_limits(agreement, msb=msb, msj=msj, mse=mse, n=n, k=k, confidence=confidence)
+    low_k, high_k = _spearman_brown(low, k), _spearman_brown(high, k)
+    single = (_single(msb, mse, k), _single(f_low, 1.0, k), _single(f_high, 1.0, k))
+    average = (_average(msb, mse), _average(f_low, 1.0), _average(f_high, 1.0))
+    return [
+        IccForm("ICC(A,1)", agreement, f, df1, df2, p, low, high),
+        IccForm("ICC(C,1)", single[0], f, df1, df2, p, *single[1:]),
+        IccForm("ICC(A,k)", agreement_k, f, df1, df2, p, low_k, high_k),
+        IccForm("ICC(C,k)", average[0], f, df1, df2, p, *average[1:], reason),
+    ]
+
+
+def _agreement_limits(
+    value: float, *, msb: float, msj: float, mse: float, n: int, k: int, confidence: float
+) -> tuple[float, float]:
+    """Satterthwaite's approximation for the two-way random model (McGraw and Wong, Table 7)."""
+    if mse == 0.0 and msj == 0.0:
+        return 1.0, 1.0
+    rater_part = k * value * msj
+    error_part = (n * (1.0 + (k - 1) * value) - k * value) * mse
+    df = (rater_part + error_part) ** 2 / (rater_part**2 / (k - 1) + error_part**2 / ((n - 1) * (k - 1)))
+    tail = 0.5 + confidence / 2
+    f_low, f_high = float(fdtri(n - 1, df, tail)), float(fdtri(df, n - 1, tail))
+    rest = k * msj + (k * n - k - n) * mse
+    low = n * (msb - f_low * mse) / (f_low * rest + n * msb)
+    high = n * (f_high * msb - mse) / (rest + n * f_high * msb)
+    return low, high
+
+
+def _f_limits(f: float, df1: float, df2: float, confidence: float) -> tuple[float, float]:
+    tail = 0.5 + confidence / 2
+    return f / float(fdtri(df1, df2, tail)), f * float(fdtri(df2, df1, tail))
+
+
+def _single(between: float, within: float, k: float) -> float:
+    if np.isinf(between) or within == 0.0:
+        return 1.0
+    return (between - within) / (between + (k - 1) * within)
+
+
+def _average(between: float, within: float) -> float:
+    if np.isinf(between):
+        return 1.0
+    return (between - within) / between if between > 0.0 else np.nan
+
+
+def _spearman_brown(value: float, k: float) -> float:
+    return k * value / (1.0 + (k - 1.0) * value)
+
+
+def _ratio(between: float, within: float) -> float:
+    return between / within if within > 0.0 else np.inf
+
+
+def _k0(counts: FloatArray) -> float:
+    """Average number of raters for the expected mean square between units; k itself when all counts agree."""
+    total = float(counts.sum())
+    return (total - float((counts**2).sum()) / total) / (counts.size - 1)
+
+
+def _square_sum(effect: FloatArray, table: FloatArray, given: BoolArray) -> float:
+    """Sum of squares, exactly 0 where only rounding of equal ratings is left."""
+    scale = float(np.abs(table[given]).max()) if given.any() else 0.0
+    total = float((effect**2).sum())
+    return 0.0 if total <= effect.size * table.size * (4 * np.finfo(np.float64).eps * scale) ** 2 else total
+
+
+def _missing(names: tuple[str, ...], reason: str) -> list[IccForm]:
+    return [IccForm(name, np.nan, reason=reason) for name in names]
+
+
+def _too_few(units: int, raters: int) -> str:
+    if raters < 2:
+        return "fewer than two raters"
+    return f"{units} units rated by all {raters} raters, at least two needed (unequal=True uses the others)"
+
+
+def _method(anonymous: str, unequal: bool, sizes: str) -> str:
+    who = f"{anonymous}, one-way form only" if anonymous else "raters are persons"
+    rule = "one-way from all rated units with k0" if unequal else "units rated by all raters"
+    return f"ANOVA mean squares, {rule} ({sizes}), {who}"

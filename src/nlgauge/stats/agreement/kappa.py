@@ -1,0 +1,139 @@
+"""Kappas: agreement of categories beyond chance, for two raters (Cohen), many (Fleiss), or all pairs of many.
+
+Weighted kappas take the distance between the *values* (a 2 and a 4 are two steps apart even if nobody used
+3); scikit-learn counts positions in the list of labels, which is the same when every step is listed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nlgauge.errors import DataError
+from nlgauge.stats.agreement.rater_units import FloatArray, as_units
+
+Weights = Literal["none", "linear", "quadratic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kappa:
+    """A kappa, the agreement seen and the one expected by chance; NaN with the reason where undefined."""
+
+    value: float
+    observed: float
+    expected: float
+    units: int
+    dropped_units: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PairwiseKappa:
+    """Mean of Cohen's kappa over pairs of raters, and the raters × raters matrix behind it."""
+
+    value: float
+    pairs: FloatArray
+    used_pairs: int
+    dropped_pairs: int
+    reason: str = ""
+
+
+def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: Weights = "none") -> Kappa:
+    """Cohen's kappa of two raters, plain or weighted; units that either left out are dropped and counted.
+
+    >>> round(cohen_kappa([1, 1, 2, 2, 3], [1, 2, 2, 2, 3]).value, 4)
+    0.6875
+    """
+    first, second = np.asarray(a, dtype=np.float64).ravel(), np.asarray(b, dtype=np.float64).ravel()
+    if first.size != second.size:
+        raise DataError(f"two raters must rate the same units; found {first.size} and {second.size}")
+    both = ~(np.isnan(first) | np.isnan(second))
+    x, y = first[both], second[both]
+    dropped = first.size - x.size
+    if x.size == 0:
+        return Kappa(np.nan, np.nan, np.nan, 0, dropped, "no unit rated by both")
+    width = float(max(x.max(), y.max()) - min(x.min(), y.min()))
+    if width == 0.0:
+        return Kappa(np.nan, 1.0, 1.0, x.size, dropped, "one value only: chance agreement is total")
+    seen, chance = _disagreement(x, y, weights)
+    # Weighted disagreements count steps of the scale: its width puts agreement on 0..1.
+    most = {"linear": width, "quadratic": width**2}.get(weights, 1.0)
+    return Kappa(1.0 - seen / chance, 1.0 - seen / most, 1.0 - chance / most, x.size, dropped)
+
+
+def fleiss_kappa(ratings: ArrayLike) -> Kappa:
+    """Fleiss' kappa of raters × units; raters need no identity.
+
+    It needs the same number of ratings in every unit: units with another number than the commonest are
+    dropped and counted.
+    """
+    table = as_units(ratings)
+    given = ~np.isnan(table)
+    sizes = given.sum(axis=0)
+    pairable = sizes[sizes >= 2]
+    if pairable.size == 0:
+        return Kappa(np.nan, np.nan, np.nan, 0, table.shape[1], "no unit has two ratings")
+    size = int(np.bincount(pairable).argmax())
+    kept = sizes == size
+    values, code = np.unique(table[:, kept][given[:, kept]], return_inverse=True)
+    unit = np.nonzero(given[:, kept])[1]
+    units = int(kept.sum())
+    dropped = table.shape[1] - units
+    cells = unit * values.size + code.reshape(-1)
+    filled, counts = np.unique(cells, return_counts=True)
+    pairs = float((counts * (counts - 1)).sum())
+    observed = pairs / (units * size * (size - 1))
+    shares = np.bincount(filled % values.size, weights=counts) / (units * size)
+    expected = float((shares**2).sum())
+    if values.size == 1:
+        return Kappa(np.nan, 1.0, 1.0, units, dropped, "one value only: chance agreement is total")
+    return Kappa((observed - expected) / (1.0 - expected), observed, expected, units, dropped)
+
+
+def mean_pairwise_kappa(
+    ratings: ArrayLike, weights: Weights = "none", *, persons: bool = True, min_units: int = 2
+) -> PairwiseKappa:
+    """Mean of Cohen's kappa over all pairs of raters who share at least `min_units` units."""
+    table = as_units(ratings)
+    raters = len(table)
+    matrix = np.full((raters, raters), np.nan)
+    if not persons:
+        return PairwiseKappa(np.nan, matrix, 0, 0, "raters have no identity: pairs of raters do not exist")
+    for i, j in combinations(range(raters), 2):
+        kappa = cohen_kappa(table[i], table[j], weights)
+        if kappa.units >= min_units:
+            matrix[i, j] = matrix[j, i] = kappa.value
+    upper = matrix[np.triu_indices(raters, 1)]
+    used = int((~np.isnan(upper)).sum())
+    if used == 0:
+        reason = f"no pair of raters shares {min_units} units with more than one value"
+        return PairwiseKappa(np.nan, matrix, 0, upper.size, reason)
+    return PairwiseKappa(float(np.nanmean(upper)), matrix, used, upper.size - used)
+
+
+def _disagreement(x: FloatArray, y: FloatArray, weights: Weights) -> tuple[float, float]:
+    """Mean distance of the paired values, and of all values of one rater with all of the other."""
+    if weights == "quadratic":
+        seen = float(((x - y) ** 2).mean())
+        return seen, float(x.var() + y.var() + (x.mean() - y.mean()) ** 2)
+    if weights == "linear":
+        return float(np.abs(x - y).mean()), _mean_distance(x, y)
+    if weights != "none":
+        raise DataError(f"weights must be none, linear or quadratic; found {weights!r}")
+    values, code = np.unique(np.concatenate([x, y]), return_inverse=True)
+    code = code.reshape(-1)
+    share_x = np.bincount(code[: x.size], minlength=values.size) / x.size
+    share_y = np.bincount(code[x.size :], minlength=values.size) / y.size
+    return float((x != y).mean()), 1.0 - float(share_x @ share_y)
+
+
+def _mean_distance(x: FloatArray, y: FloatArray) -> float:
+    """Mean of |x_i - y_j| over all i and j, from the two distribution functions: no pairs formed."""
+    values = np.unique(np.concatenate([x, y]))
+    below_x = np.searchsorted(np.sort(x), values[:-1], side="right") / x.size
+    below_y = np.searchsorted(np.sort(y), values[:-1], side="right") / y.size
+    return float((np.diff(values) * (below_x * (1.0 - below_y) + below_y * (1.0 - below_x))).sum())

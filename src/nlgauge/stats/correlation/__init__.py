@@ -1,0 +1,1 @@
+"""Coefficients, groupings and measures: how strongly scores agree with ratings."""

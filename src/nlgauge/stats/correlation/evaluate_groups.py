@@ -1,0 +1,280 @@
+"""Between tests and kernels: which coefficient goes where, and one metric or pair in all groupings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.engines import Local, current
+from nlgauge.errors import DataError
+from nlgauge.kernels.shared import NEAR, STRIP
+from nlgauge.stats.correlation.group_layout import GROUPED, Bools, Floats, Ints, Layout, layout, sorted_cells
+from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.correlation.ties import largest, snap
+from nlgauge.stats.resampling.draws import Masks, Weights, joined
+
+J = TypeVar("J")
+R = TypeVar("R")
+Progress = Callable[[int, int], None]  # (done, of all)
+LEAST = {"global": 3, "input": 2, "item": 2}  # points a group needs, as in measure.evaluate
+
+
+class Slots(NamedTuple):
+    """The places of one grouping's coefficients among the measures; −1 for what is not wanted."""
+
+    pearson: int
+    spearman: int
+    forms: Floats
+    places: NDArray[np.int64]
+
+    def used(self) -> list[int]:
+        return [i for i in (self.pearson, self.spearman, *self.places.tolist()) if i >= 0]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The measures asked for: `fast` by grouping for the kernels, `slow` for `evaluate` draw by draw."""
+
+    measures: tuple[Measure, ...]
+    fast: dict[str, Slots]
+    slow: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.measures)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(str(m) for m in self.measures)
+
+    @property
+    def slow_measures(self) -> list[Measure]:
+        return [self.measures[i] for i in self.slow]
+
+
+def wanted(measures: Iterable[object]) -> Wanted:
+    """Sort measures: names such as "input/kendall", (grouping, coefficient) pairs or Measure objects."""
+    from nlgauge.stats.correlation.pair_family import FORMS
+
+    parsed = [_measure(m) for m in measures]
+    if not parsed:
+        raise DataError("no measure given: name at least one, such as input/kendall")
+    places: dict[str, dict[str, int]] = {}
+    slow: list[int] = []
+    for i, m in enumerate(parsed):
+        known = m.coefficient in FORMS or m.coefficient in ("pearson", "spearman")
+        if known and m.coefficient not in places.get(m.grouping, {}):
+            places.setdefault(m.grouping, {})[m.coefficient] = i
+        else:
+            slow.append(i)
+    fast = {}
+    for grouping, at in places.items():
+        family = [c for c in at if c in FORMS]
+        forms = np.array([FORMS[c] for c in family]).reshape(len(family), 3, 5)
+        slots = np.array([at[c] for c in family], np.int64)
+        fast[grouping] = Slots(at.get("pearson", -1), at.get("spearman", -1), forms, slots)
+    return Wanted(tuple(parsed), fast, tuple(slow))
+
+
+def _measure(m: object) -> Measure:
+    if isinstance(m, Measure):
+        return m
+    return Measure.parse("/".join(m) if isinstance(m, tuple) else str(m))
+
+
+class Sorted(NamedTuple):
+    """One metric: its cells as a flat table, and sorted inside the groups of each grouping."""
+
+    x: Floats
+    orders: dict[str, Ints]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Metrics (K×N×M) and people (N×M), flat, ready to be resampled."""
+
+    systems: int
+    inputs: int
+    z: Floats
+    there: Bools
+    plans: dict[str, Layout]
+    orders: dict[str, Ints]
+    metrics: tuple[Sorted, ...]
+
+    def shared(self, *metrics: int) -> Bools:
+        """Cells that people and all of these metrics have."""
+        valid = self.there.copy()
+        for k in metrics:
+            valid &= np.isfinite(self.metrics[k].x)
+        return valid
+
+
+def arrays(metrics: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats]:
+    """Metrics as K×N×M and people as N×M, NaN for anything that is not a finite number."""
+    x, z = np.array(metrics, np.float64), np.array(human, np.float64)
+    if x.ndim == 2:
+        x = x[None]
+    if x.ndim != 3 or z.ndim != 2 or x.shape[1:] != z.shape:
+        raise DataError(
+            "metrics must be metrics × systems × inputs and people systems × inputs; "
+            f"found {x.shape} and {z.shape}"
+        )
+    for values in (*x, z):
+        values[~np.isfinite(values)] = np.nan
+        size = float(largest(values, axis=(0, 1)))
+        if (
+            size > 1e300
+        ):  # sums would overflow; a power of two changes no digit (except of scores below 1e-288)
+            values[:] = np.ldexp(values, -64)
+    return x, z
+
+
+def table(x: Floats, z: Floats, want: Wanted) -> Table:
+    """Sort every metric once; all draws share the result."""
+    _, n, m = x.shape
+    flat = z.reshape(-1)
+    plans = {g: layout(g, n, m) for g in GROUPED if g in want.fast}
+    metrics = tuple(
+        Sorted(row, {g: sorted_cells(plan, row, flat) for g, plan in plans.items()})
+        for row in x.reshape(len(x), -1)
+    )
+    orders = {g: sorted_cells(plan, flat) for g, plan in plans.items()}
+    return Table(n, m, flat, np.isfinite(flat), plans, orders, metrics)
+
+
+def swap_pair(
+    data: Table,
+    pair: tuple[int, int],
+    masks: Masks,
+    want: Wanted,
+    *,
+    near: float = NEAR,
+    standardise: bool = True,
+    constant_is_zero: bool = False,
+) -> Floats:
+    """Both correlations of a metric pair in every draw: 2 × measures × (1 + draws), unswapped data first."""
+    from nlgauge.stats.correlation.resampled_groups import (
+        Scales,
+        human_side,
+        pool_two,
+        swap_groups,
+        swap_systems,
+    )
+
+    valid = data.shared(*pair)
+    first, second = (data.metrics[k] for k in pair)
+    x1, x2 = (np.where(valid, m.x, 0.0) for m in (first, second))
+    scales = Scales(*scale_of(x1, valid, standardise), *scale_of(x2, valid, standardise))
+    total = np.zeros((2, len(want), len(masks.rows), STRIP))
+    count, groups = np.zeros_like(total), np.ones(len(want))
+    for grouping, slots in want.fast.items():
+        if grouping == "system":
+            near1, near2 = (rounding(x, valid, data.systems) for x in (x1, x2))
+            human = people_means(data.z, valid, data.systems)
+            swap_systems(
+                data.systems, x1, x2, human, scales, valid, near1, near2, masks, slots, total, count
+            )  # fmt: skip
+            continue
+        plan, orders = data.plans[grouping], (first.orders[grouping], second.orders[grouping])
+        side = human_side(plan, data.orders[grouping], data.z, valid)
+        pool = pool_two(plan, orders, (x1, x2), scales, side, valid, near)
+        least = LEAST[grouping]
+        swap_groups(
+            plan, least, side, pool, x1, x2, data.z, scales, valid, masks, slots, total, count
+        )  # fmt: skip
+        groups[slots.used()] = max(1, int((side.n >= least).sum()))
+    if constant_is_zero:
+        return joined(total / groups[:, None, None], masks.draws + 1)
+    return joined(_mean(total, count), masks.draws + 1)
+
+
+def weigh_metric(data: Table, k: int, weights: Weights, want: Wanted) -> Floats:
+    """One metric's correlations under weights: measures × draws."""
+    from nlgauge.stats.correlation.resampled_groups import (
+        CellWeights,
+        human_side,
+        pool_one,
+        weigh_groups,
+        weigh_systems,
+    )
+
+    metric, valid = data.metrics[k], data.shared(k)
+    x = np.where(valid, metric.x, 0.0)
+    strips = len(weights.systems)
+    total = np.zeros((len(want), strips, STRIP))
+    count = np.zeros_like(total)
+    cells = np.arange(len(x), dtype=np.int32)
+    row, col, none = cells // np.int32(data.inputs), cells % np.int32(data.inputs), np.zeros_like(cells)
+    systems, inputs, ones = weights.systems, weights.inputs, np.ones((strips, 1, STRIP))
+    # inside its group a cell counts as often as its system (input level), its input (item level), or their
+    # product; the other one says how often the whole group counts
+    by = {
+        "global": CellWeights(row, col, systems, inputs, ones),
+        "input": CellWeights(row, none, systems, ones, inputs),
+        "item": CellWeights(none, col, ones, inputs, systems),
+    }
+    for grouping, slots in want.fast.items():
+        if grouping == "system":
+            near_x, near_z = (rounding(v, valid, data.systems) for v in (x, data.z))
+            weigh_systems(
+                data.systems, x, data.z, valid, near_x, near_z, systems, inputs, slots, total, count
+            )  # fmt: skip
+            continue
+        plan, least = data.plans[grouping], LEAST[grouping]
+        side = human_side(plan, data.orders[grouping], data.z, valid)
+        pool = pool_one(plan, metric.orders[grouping], x, side, valid)
+        weigh_groups(
+            plan, least, side, pool, x, data.z, valid, by[grouping], slots, total, count
+        )  # fmt: skip
+    return joined(_mean(total, count), weights.draws)
+
+
+def scale_of(x: Floats, valid: Bools, standardise: bool = True) -> tuple[float, float]:
+    """Mean and 1 / sd over the cells in use, for (x − mean) · unit; a constant metric is only centred."""
+    used = x[valid]
+    size = float(largest(used, axis=0))
+    if not standardise or size == 0.0:
+        return 0.0, 1.0
+    power = int(np.frexp(size)[1])  # of numbers about 1 no square overflows or vanishes
+    used = np.ldexp(used, -power)
+    sd = float(used.std())
+    return float(np.ldexp(used.mean(), power)), float(np.ldexp(1.0 / sd, -power)) if sd > 0 else 1.0
+
+
+def rounding(x: Floats, valid: Bools, systems: int) -> Floats:
+    """How far two means of each system may lie apart by rounding: relative to the largest score that it adds up."""
+    return NEAR * largest(_by_system(np.where(valid, x, 0.0), systems), axis=1)
+
+
+def people_means(z: Floats, valid: Bools, systems: int) -> Floats:
+    """People's mean of every system over the cells in use, equal ones made equal; 0 where there is no cell."""
+    kept, n = _by_system(np.where(valid, z, 0.0), systems), _by_system(valid, systems).sum(axis=1)
+    means = np.where(n > 0, kept.sum(axis=1) / np.maximum(n, 1), np.nan)
+    return np.nan_to_num(snap(means, scale=largest(kept, axis=1)))
+
+
+def _by_system(flat: NDArray[Any], systems: int) -> NDArray[Any]:
+    return flat.reshape(systems, len(flat) // max(systems, 1))
+
+
+def _mean(total: Floats, count: Floats) -> Floats:
+    out = np.full_like(total, np.nan)
+    np.divide(total, count, out=out, where=count > 0)
+    return out
+
+
+def run_all(
+    work: Callable[[J], R], jobs: Sequence[J], threads: int | None = None, progress: Progress | None = None
+) -> Iterator[R]:
+    """The results of the jobs in their order: on the engine in use, or on that many threads of this process.
+
+    `progress` is told after each job, in this thread; an exception there, or Ctrl-C, stops between two jobs.
+    """
+    engine = current() if threads is None else Local(threads)
+    for done, found in enumerate(engine.run(work, jobs), 1):
+        if progress is not None:
+            progress(done, len(jobs))
+        yield found

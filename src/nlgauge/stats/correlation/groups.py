@@ -1,0 +1,95 @@
+"""The four groupings: which vectors of a systems × inputs table are correlated with each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.stats.correlation.ties import largest, snap
+
+if TYPE_CHECKING:
+    from nlgauge.stats.correlation.panel_kernels import GroupStats
+    from nlgauge.stats.correlation.tie_calibration import Calibration
+
+Floats = NDArray[np.float64]
+
+GROUPINGS = {
+    "global": (
+        "over all outputs in one vector "
+        '(also called dataset level or no grouping; mt-metrics-eval average_by="none")'
+    ),
+    "input": (
+        "over the systems of each input, averaged over inputs "
+        '(also called summary level; mt-metrics-eval average_by="item")'
+    ),
+    "item": 'over the inputs of each system, averaged over systems (mt-metrics-eval average_by="sys")',
+    "system": "over the systems' mean scores (also called system level)",
+}
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The vectors of one grouping: `x` (K×G×S) of metrics and `z` (1×G×S or K×G×S) of people, NaN missing.
+
+    `metrics` and `human` are the tables they were cut from; `cells` is the number of shared outputs of each
+    group, or None where that is the number of points itself.
+    """
+
+    grouping: str
+    metrics: Floats
+    human: Floats
+    x: Floats
+    z: Floats
+    cells: NDArray[np.int64] | None = None
+
+    def stats(self, *, pearson: bool, spearman: bool, counts: bool) -> GroupStats:
+        from nlgauge.stats.correlation.panel_kernels import group_stats
+
+        return group_stats(self.x, self.z, pearson=pearson, spearman=spearman, counts=counts)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """Tie calibration, searched once for all coefficients that use it."""
+        from nlgauge.stats.correlation.tie_calibration import calibrate
+
+        return calibrate(self.x, self.z)
+
+
+def cut(metrics: Floats, human: Floats, grouping: str) -> Groups:
+    """Cut metrics (K×N×M) and human scores (N×M) into the vectors of one grouping."""
+    k, n, m = metrics.shape
+    if grouping == "global":
+        return Groups(grouping, metrics, human, metrics.reshape(k, 1, n * m), human.reshape(1, 1, n * m))
+    if grouping == "item":
+        return Groups(grouping, metrics, human, metrics, human[None])
+    if grouping == "input":
+        return Groups(grouping, metrics, human, metrics.transpose(0, 2, 1), human.T[None])
+    return _system_means(metrics, human)
+
+
+def _system_means(metrics: Floats, human: Floats) -> Groups:
+    """Means over the outputs that metric and people share, with exactly equal means kept equal."""
+    shared = np.isfinite(metrics) & np.isfinite(human)
+    per_system = shared.sum(axis=2)
+    x, size = _mean(metrics, shared, per_system)
+    alike = 1 if (shared == shared[:1]).all() else len(metrics)  # all metrics miss the same cells, or none
+    z, human_size = _mean(np.broadcast_to(human, (alike, *human.shape)), shared[:alike], per_system[:alike])
+    means = snap(np.concatenate([x, z]), axis=1, scale=np.concatenate([size, human_size]))[:, None]
+    cells = per_system.sum(axis=1, keepdims=True)
+    return Groups("system", metrics, human, means[: len(x)], means[len(x) :], cells)
+
+
+def _mean(values: Floats, there: NDArray[np.bool_], count: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Means per system, and the size of the largest value that went into each."""
+    kept = values if there.all() else np.where(there, values, 0.0)
+    size = largest(kept, axis=2)
+    # sums of values near the largest float would overflow; a power of two changes no digit (of the largest: each table
+    # has a scale of its own, or a tiny metric beside a huge one would lose its digits)
+    scale = np.where(size.max(axis=1, initial=0.0, keepdims=True) > 1e280, 2.0**-64, 1.0)
+    with np.errstate(invalid="ignore"):
+        mean: Floats = (kept * scale[:, :, None] if (scale < 1.0).any() else kept).sum(axis=2) / count / scale
+    return mean, size

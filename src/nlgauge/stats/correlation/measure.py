@@ -1,0 +1,194 @@
+"""A measure is a grouping and a coefficient, written `input/kendall`; a value with a round-trip name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.errors import DataError, NameUnknown
+from nlgauge.stats.correlation.coefficients import ALIASES, COEFFICIENTS, Coefficient, ratio
+from nlgauge.stats.correlation.groups import GROUPINGS, Groups, cut
+from nlgauge.stats.correlation.names import check_grouping, find_coefficient
+from nlgauge.stats.correlation.reasons import why_undefined
+
+if TYPE_CHECKING:
+    from nlgauge.stats.correlation.panel_kernels import GroupStats
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and what it rests on: outputs used, groups in the mean, groups left out; NaN has its reason."""
+
+    value: float
+    n: int
+    groups: int
+    dropped: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Which vectors (grouping) and what to do with two of them (coefficient).
+
+    >>> m = Measure.parse("input/tau-b")
+    >>> str(m)
+    'input/kendall'
+    >>> m.definition
+    'Kendall\\'s tau-b over the systems of each input, averaged over inputs (also called summary level; \
+mt-metrics-eval average_by="item").'
+    """
+
+    grouping: str
+    coefficient: str
+
+    def __post_init__(self) -> None:
+        check_grouping(self.grouping)
+        facts = find_coefficient(self.coefficient)
+        if self.grouping not in facts.groupings:
+            names = " or ".join(f"'{g}/{facts.name}'" for g in facts.groupings)
+            raise NameUnknown(f"no measure '{self}': {facts.label} is defined as {names}.")
+
+    @classmethod
+    def parse(cls, text: str) -> Measure:
+        grouping, slash, name = text.strip().lower().replace("_", "-").partition("/")
+        if not slash:
+            raise NameUnknown(f"no measure '{text}': write grouping/coefficient, such as 'input/kendall'.")
+        return cls(grouping, ALIASES.get(name, name))
+
+    def __str__(self) -> str:
+        return f"{self.grouping}/{self.coefficient}"
+
+    @property
+    def facts(self) -> Coefficient:
+        return COEFFICIENTS[self.coefficient]
+
+    @property
+    def definition(self) -> str:
+        """One sentence that a user can paste into a paper."""
+        return f"{self.facts.title} {GROUPINGS[self.grouping]}."
+
+    def __call__(self, x: Floats, z: Floats, *, seed: int = 0) -> Estimate:
+        """The measure of one metric (systems × inputs) against people.
+
+        >>> x = np.array([[1.0, 2.0], [2.0, 3.0], [4.0, 1.0]])
+        >>> Measure.parse("input/kendall")(x, np.array([[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]]))
+        Estimate(value=1.0, n=3, groups=1, dropped=1, reason=None)
+        """
+        return evaluate(np.asarray(x, float)[None], z, [self], seed=seed).at(0, 0)
+
+
+TWELVE: tuple[Measure, ...] = tuple(
+    Measure(g, c)
+    for g, c in product(("system", "input", "global", "item"), ("pearson", "spearman", "kendall"))
+)
+
+
+def all_measures() -> tuple[Measure, ...]:
+    """Every measure there is: each coefficient with each grouping it is defined for."""
+    return tuple(Measure(g, c.name) for c in COEFFICIENTS.values() for g in c.groupings)
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Estimates of K metrics (rows) by L measures (columns), each quantity an array of its own."""
+
+    measures: tuple[Measure, ...]
+    value: Floats
+    n: Ints
+    groups: Ints
+    dropped: Ints
+    reason: NDArray[np.object_]
+
+    def at(self, k: int, j: int) -> Estimate:
+        """The estimate of metric `k` by measure `j`."""
+        value, n = float(self.value[k, j]), int(self.n[k, j])
+        return Estimate(value, n, int(self.groups[k, j]), int(self.dropped[k, j]), self.reason[k, j])
+
+
+def evaluate(metrics: Floats, human: Floats, measures: Sequence[Measure], *, seed: int = 0) -> Estimates:
+    """All measures of all metrics (K×N×M) against people (N×M) in one pass per grouping.
+
+    A cell counts where metric and people are both finite. `seed` matters to soft pairwise accuracy only.
+    """
+    metrics, human = _arrays(metrics, human)
+    by_grouping: dict[str, list[int]] = {}
+    for j, measure in enumerate(measures):
+        by_grouping.setdefault(measure.grouping, []).append(j)
+    shape = (len(measures), len(metrics))
+    value, reason = np.empty(shape), np.full(shape, None, dtype=object)
+    n, groups, dropped = (np.empty(shape, np.int64) for _ in range(3))
+    for rows in by_grouping.values():
+        done = _Pass.of(metrics, human, [measures[j] for j in rows])
+        value[rows], n[rows], groups[rows], dropped[rows] = done.means(seed)
+        for j, k in np.argwhere(groups[rows] == 0):
+            reason[rows[j], k] = why_undefined(done.measures[j].facts, done.groups, done.stats, int(k))
+    return Estimates(tuple(measures), value.T, n.T, groups.T, dropped.T, reason.T)
+
+
+def group_values(metrics: Floats, human: Floats, measure: Measure, *, seed: int = 0) -> Floats:
+    """The coefficient of each group (K×G), NaN where the group is dropped; its mean is the measure's value.
+
+    Groups are the inputs for `input`, the systems for `item`, and a single one for `global` and `system`.
+    """
+    metrics, human = _arrays(metrics, human)
+    values: Floats = _Pass.of(metrics, human, [measure]).values(seed)[0]
+    return values
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """Measures of one grouping, for which the panel is cut and counted once."""
+
+    measures: Sequence[Measure]
+    groups: Groups
+    stats: GroupStats
+
+    @classmethod
+    def of(cls, metrics: Floats, human: Floats, measures: Sequence[Measure]) -> _Pass:
+        needs = {m.facts.needs for m in measures}
+        groups = cut(metrics, human, measures[0].grouping)
+        stats = groups.stats(
+            pearson="pearson" in needs, spearman="spearman" in needs, counts="counts" in needs
+        )
+        return cls(measures, groups, stats)
+
+    def values(self, seed: int) -> Floats:
+        """Measures × metrics × groups, NaN where undefined or resting on too few points."""
+        values = np.empty((len(self.measures), *self.stats.n.shape))
+        for j, measure in enumerate(self.measures):
+            if measure.facts.needs == "own":
+                rng = np.random.default_rng(np.random.SeedSequence(seed))
+                values[j] = measure.facts.function(self.groups, rng)
+            else:
+                values[j] = measure.facts.function(self.stats)
+        # a mean of many correlations may hold some of two points; one correlation of two points says nothing
+        least = 3 if self.groups.grouping in ("global", "system") else 2
+        values[:, self.stats.n < least] = np.nan
+        return values
+
+    def means(self, seed: int) -> tuple[Floats, Ints, Ints, Ints]:
+        """Mean over groups, cells used, groups used and groups dropped, each measures × metrics."""
+        values = self.values(seed)
+        defined = ~np.isnan(values)
+        groups = defined.sum(axis=2)
+        value = ratio(np.where(defined, values, 0.0).sum(axis=2), groups)
+        cells = self.stats.n if self.groups.cells is None else self.groups.cells
+        return value, (defined * cells).sum(axis=2), groups, values.shape[2] - groups
+
+
+def _arrays(metrics: Floats, human: Floats) -> tuple[Floats, Floats]:
+    metrics, human = np.asarray(metrics, np.float64), np.asarray(human, np.float64)
+    if metrics.ndim != 3 or human.ndim != 2 or metrics.shape[1:] != human.shape:
+        raise DataError(
+            "scores must be metrics × systems × inputs and human scores systems × inputs of the same size; "
+            f"found {metrics.shape} and {human.shape}."
+        )
+    return metrics, human

@@ -1,0 +1,49 @@
+"""Names of groupings and coefficients, and what to answer to a name that is not one of ours."""
+
+from __future__ import annotations
+
+from nlgauge.errors import NameUnknown
+from nlgauge.registry import did_you_mean
+from nlgauge.stats.correlation.coefficients import ALIASES, COEFFICIENTS, Coefficient
+from nlgauge.stats.correlation.groups import GROUPINGS
+
+# Names that mean different things in different papers: refused, with what they may mean here.
+AMBIGUOUS = {
+    "summary": "'input'",
+    "segment": "'input' (grouped by segment) or 'global' (no grouping)",
+    "sample": "'global' in some papers and 'input' in others",
+    "dataset": "'global'",
+    "corpus": "'system' or 'global'",
+    "doc": "'input'",
+    "document": "'input'",
+    "turn": "'global'",
+    "utterance": "'global' or 'input'",
+    "sys": "'system', or 'item' if it is average_by='sys' of mt-metrics-eval",
+    "none": "'global'",
+}
+
+
+def check_grouping(name: str) -> None:
+    """Refuse a grouping that is not one of the four, and say what it may mean here."""
+    if name in GROUPINGS:
+        return
+    meanings = (
+        "global (all outputs in one vector), input (over systems for each input, then averaged), "
+        "item (over inputs for each system, then averaged), system (over system means)"
+    )
+    key = name.removesuffix("-level")
+    if key in GROUPINGS or key in AMBIGUOUS:
+        hint = f" '{name}' may mean {AMBIGUOUS.get(key, repr(key))}."
+    else:
+        hint = did_you_mean(name, list(GROUPINGS))
+    raise NameUnknown(f"no grouping '{name}'; the four are {meanings}.{hint}")
+
+
+def find_coefficient(name: str) -> Coefficient:
+    """The coefficient of that name, or an error that suggests the nearest ones."""
+    if name not in COEFFICIENTS:
+        known = [*COEFFICIENTS, *ALIASES]
+        raise NameUnknown(
+            f"no coefficient '{name}'.{did_you_mean(name, known)} Known: {', '.join(COEFFICIENTS)}."
+        )
+    return COEFFICIENTS[name]

@@ -1,0 +1,165 @@
+"""Tie calibration (Deutsch, Foster and Freitag 2023): scores at most ε apart are a tie, with the best ε.
+
+When ε passes a pair's metric difference, the pair becomes a metric tie. The mean accuracy over groups
+then gains 1/pairs(group) if people tie the pair too, loses as much if it was concordant, and does not
+move otherwise. So the best ε is the place of the highest running sum over pairs in order of their
+difference. To find it without storing 10⁸ pairs, differences are counted into buckets. A bucket that
+could not reach the best sum seen, even if all its gains came before its losses, is dropped; the others
+are counted into finer buckets, or sorted once they hold few pairs. The result is the exact maximum:
+weights are whole numbers, and buckets are ranges of the bit pattern of the difference, which orders as
+the number itself does.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.kernels import ties
+from nlgauge.stats.correlation.panel_kernels import Floats, Ints, group_stats
+
+BUCKET_BITS = 16
+SORTABLE = 1 << 15  # so many pairs are sorted at once
+JOIN = 64  # and ranges of so many pairs per point looked at together, since each look costs n log n
+INFINITY_BITS = 0x7FF0000000000000
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Best ε per metric, and at it the accuracy with ties of each group (NaN for a group without pairs)."""
+
+    epsilon: Floats
+    accuracy: Floats
+
+
+def calibrate(x: Floats, z: Floats) -> Calibration:
+    """Calibrate ties of metrics `x` (K×G×S) against people `z` (1×G×S or K×G×S).
+
+    Among several ε that are equally good the smallest is taken; 0 keeps the metric's own ties.
+
+    >>> c = calibrate(np.array([[[1.0, 1.1, 3.0]]]), np.array([[[2.0, 2.0, 5.0]]]))
+    >>> round(float(c.epsilon[0]), 2), float(c.accuracy[0, 0])
+    (0.1, 1.0)
+    """
+    x, z = np.ascontiguousarray(x, np.float64), np.ascontiguousarray(z, np.float64)
+    stats = group_stats(x, z, pearson=False, spearman=False, counts=True)
+    pairs = stats.n * (stats.n - 1) // 2
+    right = stats.concordant + stats.tied_both
+    epsilon = np.zeros(len(x))
+    for k in range(len(x)):
+        if pairs[k].any():
+            xs, zs, start = ties.sorted_points(x[k], z[min(k, len(z) - 1)])
+            points = _Points(xs, zs, start, _weights(pairs[k]))
+            epsilon[k] = _best_epsilon(points)
+            if epsilon[k] > 0:
+                right[k] += ties.gained(points.x, points.z, points.start, epsilon[k])
+    accuracy = np.full(right.shape, np.nan)
+    np.divide(right, pairs, out=accuracy, where=pairs > 0)
+    return Calibration(epsilon, accuracy)
+
+
+@dataclass(frozen=True)
+class _Points:
+    """All points of one metric, group after group, in order of the metric within the group."""
+
+    x: Floats
+    z: Floats
+    start: Ints  # of each group, and the end
+    weight: Ints  # of one pair of each group
+
+
+def _weights(pairs: Ints) -> Ints:
+    """Whole numbers in proportion to 1/pairs: exact if a common multiple fits 64 bits, else rounded."""
+    sizes = {int(p) for p in pairs if p > 0}
+    common = math.lcm(*sizes)
+    room = (1 << 61) // len(pairs)
+    common = min(common, room)
+    return np.array([(2 * common + p) // (2 * p) if p > 0 else 0 for p in map(int, pairs)], np.int64)
+
+
+def _best_epsilon(points: _Points) -> float:
+    """Best first search over ranges of differences; each has the sum before it and a bound on sums in it."""
+    best, best_bits = 0, 0  # ε = 0 gains nothing; bits −1: the sum is reached, but it is not yet known where
+    # a range: (−bound, first bits, last bits, sum before)
+    open_ranges: list[tuple[int, int, int, int]] = [(-(1 << 62), 1, INFINITY_BITS, 0)]
+    while open_ranges:
+        bound, low, high, before = heapq.heappop(open_ranges)
+        if -bound < best or (-bound == best and 0 <= best_bits <= low):
+            continue
+        found = _examine(points, low, high, before, best)
+        for value, bits in found.reached:
+            if value > best or (value == best and bits >= 0 and not 0 <= best_bits <= bits):
+                best, best_bits = value, bits
+        for child in found.ranges:
+            heapq.heappush(open_ranges, child)
+    return float(np.array(best_bits, np.int64).view(np.float64))
+
+
+@dataclass(frozen=True)
+class _Found:
+    reached: list[tuple[int, int]]  # (sum, bits of ε; −1 if only the bucket is known)
+    ranges: list[tuple[int, int, int, int]]
+
+
+def _examine(points: _Points, low: int, high: int, before: int, best: int) -> _Found:
+    edges = np.array([low, high], np.int64).view(np.float64)
+    count, edges[0], edges[1] = ties.count_range(points.x, points.start, edges[0], edges[1])
+    if count == 0:
+        return _Found([], [])
+    if count <= SORTABLE:
+        return _Found([_sorted_maximum(points, edges, count, before)], [])
+    low, high = (int(b) for b in edges.view(np.int64))
+    bits = min(BUCKET_BITS, max(3, count.bit_length() - 9))  # more buckets than pairs help nobody
+    shift = max(0, (high - low).bit_length() - bits)
+    buckets = np.zeros((((high - low) >> shift) + 1, 4), np.int64)
+    ties.fill_buckets(points.x, points.z, points.start, points.weight, edges[0], edges[1], shift, buckets)
+    gain, loss = buckets[:, 1], buckets[:, 2]
+    after = before + np.cumsum(gain - loss)
+    bound = after + loss
+    if shift == 0:  # each bucket is one difference
+        top = int(np.argmax(after))
+        return _Found([(int(after[top]), low + top)], [])
+    top_value = int(after.max())
+    keep = np.flatnonzero((bound >= max(best, top_value)) & (gain > 0))
+    most_pairs = np.cumsum(buckets.sum(axis=1)) // points.weight[points.weight > 0].min()
+    runs = _join(keep, most_pairs, min(JOIN * len(points.x), count // 8))
+    ranges = [
+        (
+            -int(bound[first : last + 1].max()),
+            low + (first << shift),
+            min(high, low + ((last + 1) << shift) - 1),
+            int(after[first] - gain[first] + loss[first]),
+        )
+        for first, last in runs
+    ]
+    return _Found([(top_value, -1)], ranges)
+
+
+def _join(keep: NDArray[np.intp], below: Ints, most: int) -> list[tuple[int, int]]:
+    """Buckets become one range, with what lies between them, as long as few pairs come together."""
+    runs: list[tuple[int, int]] = []
+    for bucket in keep.tolist():
+        if runs and below[bucket] - (below[runs[-1][0] - 1] if runs[-1][0] else 0) <= most:
+            runs[-1] = (runs[-1][0], bucket)
+        else:
+            runs.append((bucket, bucket))
+    return runs
+
+
+def _sorted_maximum(points: _Points, edges: Floats, count: int, before: int) -> tuple[int, int]:
+    difference, gain = np.empty(count), np.empty(count, np.int64)
+    count = ties.collect(
+        points.x, points.z, points.start, points.weight, edges[0], edges[1], difference, gain
+    )
+    if count == 0:
+        return before, -1
+    order = np.argsort(difference[:count], kind="stable")
+    ordered = difference[:count][order]
+    total = before + np.cumsum(gain[:count][order])
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))  # equal differences are tied together
+    top = last[np.argmax(total[last])]
+    return int(total[top]), int(ordered[top : top + 1].view(np.int64)[0])

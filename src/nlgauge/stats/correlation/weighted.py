@@ -1,0 +1,69 @@
+"""Correlations of all metrics when systems and inputs count several times, or not at all.
+
+Bootstrap samples, halves of the inputs and leave-one-out samples are all the same data with other weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nlgauge.stats.correlation.evaluate_groups import Progress, Table, Wanted, run_all, table, weigh_metric
+from nlgauge.stats.correlation.group_layout import Floats
+from nlgauge.stats.correlation.measure import evaluate
+from nlgauge.stats.resampling.draws import weights
+
+CHUNK = 1024  # draws handled at once, to bound the memory
+
+
+def weighted(
+    x: Floats,
+    z: Floats,
+    systems: Floats,
+    inputs: Floats,
+    want: Wanted,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Floats:
+    """Metrics × measures × draws, for weights draws × systems and draws × inputs.
+
+    A cell counts where people and the metric have a score.
+    """
+    work = _Weighed(table(x, z, want), systems, inputs, want)
+    jobs = [(k, at) for k in range(len(x)) for at in range(0, len(systems), CHUNK)]
+    out = np.full((len(x), len(want), len(systems)), np.nan)
+    for (k, at), found in zip(jobs, run_all(work, jobs, threads, progress), strict=True):
+        out[k, :, at : at + CHUNK] = found
+    return out
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """A job is a metric and the first of its draws."""
+
+    data: Table
+    systems: Floats
+    inputs: Floats
+    want: Wanted
+
+    def __call__(self, job: tuple[int, int]) -> Floats:
+        k, at = job
+        systems, inputs = self.systems[at : at + CHUNK], self.inputs[at : at + CHUNK]
+        found = weigh_metric(self.data, k, weights(systems, inputs), self.want)
+        if self.want.slow:
+            shape = (self.data.systems, self.data.inputs)
+            x, z = self.data.metrics[k].x.reshape(1, *shape), self.data.z.reshape(shape)
+            found[list(self.want.slow)] = _slowly(x, z, systems, inputs, self.want)
+        return found
+
+
+def _slowly(x: Floats, z: Floats, systems: Floats, inputs: Floats, want: Wanted) -> Floats:
+    """Any other measure: repeat the systems and inputs and evaluate the table, draw by draw."""
+    out = np.empty((len(want.slow), len(systems)))
+    for d in range(len(systems)):
+        rows = np.repeat(np.arange(z.shape[0]), systems[d].astype(np.int64))
+        cols = np.repeat(np.arange(z.shape[1]), inputs[d].astype(np.int64))
+        out[:, d] = evaluate(x[:, rows][:, :, cols], z[np.ix_(rows, cols)], want.slow_measures).value[0]
+    return out

@@ -1,0 +1,177 @@
+"""Predicting people from metrics on held-out data: folds, models, and what they reach (paper 003, section 3).
+
+Features are F × N × M (features × systems × inputs), the target N × M; NaN is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.ranking.rankings import ranks
+from nlgauge.stats.resampling.canonical import table_order
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Model = Callable[[Floats, Floats, Floats], Floats]
+Grouped = Literal["inputs", "outputs"]
+
+PENALTY = 0.01  # of ridge, times the number of training outputs: metrics of one family are nearly the same
+
+
+def folds(there: NDArray[np.bool_], count: int, rng: np.random.Generator, by: Grouped = "inputs") -> Ints:
+    """The fold of every cell, −1 where there is nothing to predict.
+
+    `inputs`: all outputs of an input stand in one fold, so that no input is on both sides. `outputs`: plain folds.
+    """
+    if by not in ("inputs", "outputs"):
+        raise NameUnknown(f"no folds by '{by}'; use inputs or outputs.")
+    found = np.full(there.shape, -1, np.int64)
+    if by == "outputs":
+        cells = rng.permutation(np.flatnonzero(there))
+        found.flat[cells] = np.arange(len(cells)) % count
+        return found
+    inputs = rng.permutation(np.flatnonzero(there.any(axis=0)))
+    found[:, inputs] = np.arange(len(inputs)) % count
+    return np.where(there, found, -1)
+
+
+def fold_count(there: NDArray[np.bool_], wanted: int, by: Grouped = "inputs", least: int = 2) -> int:
+    """As many folds as asked for, or as many as there are inputs (outputs) to share out; too few is an error."""
+    found = int(there.any(axis=0).sum() if by == "inputs" else there.sum())
+    if found < least or wanted < 2:
+        raise NeedsMissing(
+            f"cross-validation needs at least {least} rated {by} and 2 folds; found {found} and {wanted}."
+        )
+    return min(wanted, found)
+
+
+def within_inputs(scores: Floats) -> Floats:
+    """Ranks of the systems of each input, from −1 (worst) to 1, ties in the middle; a missing score is in the middle too.
+
+    With one system there is nothing to rank within inputs: then the ranks are over all outputs.
+
+    >>> within_inputs(np.array([[[0.2], [0.9], [0.4]]]))[0, :, 0].round(2).tolist()
+    [-0.67, 0.67, 0.0]
+    """
+    x = np.asarray(scores, np.float64)
+    shape = x.shape
+    x = x.reshape(*shape[:-2], -1, 1) if shape[-2] == 1 else x
+    count = (~np.isnan(x)).sum(axis=-2, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centred = (count + 1 - 2 * ranks(x, x.ndim - 2)) / count
+    return np.asarray(np.nan_to_num(centred).reshape(shape))
+
+
+def ridge(penalty: float = PENALTY) -> Model:
+    """Linear regression with a small penalty, so that near copies share their weight."""
+
+    def predict(x: Floats, y: Floats, new: Floats) -> Floats:
+        mean = x.mean(axis=0)
+        z = x - mean
+        gram = z.T @ z + penalty * len(x) * np.eye(x.shape[1])
+        weights = np.linalg.solve(gram, z.T @ (y - y.mean()))
+        return np.asarray((new - mean) @ weights + y.mean())
+
+    return predict
+
+
+def boosted(seed: int = 0, rounds: int = 100, depth: int = 6, rate: float = 0.3) -> Model:
+    """XGBoost's regressor with its own defaults, as paper 003; one thread, so that every run gives the same trees."""
+    try:
+        import xgboost
+    except ImportError:
+        raise NeedsMissing("XGBoost needs the extra 'boost': pip install \"nlgauge[boost]\"") from None
+    settings = {
+        "objective": "reg:squarederror", "max_depth": depth, "eta": rate, "tree_method": "hist", "nthread": 1,
+        "seed": seed,
+    }  # fmt: skip
+
+    def predict(x: Floats, y: Floats, new: Floats) -> Floats:
+        trees = xgboost.train(settings, xgboost.DMatrix(x, y, nthread=1), rounds)
+        return np.asarray(trees.predict(xgboost.DMatrix(new, nthread=1)), np.float64)
+
+    return predict
+
+
+def model_of(name: str, seed: int = 0) -> tuple[Model, str]:
+    """A model by name, and its sentence."""
+    known: dict[str, tuple[Callable[[], Model], str]] = {
+        "xgboost": (lambda: boosted(seed), "XGBoost regressor on the scores (100 trees of depth 6)"),
+        "ridge": (ridge, "ridge regression on ranks within inputs"),
+    }
+    if name not in known:
+        raise NameUnknown(f"no model '{name}'; use {' or '.join(known)}.")
+    make, words = known[name]
+    return make(), words
+
+
+def held_out(features: Floats, target: Floats, fold: Ints, model: Model) -> Floats:
+    """Predictions for every cell by a model that saw the other folds only."""
+    predicted = np.full(target.shape, np.nan)
+    # Trees choose the first of equal splits: features come by content, not by their place in the file.
+    cells = features[table_order(features)].reshape(len(features), -1).T
+    y, at = target.ravel(), fold.ravel()
+    for f in range(int(fold.max()) + 1):
+        train, test = (at >= 0) & (at != f), at == f
+        if train.any() and test.any():
+            predicted.flat[np.flatnonzero(test)] = model(cells[train], y[train], cells[test])
+    return predicted
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A measure on held-out data: its value in each fold, their mean, and a 95 % interval of the mean."""
+
+    folds: Floats
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Floats) -> Reached:
+        """Folds share training data, so their spread is too small: its variance is corrected (Nadeau and Bengio 2003)."""
+        from scipy.stats import t
+
+        k, kept = len(values), values[np.isfinite(values)]
+        if not len(kept):
+            return cls(values, np.nan, np.nan, np.nan)
+        mean = float(kept.mean())
+        if len(kept) < 2 or k < 2:
+            return cls(values, mean, np.nan, np.nan)
+        half = t.ppf(0.975, len(kept) - 1) * np.sqrt(kept.var(ddof=1) * (1 / len(kept) + 1 / (k - 1)))
+        return cls(values, mean, mean - float(half), mean + float(half))
+
+
+def reached(predicted: Floats, target: Floats, fold: Ints, measure: Measure) -> Reached:
+    """The measure of the predictions in each fold by itself."""
+    return Reached.of(
+        np.array([_in_fold(predicted[None], target, fold == f, measure)[0] for f in _all(fold)])
+    )
+
+
+def best_single(metrics: Floats, target: Floats, fold: Ints, measure: Measure) -> tuple[Reached, Ints]:
+    """The metric that is best on the other folds, on the one held out; and which it was each time."""
+    values, chosen = [], []
+    for f in _all(fold):
+        train = _in_fold(metrics, target, (fold >= 0) & (fold != f), measure)
+        best = int(np.argmax(np.nan_to_num(train, nan=-2.0)))
+        chosen.append(best)
+        values.append(_in_fold(metrics[best : best + 1], target, fold == f, measure)[0])
+    return Reached.of(np.array(values)), np.array(chosen, np.int64)
+
+
+def _all(fold: Ints) -> range:
+    return range(int(fold.max()) + 1)
+
+
+def _in_fold(metrics: Floats, target: Floats, mask: NDArray[np.bool_], measure: Measure) -> Any:
+    inputs = mask.any(axis=0)
+    human = np.where(mask, target, np.nan)[:, inputs]
+    return evaluate(metrics[:, :, inputs], human, [measure]).value[:, 0]

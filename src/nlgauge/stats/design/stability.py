@@ -1,0 +1,200 @@
+"""Can a measure tell metrics apart? Discriminative power and ranking consistency (paper "measures")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
+
+from nlgauge.errors import DataError
+from nlgauge.stats.correlation.evaluate_groups import Progress, arrays, wanted
+from nlgauge.stats.correlation.group_layout import Floats
+from nlgauge.stats.correlation.ties import snap
+from nlgauge.stats.correlation.weighted import weighted
+from nlgauge.stats.resampling.bootstrap_intervals import Interval, percentile_interval
+from nlgauge.stats.resampling.draws import halves
+
+LEAST_POWER = (
+    0.25  # a mean p-value of .5 is what equal metrics have; above half of that a measure tells little apart
+)
+ENOUGH = 6  # metrics: with fewer, no measure is said to stand out
+
+
+def discriminative_power(p: ArrayLike) -> Floats:
+    """Mean p-value over the metric pairs (first axis), Algorithm 2; lower is better. Undefined tests are left
+    out.
+
+    >>> discriminative_power([[0.01, 0.2], [0.03, 0.4]]).tolist()
+    [0.02, 0.30000000000000004]
+    """
+    values = np.asarray(p, np.float64)
+    tested = np.isfinite(values).sum(axis=0)
+    return np.where(tested > 0, np.nansum(values, axis=0) / np.maximum(tested, 1), np.nan)
+
+
+def p_value_curve(p: ArrayLike) -> Floats:
+    """The p-values of each measure from high to low; the area under the curve is the discriminative power.
+
+    >>> p_value_curve([0.01, 0.5, 0.2]).tolist()
+    [0.5, 0.2, 0.01]
+    """
+    return -np.sort(-np.asarray(p, np.float64), axis=0)
+
+
+def over_metrics(values: ArrayLike, pairs: ArrayLike | None = None, *, level: float = 0.95) -> Interval:
+    """Interval of the mean over metric pairs (first axis), for other metrics like these: leave one metric out at a time.
+
+    The pairs of one metric share it, so pairs are not independent and counting them would give too narrow an interval;
+    counting splits or draws would too, and narrower the more of them there are. Student's t with one degree of freedom
+    less than there are metrics. `pairs` (P×2) names the metrics of each row; by default all pairs in the order of
+    `combinations`. NaN below three metrics.
+    """
+    given = np.asarray(values, np.float64)
+    flat = given.reshape(len(given), -1)
+    named = _all_pairs(len(given)) if pairs is None else np.asarray(pairs, np.int64).reshape(-1, 2)
+    metrics = np.unique(named)
+    there = np.isfinite(flat)
+    total, n = np.where(there, flat, 0.0).sum(axis=0), there.sum(axis=0)
+    left = np.full((len(metrics), flat.shape[1]), np.nan)
+    for i, k in enumerate(metrics):
+        own = (named == k).any(axis=1)
+        rest = n - there[own].sum(axis=0)
+        known = (rest > 0) & there[own].any(axis=0)  # a metric without any value counts nowhere
+        np.divide(total - np.where(there[own], flat[own], 0.0).sum(axis=0), rest, out=left[i], where=known)
+    count = np.isfinite(left).sum(axis=0)
+    middle = np.where(n > 0, total / np.maximum(n, 1), np.nan)
+    off = np.where(np.isfinite(left), left - np.nansum(left, axis=0) / np.maximum(count, 1), 0.0)
+    error = np.sqrt((off**2).sum(axis=0) * (count - 1) / np.maximum(count, 1))
+    half = np.where(count > 2, stdtrit(np.maximum(count - 1, 1), 0.5 + level / 2) * error, np.nan)
+    return Interval((middle - half).reshape(given.shape[1:]), (middle + half).reshape(given.shape[1:]))
+
+
+def _all_pairs(rows: int) -> NDArray[np.int64]:
+    metrics = round((1 + np.sqrt(1 + 8 * rows)) / 2)
+    if metrics * (metrics - 1) // 2 != rows:
+        raise DataError(f"{rows} p-values are not all pairs of some number of metrics: give `pairs`")
+    return np.array(list(combinations(range(metrics), 2)), np.int64).reshape(-1, 2)
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """Ranking consistency: `value` per measure, `trials` (L×T) the tau-b of each split (NaN: no two metrics to compare).
+    `by_pair` (P×L): the share of tau-b that each metric pair brings in, mean over splits; its mean over pairs is `value`.
+    """
+
+    measures: tuple[str, ...]
+    value: Floats
+    trials: Floats
+    by_pair: Floats
+    method: str
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """For other metrics like these. It does not depend on the number of splits, as that of their mean would."""
+        low, high = over_metrics(self.by_pair, level=level)
+        return Interval(np.clip(low, -1.0, 1.0), np.clip(high, -1.0, 1.0))
+
+    def spread(self, level: float = 0.95) -> Interval:
+        """The middle `level` of the trials themselves: how far two halves of the data may disagree."""
+        return percentile_interval(self.trials, level)
+
+
+def ranking_consistency(
+    x: ArrayLike,
+    z: ArrayLike,
+    measures: Iterable[object],
+    *,
+    over: Literal["inputs", "systems"] = "inputs",
+    trials: int = 1000,
+    seed: int = 0,
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> Consistency:
+    """Split the inputs in two halves, rank the K metrics on each, tau-b of the two rankings; mean over trials
+    (Algorithm 3). `over="systems"` splits the systems instead: would others rank the metrics alike?
+
+    Splits are shared by all measures. With an odd number of inputs the second half has one more. Correlations
+    that differ by rounding only are tied; a metric whose correlation is undefined on a half is left out of
+    that trial.
+    """
+    metrics, human = arrays(x, z)
+    want = wanted(measures)
+    units, others = human.shape[::-1] if over == "inputs" else human.shape
+    if len(metrics) < 2 or units < 2:
+        raise DataError(f"ranking consistency needs at least 2 metrics and 2 {over}")
+    first = halves(units, trials, seed)
+    moved, fixed = np.concatenate([first, 1.0 - first]), np.ones((2 * trials, others))
+    rows, cols = (fixed, moved) if over == "inputs" else (moved, fixed)
+    found = weighted(metrics, human, rows, cols, want, threads=threads, progress=progress)
+    both = [
+        _tau_b(snap(v[:, :trials].T, axis=1, scale=1.0), snap(v[:, trials:].T, axis=1, scale=1.0))
+        for v in found.transpose(1, 0, 2)
+    ]
+    taus, by_pair = np.stack([t for t, _ in both]), np.stack([p for _, p in both], axis=1)
+    method = (
+        f"mean tau-b between the rankings of {len(metrics)} metrics on two random halves of the {over}, "
+        f"{trials} splits, seed {seed}"
+    )
+    n = np.isfinite(taus).sum(axis=1)
+    value = np.where(n > 0, np.nansum(taus, axis=1) / np.maximum(n, 1), np.nan)
+    return Consistency(want.names, value, taus, by_pair, method)
+
+
+def _tau_b(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """tau-b of each row of a with the same row of b (NaN values are left out), and what each pair of columns brings in."""
+    i, k = np.triu_indices(a.shape[1], 1)
+    with np.errstate(invalid="ignore"):
+        s, t = np.sign(a[:, i] - a[:, k]), np.sign(b[:, i] - b[:, k])
+    there = np.isfinite(s) & np.isfinite(t)
+    s, t = np.where(there, s, 0.0), np.where(there, t, 0.0)
+    below = np.sqrt(np.abs(s).sum(axis=1)) * np.sqrt(np.abs(t).sum(axis=1))
+    out = np.full(len(a), np.nan)
+    np.divide((s * t).sum(axis=1), below, out=out, where=below > 0)
+    counted = np.where(below > 0, there.sum(axis=1) / np.where(below > 0, below, 1.0), 0.0)
+    told = (there & (below > 0)[:, None]).sum(axis=0)
+    brings = np.full(len(i), np.nan)
+    np.divide((s * t * counted[:, None]).sum(axis=0), told, out=brings, where=told > 0)
+    return out, brings
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Which measures are steady, and which of all measures cannot be told from the best of those (itself first)."""
+
+    steady: tuple[int, ...]
+    alike: tuple[int, ...]
+
+    @property
+    def one(self) -> bool:
+        """Does a single measure stand out?"""
+        return len(self.alike) == 1
+
+
+def advise(
+    p: Floats, pairs: NDArray[np.int64], kept: Sequence[Floats], order: Sequence[int], *, level: float = 0.95
+) -> Advice:
+    """What may be said of L measures, from p-values (P×L) and the consistencies of metric pairs (`kept`, P×L each: on
+    halves of the inputs, of the systems).
+
+    Steady: the interval of DP ends below LEAST_POWER and that of every RC begins above 0. Two measures are told apart where
+    the intervals of their differences, in DP and in RC on inputs, both leave out 0 (at `level` for all others together)
+    and there are at least ENOUGH metrics to say so. `order`: the measures, the best first.
+    """
+    strict = 1.0 - (1.0 - level) / p.shape[1]  # of twelve measures one or another would look steady by chance
+    steady = over_metrics(p, pairs, level=level).high < LEAST_POWER
+    for values, sure in zip(kept, (level, strict), strict=False):
+        steady &= over_metrics(values, pairs, level=sure).low > 0.0
+    found = [j for j in order if steady[j]]
+    if not found:
+        return Advice((), ())
+    best, others = found[0], [j for j in order if j != found[0]]
+    strict = 1.0 - (1.0 - level) / max(len(others), 1)
+    power = over_metrics(p[:, others] - p[:, [best]], pairs, level=strict).low > 0.0
+    again = over_metrics(kept[0][:, [best]] - kept[0][:, others], pairs, level=strict).low > 0.0
+    enough = len(np.unique(pairs)) >= ENOUGH
+    alike = [j for j, a, b in zip(others, power, again, strict=True) if not (a and b and enough)]
+    return Advice(tuple(found), (best, *alike))

@@ -1,0 +1,1 @@
+"""Rankings: distances, consensus, preferences, levels of quality."""

@@ -1,0 +1,183 @@
+"""Consensus rankings: Borda's (Eq. 1 of paper 003 summed over metrics) and Kemeny's, the order with the fewest votes against it.
+
+A vote is how one metric orders two systems on one input. Ties and missing scores are votes for neither.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.stats.correlation.coefficients import ratio
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SUBSETS = 16  # up to here the best order of all subsets is quick
+PROGRAMME = 120  # up to here an integer programme is tried
+
+
+@dataclass(frozen=True)
+class Votes:
+    """`wins[a, b]`: votes that put a above b; `ties[a, b]`: votes that saw both and could not tell."""
+
+    wins: Ints
+    ties: Ints
+
+    @classmethod
+    def of(cls, scores: Floats) -> Votes:
+        """Votes of all metrics on all inputs (K × N × M, more is better)."""
+        from nlgauge.kernels.consensus import count_votes
+
+        n = scores.shape[1]
+        wins, ties = np.zeros((n, n), np.int64), np.zeros((n, n), np.int64)
+        count_votes(np.ascontiguousarray(scores, np.float64), wins, ties)
+        return cls(wins, ties)
+
+
+@dataclass(frozen=True)
+class Kemeny:
+    """Best first. `against`: votes that the order contradicts; no order can have fewer than `bound`."""
+
+    order: Ints
+    against: int
+    bound: int
+
+    @property
+    def exact(self) -> bool:
+        return self.against == self.bound
+
+
+def borda(votes: Votes) -> Floats:
+    """Share of its comparisons that each system wins, a tie counting half; falls with the rank sum of Eq. 1.
+
+    >>> borda(Votes.of(np.array([[[3.0], [2.0], [1.0]], [[2.0], [3.0], [1.0]]]))).tolist()
+    [0.75, 0.75, 0.0]
+    """
+    won = votes.wins.sum(axis=1) + votes.ties.sum(axis=1) / 2
+    return ratio(won, (votes.wins + votes.wins.T + votes.ties).sum(axis=1))
+
+
+def contradicted(wins: Ints, order: Ints) -> int:
+    """Votes against an order: for each pair, those that put the later one first."""
+    return int(np.tril(wins[np.ix_(order, order)], -1).sum())
+
+
+def kemeny(votes: Votes, *, seconds: float = 20.0) -> Kemeny:
+    """The order that contradicts the fewest votes.
+
+    Systems that all beat all others by majority come first whatever the rest (Condorcet's criterion, extended), so each
+    knot of cyclic majorities is solved by itself: by subsets up to 16 systems, by an integer programme up to 120,
+    else (or when time is up) by moving one at a time from Borda's order; then `bound` says how much better an order
+    could be at most.
+
+    >>> kemeny(Votes.of(np.array([[[3.0], [2.0], [1.0]], [[2.0], [3.0], [1.0]], [[3.0], [1.0], [2.0]]]))).order.tolist()
+    [0, 1, 2]
+    """
+    wins, start = votes.wins, np.nan_to_num(borda(votes))
+    until = time.monotonic() + seconds
+    order: list[int] = []
+    slack = 0
+    for members in _knots(wins):
+        knot = members[np.argsort(-start[members], kind="stable")]
+        mine, bound = _best(wins[np.ix_(knot, knot)], until)
+        slack += contradicted(wins, knot[mine]) - bound
+        order += knot[mine].tolist()
+    best = np.array(order, np.int64)
+    against = contradicted(wins, best)
+    return Kemeny(best, against, against - slack)
+
+
+def _knots(wins: Ints) -> list[Ints]:
+    """Systems that majorities cannot put in line, best knot first: strong components of 'at least as many votes'."""
+    from scipy.sparse.csgraph import connected_components
+
+    count, label = connected_components(wins >= wins.T, connection="strong")
+    beaten = (wins > wins.T).sum(axis=1)
+    knots = [np.flatnonzero(label == c) for c in range(count)]
+    # Whoever stands in a better knot beats all of the worse ones and all that those beat.
+    return sorted(knots, key=lambda knot: -float(beaten[knot].mean()))
+
+
+def _best(wins: Ints, until: float) -> tuple[Ints, int]:
+    """The best order of a knot that stands in Borda's order, and a bound that no order goes below."""
+    from nlgauge.kernels.consensus import best_by_subsets, improve
+
+    n = len(wins)
+    if n == 1:
+        return np.zeros(1, np.int64), 0
+    if n <= SUBSETS:
+        order = best_by_subsets(wins)
+        return order, contradicted(wins, order)
+    order = np.arange(n, dtype=np.int64)
+    improve(wins, order)
+    least = int(np.minimum(wins, wins.T)[np.triu_indices(n, 1)].sum())
+    if n > PROGRAMME or contradicted(wins, order) == least:
+        return order, least
+    found, bound = _programme(wins, until)
+    if found is not None and contradicted(wins, found) <= contradicted(wins, order):
+        order = found
+    return order, min(max(least, bound), contradicted(wins, order))
+
+
+def _programme(wins: Ints, until: float) -> tuple[Ints | None, int]:
+    """Integer programme over pairs; cycles of three are forbidden as they turn up. None when time is up."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import coo_array
+
+    n = len(wins)
+    first, second = np.triu_indices(n, 1)
+    number = np.zeros((n, n), np.int64)
+    number[first, second] = np.arange(len(first))
+    gain = (wins[second, first] - wins[first, second]).astype(
+        np.float64
+    )  # votes against 'first before second'
+    constant = int(wins[first, second].sum())
+    triples: list[tuple[int, int, int]] = []
+    bound = 0
+    while True:
+        left = until - time.monotonic()
+        if left <= 0:
+            return None, bound
+        where: Any = ()
+        if triples:
+            t = np.array(triples)
+            columns = np.stack(
+                [number[t[:, 0], t[:, 1]], number[t[:, 1], t[:, 2]], number[t[:, 0], t[:, 2]]], 1
+            )
+            signs = np.tile([1.0, 1.0, -1.0], len(t))
+            rows = np.repeat(np.arange(len(t)), 3)
+            matrix = coo_array((signs, (rows, columns.ravel())), shape=(len(t), len(first)))
+            where = LinearConstraint(matrix.tocsr(), 0, 1)
+        done = milp(
+            gain, integrality=np.ones(len(gain)), bounds=Bounds(0, 1), constraints=where, options={"time_limit": left}
+        )  # fmt: skip
+        if done.mip_dual_bound is not None:
+            bound = max(bound, int(np.ceil(done.mip_dual_bound - 1e-6)) + constant)
+        if done.x is None or done.status != 0:
+            return None, bound
+        before = np.zeros((n, n), bool)
+        before[first, second] = np.round(done.x).astype(bool)
+        before |= np.tril(~before.T, -1)
+        cycles = _cycles(before)
+        if not cycles:
+            return np.argsort(-before.sum(axis=1), kind="stable"), bound
+        triples += cycles
+
+
+def _cycles(before: NDArray[np.bool_], most: int = 5000) -> list[tuple[int, int, int]]:
+    """Triples a < b < c that go round in a circle."""
+    found: list[tuple[int, int, int]] = []
+    n = len(before)
+    for a in range(n):
+        for b in range(a + 1, n):
+            rest = before[b, b + 1 :] if before[a, b] else ~before[b, b + 1 :]
+            against = before[a, b + 1 :] if not before[a, b] else ~before[a, b + 1 :]
+            found += [(a, b, b + 1 + int(c)) for c in np.flatnonzero(rest & against)]
+            if len(found) > most:
+                return found
+    return found

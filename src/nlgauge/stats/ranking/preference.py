@@ -1,0 +1,96 @@
+"""Preference sequences and their similarity (paper 000, Eq. 2-4).
+
+`a ≺ b` is the sequence ("a", "<", "b"): worst first, the relation keeps its sign, "~" is a tie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import cache
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nlgauge.stats.correlation.ties import snap
+
+LESS, TIE = "<", "~"
+
+
+def levenshtein(one: Sequence[Hashable], two: Sequence[Hashable]) -> int:
+    """Fewest insertions, deletions and substitutions that turn one sequence into the other (Eq. 3).
+
+    >>> levenshtein("a<b", "b<a"), levenshtein("cbed", "abcde")
+    (2, 3)
+    """
+    above = list(range(len(two) + 1))
+    for i, x in enumerate(one, start=1):
+        row = [i]
+        for j, y in enumerate(two, start=1):
+            row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (x != y)))
+        above = row
+    return above[-1]
+
+
+def similarity(one: Sequence[Hashable], two: Sequence[Hashable]) -> float:
+    """((L1 + L2) − 2 · Lev) / (L1 + L2) (Eq. 4); NaN for two empty sequences.
+
+    >>> round(similarity("a<b", "b<a"), 3), round(similarity("a~b", "a<b"), 3)
+    (0.333, 0.667)
+    """
+    length = len(one) + len(two)
+    return (length - 2 * levenshtein(one, two)) / length if length else float("nan")
+
+
+def order_sequence(
+    names: Sequence[str], values: ArrayLike, *, within: ArrayLike | None = None
+) -> tuple[str, ...]:
+    """Names from the lowest value to the highest with the relations between them; names without a value are left out.
+
+    Tied names stand in the order of `names`, or of the values `within` where given.
+
+    >>> order_sequence(["a", "b", "c"], [2.0, 1.0, 2.0])
+    ('b', '<', 'a', '~', 'c')
+    """
+    x = snap(np.asarray(values, np.float64))
+    second = np.zeros(len(x)) if within is None else np.asarray(within, np.float64)
+    order = [i for i in np.lexsort((np.arange(len(x)), second, x)) if not np.isnan(x[i])]
+    sequence: list[str] = []
+    for place, i in enumerate(order):
+        if place:
+            sequence.append(TIE if x[order[place - 1]] == x[i] else LESS)
+        sequence.append(names[i])
+    return tuple(sequence)
+
+
+def order_similarity(names: Sequence[str], human: ArrayLike, metric: ArrayLike) -> float:
+    """Similarity of the two orders of `names`; NaN when fewer than two names have both values.
+
+    Tied names are written in the order in which the other side has them: which of two equal systems is named first
+    means nothing, so a tie against a decision is 2/3 either way.
+
+    >>> round(order_similarity(["a", "b"], [1, 2], [3, 3]), 3), round(order_similarity(["a", "b"], [2, 1], [3, 3]), 3)
+    (0.667, 0.667)
+    """
+    x, y = np.asarray(human, np.float64), np.asarray(metric, np.float64)
+    both = ~(np.isnan(x) | np.isnan(y))
+    if both.sum() < 2:
+        return float("nan")
+    kept = [name for name, there in zip(names, both, strict=True) if there]
+    x, y = snap(x[both]), snap(y[both])
+    return similarity(order_sequence(kept, x, within=y), order_sequence(kept, y, within=x))
+
+
+@cache
+def chance_similarity(names: int) -> float:
+    """Mean similarity of a random strict order of so many names with a fixed one; NaN below two.
+
+    >>> round(chance_similarity(2), 3), chance_similarity(3)
+    (0.667, 0.6)
+    """
+    if names < 2:
+        return float("nan")
+    order = np.arange(names)
+    labels = [str(i) for i in order]
+    every = [order_similarity(labels, order, each) for each in permutations(range(names))]
+    return float(np.mean(every))

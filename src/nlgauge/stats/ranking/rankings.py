@@ -1,0 +1,152 @@
+"""How a metric ranks: rank representations of paper 003 (Eq. 1, 2) and distances between rankings (Eq. 3, 4).
+
+Scores are K × N × M (metrics × systems × inputs), more is better, NaN is missing. Rank 1 is best; ties share their mean
+rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.stats.correlation.coefficients import kendall, pairs, ratio, tau_13
+from nlgauge.stats.correlation.ranks import average_ranks
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Rule = Literal["tau-b", "inversions", "decided"]
+Block = Literal["human–human", "automatic–automatic", "human–automatic"]
+BLOCKS: tuple[Block, ...] = ("human–human", "automatic–automatic", "human–automatic")
+RULES: dict[Rule, str] = {
+    "tau-b": "(1 − tau-b) / 2; an input in which one of the two ties all systems is left out",
+    "inversions": "pairs of systems in opposite order among all pairs, so that ties cost nothing (Eq. 3 as worded)",
+    "decided": "pairs in opposite order among those that neither ties",
+}
+
+
+def ranks(scores: Floats, axis: int) -> Floats:
+    """Ranks along an axis, 1 for the highest score; missing scores have none.
+
+    >>> ranks(np.array([0.3, 0.9, 0.9, np.nan]), 0).tolist()
+    [3.0, 1.5, 1.5, nan]
+    """
+    return average_ranks(-np.asarray(scores, np.float64), axis)
+
+
+def system_representation(scores: Floats) -> Floats:
+    """Eq. 1: for each metric and system the sum over inputs of its rank among the systems (K × N).
+
+    Where cells are missing, ranks are stretched to all systems and sums to all inputs.
+
+    >>> system_representation(np.array([[[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]]])).tolist()
+    [[4.0, 4.0, 4.0]]
+    """
+    return _sums(np.asarray(scores, np.float64), 1)
+
+
+def input_representation(scores: Floats) -> Floats:
+    """Eq. 2: for each metric and input the sum over systems of its rank among the inputs (K × M)."""
+    return _sums(np.asarray(scores, np.float64), 2)
+
+
+def _sums(scores: Floats, axis: int) -> Floats:
+    other = 3 - axis
+    there = ~np.isnan(scores)
+    count = there.sum(axis=axis, keepdims=True)
+    whole = (ranks(scores, axis) - 0.5) * ratio(scores.shape[axis], count) + 0.5
+    found = there.sum(axis=other)
+    total: Floats = np.where(there, whole, 0.0).sum(axis=other) * ratio(scores.shape[other], found)
+    return total
+
+
+@dataclass(frozen=True)
+class BlockMean:
+    """Mean distance over the pairs of a block, with a 95 % interval for other inputs like these."""
+
+    value: float
+    low: float
+    high: float
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Mean over inputs of the distance between rankings, by rule; `inputs` is how many went into it (tau-b)."""
+
+    mean: dict[Rule, Floats]
+    inputs: dict[Rule, Ints]
+    blocks: dict[Rule, dict[Block, BlockMean]]
+
+
+def pair_distances(scores: Floats) -> Iterator[tuple[int, dict[Rule, Floats]]]:
+    """For each metric k its distance to the metrics after it, by rule: (K − k − 1) × M, NaN where undefined."""
+    from nlgauge.stats.correlation.panel_kernels import group_stats
+
+    by_input = np.ascontiguousarray(np.asarray(scores, np.float64).transpose(0, 2, 1))
+    for k in range(len(by_input) - 1):
+        s = group_stats(by_input[k + 1 :], by_input[k][None], pearson=False, spearman=False)
+        yield (
+            k,
+            {
+                "tau-b": (1 - kendall(s)) / 2,
+                "inversions": ratio(s.discordant, pairs(s)),
+                "decided": (1 - tau_13(s)) / 2,
+            },
+        )
+
+
+def rank_distances(scores: Floats, human: NDArray[np.bool_]) -> Distances:
+    """Complementarity (Eq. 3) of all pairs of metrics, and its mean over the blocks of human and automatic ones.
+
+    `human` marks the metrics that are people's ratings.
+    """
+    k, _, m = scores.shape
+    mean = {rule: np.zeros((k, k)) for rule in RULES}
+    inputs = {rule: np.full((k, k), m, np.int64) for rule in RULES}
+    pulls = {rule: {block: np.zeros(m) for block in BLOCKS} for rule in RULES}
+    for row, found in pair_distances(scores):
+        for rule, values in found.items():
+            there = np.isfinite(values)
+            count = there.sum(axis=1)
+            means = ratio(np.where(there, values, 0.0).sum(axis=1), count)
+            mean[rule][row, row + 1 :] = mean[rule][row + 1 :, row] = means
+            inputs[rule][row, row + 1 :] = inputs[rule][row + 1 :, row] = count
+            pull = np.where(there, values - means[:, None], 0.0) / np.maximum(count, 1)[:, None]
+            for own in (True, False):
+                pulls[rule][block_of(bool(human[row]), own)] += pull[human[row + 1 :] == own].sum(axis=0)
+    blocks = {rule: _block_means(mean[rule], human, pulls[rule]) for rule in RULES}
+    return Distances(mean, inputs, blocks)
+
+
+def block_of(first_human: bool, second_human: bool) -> Block:
+    return BLOCKS[0 if first_human and second_human else 2 if first_human or second_human else 1]
+
+
+def block_values(mean: Floats, human: NDArray[np.bool_]) -> dict[Block, Floats]:
+    """Distances of all pairs that have one, block by block."""
+    found: dict[Block, list[float]] = {block: [] for block in BLOCKS}
+    for i in range(len(mean)):
+        for j in range(i + 1, len(mean)):
+            if np.isfinite(mean[i, j]):
+                found[block_of(bool(human[i]), bool(human[j]))].append(float(mean[i, j]))
+    return {block: np.array(values) for block, values in found.items()}
+
+
+def _block_means(
+    mean: Floats, human: NDArray[np.bool_], pulls: dict[Block, Floats]
+) -> dict[Block, BlockMean]:
+    """`pulls`: how far each input pulls the sum of a block; their squares add up to its variance (jackknife to first order)."""
+    found: dict[Block, BlockMean] = {}
+    for block, values in block_values(mean, human).items():
+        if not len(values):
+            continue
+        pull = pulls[block] / len(values)
+        m = len(pull)
+        half = 1.96 * np.sqrt((pull**2).sum() * m / (m - 1)) if m > 1 else np.nan
+        value = float(values.mean())
+        found[block] = BlockMean(value, value - float(half), value + float(half), len(values))
+    return found

@@ -1,0 +1,1 @@
+"""Other systems, inputs or raters like these: bootstrap and delete-one intervals."""

@@ -1,0 +1,174 @@
+"""Bootstrap: how far would a correlation move with other inputs, other systems, both, or other raters?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.errors import DataError
+from nlgauge.stats.correlation.evaluate_groups import Progress, Wanted, arrays, wanted
+from nlgauge.stats.correlation.group_layout import Floats
+from nlgauge.stats.correlation.measure import evaluate
+from nlgauge.stats.correlation.profiles import Alternative, Profile, apply_missing, profile_of
+from nlgauge.stats.correlation.ties import largest, snap
+from nlgauge.stats.correlation.weighted import weighted
+from nlgauge.stats.resampling.bootstrap_intervals import Interval, bca_interval, percentile_interval
+from nlgauge.stats.resampling.draws import bootstrap_counts
+
+Unit = Literal["inputs", "systems", "both", "raters"]
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """Bootstrap of K metrics under L measures. `value` (K×L) is the estimate, `samples` (K×L×draws) the
+    draws, NaN where a resampled table has no defined correlation; `undefined` (K×L) counts those.
+    `leave_one_out` is for BCa and computed when asked for: it takes as many samples as there are inputs.
+    """
+
+    measures: tuple[str, ...]
+    value: Floats
+    samples: Floats
+    method: str
+    left_out: Callable[[], tuple[Floats, ...]]
+
+    @cached_property
+    def leave_one_out(self) -> tuple[Floats, ...]:
+        return self.left_out()
+
+    @cached_property
+    def undefined(self) -> NDArray[np.int64]:
+        return np.asarray(np.isnan(self.samples).sum(axis=2), np.int64)
+
+    def interval(self, kind: Literal["percentile", "bca"] = "percentile", level: float = 0.95) -> Interval:
+        """Ends of the interval, K×L each."""
+        if kind == "percentile":
+            return percentile_interval(self.samples, level)
+        if kind != "bca":
+            raise DataError(f"the interval must be percentile or bca; found {kind!r}")
+        return bca_interval(self.samples, self.value, self.leave_one_out, level)
+
+
+def bootstrap(
+    x: ArrayLike,
+    z: ArrayLike,
+    measures: Iterable[object],
+    *,
+    how: Unit = "both",
+    draws: int = 1000,
+    seed: int = 0,
+    profile: str | Profile = "nlgauge",
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> Bootstrap:
+    """Resample inputs, systems, both or raters with replacement and recompute every measure of every metric.
+
+    `x` is metrics × systems × inputs (or one table), `z` systems × inputs, or raters × systems × inputs. With
+    `how="raters"` the human score of an output is the mean over the resampled raters who rated it; otherwise
+    over all. Resamples are shared by all metrics and measures. A cell counts where people and the metric have
+    a score.
+
+    >>> rng = np.random.default_rng(1)
+    >>> z = rng.integers(1, 6, (8, 30)).astype(float)
+    >>> b = bootstrap(z + rng.normal(0, 1, z.shape), z, ["global/pearson"], how="inputs", seed=1)
+    >>> low, high = b.interval()
+    >>> bool(low[0, 0] < b.value[0, 0] < high[0, 0])
+    True
+    """
+    ratings = np.array(z, np.float64)
+    if how == "raters" and ratings.ndim != 3:
+        raise DataError("resampling raters needs human scores as raters × systems × inputs")
+    rules, want = profile_of(profile), wanted(measures)
+    people = _mean_rating(ratings, np.ones(len(ratings))) if ratings.ndim == 3 else ratings
+    metrics, human = arrays(x, people)
+    metrics, human = apply_missing(rules.missing, metrics, human)
+    method = (
+        f"bootstrap over {'systems and inputs' if how == 'both' else how}, {draws} draws with replacement, "
+        f"{'legacy stream, ' if rules.legacy else ''}seed {seed}; an output counts where people and the metric "
+        "have a score; groups that are constant in a draw are left out of it"
+    )
+    if how == "raters":
+        samples, value, left = _raters(metrics, ratings, draws, seed, want)
+        return Bootstrap(want.names, value, samples, method, lambda: (left,))
+    n, m = human.shape
+    counts = list(bootstrap_counts(how, n, m, draws, seed, rules.legacy))
+    whole = [(np.ones((1, n)), np.ones((1, m)))]
+    rows, cols = (np.concatenate(part) for part in zip(*whole, *counts, strict=True))
+    found = weighted(metrics, human, rows, cols, want, threads=threads, progress=progress)
+
+    def left_out() -> tuple[Floats, ...]:
+        sides = [(1.0 - np.eye(n), np.ones((n, m)))] * (how != "inputs")
+        sides += [(np.ones((m, n)), 1.0 - np.eye(m))] * (how != "systems")
+        return tuple(weighted(metrics, human, *side, want, threads=threads) for side in sides)
+
+    return Bootstrap(want.names, found[:, :, 0], found[:, :, 1:], method, left_out)
+
+
+def bootstrap_test(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    z: ArrayLike,
+    measures: Iterable[object],
+    *,
+    how: Literal["inputs", "systems", "both"] = "both",
+    draws: int = 1000,
+    seed: int = 0,
+    alternative: Alternative | None = None,
+    profile: str | Profile = "nlgauge",
+) -> tuple[Floats, Floats]:
+    """(p, difference) per measure for metric 1 against metric 2, over outputs that people and both metrics
+    scored.
+
+    The resampled differences d* are moved to 0, their place if the metrics were equally good: two-sided p =
+    share of |d* − d| ≥ |d|, with the +1 of the count rule. The profile `sacrerouge` takes |d*| ≥ 2|d|
+    instead.
+    """
+    rules = profile_of(profile, alternative=alternative)
+    both, human = arrays(np.stack([np.asarray(x1, float), np.asarray(x2, float)]), z)
+    both[:, np.isnan(both).any(axis=0)] = np.nan
+    found = bootstrap(both, human, measures, how=how, draws=draws, seed=seed, profile=rules, threads=1)
+    d, moved = found.value[0] - found.value[1], found.samples[0] - found.samples[1]
+    seen, near = d[:, None], rules.tolerance
+    with np.errstate(invalid="ignore"):
+        if rules.alternative == "two-sided":
+            extreme = (
+                np.abs(moved) >= 2 * np.abs(seen) - near
+                if rules.double
+                else np.abs(moved - seen) >= np.abs(seen) - near
+            )
+        else:
+            sign = 1.0 if rules.alternative == "greater" else -1.0
+            extreme = sign * (moved - seen) >= sign * seen - near
+    defined = np.isfinite(moved).sum(axis=1)
+    one = 1 if rules.count == "plus-one" else 0
+    p = np.where(
+        (defined > 0) & np.isfinite(d), (extreme.sum(axis=1) + one) / np.maximum(defined + one, 1), np.nan
+    )
+    return p, d
+
+
+def _mean_rating(ratings: Floats, times: Floats) -> Floats:
+    """Mean over raters who rated an output, each counted `times` times; equal means are kept equal."""
+    there = np.isfinite(ratings)
+    n = np.tensordot(times, there.astype(np.float64), 1)
+    total = np.tensordot(times, np.where(there, ratings, 0.0), 1)
+    return snap(np.where(n > 0, total / np.maximum(n, 1), np.nan), scale=largest(ratings, axis=0))
+
+
+def _raters(
+    metrics: Floats, ratings: Floats, draws: int, seed: int, want: Wanted
+) -> tuple[Floats, Floats, Floats]:
+    """Few raters make few different resamples (3 raters: 10), so each is evaluated once."""
+    r = len(ratings)
+    drawn = np.concatenate([cols for _, cols in bootstrap_counts("inputs", 1, r, draws, seed)])
+    times = np.concatenate([np.ones((1, r)), drawn, 1.0 - np.eye(r)])
+    distinct, where = np.unique(times, axis=0, return_inverse=True)
+    values = np.stack(
+        [evaluate(metrics, _mean_rating(ratings, t), want.measures).value for t in distinct], axis=2
+    )
+    found = values[:, :, where.reshape(-1)]
+    return found[:, :, 1 : draws + 1], found[:, :, 0], found[:, :, draws + 1 :]

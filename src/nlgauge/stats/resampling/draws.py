@@ -1,0 +1,181 @@
+"""The random draws of permutation tests, bootstraps and splits, in strips as the kernels read them.
+
+Draws are shared by all metrics, pairs and measures, and come in blocks with a seed of their own, so a result
+depends neither on what else was computed nor on the number of threads, and 2,000 draws begin with the same
+1,000. With `legacy` the numbers of `np.random.seed(seed)` are drawn in the order in which nlpstats draws
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.kernels.shared import STRIP
+from nlgauge.stats.correlation.group_layout import Floats, Ints
+
+Swap = Literal["both", "inputs", "systems", "cells"]
+Resample = Literal["both", "inputs", "systems"]
+Bits = NDArray[np.int8]
+
+BLOCK = 8 * STRIP - 1  # draws per block: with the unswapped data in front they fill eight strips
+
+
+T = TypeVar("T", np.int8, np.float64)
+
+
+class Masks(NamedTuple):
+    """Swap masks of a block: cell c is swapped where rows[row[c]] xor cols[col[c]]; draw 0 swaps nothing."""
+
+    rows: Bits
+    cols: Bits
+    row: Ints
+    col: Ints
+    draws: int
+
+
+class Weights(NamedTuple):
+    """How often each system and each input counts in each draw: strips × systems (or inputs) × STRIP."""
+
+    systems: Floats
+    inputs: Floats
+    draws: int
+
+
+def blocks_of(draws: int) -> int:
+    """How many blocks that many draws fill."""
+    if draws < 1:
+        raise NlgaugeError(f"the number of draws must be at least 1; found {draws}")
+    return -(-draws // BLOCK)
+
+
+def streams(
+    seed: int, draws: int, legacy: bool
+) -> Iterator[tuple[int, np.random.Generator | np.random.RandomState]]:
+    """(size, generator) of each block of draws."""
+    blocks = blocks_of(draws)
+    if legacy:  # one global stream, read through by block after block
+        old = np.random.RandomState(seed)
+        yield from ((min(BLOCK, draws - at), old) for at in range(0, draws, BLOCK))
+        return
+    for at, child in enumerate(np.random.SeedSequence(seed).spawn(blocks)):
+        yield min(BLOCK, draws - at * BLOCK), np.random.default_rng(child)
+
+
+def _coins(stream: np.random.Generator | np.random.RandomState, draws: int, n: int) -> Bits:
+    if isinstance(stream, np.random.RandomState):
+        return (stream.random_sample((draws, n)) > 0.5).astype(np.int8)
+    return stream.integers(0, 2, (draws, n), dtype=np.int8)
+
+
+def swap_masks(
+    how: Swap, systems: int, inputs: int, draws: int, seed: int, legacy: bool = False
+) -> Iterator[Masks]:
+    """Blocks of masks: whole systems, whole inputs, both (exclusive or), or single cells."""
+    units = _units(how, systems, inputs)
+    for size, stream in streams(seed, draws, legacy):
+        yield _masks(how, systems, inputs, _coins(stream, size, sum(units)))
+
+
+def block_masks(
+    how: Swap, systems: int, inputs: int, draws: int, seed: int, legacy: bool, block: int
+) -> Masks:
+    """One of these blocks by itself. The legacy stream is read through up to it; others have a seed of their own."""
+    units = sum(_units(how, systems, inputs))
+    for at, (size, stream) in enumerate(streams(seed, draws, legacy)):
+        if at == block:
+            return _masks(how, systems, inputs, _coins(stream, size, units))
+        if legacy:
+            _coins(stream, size, units)
+    raise IndexError(block)
+
+
+def _units(how: Swap, systems: int, inputs: int) -> tuple[int, int]:
+    """How many coins are thrown for rows and for columns."""
+    sizes = {
+        "both": (systems, inputs),
+        "systems": (systems, 0),
+        "inputs": (0, inputs),
+        "cells": (0, systems * inputs),
+    }
+    if how not in sizes:
+        raise NlgaugeError(f"how to swap must be one of {', '.join(sizes)}; found {how!r}")
+    return sizes[how]
+
+
+def _masks(how: Swap, systems: int, inputs: int, coins: Bits) -> Masks:
+    cells = np.arange(systems * inputs, dtype=np.int32)
+    row, col = cells // np.int32(max(inputs, 1)), cells % np.int32(max(inputs, 1))
+    (n_rows, n_cols), size = _units(how, systems, inputs), len(coins)
+    return Masks(
+        _strips(coins[:, :n_rows], first=1) if n_rows else _still(size),
+        _strips(coins[:, n_rows:], first=1) if n_cols else _still(size),
+        row if n_rows else np.zeros_like(row),
+        (cells if how == "cells" else col) if n_cols else np.zeros_like(col),
+        size,
+    )
+
+
+def _strips(draws_first: NDArray[T], first: int = 0) -> NDArray[T]:
+    """draws × units → strips × units × STRIP, zeros in front (`first`) and behind."""
+    draws, units = draws_first.shape
+    strips = -(-(draws + first) // STRIP)
+    padded = np.zeros((strips * STRIP, units), draws_first.dtype)
+    padded[first : first + draws] = draws_first
+    return np.ascontiguousarray(padded.reshape(strips, STRIP, units).transpose(0, 2, 1))
+
+
+def _still(draws: int) -> Bits:
+    return np.zeros((-(-(draws + 1) // STRIP), 1, STRIP), np.int8)
+
+
+def joined(strips: Floats, draws: int, first: int = 0) -> Floats:
+    """… × strips × STRIP → … × draws, the inverse of the strips."""
+    return strips.reshape(*strips.shape[:-2], -1)[..., first : first + draws]
+
+
+def weights(systems: Floats, inputs: Floats) -> Weights:
+    """Weights given as draws × systems and draws × inputs."""
+    return Weights(_strips(systems), _strips(inputs), len(systems))
+
+
+def bootstrap_counts(
+    how: Resample, systems: int, inputs: int, draws: int, seed: int, legacy: bool = False
+) -> Iterator[tuple[Floats, Floats]]:
+    """Blocks of (draws × systems, draws × inputs): how often each was drawn with replacement."""
+    if how not in ("both", "inputs", "systems"):
+        raise NlgaugeError(f"what to resample must be one of both, inputs, systems; found {how!r}")
+    sizes = (systems if how != "inputs" else 0, inputs if how != "systems" else 0)
+    for size, stream in streams(seed, draws, legacy):
+        if isinstance(stream, np.random.RandomState):  # systems and inputs of one draw after the other
+            drawn = [[stream.choice(n, n) for n in sizes if n] for _ in range(size)]
+            picks = [np.array(part) for part in zip(*drawn, strict=True)]
+        else:  # a stream for each, so that a shorter run stays the beginning of a longer one
+            picks = [s.integers(0, n, (size, n)) for s, n in zip(stream.spawn(2), sizes, strict=True) if n]
+        counts = [_times(part) for part in picks]
+        yield (
+            counts[0] if how != "inputs" else np.ones((size, systems)),
+            counts[-1] if how != "systems" else np.ones((size, inputs)),
+        )
+
+
+def _times(picks: NDArray[np.int64]) -> Floats:
+    """draws × n picks from 0 … n−1 → draws × n, how often each was picked."""
+    draws, n = picks.shape
+    flat = picks + n * np.arange(draws)[:, None]
+    return np.bincount(flat.reshape(-1), minlength=draws * n).reshape(draws, n).astype(np.float64)
+
+
+def halves(inputs: int, trials: int, seed: int) -> Floats:
+    """trials × inputs: 1 for the ⌊M/2⌋ inputs of the first half, 0 for the others."""
+    out = np.zeros((trials, inputs))
+    at = 0
+    for size, stream in streams(seed, trials, legacy=False):
+        for trial in range(at, at + size):
+            out[trial, stream.permutation(inputs)[: inputs // 2]] = 1.0
+        at += size
+    return out

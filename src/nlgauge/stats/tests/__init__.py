@@ -1,0 +1,1 @@
+"""Tests: is a difference more than chance?"""

@@ -1,0 +1,93 @@
+"""Scores before and after a change of the text: how often they fall, by how much, and whether more change costs more.
+
+Arrays are versions × outputs: one row for each amount of the change, NaN where there is no score or no change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.stats.correlation.group_layout import Floats
+from nlgauge.stats.resampling.bootstrap_intervals import Interval, percentile_interval
+from nlgauge.stats.resampling.draws import bootstrap_counts
+
+ROUNDING = 1e-9  # relative to the scores: smaller changes are rounding
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Shares of pairs that fall, stay and rise (they add up to 1), how many pairs there are, and their mean change."""
+
+    falls: float
+    ties: float
+    rises: float
+    pairs: int
+    change: float
+
+
+def signs(change: Floats, threshold: float, scale: Floats) -> Floats:
+    """−1 where the change is below −threshold, 1 above threshold, 0 between, NaN where there is none (or no threshold).
+
+    `scale` is the size of the scores that were subtracted, for the rounding of the difference.
+    """
+    beyond = threshold + ROUNDING * scale
+    with np.errstate(invalid="ignore"):
+        found = (change > beyond).astype(np.float64) - (change < -beyond)
+    return np.where(np.isfinite(change) & np.isfinite(beyond), found, np.nan)
+
+
+def moves(change: ArrayLike, sign: ArrayLike) -> Moves:
+    """The pairs counted and averaged.
+
+    >>> moves([-1.0, -3.0, 0.0, 1.0], [-1, -1, 0, 1])
+    Moves(falls=0.5, ties=0.25, rises=0.25, pairs=4, change=-0.75)
+    """
+    c, s = np.asarray(change, np.float64), np.asarray(sign, np.float64)
+    there = np.isfinite(s)
+    n = int(there.sum())
+    if not n:
+        return Moves(np.nan, np.nan, np.nan, 0, np.nan)
+    falls, ties, rises = (float((s[there] == way).mean()) for way in (-1, 0, 1))
+    return Moves(falls, ties, rises, n, float(c[there].mean()))
+
+
+def mean_interval(
+    values: ArrayLike, groups: ArrayLike, *, draws: int = 1000, seed: int = 0, level: float = 0.95
+) -> Interval:
+    """Percentile interval of the mean of the values (any shape, NaN left out) by resampling whole groups of outputs.
+
+    `groups` numbers the last axis of the values: outputs of one input move together, and so do the amounts of one change.
+    """
+    array = np.atleast_2d(np.asarray(values, np.float64))
+    _, number = np.unique(np.asarray(groups), return_inverse=True)
+    there = np.isfinite(array)
+    total = np.bincount(number, np.where(there, array, 0.0).sum(axis=0))
+    count = np.bincount(number, there.sum(axis=0))
+    known = count > 0
+    if not known.any():
+        return Interval(np.asarray(np.nan), np.asarray(np.nan))
+    order = np.lexsort((total[known], count[known]))  # by content: names of inputs mean nothing to the draws
+    total, count = total[known][order], count[known][order]
+    times = np.concatenate([inputs for _, inputs in bootstrap_counts("inputs", 1, len(total), draws, seed)])
+    return percentile_interval((times @ total) / (times @ count), level)
+
+
+def monotonicity(change: ArrayLike, kind: NDArray[np.int64], scale: ArrayLike) -> tuple[float, int]:
+    """(Mean over outputs, outputs) of tau-a between the amount and the fall of the score: 1 if more always costs more.
+
+    Rows of `change` go from the least amount to the most. `kind` numbers the texts of each output (−1: none); two amounts
+    that made the same text are not compared. A tie of the metric counts for neither side.
+    """
+    c, size = np.asarray(change, np.float64), np.asarray(scale, np.float64)
+    kept, pairs = np.zeros(c.shape[1]), np.zeros(c.shape[1])
+    for a, b in combinations(range(len(c)), 2):
+        step = np.where((kind[a] != kind[b]) & (kind[a] >= 0) & (kind[b] >= 0), c[b] - c[a], np.nan)
+        sign = signs(step, 0.0, np.maximum(size[a], size[b]))
+        pairs += np.isfinite(sign)
+        kept -= np.nan_to_num(sign)
+    able = pairs > 0
+    return (float((kept[able] / pairs[able]).mean()) if able.any() else np.nan), int(able.sum())

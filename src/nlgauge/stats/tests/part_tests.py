@@ -1,0 +1,82 @@
+"""Is a metric's correlation with people as strong in two parts of one table? The delete-one test for parts that share
+systems or inputs: outputs of one system move both parts at once, which Fisher's z for independent outputs does not know."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nlgauge.stats.correlation.evaluate_groups import wanted
+from nlgauge.stats.correlation.group_layout import Bools, Floats
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.correlation.weighted import weighted
+from nlgauge.stats.resampling.jackknife import (
+    LeftOut,
+    input_groups,
+    output_sets,
+    over_of,
+    student_p,
+    too_few,
+    widened,
+    without_each,
+)
+
+WORDS = (
+    "difference of Fisher's z over its delete-one standard error against Student's t, two-sided, for systems and inputs "
+    "like these (with fewer than 6 systems: for these systems and inputs like these)"
+)
+
+
+def part_tests(
+    x: Floats, z: Floats, one: Bools, two: Bools, measure: Measure, *, absolute: bool = True
+) -> Floats:
+    """Two-sided p for each metric (K × N × M) that its correlation with the ratings (N × M) is as strong on the outputs `one`
+    as on `two`, sign aside if `absolute`; NaN where there are too few systems or inputs to say.
+
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(size=(8, 60))
+    >>> first = np.broadcast_to(np.arange(60) < 30, z.shape)
+    >>> good_there = z + np.where(first, 0.2, 5) * rng.normal(size=z.shape)
+    >>> bool(part_tests(good_there[None], z, first, ~first, Measure.parse("global/pearson"))[0] < 0.01)
+    True
+    """
+    n, m = z.shape
+    over = over_of("auto", int(np.isfinite(z).any(axis=1).sum()))
+    groups, sets = input_groups(x, z), output_sets(z)
+    rows, cols = without_each((n, m), groups, over)
+    start = 1 + (n if over == "both" else 0)
+    want = wanted([measure])
+    sides = []
+    for part in (one, two):
+        ratings = np.where(part, z, np.nan)
+        found = weighted(x, ratings, rows, cols, want)[:, 0]
+        left = LeftOut(found[:, 0], found[:, 1:start] if over == "both" else None, found[:, start:], None)
+        if over == "both":
+            each = [
+                evaluate(x, np.where(sets == s, np.nan, ratings), [measure]).value[:, 0]
+                for s in range(int(sets.max()) + 1)
+            ]
+            left = LeftOut(left.value, left.systems, left.inputs, np.stack(each, axis=-1))
+        sign = np.where(absolute & (left.value < 0), -1.0, 1.0)
+        sides.append(left.moved(lambda v, s=sign: widened(v) * (s if v.ndim == 1 else s[:, None])))  # type: ignore[misc]
+    p = student_p(_less(sides[0], sides[1]))
+    there = np.isfinite(x) & np.isfinite(z)
+    for k in range(len(x)):
+        for part in (one, two):
+            systems, inputs = (int((there[k] & part).any(axis=axis).sum()) for axis in (1, 0))
+            if too_few(systems if over == "both" else n, inputs, over, measure.grouping):
+                p[k] = np.nan
+    return p
+
+
+def _less(one: LeftOut, two: LeftOut) -> LeftOut:
+    """Differences of values that were found without the same units."""
+
+    def gap(a: Floats | None, b: Floats | None) -> Floats | None:
+        return None if a is None or b is None else a - b
+
+    return LeftOut(
+        one.value - two.value,
+        gap(one.systems, two.systems),
+        one.inputs - two.inputs,
+        gap(one.outputs, two.outputs),
+    )

@@ -1,0 +1,244 @@
+"""Permutation tests for pairs of metrics (Deutsch et al. 2021): are two correlations with people different?
+
+If the two metrics were equally good, their scores could be exchanged. Each draw swaps them on random systems,
+inputs or outputs, recomputes both correlations and compares the difference with the observed one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.errors import DataError
+from nlgauge.kernels.shared import NEAR
+from nlgauge.stats.correlation.evaluate_groups import (
+    Progress,
+    Table,
+    Wanted,
+    arrays,
+    run_all,
+    scale_of,
+    swap_pair,
+    table,
+    wanted,
+)
+from nlgauge.stats.correlation.group_layout import Floats
+from nlgauge.stats.correlation.measure import evaluate
+from nlgauge.stats.correlation.profiles import Alternative, Count, Profile, apply_missing, profile_of
+from nlgauge.stats.resampling.draws import Masks, Swap, block_masks, blocks_of, swap_masks
+
+
+@dataclass(frozen=True)
+class PairTests:
+    """Tests of P metric pairs under L measures. `p` and `difference` (first minus second) are P×L; `cells` is
+    the number of outputs used; `undefined` counts draws in which a correlation was undefined (all groups
+    constant): they are left out of p, except under the count rule "plain", which keeps them in the
+    denominator.
+    """
+
+    measures: tuple[str, ...]
+    pairs: NDArray[np.int64]
+    difference: Floats
+    p: Floats
+    undefined: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    draws: int
+    method: str
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """One pair: `difference`, `p` and `undefined` per measure; `samples` (L × draws) are the drawn
+    differences.
+    """
+
+    measures: tuple[str, ...]
+    difference: Floats
+    p: Floats
+    undefined: NDArray[np.int64]
+    cells: int
+    samples: Floats
+    method: str
+
+
+def permutation_test(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    z: ArrayLike,
+    measures: Iterable[object],
+    *,
+    how: Swap | None = None,
+    draws: int | None = None,
+    seed: int = 0,
+    alternative: Alternative | None = None,
+    count: Count | None = None,
+    profile: str | Profile = "nlgauge",
+) -> PermutationTest:
+    """Test metric 1 against metric 2 (systems × inputs each) for every measure at once.
+
+    Only outputs count that people and *both* metrics scored: a swap could otherwise move a gap from one
+    metric to the other and change what is compared. Each metric is standardised over those outputs, people's
+    scores never are (that would break their ties). "greater" asks whether metric 1 is better.
+
+    >>> rng = np.random.default_rng(1)
+    >>> z = rng.integers(1, 6, (8, 30)).astype(float)
+    >>> good, bad = z + rng.normal(0, 1, z.shape), z + rng.normal(0, 9, z.shape)
+    >>> test = permutation_test(good, bad, z, ["input/kendall", "global/pearson"], seed=1)
+    >>> bool((test.p < 0.01).all())
+    True
+    """
+    stacked, human = arrays(np.stack([np.asarray(x1, float), np.asarray(x2, float)]), z)
+    rules, want = profile_of(profile, how, alternative, count), wanted(measures)
+    stacked, human = apply_missing(rules.missing, stacked, human)
+    data, total = table(stacked, human, want), rules.draws if draws is None else draws
+    blocks = [
+        _differences(data, (0, 1), masks, want, rules)
+        for masks in swap_masks(rules.swap, data.systems, data.inputs, total, seed, rules.legacy)
+    ]
+    observed, samples = blocks[0][:, 0], np.concatenate([b[:, 1:] for b in blocks], axis=1)
+    exceed, undefined = _compare(samples, observed, rules)
+    p = _p_values(exceed, undefined, observed, total, rules)
+    used = int(data.shared(0, 1).sum())
+    return PermutationTest(want.names, observed, p, undefined, used, samples, rules.method(total, seed))
+
+
+def permutation_pairs(
+    x: ArrayLike,
+    z: ArrayLike,
+    measures: Iterable[object],
+    *,
+    how: Swap | None = None,
+    draws: int | None = None,
+    seed: int = 0,
+    pairs: Iterable[tuple[int, int]] | None = None,
+    alternative: Alternative | None = None,
+    count: Count | None = None,
+    profile: str | Profile = "nlgauge",
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> PairTests:
+    """The same for many pairs of K metrics (K×N×M), all by default; gives P×L p-values.
+
+    Draws are shared by all pairs and measures: a pair's p-values depend neither on the other pairs nor on the
+    number of threads. `progress(done, all)` is called after each pair (and block of draws); an exception
+    raised there, or Ctrl-C, stops between two pairs.
+    """
+    stacked, human = arrays(x, z)
+    rules, want = profile_of(profile, how, alternative, count), wanted(measures)
+    stacked, human = apply_missing(rules.missing, stacked, human)
+    chosen = chosen_pairs(pairs, len(stacked))
+    data, total = table(stacked, human, want), rules.draws if draws is None else draws
+    shape = (len(chosen), len(want))
+    observed, exceed, undefined = np.full(shape, np.nan), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    work = _Swapped(data, want, rules, chosen, total, seed)
+    jobs = [(block, at) for block in range(blocks_of(total)) for at in range(len(chosen))]
+    for (_, at), found in zip(jobs, run_all(work, jobs, threads, progress), strict=True):
+        observed[at] = found[0]
+        exceed[at] += found[1]
+        undefined[at] += found[2]
+    p = _p_values(exceed, undefined, observed, total, rules)
+    cells = np.array([data.shared(*pair).sum() for pair in chosen], np.int64)
+    return PairTests(want.names, chosen, observed, p, undefined, cells, total, rules.method(total, seed))
+
+
+@dataclass
+class _Swapped:
+    """A job is a block of draws and a pair; it gives the observed differences and the two counts of `_compare`."""
+
+    data: Table
+    want: Wanted
+    rules: Profile
+    pairs: NDArray[np.int64]
+    draws: int
+    seed: int
+    _masks: tuple[int, Masks] | None = field(default=None, init=False)  # of the block before, mostly this one
+
+    def __call__(self, job: tuple[int, int]) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+        block, at = job
+        pair = (int(self.pairs[at, 0]), int(self.pairs[at, 1]))
+        found = _differences(self.data, pair, self._of(block), self.want, self.rules)
+        return found[:, 0], *_compare(found[:, 1:], found[:, 0], self.rules)
+
+    def _of(self, block: int) -> Masks:
+        """The masks of a block: made from the seed by whoever needs them, so that they need not be sent."""
+        kept = self._masks
+        if kept is None or kept[0] != block:
+            how, systems, inputs = self.rules.swap, self.data.systems, self.data.inputs
+            kept = block, block_masks(how, systems, inputs, self.draws, self.seed, self.rules.legacy, block)
+            self._masks = kept
+        return kept[1]
+
+
+def chosen_pairs(pairs: Iterable[tuple[int, int]] | None, metrics: int) -> NDArray[np.int64]:
+    """The pairs asked for, all by default, in the order of `combinations`."""
+    chosen = np.array(list(combinations(range(metrics), 2) if pairs is None else pairs), np.int64).reshape(
+        -1, 2
+    )
+    if len(chosen) and (chosen.min() < 0 or chosen.max() >= metrics):
+        raise DataError(
+            f"pairs must name metrics 0 to {metrics - 1}; found {chosen.min()} and {chosen.max()}"
+        )
+    return chosen
+
+
+def _differences(data: Table, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Floats:
+    """First minus second correlation, measures × (1 + draws), the observed difference first."""
+    both = swap_pair(
+        data,
+        pair,
+        masks,
+        want,
+        near=NEAR if rules.snap else 0.0,
+        standardise=rules.standardise,
+        constant_is_zero=rules.constant == "zero",
+    )
+    found: Floats = both[0] - both[1]
+    if want.slow:
+        found[list(want.slow)] = _slowly(data, pair, masks, want, rules)
+    return found
+
+
+def _slowly(data: Table, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Floats:
+    """Any other measure: build each swapped pair of tables and evaluate it. Right, and far slower."""
+    valid, shape = data.shared(*pair), (data.systems, data.inputs)
+    x1, x2 = (np.where(valid, data.metrics[k].x, 0.0) for k in pair)
+    scales = (scale_of(x, valid, rules.standardise) for x in (x1, x2))
+    v1, v2 = ((x - mean) * unit for x, (mean, unit) in zip((x1, x2), scales, strict=True))
+    human = np.where(valid, data.z, np.nan).reshape(shape)
+    out = np.empty((len(want.slow), masks.draws + 1))
+    for d in range(masks.draws + 1):
+        strip, lane = divmod(d, masks.rows.shape[2])
+        swap = (masks.rows[strip, masks.row, lane] ^ masks.cols[strip, masks.col, lane]).astype(bool)
+        # where all is swapped, or nothing, the scores themselves: standardised ones have lost what is small
+        one, two = (x1, x2) if (swap == swap[0])[valid].all() else (v1, v2)
+        mixed = np.stack([np.where(swap, two, one).reshape(shape), np.where(swap, one, two).reshape(shape)])
+        value = evaluate(mixed, human, want.slow_measures).value
+        out[:, d] = value[0] - value[1]
+    return out
+
+
+def _compare(
+    samples: Floats, observed: Floats, rules: Profile
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many draws are at least as extreme as the observed difference, and how many are undefined."""
+    seen = observed[:, None]
+    with np.errstate(invalid="ignore"):
+        if rules.alternative == "two-sided":
+            extreme = np.abs(samples) >= np.abs(seen) - rules.tolerance
+        elif rules.alternative == "greater":
+            extreme = samples >= seen - rules.tolerance
+        else:
+            extreme = samples <= seen + rules.tolerance
+    return extreme.sum(axis=1), np.isnan(samples).sum(axis=1)
+
+
+def _p_values(
+    exceed: NDArray[np.int64], undefined: NDArray[np.int64], observed: Floats, draws: int, rules: Profile
+) -> Floats:
+    # (count + 1) / (draws + 1): the observed data is one of the draws, so p is never 0 and never too small
+    p = (exceed + 1) / (draws - undefined + 1) if rules.count == "plus-one" else exceed / draws
+    return np.where(np.isnan(observed), np.nan, p)

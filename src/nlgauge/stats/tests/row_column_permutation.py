@@ -1,0 +1,210 @@
+"""Tests for tables systems × inputs whose outputs are not independent: outputs of one system resemble each other, and so
+do outputs of one input.
+
+Is a metric related to people at all? Whole systems and whole inputs of people's table are shuffled and the statistic is
+computed again. If the metric knows nothing of people, every such shuffle is as likely as the table itself, whatever effects
+systems and inputs have on either side: the test is exact, where a test that shuffles single outputs (or counts them)
+takes a few systems for thousands of independent witnesses. Gaps move with the table they belong to; an output counts in a
+shuffle where both tables have a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.stats.correlation.ranks import average_ranks
+from nlgauge.stats.tests.ks import ks_weighted
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+BLOCK = 4_000_000  # cells of shuffled tables that are held at once
+NEAR = 1e-12
+CROSSED = (
+    0.5  # share of systems × inputs that one of two tables must have: else a shuffle leaves too few outputs
+)
+WORDS = "whole systems and whole inputs of the ratings shuffled"
+
+
+def clustered(x: Floats, z: Floats) -> bool:
+    """Are there several systems on the same inputs, in the metric (… × N × M) or in the ratings (N × M)?"""
+    n, m = z.shape
+    share = max(float(np.isfinite(table).mean()) for table in (x, z)) if x.size else 0.0
+    return n > 1 and m > 1 and share >= CROSSED
+
+
+def shuffles(systems: int, inputs: int, draws: int, seed: int, cells: int) -> Iterator[tuple[Ints, Ints]]:
+    """Blocks of (draws × systems, draws × inputs): orders of the rows and of the columns of a table."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    size = max(1, BLOCK // max(cells, 1))
+    for at in range(0, draws, size):
+        count = min(size, draws - at)
+        yield (
+            rng.permuted(np.tile(np.arange(systems), (count, 1)), axis=1),
+            rng.permuted(np.tile(np.arange(inputs), (count, 1)), axis=1),
+        )
+
+
+def related_tests(x: Floats, z: Floats, *, ranks: bool, draws: int = 999, seed: int = 0) -> Floats:
+    """p = (count + 1)/(draws + 1) that each metric (K × N × M) has no correlation with the ratings (N × M), two-sided.
+
+    The correlation is Pearson's over all outputs, of the ranks that each variable has by itself if `ranks`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(size=(4, 30))
+    >>> related_tests(np.stack([z + rng.normal(size=z.shape), rng.normal(size=z.shape)]), z, ranks=True) < 0.05
+    array([ True, False])
+    """
+    people = _scaled(z, ranks)
+    scores = np.stack([_scaled(v, ranks).ravel() for v in x]) if len(x) else np.empty((0, z.size))
+    seen = np.abs(_pearson(people.reshape(1, -1), scores))[0]
+    hits, known = np.zeros(len(x), np.int64), np.zeros(len(x), np.int64)
+    for rows, cols in shuffles(z.shape[0], z.shape[1], draws, seed, z.size):
+        moved = people[rows[:, :, None], cols[:, None, :]].reshape(len(rows), -1)
+        drawn = np.abs(_pearson(moved, scores))
+        known += np.isfinite(drawn).sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            hits += (drawn >= seen - NEAR).sum(axis=0)
+    return np.where(np.isfinite(seen) & (known > 0), (hits + 1) / (known + 1), np.nan)
+
+
+def ks_shuffled(
+    scores: Floats, low: Floats, high: Floats, *, draws: int = 499, seed: int = 0
+) -> tuple[Floats, Floats]:
+    """KS of each row of scores (K × raters × N × M) between two samples, and its p: the levels are shuffled by system and
+    input. `low` and `high` (raters × N × M) say how often an output stands in each sample; one rater for metrics.
+    """
+    n, m = low.shape[1:]
+
+    def drawn() -> Iterator[tuple[Floats, Floats]]:
+        for rows, cols in shuffles(n, m, draws, seed, low.size):
+            at = (slice(None), rows[:, :, None], cols[:, None, :])
+            yield tuple(w[at].transpose(1, 0, 2, 3).reshape(len(rows), -1) for w in (low, high))  # type: ignore[misc]
+
+    return _ks_tests(_flat(scores), low.ravel(), high.ravel(), drawn())
+
+
+def ks_swapped(scores: Floats, weights: Floats, *, draws: int = 499, seed: int = 0) -> tuple[Floats, Floats]:
+    """KS between two systems (K × raters × 2 × M, `weights` raters × 2 × M), and its p: the two systems' outputs of an
+    input change places at random. Outputs of one input stay compared with each other."""
+    low, high = weights.copy(), weights.copy()
+    low[:, 1], high[:, 0] = 0.0, 0.0
+    inputs = weights.shape[2]
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    size = max(1, BLOCK // max(weights.size, 1))
+
+    def drawn() -> Iterator[tuple[Floats, Floats]]:
+        for at in range(0, draws, size):
+            swap = rng.integers(0, 2, (min(size, draws - at), 1, 1, inputs)).astype(bool)
+            pair = np.where(swap, high, low), np.where(swap, low, high)
+            yield pair[0].reshape(len(swap), -1), pair[1].reshape(len(swap), -1)
+
+    return _ks_tests(_flat(scores), low.ravel(), high.ravel(), drawn())
+
+
+def _flat(scores: Floats) -> Floats:
+    return scores.reshape(len(scores), int(np.prod(scores.shape[1:])))
+
+
+def _ks_tests(
+    scores: Floats, low: Floats, high: Floats, drawn: Iterator[tuple[Floats, Floats]]
+) -> tuple[Floats, Floats]:
+    observed = ks_weighted(scores, low, high)
+    hits, known = np.zeros(len(scores), np.int64), np.zeros(len(scores), np.int64)
+    complete = np.asarray(np.isfinite(scores).all(axis=1))
+    for lows, highs in drawn:
+        low_of, high_of = np.ascontiguousarray(lows.T), np.ascontiguousarray(highs.T)  # outputs × draws
+        whole = _steps(low_of, high_of) if complete.any() else low_of
+        for k, row in enumerate(scores):
+            if not np.isnan(observed[k]):
+                there = np.isfinite(row)
+                distance = _distances(
+                    row[there], whole if complete[k] else _steps(low_of[there], high_of[there])
+                )
+                known[k] += int(np.isfinite(distance).sum())
+                hits[k] += int((distance >= observed[k] - NEAR).sum())
+    return observed, np.where(np.isnan(observed) | (known == 0), np.nan, (hits + 1) / (known + 1))
+
+
+def _steps(low: Floats, high: Floats) -> Floats:
+    """The step that each output makes in P1 − P2 in each draw (outputs × draws); NaN where a sample is empty."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(low / low.sum(axis=0) - high / high.sum(axis=0))
+
+
+def _distances(row: Floats, steps: Floats) -> Floats:
+    """KS of one metric for each draw."""
+    order = np.argsort(row, kind="stable")
+    ordered = row[order]
+    walk = steps[order]
+    np.cumsum(walk, axis=0, out=walk)
+    ends = np.append(ordered[1:] != ordered[:-1], True)
+    if not ends.all():
+        walk = walk[ends]
+    return np.asarray(np.maximum(walk.max(axis=0), -walk.min(axis=0)))
+
+
+def _scaled(table: Floats, ranks: bool) -> Floats:
+    """Standard scores (of the ranks) over the known outputs."""
+    known = np.isfinite(table)
+    values = table[known]
+    if ranks and len(values):
+        values = average_ranks(values)
+    spread = values.std() if len(values) else 0.0
+    found = np.full(table.shape, np.nan)
+    found[known] = (values - values.mean()) / spread if spread > 0 else 0.0
+    return found
+
+
+def _pearson(one: Floats, two: Floats) -> Floats:
+    """Correlations of the rows of two tables over the outputs that both have."""
+    a, b = np.isfinite(one), np.isfinite(two)
+    x, y = np.where(a, one, 0.0), np.where(b, two, 0.0)
+    if a.all() and b.all():
+        n = x.shape[1]
+        covariance = x @ y.T / n - np.outer(x.mean(axis=1), y.mean(axis=1))
+        spread = np.outer(x.var(axis=1), y.var(axis=1))
+    else:
+        n = a.astype(np.float64) @ b.T.astype(np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean_x, mean_y = x @ b.T / n, a @ y.T / n
+            covariance = x @ y.T / n - mean_x * mean_y
+            spread = ((x * x) @ b.T / n - mean_x**2) * (a @ (y * y).T / n - mean_y**2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(spread > NEAR, covariance / np.sqrt(spread), np.nan))
+
+
+def order_tests(x: Floats, z: Floats, *, draws: int = 499, seed: int = 0) -> Floats:
+    """p that each metric (K × N × M) orders the outputs of an input no better or worse than an unrelated one, two-sided.
+
+    The statistic is the share of pairs of outputs of one input that both order alike, a tie being an order too.
+    """
+    first, second = np.triu_indices(len(z), 1)
+    scores = [_orders(v, first, second) for v in x]
+    seen = np.array([_alike(s, _orders(z, first, second)) for s in scores])
+    drawn = []
+    for rows, cols in shuffles(z.shape[0], z.shape[1], draws, seed, z.size):
+        for r, c in zip(rows, cols, strict=True):
+            people = _orders(z[r][:, c], first, second)
+            drawn.append([_alike(s, people) for s in scores])
+    table = np.array(drawn).reshape(-1, len(x))
+    known = np.isfinite(table).sum(axis=0)
+    middle = np.where(known > 0, np.nansum(table, axis=0) / np.maximum(known, 1), np.nan)
+    with np.errstate(invalid="ignore"):
+        hits = (np.abs(table - middle) >= np.abs(seen - middle) - NEAR).sum(axis=0)
+    return np.where(np.isfinite(seen) & (known > 0), (hits + 1) / (known + 1), np.nan)
+
+
+def _orders(table: Floats, first: Ints, second: Ints) -> NDArray[np.int8]:
+    """Which output of each pair is higher: -1, 0, 1; 2 where one is missing."""
+    gap = table[first] - table[second]
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(gap), np.sign(gap), 2.0).astype(np.int8)
+
+
+def _alike(one: NDArray[np.int8], two: NDArray[np.int8]) -> float:
+    both = (one != 2) & (two != 2)
+    n = int(both.sum())
+    return float(((one == two) & both).sum()) / n if n else float("nan")

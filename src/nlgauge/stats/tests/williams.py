@@ -1,0 +1,113 @@
+"""Williams' test: do two metrics, on the same outputs, correlate differently with the same human scores?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtr
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.stats.correlation.evaluate_groups import Progress, arrays, wanted
+from nlgauge.stats.correlation.group_layout import Bools, Floats
+from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.tests.permutation import PairTests, chosen_pairs
+
+
+def williams_test(
+    r1: ArrayLike,
+    r2: ArrayLike,
+    r12: ArrayLike,
+    n: ArrayLike,
+    *,
+    alternative: str = "two-sided",
+    absolute: bool = False,
+) -> Floats:
+    """p-value from the correlations of metric 1 and of metric 2 with people, and of the metrics with each
+    other.
+
+    `n` is the number of points in one correlation. "greater": metric 1 is better. `absolute` drops the signs
+    first, as nlpstats and the WMT scripts do. Equal correlations give p = 1 (one-sided .5), also for identical
+    metrics. NaN: fewer than four points, or three correlations that no one vector could have together, which
+    happens with averaged and rank correlations.
+
+    >>> round(float(williams_test(0.6, 0.4, 0.7, 50)), 4)
+    0.0325
+    """
+    a, b, c, points = np.broadcast_arrays(*(np.asarray(v, np.float64) for v in (r1, r2, r12, n)))
+    if absolute:
+        a, b, c = np.abs(a), np.abs(b), np.abs(c)
+    free = points - 3
+    with np.errstate(divide="ignore", invalid="ignore"):
+        det = 1 - a**2 - b**2 - c**2 + 2 * a * b * c
+        below = 2 * (points - 1) / free * det + ((a + b) / 2) ** 2 * (1 - c) ** 3
+        t = (a - b) * np.sqrt((points - 1) * (1 + c) / below)
+    t = np.where(np.abs(a - b) < 1e-12, np.where(np.isnan(a - b), np.nan, 0.0), t)
+    t = np.where(free > 0, t, np.nan)
+    if alternative == "two-sided":
+        return np.asarray(2 * stdtr(free, -np.abs(t)))
+    if alternative not in ("greater", "less"):
+        raise NlgaugeError(f"the alternative must be two-sided, greater or less; found {alternative!r}")
+    return np.asarray(stdtr(free, -t if alternative == "greater" else t))
+
+
+def williams_pairs(
+    x: ArrayLike,
+    z: ArrayLike,
+    measures: Iterable[object],
+    *,
+    pairs: Iterable[tuple[int, int]] | None = None,
+    alternative: str = "two-sided",
+    absolute: bool = False,
+    progress: Progress | None = None,
+) -> PairTests:
+    """Williams' test for many pairs of K metrics (K×N×M) under every measure; outputs count that people and
+    both scored.
+
+    n is the number of points in one correlation: systems for system and input level (as nlpstats; the most
+    that any input has), inputs for item level, outputs for global. The test assumes independent points and
+    one correlation, so for the averaged levels it is a convention of the field and not a theorem.
+    """
+    metrics, human = arrays(x, z)
+    want, chosen = wanted(measures).measures, chosen_pairs(pairs, len(metrics))
+    there = np.isfinite(metrics) & np.isfinite(human)
+    found: dict[bytes, tuple[Floats, Floats]] = {}
+    shape = (len(chosen), len(want))
+    difference, p, cells = np.empty(shape), np.empty(shape), np.empty(len(chosen), np.int64)
+    for at, (i, j) in enumerate(chosen):
+        shared = there[i] & there[j]
+        key = shared.tobytes()
+        if key not in found and (there == shared).all():  # no gaps of their own: all metrics at once
+            found[key] = (
+                evaluate(metrics, human, want).value,
+                np.stack([evaluate(metrics, m, want).value for m in metrics]),
+            )
+        if key in found:
+            people, others = found[key]
+            r1, r2, r12 = people[i], people[j], others[i, j]
+        else:
+            both = np.where(shared, metrics[[i, j]], np.nan)
+            r1, r2 = evaluate(both, np.where(shared, human, np.nan), want).value
+            r12 = evaluate(both[:1], both[1], want).value[0]
+        points = [_points(m, shared) for m in want]
+        difference[at], cells[at] = r1 - r2, shared.sum()
+        p[at] = williams_test(r1, r2, r12, points, alternative=alternative, absolute=absolute)
+        if progress is not None:
+            progress(at + 1, len(chosen))
+    method = (
+        f"Williams' test, {alternative}, {'absolute' if absolute else 'signed'} correlations, "
+        "outputs that people and both metrics scored"
+    )
+    names = tuple(str(m) for m in want)
+    return PairTests(names, chosen, difference, p, np.zeros(shape, np.int64), cells, 0, method)
+
+
+def _points(measure: Measure, shared: Bools) -> int:
+    if measure.grouping == "global":
+        return int(shared.sum())
+    if measure.grouping == "item":
+        return int(shared.sum(axis=1).max(initial=0))
+    if measure.grouping == "system":
+        return int(shared.any(axis=1).sum())
+    return int(shared.sum(axis=0).max(initial=0))

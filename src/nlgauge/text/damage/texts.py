@@ -1,0 +1,72 @@
+"""Fluent texts from elsewhere: another output, the source; and other words for the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numpy.random import Generator
+
+from nlgauge.text.damage._core import Pieces, choose, compare, count, register, sentences, trim, unchanged
+
+
+@register("wrong")
+def wrong(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
+    """Fluent but wrong: sentences of another output, from the pool, in the place of that share of the sentences; 1
+    gives the whole other output."""
+    others = [text.split() for text in pool if text.split() not in ([], words)]
+    if not others:
+        return unchanged(words)
+    foreign = others[int(rng.integers(len(others)))]
+    mine, theirs = sentences(words), sentences(foreign)
+    chosen = choose(len(mine), amount, rng)
+    if len(chosen) == len(mine):
+        return [(word, True) for word in foreign]
+    pieces: Pieces = []
+    for s, group in enumerate(mine):
+        said = [words[i] for i in group]
+        new = [foreign[i] for i in theirs[s % len(theirs)]] if s in chosen else said
+        pieces += [(word, new != said) for word in new]
+    return pieces
+
+
+@register("copy")
+def copy(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
+    """The first sentences of the source (the first entry of the pool), that share of them, in the place of the last
+    sentences of the text; 1 gives the source itself."""
+    source = next((text.split() for text in pool if text.strip()), [])
+    if not source:
+        return unchanged(words)
+    mine, theirs = sentences(words), sentences(source)
+    kept = mine[: len(mine) - count(len(mine), amount)]
+    taken = theirs[: count(len(theirs), amount)]
+    return [
+        *((words[i], False) for group in kept for i in group),
+        *((source[i], True) for group in taken for i in group),
+    ]
+
+
+@register("synonym")
+def synonym(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
+    """Put another word for the same in the place of that share of the words that have one. An entry of the pool is a
+    word and those that may stand for it, with blanks between: 'film movie picture'. Words with capitals stay, as they
+    may be names."""
+    entries = (line.split() for line in pool)
+    thesaurus = {entry[0]: entry[1:] for entry in entries if len(entry) > 1}
+    options = {i: _fitting(words, i, thesaurus) for i in range(len(words))}
+    places = [i for i, found in options.items() if found]
+    chosen, pick = choose(len(places), amount, rng), rng.random(len(places))
+    new = list(words)
+    for p in chosen:
+        found = options[places[p]]
+        head, _, tail = trim(words[places[p]])
+        new[places[p]] = head + found[int(pick[p] * len(found))] + tail
+    return compare(words, new)
+
+
+def _fitting(words: list[str], place: int, thesaurus: dict[str, list[str]]) -> list[str]:
+    """Other words for this one; after 'a' and 'an' only those that begin alike."""
+    core = trim(words[place])[1]
+    found = [word for word in thesaurus.get(core, ()) if word != core]
+    if place and words[place - 1].lower() in ("a", "an"):
+        found = [word for word in found if (word[0] in "aeiou") == (core[0] in "aeiou")]
+    return found

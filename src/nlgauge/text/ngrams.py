@@ -1,0 +1,70 @@
+"""N-grams of texts as sorted lists of numbers with counts; the numbers are common to all texts of a batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nlgauge.metrics.base import Array, Batch, Ints
+from nlgauge.text.tokens import Tokens
+
+Ids = np.ndarray[Any, np.dtype[np.int32]]
+
+
+@dataclass(frozen=True)
+class Ngrams:
+    """Distinct n-grams of orders 1 to `order` with counts; `place[text]` finds a text in the lists (−1: not there)."""
+
+    order: int
+    offsets: Ints
+    grams: Ids
+    counts: Ids
+    parent: Ids
+    place: Ints
+
+    def span(self, texts: Ints) -> tuple[Ints, Ints, Ints]:
+        """All n-grams of those texts, one after the other: whose (place in `texts`), which order (0 …), which entry."""
+        at = self.place[texts]
+        first, last = self.offsets[at * self.order], self.offsets[(at + 1) * self.order]
+        many = last - first
+        owner = np.repeat(np.arange(len(texts)), many)
+        entry = np.arange(int(many.sum())) + np.repeat(first - (np.cumsum(many) - many), many)
+        level = np.searchsorted(self.offsets, entry, side="right") - 1
+        return owner, level % self.order, entry
+
+    def found_in(self, texts: Ints, others: Ints, start: Ints, *, highest: bool) -> Ids:
+        """Parallel to `span(texts)`: how often `others[start[i]:start[i + 1]]` have each n-gram of `texts[i]`."""
+        from nlgauge.kernels.ngrams import HIGHEST, SUM, counts_in
+
+        found: Ids = counts_in(
+            self.offsets, self.grams, self.counts, self.order, self.place[texts], self.place[others], start,
+            HIGHEST if highest else SUM,
+        )  # fmt: skip
+        return found
+
+    def sums(self, texts: Ints, owner: Ints, level: Ints, values: Array) -> Array:
+        """Sums per text and order of values parallel to `span(texts)`."""
+        where = owner * self.order + level
+        flat: Array = np.bincount(where, weights=values, minlength=len(texts) * self.order)  # type: ignore[assignment]
+        return flat.reshape(len(texts), self.order)
+
+
+def ngrams(batch: Batch, key: Any, tokens: Tokens, order: int, *texts: Ints) -> Ngrams:
+    """The n-grams of those texts; `key` names tokens and texts, so that metrics share them."""
+
+    def make() -> Ngrams:
+        from nlgauge.kernels.ngrams import rank
+
+        kinds = int(tokens.ids.max(initial=0)) + 1
+        asked = np.zeros(len(tokens.length), np.bool_)
+        for numbers in texts:
+            asked[numbers[numbers >= 0]] = True
+        listed = np.flatnonzero(asked)
+        place = np.full(len(tokens.length), -1, np.int64)
+        place[listed] = np.arange(len(listed))
+        offsets, grams, counts, parent = rank(tokens.ids, tokens.start, tokens.length, listed, order, kinds)
+        return Ngrams(order, offsets, grams, counts, parent, place)
+
+    return batch.keep(("ngrams", key, order), make)

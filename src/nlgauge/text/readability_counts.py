@@ -1,0 +1,147 @@
+"""What readability counts in an output: characters, words, sentences, syllables; once per distinct text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.base import Array, Batch, Scores, signature
+from nlgauge.text.sentences import sentences, words
+from nlgauge.text.syllables import GROUPS, How, by_rule, dictionary, source_of
+
+# novikova2017: as the columns of paper 004 were counted (R package qdap): the utterance is one sentence,
+# words without a vowel and numbers have no syllables, and numbers are no words of the reading ease.
+Preset = Literal["", "novikova2017"]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """One value per sample; NaN where there is no output."""
+
+    characters: Array
+    letters: Array
+    words: Array
+    plain_words: Array  # without numbers
+    sentences: Array
+    syllables: Array
+    polysyllables: Array
+    looked_up: Array
+
+
+FIELDS = list(Counts.__dataclass_fields__)
+DIGITS = re.compile(r"\d")
+NO_WORDS = "no words in the output"
+
+
+def per_output(batch: Batch, key: object, value: Callable[[str], float]) -> Array:
+    """One value per sample, worked out once per distinct output; NaN where there is no output."""
+
+    def make() -> Array:
+        texts = batch.texts.list()
+        rows, place = np.unique(batch.output, return_inverse=True)
+        found = np.array([value(texts[i]) if i >= 0 else np.nan for i in rows.tolist()], np.float64)
+        return found[place]
+
+    return batch.keep(("per output", key), make)
+
+
+def counts(batch: Batch, how: How = "auto", preset: Preset = "") -> Counts:
+    check(how, preset)
+
+    def make() -> Counts:
+        texts = batch.texts.list()
+        rows, place = np.unique(batch.output, return_inverse=True)
+        known = dictionary(how)
+        speak: dict[str, tuple[int, bool, bool]] = {}
+        nothing = [np.nan] * len(FIELDS)
+        table = [_count(texts[i], known, preset, speak) if i >= 0 else nothing for i in rows.tolist()]
+        return Counts(*np.array(table, np.float64).reshape(-1, len(FIELDS))[place].T)
+
+    return batch.keep(("counts", how, preset), make)
+
+
+def check(how: str, preset: str) -> None:
+    if how not in ("auto", "cmudict", "rules"):
+        raise NlgaugeError(f"syllables='{how}': use auto, cmudict or rules.")
+    if preset not in ("", "novikova2017"):
+        raise NlgaugeError(f"preset='{preset}': use 'novikova2017' or leave it out.")
+
+
+def _count(
+    text: str, known: Mapping[str, int], preset: Preset, speak: dict[str, tuple[int, bool, bool]]
+) -> list[float]:
+    found = words(text)
+    syllables = poly = plain = looked_up = 0
+    for word in found:
+        spoken = speak.get(word)
+        if spoken is None:
+            spoken = speak[word] = _speak(word.lower(), known, preset)
+        syllables += spoken[0]
+        poly += spoken[0] > 2
+        plain += spoken[1]
+        looked_up += spoken[2]
+    together = "".join(found)
+    characters, letters = len(together), len(together) - together.count("'")
+    spans = 0 if not found else 1 if preset else len(sentences(text))
+    return [characters, letters, len(found), plain, spans, syllables, poly, looked_up]
+
+
+def _speak(word: str, known: Mapping[str, int], preset: Preset) -> tuple[int, bool, bool]:
+    """Syllables of a word, whether it has letters, whether the dictionary had it."""
+    plain = any(sign.isalpha() for sign in word)
+    if preset:
+        word = DIGITS.sub("", word)
+        if not GROUPS.search(word):
+            return 0, plain, False
+    said = known.get(word) or known.get(word.strip("'").removesuffix("'s"), 0)
+    if said:
+        return said, plain, True
+    return max(by_rule(word), 1), plain, False
+
+
+def ratio(top: Array, bottom: Array, why: str = NO_WORDS) -> Scores:
+    """top / bottom; where the bottom is 0 there is no value, and that is the reason."""
+    return defined(bottom, lambda: top / bottom, why)
+
+
+def defined(words: Array, formula: Callable[[], Array], why: str = NO_WORDS) -> Scores:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.where(words > 0, formula(), np.nan)
+    return Scores(values, {int(i): why for i in np.flatnonzero(words == 0)})
+
+
+class Counting:
+    """What metrics on counts share: their options checked before work starts, and their signature."""
+
+    syllables: How = "auto"
+    preset: Preset = ""
+    counts_sentences = True
+    counts_syllables = True
+
+    def ready(self) -> None:
+        check(self.syllables, self.preset)
+        dictionary(self.syllables)
+
+    def counts(self, batch: Batch) -> Counts:
+        return counts(batch, self.syllables, self.preset)
+
+    @property
+    def signature(self) -> str:
+        return signature(
+            sent=("utterance" if self.preset else "rules") if self.counts_sentences else None,
+            syl=source_of(self.syllables) if self.counts_syllables else None,
+            preset=self.preset or None,
+        )
+
+    def tally(self, batch: Batch) -> dict[str, int]:
+        """Where the syllables came from, to be summed over the parts of a run."""
+        if not self.counts_syllables:
+            return {}
+        found = self.counts(batch)
+        words, looked_up = (int(np.nansum(x)) for x in (found.words, found.looked_up))
+        return {"words by the CMU dictionary": looked_up, "words by syllable rules": words - looked_up}

@@ -1,0 +1,74 @@
+"""Other words for the same, from WordNet, with care: few, but such that the sentence still says what it said.
+
+Any word of any synset would not do ("bank" and "cant"). Here two words stand for each other only if both are nouns,
+adjectives or adverbs with few meanings of which the first, the most frequent one, is the same, and WordNet's makers met
+each of them in running text as that part of speech only. Verbs take different objects ("enjoy", "bask") and are left out.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+from nlgauge.text.stopwords import STOP
+from nlgauge.text.wordnet import DETACH, PARTS, _lines, _names, exceptions, index
+
+MEANINGS = 4  # that a word may have at most
+SMALLEST = 3  # letters; shorter words are function words, or symbols of units and elements
+ENDINGS = ("s", "x", "z", "ch", "sh", "y", "man", "f", "fe", "o")  # of nouns whose plural is not just -s
+
+
+@lru_cache(2**16)
+def same_meaning(word: str) -> tuple[str, ...]:
+    """Words that may stand for this one, given in small letters; plurals for a plural.
+
+    >>> same_meaning("autumn"), same_meaning("cars")  # doctest: +SKIP
+    (('fall',), ('automobiles',))
+    """
+    if not _inflected(word):
+        return _others(word)
+    one = word.removesuffix("s")
+    plain = one != word and word not in exceptions("noun") and _only_part(one) == "noun"
+    return tuple(f"{w}s" for w in _others(one) if not w.endswith(ENDINGS)) if plain else ()
+
+
+def _others(word: str) -> tuple[str, ...]:
+    part = _only_part(word)
+    if part is None:
+        return ()
+    first = index(part)[word][0]
+    names = sorted(set(_names(part)[first]) - {word})
+    return tuple(
+        n for n in names if _only_part(n) == part and index(part)[n][0] == first and not _inflected(n)
+    )
+
+
+def _only_part(word: str) -> str | None:
+    """The one part of speech that the word was met as."""
+    if len(word) < SMALLEST or word in STOP or not (word.isalpha() and word.islower()):
+        return None
+    met = [part for part in PARTS if word in _met(part)]
+    return met[0] if len(met) == 1 and met != ["verb"] and len(index(met[0])[word]) <= MEANINGS else None
+
+
+@cache
+def _met(part: str) -> frozenset[str]:
+    """Words with at least one meaning that was met in WordNet's tagged texts."""
+    found = set()
+    for line in _lines(f"index.{part}"):
+        fields = line.split()
+        if (
+            int(fields[-int(fields[2]) - 1]) > 0
+        ):  # the count stands before the offsets, of which fields[2] says how many
+            found.add(fields[0])
+    return frozenset(found)
+
+
+def _inflected(word: str) -> bool:
+    """Whether it may be a form of another word: 'said' is an adjective to WordNet, but hardly ever in a text."""
+    return any(word in exceptions(part) or _has_base(word, part) for part in PARTS)
+
+
+def _has_base(word: str, part: str) -> bool:
+    known = index(part)
+    bases = (word[: -len(ending)] + instead for ending, instead in DETACH[part] if word.endswith(ending))
+    return any(base in known for base in bases if len(base) >= SMALLEST)

@@ -1,0 +1,117 @@
+"""The inventory is whole: what it names exists, every study is in it, and the published cells can be read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from nlgauge import registry
+from nlgauge.data.catalogue import entries, entry
+from nlgauge.errors import NameUnknown
+from nlgauge.papers import PUBLISHED
+from nlgauge.papers.compare import published
+from nlgauge.papers.inventory import KINDS, STATES, Item, find_paper, find_table, items, papers, studies
+
+REPO = Path(__file__).resolve().parents[2]
+FILE = re.compile(r"[\w./-]+/[\w.-]+\.(?:py|json|csv|toml|md|yaml)")
+VERB = re.compile(r"nlgauge (\w+)")
+ALL = items()
+names = [f"{item.paper} {item.name}" for item in ALL]
+
+
+def test_papers_are_the_five_and_items_belong_to_them() -> None:
+    assert [p.id for p in papers()] == ["000", "001", "002", "003", "004"]
+    assert {item.paper for item in ALL} <= {p.id for p in papers()}
+
+
+@pytest.mark.parametrize("item", ALL, ids=names)
+def test_an_item_says_what_it_is_in_known_words(item: Item) -> None:
+    assert item.kind in KINDS
+    assert item.state in STATES
+    assert item.what
+    assert item.missing or item.state in ("recomputed", "offered")
+    assert not re.search(r"not at hand|cannot be had|no (public )?copy|not in the mirror", item.missing)
+    assert set(item.data) <= {e.name for e in entries()}
+
+
+@pytest.mark.parametrize("item", [i for i in ALL if i.kind == "metric"], ids=lambda i: f"{i.paper} {i.name}")
+def test_a_metric_whose_code_is_here_says_where_and_is_not_said_to_be_missing(item: Item) -> None:
+    words = {w.lower() for w in re.findall(r"[\w-]+", item.name)}
+    here = [name for name in registry.names("metric") if {name, name.partition("-")[0]} & words]
+    if here:
+        assert item.state not in ("to fetch", "never published")
+        assert item.where
+
+
+@pytest.mark.parametrize(
+    "item", [i for i in ALL if i.kind == "data" and i.data], ids=lambda i: f"{i.paper} {i.name}"
+)
+def test_a_set_is_to_fetch_only_where_no_loader_reads_it(item: Item) -> None:
+    loaders = [entry(name).loader is not None for name in item.data]
+    assert (item.state == "to fetch") == (not any(loaders))
+
+
+@pytest.mark.parametrize("item", ALL, ids=names)
+def test_the_files_and_verbs_an_item_names_exist(item: Item) -> None:
+    for file in FILE.findall(item.where):
+        assert any((root / file).exists() for root in (REPO / "src" / "nlgauge", REPO)), file
+    verbs = {f.stem for f in (REPO / "src" / "nlgauge" / "cli").glob("[!_]*.py")}
+    for verb in VERB.findall(item.where):
+        assert verb in verbs
+
+
+@pytest.mark.parametrize(
+    "item", [i for i in ALL if i.state == "recomputed"], ids=lambda i: f"{i.paper} {i.name}"
+)
+def test_what_is_recomputed_has_a_study_or_a_place(item: Item) -> None:
+    if item.study:
+        registry.get("study", item.study)
+    else:
+        assert FILE.search(item.where) or VERB.search(item.where), item.where
+
+
+def test_every_study_is_in_the_inventory_and_every_named_study_exists() -> None:
+    assert {item.study for item in ALL if item.study} == set(registry.names("study"))
+
+
+def test_no_two_items_of_a_paper_share_kind_and_name() -> None:
+    keys = [(item.paper, item.kind, item.name) for item in ALL]
+    assert len(set(keys)) == len(keys)
+
+
+def test_every_published_file_belongs_to_a_study_and_every_study_has_one() -> None:
+    assert {f.name for f in PUBLISHED.glob("*.csv")} == {s.published.name for s in studies()}
+
+
+@pytest.mark.parametrize("study", studies(), ids=lambda s: s.name)
+def test_published_cells_have_one_key_each_and_parse(study) -> None:  # type: ignore[no-untyped-def]
+    columns, cells = published(study)
+    assert columns
+    assert len({cell.key for cell in cells}) == len(cells) > 0
+    for cell in cells:
+        assert isinstance(cell.value, float)
+        assert all(cell.key)
+
+
+def test_papers_go_by_number_or_short_name() -> None:
+    assert (
+        find_paper("4").id
+        == find_paper("004").id
+        == find_paper("Novikova").id
+        == find_paper("novikova2017").id
+        == "004"
+    )
+    with pytest.raises(NameUnknown, match="Did you mean 'measures'"):
+        find_paper("measure")
+
+
+def test_tables_go_by_number_or_title_and_need_no_study() -> None:
+    assert [s.name for s in find_table("002", "5")[0]] == ["002/5"]
+    assert [s.name for s in find_table("001", "Table D.1")[0]] == ["001/D.1"]
+    found, listed = find_table("002", "4")
+    assert not found
+    assert [i.name for i in listed] == ["Table 4"]
+    with pytest.raises(NameUnknown, match=r"paper 001 has no table 'D\.9'"):
+        find_table("001", "D.9")

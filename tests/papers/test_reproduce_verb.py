@@ -1,0 +1,109 @@
+"""`nlgauge reproduce`: the list, one table, the scoreboard; a difference is a result, a bad name is an error."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from nlgauge.cli import main
+from nlgauge.cli.reproduce import overview
+from nlgauge.papers import Sources
+from nlgauge.papers.compare import compare, scoreboard
+from nlgauge.papers.inventory import studies
+
+
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Done]:
+    """The verb with an empty mirror: everything runs, nothing is at hand."""
+
+    def call(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["nlgauge", "reproduce", *arguments, "--mirror", str(tmp_path)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Done(int(ended.value.code or 0), *capsys.readouterr())
+
+    return call
+
+
+def test_without_arguments_it_lists_the_studies_with_their_state_and_data(tmp_path: Path) -> None:
+    rows = overview(tmp_path).rows
+    assert len(rows) == len(studies())
+    five = next(r for r in rows if r["study"] == "002 5")
+    assert five["state"] == "partly"
+    assert five["data"].startswith("not here: summeval")
+
+
+def test_a_table_whose_data_are_missing_says_so_cell_by_cell_and_the_exit_code_is_0(
+    run: Callable[..., Done],
+) -> None:
+    done = run("002", "5", "--format", "json")
+    assert done.returncode == 0
+    (table,) = json.loads(done.stdout)["tables"]
+    assert {r["verdict"] for r in table["rows"]} == {"not redistributed"}
+    assert "summeval" in table["rows"][0]["reason"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("novikov",), "Did you mean 'novikova'?"),
+        (("001", "D1"), "Did you mean 'D.1'"),
+        (("002", "5", "--all"), "--all takes no TABLE"),
+        (("002", "5", "--format", "xls"), "--format xls"),
+    ],
+)
+def test_a_bad_name_is_one_line_and_exit_code_2(
+    run: Callable[..., Done], arguments: tuple[str, ...], words: str
+) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_table_without_a_study_says_what_is_missing(run: Callable[..., Done]) -> None:
+    done = run("002", "4")
+    assert done.returncode == 0
+    assert "prompt of the LLM judges" in done.stdout
+
+
+def test_no_slow_leaves_slow_tables_out_and_says_which(run: Callable[..., Done]) -> None:
+    done = run("001", "F.5", "--no-slow")
+    assert done.returncode == 0
+    assert done.stdout == ""
+    assert "left out (--no-slow): 001/F.5" in done.stderr
+
+
+def test_out_writes_the_cells(run: Callable[..., Done], tmp_path: Path) -> None:
+    done = run("002", "2", "-o", str(tmp_path / "t.csv"))
+    assert done.returncode == 0
+    head, *lines = (tmp_path / "t.csv").read_text().splitlines()
+    assert head.startswith("set,level,function,printed,ours,difference,verdict,reason")
+    assert len(lines) == 360
+
+
+def test_tables_fit_a_narrow_terminal(tmp_path: Path) -> None:
+    some = [s for s in studies("002") if s.table in ("1", "2")]
+    compared = [(s, compare(s, Sources(tmp_path))) for s in some]
+    for table in (overview(tmp_path), compared[0][1], scoreboard(compared)):
+        console = Console(width=72, file=io.StringIO(), no_color=True, highlight=False)
+        console.print(table)
+        text = console.file.getvalue()  # type: ignore[attr-defined]
+        assert max(map(len, text.splitlines())) <= 72
+        assert "…" not in text.replace("D1 …", "")  # nothing is cut off
