@@ -87,7 +87,7 @@ def test_the_wheel_states_its_licence_extras_and_pythons(wheel: zipfile.ZipFile)
 def test_the_version_is_the_same_everywhere() -> None:
     assert PROJECT["version"] == nlgauge.__version__
     assert f"\nversion: {nlgauge.__version__}\n" in (REPO / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"## {nlgauge.__version__}" in (REPO / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## [{nlgauge.__version__}]" in (REPO / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_doctor_names_every_extra_and_what_it_adds() -> None:
