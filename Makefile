@@ -2,6 +2,7 @@
 # make test   everything that checks the code, as CI runs it
 # make docs   the docs site, in site/
 # make fuzz, audit, sbom, dist, benchmarks   what a release is looked at with
+# make release   checks, wheel, source archive, SBOM, tag (DRY=1: all but the tests and the tag)
 # make sanitize   the kernels under AddressSanitizer and UBSan
 # Second runs are quick: the environment is rebuilt only when pyproject.toml or constraints.txt change, a kernel when it changes.
 
@@ -25,7 +26,7 @@ ON_KERNELS := -m "not slow" -W error::pytest.PytestUnraisableExceptionWarning $(
 # Tools that look at the package from outside, in an environment of their own.
 TOOLS  := $(VENV)/tools
 
-.PHONY: demo test test-fast checked sanitize lint types format bench benchmarks fuzz audit sbom dist docs packages clean
+.PHONY: demo test test-fast checked sanitize lint types format bench benchmarks fuzz audit sbom dist release docs packages clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/nlgauge run -o demo/example.report.html
@@ -90,6 +91,13 @@ dist: $(VENV)/tools.stamp
 	rm -rf $(VENV)/clean && $(PYTHON) -m venv $(VENV)/clean
 	$(VENV)/clean/bin/pip install --quiet --disable-pip-version-check dist/nlgauge-*.whl
 	cd / && $(CURDIR)/$(VENV)/clean/bin/nlgauge doctor
+
+# Nothing uncommitted, one version everywhere and in the changelog, then the files and the tag. DRY=1 says what would stop a release.
+release:
+	$(PYTHON) tools/release.py check $(if $(DRY),--dry)
+	$(if $(DRY),,$(MAKE) test)
+	$(MAKE) dist sbom
+	$(PYTHON) tools/release.py tag $(if $(DRY),--dry)
 
 $(VENV)/tools.stamp: $(VENV)/bin/python
 	$(BIN)/python -m venv $(TOOLS)
