@@ -12,10 +12,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from nlgauge.data.catalogue import load_set
-    from nlgauge.data.check import check
+    from nlgauge.data.catalogue.load import check, load
     from nlgauge.data.dataset import Dataset
     from nlgauge.data.example import example
-    from nlgauge.data.load import load
     from nlgauge.data.panel import Panel
     from nlgauge.errors import NlgaugeError
     from nlgauge.scoring.aggregate import aggregate
@@ -32,9 +31,9 @@ _HOME = {
     "Panel": "nlgauge.data.panel",
     "Table": "nlgauge.table",
     "aggregate": "nlgauge.scoring.aggregate",
-    "check": "nlgauge.data.check",
+    "check": "nlgauge.data.catalogue.load",
     "example": "nlgauge.data.example",
-    "load": "nlgauge.data.load",
+    "load": "nlgauge.data.catalogue.load",
     "load_set": "nlgauge.data.catalogue",
     "score": "nlgauge.scoring.score",
 }

@@ -29,6 +29,10 @@ class DataError(NlgaugeError):
     """A file or frame that cannot be read as data."""
 
 
+class NoSuchFile(DataError):
+    """A name that no file has; it may still be that of a published set."""
+
+
 class NameUnknown(NlgaugeError):
     """A metric, measure, analysis or reader that does not exist; the message suggests the nearest ones."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from nlgauge.data.card import card
+from nlgauge.data.dataset import Dataset
 from nlgauge.data.load import load, plain_table, understood
 from nlgauge.data.tables.columns import Roles, is_label
 from nlgauge.data.tables.raw import RawTable
@@ -37,8 +38,7 @@ def check(data: Any, **options: Any) -> Table:
     name = options.get("name") or (Path(data).name if isinstance(data, str | Path) else "data")
     table, reader = plain_table(data, **options)
     if table is None:
-        notes = [f"{name} is read by the reader '{reader}', not column by column (--reader table does)"]
-        return Table(f"{name}: what is which", [], notes=[*notes, *card(load(data, **options))])
+        return read_whole(name, reader, load(data, **options))
     roles = understood(table, **options)
     rows = [{"column": column, **_facts(table, roles, column)} for column in table.frame.columns]
     rows += [
@@ -46,6 +46,12 @@ def check(data: Any, **options: Any) -> Table:
         for c in table.nested
     ]
     return Table(f"{name}: what is which", rows, notes=_notes(data, options, table, roles))
+
+
+def read_whole(name: str, reader: str, data: Dataset) -> Table:
+    """What is understood of data that a reader, or the loader of a published set, knows as a whole."""
+    notes = [f"{name} is read by the reader '{reader}', not column by column (--reader table does)"]
+    return Table(f"{name}: what is which", [], notes=[*notes, *card(data)])
 
 
 def _notes(data: Any, options: dict[str, Any], table: RawTable, roles: Roles) -> list[str]:

@@ -1,4 +1,4 @@
-"""load(): anything people already have, as a Dataset."""
+"""load(): a file or frame that people already have, as a Dataset. Published sets by name: `papers.catalogue.load`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge import registry
-from nlgauge.data.catalogue import entries, load_set
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.raters import parted
@@ -20,7 +19,7 @@ from nlgauge.data.tables.directions import lower_of
 from nlgauge.data.tables.keys import with_input
 from nlgauge.data.tables.raw import RawTable, from_object, read_table
 from nlgauge.data.tables.understanding import lines
-from nlgauge.errors import DataError, NameUnknown, NlgaugeError
+from nlgauge.errors import DataError, NameUnknown, NoSuchFile
 from nlgauge.spec import parse_spec
 
 ROLES = ("system", "input", "output", "source", "context", "references", "control", "rater")
@@ -78,13 +77,6 @@ def load(
         if reader is not None and "(" in reader:  # mt-metrics-eval(lp='en-de')
             reader, more = parse_spec(reader)
             options |= more
-        set_name, set_options = _published(data)
-        if set_name is not None:
-            if said or human or metrics or reader:
-                raise DataError(f"{set_name}: a published set knows its columns; name none.")
-            return _finished(
-                load_set(set_name, **{**set_options, **options}), name, lower, higher, people, known=True
-            )
         if special := _special(path, reader, asked=bool(said or human or metrics)):
             if said or human or metrics:
                 raise DataError(
@@ -98,13 +90,10 @@ def load(
             }
             found = _read(special, path, options | {k: v for k, v in asked.items() if v is not None})
             found = parted(found, person_raters, model_raters)
-            return _finished(found, name, lower, higher, people, known=getattr(special, "whole", False))
+            return finished(found, name, lower, higher, people, known=getattr(special, "whole", False))
         _read_no(options)
         if not path.suffix and not path.exists():
-            hint = registry.did_you_mean(str(path), [e.name for e in entries()])
-            raise DataError(
-                f"{path}: no such file, nor a published set of that name.{hint} `nlgauge data list` shows all."
-            )
+            raise NoSuchFile(f"{path}: no such file.")
         table = read_table(path, encoding, sheet, _words(said, human, metrics))
         name = name or path.name
     else:
@@ -133,23 +122,7 @@ def _path(source: str | Path) -> Path:
     return path
 
 
-def _published(source: str | Path) -> tuple[str | None, dict[str, Any]]:
-    """A published set by its name, e.g. summeval or wmt23-zh-en(domain='news'), unless a file is called so."""
-    if (
-        not isinstance(source, str)
-        or Path(source).exists()
-        or "." in source.partition("(")[0]
-        or "/" in source
-    ):
-        return None, {}
-    try:
-        found, options = parse_spec(source)
-    except NlgaugeError:
-        return None, {}
-    return (found, options) if found in {e.name for e in entries()} else (None, {})
-
-
-def _finished(
+def finished(
     data: Dataset, name: str | None, lower: Iterable[str], higher: Iterable[str], people: Iterable[str] | None, known: bool
 ) -> Dataset:  # fmt: skip
     """What the user says about a Dataset that a reader made. `known`: it says itself of which metrics less is better."""
@@ -201,11 +174,11 @@ def plain_table(
     """What is read column by column, as a raw table; None and the name of the reader where one knows the whole."""
     said = {role: options[role] for role in ROLES if options.get(role) is not None}
     if isinstance(data, str | Path):
-        path, known = _path(data), _published(data)[0]
+        path = _path(data)
         name = None if reader is None else reader.partition("(")[0]
-        special = None if known else _special(path, name, asked=bool(said or human or metrics))
-        if known or special:
-            return None, known or str(special.__name__)  # type: ignore[union-attr]
+        special = _special(path, name, asked=bool(said or human or metrics))
+        if special:
+            return None, str(special.__name__)
         table = read_table(path, encoding, sheet, _words(said, human, metrics))
     else:
         table = from_object(data, _words(said, human, metrics))
