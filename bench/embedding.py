@@ -25,10 +25,10 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import numpy as np
 
-from nlgauge.data.catalogue import load_set
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.models.embeddings import BUDGET
 from nlgauge.models.encoder import _folder, cores, encoder
+from nlgauge.papers.catalogue import load_set
 
 CTC = ["ctc(aspect='consistency')", "ctc(aspect='relevance')"]
 

@@ -21,9 +21,9 @@ import numpy as np
 import polars as pl
 from scipy.stats import spearmanr
 
-from nlgauge.data.catalogue import load_set
 from nlgauge.errors import NeedsMissing
 from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.papers.catalogue import load_set
 
 SLOTS = ("name", "area", "near", "address", "phone")
 NOVIKOVA = "preset='novikova2017'"

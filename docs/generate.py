@@ -9,7 +9,7 @@ from nlgauge.stats.correlation.coefficients import ALIASES, COEFFICIENTS
 from nlgauge.stats.correlation.groups import GROUPINGS
 
 if TYPE_CHECKING:
-    from nlgauge.data.catalogue import Entry
+    from nlgauge.papers.catalogue import Entry
     from nlgauge.papers.inventory import Item
 
 HEAD = """# Measures
@@ -153,7 +153,7 @@ NLGauge: they are read from the folder `NLGAUGE_DATA`, or fetched by `nlgauge da
 
 
 def data() -> str:
-    from nlgauge.data.catalogue import entries
+    from nlgauge.papers.catalogue import entries
 
     found = entries()
     lines = [

@@ -13,7 +13,6 @@ from unittest import mock
 from fuzz.contract import Target, check, refused, text_of
 from fuzz.readers import scratch
 from nlgauge.cli._options import listed
-from nlgauge.data.download import inside
 from nlgauge.data.load import load
 from nlgauge.data.records import option_map, option_numbers
 from nlgauge.metrics import metric_from_spec
@@ -25,6 +24,7 @@ from nlgauge.metrics.judge.replies import Memory, Request, read_reply
 from nlgauge.metrics.judge.scale import Scale
 from nlgauge.metrics.judge.task import LIBRARY, load_task
 from nlgauge.metrics.judge.weigh import expected_rating
+from nlgauge.papers.catalogue.download import inside
 from nlgauge.scoring.store import Store
 from nlgauge.spec import format_spec, parse_spec
 from nlgauge.stats.correlation.measure import Measure

@@ -18,10 +18,10 @@ import pytest
 
 import nlgauge as ng
 from nlgauge.data import files
-from nlgauge.data.catalogue import entries
-from nlgauge.data.download import inside
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.judge.secret import Secret
+from nlgauge.papers.catalogue import entries
+from nlgauge.papers.catalogue.download import inside
 from nlgauge.scoring.store import Kept, Store
 from nlgauge.spec import parse_spec
 

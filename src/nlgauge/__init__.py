@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from nlgauge.data.catalogue import load_set
-    from nlgauge.data.catalogue.load import check, load
     from nlgauge.data.dataset import Dataset
     from nlgauge.data.example import example
     from nlgauge.data.panel import Panel
     from nlgauge.errors import NlgaugeError
+    from nlgauge.papers.catalogue import load_set
+    from nlgauge.papers.catalogue.load import check, load
     from nlgauge.scoring.aggregate import aggregate
     from nlgauge.scoring.score import score
     from nlgauge.stats.correlation.measure import Estimate, Measure
@@ -31,10 +31,10 @@ _HOME = {
     "Panel": "nlgauge.data.panel",
     "Table": "nlgauge.table",
     "aggregate": "nlgauge.scoring.aggregate",
-    "check": "nlgauge.data.catalogue.load",
+    "check": "nlgauge.papers.catalogue.load",
     "example": "nlgauge.data.example",
-    "load": "nlgauge.data.catalogue.load",
-    "load_set": "nlgauge.data.catalogue",
+    "load": "nlgauge.papers.catalogue.load",
+    "load_set": "nlgauge.papers.catalogue",
     "score": "nlgauge.scoring.score",
 }
 

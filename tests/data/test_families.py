@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nlgauge.data.catalogue.transfer import metric_family
+from nlgauge.analyses.checklist.transfer_groups import metric_family
 from nlgauge.data.families import families_of, family_of
 from nlgauge.errors import NameUnknown
 

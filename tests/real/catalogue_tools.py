@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from nlgauge.data.catalogue import load_set
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.papers.catalogue import load_set
 
 
 @cache

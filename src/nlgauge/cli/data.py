@@ -16,7 +16,7 @@ import typer
 from nlgauge.errors import NeedsMissing, NlgaugeError
 
 if TYPE_CHECKING:
-    from nlgauge.data.catalogue import Entry, File
+    from nlgauge.papers.catalogue import Entry, File
 
 app = typer.Typer(no_args_is_help=True, help=__doc__, rich_markup_mode="rich")
 
@@ -42,7 +42,7 @@ def list_sets(
     form: Shown = Format.table,
 ) -> None:
     """All published sets, and whether they are here."""
-    from nlgauge.data.catalogue import entries, mirror_folder
+    from nlgauge.papers.catalogue import entries, mirror_folder
     from nlgauge.table import Table
 
     folder = mirror_folder(mirror)
@@ -92,7 +92,7 @@ def _print_list(table: Any) -> None:
 @app.command()
 def show(name: Name, mirror: Mirror = None, form: Shown = Format.table) -> None:
     """What one set holds, where it comes from, what is missing."""
-    from nlgauge.data.catalogue import entry, mirror_folder
+    from nlgauge.papers.catalogue import entry, mirror_folder
 
     found, folder = entry(name), mirror_folder(mirror)
     facts = {k: v for k, v in asdict(found).items() if k != "loader"}
@@ -157,7 +157,7 @@ def get(
     ] = None,
 ) -> None:
     """Download a set from its origin, checked by size and SHA-256."""
-    from nlgauge.data.catalogue import entry, mirror_folder
+    from nlgauge.papers.catalogue import entry, mirror_folder
 
     found, folder = entry(name), mirror_folder(to)
     if not found.files:
@@ -175,7 +175,7 @@ def get(
 
 def _get_file(f: File, folder: Path, mirror: Path | None) -> str | None:
     """How the file came: already there, copied, downloaded, or None when it cannot."""
-    from nlgauge.data.download import inside, is_whole
+    from nlgauge.papers.catalogue.download import inside, is_whole
 
     target = inside(folder, f.path)
     if is_whole(target, f.size, f.sha256):
@@ -199,7 +199,7 @@ def _download(f: File, target: Path) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from nlgauge.data.download import download, url_of
+    from nlgauge.papers.catalogue.download import download, url_of
 
     if f.origin is None:
         raise NlgaugeError(f"{f.path}: has no download.")

@@ -168,7 +168,7 @@ def tools() -> Iterator[Row]:
 
 
 def places() -> Iterator[Row]:
-    from nlgauge.data.catalogue import entries, mirror_folder
+    from nlgauge.papers.catalogue import entries, mirror_folder
     from nlgauge.scoring.store import store_path
 
     store = store_path()

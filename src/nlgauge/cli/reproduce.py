@@ -116,7 +116,7 @@ def run(chosen: list[Study], sources: Sources, only_differs: bool, board_only: b
 
 def overview(mirror: Path | None) -> Table:
     """All tables and figures of the papers: what can be recomputed here, and what is missing."""
-    from nlgauge.data.catalogue import entry, mirror_folder
+    from nlgauge.papers.catalogue import entry, mirror_folder
     from nlgauge.papers.inventory import STATES, items, studies
     from nlgauge.table import Table
 

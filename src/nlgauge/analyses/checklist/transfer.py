@@ -11,7 +11,7 @@ import nlgauge
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, measures_of
 from nlgauge.analyses.checklist._pairs import mean
-from nlgauge.data.catalogue.transfer import GROUPS, transfer_groups
+from nlgauge.analyses.checklist.transfer_groups import GROUPS, transfer_groups
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate

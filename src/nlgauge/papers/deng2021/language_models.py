@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.data.catalogue import load_set
 from nlgauge.data.dataset import Dataset
 from nlgauge.metrics import Batch, metric_from_spec, take
 from nlgauge.metrics.base import Array
+from nlgauge.papers.catalogue import load_set
 from nlgauge.papers.deng2021.estimators import first_references
 from nlgauge.papers.deng2021.language_model_tables import ours, printed, released, shown, wide
 from nlgauge.scoring.store import Store, keys_of, lacks, signature_of, stored

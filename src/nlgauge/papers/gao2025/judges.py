@@ -16,10 +16,10 @@ import polars as pl
 
 from nlgauge.analyses.judges.fineness import fineness
 from nlgauge.analyses.judges.judges import judges
-from nlgauge.data.catalogue import load_set, mirror_folder
 from nlgauge.data.dataset import Dataset
 from nlgauge.metrics.judge.parse import parse
 from nlgauge.metrics.judge.scale import Scale
+from nlgauge.papers.catalogue import load_set, mirror_folder
 from nlgauge.table import Table
 
 FIVE, OPTIONS = Scale.parse("1-5"), Scale.parse("A-E")

@@ -15,7 +15,7 @@ import polars as pl
 
 from nlgauge.analyses.checklist._rater_rows import rated_rows
 from nlgauge.analyses.checklist.transfer import transfer
-from nlgauge.data.catalogue.transfer import Transfer, transfer_groups
+from nlgauge.analyses.checklist.transfer_groups import Transfer, transfer_groups
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.papers import Key, NeedsWeights, Ours, Sources, study
 from nlgauge.papers.nimah2023.systems import (

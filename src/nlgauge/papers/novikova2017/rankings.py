@@ -16,11 +16,11 @@ import polars as pl
 
 from nlgauge.analyses.agreement.split import split
 from nlgauge.analyses.errors.relative_ranking import relative_ranking
-from nlgauge.data.catalogue import mirror_folder
-from nlgauge.data.catalogue.bagel import FOLDER
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError
 from nlgauge.papers import Key, NeverPublished, NotRedistributed, Ours, Sources, study
+from nlgauge.papers.catalogue import mirror_folder
+from nlgauge.papers.catalogue.bagel import FOLDER
 from nlgauge.papers.novikova2017._shared import (
     ASPECTS,
     METRICS,

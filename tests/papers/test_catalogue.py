@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from nlgauge.analyses.checklist.transfer_groups import GROUPS, metric_family, transfer_groups
 from nlgauge.cli import build
-from nlgauge.data import catalogue
-from nlgauge.data.catalogue import Entry, entries, entry, load_set, mirror_folder
-from nlgauge.data.catalogue.transfer import GROUPS, metric_family, transfer_groups
-from nlgauge.data.catalogue.usr import ASPECTS as USR_ASPECTS
-from nlgauge.data.download import inside
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NotHere
+from nlgauge.papers import catalogue
+from nlgauge.papers.catalogue import Entry, entries, entry, load_set, mirror_folder
+from nlgauge.papers.catalogue.download import inside
+from nlgauge.papers.catalogue.usr import ASPECTS as USR_ASPECTS
 
 ALL = entries()
 PAPERS = {"000", "001", "002", "003", "004"}
@@ -170,7 +170,7 @@ def test_the_folder_given_wins_over_the_environment_over_the_cache(
 
 def test_adding_a_set_takes_one_file_and_no_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        "from nlgauge.data.catalogue import Entry\n"
+        "from nlgauge.papers.catalogue import Entry\n"
         "ENTRIES = (Entry('mine', 'Mine', 'dialogue', {'overall': '1-5'}, 'one', 'MIT', 'me-2026-mine', 'Me.', ()),)\n"
     )
     monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import ratings, records, scores
 from nlgauge.data.dataset import Dataset
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import ratings, records, scores
 
 ASPECTS = ("coherence", "consistency", "attribute_relevance")
 NAMELESS = "the four systems are not told apart in the release: all texts count as one system, 'unknown'"

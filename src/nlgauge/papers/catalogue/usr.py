@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import csv_table, ratings, records, scores
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import csv_table, ratings, records, scores
 
 ASPECTS = {
     "Understandable": "0–1",

@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import numbers, records, unpivot
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.files import read_bytes
 from nlgauge.errors import NameUnknown
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import numbers, records, unpivot
 from nlgauge.registry import did_you_mean
 
 PEOPLE = ("refA", "synthetic_ref")

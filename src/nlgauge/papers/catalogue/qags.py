@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import records, scores
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.readers.qags import Qags
 from nlgauge.errors import DataError
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import records, scores
 
 SYSTEMS = {"cnndm": "Bottom-Up", "xsum": "BART"}
 ASPECTS = {

@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import Rating, csv_table, ratings
 from nlgauge.data.dataset import Dataset
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import Rating, csv_table, ratings
 
 ASPECTS = {"inf": "informativeness", "nat": "naturalness", "qual": "quality"}
 METHODS = {"likert": "likert", "plain": "plainME", "rank": "rankME"}

@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import csv_table, numbers, unpivot
-from nlgauge.data.catalogue.usr import ASPECTS as USR_ASPECTS
-from nlgauge.data.catalogue.usr import PEOPLE
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.means import means_by
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import csv_table, numbers, unpivot
+from nlgauge.papers.catalogue.usr import ASPECTS as USR_ASPECTS
+from nlgauge.papers.catalogue.usr import PEOPLE
 
 UNIEVAL_ASPECTS = {
     "understandability": "0–1, mean",

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import Record, csv_table, numbers, records, unpivot
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import Record, csv_table, numbers, records, unpivot
 
 FOLDER = "bagel_sfhotel_sfrest"
 ASPECTS = ("informativeness", "naturalness", "quality")

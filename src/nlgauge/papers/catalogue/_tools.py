@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from nlgauge.data.catalogue import stored
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.files import read_bytes
 from nlgauge.errors import DataError
+from nlgauge.papers.catalogue import stored
 
 Record = dict[str, Any]
 Rating = tuple[str, str, str, str | None, float | None]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import ratings, records, scores
 from nlgauge.data.dataset import Dataset
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import ratings, records, scores
 
 
 def load(folder: Path) -> Dataset:

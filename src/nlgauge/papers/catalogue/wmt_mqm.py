@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.readers.mqm import Mqm
+from nlgauge.papers.catalogue import Entry, File, Origin
 
 # The file of marked errors calls the references otherwise than the averages do.
 REFERENCES = {"ref": "ref-A", "refB": "ref-B"}

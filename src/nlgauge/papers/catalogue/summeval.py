@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import Rating, Record, ratings, records, scores
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import Rating, Record, ratings, records, scores
 
 ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 

@@ -15,9 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 from nlgauge.cli import build
-from nlgauge.data import catalogue, download
-from nlgauge.data.catalogue import Entry, File, Origin
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.papers import catalogue
+from nlgauge.papers.catalogue import Entry, File, Origin, download
 
 CONTENT = bytes(range(256)) * 800  # 204,800 bytes
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

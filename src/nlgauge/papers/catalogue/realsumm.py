@@ -8,9 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import Rating, Record, ratings, records, scores
 from nlgauge.data.dataset import Dataset
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import Rating, Record, ratings, records, scores
 
 HUMAN = "litepyramid_recall"
 VOTES = "SCU recall (vote)"

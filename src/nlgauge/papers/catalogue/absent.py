@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nlgauge.data.catalogue import Entry, Origin
+from nlgauge.papers.catalogue import Entry, Origin
 
 ENTRIES = (
     Entry(

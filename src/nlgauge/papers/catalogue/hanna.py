@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import records, unpivot
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.files import read_bytes
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import records, unpivot
 
 CRITERIA = {
     "RE": "Relevance",

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import Rating, ratings, records
 from nlgauge.data.dataset import Dataset
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import Rating, ratings, records
 
 ASPECTS = ("Correctness", "DataCoverage", "Fluency", "Relevance", "TextStructure")
 PEOPLE = ("WebNLG-2020-reference",)

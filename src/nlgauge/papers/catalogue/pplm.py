@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import csv_table
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import csv_table
 
 SIDES = {"a": "A", "b": "B"}
 START = "<|endoftext|>"

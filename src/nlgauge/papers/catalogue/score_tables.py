@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.catalogue import Entry, File, Origin
-from nlgauge.data.catalogue._tools import csv_table, numbers, unpivot
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.papers.catalogue import Entry, File, Origin
+from nlgauge.papers.catalogue._tools import csv_table, numbers, unpivot
 
 # The origin calls the input "System" and the system "Utterance"; the mirror says so in its column names.
 HEADINGS = {
