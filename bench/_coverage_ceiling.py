@@ -3,7 +3,7 @@
     python -m bench._coverage_ceiling          a few minutes
 
 Ratings are made as people make them: a true score of every output (system + input + the rest, after Algorithm 1 of paper
-002), each rater's own noise, cut to a scale. The truth that is wanted: the measure of the expected ratings with the mean
+gao2025), each rater's own noise, cut to a scale. The truth that is wanted: the measure of the expected ratings with the mean
 rating. Beside it: square root of Spearman and Brown's reliability, as it was computed before.
 """
 

@@ -2,7 +2,7 @@
 
     python -m bench._coverage_stability          a few minutes
 
-Metrics that are equally good in the population (Algorithm 1 of paper 002 with the same parameters, so every order of
+Metrics that are equally good in the population (Algorithm 1 of gao2025 with the same parameters, so every order of
 theirs is chance): no measure is steady, and none better than another. And metrics that differ: is a steady one found?
 """
 

@@ -5,7 +5,7 @@
 
 CPU time (process_time) of one test or bootstrap after a warm-up call, best of several; wall time of whole
 studies on all cores. nlpstats is measured on a few draws and scaled linearly to 1,000 (its cost per draw does
-not change); its item level is its global level on one row after the other, as in the fork that paper 002
+not change); its item level is its global level on one row after the other, as in the fork that gao2025
 used. Random scores, 13 human levels, one metric in two with ties, unless it says otherwise.
 """
 

@@ -1,4 +1,4 @@
-"""Discriminative power and ranking consistency of twelve measures on published sets, beside paper 002's takeaways.
+"""Discriminative power and ranking consistency of twelve measures on published sets, beside gao2025's takeaways.
 
     NLGAUGE_DATA=... python bench/paper002.py                        all sets but WMT23, 1000 draws and trials
     NLGAUGE_DATA=... python bench/paper002.py --draws 200 wmt23      one set, fewer draws

@@ -114,12 +114,10 @@ def papers() -> str:
     for paper in known():
         states = [i.state for i in items(paper.id)]
         lines.append(
-            f"| {paper.id} {paper.short} ({paper.cite}) | "
-            + " | ".join(str(states.count(s)) for s in STATES)
-            + " |"
+            f"| {paper.id} ({paper.short}) | " + " | ".join(str(states.count(s)) for s in STATES) + " |"
         )
     for paper in known():
-        lines.append(f"\n## {paper.id} {paper.short} ({paper.cite}): {paper.title}")
+        lines.append(f"\n## {paper.id} ({paper.short}): {paper.title}")
         for kind in KINDS:
             if found := items(paper.id, kind):
                 lines += [
@@ -210,7 +208,7 @@ SVG, PDF and PNG need `pip install "nlgauge[figures]"` and a Chrome or Chromium 
 Colours are those of Okabe and Ito, told apart by colour-blind readers; signs, dashes or labels say the same.
 
 Below are the figures of the five papers, each drawn from real data by the code beside it (`python docs/pictures.py`). `sources` is
-`nlgauge.papers.Sources(slow=False)`: rows that run a model are left out. `words` are the word-based metrics of paper 004.
+`nlgauge.papers.Sources(slow=False)`: rows that run a model are left out. `words` are the word-based metrics of novikova2017.
 
 """
 
@@ -228,8 +226,8 @@ def figures() -> str:
     for d in drawn:
         where = f"[{d.title}](#{d.paper}-{d.title.lower().replace(' ', '-')})"
         lines.append(f"| {d.paper} | {where} | {d.what} | `{d.function}` |")
-    lines += ["| 000 | Figure 6 | as Figure 4, for controlled generation | `levels.distance_and_order` |",
-              "| 001 | Figure 7 | accuracy of the alignment against correlation; its data are not published | `alignment.accuracy_curves` |"]  # fmt: skip
+    lines += ["| nimah2023 | Figure 6 | as Figure 4, for controlled generation | `levels.distance_and_order` |",
+              "| deng2021 | Figure 7 | accuracy of the alignment against correlation; its data are not published | `alignment.accuracy_curves` |"]  # fmt: skip
     for d in drawn:
         lines += [f"\n## {d.paper} {d.title}\n", f"{d.what[0].upper()}{d.what[1:]}." + (f" {d.note}" if d.note else ""), "",
                   f"![{d.what}](images/figures/{d.image.name})", "", "```python", d.code.strip(), "```"]  # fmt: skip

@@ -1,6 +1,6 @@
 """The figures of the papers, drawn from real data: each picture of docs/figures.md comes from the code printed beside it.
 
-`NLGAUGE_DATA=… python docs/pictures.py [000-1 …]` draws them (about two minutes for all); without data nothing is drawn.
+`NLGAUGE_DATA=… python docs/pictures.py [nimah2023-1 …]` draws them (about two minutes for all); without data nothing is drawn.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LEVELS, ALIGN, CIRCLES = (
 )
 
 FIGURES = [
-    Drawn("000-1", "correlation with people in and out of domain", "levels.transfer_lines", """
+    Drawn("nimah2023-1", "correlation with people in and out of domain", "levels.transfer_lines", """
 from nlgauge import load_set
 from nlgauge.analyses.checklist.transfer import transfer
 from nlgauge.report.figures.levels import transfer_lines
@@ -56,7 +56,7 @@ names = ["checklist-usr-pc", "checklist-usr-tc", "checklist-unieval-tc", "checkl
 figure = transfer_lines(transfer([load_set(name) for name in names], keep_people=True))
 """, "nlgauge meta checklist-usr-pc checklist-usr-tc checklist-unieval-tc checklist-ctrleval-topic --analysis transfer --keep-people -o figure.svg",
           "The shell draws the same numbers as dots."),
-    Drawn("000-2", "levels of an aspect told apart and ordered, summarisation", LEVELS, """
+    Drawn("nimah2023-2", "levels of an aspect told apart and ordered, summarisation", LEVELS, """
 from nlgauge import load_set
 from nlgauge.report.figures.levels import distance_and_order
 
@@ -65,14 +65,14 @@ panel = load_set("summeval").panel(
 )
 figure = distance_and_order(panel.analyse("discrimination"), panel.analyse("aspect-preference"))
 """),
-    Drawn("000-3", "the same, controlled generation", LEVELS, """
+    Drawn("nimah2023-3", "the same, controlled generation", LEVELS, """
 from nlgauge import load_set
 from nlgauge.report.figures.levels import distance_and_order
 
 panel = load_set("checklist-ctrleval-topic").panel("relevance", keep_people=True)
 figure = distance_and_order(panel.analyse("discrimination"), panel.analyse("aspect-preference"))
 """, note="The paper has UBER-Topic and CTRL-Topic, which are not redistributed here; this is CtrlEval-Topic."),
-    Drawn("000-4", "systems told apart and ordered, summarisation (Figure 6: controlled generation)", LEVELS, """
+    Drawn("nimah2023-4", "systems told apart and ordered, summarisation (Figure 6: controlled generation)", LEVELS, """
 from nlgauge import load_set, registry
 from nlgauge.report.figures.levels import distance_and_order
 
@@ -82,7 +82,7 @@ apart, order = (
 )
 figure = distance_and_order(apart, order)
 """),
-    Drawn("000-5", "the same, dialogue", LEVELS, """
+    Drawn("nimah2023-5", "the same, dialogue", LEVELS, """
 from nlgauge import load_set, registry
 from nlgauge.report.figures.levels import distance_and_order
 
@@ -93,7 +93,7 @@ apart, order = (
 )
 figure = distance_and_order(apart, order, lines="family")
 """),
-    Drawn("000-7", "who wins over whom, by people and by metrics", "checklist.win_matrices", """
+    Drawn("nimah2023-7", "who wins over whom, by people and by metrics", "checklist.win_matrices", """
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
 
@@ -107,7 +107,7 @@ figure = figure_of(
 )
 """, "nlgauge meta checklist-usr-tc --keep-people --analysis wins --aspect Overall --metrics rouge1,overall_unieval -o figure.svg",
           "The paper has UBER-PPLM, which is not redistributed here; these are the systems of USR-TC."),
-    Drawn("000-9", "levels of an aspect told apart and ordered, dialogue", LEVELS, """
+    Drawn("nimah2023-9", "levels of an aspect told apart and ordered, dialogue", LEVELS, """
 from nlgauge import load_set
 from nlgauge.report.figures.levels import distance_and_order
 
@@ -120,35 +120,35 @@ figure = distance_and_order(
     panel.analyse("discrimination", bins="paper"), panel.analyse("aspect-preference", bins="paper")
 )
 """),
-    Drawn("001-3", "consistency: the paper's bars, our values on them", ALIGN, """
+    Drawn("deng2021-3", "consistency: the paper's bars, our values on them", ALIGN, """
 from nlgauge import registry
 from nlgauge.report.figures.alignment import alignment_bars
 from nlgauge.papers import Sources
 from nlgauge.papers.compare import compare
 
-tables = [compare(registry.get("study", f"001/{name}"), sources) for name in ("D.1", "D.4")]
+tables = [compare(registry.get("study", f"deng2021/{name}"), sources) for name in ("D.1", "D.4")]
 figure = alignment_bars(*tables, leave=["CNN/DM"], titles=["SummEval", "QAGS-XSUM"])
-""", "nlgauge reproduce 001 D.1", width=1000),
-    Drawn("001-4", "relevance, 11 references", ALIGN, """
+""", "nlgauge reproduce deng2021 D.1", width=1000),
+    Drawn("deng2021-4", "relevance, 11 references", ALIGN, """
 from nlgauge import registry
 from nlgauge.report.figures.alignment import alignment_bars
 from nlgauge.papers.compare import compare
 
-figure = alignment_bars(compare(registry.get("study", "001/D.3"), sources))
-""", "nlgauge reproduce 001 D.3"),
-    Drawn("001-5", "preservation in style transfer", ALIGN, """
+figure = alignment_bars(compare(registry.get("study", "deng2021/D.3"), sources))
+""", "nlgauge reproduce deng2021 D.3"),
+    Drawn("deng2021-5", "preservation in style transfer", ALIGN, """
 from nlgauge import registry
 from nlgauge.report.figures.alignment import alignment_bars
 from nlgauge.papers.compare import compare
 
-figure = alignment_bars(compare(registry.get("study", "001/E.1"), sources))
-""", "nlgauge reproduce 001 E.1"),
-    Drawn("001-6", "engagingness and groundedness in dialogue", ALIGN, """
+figure = alignment_bars(compare(registry.get("study", "deng2021/E.1"), sources))
+""", "nlgauge reproduce deng2021 E.1"),
+    Drawn("deng2021-6", "engagingness and groundedness in dialogue", ALIGN, """
 from nlgauge import registry
 from nlgauge.report.figures.alignment import alignment_bars
 from nlgauge.papers.compare import compare
 
-tables = [compare(registry.get("study", f"001/{name}"), sources) for name in ("F.1", "F.3", "F.2", "F.4")]
+tables = [compare(registry.get("study", f"deng2021/{name}"), sources) for name in ("F.1", "F.3", "F.2", "F.4")]
 figure = alignment_bars(
     *tables,
     titles=[
@@ -158,35 +158,35 @@ figure = alignment_bars(
         "grounded, TopicalChat",
     ],
 )
-""", "nlgauge reproduce 001 F.1", width=1000),
-    Drawn("002-1", "raising the agreement on systems and on outputs apart", "simulated.study_curves", """
+""", "nlgauge reproduce deng2021 F.1", width=1000),
+    Drawn("gao2025-1", "raising the agreement on systems and on outputs apart", "simulated.study_curves", """
 from nlgauge.analyses.design import simulation
 from nlgauge.report.figures import figure_of
 from nlgauge.stats.design.simulate import SimulationParams
 
 figure = figure_of(simulation.relation(SimulationParams(N=15, M=200), trials=20)[0])
 """, "nlgauge simulate --study relation -o figure.svg", "20 trials here, 1,000 in the paper."),
-    Drawn("002-2", "coarser scales", "simulated.study_curves", """
+    Drawn("gao2025-2", "coarser scales", "simulated.study_curves", """
 from nlgauge.analyses.design import simulation
 from nlgauge.report.figures import figure_of
 from nlgauge.stats.design.simulate import SimulationParams
 
 figure = figure_of(simulation.scale(SimulationParams(N=15, M=200), trials=10, redraws=2))
 """, "nlgauge simulate --study scale -o figure.svg", "10 trials here, 1,000 in the paper."),
-    Drawn("002-7", "p-value curves of the twelve measures (Figures 7 to 36)", "trust.p_value_curves", """
+    Drawn("gao2025-7", "p-value curves of the twelve measures (Figures 7 to 36)", "trust.p_value_curves", """
 from nlgauge import load_set
 from nlgauge.report.figures.trust import p_value_curves
 
 panel = load_set("summeval").panel("coherence")
 figure = p_value_curves(panel.analyse("stability", draws=200, trials=50))
 """, "nlgauge meta summeval --aspect coherence --analysis stability -o figure.svg", "The shell adds discriminative power against ranking consistency."),
-    Drawn("003-1", "progress over the years, all metrics together", "ceiling.over_years", """
+    Drawn("colombo2023-1", "progress over the years, all metrics together", "ceiling.over_years", """
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
 
 figure = figure_of(registry.get("analysis", "progress")(load_set("summeval-table"), model="ridge"))
 """, "nlgauge meta summeval-table --analysis progress --set model=ridge -o figure.svg", "Ridge regression on ranks here, XGBoost in the paper (`model=xgboost`)."),
-    Drawn("003-2", "complementarity of all metrics and people", "ceiling.distance_matrix", """
+    Drawn("colombo2023-2", "complementarity of all metrics and people", "ceiling.distance_matrix", """
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
 
@@ -197,20 +197,20 @@ figure = figure_of(
     )
 )
 """, "nlgauge meta usr-persona-table --analysis complementarity --metrics ROUGE_1,ROUGE_L,BLEU,Chrfpp,S3_resp,BERTScore,MoverScore -o figure.svg"),
-    Drawn("003-3", "people predicted from metrics, from people, from both", "ceiling.prediction_bars", """
+    Drawn("colombo2023-3", "people predicted from metrics, from people, from both", "ceiling.prediction_bars", """
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
 
 figure = figure_of(registry.get("analysis", "predictability")(load_set("summeval-table"), model="ridge"))
 """, "nlgauge meta summeval-table --analysis predictability --set model=ridge -o figure.svg"),
-    Drawn("004-1", "correlations among metrics, and with people (in the border)", CIRCLES, """
+    Drawn("novikova2017-1", "correlations among metrics, and with people (in the border)", CIRCLES, """
 from nlgauge import load_set
 from nlgauge.report.figures.circles import correlation_circles
 
 panel = load_set("bagel-sf").panel("quality", metrics=words)
 figure = correlation_circles(panel.analyse("inter-metric"))
 """, "nlgauge meta bagel-sf --analysis inter-metric -o figure.svg", "The shell draws squares of colour instead of circles.", width=760),
-    Drawn("004-2", "Williams' test: crosses where two metrics do not differ", "circles.not_different", """
+    Drawn("novikova2017-2", "Williams' test: crosses where two metrics do not differ", "circles.not_different", """
 from nlgauge import load_set
 from nlgauge.report.figures.circles import not_different
 
@@ -220,7 +220,7 @@ figure = not_different(
 )
 """, "nlgauge meta bagel-sf --analysis significance --set test=williams --measure global/spearman -o figure.svg",
           "The shell draws the size of p.", width=700),
-    Drawn("004-3", "bad outputs against the others", "circles.bin_circles", """
+    Drawn("novikova2017-3", "bad outputs against the others", "circles.bin_circles", """
 from nlgauge import load_set
 from nlgauge.report.figures.circles import bin_circles
 

@@ -1,4 +1,4 @@
-"""Paper 004's questions on any data: each against scipy, sklearn or a count by hand."""
+"""novikova2017's questions on any data: each against scipy, sklearn or a count by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two studies of paper 002 as tables: its takeaways, in few trials because trials share their noise."""
+"""The two studies of gao2025 as tables: its takeaways, in few trials because trials share their noise."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def tables() -> Iterator[Table]:
     yield from novikova_tables(data)
     verdicts = {"difference": 0.01, "reason": "", "why": ""}
     yield Table(
-        "Paper 000, Table 1",
+        "nimah2023, Table 1",
         [{"metric": "m", "printed": "0.20", "ours": 0.21, "verdict": "differs", **verdicts}],
         kind="reproduce",
     )
@@ -66,7 +66,7 @@ def tables() -> Iterator[Table]:
 
 
 def novikova_tables(data: Dataset) -> Iterator[Table]:
-    """Paper 004's questions, on parts that are systems."""
+    """novikova2017's questions, on parts that are systems."""
     for name in ("quality-bins", "best-metric", "inter-metric"):
         yield data.panel().analyse(name)
     for name in ("split", "system-means", "relative-ranking", "characteristics", "disagreements", "ensemble"):
@@ -75,7 +75,7 @@ def novikova_tables(data: Dataset) -> Iterator[Table]:
 
 
 def ceiling_tables(data: Dataset) -> Iterator[Table]:
-    """Paper 003 takes the data set: aspects stand beside metrics."""
+    """colombo2023 takes the data set: aspects stand beside metrics."""
     years = {"unigram_f1": 2002, "char3_f1": 2015, "source_overlap": 2018}
     more: dict[str, dict[str, Any]] = {
         "predictability": {"model": "ridge"},

@@ -54,11 +54,12 @@ def test_a_cell_is_equal_when_it_rounds_to_what_is_printed(
 
 
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function, table: str = "1", tolerance: float = 0.01) -> Study:  # type: ignore[no-untyped-def]  # fmt: skip
-    monkeypatch.setattr(studies, "PUBLISHED", tmp_path)
-    (tmp_path / f"009_{table}.csv").write_text(
+    monkeypatch.setattr(studies, "PAPERS", tmp_path)
+    (tmp_path / "other2026" / "published").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "other2026" / "published" / f"{table}.csv").write_text(
         "metric,level,printed,mark\nBLEU,sample,.30,*\nBLEU,system,.50,\nTER,sample,-.10,\nSIM,sample,7,\n"
     )
-    return Study("009", table, "a table", (), function, tolerance)
+    return Study("other2026", table, "a table", (), function, tolerance)
 
 
 def test_a_reason_explains_every_cell_below_its_key_and_changes_no_verdict(
@@ -150,10 +151,11 @@ def test_a_cell_whose_rater_was_picked_to_match_is_not_counted_as_equal(
 
 
 def test_claims_are_no_printed_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studies, "PUBLISHED", tmp_path)
-    (tmp_path / "009_claims.csv").write_text("claim,stated\nrises,3\nfalls,2\n")
+    monkeypatch.setattr(studies, "PAPERS", tmp_path)
+    (tmp_path / "other2026" / "published").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "other2026" / "published" / "claims.csv").write_text("claim,stated\nrises,3\nfalls,2\n")
     study = Study(
-        "009", "claims", "in words", (), lambda s: Ours({("rises",): 3, ("falls",): 1}), claims=True
+        "other2026", "claims", "in words", (), lambda s: Ours({("rises",): 3, ("falls",): 1}), claims=True
     )
     table = compare(study, Sources())
     assert [r["verdict"] for r in table.rows] == [HOLDS, EXCEPTIONS]
@@ -203,7 +205,7 @@ def test_the_scoreboard_counts_per_table_and_adds_up_per_paper(
         study = made(tmp_path, monkeypatch, some, table)
         compared.append((study, compare(study, Sources())))
     rows = scoreboard(compared).rows
-    assert [r["table"] for r in rows] == ["009/1", "009/2", "009 all"]
+    assert [r["table"] for r in rows] == ["other2026/1", "other2026/2", "other2026"]
     one, _, total = rows
     assert (one["cells"], one["compared"], one[EQUAL], one[WITHIN], one[DIFFERS], one[ABSENT]) == (4, 3, 1, 1, 1, 1)  # fmt: skip
     assert all(total[k] == 2 * one[k] for k in ("cells", "compared", EQUAL, WITHIN, DIFFERS, ABSENT))

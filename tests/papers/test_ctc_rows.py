@@ -1,4 +1,4 @@
-"""Parts of the studies of papers 001 and 002 on small examples."""
+"""Parts of the studies of deng2021 and gao2025 on small examples."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def run(
 def test_without_arguments_it_lists_the_studies_with_their_state_and_data(tmp_path: Path) -> None:
     rows = overview(tmp_path).rows
     assert len(rows) == len(studies())
-    five = next(r for r in rows if r["study"] == "002 5")
+    five = next(r for r in rows if r["study"] == "gao2025 5")
     assert five["state"] == "partly"
     assert five["data"].startswith("not here: summeval")
 
@@ -52,7 +52,7 @@ def test_without_arguments_it_lists_the_studies_with_their_state_and_data(tmp_pa
 def test_a_table_whose_data_are_missing_says_so_cell_by_cell_and_the_exit_code_is_0(
     run: Callable[..., Done],
 ) -> None:
-    done = run("002", "5", "--format", "json")
+    done = run("gao2025", "5", "--format", "json")
     assert done.returncode == 0
     (table,) = json.loads(done.stdout)["tables"]
     assert {r["verdict"] for r in table["rows"]} == {"not redistributed"}
@@ -62,10 +62,10 @@ def test_a_table_whose_data_are_missing_says_so_cell_by_cell_and_the_exit_code_i
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("novikov",), "Did you mean 'novikova'?"),
-        (("001", "D1"), "Did you mean 'D.1'"),
-        (("002", "5", "--all"), "--all takes no TABLE"),
-        (("002", "5", "--format", "xls"), "--format xls"),
+        (("novikov",), "Did you mean 'novikova' or 'novikova2017'?"),
+        (("deng2021", "D1"), "Did you mean 'D.1'"),
+        (("gao2025", "5", "--all"), "--all takes no TABLE"),
+        (("gao2025", "5", "--format", "xls"), "--format xls"),
     ],
 )
 def test_a_bad_name_is_one_line_and_exit_code_2(
@@ -78,20 +78,20 @@ def test_a_bad_name_is_one_line_and_exit_code_2(
 
 
 def test_a_table_without_a_study_says_what_is_missing(run: Callable[..., Done]) -> None:
-    done = run("002", "4")
+    done = run("gao2025", "4")
     assert done.returncode == 0
     assert "prompt of the LLM judges" in done.stdout
 
 
 def test_no_slow_leaves_slow_tables_out_and_says_which(run: Callable[..., Done]) -> None:
-    done = run("001", "F.5", "--no-slow")
+    done = run("deng2021", "F.5", "--no-slow")
     assert done.returncode == 0
     assert done.stdout == ""
-    assert "left out (--no-slow): 001/F.5" in done.stderr
+    assert "left out (--no-slow): deng2021/F.5" in done.stderr
 
 
 def test_out_writes_the_cells(run: Callable[..., Done], tmp_path: Path) -> None:
-    done = run("002", "2", "-o", str(tmp_path / "t.csv"))
+    done = run("gao2025", "2", "-o", str(tmp_path / "t.csv"))
     assert done.returncode == 0
     head, *lines = (tmp_path / "t.csv").read_text().splitlines()
     assert head.startswith("set,level,function,printed,ours,difference,verdict,reason")
@@ -99,7 +99,7 @@ def test_out_writes_the_cells(run: Callable[..., Done], tmp_path: Path) -> None:
 
 
 def test_tables_fit_a_narrow_terminal(tmp_path: Path) -> None:
-    some = [s for s in studies("002") if s.table in ("1", "2")]
+    some = [s for s in studies("gao2025") if s.table in ("1", "2")]
     compared = [(s, compare(s, Sources(tmp_path))) for s in some]
     for table in (overview(tmp_path), compared[0][1], scoreboard(compared)):
         console = Console(width=72, file=io.StringIO(), no_color=True, highlight=False)

@@ -1,4 +1,4 @@
-"""Every set of the mirror loads by name, whole and joined; Table 5 of paper 002 comes out."""
+"""Every set of the mirror loads by name, whole and joined; Table 5 of gao2025 comes out."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_an_unknown_option_of_a_set_is_one_clear_line(real_data: Path) -> None:
         load_set("wmt23-zh-en", real_data, domain="new")
 
 
-# --- Table 5 of paper 002: mean and SD of system means, unique values and tie ratio of ratings ---
+# --- Table 5 of gao2025: mean and SD of system means, unique values and tie ratio of ratings ---
 
 TABLE_5 = {
     ("summeval", "coherence"): (0.60, 0.15, 13, 0.10), ("summeval", "consistency"): (0.92, 0.14, 12, 0.67),

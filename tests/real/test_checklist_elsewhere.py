@@ -1,4 +1,4 @@
-"""The checklist's analyses on published sets that paper 000 did not use."""
+"""The checklist's analyses on published sets that nimah2023 did not use."""
 
 from __future__ import annotations
 

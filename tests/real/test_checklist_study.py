@@ -1,4 +1,4 @@
-"""Paper 000 recomputed on the published sets: the agreement that was measured is asserted, so that it cannot fall unseen."""
+"""nimah2023 recomputed on the published sets: the agreement that was measured is asserted, so that it cannot fall unseen."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sources(real_data: Path) -> Sources:
 
 @cache
 def rows_of(sources: Sources, table: str) -> list[Row]:
-    return compare(get("study", f"000/{table}"), sources).rows
+    return compare(get("study", f"nimah2023/{table}"), sources).rows
 
 
 MEASURED = {
@@ -81,7 +81,9 @@ def test_controlled_generation_comes_out_of_the_released_table(sources: Sources)
 
 def test_without_their_files_the_sets_are_said_to_be_published_elsewhere(tmp_path: Path) -> None:
     for table in ("19", "22"):
-        found = {r["verdict"] for r in compare(get("study", f"000/{table}"), Sources(mirror=tmp_path)).rows}
+        found = {
+            r["verdict"] for r in compare(get("study", f"nimah2023/{table}"), Sources(mirror=tmp_path)).rows
+        }
         assert "not redistributed" in found
         assert not found & {"never published", "not computable"}
 

@@ -1,4 +1,4 @@
-"""Paper 001 on the published ratings: response length exactly, embedding matching as recorded in our study."""
+"""deng2021 on the published ratings: response length exactly, embedding matching as recorded in our study."""
 
 from __future__ import annotations
 

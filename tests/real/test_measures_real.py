@@ -1,4 +1,4 @@
-"""The measures study of paper 002 on sets of the paper, with few draws."""
+"""The measures study of gao2025 on sets of the paper, with few draws."""
 
 from __future__ import annotations
 

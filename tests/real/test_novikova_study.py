@@ -1,15 +1,14 @@
-"""Paper 004 (Novikova et al. 2017) recomputed: the verdicts of every table as they were measured, and what stands behind them."""
+"""novikova2017 (Novikova et al. 2017) recomputed: the verdicts of every table as they were measured, and what stands behind them."""
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from nlgauge import registry
-from nlgauge.papers import PUBLISHED, Sources
+from nlgauge.papers import Sources, published_rows
 from nlgauge.papers.compare import DIFFERS, EQUAL, WITHIN, compare, count
 from nlgauge.table import Table
 
@@ -41,7 +40,7 @@ def sources(real_data: Path) -> Sources:
 
 
 def table_of(sources: Sources, table: str) -> Table:
-    return compare(registry.get("study", f"004/{table}"), sources)
+    return compare(registry.get("study", f"novikova2017/{table}"), sources)
 
 
 @pytest.mark.parametrize("table", MEASURED)
@@ -90,12 +89,11 @@ def test_scores_compared_as_numbers_miss_table_12_where_their_text_sorts_otherwi
 
     data = medians(sources).only_metrics(["METEOR", "ROUGE_L", "Bleu_4", "sys.read.flesch"])
     table = relative_ranking(data, by="dataset", draws=1)
-    with (PUBLISHED / "004_12.csv").open(encoding="utf-8") as file:
-        printed = {
-            (r["dataset"], r["aspect"], r["metric"]): float(r["printed"])
-            for r in csv.DictReader(file)
-            if r["data"] == "raw"
-        }
+    printed = {
+        (r["dataset"], r["aspect"], r["metric"]): float(r["printed"])
+        for r in published_rows("novikova2017", "12")
+        if r["data"] == "raw"
+    }
     alike = Counter(
         NAMES[r["metric"]]
         for r in table

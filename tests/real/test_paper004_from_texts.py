@@ -1,4 +1,4 @@
-"""Paper 004's word-overlap columns from its texts, all 2,460 outputs; bench/paper004_scores.py says how and prints the table.
+"""novikova2017's word-overlap columns from its texts, all 2,460 outputs; bench/paper004_scores.py says how and prints the table.
 
 What keeps the others from being equal: METEOR was run with its paraphrase table, which ours has not; the references come to us
 without their repetitions, which count in TER (mean length) and CIDEr (mean over references); RNNLG's CIDEr took its frequencies

@@ -1,4 +1,4 @@
-"""Papers 001 and 002 recomputed on the published data: what was measured when the studies were written, and what their reasons claim."""
+"""deng2021 and gao2025 recomputed on the published data: what was measured when the studies were written, and what their reasons claim."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ REPO = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.real
 # Cells without those that run a model.
 COUNTS = {
-    "001/D.1": "138 cells: 20 equal, 28 within tolerance, 18 differs, 60 needs weights, 12 left out",
-    "001/D.2": "138 cells: 12 equal, 17 within tolerance, 13 differs, 72 needs weights, 24 left out",
-    "001/D.3": "138 cells: 20 equal, 27 within tolerance, 19 differs, 60 needs weights, 12 left out",
-    "001/D.4": "62 cells: 38 needs weights, 18 not redistributed, 6 left out",
-    "001/E.1": "108 cells: 33 equal, 12 within tolerance, 15 differs, 30 needs weights, 18 left out",
-    "001/F.1": "100 cells: 16 equal, 18 differs, 56 needs weights, 10 left out",
-    "001/F.2": "100 cells: 22 equal, 1 within tolerance, 11 differs, 56 needs weights, 10 left out",
-    "001/F.3": "100 cells: 43 equal, 7 differs, 40 needs weights, 10 left out",
-    "001/F.4": "100 cells: 43 equal, 3 within tolerance, 4 differs, 40 needs weights, 10 left out",
-    "001/F.6": "112 cells: 39 equal, 6 within tolerance, 11 differs, 40 needs weights, 16 left out",
-    "002/1": "24 cells: 20 equal, 3 differs, 1 not redistributed",
-    "002/5": "120 cells: 116 equal, 4 not redistributed",
-    "002/6": "252 cells: 45 not judged, 45 needs weights, 162 never published",
+    "deng2021/D.1": "138 cells: 20 equal, 28 within tolerance, 18 differs, 60 needs weights, 12 left out",
+    "deng2021/D.2": "138 cells: 12 equal, 17 within tolerance, 13 differs, 72 needs weights, 24 left out",
+    "deng2021/D.3": "138 cells: 20 equal, 27 within tolerance, 19 differs, 60 needs weights, 12 left out",
+    "deng2021/D.4": "62 cells: 38 needs weights, 18 not redistributed, 6 left out",
+    "deng2021/E.1": "108 cells: 33 equal, 12 within tolerance, 15 differs, 30 needs weights, 18 left out",
+    "deng2021/F.1": "100 cells: 16 equal, 18 differs, 56 needs weights, 10 left out",
+    "deng2021/F.2": "100 cells: 22 equal, 1 within tolerance, 11 differs, 56 needs weights, 10 left out",
+    "deng2021/F.3": "100 cells: 43 equal, 7 differs, 40 needs weights, 10 left out",
+    "deng2021/F.4": "100 cells: 43 equal, 3 within tolerance, 4 differs, 40 needs weights, 10 left out",
+    "deng2021/F.6": "112 cells: 39 equal, 6 within tolerance, 11 differs, 40 needs weights, 16 left out",
+    "gao2025/1": "24 cells: 20 equal, 3 differs, 1 not redistributed",
+    "gao2025/5": "120 cells: 116 equal, 4 not redistributed",
+    "gao2025/6": "252 cells: 45 not judged, 45 needs weights, 162 never published",
 }
 
 
@@ -78,7 +78,7 @@ def test_all_metrics_of_one_released_score_table_are_judged_alike(sources: Sourc
     found = [
         r
         for t in ("D.1", "D.3")
-        for r in rows(sources, f"001/{t}")
+        for r in rows(sources, f"deng2021/{t}")
         if r["metric"] in ("BERTScore-f", "MoverScore")
     ]
     judged = [r["verdict"] for r in found]
@@ -90,7 +90,7 @@ def test_all_metrics_of_one_released_score_table_are_judged_alike(sources: Sourc
 def test_usr_comes_out_of_its_authors_published_scores(sources: Sources) -> None:
     """Of 48 cells of Topical-Chat only one differs."""
     found = [
-        (t, r) for t in ("F.3", "F.4", "F.6") for r in rows(sources, f"001/{t}")
+        (t, r) for t in ("F.3", "F.4", "F.6") for r in rows(sources, f"deng2021/{t}")
         if r["metric"].startswith("USR") and r.get("data", "TopicalChat") == "TopicalChat" and r["verdict"] in (EQUAL, WITHIN, DIFFERS)
     ]  # fmt: skip
     assert len(found) == 48
@@ -102,7 +102,7 @@ def test_usr_comes_out_of_its_authors_published_scores(sources: Sources) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("table", ["D.1", "D.2", "D.3"])
 def test_bleu_and_chrf_of_summeval_are_equal_in_all_six_correlations(sources: Sources, table: str) -> None:
-    found = [r for r in rows(sources, f"001/{table}") if r["metric"] in ("BLEU", "ChrF")]
+    found = [r for r in rows(sources, f"deng2021/{table}") if r["metric"] in ("BLEU", "ChrF")]
     assert [r["verdict"] for r in found] == ["equal"] * 12
 
 
@@ -112,7 +112,7 @@ def test_rouge_of_summeval_is_the_model_average_of_rouge_155(sources: Sources) -
     off = [
         abs(r["difference"])
         for table in ("D.1", "D.2", "D.3")
-        for r in rows(sources, f"001/{table}")
+        for r in rows(sources, f"deng2021/{table}")
         if r["metric"].startswith("ROUGE") and r["level"] == "sample"
     ]
     assert len(off) == 27
@@ -122,7 +122,7 @@ def test_rouge_of_summeval_is_the_model_average_of_rouge_155(sources: Sources) -
 def test_response_length_reaches_the_papers_correlations(sources: Sources) -> None:
     printed = {"F.1": 0.391, "F.3": 0.4079}
     for table, value in printed.items():
-        first = next(r for r in rows(sources, f"001/{table}") if r["metric"] == "Word Length")
+        first = next(r for r in rows(sources, f"deng2021/{table}") if r["metric"] == "Word Length")
         assert first["ours"] == pytest.approx(value, abs=5e-5)
 
 
@@ -130,7 +130,7 @@ def test_the_system_level_of_persona_chat_is_printed_for_overall(sources: Source
     """The reason given in F.1 and F.2: both tables print the correlation with Overall."""
     data = sources("usr-persona")
     batch = Batch.of(data)
-    cells = {c.key: c.value for c in published(registry.get("study", "001/F.1"))[1]}
+    cells = {c.key: c.value for c in published(registry.get("study", "deng2021/F.1"))[1]}
     for metric in ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "ROUGE-L"):
         scores = metric_from_spec(BASELINES[metric]).score(batch).values
         panel = data.with_scores({"m": scores.tolist()}).panel("Overall", metrics=["m"], keep_people=True)
@@ -154,7 +154,7 @@ def test_splitting_a_tie_by_rounding_gives_the_papers_rank_correlations_on_yelp(
     x, z = panel.stacked()[0].mean(axis=1), panel.human.mean(axis=1)
     pair = [panel.systems.index(s) for s in ("CAAE_rho_0_1", "ARAE_lambda_1")]
     assert 0 < abs(z[pair[0]] - z[pair[1]]) < 1e-12
-    cells = {c.key: c.value for c in published(registry.get("study", "001/E.1"))[1]}
+    cells = {c.key: c.value for c in published(registry.get("study", "deng2021/E.1"))[1]}
     sign = -1 if column == "WMD" else 1
     for name, coefficient in (("spearman", spearmanr), ("kendall", kendalltau)):
         assert sign * coefficient(x, z)[0] == pytest.approx(cells[column, "system", name], abs=6e-5)
@@ -165,7 +165,7 @@ def test_two_claims_of_paper_002_fail_on_its_own_williams_table_and_the_rest_hol
 
     found = Found()
     for table, kind in (("2", "DP"), ("3", "RC"), ("7", "DP")):
-        cells = [(c.key, c.value) for c in published(registry.get("study", f"002/{table}"))[1]]
+        cells = [(c.key, c.value) for c in published(registry.get("study", f"gao2025/{table}"))[1]]
         found.orders(kind, table, _by_measure(cells))
         worst = _system_worst(cells, low=kind == "DP")
         assert (worst > 15) == (table != "7")

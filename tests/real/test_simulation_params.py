@@ -1,4 +1,4 @@
-"""Parameters of published sets against Table 5 of paper "measures": mean, SD of system means, ties."""
+"""Parameters of published sets against Table 5 of gao2025: mean, SD of system means, ties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SummEval: ROUGE-1 against consistency, global Pearson, beside paper 001's Table D.1 (.1811, "11 references").
+"""SummEval: ROUGE-1 against consistency, global Pearson, beside deng2021's Table D.1 (.1811, "11 references").
 
 The first reference alone gives it, with and without stems, as F and as recall; eleven references do not, by mean, best or
 jackknife: between .146 and .214. Its Spearman (.1416) is none of these four either: which variant the table used is not known.

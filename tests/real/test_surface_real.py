@@ -1,4 +1,4 @@
-"""Paper 004 from its texts: our surface, readability and grammar metrics beside the published columns.
+"""novikova2017 from its texts: our surface, readability and grammar metrics beside the published columns.
 
 The texts are the column `sys_ref`, 2,460 utterances. What was counted there, found by comparing: `len` is characters
 without spaces and punctuation but with apostrophes; the utterance is one sentence; words without a vowel ("x", "st")

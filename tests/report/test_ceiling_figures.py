@@ -1,4 +1,4 @@
-"""What stands in the figures of paper 003."""
+"""What stands in the figures of colombo2023."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def reproduced(**more: Any) -> Table:
              ("BLANC", "pearson", "0.22", float("nan"), "not computable"), ("Ours (E)", "pearson", "−0.40", 0.5, "differs")]  # fmt: skip
     rows = [{"metric": m, **more, "level": "sample", "coefficient": c, "printed": p, "ours": o, "difference": o - 0.2, "verdict": v, "reason": "", "why": ""}
             for m, c, p, o, v in cells]  # fmt: skip
-    return Table("Paper 001, Table D.1: consistency", rows, kind="reproduce")
+    return Table("deng2021, Table D.1: consistency", rows, kind="reproduce")
 
 
 def test_paper_001_figures_3_to_6_have_printed_bars_and_our_diamonds() -> None:

@@ -1,4 +1,4 @@
-"""Preference similarity: the sequences of paper 000 worked by hand, nltk's edit distance as oracle."""
+"""Preference similarity: the sequences of nimah2023 worked by hand, nltk's edit distance as oracle."""
 
 from __future__ import annotations
 

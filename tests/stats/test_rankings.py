@@ -1,4 +1,4 @@
-"""Rank representations and distances between rankings (paper 003, Eq. 1 to 4)."""
+"""Rank representations and distances between rankings (colombo2023, Eq. 1 to 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takeaways of sections 4.3 and 4.4 of paper "measures" on a small seeded grid."""
+"""Takeaways of sections 4.3 and 4.4 of gao2025 on a small seeded grid."""
 
 from __future__ import annotations
 

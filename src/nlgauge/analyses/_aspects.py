@@ -1,4 +1,4 @@
-"""What analyses share that set several aspects beside the metrics (paper 003): the panel, its rankings, and the notes."""
+"""What analyses share that set several aspects beside the metrics (colombo2023): the panel, its rankings, and the notes."""
 
 from __future__ import annotations
 

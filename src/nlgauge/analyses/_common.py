@@ -15,7 +15,7 @@ Named = str | Measure
 
 
 def measures_of(names: Sequence[Named] | Named | None) -> list[Measure]:
-    """Measures from names; the twelve of paper 002 when none are given."""
+    """Measures from names; the twelve of gao2025 when none are given."""
     if names is None:
         return list(TWELVE)
     if isinstance(names, str | Measure):

@@ -99,7 +99,7 @@ def correlations(
     stacked: Array, human: Array, measure: Measure, outputs: Outputs = "clustered", seed: int = 0
 ) -> list[Found]:
     """Of every metric (K × N × M). p by shuffling systems and inputs where several systems share inputs, unless the
-    outputs are to be taken as independent, as paper 004 takes them."""
+    outputs are to be taken as independent, as novikova2017 takes them."""
     if outputs not in get_args(Outputs):
         raise NameUnknown(f"no outputs='{outputs}'; use {' or '.join(get_args(Outputs))}.")
     found = evaluate(stacked, human, [measure])

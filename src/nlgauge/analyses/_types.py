@@ -1,4 +1,4 @@
-"""Types of metrics as paper 004 sorts them: by words in common with references, or by grammar and form of the output alone."""
+"""Types of metrics as novikova2017 sorts them: by words in common with references, or by grammar and form of the output alone."""
 
 from __future__ import annotations
 

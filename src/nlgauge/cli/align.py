@@ -116,7 +116,7 @@ def _from_file(file: str | None, system: str | None, input: str | None) -> Batch
 
 
 def lines(alignment: Alignment, width: int) -> list[RenderableType]:
-    """Words over their scores, as paper 001 prints them (Table C.1): readable without colours too."""
+    """Words over their scores, as deng2021 prints them (Table C.1): readable without colours too."""
     from rich.text import Text
 
     found: list[Any] = []

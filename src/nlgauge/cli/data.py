@@ -37,7 +37,9 @@ Name = Annotated[str, typer.Argument(help="A set of `nlgauge data list`.", show_
 @app.command("list")
 def list_sets(
     task: Annotated[str | None, typer.Option(help="Only sets of this task, e.g. summarisation.")] = None,
-    paper: Annotated[str | None, typer.Option(help="Only sets that this paper uses: 000 to 004.")] = None,
+    paper: Annotated[
+        str | None, typer.Option(help="Only sets that this paper uses: nimah2023, deng2021, ….")
+    ] = None,
     mirror: Mirror = None,
     form: Shown = Format.table,
 ) -> None:
@@ -81,7 +83,7 @@ def _print_list(table: Any) -> None:
     shown.padding = (0, 1, 0, 0)
     shown.caption = "\n".join(table.remarks())
     for column in ("set", "task", "size", "papers", "here"):
-        shown.add_column(column, no_wrap=column != "task")
+        shown.add_column(column, no_wrap=column not in ("task", "papers"))
     for row in table:
         size = re.match(r"([\d,]+) [^×;:]*× ([\d,]+)", row["shape"])  # systems × inputs; the rest in `show`
         short = f"{size[1]} × {size[2]}" if size else " ".join(row["shape"].split()[:2]).strip(":,")

@@ -37,7 +37,7 @@ def command(
     structured: Annotated[bool, typer.Option("--structured", help="Ask for JSON by a schema, where the server can.", rich_help_panel=ASKED)] = False,
     references: Annotated[bool, typer.Option("--references", help="Also show the judge the references.", rich_help_panel=ASKED)] = False,
     name: Annotated[str, typer.Option("--name", help="What the judge is called in files, tables and pages; model and aspect by default.", rich_help_panel=ASKED)] = "",
-    fill: Annotated[str, typer.Option("--fill", help="'random' fills replies without a rating, as paper 002 did.", rich_help_panel=ASKED)] = "",
+    fill: Annotated[str, typer.Option("--fill", help="'random' fills replies without a rating, as gao2025 did.", rich_help_panel=ASKED)] = "",
     model: Annotated[str, typer.Option("--model", help="The model's name at the endpoint (or NLGAUGE_MODEL).", rich_help_panel=SERVER)] = "",
     base_url: Annotated[str, typer.Option("--base-url", help="As in http://localhost:8000/v1 (or NLGAUGE_BASE_URL).", rich_help_panel=SERVER)] = "",
     allow_endpoint: Annotated[str, typer.Option("--allow-endpoint", metavar="URL", help="Yes, ask the endpoint that the task's file names: this one.", rich_help_panel=SERVER)] = "",

@@ -23,7 +23,7 @@ def command(
     paper: Annotated[
         str | None,
         typer.Argument(
-            help="000 to 004, a short name (checklist, ctc, measures, ceiling, novikova) or a citation key (nimah2023, …)."
+            help="nimah2023, deng2021, gao2025, colombo2023, novikova2017, or a short name (checklist, ctc, measures, ceiling, novikova)."
         ),
     ] = None,
     table: Annotated[str | None, typer.Argument(help="One table of that paper: 9, D.1, …")] = None,
@@ -63,13 +63,13 @@ def command(
 
       nlgauge reproduce   (what can be recomputed, and its state)
 
-      nlgauge reproduce 004 9   (Table 9, cell by cell)
+      nlgauge reproduce novikova2017 9   (Table 9, cell by cell)
 
       nlgauge reproduce novikova --only-differs   (all its tables)
 
       nlgauge reproduce --all --no-slow   (the scoreboard, without models)
 
-      nlgauge reproduce 002 5 -o table5.csv
+      nlgauge reproduce gao2025 5 -o table5.csv
     """  # fmt: skip
     from nlgauge.papers import Sources
     from nlgauge.papers.inventory import find_paper, find_table, items, studies

@@ -1,4 +1,4 @@
-"""Simulate scores of a metric and of people: a table to try things on, or the two studies of paper 002."""
+"""Simulate scores of a metric and of people: a table to try things on, or the two studies of gao2025."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def command(
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:
-    """Simulate scores of a metric and of people: a table to try things on, or the two studies of paper 002.
+    """Simulate scores of a metric and of people: a table to try things on, or the two studies of gao2025.
 
     [bold]Examples[/bold]
 

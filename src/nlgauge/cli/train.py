@@ -60,7 +60,7 @@ def aligner(
         typer.Option("--infiller", help="As facebook/bart-large, or smollm2.", rich_help_panel=PARTS),
     ] = None,
 ) -> None:
-    """Train an aligner on text without labels: D for tokens, R for the aggregate (paper 001, Appendix A).
+    """Train an aligner on text without labels: D for tokens, R for the aggregate (deng2021, Appendix A).
 
     Sentences of the text are said differently, phrases of them exchanged, and the aligner learns which. The same command
     again goes on where it stopped. Use it with ctc(align='D', weights='DIR').

@@ -35,7 +35,7 @@ SHA256 = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 EXTRA = 'pip install "nlgauge[neural]"'
-# The layer whose vectors match best, where someone has measured it (bert-score's choice, paper 001's code; ours for minilm).
+# The layer whose vectors match best, where someone has measured it (bert-score's choice, deng2021's code; ours for minilm).
 LAYERS = {DEFAULT: 5, "bert-base-uncased": 9, "bert-base-cased": 9, "roberta-large": 17, "bert-large-uncased": 18,
           "roberta-base": 10, "bert-base-multilingual-cased": 9, "xlm-roberta-base": 9, "xlm-roberta-large": 17}  # fmt: skip
 TOKENS_A_BATCH = 2048  # with padding; larger batches are no faster on a CPU and cost memory

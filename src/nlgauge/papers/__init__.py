@@ -1,16 +1,17 @@
 """The five papers, table by table: each published cell beside ours.
 
-A study recomputes one table. The cells that the paper prints are kept as `published/<paper>_<table>.csv` (key columns, then
+A study recomputes one table. The cells that the paper prints are in `<paper>/published/<table>.csv` (key columns, then
 `printed` as it stands in the paper, then perhaps `mark`); the function gives our value for each key. Claims, which no paper
 prints as numbers, have `stated` in its place: into how many statements we split a sentence of the paper.
 
-@study("004", "10", title="Spearman per data set", sets=["bagel-sf"], tolerance=0.01)
+@study("novikova2017", "10", title="Spearman per data set", sets=["bagel-sf"], tolerance=0.01)
 def table_10(sources: Sources) -> Ours:
     return Ours({("BAGEL", "inf", "TER"): -0.19, ...})
 """
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,7 +24,7 @@ from nlgauge.registry import register
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
 
-PUBLISHED = Path(__file__).with_name("published")
+PAPERS = Path(__file__).parent
 Key = tuple[str, ...]
 Tell = Callable[[str], None]
 
@@ -83,6 +84,17 @@ class Ours:
         return self.reasons[max(fitting, key=len)] if fitting else ""
 
 
+def published_file(paper: str, table: str) -> Path:
+    """The file of the cells that a paper prints in a table."""
+    return PAPERS / paper / "published" / f"{table}.csv"
+
+
+def published_rows(paper: str, table: str) -> list[dict[str, str]]:
+    """The cells that a paper prints in a table: key columns, then `printed` (or `stated`), then perhaps `mark`."""
+    with published_file(paper, table).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 class Sources:
     """The published sets, each loaded once; `store` keeps scores that cost time, `tell` reports progress.
 
@@ -137,7 +149,7 @@ class Study:
 
     @property
     def published(self) -> Path:
-        return PUBLISHED / f"{self.paper}_{self.table}.csv"
+        return published_file(self.paper, self.table)
 
     def __call__(self, sources: Sources) -> Ours:
         return self.function(sources)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -18,6 +17,7 @@ from nlgauge.papers import (
     Ours,
     Sources,
     Study,
+    published_rows,
     why_absent,
 )
 from nlgauge.table import Cell, Row, Table
@@ -72,12 +72,10 @@ class Printed:
 
 def published(study: Study) -> tuple[list[str], list[Printed]]:
     """Names of the key columns, and the cells."""
-    with study.published.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        names = [c for c in reader.fieldnames or [] if c not in ("printed", "stated", "mark")]
-        column = "stated" if study.claims else "printed"
-        cells = [Printed(tuple(row[c] for c in names), row[column], row.get("mark") or "") for row in reader]
-    return names, cells
+    rows = published_rows(study.paper, study.table)
+    names = [c for c in rows[0] if c not in ("printed", "stated", "mark")]
+    column = "stated" if study.claims else "printed"
+    return names, [Printed(tuple(row[c] for c in names), row[column], row.get("mark") or "") for row in rows]
 
 
 def verdict(printed: Printed, ours: float | None, tolerance: float) -> str:
@@ -165,7 +163,6 @@ def count(rows: Iterable[Row], noun: str = "cells") -> str:
 
 def scoreboard(compared: Sequence[tuple[Study, Table]]) -> Table:
     """One line a table, then one a paper: cells compared, equal, within tolerance, different, and why there are no others."""
-    from nlgauge.papers.inventory import papers as listed
 
     rows: list[Row] = []
     papers: dict[str, Counter[str]] = {}
@@ -180,11 +177,9 @@ def scoreboard(compared: Sequence[tuple[Study, Table]]) -> Table:
         if main := _main_reason(table.rows):
             notes.append(f"{study.name}: {main}")
     ordered: list[Row] = []
-    cite = {p.id: p.cite for p in listed()}
     for paper, found in papers.items():
         ordered += [row for row in rows if row["paper"] == paper]
-        name = f"{paper} {cite.get(paper, 'all')}"
-        ordered.append({"paper": paper, "table": name, "what": "", **_counts(found), "why": ""})
+        ordered.append({"paper": paper, "table": paper, "what": "", **_counts(found), "why": ""})
     all_ = sum(papers.values(), Counter[str]())
     if len(papers) > 1:
         ordered.append({"paper": "all", "table": "all", "what": "", **_counts(all_), "why": ""})

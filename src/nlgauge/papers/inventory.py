@@ -27,9 +27,10 @@ STATES = {
 
 @dataclass(frozen=True)
 class Paper:
+    """A paper. `id` is how people cite it: author and year."""
+
     id: str
     short: str
-    cite: str
     title: str
 
 
@@ -64,30 +65,33 @@ def papers() -> tuple[Paper, ...]:
 def items(paper: str | None = None, kind: str | None = None) -> list[Item]:
     """Everything, or that of one paper or kind.
 
-    >>> [item.name for item in items("002", "algorithm")][:1]
+    >>> [item.name for item in items("gao2025", "algorithm")][:1]
     ['Algorithm 1']
     """
     return [i for i in _read()[1] if paper in (None, i.paper) and kind in (None, i.kind)]
 
 
 def find_paper(name: str) -> Paper:
-    """The paper of that number, short name or citation key: 004, 4, novikova, novikova2017.
+    """The paper of that citation key or short name: novikova2017, novikova.
 
-    >>> find_paper("4").short
-    'novikova'
+    >>> find_paper("novikova").id
+    'novikova2017'
     """
     for paper in papers():
-        if name.lower() in (paper.id, paper.id.lstrip("0") or "0", paper.short, paper.cite):
+        if name.lower() in (paper.id, paper.short):
             return paper
     known = [k for p in papers() for k in (p.id, p.short)]
-    listed = ", ".join(f"{p.id} ({p.short}, {p.cite})" for p in papers())
+    listed = ", ".join(f"{p.id} ({p.short})" for p in papers())
     raise NameUnknown(f"no paper '{name}'.{did_you_mean(name, known)} There are {listed}.")
 
 
 def studies(paper: str | None = None) -> list[Study]:
     """The registered studies in the order of the inventory; those it does not know come last."""
     order = {item.study: place for place, item in reversed(list(enumerate(items()))) if item.study}
-    known = sorted(names("study"), key=lambda name: (name[:3], order.get(name, len(items())), name))
+    rank = {paper.id: place for place, paper in enumerate(papers())}
+    known = sorted(
+        names("study"), key=lambda name: (rank[name.partition("/")[0]], order.get(name, len(items())), name)
+    )
     return [get("study", name) for name in known if paper in (None, name.partition("/")[0])]
 
 

@@ -14,7 +14,7 @@ from nlgauge.metrics.base import Array, Batch, Scores, signature
 from nlgauge.text.sentences import sentences, words
 from nlgauge.text.syllables import GROUPS, How, by_rule, dictionary, source_of
 
-# novikova2017: as the columns of paper 004 were counted (R package qdap): the utterance is one sentence,
+# novikova2017: as the columns of novikova2017 were counted (R package qdap): the utterance is one sentence,
 # words without a vowel and numbers have no syllables, and numbers are no words of the reading ease.
 Preset = Literal["", "novikova2017"]
 

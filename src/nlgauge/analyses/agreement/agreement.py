@@ -1,4 +1,4 @@
-"""Can people agree? Reliability of the ratings: ICC, Krippendorff's alpha, kappa (paper 004, section 5)."""
+"""Can people agree? Reliability of the ratings: ICC, Krippendorff's alpha, kappa (novikova2017, section 5)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nlgauge.stats.agreement.kappa import fleiss_kappa, mean_pairwise_kappa
 from nlgauge.table import Row, Table
 
 
-@analysis("agreement", paper="004", question="Can people agree?")
+@analysis("agreement", paper="novikova2017", question="Can people agree?")
 def agreement(
     panel: Panel,
     *,

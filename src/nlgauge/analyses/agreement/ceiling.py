@@ -17,7 +17,7 @@ from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.table import Layout, Row, Table
 
 
-@analysis("ceiling", paper="002", question="How high could a metric come, given that people disagree?")
+@analysis("ceiling", paper="gao2025", question="How high could a metric come, given that people disagree?")
 def ceiling(
     panel: Panel,
     *,

@@ -1,4 +1,4 @@
-"""Which metric agrees with people? The metrics × measures table (paper 002, section 2; paper 004, Tables 9-11)."""
+"""Which metric agrees with people? The metrics × measures table (gao2025, section 2; novikova2017, Tables 9-11)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nlgauge.stats.correlation.measure import Estimates, Measure, evaluate
 from nlgauge.table import Layout, Row, Table
 
 
-@analysis("correlation", paper="002", question="Which metric agrees with people?")
+@analysis("correlation", paper="gao2025", question="Which metric agrees with people?")
 def correlation(
     panel: Panel,
     *,

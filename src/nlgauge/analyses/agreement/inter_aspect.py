@@ -1,4 +1,4 @@
-"""Do people's aspects agree with each other? (paper 000, sections 5.3 and A.4.1)"""
+"""Do people's aspects agree with each other? (nimah2023, sections 5.3 and A.4.1)"""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
 from nlgauge.table import Row, Table
 
 
-@analysis("inter-aspect", paper="000", takes="dataset", question="Do people's aspects agree with each other?")
+@analysis(
+    "inter-aspect", paper="nimah2023", takes="dataset", question="Do people's aspects agree with each other?"
+)
 def inter_aspect(
     data: Dataset,
     *,

@@ -1,4 +1,4 @@
-"""Do the metrics say the same? Correlations between metrics and with people's aspects (paper 004, Figure 1)."""
+"""Do the metrics say the same? Correlations between metrics and with people's aspects (novikova2017, Figure 1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.table import Layout, Row, Table
 
 
-@analysis("inter-metric", paper="004", question="Do the metrics say the same?")
+@analysis("inter-metric", paper="novikova2017", question="Do the metrics say the same?")
 def inter_metric(
     panel: Panel, *, measure: Named = "global/spearman", alike: float = 0.8, aspects: bool = True
 ) -> Table:

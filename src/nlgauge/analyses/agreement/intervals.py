@@ -31,7 +31,7 @@ from nlgauge.table import Layout, Row, Table
 Kind = Literal["jackknife", "percentile", "bca", "fisher"]
 
 
-@analysis("intervals", paper="002", question="How sure is each number?")
+@analysis("intervals", paper="gao2025", question="How sure is each number?")
 def intervals(
     panel: Panel,
     *,

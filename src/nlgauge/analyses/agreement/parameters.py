@@ -1,4 +1,4 @@
-"""What do scores and ratings look like? The parameters of Algorithm 1 on these data (paper 002, Tables 5 and 6)."""
+"""What do scores and ratings look like? The parameters of Algorithm 1 on these data (gao2025, Tables 5 and 6)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ Bounds = tuple[float, float]
 LEVELS = [Measure(grouping, "pearson") for grouping in ("system", "item", "input", "global")]
 
 
-@analysis("parameters", paper="002", question="What do scores and ratings look like: spread, ties, scale?")
+@analysis(
+    "parameters", paper="gao2025", question="What do scores and ratings look like: spread, ties, scale?"
+)
 def parameters(
     panel: Panel, *, human_scale: Bounds | None = None, metric_scale: Bounds | None = None
 ) -> Table:

@@ -1,4 +1,4 @@
-"""How well do metrics agree with people on each part of the data, and is a part better? (paper 004, Tables 9-11 and 14)"""
+"""How well do metrics agree with people on each part of the data, and is a part better? (novikova2017, Tables 9-11 and 14)"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WIDEST = 12  # parts that still stand beside each other
 
 
 @analysis(
-    "split", paper="004", takes="dataset",
+    "split", paper="novikova2017", takes="dataset",
     question="How well do metrics agree with people on each part of the data, and is a part better?",
 )  # fmt: skip
 def split(

@@ -1,4 +1,4 @@
-"""Easy and hard pairs of systems (paper 000, section 4.2): far apart and close together in people's eyes."""
+"""Easy and hard pairs of systems (nimah2023, section 4.2): far apart and close together in people's eyes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rater rows: the unit of paper 000 is one row a rater, the metric's score repeated beside each rating."""
+"""Rater rows: the unit of nimah2023 is one row a rater, the metric's score repeated beside each rating."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def chosen_panel(
 
 
 def with_overall(panel: Panel, aspects: Sequence[str] | None = None) -> Panel:
-    """The panel with one more aspect, the mean of the others in each rater's row (paper 000, summarisation sets)."""
+    """The panel with one more aspect, the mean of the others in each rater's row (nimah2023, summarisation sets)."""
     if any(name.lower() == OVERALL.lower() for name in panel.humans):
         return panel
     names = list(aspects or panel.humans)

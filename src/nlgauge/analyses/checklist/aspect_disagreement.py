@@ -1,4 +1,4 @@
-"""What does disagreement between aspects do to a metric? KS where all aspects agree and where they do not (paper 000)."""
+"""What does disagreement between aspects do to a metric? KS where all aspects agree and where they do not (nimah2023)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Per = Literal["metric", "aspect"]
 WHERE = ("agree", "disagree")
 
 
-@analysis("aspect-disagreement", paper="000", takes="dataset", question="Does a metric still tell good from bad where people's aspects disagree?")  # fmt: skip
+@analysis("aspect-disagreement", paper="nimah2023", takes="dataset", question="Does a metric still tell good from bad where people's aspects disagree?")  # fmt: skip
 def aspect_disagreement(
     data: Dataset,
     *,

@@ -1,4 +1,4 @@
-"""Does a metric put levels of quality in people's order? (paper 000: aspect-level preference)"""
+"""Does a metric put levels of quality in people's order? (nimah2023: aspect-level preference)"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nlgauge.stats.ranking.quality_levels import HIGH, LEVELS, LOW, Bins, Levels
 from nlgauge.table import Row, Table
 
 
-@analysis("aspect-preference", paper="000", question="Does a metric put low, moderate and high quality in people's order?")  # fmt: skip
+@analysis("aspect-preference", paper="nimah2023", question="Does a metric put low, moderate and high quality in people's order?")  # fmt: skip
 def aspect_preference(
     panel: Panel,
     *,

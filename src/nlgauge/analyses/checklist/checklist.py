@@ -1,4 +1,4 @@
-"""The metric preference checklist on one page: which of the five assessments of paper 000 (Table 1) a metric passes."""
+"""The metric preference checklist on one page: which of the five assessments of nimah2023 (Table 1) a metric passes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Result:
     reason: str = ""
 
 
-@analysis("checklist", paper="000", takes="dataset", question="Which of the five assessments of the checklist does a metric pass?")  # fmt: skip
+@analysis("checklist", paper="nimah2023", takes="dataset", question="Which of the five assessments of the checklist does a metric pass?")  # fmt: skip
 def checklist(
     data: Dataset,
     *,

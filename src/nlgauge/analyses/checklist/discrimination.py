@@ -1,4 +1,4 @@
-"""Can a metric tell good outputs from bad ones? KS distance between levels of quality (paper 000, section 3.4)."""
+"""Can a metric tell good outputs from bad ones? KS distance between levels of quality (nimah2023, section 3.4)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from nlgauge.table import Layout, Row, Table
 
 
 @analysis(
-    "discrimination", paper="000", question="Can a metric tell good outputs from bad ones on an aspect?"
+    "discrimination", paper="nimah2023", question="Can a metric tell good outputs from bad ones on an aspect?"
 )
 def discrimination(
     panel: Panel,

@@ -1,4 +1,4 @@
-"""Can a metric see quality on several aspects at once? Joint levels, the limitation that paper 000 names itself."""
+"""Can a metric see quality on several aspects at once? Joint levels, the limitation that nimah2023 names itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Mask = NDArray[np.bool_]
 
 @analysis(
     "joint-aspects",
-    paper="000",
+    paper="nimah2023",
     takes="dataset",
     question="Can a metric see quality on several aspects at once?",
 )

@@ -1,4 +1,4 @@
-"""Can a metric tell two systems apart? KS distance between their scores (paper 000, section 3.2, Tables 17-19)."""
+"""Can a metric tell two systems apart? KS distance between their scores (nimah2023, section 3.2, Tables 17-19)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ Per = Literal["metric", "family", "pair"]
 
 
 @analysis(
-    "system-discrimination", paper="000", takes="dataset", question="Can a metric tell two systems apart?"
+    "system-discrimination",
+    paper="nimah2023",
+    takes="dataset",
+    question="Can a metric tell two systems apart?",
 )
 def system_discrimination(
     data: Dataset,

@@ -1,4 +1,4 @@
-"""Does a metric put two systems in people's order? Preference similarity (paper 000, Eq. 2-4, Tables 20-22)."""
+"""Does a metric put two systems in people's order? Preference similarity (nimah2023, Eq. 2-4, Tables 20-22)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nlgauge.table import Layout, Row, Table
 Per = Literal["metric", "family", "aspect", "pair"]
 
 
-@analysis("system-preference", paper="000", takes="dataset", question="Does a metric put two systems in people's order?")  # fmt: skip
+@analysis("system-preference", paper="nimah2023", takes="dataset", question="Does a metric put two systems in people's order?")  # fmt: skip
 def system_preference(
     data: Dataset,
     *,

@@ -1,4 +1,4 @@
-"""Does agreement with people carry over to other data? Correlation per group of data sets (paper 000, section 3.1)."""
+"""Does agreement with people carry over to other data? Correlation per group of data sets (nimah2023, section 3.1)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ANY = ""  # the group holds for metrics of every family
 
 @analysis(
     "transfer",
-    paper="000",
+    paper="nimah2023",
     takes="datasets",
     question="Does a metric's agreement with people carry over to other data?",
 )
@@ -141,7 +141,7 @@ def _groups(datasets: Sequence[Dataset], groups: Said | None) -> tuple[dict[tupl
             if plain_name(name) in here:
                 table[cell.family, plain_name(name)] = cell.group
     if table:
-        return table, "Groups: Table 3 of paper 000."
+        return table, "Groups: Table 3 of nimah2023."
     alone = {(ANY, plain_name(d.name)): d.name for d in datasets}
     return alone, "No groups given (--set groups=…): each data set by itself."
 

@@ -1,4 +1,4 @@
-"""Table 3 of paper 000 as data: the sets that are in-domain, semantic or domain shift for a metric family."""
+"""Table 3 of nimah2023 as data: the sets that are in-domain, semantic or domain shift for a metric family."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who beats whom? Pairwise win fractions of systems, by people and by metrics (paper 000, section 5.4, Figure 7)."""
+"""Who beats whom? Pairwise win fractions of systems, by people and by metrics (nimah2023, section 5.4, Figure 7)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ class Sides:
 
 
 @analysis(
-    "wins", paper="000", takes="dataset", question="Which system beats which, by people and by a metric?"
+    "wins",
+    paper="nimah2023",
+    takes="dataset",
+    question="Which system beats which, by people and by a metric?",
 )
 def wins(
     data: Dataset,

@@ -1,4 +1,4 @@
-"""Which metric of each type agrees best with people, and is it really better than the next? (paper 004, Table 3)"""
+"""Which metric of each type agrees best with people, and is it really better than the next? (novikova2017, Table 3)"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nlgauge.stats.tests.williams import williams_test
 from nlgauge.table import Row, Table
 
 
-@analysis("best-metric", paper="004", question="Which metric of each type agrees best with people?")
+@analysis("best-metric", paper="novikova2017", question="Which metric of each type agrees best with people?")
 def best_metric(
     panel: Panel,
     *,

@@ -24,7 +24,7 @@ from nlgauge.table import Row, Table
 
 
 @analysis(
-    "independent", paper="004", takes="dataset", question="Is a metric better on one part of the data than on another?"
+    "independent", paper="novikova2017", takes="dataset", question="Is a metric better on one part of the data than on another?"
 )  # fmt: skip
 def independent(
     data: Dataset,

@@ -16,7 +16,9 @@ from nlgauge.stats.resampling.jackknife import intervals
 from nlgauge.table import Row, Table
 
 
-@analysis("ranking", paper="002", question="In which order do the metrics stand, and where are the steps?")
+@analysis(
+    "ranking", paper="gao2025", question="In which order do the metrics stand, and where are the steps?"
+)
 def ranking(
     panel: Panel,
     *,

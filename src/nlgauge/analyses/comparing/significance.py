@@ -1,4 +1,4 @@
-"""Is one metric really better than another? Tests for every pair of metrics (paper 002 section 5.1, paper 004 section 5)."""
+"""Is one metric really better than another? Tests for every pair of metrics (gao2025 section 5.1, novikova2017 section 5)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _known: dict[bytes, PairTests] = {}
 WORDS = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction", "none": "no correction"}
 
 
-@analysis("significance", paper="002", question="Is one metric really better than another?")
+@analysis("significance", paper="gao2025", question="Is one metric really better than another?")
 def significance(
     panel: Panel,
     *,

@@ -1,4 +1,4 @@
-"""Which system is better, by people and by each metric? Means, spread and significance (paper 004, Tables 2 and 8)."""
+"""Which system is better, by people and by each metric? Means, spread and significance (novikova2017, Tables 2 and 8)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDEST = 12
 
 
 @analysis(
-    "system-means", paper="004", takes="dataset", question="Which system is better, by people and by each metric?"
+    "system-means", paper="novikova2017", takes="dataset", question="Which system is better, by people and by each metric?"
 )  # fmt: skip
 def system_means(
     data: Dataset,

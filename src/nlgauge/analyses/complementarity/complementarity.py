@@ -1,4 +1,4 @@
-"""Do metrics rank the systems differently from people, and from each other? (paper 003, Eq. 3 and 4, Fig. 2)"""
+"""Do metrics rank the systems differently from people, and from each other? (colombo2023, Eq. 3 and 4, Fig. 2)"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MATRIX = 10  # up to so many rankings the matrix itself is printed, without thes
 
 @analysis(
     "complementarity",
-    paper="003",
+    paper="colombo2023",
     takes="dataset",
     question="Do metrics rank the systems differently from people, and from each other?",
 )

@@ -1,4 +1,4 @@
-"""Which system is best by everybody? Borda and Kemeny consensus of people and of metrics (paper 003, section 2), and how far
+"""Which system is best by everybody? Borda and Kemeny consensus of people and of metrics (colombo2023, section 2), and how far
 each metric stands from them."""
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Consensus:
 
 @analysis(
     "consensus",
-    paper="003",
+    paper="colombo2023",
     takes="dataset",
     question="Which system is best by all people and by all metrics together?",
 )
@@ -98,7 +98,7 @@ def consensus(
 
 @analysis(
     "consensus-distance",
-    paper="003",
+    paper="colombo2023",
     takes="dataset",
     question="How far does each metric stand from the consensus of people and from that of the metrics?",
 )

@@ -1,4 +1,4 @@
-"""Do metrics together agree better with people, and does that carry to another domain? (paper 004, section 11)"""
+"""Do metrics together agree better with people, and does that carry to another domain? (novikova2017, section 11)"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IN, CROSS, REST = "in-domain", "cross-domain", "all other parts"
 
 
 @analysis(
-    "ensemble", paper="004", takes="dataset",
+    "ensemble", paper="novikova2017", takes="dataset",
     question="Do metrics together agree better with people, and does that carry to another domain?",
 )  # fmt: skip
 def ensemble(

@@ -1,4 +1,4 @@
-"""The smallest set of complementary metrics that predicts people best (what paper 003 proposes and does not build)."""
+"""The smallest set of complementary metrics that predicts people best (what colombo2023 proposes and does not build)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STOP = "Stop rule: the smallest set within one standard error of the best one in
 
 @analysis(
     "portfolio",
-    paper="003",
+    paper="colombo2023",
     takes="dataset",
     question="Which few metrics together predict people best?",
 )

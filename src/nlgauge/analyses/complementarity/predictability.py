@@ -1,4 +1,4 @@
-"""How well do all metrics together predict people, and how well do people's other ratings? (paper 003, Finding 2, Fig. 3)"""
+"""How well do all metrics together predict people, and how well do people's other ratings? (colombo2023, Finding 2, Fig. 3)"""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SPLITS = {
 
 @analysis(
     "predictability",
-    paper="003",
+    paper="colombo2023",
     takes="dataset",
     question="How well do all metrics together predict people, and how well do people's other ratings?",
 )

@@ -1,4 +1,4 @@
-"""Have metrics come closer to people over the years? All metrics of the time together, year by year (paper 003, Fig. 1)."""
+"""Have metrics come closer to people over the years? All metrics of the time together, year by year (colombo2023, Fig. 1)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from nlgauge.table import Layout, Row, Table
 
 
 @analysis(
-    "progress", paper="003", takes="dataset", question="Have metrics come closer to people over the years?"
+    "progress",
+    paper="colombo2023",
+    takes="dataset",
+    question="Have metrics come closer to people over the years?",
 )
 def progress_over_years(
     data: Dataset,

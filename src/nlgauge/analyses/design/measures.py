@@ -1,4 +1,4 @@
-"""Which measure should I trust? Power, consistency, agreement with each other and scale size in one place (paper 002)."""
+"""Which measure should I trust? Power, consistency, agreement with each other and scale size in one place (gao2025)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Cut = Literal["both", "metrics", "people"]
 TAU = Measure("global", "kendall")
 
 
-@analysis("measures", paper="002", question="Which of the twelve measures should I trust on these data?")
+@analysis("measures", paper="gao2025", question="Which of the twelve measures should I trust on these data?")
 def measures_study(
     panel: Panel,
     *,

@@ -34,7 +34,7 @@ class Pair:
     raters: Raters | None
 
 
-@analysis("plan", paper="002", question="How many inputs, systems or raters tell two metrics apart?")
+@analysis("plan", paper="gao2025", question="How many inputs, systems or raters tell two metrics apart?")
 def plan(
     panel: Panel,
     *,

@@ -1,4 +1,4 @@
-"""How do the measures relate, and what does the scale do to them? The two studies of paper 002, sections 4.3 and 4.4.
+"""How do the measures relate, and what does the scale do to them? The two studies of gao2025, sections 4.3 and 4.4.
 
 They start from parameters and not from a panel, so they are plain functions: `nlgauge simulate --study relation|scale`.
 """

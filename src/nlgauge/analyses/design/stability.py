@@ -1,4 +1,4 @@
-"""Which measure can be trusted on these data? Discriminative power and ranking consistency (paper 002, section 5)."""
+"""Which measure can be trusted on these data? Discriminative power and ranking consistency (gao2025, section 5)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from nlgauge.stats.resampling.jackknife import SYSTEMS
 from nlgauge.table import Row, Table
 
 
-@analysis("stability", paper="002", question="Which measure can be trusted on these data?")
+@analysis("stability", paper="gao2025", question="Which measure can be trusted on these data?")
 def stability(
     panel: Panel,
     *,

@@ -1,4 +1,4 @@
-"""What of the data makes metrics agree with people? Number of references, lengths, any number (paper 004, section 8.2)."""
+"""What of the data makes metrics agree with people? Number of references, lengths, any number (novikova2017, section 8.2)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TEXTS = {"output": "output words", "source": "source words", "context": "context
 
 
 @analysis(
-    "characteristics", paper="004", takes="dataset", question="What of the data makes metrics agree with people?"
+    "characteristics", paper="novikova2017", takes="dataset", question="What of the data makes metrics agree with people?"
 )  # fmt: skip
 def characteristics(
     data: Dataset,

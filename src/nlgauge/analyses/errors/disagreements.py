@@ -1,4 +1,4 @@
-"""Where do metric and people disagree most? The outputs themselves, to read (paper 004, section 8.3, Table 5)."""
+"""Where do metric and people disagree most? The outputs themselves, to read (novikova2017, section 8.3, Table 5)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OVER, UNDER = "metric high, people low", "metric low, people high"
 
 
 @analysis(
-    "disagreements", paper="004", takes="dataset", question="Where do metric and people disagree most?"
+    "disagreements", paper="novikova2017", takes="dataset", question="Where do metric and people disagree most?"
 )  # fmt: skip
 def disagreements(
     data: Dataset,

@@ -1,4 +1,4 @@
-"""Are metrics good at finding bad outputs only? Correlation among bad, average and good outputs (paper 004, Table 13)."""
+"""Are metrics good at finding bad outputs only? Correlation among bad, average and good outputs (novikova2017, Table 13)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ BAD, AVERAGE, GOOD, REST = "bad", "average", "good", "average and good"
 FEW = 10  # outputs in a bin below which its correlation says little
 
 
-@analysis("quality-bins", paper="004", question="Are metrics better on bad outputs than on the others?")
+@analysis(
+    "quality-bins", paper="novikova2017", question="Are metrics better on bad outputs than on the others?"
+)
 def quality_bins(
     panel: Panel,
     *,

@@ -1,4 +1,4 @@
-"""Does a metric know which of two outputs is better? Accuracy of relative rankings (paper 004, section 7.2, Table 12)."""
+"""Does a metric know which of two outputs is better? Accuracy of relative rankings (novikova2017, section 7.2, Table 12)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHUFFLES = 499
 
 
 @analysis(
-    "relative-ranking", paper="004", takes="dataset", question="Does a metric know which of two outputs is better?"
+    "relative-ranking", paper="novikova2017", takes="dataset", question="Does a metric know which of two outputs is better?"
 )  # fmt: skip
 def relative_ranking(
     data: Dataset,

@@ -1,6 +1,6 @@
 """Does the metric notice damage, and only damage? Texts are changed in known ways; no ratings are needed.
 
-Robustness is the limitation that paper 000 names; the perturbation checklist is that of Sai et al. (2021).
+Robustness is the limitation that nimah2023 names; the perturbation checklist is that of Sai et al. (2021).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FEW = 30  # outputs below which a share says little
 
 
 @analysis(
-    "robustness", paper="000", takes="dataset", question="Does the metric notice damage, and only damage?"
+    "robustness", paper="nimah2023", takes="dataset", question="Does the metric notice damage, and only damage?"
 )  # fmt: skip
 def robustness(
     data: Dataset,

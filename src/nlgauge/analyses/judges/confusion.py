@@ -13,7 +13,9 @@ from nlgauge.table import Layout, Row, Table
 MOST = 20
 
 
-@analysis("confusion", paper="002", question="Which ratings does the judge give where people give this one?")
+@analysis(
+    "confusion", paper="gao2025", question="Which ratings does the judge give where people give this one?"
+)
 def confusion(panel: Panel, *, judge: str | None = None) -> Table:
     """Counts of outputs by people's rating (lines) and the judge's (columns), both rounded to whole points.
 

@@ -1,4 +1,4 @@
-"""Is judge A better, or only finer? Every measure as it is, with one draw, and with all judges made equally coarse (paper 002)."""
+"""Is judge A better, or only finer? Every measure as it is, with one draw, and with all judges made equally coarse (gao2025)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nlgauge.table import Layout, Row, Table
 LEVELS = (3, 5, 10)
 
 
-@analysis("fineness", paper="002", question="Is one judge better than another, or only finer?")
+@analysis("fineness", paper="gao2025", question="Is one judge better than another, or only finer?")
 def fineness(
     panel: Panel, *, measures: Sequence[Named] | None = None, levels: Sequence[int] = LEVELS, seed: int = 0
 ) -> Table:

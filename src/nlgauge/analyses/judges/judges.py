@@ -1,4 +1,4 @@
-"""Can this judge stand in for people, and where does it go wrong? One line a judge and aspect (paper 002, Table 6 and section 1)."""
+"""Can this judge stand in for people, and where does it go wrong? One line a judge and aspect (gao2025, Table 6 and section 1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DRAW = re.compile(r"^(?P<judge>.+)#(?P<number>\d+)$")
 AGREEMENT = [Measure.parse(m) for m in ("global/pearson", "global/spearman", "input/kendall", "system/spearman", "input/acc-eq-calibrated")]  # fmt: skip
 
 
-@analysis("judges", paper="002", takes="dataset", question="Can this judge stand in for people, and where does it go wrong?")  # fmt: skip
+@analysis("judges", paper="gao2025", takes="dataset", question="Can this judge stand in for people, and where does it go wrong?")  # fmt: skip
 def judges(
     data: Dataset,
     *,
@@ -89,7 +89,7 @@ HEADS = {
 DEFINITIONS = {
     "acc*": "pairwise accuracy with calibrated ties, per input",
     "unscored": "rated outputs without a score of this judge",
-    "unique, ties": "distinct values, and the share of tied pairs among all pairs of outputs (paper 002, Table 6)",
+    "unique, ties": "distinct values, and the share of tied pairs among all pairs of outputs (gao2025, Table 6)",
     "kappa, exact": "quadratically weighted kappa and share of equal ratings, people's mean and the judge rounded to whole "
     "points, where both use one scale",
     "bias": "mean of the judge minus mean of people, on that scale",

@@ -1,4 +1,4 @@
-"""Information alignment (paper 001): how much of one text is grounded in another, token by token.
+"""Information alignment (deng2021): how much of one text is grounded in another, token by token.
 
 >>> found = align("McConaughey is a football fan.", "He is an avid fan of the football team.")      # doctest: +SKIP
 >>> [(token, round(score, 2)) for token, score in zip(found.tokens, found.scores)]                  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""The aspects of paper 001 as expressions, with the settings chosen for them (papers/deng2021/choice.py)."""
+"""The aspects of deng2021 as expressions, with the settings chosen for them (papers/deng2021/choice.py)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Aspect:
-    """`paper`: the formula of paper 001; `chosen`: the best of a few ways to aggregate the same alignments."""
+    """`paper`: the formula of deng2021; `chosen`: the best of a few ways to aggregate the same alignments."""
 
     paper: Form
     chosen: Form

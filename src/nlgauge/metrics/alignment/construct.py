@@ -1,4 +1,4 @@
-"""Training data without labels (paper 001, Appendix A): target, paraphrase, mask, infill, word labels.
+"""Training data without labels (deng2021, Appendix A): target, paraphrase, mask, infill, word labels.
 
 A target sentence y1 is taken from the text itself, so all of it is aligned. It is said differently (y2), phrases of it are
 masked and filled by something that does not look at the text; the filled words are labelled 0, the others 1. Each step is a

@@ -1,4 +1,4 @@
-"""Information alignment (paper 001): the task metrics `ctc`, and `align-expr` for aspects of one's own."""
+"""Information alignment (deng2021): the task metrics `ctc`, and `align-expr` for aspects of one's own."""
 
 from __future__ import annotations
 

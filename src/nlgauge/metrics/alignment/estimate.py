@@ -1,4 +1,4 @@
-"""What an alignment is, and what estimates it (paper 001, Definition 3.1).
+"""What an alignment is, and what estimates it (deng2021, Definition 3.1).
 
 align(a → b) is one score in [0, 1] per token of a: how sure it is that its information is grounded in b.
 """

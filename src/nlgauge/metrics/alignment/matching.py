@@ -1,4 +1,4 @@
-"""Estimator E: greedy matching of contextual token vectors (paper 001, section 3.5).
+"""Estimator E: greedy matching of contextual token vectors (deng2021, section 3.5).
 
 The score of a token of a is its highest cosine with a token of b. Three things are ours: b can be read in overlapping
 windows of sentences, as small encoders blur long inputs; a sentence of a can be held to the one window that fits

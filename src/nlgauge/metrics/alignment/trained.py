@@ -1,4 +1,4 @@
-"""Estimators D and R: aligners trained without labels (paper 001, section 3.5), small heads on the frozen encoder.
+"""Estimators D and R: aligners trained without labels (deng2021, section 3.5), small heads on the frozen encoder.
 
 D gives each token the probability that b grounds it. R gives a whole text the share of it that is grounded; as an alignment,
 each of its tokens has that score, so that its mean is R's value and its sum the volume.

@@ -1,4 +1,4 @@
-"""ContrastScore of paper 003: how close output and source lie for a sentence encoder that was trained by contrast."""
+"""ContrastScore of colombo2023: how close output and source lie for a sentence encoder that was trained by contrast."""
 
 from __future__ import annotations
 

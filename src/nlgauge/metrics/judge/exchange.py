@@ -175,7 +175,7 @@ class Judge:
         return parsed
 
     def _filled(self, parsed: Parsed, request: Request) -> Parsed:
-        """Paper 002 gave replies without a rating a random one; only on demand, and it says so."""
+        """gao2025 gave replies without a rating a random one; only on demand, and it says so."""
         if self.fill != "random":
             return parsed
         rng = np.random.default_rng(int.from_bytes(request.key[:8], "big"))

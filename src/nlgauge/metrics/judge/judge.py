@@ -78,10 +78,10 @@ class Judge(_WithFacts):
         if mode not in MODES:
             raise NlgaugeError(f"judge: mode '{mode}'; there are {', '.join(MODES)}.")
         if self.fill not in ("", "random"):
-            raise NlgaugeError(f"judge: fill='{self.fill}'; leave it out, or 'random' as in paper 002.")
+            raise NlgaugeError(f"judge: fill='{self.fill}'; leave it out, or 'random' as in gao2025.")
         base = self.base_url or task.base_url or own_endpoint()
         n = self.n or task.n
-        # Several draws of one temperature-0 reply would be one reply: paper 002 draws ten times at T=1.
+        # Several draws of one temperature-0 reply would be one reply: gao2025 draws ten times at T=1.
         temperature = (
             self.temperature if self.temperature >= 0 else (task.temperature or (1.0 if n > 1 else 0.0))
         )

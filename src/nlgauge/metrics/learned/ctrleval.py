@@ -32,7 +32,7 @@ class Prompts(NamedTuple):
 
 @lru_cache(8)
 def prompts(name: str) -> Prompts:
-    """Prompts by the name of a task of paper 000 (Table 4), or from a JSON file of the same form."""
+    """Prompts by the name of a task of nimah2023 (Table 4), or from a JSON file of the same form."""
     shipped = json.loads(Path(__file__).with_name("ctrleval.json").read_text("utf-8"))
     if name in shipped:
         given = shipped[name]
@@ -71,7 +71,7 @@ class CtrlEval(ByName):
     """How likely PEGASUS finds a masked part of the text: each sentence, the prefix and the rest, or a label in a prompt.
 
     aspect: coherence (each sentence after the others), consistency (source is the prefix; each given the other) or
-    relevance (control is the label; its share among all labels). prompts: those of paper 000, Table 4 (topics, persona,
+    relevance (control is the label; its share among all labels). prompts: those of nimah2023, Table 4 (topics, persona,
     topical, summaries), or a .json file. iwf: a file with one weight for each token id, as the authors give it for PEGASUS;
     without it all sentences weigh the same.
     """

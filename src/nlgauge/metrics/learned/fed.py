@@ -105,7 +105,7 @@ def lines(history: str) -> Sequence[str]:
 class Fed(FollowUps):
     """Likelihood of praising minus blaming follow-ups under DialoGPT, with the paper's turns, after history and response.
 
-    aspect: 'interesting' and 'informative' are paper 001's baselines; there are 16 more. over: 'dialogue' is the mean over
+    aspect: 'interesting' and 'informative' are deng2021's baselines; there are 16 more. over: 'dialogue' is the mean over
     all tokens, dialogue included, as the authors' program has it; 'turn' over the follow-up alone. For a model that is no
     DialoGPT see follow-up.
     """

@@ -50,7 +50,7 @@ class Perplexity(Causal):
     """How much the output surprises a language model: exp of the mean negative log-probability of its tokens.
 
     start: the model's begin mark stands before the text, so that its first token counts. lm='trigram' is a word model of
-    1990s size for speed; words that it does not know count 1e-6. Paper 000 used perplexity(lm='gpt2').
+    1990s size for speed; words that it does not know count 1e-6. nimah2023 used perplexity(lm='gpt2').
     """
 
     lm: str = "smollm2"

@@ -1,4 +1,4 @@
-"""Grammaticality: a parser's score (prs of paper 004) and the errors that a grammar checker finds."""
+"""Grammaticality: a parser's score (prs of novikova2017) and the errors that a grammar checker finds."""
 
 from __future__ import annotations
 

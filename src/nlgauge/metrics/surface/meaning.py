@@ -1,4 +1,4 @@
-"""Output against the meaning that it was made from: SIM and lev.dist of paper 004."""
+"""Output against the meaning that it was made from: SIM and lev.dist of novikova2017."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BAD = 0.05  # a term whose best similarity is lower has nothing to be aligned wi
 class Sim:
     """Similarity of output and meaning representation: distributional with WordNet relations, terms aligned both ways.
 
-    After Han et al. (2013), the measure that paper 004 names:
+    After Han et al. (2013), the measure that novikova2017 names:
     word similarity = min(1, cosine + 0.5·exp(−0.25·D)), D the distance in WordNet (0 same synset, 1 direct, 2 two links:
     hypernyms, similar adjectives; 1 derived forms), the second part only where the cosine is at least 0.1;
     T = mean over the output's terms of the best similarity / 2 + the same from the source's side / 2;
@@ -148,7 +148,7 @@ def content_terms(text: str) -> list[str]:
 )  # fmt: skip
 @dataclass(frozen=True)
 class LevSource:
-    """Levenshtein distance in characters between output and source (lev.dist of paper 004's data)."""
+    """Levenshtein distance in characters between output and source (lev.dist of novikova2017's data)."""
 
     normalise: bool = False
 

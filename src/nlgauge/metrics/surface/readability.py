@@ -51,7 +51,7 @@ def dale_chall_score(difficult: Array, words: Array, sentences: Array) -> Array:
 @grade("flesch", lower=False, bounds=(-math.inf, 206.835), year=1948, cite="flesch-1948-readability")
 @dataclass(frozen=True)
 class Flesch(Counting):
-    """Flesch reading ease (RE of paper 004): higher is easier to read."""
+    """Flesch reading ease (RE of novikova2017): higher is easier to read."""
 
     syllables: How = "auto"
     preset: Preset = ""

@@ -1,4 +1,4 @@
-"""msp of paper 004: the number of misspelled words."""
+"""msp of novikova2017: the number of misspelled words."""
 
 from __future__ import annotations
 

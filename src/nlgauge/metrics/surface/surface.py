@@ -1,4 +1,4 @@
-"""Surface counts of paper 004 (Novikova et al. 2017, section 4.2): the more, the more complex the utterance.
+"""Surface counts of novikova2017 (Novikova et al. 2017, section 4.2): the more, the more complex the utterance.
 
 An empty output counts 0; averages over its words are not defined. `preset='novikova2017'` counts as the
 published columns were counted.

@@ -16,14 +16,14 @@ ENTRIES = (
         reference="Zhong, Liu, Yin, Mao, Jiao, Liu, Zhu, Ji, Han (2022). Towards a Unified "
         "Multi-Dimensional Evaluator for Text Generation. EMNLP.",
         origins=(Origin("maszhongming/UniEval", "d33e7b6", "reproduce/"),),
-        papers=("000",),
+        papers=("nimah2023",),
         shape="16 systems × 100 articles",
         missing="UniEval's scores for SummEval are not redistributed here; their program makes them from its "
         "public weights. Outputs and ratings are those of 'summeval'.",
     ),
     Entry(
         name="summeval-17",
-        title="SummEval with 17 systems, one row a rater (summEval of paper 000)",
+        title="SummEval with 17 systems, one row a rater (summEval of nimah2023)",
         task="summarisation",
         aspects=dict.fromkeys(("coherence", "consistency", "fluency", "relevance"), "1–5"),
         raters="3 experts and 5 crowd workers",
@@ -31,7 +31,7 @@ ENTRIES = (
         cite="fabbri-etal-2021-summeval",
         reference="Fabbri et al. (2021). SummEval: Re-evaluating Summarization Evaluation. TACL 9.",
         origins=(Origin("Yale-LILY/SummEval", "unknown", "model_annotations.aligned.jsonl"),),
-        papers=("000",),
+        papers=("nimah2023",),
         shape="17 systems × 100 articles × 3 experts; 5,100 rows",
         missing="Not redistributed here: Yale-LILY/SummEval links to model_annotations.aligned.jsonl, which has the "
         "single ratings of M0, M1, M2, M5, too; the reader 'summeval' reads it. 'summeval' has 16 systems.",
@@ -47,7 +47,7 @@ ENTRIES = (
         reference="Guan et al. (2021). OpenMEVA: A Benchmark for Evaluating Open-ended Story Generation "
         "Metrics. ACL.",
         origins=(Origin("thu-coai/OpenMEVA", "unknown"),),
-        papers=("002",),
+        papers=("gao2025",),
         shape="5 systems × 200 prompts",
         missing="Not redistributed here: thu-coai/OpenMEVA links to it (benchmark/data/download.sh). The other "
         "half, MANS-ROC, is 'openmeva'.",
@@ -62,7 +62,7 @@ ENTRIES = (
         cite="dang-owczarzak-2008-overview",
         reference="Dang, Owczarzak (2008). Overview of the TAC 2008 Update Summarization Task. TAC.",
         origins=(Origin("AIPHES/emnlp19-moverscore", "unknown"),),
-        papers=("003",),
+        papers=("colombo2023",),
         shape="not known here",
         missing="Not redistributed here: the texts are under an agreement with NIST. Their scores are 'tac08', "
         "'tac09' and 'tac11'.",
@@ -78,7 +78,7 @@ ENTRIES = (
         reference="Novikova, Dušek, Cercas Curry, Rieser (2017). Why We Need New Evaluation Metrics for "
         "NLG. EMNLP.",
         origins=(Origin("jeknov/EMNLP_17_submission", "ed7b667", "emnlp_data_individual_hum_scores.csv"),),
-        papers=("004",),
+        papers=("novikova2017",),
         shape="2,460 outputs, 3 raters",
         missing="Not redistributed here: the authors' repository names emnlp_data_individual_hum_scores.csv; the "
         "copies that were looked at lack it. The medians are 'bagel-sf', and 'rankme-likert-1' has individual "

@@ -116,7 +116,7 @@ ENTRIES = (
                 "reproduce/unieval_predict/data2text/{sfhot,sfres}_result.json",
             ),
         ),
-        papers=("004",),
+        papers=("novikova2017",),
         shape="2 systems × 202 (BAGEL), 398 (SFHOTEL), 580 (SFREST) MRs; 2,460 outputs",
         files=(
             File(

@@ -1,4 +1,4 @@
-"""The score tables of paper 000 (metric preference checklist): one row a rater, metrics beside ratings."""
+"""The score tables of nimah2023 (metric preference checklist): one row a rater, metrics beside ratings."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _entry(name: str, *, title: str, file: File, **facts: Any) -> Entry:
         reference="Ni'mah, Fang, Menkovski, Pechenizkiy (2023). NLG Evaluation Metrics Beyond "
         "Correlation Analysis: An Empirical Metric Preference Checklist. ACL.",
         origins=(Origin("inimah/metric-preference-checklist", "490d587", f"data/{table}"),),
-        papers=("000",),
+        papers=("nimah2023",),
         files=(file,),
         notes=(BERTSCORE + ".",),
         **facts,

@@ -76,7 +76,7 @@ ENTRIES = (
     _entry(
         "topic",
         shape="960 texts: 4 topics × 20 beginnings × 12",
-        papers=("000",),
+        papers=("nimah2023",),
         origins=(Origin("inimah/metric-preference-checklist", "490d587", "data/ctrleval_topic.csv"),),
         file=File(
             "ctrleval/ctrleval_topic.jsonl",

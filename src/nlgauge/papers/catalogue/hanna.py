@@ -95,7 +95,7 @@ ENTRIES = (
             ),
             Origin("maiush/PPairS", "0beef74", "data/hanna.jsonl"),
         ),
-        papers=("002",),
+        papers=("gao2025",),
         people=("Human",),
         shape="11 systems (1 of them people) × 96 prompts",
         files=(
@@ -121,7 +121,7 @@ ENTRIES = (
         ),
         missing="hanna_stories_annotations.csv with the workers' ids: the published ICC2k cannot be "
         "recomputed.",
-        notes=("Paper 002 states 6 systems × 60 inputs for HANNA; its Table 5 describes the full set.",),
+        notes=("gao2025 states 6 systems × 60 inputs for HANNA; its Table 5 describes the full set.",),
         loader=load,
     ),
 )

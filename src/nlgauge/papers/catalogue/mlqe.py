@@ -25,7 +25,7 @@ FILES = {
 
 
 def load(folder: Path, pairs: tuple[str, ...]) -> Dataset:
-    """The language pair is the system, as in paper 003: pairs share the numbers of inputs, not the texts."""
+    """The language pair is the system, as in colombo2023: pairs share the numbers of inputs, not the texts."""
     rows: list[tuple[str, str, Record]] = []
     for pair in pairs:
         found = records(folder / "mlqe_pe" / f"mlqe_da_test_{pair}.jsonl.gz")
@@ -92,7 +92,7 @@ ENTRIES = (
         "mlqe",
         title="MLQE-PE direct assessments, seven language pairs",
         pairs=tuple(FILES),
-        papers=("003",),
+        papers=("colombo2023",),
         shape="7 language pairs × 1,000",
         raters="6 raters a sentence, 3 for ru-en",
     ),

@@ -54,7 +54,7 @@ ENTRIES = (
             Origin("dmg-illc/JUDGE-BENCH", "5a0bf50", "data/newsroom/newsroom.json"),
             Origin("neulab/BARTScore", "248f511", "SUM/Newsroom/data.pkl"),
         ),
-        papers=("000",),
+        papers=("nimah2023",),
         shape="7 systems × 60 articles",
         files=(
             File(

@@ -47,7 +47,7 @@ ENTRIES = (
         reference="Guan, Zhang, Feng, Liu, Ding, Mao, Fan, Huang (2021). OpenMEVA: A Benchmark for "
         "Evaluating Open-ended Story Generation Metrics. ACL.",
         origins=(Origin("krystalan/chatgpt_as_nlg_evaluator", "982e786", "data/openmeva.json"),),
-        papers=("002",),
+        papers=("gao2025",),
         shape="5 systems × 200 beginnings",
         files=(
             File(

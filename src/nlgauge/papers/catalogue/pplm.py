@@ -1,4 +1,4 @@
-"""PPLM (UBER-Topic of paper 000): two texts on a topic side by side, which is more relevant, how fluent is each."""
+"""PPLM (UBER-Topic of nimah2023): two texts on a topic side by side, which is more relevant, how fluent is each."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ ENTRIES = (
         origins=(
             Origin("uber-research/PPLM", "f365d3e14e26be8c5cbc38076b2e5ab26606a3aa", "human_annotation/"),
         ),
-        papers=("000",),
+        papers=("nimah2023",),
         shape="4 systems, 2,438 comparisons of two; 14,626 fluency ratings",
         files=(
             File(
@@ -69,7 +69,7 @@ ENTRIES = (
                 "more_relevant (A, B, both, neither), fluency_a, fluency_b",
             ),
         ),
-        missing="Metric scores: the authors of paper 000 released none for this set.",
+        missing="Metric scores: the authors of nimah2023 released none for this set.",
         loader=load,
     ),
 )

@@ -65,7 +65,7 @@ def _entry(which: str, title: str, **facts: Any) -> Entry:
             Origin("W4ngatang/qags", "47798e9", f"data/mturk_{which}.jsonl"),
             Origin("maszhongming/UniEval", "d33e7b6", "reproduce/unieval_predict/fact/"),
         ),
-        papers=("001",),
+        papers=("deng2021",),
         missing="References: the judgement files hold article and summary only.",
         loader=partial(load, which=which),
         **facts,

@@ -81,7 +81,7 @@ ENTRIES = (
             ),
             Origin("neulab/BARTScore", "248f511", "SUM/"),
         ),
-        papers=("003",),
+        papers=("colombo2023",),
         shape="24 systems × 100 articles",
         files=(
             File(

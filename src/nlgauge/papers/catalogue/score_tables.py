@@ -1,4 +1,4 @@
-"""The score tables of paper 003 (Colombo et al.): human and automatic scores without texts."""
+"""The score tables of colombo2023 (Colombo et al.): human and automatic scores without texts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _entry(name: str, *, file: File, people: tuple[str, ...] = (), **facts: Any)
         raters="means or judgements without raters",
         licence="none stated",
         origins=(Origin("PierreColombo/RankingNLPSystems", "21c8cc7", f"final_df/{stem}.csv"),),
-        papers=("003",),
+        papers=("colombo2023",),
         files=(file,),
         people=people,
         loader=partial(load, name=name, path=file.path, people=people),
@@ -99,7 +99,7 @@ ENTRIES = (
         cite="dang-owczarzak-2009-overview",
         reference="Dang, Owczarzak (2009). Overview of the TAC 2009 Summarization Track. TAC.",
         missing=TAC_TEXTS,
-        notes=(TAC, "Paper 003 speaks of TAC10; its release has TAC_09."),
+        notes=(TAC, "colombo2023 speaks of TAC10; its release has TAC_09."),
     ),
     _entry(
         "tac11",
@@ -127,7 +127,7 @@ ENTRIES = (
     ),
     _entry(
         "realsumm-table",
-        title="REALSumm, scores as in paper 003",
+        title="REALSumm, scores as in colombo2023",
         task="summarisation",
         aspects={"pyr": "0–1"},
         shape="25 systems (one is there twice) × 100 articles",
@@ -139,7 +139,7 @@ ENTRIES = (
     ),
     _entry(
         "usr-persona-table",
-        title="USR Persona-Chat, scores as in paper 003",
+        title="USR Persona-Chat, scores as in colombo2023",
         task="dialogue",
         aspects=USR,
         shape="4 systems × 60 contexts",
@@ -153,7 +153,7 @@ ENTRIES = (
     ),
     _entry(
         "usr-topical-table",
-        title="USR Topical-Chat, scores as in paper 003",
+        title="USR Topical-Chat, scores as in colombo2023",
         task="dialogue",
         aspects=USR,
         shape="5 systems × 60 contexts",
@@ -167,7 +167,7 @@ ENTRIES = (
     ),
     _entry(
         "mlqe-table",
-        title="MLQE, scores as in paper 003",
+        title="MLQE, scores as in colombo2023",
         task="machine translation",
         aspects={"mlqe": "mean z-score"},
         shape="7 language pairs × 1,000",
@@ -179,7 +179,7 @@ ENTRIES = (
     ),
     _entry(
         "summeval-table",
-        title="SummEval, scores as in paper 003",
+        title="SummEval, scores as in colombo2023",
         task="summarisation",
         aspects=dict.fromkeys(("coherence", "consistency", "fluency", "relevance"), "1–5"),
         shape="16 systems × 100 articles",

@@ -112,7 +112,7 @@ ENTRIES = (
             ),
             Origin("maiush/PPairS", "0beef74", "data/summeval.jsonl"),
         ),
-        papers=("000", "001", "002", "003"),
+        papers=("nimah2023", "deng2021", "gao2025", "colombo2023"),
         shape="16 systems × 100 articles",
         files=(
             _file(

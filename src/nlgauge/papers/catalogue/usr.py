@@ -116,7 +116,7 @@ def _entry(
             Origin("tanyuqian/ctc-gen-eval", "d5851e6", "train/data/"),
             *origins,
         ),
-        papers=("000", "001", "002", "003"),
+        papers=("nimah2023", "deng2021", "gao2025", "colombo2023"),
         people=PEOPLE,
         shape=shape,
         files=files,
@@ -192,7 +192,7 @@ ENTRIES = (
             Origin("Shikib/usr", "6b6503a8fe48dac9125bc300888e01be09bf0c90", "examples/both/dr.scores"),
             Origin("Shikib/usr", "6b6503a8fe48dac9125bc300888e01be09bf0c90", "examples/fct/dr.scores"),
         ),
-        papers=("001",),
+        papers=("deng2021",),
         people=PEOPLE,
         shape="6 systems (2 of them people) × 60 contexts",
         files=(

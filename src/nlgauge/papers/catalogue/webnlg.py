@@ -85,7 +85,7 @@ ENTRIES = (
     _entry(
         "en",
         title="English",
-        papers=("002",),
+        papers=("gao2025",),
         shape="17 systems (1 of them people) × 178 inputs, one cell missing",
         raters="1 to 3 of 88 workers",
         file=File(

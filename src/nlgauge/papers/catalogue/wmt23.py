@@ -22,7 +22,7 @@ MACHINE = "human.LLM"
 
 
 def load(folder: Path, pair: str, domain: str | None = None) -> Dataset:
-    """`domain` keeps one part, e.g. 'news' as in paper 002; see the columns `domain` and `doc`."""
+    """`domain` keeps one part, e.g. 'news' as in gao2025; see the columns `domain` and `doc`."""
     home = folder / "wmt23_metrics"
     frame = pl.read_parquet(io.BytesIO(read_bytes(home / f"wmt23_{pair}_segment.parquet")))
     inputs = _inputs(home / f"wmt23_{pair}_inputs.jsonl.gz")
@@ -135,7 +135,7 @@ ENTRIES = (
         title="Chinese–English",
         aspects=MQM,
         shape="17 systems (2 of them references) × 1,976 segments",
-        papers=("002",),
+        papers=("gao2025",),
         files=(
             File(
                 "wmt23_metrics/wmt23_zh-en_segment.parquet",

@@ -57,7 +57,7 @@ ENTRIES = (
         cite="mir-etal-2019-evaluating",
         reference="Mir, Felbo, Obradovich, Rahwan (2019). Evaluating Style Transfer for Text. NAACL.",
         origins=(Origin("passeul/style-transfer-model-evaluation", "4ca376d"),),
-        papers=("001",),
+        papers=("deng2021",),
         shape="12 systems × 244 sentences",
         files=(
             File(
@@ -68,7 +68,7 @@ ENTRIES = (
                 "human_style_transfer_intensity, human_naturalness{relative, absolute} or null, metrics{22}",
             ),
         ),
-        missing="Single ratings; naturalness of three DAR systems. Paper 001 counts 8,784 = 3 × 2,928 "
+        missing="Single ratings; naturalness of three DAR systems. deng2021 counts 8,784 = 3 × 2,928 "
         "ratings.",
         notes=(
             "'naturalness_relative' says which of source and output was found more natural, as the "

@@ -1,4 +1,4 @@
-"""Paper 003 (glass ceiling): the numbers it prints, on the score tables that its authors released.
+"""colombo2023 (glass ceiling): the numbers it prints, on the score tables that its authors released.
 
 The paper prints block means of complementarity (Finding 1, Fig. 2) and sizes; Fig. 1 and 3 are pictures, their statements in words
 are kept as counts of cases in which they hold. Its people are among the systems (the dialogue tables), so they stay in here.
@@ -62,7 +62,7 @@ def _said(absent: Sequence[str]) -> list[str]:
     return [f"without {', '.join(absent)}, not redistributed here: not judged."] if absent else []
 
 
-@study("003", "data", title="Size of the study (section 1)", sets=SETS)
+@study("colombo2023", "data", title="Size of the study (section 1)", sets=SETS)
 def sizes(sources: Sources) -> Ours:
     here, absent = _here(sources)
     sets = {name: sources(name) for name in here}
@@ -79,7 +79,7 @@ def sizes(sources: Sources) -> Ours:
     )
 
 
-@study("003", "fig2", title="Complementarity, mean over pairs and sets (Finding 1)", sets=SETS)
+@study("colombo2023", "fig2", title="Complementarity, mean over pairs and sets (Finding 1)", sets=SETS)
 def blocks(sources: Sources) -> Ours:
     here, absent = _here(sources)
     found: dict[Rule, dict[Key, float]] = {}
@@ -139,7 +139,7 @@ def _listed(blocks: Mapping[Block, np.ndarray]) -> str:
     return ", ".join(f"{block} {number(float(values.mean()))}" for block, values in blocks.items())
 
 
-@study("003", "claims", title="Finding 1 set by set", sets=SETS, claims=True)
+@study("colombo2023", "claims", title="Finding 1 set by set", sets=SETS, claims=True)
 def claims(sources: Sources) -> Ours:
     here, absent = _here(sources)
     ours: dict[Rule, dict[Key, float]] = {}
@@ -164,7 +164,7 @@ def claims(sources: Sources) -> Ours:
 
 
 @study(
-    "003",
+    "colombo2023",
     "claims-prediction",
     title="Finding 2 and Fig. 1, aspect by aspect",
     sets=SETS,
@@ -248,7 +248,7 @@ def _aspects(
 ) -> Iterator[tuple[str, dict[Any, Row]]]:
     """`set aspect` and its rows by a column, for every aspect of every set."""
     for name in _here(sources)[0]:
-        sources.tell(f"003 {name}")
+        sources.tell(f"colombo2023 {name}")
         rows = run(sources(name)).rows
         for aspect in dict.fromkeys(row["aspect"] for row in rows):
             yield f"{name} {aspect}", {row[column]: row for row in rows if row["aspect"] == aspect}

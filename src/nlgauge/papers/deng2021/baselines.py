@@ -1,4 +1,4 @@
-"""Paper 001: scores of the metrics that its Tables D.1–F.6 set beside its own, and their six correlations with people.
+"""deng2021: scores of the metrics that its Tables D.1–F.6 set beside its own, and their six correlations with people.
 
 The paper took most of these rows from the releases of others, so each follows the program behind that release. These were found by
 trying the natural settings and keeping what agrees with the printed cells; one setting serves a row in all its tables:

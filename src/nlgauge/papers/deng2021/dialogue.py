@@ -1,4 +1,4 @@
-"""Paper 001 (ctc), Tables F.1–F.4 and F.6 (dialogue) and its ablations: Tables 1, 2, 3 and F.5."""
+"""deng2021 (ctc), Tables F.1–F.4 and F.6 (dialogue) and its ablations: Tables 1, 2, 3 and F.5."""
 
 from __future__ import annotations
 
@@ -76,18 +76,18 @@ def dialogue(sources: Sources, table: str, name: str, aspect: str) -> Ours:
     return rows.ours(NOTE)
 
 
-@study("001", "F.1", title="Engagingness on Persona-Chat", sets=["usr-persona"], tolerance=0.01)
+@study("deng2021", "F.1", title="Engagingness on Persona-Chat", sets=["usr-persona"], tolerance=0.01)
 def table_f1(sources: Sources) -> Ours:
     return dialogue(sources, "F.1", "usr-persona", "engagingness")
 
 
-@study("001", "F.2", title="Groundedness on Persona-Chat", sets=["usr-persona"], tolerance=0.01)
+@study("deng2021", "F.2", title="Groundedness on Persona-Chat", sets=["usr-persona"], tolerance=0.01)
 def table_f2(sources: Sources) -> Ours:
     return dialogue(sources, "F.2", "usr-persona", "groundedness")
 
 
 @study(
-    "001",
+    "deng2021",
     "F.3",
     title="Engagingness on Topical-Chat",
     sets=["usr-topical", "usr-topical-scores"],
@@ -98,7 +98,7 @@ def table_f3(sources: Sources) -> Ours:
 
 
 @study(
-    "001",
+    "deng2021",
     "F.4",
     title="Groundedness on Topical-Chat",
     sets=["usr-topical", "usr-topical-scores"],
@@ -109,7 +109,7 @@ def table_f4(sources: Sources) -> Ours:
 
 
 @study(
-    "001",
+    "deng2021",
     "F.6",
     title="Dialogue, the other aspects, Pearson",
     sets=[*SETS.values(), "usr-topical-scores"],
@@ -174,17 +174,17 @@ def ablation(sources: Sources, names: dict[Key, tuple[str, str, str]]) -> Ours:
     return Ours(values, reasons, other=dict.fromkeys(values, "other weights"))
 
 
-@study("001", "1", title="Ablation: variants of relevance", sets=["summeval"], slow=True)
+@study("deng2021", "1", title="Ablation: variants of relevance", sets=["summeval"], slow=True)
 def table_1(sources: Sources) -> Ours:
     return ablation(sources, {("Align (E)", theirs): ("summeval", "relevance", ours) for theirs, ours in FORMULAS["1"].items()})  # fmt: skip
 
 
-@study("001", "2", title="Ablation: directions of preservation", sets=["yelp"], slow=True)
+@study("deng2021", "2", title="Ablation: directions of preservation", sets=["yelp"], slow=True)
 def table_2(sources: Sources) -> Ours:
     return ablation(sources, {("Align (E)", theirs): ("yelp", "preservation", ours) for theirs, ours in FORMULAS["2"].items()})  # fmt: skip
 
 
-@study("001", "3", title="Ablation: mean or sum for engagingness", sets=list(SETS.values()), slow=True)
+@study("deng2021", "3", title="Ablation: mean or sum for engagingness", sets=list(SETS.values()), slow=True)
 def table_3(sources: Sources) -> Ours:
     return ablation(sources, {
         ("Align (E)", theirs, chat): (name, "engagingness", f"{theirs.lower()}(y>[x,c])")
@@ -192,7 +192,9 @@ def table_3(sources: Sources) -> Ours:
     })  # fmt: skip
 
 
-@study("001", "F.5", title="Ablation: swapped formulas for dialogue", sets=list(SETS.values()), slow=True)
+@study(
+    "deng2021", "F.5", title="Ablation: swapped formulas for dialogue", sets=list(SETS.values()), slow=True
+)
 def table_f5(sources: Sources) -> Ours:
     names: dict[Key, tuple[str, str, str]] = {}
     for chat, name in SETS.items():

@@ -1,4 +1,4 @@
-"""Paper 001, Tables D.1–F.6 and its ablations: human correlation of information alignment by embedding matching (E).
+"""deng2021, Tables D.1–F.6 and its ablations: human correlation of information alignment by embedding matching (E).
 
 `python -m nlgauge.papers.deng2021.estimators` scores five published sets with the embedded 22M-parameter encoder and prints our rows
 beside the paper's (RoBERTa-large, BERT-base, trained D and R).
@@ -205,7 +205,7 @@ def correlation_table(sets: Sets, draws: int = 1000, seed: int = 0, only: Iterab
             rows += published(*about)
         rows.append(correlations(sets, case, draws, seed))
     return Table(
-        "Information alignment by embedding matching: correlation with people (paper 001, Tables D.1-F.6)",
+        "Information alignment by embedding matching: correlation with people (deng2021, Tables D.1-F.6)",
         rows,
         method="pearson, spearman, kendall over all outputs (global level; 'sample-level' in the paper), people among the "
         f"systems kept; low, high: 95% percentile bootstrap over inputs, {draws} draws, seed {seed}.",
@@ -237,7 +237,7 @@ def ablation_table(sets: Sets, only: Iterable[str] = ()) -> Table:
              "paper E": given["E"], "ours E": found["pearson"], "definition": bool(given.get("ours"))}
         )  # fmt: skip
     return Table(
-        "Ablations of paper 001 with E, global Pearson",
+        "Ablations of deng2021 with E, global Pearson",
         rows,
         method="the settings of the aspect, other formulas.",
     )

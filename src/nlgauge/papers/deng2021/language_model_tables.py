@@ -1,16 +1,15 @@
-"""Correlations for the study of language-model metrics: ours, of the scores that paper 000 released, and as paper 001 prints them."""
+"""Correlations for the study of language-model metrics: ours, of the scores that nimah2023 released, and as deng2021 prints them."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.metrics.base import Array
 from nlgauge.number import number
+from nlgauge.papers import published_rows
 from nlgauge.table import Row
 
 MEASURES = (
@@ -18,7 +17,7 @@ MEASURES = (
     "input/kendall",
 )  # fmt: skip
 ASPECTS = {"summeval": ("coherence", "consistency", "fluency", "relevance")}
-OURS, RELEASED, PRINTED = "computed here", "scores released with paper 000", "printed in paper 001"
+OURS, RELEASED, PRINTED = "computed here", "scores released with nimah2023", "printed in deng2021"
 # Columns of the sets with scores of language models that are not here: their own model's name stands beside.
 COLUMNS = {
     "perplexity": "Perplexity (GPT-2)",
@@ -92,7 +91,7 @@ def released(data: Dataset, name: str, draws: int, seed: int) -> list[Row]:
 
 
 def printed(name: str) -> list[Row]:
-    """What paper 001 prints for metrics with language models, classifiers and question answering."""
+    """What deng2021 prints for metrics with language models, classifiers and question answering."""
     rows: dict[tuple[str, str], Row] = {}
 
     def row(metric: str, aspect: str, table: str) -> Row:
@@ -113,9 +112,7 @@ def printed(name: str) -> list[Row]:
 
 
 def _cells(table: str) -> list[dict[str, str]]:
-    path = Path(__file__).parents[1] / "published" / f"001_{table}.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        return [cell for cell in csv.DictReader(file) if cell["metric"].startswith(tuple(MODELS))]
+    return [cell for cell in published_rows("deng2021", table) if cell["metric"].startswith(tuple(MODELS))]
 
 
 def shown(rows: Sequence[Row]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Paper 001 (ctc), Tables D.1–F.6: every row that needs no weights we do not have; the others say so.
+"""deng2021 (ctc), Tables D.1–F.6: every row that needs no weights we do not have; the others say so.
 
 Rows from the texts and from released scores are judged, whichever the metric. Rows that run a model of ours (embedding matching
 beside the paper's BERT-base, BERTScore, MoverScore, sentence movers) stand beside and are not: the weights are others.
@@ -49,7 +49,7 @@ SUMMARY = {
     ),
 }
 E_ROW = "Ours (E) (BERT-base)"
-RELEASED = "scores that paper 003's authors released; their model and settings are not stated and are likely others (guess)"
+RELEASED = "scores that colombo2023's authors released; their model and settings are not stated and are likely others (guess)"
 S3 = {"S3-pyr": "S3_pyr", "S3-rsp": "S3_resp"}
 NEURAL = {"BERTScore-f": "BERTScore", "MoverScore": "MoverScore"}
 
@@ -154,22 +154,22 @@ def model_row(
     rows.add(name, found, reason, other="other weights")
 
 
-@study("001", "D.1", title="Consistency on SummEval, 11 references", sets=["summeval"], tolerance=0.01)
+@study("deng2021", "D.1", title="Consistency on SummEval, 11 references", sets=["summeval"], tolerance=0.01)
 def table_d1(sources: Sources) -> Ours:
     return summarisation(sources, "D.1", "consistency", 0)
 
 
-@study("001", "D.2", title="Relevance on SummEval, 1 reference", sets=["summeval"], tolerance=0.01)
+@study("deng2021", "D.2", title="Relevance on SummEval, 1 reference", sets=["summeval"], tolerance=0.01)
 def table_d2(sources: Sources) -> Ours:
     return summarisation(sources, "D.2", "relevance", 1)
 
 
-@study("001", "D.3", title="Relevance on SummEval, 11 references", sets=["summeval"], tolerance=0.01)
+@study("deng2021", "D.3", title="Relevance on SummEval, 11 references", sets=["summeval"], tolerance=0.01)
 def table_d3(sources: Sources) -> Ours:
     return summarisation(sources, "D.3", "relevance", 0)
 
 
-@study("001", "D.4", title="Consistency on QAGS", sets=["qags-cnndm", "qags-xsum"])
+@study("deng2021", "D.4", title="Consistency on QAGS", sets=["qags-cnndm", "qags-xsum"])
 def table_d4(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
@@ -193,7 +193,7 @@ TIED = (
 )
 
 
-@study("001", "E.1", title="Preservation on Yelp", sets=["yelp"], tolerance=0.01)
+@study("deng2021", "E.1", title="Preservation on Yelp", sets=["yelp"], tolerance=0.01)
 def table_e1(sources: Sources) -> Ours:
     rows = start(sources, "yelp")
     aspect = "content preservation"

@@ -1,4 +1,4 @@
-"""Paper 001 with trained aligners: D and R beside E and beside the paper's, `python -m nlgauge.papers.deng2021.trained`.
+"""deng2021 with trained aligners: D and R beside E and beside the paper's, `python -m nlgauge.papers.deng2021.trained`.
 
 D and R are the heads inside the package, trained on text without labels (docs/aligners.md). Nothing of the sets below was used in
 training. How scores become one number, and by which head, is chosen as for E: on QAGS-CNN/DM for consistency, on Persona-Chat
@@ -12,7 +12,6 @@ Scores go to the store: a second run reads no text.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -32,7 +31,7 @@ from nlgauge.metrics.alignment.head import Head
 from nlgauge.metrics.alignment.trained import CHOSEN, HEADS, Trained, form, hashed, scores
 from nlgauge.metrics.base import Batch
 from nlgauge.models.encoder import DEFAULT, fingerprint
-from nlgauge.papers import PUBLISHED
+from nlgauge.papers import published_rows
 from nlgauge.papers.deng2021.estimators import Case, Sets, Tell, correlations, first_references
 from nlgauge.scoring.store import Kept, Store, keys_of
 from nlgauge.table import Row, Table
@@ -156,13 +155,12 @@ def shipped_heads(kind: str, aspect: str) -> Heads:
 def printed(case: Case) -> dict[str, float]:
     """The paper's E, D and R (the best of its encoders or training sets), global Pearson."""
     found: dict[str, float] = {}
-    with (PUBLISHED / f"001_{case.table}.csv").open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            kind = re.match(r"Ours \(([EDR])\)", row["metric"])
-            of = {"CNN/DM": "qags-cnndm", "XSUM": "qags-xsum"}.get(row.get("set", ""), case.set)
-            level = row.get("level", "sample"), row["coefficient"]
-            if kind and of == case.set and level == ("sample", "pearson"):
-                found[kind[1]] = max(found.get(kind[1], -1.0), float(row["printed"]))
+    for row in published_rows("deng2021", case.table):
+        kind = re.match(r"Ours \(([EDR])\)", row["metric"])
+        of = {"CNN/DM": "qags-cnndm", "XSUM": "qags-xsum"}.get(row.get("set", ""), case.set)
+        level = row.get("level", "sample"), row["coefficient"]
+        if kind and of == case.set and level == ("sample", "pearson"):
+            found[kind[1]] = max(found.get(kind[1], -1.0), float(row["printed"]))
     return found
 
 
@@ -197,7 +195,7 @@ def trained_table(read: Read, draws: int = 1000, only: Iterable[str] = ()) -> Ta
                 }  # fmt: skip
                 rows.append({**{k: found[k] for k in columns}, **beside})
     return Table(
-        "Trained aligners (D, R) beside embedding matching (E): correlation with people (paper 001)",
+        "Trained aligners (D, R) beside embedding matching (E): correlation with people (deng2021)",
         rows,
         method="pearson, spearman, kendall over all outputs, people among the systems kept; low, high: 95% percentile bootstrap over "
         f"inputs, {draws} draws, seed 0. paper: the same estimator in the paper (RoBERTa-large), best of its trainings.",

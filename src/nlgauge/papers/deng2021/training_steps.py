@@ -1,4 +1,4 @@
-"""Paper 001, Figure 7 and the ablation of Appendix A.1, for trainings of one's own.
+"""deng2021, Figure 7 and the ablation of Appendix A.1, for trainings of one's own.
 
 Figure 7: does a higher accuracy of the alignment bring a higher correlation with people? Each checkpoint of a training is one
 point: accuracy on held-out weak labels (the human token labels that the paper had for XSUM are not here), and the
@@ -73,7 +73,7 @@ def ablation(steps: Table) -> Table:
     last = {row["task"]: row for row in steps}
     keys = ("targets", "training", "set", "step", "accuracy", "auc", "pearson", "spearman")
     return Table(
-        "Targets of the training: pseudo-summaries or others (paper 001, Appendix A.1)",
+        "Targets of the training: pseudo-summaries or others (deng2021, Appendix A.1)",
         [{k: row[k] for k in keys} for row in last.values()],
         method="the last checkpoint of each training; its held-out labels are made as its own training was.",
     )

@@ -1,4 +1,4 @@
-"""Paper 002 (measures): its takeaways, each as a number of statements that can hold or not.
+"""gao2025 (measures): its takeaways, each as a number of statements that can hold or not.
 
 `claims` asks the simulation (sections 4.3 and 4.4) and the paper's own printed Tables 2, 3 and 7 (section 5).
 `claims-sets` asks published sets with the metrics published with them: the same question on other metrics than the paper's.
@@ -123,7 +123,11 @@ def _lines(rows: Iterable[Row], lines: str) -> dict[str, list[float]]:
 
 
 @study(
-    "002", "claims", title="Takeaways: on the simulation and on the paper's own tables", sets=[], claims=True
+    "gao2025",
+    "claims",
+    title="Takeaways: on the simulation and on the paper's own tables",
+    sets=[],
+    claims=True,
 )
 def claims(sources: Sources) -> Ours:
     from nlgauge.analyses.design.simulation import relation, scale
@@ -146,7 +150,7 @@ def claims(sources: Sources) -> Ours:
         rest = {k: v for k, v in sizes.items() if k not in peak and not k.startswith(STILL_WITH_SCALE)}
         found.series("the other measures rise with scale size", on, rest, rises)
     for table, kind in (("2", "DP"), ("7", "DP"), ("3", "RC")):
-        cells = published(get("study", f"002/{table}"))[1]
+        cells = published(get("study", f"gao2025/{table}"))[1]
         by = _by_measure((cell.key, cell.value) for cell in cells)
         found.orders(kind, f"Table {table}, mean of D1 to D30", by)
         worst = _system_worst(((cell.key, cell.value) for cell in cells), low=kind == "DP")
@@ -175,7 +179,7 @@ def _system_worst(cells: Iterable[tuple[Key, float]], low: bool) -> int:
     return sum(worst(levels, key=lambda g: fmean(levels[g])) == "system" for levels in sets.values())
 
 
-@study("002", "claims-sets", title="Takeaways of section 5 on published sets with other metrics",
+@study("gao2025", "claims-sets", title="Takeaways of section 5 on published sets with other metrics",
        sets=[name for name, _, _ in SETS.values()], slow=True, claims=True)  # fmt: skip
 def claims_on_sets(sources: Sources) -> Ours:
     found = Found()

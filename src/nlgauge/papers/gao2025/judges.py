@@ -1,7 +1,7 @@
 """Real judges on SummEval: 43,512 released replies of GPT-3.5, GPT-4 and Llama 2, read by our parser, beside the experts.
 
 `python -m nlgauge.papers.gao2025.judges` prints how well each judge agrees, and what averaging and coarser scales do to every
-measure (paper 002, sections 1 and 4.4, on judges that really answered). GPT-3.5 was asked in five prompt styles; their mean stands
+measure (gao2025, sections 1 and 4.4, on judges that really answered). GPT-3.5 was asked in five prompt styles; their mean stands
 for several draws of one judge.
 """
 

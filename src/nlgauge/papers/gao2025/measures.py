@@ -1,4 +1,4 @@
-"""Paper 002 (measures): its data sets (Tables 1, 5, 6) and its DP and RC values (Tables 2, 3, 7).
+"""gao2025 (measures): its data sets (Tables 1, 5, 6) and its DP and RC values (Tables 2, 3, 7).
 
 The scores of the paper's 32 metrics were never published: 18 of them are GPT judges. So its Tables 2, 3, 6 and 7 cannot be
 recomputed cell by cell; what they are said to show is tested in measures_claims.py.
@@ -92,7 +92,7 @@ def numbered() -> Iterator[tuple[str, Part, str]]:
             yield f"D{number}", part, aspect
 
 
-@study("002", "1", title="Data sets: subsets, aspects, systems, inputs", sets=SETS)
+@study("gao2025", "1", title="Data sets: subsets, aspects, systems, inputs", sets=SETS)
 def table_1(sources: Sources) -> Ours:
     """Counted on the ratings: systems and inputs with at least one rating of these aspects."""
     values: dict[Key, float] = {}
@@ -122,7 +122,7 @@ def table_1(sources: Sources) -> Ours:
     ])  # fmt: skip
 
 
-@study("002", "5", title="Parameters of the human scores of D1 to D30", sets=SETS)
+@study("gao2025", "5", title="Parameters of the human scores of D1 to D30", sets=SETS)
 def table_5(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
@@ -146,16 +146,16 @@ def absent(reason: str, note: str) -> Ours:
     return Ours({}, {(): reason}, notes=[note])
 
 
-@study("002", "2", title="Discriminative power of 12 measures, permutation test", sets=[])
+@study("gao2025", "2", title="Discriminative power of 12 measures, permutation test", sets=[])
 def table_2(sources: Sources) -> Ours:
-    return absent(NO_SCORES, "`nlgauge stability FILE` asks the same of any data; claims: `nlgauge reproduce 002 claims`.")  # fmt: skip
+    return absent(NO_SCORES, "`nlgauge stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`.")  # fmt: skip
 
 
-@study("002", "3", title="Ranking consistency of 12 measures", sets=[])
+@study("gao2025", "3", title="Ranking consistency of 12 measures", sets=[])
 def table_3(sources: Sources) -> Ours:
-    return absent(NO_SCORES, "`nlgauge stability FILE` asks the same of any data; claims: `nlgauge reproduce 002 claims`.")  # fmt: skip
+    return absent(NO_SCORES, "`nlgauge stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`.")  # fmt: skip
 
 
-@study("002", "7", title="Discriminative power of 12 measures, Williams' test", sets=[])
+@study("gao2025", "7", title="Discriminative power of 12 measures, Williams' test", sets=[])
 def table_7(sources: Sources) -> Ours:
     return absent(NO_SCORES, "`nlgauge stability FILE --test williams` asks the same of any data.")

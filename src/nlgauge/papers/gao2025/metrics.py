@@ -1,4 +1,4 @@
-"""Paper 002 (measures), Table 6: parameters of the metrics, means over D1 to D30, for the word-overlap metrics on the sets at hand."""
+"""gao2025 (measures), Table 6: parameters of the metrics, means over D1 to D30, for the word-overlap metrics on the sets at hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PARAMETERS = ("mean", "σ", "ρ_sys", "μ_ρ", "σ_ρ", "input r", "global r", "
 ENCODERS = ("BERTScore-f", "BERTScore-p", "BERTScore-r", "MoverScore", "COMET")
 
 
-@study("002", "6", title="Parameters of the metrics, means over D1 to D30", sets=SETS)
+@study("gao2025", "6", title="Parameters of the metrics, means over D1 to D30", sets=SETS)
 def table_6(sources: Sources) -> Ours:
     reasons: dict[Key, str] = {(): JUDGES}
     reasons |= {

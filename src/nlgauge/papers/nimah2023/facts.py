@@ -1,4 +1,4 @@
-"""Paper 000 (metric preference checklist): what can be counted or worked by hand (Table 2, Tables 7 and 8, section 3.3)."""
+"""nimah2023 (metric preference checklist): what can be counted or worked by hand (Table 2, Tables 7 and 8, section 3.3)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SETS = {
 
 
 @study(
-    "000", "2", title="rows of the data sets",
+    "nimah2023", "2", title="rows of the data sets",
     sets=["uber-topic", "ctrl-topic", "checklist-ctrleval-topic", "checklist-usr-pc", "checklist-usr-tc", "checklist-unieval-tc", "newsroom", "summeval"],
 )  # fmt: skip
 def table_2(sources: Sources) -> Ours:
@@ -59,7 +59,7 @@ def rater_rows(data: Dataset, means: bool = False) -> int:
     return rated.select(columns).unique().height
 
 
-@study("000", "section-3.3", title="worked examples of Eq. 3 and 4", sets=[])
+@study("nimah2023", "section-3.3", title="worked examples of Eq. 3 and 4", sets=[])
 def worked_examples(sources: Sources) -> Ours:
     """Levenshtein distance and preference similarity of the sequences that section 3.3 gives."""
     values: dict[Key, float] = {}
@@ -91,12 +91,14 @@ HUMAN = ("Coherence", "Consistency", "Fluency", "Relevance")
 WEIGHTS = ABSENT["UniEval-summ"]
 
 
-@study("000", "7", title="SummEval outputs on which aspects agree", sets=["summeval"], tolerance=0.02)
+@study("nimah2023", "7", title="SummEval outputs on which aspects agree", sets=["summeval"], tolerance=0.02)
 def table_7(sources: Sources) -> Ours:
     return _outputs(sources, ["Merson"])
 
 
-@study("000", "8", title="SummEval outputs on which aspects disagree", sets=["summeval"], tolerance=0.02)
+@study(
+    "nimah2023", "8", title="SummEval outputs on which aspects disagree", sets=["summeval"], tolerance=0.02
+)
 def table_8(sources: Sources) -> Ours:
     return _outputs(sources, ["Varvara", "Henderson"])
 

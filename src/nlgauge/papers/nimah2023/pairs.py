@@ -1,4 +1,4 @@
-"""Paper 000, Tables 10-16: the Easy and Hard pairs of systems, and whether human means find them.
+"""nimah2023, Tables 10-16: the Easy and Hard pairs of systems, and whether human means find them.
 
 The paper says that pairs are chosen by the averaged human scores; the authors' released notebook says how. For each aspect
 in turn the systems are ranked by their mean. Easy: the two lowest with the two highest. Hard: the two lowest, the two in the
@@ -87,38 +87,38 @@ def _own_rule(rows: Rows, listed: Pairs) -> str:
 FEW = "sets with three or four systems are too few for the authors' rule (their notebook): these pairs were chosen by hand."
 
 
-@study("000", "10", title="pairs of systems, controlled generation", sets=[])
+@study("nimah2023", "10", title="pairs of systems, controlled generation", sets=[])
 def table_10(sources: Sources) -> Ours:
     return Ours({}, {(): FEW})
 
 
-@study("000", "11", title="pairs of systems, UniEval-summ", sets=["summeval"])
+@study("nimah2023", "11", title="pairs of systems, UniEval-summ", sets=["summeval"])
 def table_11(sources: Sources) -> Ours:
     return checked(sources, "11", "UniEval-summ")
 
 
-@study("000", "12", title="pairs of systems, summEval", sets=[])
+@study("nimah2023", "12", title="pairs of systems, summEval", sets=[])
 def table_12(sources: Sources) -> Ours:
     return Ours({}, {("summEval",): ABSENT["summEval"]})
 
 
-@study("000", "13", title="pairs of systems, Newsroom", sets=["newsroom"])
+@study("nimah2023", "13", title="pairs of systems, Newsroom", sets=["newsroom"])
 def table_13(sources: Sources) -> Ours:
     return checked(sources, "13", "Newsroom")
 
 
-@study("000", "14", title="pairs of systems, UniEval-TC", sets=["checklist-unieval-tc"])
+@study("nimah2023", "14", title="pairs of systems, UniEval-TC", sets=["checklist-unieval-tc"])
 def table_14(sources: Sources) -> Ours:
     ours = checked(sources, "14", "UniEval-TC")
     lost = "the text of the paper that is at hand has lost two easy pairs and one hard pair of this table; Table 15 has them."
     return Ours(ours.values, ours.reasons, [*ours.notes, lost])
 
 
-@study("000", "15", title="pairs of systems, USR-TC", sets=["checklist-usr-tc"])
+@study("nimah2023", "15", title="pairs of systems, USR-TC", sets=["checklist-usr-tc"])
 def table_15(sources: Sources) -> Ours:
     return checked(sources, "15", "USR-TC")
 
 
-@study("000", "16", title="pairs of systems, USR-PC", sets=["checklist-usr-pc"])
+@study("nimah2023", "16", title="pairs of systems, USR-PC", sets=["checklist-usr-pc"])
 def table_16(sources: Sources) -> Ours:
     return checked(sources, "16", "USR-PC")

@@ -1,4 +1,4 @@
-"""Paper 000 (metric preference checklist), systems: KS distance (Tables 17-19) and preference similarity (Tables 20-22).
+"""nimah2023 (metric preference checklist), systems: KS distance (Tables 17-19) and preference similarity (Tables 20-22).
 
 The authors' conventions, as their released notebooks show them: one row a rater with the score repeated, people among the
 systems kept, mean over the listed pairs, then over the columns of a family; Overall is one of the human columns.
@@ -6,7 +6,6 @@ systems kept, mean over the listed pairs, then over the columns of a family; Ove
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,7 +15,16 @@ from nlgauge.analyses.checklist.system_discrimination import system_discriminati
 from nlgauge.analyses.checklist.system_preference import system_preference
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NotHere
-from nlgauge.papers import PUBLISHED, Key, NeedsWeights, NotRedistributed, Ours, Sources, study, why_absent
+from nlgauge.papers import (
+    Key,
+    NeedsWeights,
+    NotRedistributed,
+    Ours,
+    Sources,
+    published_rows,
+    study,
+    why_absent,
+)
 
 Pairs = dict[str, list[tuple[str, str]]]
 Columns = Mapping[str, Sequence[str]]
@@ -110,10 +118,9 @@ NO_TITLES = NotRedistributed(
 def listed_pairs(table: str, data: str = "") -> Pairs:
     """Easy and Hard pairs as Tables 10-16 list them; Table 10 has those of two data sets."""
     found: Pairs = {}
-    with (PUBLISHED / f"000_{table}.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if table != "10" or row["data"] == data:
-                found.setdefault(row["difficulty"], []).append((row["a"], row["b"]))
+    for row in published_rows("nimah2023", table):
+        if table != "10" or row["data"] == data:
+            found.setdefault(row["difficulty"], []).append((row["a"], row["b"]))
     return found
 
 
@@ -171,7 +178,7 @@ def preference_table(sources: Sources, benchmarks: Sequence[Benchmark], turned: 
     return values
 
 
-@study("000", "17", title="KS on systems, summarisation", sets=SUMMARIES)
+@study("nimah2023", "17", title="KS on systems, summarisation", sets=SUMMARIES)
 def table_17(sources: Sources) -> Ours:
     return Ours(
         ks_table(sources, BENCHMARKS[3:]),
@@ -185,7 +192,7 @@ def table_17(sources: Sources) -> Ours:
     )
 
 
-@study("000", "18", title="KS on systems, dialogue", sets=DIALOGUES)
+@study("nimah2023", "18", title="KS on systems, dialogue", sets=DIALOGUES)
 def table_18(sources: Sources) -> Ours:
     """BERTScore here is its column against the source alone."""
     return Ours(
@@ -197,7 +204,7 @@ def table_18(sources: Sources) -> Ours:
     )
 
 
-@study("000", "19", title="KS on systems, controlled generation", sets=TOPICS)
+@study("nimah2023", "19", title="KS on systems, controlled generation", sets=TOPICS)
 def table_19(sources: Sources) -> Ours:
     here, reasons = those_here(sources, CONTROLLED)
     cut = "cut, not rounded: .0976 is printed as 0.097."
@@ -210,7 +217,7 @@ def table_19(sources: Sources) -> Ours:
     )
 
 
-@study("000", "20", title="preference similarity, summarisation", sets=SUMMARIES)
+@study("nimah2023", "20", title="preference similarity, summarisation", sets=SUMMARIES)
 def table_20(sources: Sources) -> Ours:
     benchmarks = [b for b in BENCHMARKS[3:] if b.columns]
     return Ours(
@@ -227,7 +234,7 @@ SWAPPED = (
 )
 
 
-@study("000", "21", title="preference similarity, dialogue", sets=DIALOGUES, tolerance=0.001)
+@study("nimah2023", "21", title="preference similarity, dialogue", sets=DIALOGUES, tolerance=0.001)
 def table_21(sources: Sources) -> Ours:
     found = preference_table(sources, BENCHMARKS[:3])
     reasons: dict[Key, str] = {}
@@ -284,7 +291,7 @@ TABLE_22: dict[Key, str] = {
 }
 
 
-@study("000", "22", title="preference similarity, controlled generation", sets=TOPICS, tolerance=0.001)
+@study("nimah2023", "22", title="preference similarity, controlled generation", sets=TOPICS, tolerance=0.001)
 def table_22(sources: Sources) -> Ours:
     here, reasons = those_here(sources, [b for b in CONTROLLED if b.columns])
     return Ours(

@@ -1,4 +1,4 @@
-"""Paper 000, Tables 5 and 6 (transfer), and the figures that section 5.3 names in its text.
+"""nimah2023, Tables 5 and 6 (transfer), and the figures that section 5.3 names in its text.
 
 A correlation is Spearman's over rater rows, mean over the human aspects (Overall among them), the columns of a family and the
 data sets that Table 3 gives a group. The analysis `transfer` correlates with the mean rating of an output; the paper's unit,
@@ -129,7 +129,7 @@ def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Transfer],
     return Ours(values, reasons, NOTES)
 
 
-@study("000", "5", title="transfer: correlation in and out of domain", sets=SETS, tolerance=0.001)
+@study("nimah2023", "5", title="transfer: correlation in and out of domain", sets=SETS, tolerance=0.001)
 def table_5(sources: Sources) -> Ours:
     ours = _table(sources, list(GROUPS.values()), lambda t: GROUPS[t.group])
     known: dict[Key, str] = {
@@ -139,7 +139,7 @@ def table_5(sources: Sources) -> Ours:
     return replace(ours, reasons={**ours.reasons, **known})
 
 
-@study("000", "6", title="transfer: correlation by task", sets=SETS, tolerance=0.001)
+@study("nimah2023", "6", title="transfer: correlation by task", sets=SETS, tolerance=0.001)
 def table_6(sources: Sources) -> Ours:
     ours = _table(sources, ["TextSumm", "DiagGen", "CtrlGen"], lambda t: TASKS[t.dataset])
     known: dict[Key, str] = {
@@ -150,7 +150,7 @@ def table_6(sources: Sources) -> Ours:
     return replace(ours, reasons={**ours.reasons, **known}, notes=[*NOTES, cut])
 
 
-@study("000", "section-5.3", title="figures in the text", sets=["newsroom", "checklist-usr-pc"])
+@study("nimah2023", "section-5.3", title="figures in the text", sets=["newsroom", "checklist-usr-pc"])
 def section_5_3(sources: Sources) -> Ours:
     persona = [b for b in BENCHMARKS if b.name == "USR-PC"]
     ks, similarity = ks_table(sources, persona), preference_table(sources, persona)

@@ -1,12 +1,11 @@
-"""What the studies of paper 004 share: its names of metrics, its data, and the stars of its tables."""
+"""What the studies of novikova2017 share: its names of metrics, its data, and the stars of its tables."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from nlgauge.papers import PUBLISHED, Key, Sources
+from nlgauge.papers import Key, Sources, published_rows
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
@@ -58,10 +57,9 @@ def by_key(table: Table, *columns: str, value: str = "value") -> dict[Key, float
 
 def stars(table: str, ours: Mapping[Key, float]) -> str:
     """How many of the published stars our tests put too. Keys without a test of ours are not counted."""
-    with (PUBLISHED / f"004_{table}.csv").open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        names = [c for c in reader.fieldnames or [] if c not in ("printed", "mark")]
-        printed = {tuple(row[c] for c in names): row["mark"] == "*" for row in reader}
+    rows = published_rows("novikova2017", table)
+    names = [c for c in rows[0] if c not in ("printed", "mark")]
+    printed = {tuple(row[c] for c in names): row["mark"] == "*" for row in rows}
     known = [key for key in printed if key in ours]
     alike = sum(printed[key] == bool(ours[key]) for key in known)
     return f"stars: {alike} of {len(known)} cells are marked (or not) as in the paper."

@@ -1,4 +1,4 @@
-"""Paper 004: relative rankings (Tables 4 and 12), examples (5), and the figures that stand in its sentences.
+"""novikova2017: relative rankings (Tables 4 and 12), examples (5), and the figures that stand in its sentences.
 
 What the paper does not say about Table 12 was found by trying variants, one convention for the whole table:
 - a pair is the first output of either system for an MR; the one MR with two LOLS outputs is left out (SFREST 579 pairs);
@@ -50,7 +50,7 @@ WORKED = {
 }
 
 
-@study("004", "12", title="accuracy of relative rankings, per cent", sets=[SET], tolerance=0.2)
+@study("novikova2017", "12", title="accuracy of relative rankings, per cent", sets=[SET], tolerance=0.2)
 def table_12(sources: Sources) -> Ours:
     raw, quantised = _rankings(sources)
     values = _cells(raw, "raw", "accuracy") | _cells(quantised, "quantised", "quantised", only="SFREST")
@@ -68,7 +68,9 @@ def table_12(sources: Sources) -> Ours:
     )  # fmt: skip
 
 
-@study("004", "4", title="metrics significantly better than a random score (1) or not (0)", sets=[SET])
+@study(
+    "novikova2017", "4", title="metrics significantly better than a random score (1) or not (0)", sets=[SET]
+)
 def table_4(sources: Sources) -> Ours:
     raw, quantised = _rankings(sources)
     values = _cells(raw, "raw", "significant") | _cells(
@@ -86,7 +88,7 @@ def table_4(sources: Sources) -> Ours:
     )
 
 
-@study("004", "5", title="examples: metrics on the scale 1–6 beside people", sets=[SET])
+@study("novikova2017", "5", title="examples: metrics on the scale 1–6 beside people", sets=[SET])
 def table_5(sources: Sources) -> Ours:
     data = medians(sources)
     rated = data.ratings.pivot(on="aspect", index=KEY, values="value")
@@ -107,7 +109,13 @@ def table_5(sources: Sources) -> Ours:
     )
 
 
-@study("004", "6", title="best correlation of this paper, beside other papers", sets=[SET], tolerance=0.01)
+@study(
+    "novikova2017",
+    "6",
+    title="best correlation of this paper, beside other papers",
+    sets=[SET],
+    tolerance=0.01,
+)
 def table_6(sources: Sources) -> Ours:
     found = by_key(
         split(unturned(sources), by=["dataset", "system"], outputs="independent"), "aspect", "metric", "part"
@@ -120,7 +128,7 @@ def table_6(sources: Sources) -> Ours:
     )  # fmt: skip
 
 
-@study("004", "7", title="ICC of the raters", sets=[SET])
+@study("novikova2017", "7", title="ICC of the raters", sets=[SET])
 def table_7(sources: Sources) -> Ours:
     del sources
     return Ours(
@@ -132,7 +140,7 @@ def table_7(sources: Sources) -> Ours:
     )
 
 
-@study("004", "text", title="figures in the paper's sentences", sets=[SET], tolerance=0.02)
+@study("novikova2017", "text", title="figures in the paper's sentences", sets=[SET], tolerance=0.02)
 def sentences(sources: Sources) -> Ours:
     data = medians(sources)
     human = {a: data.panel(a).human for a in ASPECTS}

@@ -1,4 +1,4 @@
-"""Paper 004 (Novikova et al. 2017): system means and the correlation tables, from the published medians.
+"""novikova2017 (Novikova et al. 2017): system means and the correlation tables, from the published medians.
 
 Bold print (which correlation is the stronger one) is lost in the text of the paper that we have, so it is not compared;
 the analysis `split` marks it with †.
@@ -38,7 +38,7 @@ OTHER_SIGN = {
 }
 
 
-@study("004", "1", title="number of outputs by data set and system", sets=SETS)
+@study("novikova2017", "1", title="number of outputs by data set and system", sets=SETS)
 def table_1(sources: Sources) -> Ours:
     rows = _means(sources, metrics=["TER"]).rows
     values: dict[Key, float] = {}
@@ -50,7 +50,7 @@ def table_1(sources: Sources) -> Ours:
     return Ours(values)
 
 
-@study("004", "2", title="ratings of the systems: mean and SD", sets=SETS)
+@study("novikova2017", "2", title="ratings of the systems: mean and SD", sets=SETS)
 def table_2(sources: Sources) -> Ours:
     table = _means(sources, metrics=["TER"])
     values = _mean_and_sd(table)
@@ -63,7 +63,7 @@ def table_2(sources: Sources) -> Ours:
     )
 
 
-@study("004", "3", title="best word-based and grammar-based metric", sets=SETS, tolerance=0.01)
+@study("novikova2017", "3", title="best word-based and grammar-based metric", sets=SETS, tolerance=0.01)
 def table_3(sources: Sources) -> Ours:
     """A metric that is best, or ties with the best at two decimals, is given with its own value; any other with the best one's."""
     values: dict[Key, float] = {}
@@ -90,7 +90,9 @@ def table_3(sources: Sources) -> Ours:
     )
 
 
-@study("004", "8", title="mean and SD of every metric by data set and system", sets=SETS, tolerance=0.01)
+@study(
+    "novikova2017", "8", title="mean and SD of every metric by data set and system", sets=SETS, tolerance=0.01
+)
 def table_8(sources: Sources) -> Ours:
     table = _means(sources, metrics=list(METRICS.values()))
     values = _mean_and_sd(table)
@@ -111,7 +113,7 @@ def table_8(sources: Sources) -> Ours:
     )
 
 
-@study("004", "9", title="Spearman by data set and system", sets=SETS, tolerance=0.01)
+@study("novikova2017", "9", title="Spearman by data set and system", sets=SETS, tolerance=0.01)
 def table_9(sources: Sources) -> Ours:
     table = split(unturned(sources), by=["dataset", "system"], outputs="independent")
     columns = ("dataset", "system", "aspect", "metric")
@@ -131,17 +133,19 @@ def table_9(sources: Sources) -> Ours:
     )
 
 
-@study("004", "10", title="Spearman by data set", sets=SETS, tolerance=0.01)
+@study("novikova2017", "10", title="Spearman by data set", sets=SETS, tolerance=0.01)
 def table_10(sources: Sources) -> Ours:
     return _split(sources, "10", ["dataset"], ("dataset", "aspect", "metric"))
 
 
-@study("004", "11", title="Spearman by system", sets=SETS, tolerance=0.01)
+@study("novikova2017", "11", title="Spearman by system", sets=SETS, tolerance=0.01)
 def table_11(sources: Sources) -> Ours:
     return _split(sources, "11", ["system"], ("system", "aspect", "metric"))
 
 
-@study("004", "13", title="Spearman among bad outputs and among the others", sets=SETS, tolerance=0.01)
+@study(
+    "novikova2017", "13", title="Spearman among bad outputs and among the others", sets=SETS, tolerance=0.01
+)
 def table_13(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     tests: dict[Key, float] = {}
@@ -174,7 +178,7 @@ def table_13(sources: Sources) -> Ours:
     )
 
 
-@study("004", "14", title="Spearman for inform and other MRs", sets=SETS, tolerance=0.01)
+@study("novikova2017", "14", title="Spearman for inform and other MRs", sets=SETS, tolerance=0.01)
 def table_14(sources: Sources) -> Ours:
     table = split(unturned(sources), by="mr_type=inform", outputs="independent")
     columns = ("aspect", "mr_type=inform", "metric")

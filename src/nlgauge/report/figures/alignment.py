@@ -1,4 +1,4 @@
-"""Figures 3 to 7 of paper 001: bars of the published correlations with ours beside them, and accuracy of the alignment
+"""Figures 3 to 7 of deng2021: bars of the published correlations with ours beside them, and accuracy of the alignment
 against correlation; and the general picture of a recomputed table."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CURVES = {"pearson": ("#D55E00", "circle", "solid"), "spearman": ("#0072B2", "sq
 
 
 def kind_of(metric: str) -> str:
-    """Which of the three colours a metric of paper 001 has."""
+    """Which of the three colours a metric of deng2021 has."""
     if metric.startswith(ALIGNED):
         return "information alignment"
     return "no references" if metric.startswith(FREE) else "like references"
@@ -39,7 +39,7 @@ def kind_of(metric: str) -> str:
 def alignment_bars(*tables: Table, titles: Sequence[str] = (), leave: Sequence[str] = ()) -> go.Figure:
     """Published correlations as bars (dark Pearson, light Spearman), ours as diamonds; one panel a table and data set.
 
-    Takes the tables that `nlgauge reproduce 001 D.1` prints. `leave` names panels to leave out, such as CNN/DM of Table D.4.
+    Takes the tables that `nlgauge reproduce deng2021 D.1` prints. `leave` names panels to leave out, such as CNN/DM of Table D.4.
     """
     from plotly.subplots import make_subplots
 

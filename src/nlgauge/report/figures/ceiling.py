@@ -1,4 +1,4 @@
-"""The glass ceiling (paper 003): who ranks like whom, what can be predicted, progress over years, and portfolios."""
+"""The glass ceiling (colombo2023): who ranks like whom, what can be predicted, progress over years, and portfolios."""
 
 from __future__ import annotations
 

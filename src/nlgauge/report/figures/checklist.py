@@ -1,4 +1,4 @@
-"""The checklist (paper 000): distances and similarities per metric, who beats whom, and the page of verdicts."""
+"""The checklist (nimah2023): distances and similarities per metric, who beats whom, and the page of verdicts."""
 
 from __future__ import annotations
 

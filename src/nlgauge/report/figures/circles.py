@@ -1,4 +1,4 @@
-"""Figures 1 to 3 of paper 004: correlations as circles, and the crosses of Williams' test."""
+"""Figures 1 to 3 of novikova2017: correlations as circles, and the crosses of Williams' test."""
 
 from __future__ import annotations
 

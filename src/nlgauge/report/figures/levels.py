@@ -1,4 +1,4 @@
-"""Figures 1 to 6 and 9 of paper 000: agreement that carries over or not, and distances beside the order of people."""
+"""Figures 1 to 6 and 9 of nimah2023: agreement that carries over or not, and distances beside the order of people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of paper 004's questions: tables of correlations as colours, systems and metrics as dots."""
+"""Pictures of novikova2017's questions: tables of correlations as colours, systems and metrics as dots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulations: the power curve of a planned study, and Figures 1 and 2 of paper 002."""
+"""Simulations: the power curve of a planned study, and Figures 1 and 2 of gao2025."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _card(row: Row, data: Dataset) -> Card:
     return Card(f"{row['system']}, {row['input']}", facts, texts, row["aspect"])
 
 
-# --- words coloured by how far they are grounded (paper 001, Table C.1) ---
+# --- words coloured by how far they are grounded (deng2021, Table C.1) ---
 
 
 def colour(cards: list[Card], rows: Sequence[Row], run: Run) -> list[str]:

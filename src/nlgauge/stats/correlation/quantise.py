@@ -1,4 +1,4 @@
-"""Metric scores in as many steps as people's ratings have (paper 004, section 7.2)."""
+"""Metric scores in as many steps as people's ratings have (novikova2017, section 7.2)."""
 
 from __future__ import annotations
 

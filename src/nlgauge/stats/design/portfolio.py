@@ -1,6 +1,6 @@
 """The smallest set of metrics that predicts people best: greedy forward selection with nested cross-validation.
 
-Paper 003 proposes complementary metrics and leaves the choice open. Metrics and people are ranks within inputs, the model is
+colombo2023 proposes complementary metrics and leaves the choice open. Metrics and people are ranks within inputs, the model is
 ridge regression; all it needs of the training data are sums of products, kept by fold.
 """
 

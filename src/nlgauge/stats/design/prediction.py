@@ -1,4 +1,4 @@
-"""Predicting people from metrics on held-out data: folds, models, and what they reach (paper 003, section 3).
+"""Predicting people from metrics on held-out data: folds, models, and what they reach (colombo2023, section 3).
 
 Features are F × N × M (features × systems × inputs), the target N × M; NaN is missing.
 """
@@ -83,7 +83,7 @@ def ridge(penalty: float = PENALTY) -> Model:
 
 
 def boosted(seed: int = 0, rounds: int = 100, depth: int = 6, rate: float = 0.3) -> Model:
-    """XGBoost's regressor with its own defaults, as paper 003; one thread, so that every run gives the same trees."""
+    """XGBoost's regressor with its own defaults, as colombo2023; one thread, so that every run gives the same trees."""
     try:
         import xgboost
     except ImportError:

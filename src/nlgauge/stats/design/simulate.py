@@ -1,4 +1,4 @@
-"""Simulated meta-evaluation (paper "measures", Algorithm 1): systems × inputs scores of metric and people.
+"""Simulated meta-evaluation (gao2025, Algorithm 1): systems × inputs scores of metric and people.
 
 Capability has two parts: ρ_sys, how well the metric orders the systems, and ρ_i (mean μ_ρ, SD σ_ρ), how well
 it orders the outputs of one system. All randomness of a panel sits in one `Noise`, from which people's scores

@@ -1,4 +1,4 @@
-"""The two simulation studies of paper "measures": how measures relate, and what the scale size does to them.
+"""The two simulation studies of gao2025: how measures relate, and what the scale size does to them.
 
 Every trial has a seed of its own, so the result does not depend on the number of workers or their order. In a
 trial all settings share one noise: curves over a grid differ by the setting alone, which a few trials show.

@@ -1,4 +1,4 @@
-"""Can a measure tell metrics apart? Discriminative power and ranking consistency (paper "measures")."""
+"""Can a measure tell metrics apart? Discriminative power and ranking consistency (gao2025)."""
 
 from __future__ import annotations
 

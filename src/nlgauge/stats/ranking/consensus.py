@@ -1,4 +1,4 @@
-"""Consensus rankings: Borda's (Eq. 1 of paper 003 summed over metrics) and Kemeny's, the order with the fewest votes against it.
+"""Consensus rankings: Borda's (Eq. 1 of colombo2023 summed over metrics) and Kemeny's, the order with the fewest votes against it.
 
 A vote is how one metric orders two systems on one input. Ties and missing scores are votes for neither.
 """

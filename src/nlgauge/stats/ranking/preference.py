@@ -1,4 +1,4 @@
-"""Preference sequences and their similarity (paper 000, Eq. 2-4).
+"""Preference sequences and their similarity (nimah2023, Eq. 2-4).
 
 `a ≺ b` is the sequence ("a", "<", "b"): worst first, the relation keeps its sign, "~" is a tie.
 """

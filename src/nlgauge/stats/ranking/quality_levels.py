@@ -1,4 +1,4 @@
-"""Levels of quality: ratings as low, moderate and high (paper 000, section 4.2).
+"""Levels of quality: ratings as low, moderate and high (nimah2023, section 4.2).
 
 The paper cuts every scale at 3: low < 3, moderate = 3, high > 3. That fits 1–5; on 0/1 or 1–3 everything would be low.
 Here each bounded scale is cut at its own middle third, which is the paper's cut on 1–5; unbounded ones at terciles.

@@ -1,4 +1,4 @@
-"""How a metric ranks: rank representations of paper 003 (Eq. 1, 2) and distances between rankings (Eq. 3, 4).
+"""How a metric ranks: rank representations of colombo2023 (Eq. 1, 2) and distances between rankings (Eq. 3, 4).
 
 Scores are K × N × M (metrics × systems × inputs), more is better, NaN is missing. Rank 1 is best; ties share their mean
 rank.

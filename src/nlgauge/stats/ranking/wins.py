@@ -1,4 +1,4 @@
-"""Pairwise win fractions of systems (paper 000, section 5.4 and Figure 7): who was rated above whom, how often."""
+"""Pairwise win fractions of systems (nimah2023, section 5.4 and Figure 7): who was rated above whom, how often."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kolmogorov-Smirnov distance of two samples (paper 000, Eq. 1), and a permutation test that knows of repeated raters."""
+"""Kolmogorov-Smirnov distance of two samples (nimah2023, Eq. 1), and a permutation test that knows of repeated raters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do two systems differ in their mean? Tests for two samples, paired by input or not (paper 004, Tables 2 and 8)."""
+"""Do two systems differ in their mean? Tests for two samples, paired by input or not (novikova2017, Tables 2 and 8)."""
 
 from __future__ import annotations
 
