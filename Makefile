@@ -15,7 +15,7 @@ export OMP_NUM_THREADS ?= 1
 
 # What is compiled, and the tests that run again on a build with checks of bounds and overflow, and on a sanitized one.
 KERNELS := setup.py $(wildcard src/nlgauge/kernels/*.py src/nlgauge/kernels/*.pxd)
-KERNEL_TESTS := tests/stats/test_kernels.py tests/stats/test_sorting.py tests/stats/test_calibration.py \
+KERNEL_TESTS := tests/kernels/test_kinds.py tests/stats/test_alpha.py tests/stats/test_kernels.py tests/stats/test_sorting.py tests/stats/test_calibration.py \
   tests/stats/test_consensus.py tests/stats/test_permutation.py tests/stats/test_bootstrap.py \
   tests/metrics/test_metric_kernels.py tests/metrics/test_tokens.py tests/metrics/test_ter.py tests/metrics/test_meteor.py \
   tests/metrics/test_rouge.py tests/metrics/test_bleu.py tests/metrics/test_cider.py tests/metrics/test_nist.py \

@@ -22,6 +22,7 @@ FOLDER = Path(kernels.__file__).parent
 NUMBERS = """
 import json, numpy as np
 from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.stats.agreement.alpha import alpha
 from nlgauge.stats.resampling.bootstrap import bootstrap
 from nlgauge.stats.correlation.tie_calibration import calibrate
 from nlgauge.stats.ranking.consensus import Votes, kemeny
@@ -39,6 +40,8 @@ for name, found in {
     "groups": group_stats(x, z[None]), "one group": group_stats(big[0], np.round(big[1], 1)), "ties": calibrate(x, z[None]).epsilon,
     "test": permutation_test(x[0], x[1], z, ["input/kendall", "global/spearman", "system/pearson"], draws=127).samples,
     "bootstrap": bootstrap(x, z, ["item/pearson", "system/kendall"], draws=100, threads=1).samples,
+    "alpha": [v for level in ("ordinal", "interval") for v in (lambda a: (a.value, a.low, a.high))(
+        alpha(np.round(x[:, 0]), level, rng=np.random.default_rng(1), draws=20))],
     "consensus": kemeny(Votes.of(x)).order,
 }.items():
     said[name] = [float(v).hex() for part in (found if isinstance(found, tuple) else [found]) for v in np.ravel(part)]

@@ -67,6 +67,19 @@ def test_alpha_of_continuous_ratings_equals_the_krippendorff_package(level):
     assert alpha(ratings, level).value == pytest.approx(oracle, abs=1e-9)
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_alpha_and_the_bootstrap_of_its_pairs_equal_evalica(level):
+    evalica = pytest.importorskip("evalica")
+    pd = pytest.importorskip("pandas")
+    ratings = np.clip(np.round(np.random.default_rng(5).normal(3, 1, (3, 150))), 1, 5)
+    ratings[0, ::7] = np.nan
+    oracle = evalica.alpha_bootstrap(pd.DataFrame(ratings), level, n_resamples=20_000, random_state=1)
+    found = alpha(ratings, level, rng=np.random.default_rng(1), draws=20_000, bootstrap="pairs")
+    assert found.value == pytest.approx(oracle.alpha, abs=1e-12)
+    noise = 4 * oracle.distribution.std() * 2.7 * np.sqrt(2 / 20_000)
+    assert (found.low, found.high) == pytest.approx((oracle.low, oracle.high), abs=noise)
+
+
 @pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
 @pytest.mark.parametrize("seed", range(8))
 def test_cohens_kappa_equals_scikit_learn(weights, seed):

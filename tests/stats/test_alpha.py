@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -91,12 +91,67 @@ def test_the_interval_covers_the_population_value_about_as_often_as_it_says():
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_interval_equals_alpha_of_resampled_columns(level):
-    ratings = np.random.default_rng(1).integers(1, 6, size=(3, 30)).astype(float)
+    ratings = np.random.default_rng(1).integers(1, 600, size=(3, 30)).astype(float)
     found = alpha(ratings, level, rng=np.random.default_rng(7), draws=100)
-    rng = np.random.default_rng(7)
-    counts = np.concatenate([rng.multinomial(30, np.full(30, 1 / 30), size=size) for size in (64, 36)])
-    values = [alpha(np.repeat(ratings, row, axis=1), level).value for row in counts]
+    words = np.random.default_rng(7).integers(0, 1 << 64, 101 * 15 + 1, dtype=np.uint64)
+    halves = [half for word in words for half in (int(word) & 0xFFFFFFFF, int(word) >> 32)]
+    picks = np.array([half * 30 >> 32 for half in halves if half * 30 % 2**32 >= 2**32 % 30])[:3000].reshape(
+        100, 30
+    )
+    values = [alpha(ratings[:, row], level).value for row in picks]
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])), abs=1e-9)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_interval_over_few_kinds_of_units_equals_alpha_of_as_many_columns_of_each(level):
+    ratings = np.sort(np.random.default_rng(1).integers(1, 4, size=(2, 400)), axis=0).astype(float)
+    kinds, first, times = np.unique(ratings, axis=1, return_index=True, return_counts=True)
+    kinds, times = kinds[:, np.argsort(first)], times[np.argsort(first)]  # as they appear
+    found = alpha(ratings[::-1], level, rng=np.random.default_rng(7), draws=100)
+    counts = np.random.default_rng(7).multinomial(400, times / 400, size=100)
+    values = [alpha(np.repeat(kinds, row, axis=1), level).value for row in counts]
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])), abs=1e-9)
+
+
+def _plain_pairs(ratings: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Krippendorff's bootstrap of an interval alpha as he wrote it down: a drawn disagreement for each pair of each unit."""
+    units = [unit[~np.isnan(unit)] for unit in ratings.T]
+    units = [unit for unit in units if unit.size >= 2]
+    pool = np.concatenate(units)
+    expected = sum((a - b) ** 2 for a, b in permutations(pool, 2)) / (pool.size - 1)
+    sizes = np.array([unit.size for unit in units for _ in combinations(unit, 2)])
+    errors = np.array([2 * (a - b) ** 2 / expected for unit in units for a, b in combinations(unit, 2)])
+    drawn = errors[rng.integers(0, errors.size, (draws, errors.size))]
+    return np.maximum(1.0 - (drawn / (sizes - 1)).sum(axis=1), -1.0)
+
+
+@pytest.mark.parametrize("values", [5, 10**6])
+def test_the_bootstrap_of_pairs_is_that_of_krippendorff(values):
+    rng = np.random.default_rng(2)
+    ratings = np.clip(rng.normal(0.5, 0.2, 60) + rng.normal(0, 0.15, (3, 60)), 0, 1)
+    ratings = np.rint(ratings * (values - 1))
+    ratings[2, :30] = np.nan
+    plain = _plain_pairs(ratings, 20_000, rng)
+    found = alpha(ratings, rng=rng, draws=20_000, bootstrap="pairs")
+    noise = (
+        4 * plain.std() * np.sqrt(2) * 2.7 / np.sqrt(20_000)
+    )  # a tail quantile's standard error is 2.7 sd / sqrt(n)
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(plain, [0.025, 0.975])), abs=noise)
+    assert "resamples of pairs" in found.method
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_intervals_of_both_bootstraps_hold_the_value(level):
+    rng = np.random.default_rng(3)
+    ratings = np.rint(rng.normal(3, 1, 200) + rng.normal(0, 1, (4, 200))) + 10
+    for bootstrap in ("units", "pairs"):
+        found = alpha(ratings, level, rng=rng, bootstrap=bootstrap)
+        assert found.low < found.value < found.high
+
+
+def test_negative_zero_and_any_nan_make_no_kinds_of_their_own():
+    ratings = np.array([[0.0, -0.0, 1, 2], [1, 1, 1, 2], [np.nan, -np.nan, 2, np.nan]])
+    assert alpha(ratings, "nominal").value == alpha(np.abs(ratings), "nominal").value
 
 
 def test_draws_in_which_nothing_can_disagree_are_dropped_and_counted():
@@ -108,3 +163,8 @@ def test_draws_in_which_nothing_can_disagree_are_dropped_and_counted():
 def test_an_unknown_level_is_refused():
     with pytest.raises(DataError, match="nominal, ordinal, interval, ratio"):
         alpha([[1, 2], [1, 2]], "metric")
+
+
+def test_an_unknown_bootstrap_is_refused():
+    with pytest.raises(DataError, match="units, pairs"):
+        alpha([[1, 2], [1, 2]], bootstrap="raters")

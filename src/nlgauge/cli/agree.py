@@ -26,6 +26,14 @@ def command(
         ),
     ] = "interval",
     draws: Annotated[int, typer.Option("--draws", help="Bootstrap draws.", rich_help_panel=o.CHOICE)] = 1000,
+    bootstrap: Annotated[
+        str,
+        typer.Option(
+            "--bootstrap",
+            help="What alpha's interval resamples: units (outputs), or pairs of ratings, as the KALPHA macro does.",
+            rich_help_panel=o.CHOICE,
+        ),
+    ] = "units",
 ) -> list[Table] | None:
     """Can people agree, and how high could a metric come? ICC, alpha, kappa; the human ceiling; standing in for a rater.
 
@@ -33,7 +41,7 @@ def command(
 
       nlgauge agree ratings.csv --rater annotator
     """
-    tables = pick.each("agreement", level=level, draws=draws)
+    tables = pick.each("agreement", level=level, draws=draws, bootstrap=bootstrap)
     for analysis in ("ceiling", "replacement") if pick.data.metrics else ():
         try:
             tables += pick.each(analysis)

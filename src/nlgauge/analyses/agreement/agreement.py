@@ -21,14 +21,18 @@ def agreement(
     *,
     level: Literal["nominal", "ordinal", "interval", "ratio"] = "interval",
     draws: int = 1000,
+    bootstrap: Literal["units", "pairs"] = "units",
     seed: int = 0,
 ) -> Table:
-    """One row per coefficient for the panel's aspect: value, interval, units used and left out, and why something is missing."""
+    """One row per coefficient for the panel's aspect: value, interval, units used and left out, and why something is missing.
+
+    `bootstrap` says what alpha's interval resamples: outputs (units), or pairs of ratings as the KALPHA macro does.
+    """
     ratings = ratings_of(panel, "agreement")
     units = ratings.reshape(len(ratings), -1)
     units = units[:, ~np.isnan(units).all(axis=0)]
     rng = np.random.default_rng(np.random.SeedSequence(seed))
-    found = alpha(units, level, rng=rng, draws=draws)
+    found = alpha(units, level, rng=rng, draws=draws, bootstrap=bootstrap)
     rows: list[Row] = [
         _row(
             panel,
@@ -97,7 +101,7 @@ def agreement(
         shown=["coefficient", "value", "low", "high", "outputs", "left out", "reason"],
         method=f"{forms.method}. Alpha: {found.method}. Intervals take the outputs as independent.",
         notes=notes,
-        signature=f"raters:{len(ratings)}|aspect:{panel.aspect}|draws:{draws}|seed:{seed}",
+        signature=f"raters:{len(ratings)}|aspect:{panel.aspect}|draws:{draws}|of:{bootstrap}|seed:{seed}",
     )
 
 

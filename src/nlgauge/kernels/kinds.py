@@ -1,0 +1,156 @@
+"""Kinds of things of which many are equal: which rows are equal, how many of each kind a resample draws, ordinal disagreement."""
+
+from __future__ import annotations
+
+try:
+    import cython
+except ImportError:  # not compiled, and no Cython at hand
+    from nlgauge.kernels import _plain as cython
+
+from nlgauge.kernels._room import array, empty, full, kernel
+
+if cython.compiled:
+    from cython.cimports.nlgauge.kernels.shared import ALL, PRIME
+else:
+    from nlgauge.kernels.shared import ALL, PRIME
+
+Int = cython.typedef(cython.Py_ssize_t)
+Word = cython.typedef(cython.ulonglong)
+Reals = cython.typedef(cython.double[::1])
+Table = cython.typedef(cython.double[:, ::1])
+Places = cython.typedef(cython.const[cython.longlong][::1])
+Rows = cython.typedef(cython.const[cython.ulonglong][:, ::1])
+
+
+@kernel
+def distinct_rows(rows: Rows):
+    """The first row of each kind, in the order in which they appear, and how many rows are of that kind.
+
+    Rows are words of 64 bits: floats seen as their bits.
+    """
+    cython.declare(i=Int)
+    n: Int = rows.shape[0]
+    size: Int = 2
+    while size < 2 * n:
+        size *= 2
+    table: cython.int[::1] = full(size, -1, "i")
+    first: cython.longlong[::1] = empty(n, "q")
+    times: cython.longlong[::1] = empty(n, "q")
+    kinds: Int = 0
+    with cython.nogil:
+        for i in range(n):
+            slot: Int = _hash(rows, i) & (size - 1)
+            while table[slot] >= 0 and not _equal(rows, first[table[slot]], i):
+                slot = (slot + 1) & (size - 1)
+            if table[slot] < 0:
+                table[slot] = kinds
+                first[kinds] = i
+                times[kinds] = 0
+                kinds += 1
+            times[table[slot]] += 1
+    return array(first)[:kinds], array(times)[:kinds]
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.overflowcheck(False)
+def _hash(rows: Rows, i: Int) -> Int:
+    cython.declare(j=Int)
+    found: Word = 0
+    for j in range(rows.shape[1]):
+        found = (found ^ rows[i, j]) * PRIME & ALL
+        found ^= found >> 32
+    return found >> 2  # a number of 64 bits with a sign
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _equal(rows: Rows, a: Int, b: Int) -> cython.bint:
+    j: Int = 0
+    while j < rows.shape[1] and rows[a, j] == rows[b, j]:
+        j += 1
+    return j == rows.shape[1]
+
+
+@kernel
+@cython.overflowcheck(False)
+def tally(words: cython.const[cython.ulonglong][::1], members: Places, size: Int, counts: Table):
+    """Draw `size` of the members with replacement for each row of `counts` and add up the kinds; how many rows were filled.
+
+    `words` are random bits; each half of one draws a member, all with the same probability (Lemire 2019: the few numbers
+    that would favour some members are left out). A row for which the words do not suffice is 0.
+    """
+    cython.declare(row=Int, k=Int)
+    many: Word = len(members)
+    span: Word = 1
+    span <<= 32
+    unfair: Word = span % many
+    low: Word = span - 1
+    done: Int = 0
+    at: Int = 0
+    last: Int = 2 * len(words)
+    with cython.nogil:
+        for row in range(counts.shape[0]):
+            for k in range(counts.shape[1]):
+                counts[row, k] = 0.0
+            drawn: Int = 0
+            while drawn < size and at < last:
+                word: Word = words[at >> 1]
+                half: Word = word >> 32 if at & 1 else word & low
+                at += 1
+                product: Word = half * many
+                if product & low >= unfair:
+                    counts[row, members[product >> 32]] += 1.0
+                    drawn += 1
+            if drawn < size:
+                for k in range(counts.shape[1]):
+                    counts[row, k] = 0.0
+                break
+            done += 1
+    return done
+
+
+@kernel
+def ordinal(counts: cython.const[cython.double][:, ::1], start: Places, code: Places, values: Int):
+    """Sums of Krippendorff's alpha for mid-ranks, for each row of counts: observed and expected disagreement.
+
+    Kind k has the ratings code[start[k]:start[k + 1]]; kinds of one size should follow each other. Mid-ranks are halves of whole numbers, so sums of them are exact.
+    """
+    cython.declare(row=Int, k=Int, i=Int)
+    rows: Int = counts.shape[0]
+    rank: Reals = empty(values, "d")
+    found: Table = empty((2, rows), "d")
+    with cython.nogil:
+        for row in range(rows):
+            for i in range(values):
+                rank[i] = 0.0
+            for k in range(counts.shape[1]):
+                times = counts[row, k]
+                for i in range(start[k], start[k + 1]):
+                    rank[code[i]] += times
+            n = 0.0
+            for i in range(values):
+                n += rank[i]
+            below = -n / 2.0
+            for i in range(values):
+                own = rank[i]
+                rank[i] = below + own / 2.0
+                below += own
+            observed, expected = 0.0, 0.0
+            for k in range(counts.shape[1]):
+                total, squares = 0.0, 0.0
+                for i in range(start[k], start[k + 1]):
+                    own = rank[code[i]]
+                    total += own
+                    squares += own * own
+                times = counts[row, k]
+                many: cython.double = start[k + 1] - start[k]
+                observed += times * 2.0 * (many * squares - total * total) / (many - 1.0)
+                expected += times * squares
+            found[0, row] = observed
+            found[1, row] = 2.0 * n * expected / (n - 1.0)
+    return array(found)
