@@ -79,10 +79,11 @@ audit: $(VENV)/tools.stamp
 	@$(TOOLS)/bin/pip-audit -r constraints.txt --no-deps --disable-pip --strict \
 	  || { echo "audit: see above; a package that was 'not found on PyPI' was not looked up, because PyPI itself was not reached." >&2; exit 1; }
 
-# What is installed, as CycloneDX.
+# What is installed, as CycloneDX, without the path of this copy.
 sbom: $(VENV)/test.stamp $(VENV)/tools.stamp
 	@mkdir -p dist
 	$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o dist/nlgauge.cdx.json $(BIN)/python
+	@sed -i.bak 's|file://$(CURDIR)|.|' dist/nlgauge.cdx.json && rm dist/nlgauge.cdx.json.bak
 
 # Wheel and source archive, and whether the wheel installs and runs by itself.
 dist: $(VENV)/tools.stamp

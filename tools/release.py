@@ -102,7 +102,7 @@ def tag(repo: Path, dry: bool) -> int:
     if found:
         for line in found:
             print(f"release: {line}", file=sys.stderr)
-        print(f"release: no tag {name}; {len(found)} of the above stand against it.", file=sys.stderr)
+        print(f"release: no tag {name}; what stands against it is above ({len(found)}).", file=sys.stderr)
         return 1
     if dry:
         print(f"release: ready; without DRY=1 this would set the tag {name}.")
