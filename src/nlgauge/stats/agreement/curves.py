@@ -1,0 +1,242 @@
+"""A judge's numbers beside people's pass and fail: every threshold, the areas below ROC and precision-recall curves, the
+threshold of least cost. More is better: a row passes where its score is at least the threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.errors import DataError
+from nlgauge.stats.agreement.proportion import Ends
+from nlgauge.stats.agreement.two_by_two import CLUSTERS, Figure
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+FEWEST = 10  # rows of each verdict below an area that gets an interval
+PARTS = 500  # units that are left out in turn, at most; more units are dealt into so many parts
+PRIOR = 20  # rows that Hanley and McNeil's variance is worth beside the one that the rows show
+PRIOR_PRECISION = 60  # the same for the binomial variance of an average precision
+
+
+class Sweep(NamedTuple):
+    """Counts of the four cells (as in two_by_two) at every threshold, from the lowest score to beyond the highest."""
+
+    thresholds: Floats
+    counts: Floats
+
+
+def sweep(score: ArrayLike, passed: ArrayLike) -> Sweep:
+    """What the judge would say at every threshold; the last one, infinity, fails all rows.
+
+    >>> sweep([1, 2, 3], [False, True, True]).counts.tolist()
+    [[0.0, 1.0, 0.0, 2.0], [1.0, 0.0, 0.0, 2.0], [1.0, 0.0, 1.0, 1.0], [1.0, 0.0, 2.0, 0.0]]
+    """
+    x, z = checked(score, passed)
+    values, code = np.unique(x, return_inverse=True)
+    code = code.reshape(-1)
+    below = [
+        np.concatenate([[0], np.cumsum(np.bincount(code[part], minlength=len(values)))]) for part in (~z, z)
+    ]
+    failed, kept = below
+    counts = np.stack([failed, failed[-1] - failed, kept, kept[-1] - kept], axis=1)
+    return Sweep(np.append(values, np.inf), counts.astype(np.float64))
+
+
+def roc_area(score: ArrayLike, passed: ArrayLike) -> float:
+    """How often a row that people passed has a higher score than one that they failed; ties count half.
+
+    >>> roc_area([1, 2, 2, 3], [False, True, False, True])
+    0.875
+    """
+    x, z = checked(score, passed)
+    if z.all() or not z.any():
+        return np.nan
+    return float(_placements(x[z], x[~z]).mean())
+
+
+def average_precision(score: ArrayLike, passed: ArrayLike) -> float:
+    """Mean precision of failing rows from the lowest score up, at each of the rows that people failed.
+
+    >>> round(average_precision([1, 2, 3, 4], [False, True, False, True]), 4)
+    0.8333
+    """
+    x, z = checked(score, passed)
+    return _precision(x, z)
+
+
+def _precision(x: Floats, z: Bools) -> float:
+    bad = int((~z).sum())
+    if not bad:
+        return np.nan
+    order = np.argsort(x, kind="stable")
+    last = np.append(x[order][1:] != x[order][:-1], True)  # rows with equal scores come in together
+    caught, called = np.cumsum(~z[order])[last], np.flatnonzero(last) + 1
+    return float((np.diff(caught, prepend=0) * caught / called).sum() / bad)
+
+
+def area_figures(
+    score: ArrayLike,
+    passed: ArrayLike,
+    clusters: Sequence[object] | None = None,
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+) -> dict[str, Figure]:
+    """`roc_area` and `average_precision` with intervals; `seed` deals many units into parts that are left out in turn.
+
+    ROC: the score interval of Newcombe (2006, method 5), its Hanley-McNeil variance scaled to the one that the rows show
+    (DeLong; with clusters Obuchowski's), Student's t with Welch's degrees of freedom. Precision: logit interval, jackknife
+    variance, not below the binomial one where rows are few. Prior weights: PRIOR and PRIOR_PRECISION rows.
+    """
+    x, z = checked(score, passed)
+    n = len(x)
+    area, precision = roc_area(x, z), average_precision(x, z)
+    reason = lacking_rows(z, clusters)
+    if reason:
+        return {
+            "roc_area": Figure(area, n=n, reason=reason),
+            "average_precision": Figure(precision, n=n, reason=reason),
+        }
+    ends = _area_interval(area, x, z, clusters, level)
+    about = _precision_interval(precision, x, z, clusters, level, seed)
+    return {
+        "roc_area": Figure(area, ends.low, ends.high, n),
+        "average_precision": Figure(precision, about.low, about.high, n),
+    }
+
+
+def cheapest(swept: Sweep, miss: float = 1.0, alarm: float = 1.0) -> int:
+    """Place of the threshold of least cost: `miss` for each row that people failed and the judge passed, `alarm` for the
+    reverse. Of equally cheap ones the highest, which passes fewest."""
+    cost = costs(swept.counts, miss, alarm)
+    return int(np.flatnonzero(cost <= cost.min() + 1e-12)[-1])
+
+
+def costs(counts: Floats, miss: float, alarm: float) -> Floats:
+    """Cost of a row on average."""
+    return np.asarray((miss * counts[..., 1] + alarm * counts[..., 2]) / counts.sum(axis=-1))
+
+
+def halves(passed: ArrayLike, clusters: Sequence[object] | None = None, seed: int = 0) -> Bools:
+    """Which rows are in the first half: rows (or whole clusters) dealt at random, those with a fail apart from the others,
+    so that both halves have some. Rows must come in canonical order, so that the deal depends on content only."""
+    z = np.asarray(passed, bool)
+    code = np.arange(len(z)) if clusters is None else cluster_codes(clusters)
+    has_fail = np.bincount(code, weights=~z) > 0
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    first = np.zeros(len(has_fail), bool)
+    for kind in (has_fail, ~has_fail):
+        units = rng.permutation(np.flatnonzero(kind))
+        first[units[: (len(units) + 1) // 2]] = True
+    return np.asarray(first[code])
+
+
+def checked(score: ArrayLike, passed: ArrayLike) -> tuple[Floats, Bools]:
+    x, z = np.asarray(score, np.float64), np.asarray(passed, bool)
+    if x.shape != z.shape or x.ndim != 1:
+        raise DataError(f"scores and verdicts must be of the same rows; found {x.shape} and {z.shape}")
+    if not np.isfinite(x).all():
+        raise DataError("scores must be finite numbers")
+    return x, z
+
+
+def cluster_codes(clusters: Sequence[object]) -> NDArray[np.int64]:
+    """Clusters numbered by their first row, so that their names play no part."""
+    _, first, code = np.unique(np.asarray(clusters), return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[code.reshape(-1)], np.int64)
+
+
+def lacking_rows(z: Bools, clusters: Sequence[object] | None) -> str:
+    for part, word in ((~z, "failed"), (z, "passed")):
+        found = int(part.sum())
+        if found < FEWEST:
+            about = int(np.ceil(FEWEST * (len(z) + 1) / (found + 0.5)))
+            return f"needs at least {FEWEST} rows that people {word}, found {found}; about {about:,} labelled rows would have them"
+        if clusters is not None and (groups := len(np.unique(np.asarray(clusters)[part]))) < CLUSTERS:
+            return f"needs rows that people {word} in at least {CLUSTERS} clusters, found {groups}"
+    return ""
+
+
+def _placements(ones: Floats, others: Floats) -> Floats:
+    """Share of `others` that each of `ones` is above."""
+    ranked = np.sort(others)
+    left, right = np.searchsorted(ranked, ones, "left"), np.searchsorted(ranked, ones, "right")
+    return np.asarray((left + right) / 2 / len(others))
+
+
+def _area_interval(area: float, x: Floats, z: Bools, clusters: Sequence[object] | None, level: float) -> Ends:
+    from scipy.special import stdtrit
+
+    good, bad = int(z.sum()), int((~z).sum())
+    above, over = _placements(x[z], x[~z]), 1 - _placements(x[~z], x[z])
+    few = min(good, bad)
+    if clusters is None:
+        parts = np.array([above.var(ddof=1) / good, over.var(ddof=1) / bad])
+        seen = float(parts.sum())
+        free = seen**2 / float((parts**2 / (np.array([good, bad]) - 1)).sum()) if seen > 0 else few - 1.0
+    else:
+        code = cluster_codes(clusters)
+        pull = np.empty(len(x))
+        pull[z], pull[~z] = (above - area) / good, (over - area) / bad
+        sums = np.bincount(code, weights=pull)
+        few = min(len(np.unique(code[part])) for part in (z, ~z))
+        seen, free = len(sums) / (len(sums) - 1) * float((sums**2).sum()), few - 1.0
+    model = _hanley(area, good, bad)
+    ratio = seen / model if seen > 0 else 1.0
+    scale = (few * ratio + PRIOR * max(ratio, 1.0)) / (few + PRIOR)
+    if clusters is not None and seen <= 0:
+        scale = len(x) / few  # as if a cluster were one row
+    t = float(stdtrit(free, (1 + level) / 2))
+
+    def beyond(a: Floats) -> Floats:
+        return np.asarray(np.abs(a - area) - t * np.sqrt(scale * _hanley(a, good, bad)))
+
+    return Ends(_crossing(beyond, 0.0, area), _crossing(beyond, 1.0, area))
+
+
+def _hanley(a: float | Floats, good: int, bad: int) -> Floats:
+    """Hanley and McNeil's variance of an area, symmetric in the two kinds of rows as Newcombe takes it."""
+    half = (good + bad) / 2 - 1
+    return np.asarray(a * (1 - a) / (good * bad) * (1 + half * (1 - a) / (2 - a) + half * a / (1 + a)))
+
+
+def _crossing(beyond: Callable[[Floats], Floats], far: float, near: float) -> float:
+    """The point between `near` (inside the interval) and `far` where the interval ends."""
+    for _ in range(60):
+        middle = (far + near) / 2
+        if beyond(np.asarray(middle)) > 0:
+            far = middle
+        else:
+            near = middle
+    return near
+
+
+def _precision_interval(
+    value: float, x: Floats, z: Bools, clusters: Sequence[object] | None, level: float, seed: int
+) -> Ends:
+    from scipy.special import expit, logit, stdtrit
+
+    code = np.arange(len(x)) if clusters is None else cluster_codes(clusters)
+    units = int(code.max()) + 1
+    if units > PARTS:
+        code = np.random.default_rng(np.random.SeedSequence(seed)).permutation(units)[code] % PARTS
+        units = PARTS
+    left = np.array([_precision(x[code != u], z[code != u]) for u in range(units)])
+    seen = (units - 1) / units * float(((left - left.mean()) ** 2).sum())
+    few = min(int(z.sum()), int((~z).sum()))
+    bad = int((~z).sum())
+    if clusters is not None:
+        few, bad = (min(len(np.unique(np.asarray(clusters)[part])) for part in (z, ~z)),) * 2
+    inside = float(np.clip(value, 1e-6, 1 - 1e-6))
+    least = inside * (1 - inside) / bad
+    variance = (bad * seen + PRIOR_PRECISION * max(seen, least)) / (bad + PRIOR_PRECISION)
+    reach = float(stdtrit(few - 1, (1 + level) / 2)) * np.sqrt(variance) / (inside * (1 - inside))
+    if value >= 1:  # nothing seen to go wrong: a share of 1
+        from nlgauge.stats.agreement.proportion import proportion_interval
+
+        return proportion_interval(bad, bad, level)
+    return Ends(float(expit(logit(inside) - reach)), float(expit(logit(inside) + reach)))

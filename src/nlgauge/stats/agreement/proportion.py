@@ -1,0 +1,171 @@
+"""Intervals of shares and of figures made of shares, right for small counts and for rows that come in clusters.
+
+A share x of n gets the mid-P interval: Clopper and Pearson's, with half of the probability of the count itself in each
+tail. A figure made of several independent shares (kappa, balanced accuracy, ...) gets the quantiles of the figure over the
+confidence distributions of its shares (melding, Fay, Proschan and Brittain 2015, with mid-P distributions). Both have
+no random draws. Clusters (several rows of one conversation) divide the counts by the design effect (Korn and Graubard 1998).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.errors import NlgaugeError
+
+Floats = NDArray[np.float64]
+Kind = Literal["midp", "wilson", "exact"]
+KINDS = {
+    "midp": "mid-P (Clopper-Pearson with half of the count's own probability in each tail)",
+    "wilson": "Wilson's score interval",
+    "exact": "Clopper-Pearson (at least the stated level, often more)",
+}
+POINTS = 2048  # of the confidence distributions when shares are melded
+HALVINGS = 60  # of the bracket around a mid-P end
+
+
+class Ends(NamedTuple):
+    """Lower and upper end of an interval."""
+
+    low: Any
+    high: Any
+
+
+class Clustering(NamedTuple):
+    """What clusters do to an interval: rows that count as one, and degrees of freedom."""
+
+    effect: float
+    freedom: float
+
+
+def proportion_interval(x: ArrayLike, n: ArrayLike, level: float = 0.95, kind: Kind = "midp") -> Ends:
+    """Interval of the share x / n; counts may be fractions (rows divided by a design effect), n must be above 0.
+
+    >>> low, high = proportion_interval(37, 62)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.472, 0.713)
+    """
+    if kind not in KINDS:
+        raise NlgaugeError(f"no interval '{kind}' of a share; use {', '.join(KINDS)}.")
+    if not 0 < level < 1:
+        raise NlgaugeError(f"the confidence level must lie between 0 and 1; found {level}")
+    hits, of = (np.asarray(a, np.float64) for a in np.broadcast_arrays(x, n))
+    tail = (1 - level) / 2
+    if kind == "wilson":
+        return _wilson(hits, of, tail)
+    low, high = _exact(hits, of, tail), 1 - _exact(of - hits, of, tail)
+    if kind == "midp":
+        low, high = _midp(hits, of, tail, low), 1 - _midp(of - hits, of, tail, 1 - high)
+    return Ends(low[()], high[()])
+
+
+def _wilson(x: Floats, n: Floats, tail: float) -> Ends:
+    from scipy.special import ndtri
+
+    z = -float(ndtri(tail))
+    p, stretch = x / n, 1 + z * z / n
+    centre = (p + z * z / (2 * n)) / stretch
+    half = z / stretch * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    # With no hit the end is 0 itself, not what rounding leaves of it.
+    return Ends(np.where(x <= 0, 0.0, centre - half)[()], np.where(x >= n, 1.0, centre + half)[()])
+
+
+def _exact(x: Floats, n: Floats, tail: float) -> Floats:
+    """Clopper and Pearson's lower end."""
+    from scipy.special import betaincinv
+
+    return np.where(x > 0, betaincinv(np.where(x > 0, x, 1.0), n - x + 1, tail), 0.0)
+
+
+def _midp(x: Floats, n: Floats, tail: float, outer: Floats) -> Floats:
+    """The lower end at which P(more than x) + P(x)/2 = tail: between Clopper and Pearson's and the one for x + 1."""
+    from scipy.special import betainc, betaincinv
+
+    some, full = np.where(x > 0, x, 1.0), np.where(x < n, n - x, 1.0)
+    low, high = outer, np.where(x < n, betaincinv(x + 1, full, tail), 1.0)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        at_least, more = betainc(some, n - x + 1, middle), np.where(x < n, betainc(x + 1, full, middle), 0.0)
+        below = at_least + more < 2 * tail
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return np.where(x > 0, (low + high) / 2, 0.0)
+
+
+def melded_interval(
+    shares: Sequence[tuple[float, float]], figure: Callable[..., Floats], level: float = 0.95
+) -> Ends:
+    """Interval of `figure(p, q, ...)` where p, q, ... are independent shares, each given as (x, n).
+
+    >>> low, high = melded_interval([(45, 50), (30, 40)], lambda p, q: (p + q) / 2)
+    >>> round(float(low), 2), round(float(high), 2)
+    (0.73, 0.89)
+    """
+    drawn = [_confidence(float(x), float(n), k, len(shares)) for k, (x, n) in enumerate(shares)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = figure(*drawn)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return Ends(np.nan, np.nan)
+    low, high = np.quantile(values, ((1 - level) / 2, (1 + level) / 2))
+    return Ends(float(low), float(high))
+
+
+@lru_cache(maxsize=1024)
+def _confidence(x: float, n: float, place: int, shares: int) -> Floats:
+    """Points of the mid-P confidence distribution of a share: half of them from Clopper and Pearson's lower one, half
+    from the upper one, the halves of different shares crossed."""
+    from scipy.special import betaincinv
+
+    u = _even_points(shares)[:, place]
+    lower = betaincinv(x, n - x + 1, u) if x > 0 else np.zeros(POINTS)
+    upper = betaincinv(x + 1, n - x, u) if x < n else np.ones(POINTS)
+    return np.where((np.arange(POINTS) >> place) & 1, lower, upper)
+
+
+@lru_cache(maxsize=8)
+def _even_points(dimensions: int) -> Floats:
+    """Points that fill the unit cube evenly: the additive recurrence with powers of the generalised golden ratio."""
+    ratio = 1.0
+    for _ in range(100):
+        ratio = (1 + ratio) ** (1 / (dimensions + 1))
+    steps = ratio ** -np.arange(1.0, dimensions + 1)
+    return np.asarray((0.5 + np.outer(np.arange(1, POINTS + 1), steps)) % 1)
+
+
+def clustering(
+    counts: Floats, figure: Callable[[Floats], Floats], used: Callable[[Floats], Floats], level: float = 0.95
+) -> Clustering:
+    """The design effect of a figure of cell counts: its variance with whole clusters left out over that with rows left out.
+
+    `counts`: clusters × cells; `used`: rows of some counts on which the figure rests. At least 1; where the rows show no
+    variance (a share of 0 or 1), the rows of a cluster count as one. Student's t for few clusters is part of the effect.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    held = used(counts)
+    taken = counts[held > 0]
+    clusters = len(taken)
+    total = taken.sum(axis=0)
+    rows = float(used(total))
+    if clusters == rows:  # every row stands alone
+        return Clustering(1.0, np.inf)
+    by_cluster = _spread(figure(total - taken), np.ones(clusters))
+    by_row = _spread(figure(total - np.eye(len(total))), np.where(total > 0, total, 0.0))
+    alone = rows / clusters  # as if a cluster were one row
+    effect = max(1.0, by_cluster / by_row) if by_row > 0 and np.isfinite(by_cluster) else alone
+    student = float(stdtrit(clusters - 1, (1 + level) / 2)) / -float(ndtri((1 - level) / 2))
+    return Clustering(effect * student**2, clusters - 1)
+
+
+def _spread(left: Floats, times: Floats) -> float:
+    """Jackknife variance of values with one unit left out, each occurring `times` times."""
+    kept = (times > 0) & np.isfinite(left)
+    if (times[~np.isfinite(left)] > 0).any():  # the figure hangs on one unit
+        return np.nan
+    n = times[kept].sum()
+    mean = (times[kept] * left[kept]).sum() / n
+    return float((n - 1) / n * (times[kept] * (left[kept] - mean) ** 2).sum())

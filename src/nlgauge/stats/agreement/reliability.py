@@ -1,0 +1,203 @@
+"""Scores read as probabilities that people pass a row: how far off they are, and the map that puts them right.
+
+Brier's score is the mean squared distance of score and verdict, the expected calibration error (ECE) the distance of mean
+score and share passed, over bins of equal width, weighted by rows. The map is isotonic: the rising function of the score
+that is nearest to the verdicts in squared distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.errors import DataError
+from nlgauge.stats.agreement.curves import checked, cluster_codes, lacking_rows
+from nlgauge.stats.agreement.proportion import clustering, melded_interval, proportion_interval
+from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, Figure
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+BINS = 10
+PRIOR = 1  # rows that the binomial variance is worth beside the variance seen
+CLEAR = 2.5  # standard errors from which on a bin's distance is surely not 0
+
+
+class Bin(NamedTuple):
+    """Rows whose scores lie in one bin."""
+
+    low: float
+    high: float
+    score: float
+    passed: Figure
+
+
+class Map(NamedTuple):
+    """Corners of a rising map from score to probability; between them straight lines, beyond them level."""
+
+    scores: Floats
+    probabilities: Floats
+
+    def of(self, scores: ArrayLike) -> Floats:
+        return np.asarray(np.interp(np.asarray(scores, np.float64), self.scores, self.probabilities))
+
+
+def probabilities(score: ArrayLike) -> bool:
+    """Whether all scores lie in 0 to 1."""
+    x = np.asarray(score, np.float64)
+    return bool(len(x) and x.min() >= 0 and x.max() <= 1)
+
+
+def isotonic_map(score: ArrayLike, passed: ArrayLike) -> Map:
+    """The rising map nearest to the verdicts, by pooling neighbours that fall.
+
+    >>> isotonic_map([1, 2, 3, 4], [False, True, False, True]).probabilities.tolist()
+    [0.0, 0.5, 0.5, 1.0]
+    """
+    x, z = checked(score, passed)
+    if not len(x):
+        raise DataError("a map needs rows with a score and a verdict; found none")
+    values, code = np.unique(x, return_inverse=True)
+    rows = np.bincount(code.reshape(-1)).astype(np.float64)
+    good = np.bincount(code.reshape(-1), weights=z)
+    pools: list[list[float]] = []  # passed, rows, distinct scores
+    for g, n in zip(good.tolist(), rows.tolist(), strict=True):
+        pools.append([g, n, 1])
+        while len(pools) > 1 and pools[-2][0] * pools[-1][1] >= pools[-1][0] * pools[-2][1]:
+            last = pools.pop()
+            pools[-1] = [a + b for a, b in zip(pools[-1], last, strict=True)]
+    fitted = np.repeat([g / n for g, n, _ in pools], [int(k) for *_, k in pools])
+    inner = np.r_[True, (fitted[1:-1] != fitted[:-2]) | (fitted[1:-1] != fitted[2:]), True][: len(fitted)]
+    return Map(values[inner], fitted[inner])
+
+
+def reliability_bins(
+    score: ArrayLike,
+    passed: ArrayLike,
+    clusters: Sequence[object] | None = None,
+    *,
+    bins: int = BINS,
+    level: float = 0.95,
+) -> list[Bin]:
+    """Mean score and share passed of every bin that has rows; the share with its interval."""
+    x, z = checked(score, passed)
+    place = _bins(x, bins)
+    code = np.arange(len(x)) if clusters is None else cluster_codes(clusters)
+    found = []
+    for b in np.unique(place):
+        inside = place == b
+        n, hits = int(inside.sum()), int(z[inside].sum())
+        figure = Figure(hits / n, n=n, hits=hits, reason=_too_few(n, code[inside], clusters is not None))
+        if not figure.reason:
+            effect = 1.0
+            if clusters is not None:
+                kinds = [np.bincount(code[inside], weights=part[inside]) for part in (z, ~z)]
+                table = np.asarray(np.stack(kinds, axis=1), np.float64)
+                effect = clustering(table, _share, lambda c: c.sum(axis=-1), level).effect
+            low, high = proportion_interval(hits / effect, n / effect, level)
+            figure = Figure(hits / n, float(low), float(high), n, hits)
+        found.append(Bin(b / bins, (b + 1) / bins, float(x[inside].mean()), figure))
+    return found
+
+
+def _too_few(n: int, code: NDArray[np.int64], clustered: bool) -> str:
+    if n < FEWEST:
+        return f"needs at least {FEWEST} rows, found {n}"
+    groups = len(np.unique(code))
+    return f"needs at least {CLUSTERS} clusters, found {groups}" if clustered and groups < CLUSTERS else ""
+
+
+def _share(counts: Floats) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(counts[..., 0] / counts.sum(axis=-1))
+
+
+def _bins(x: Floats, bins: int) -> NDArray[np.int64]:
+    """Bins of equal width, each with its upper end; 0 belongs to the first."""
+    return np.asarray(np.clip(np.ceil(x * bins) - 1, 0, bins - 1), np.int64)
+
+
+def calibration_figures(
+    score: ArrayLike,
+    passed: ArrayLike,
+    clusters: Sequence[object] | None = None,
+    *,
+    bins: int = BINS,
+    level: float = 0.95,
+) -> dict[str, Figure]:
+    """`brier` and `ece` with intervals, and `ece_by_chance`: what a judge whose scores were right would show on so few rows.
+
+    Brier: melded from the share passed and the mean squared distances of both verdicts, each taken as a share of so many
+    rows as have its variance. ECE: Student's t around the mean signed distance; the lower end is lowered by what chance
+    adds in bins whose distance may be 0.
+    """
+    x, z = checked(score, passed)
+    if not probabilities(x):
+        raise DataError(
+            f"scores must lie in 0 to 1 to be read as probabilities; found {x.min():g} to {x.max():g}"
+        )
+    code = np.arange(len(x)) if clusters is None else cluster_codes(clusters)
+    off = z - x
+    n, reason = len(x), lacking_rows(z, clusters)
+    brier = Figure(float((off**2).mean()), n=n, reason=reason)
+    place = _bins(x, bins)
+    gaps = np.bincount(place, weights=off, minlength=bins) / n
+    chance = np.sqrt(np.bincount(place, weights=x * (1 - x), minlength=bins)) / n
+    ece = Figure(float(np.abs(gaps).sum()), n=n, reason=reason)
+    by_chance = Figure(float(chance.sum() * np.sqrt(2 / np.pi)), n=n)
+    if not reason:
+        units = int(code.max()) + 1
+        brier = _brier(brier, off, z, code, units, level)
+        ece = _ece(ece, off, place, gaps, chance, code, units, level)
+    return {"brier": brier, "ece": ece, "ece_by_chance": by_chance}
+
+
+def _cluster_effect(d: Floats, code: NDArray[np.int64], units: int) -> float:
+    """Variance of a mean over clusters, over that of independent rows; at least 1."""
+    if units == len(d):
+        return 1.0
+    centred = d - d.mean()
+    rows = float((centred**2).sum())
+    whole = units / (units - 1) * float((np.bincount(code, weights=centred) ** 2).sum())
+    return max(1.0, whole / rows) if rows > 0 else len(d) / units
+
+
+def _brier(base: Figure, off: Floats, z: Bools, code: NDArray[np.int64], units: int, level: float) -> Figure:
+    from scipy.special import ndtri, stdtrit
+
+    d = off**2
+    student = (float(stdtrit(units - 1, (1 + level) / 2)) / -float(ndtri((1 - level) / 2))) ** 2
+    effect = _cluster_effect(d, code, units)
+    shares = [(z.sum() / effect, len(z) / effect)]
+    for part in (z, ~z):
+        mean, n = float(d[part].mean()), int(part.sum())
+        most, seen = mean * (1 - mean), float(d[part].var(ddof=1))
+        variance = (n * seen + PRIOR * max(seen, most)) / (n + PRIOR)
+        worth = n * (most / variance if variance > 0 else 1.0) / effect / student
+        shares.append((mean * worth, worth))
+    ends = melded_interval(shares, lambda p, good, bad: p * good + (1 - p) * bad, level)
+    return Figure(base.value, min(ends.low, base.value), max(ends.high, base.value), base.n)
+
+
+def _ece(
+    base: Figure, off: Floats, place: NDArray[np.int64], gaps: Floats, chance: Floats, code: NDArray[np.int64],
+    units: int, level: float,
+) -> Figure:  # fmt: skip
+    from scipy.special import stdtrit
+
+    n = len(off)
+    signed = np.sign(gaps)[place] * off
+    effect = _cluster_effect(signed, code, units)
+    seen = np.sqrt(np.bincount(place, weights=off**2, minlength=len(gaps))) / n
+    spread = np.maximum(chance, seen) * np.sqrt(effect)
+    error = float(np.sqrt(max(float(signed.var(ddof=1)) / n * effect, float((chance**2).sum()) * effect)))
+    # In a bin whose distance may be 0 chance can only add to it: its mean is that of a folded normal, its variance smaller.
+    unclear = np.abs(gaps) < CLEAR * spread
+    added = float(spread[unclear].sum()) * np.sqrt(2 / np.pi)
+    below = float(np.sqrt((spread**2 * np.where(unclear, 1 - 2 / np.pi, 1.0)).sum()))
+    t = float(stdtrit(units - 1, (1 + level) / 2))
+    return Figure(
+        base.value, max(0.0, base.value - added - t * below), min(1.0, base.value + t * error), base.n
+    )

@@ -1,0 +1,250 @@
+"""Two verdicts, pass or fail, on the same rows: the four counts, figures made of them, and their intervals.
+
+Cells in order: people fail and judge fails, people fail and judge passes, people pass and judge fails, both pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.errors import DataError
+from nlgauge.stats.agreement.proportion import Ends, Kind, clustering, melded_interval, proportion_interval
+
+Floats = NDArray[np.float64]
+FEWEST = 5  # rows below a share that gets an interval
+CLUSTERS = 10  # clusters below which nothing can be said about others
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with its interval; `n` rows below it, of which `hits` for a share. `reason` where something is missing."""
+
+    value: float
+    low: float = np.nan
+    high: float = np.nan
+    n: int = 0
+    hits: int | None = None
+    p: float = np.nan
+    reason: str = ""
+
+
+class Share(NamedTuple):
+    """Cells counted as hits, and the cells below the line."""
+
+    hits: tuple[int, ...]
+    of: tuple[int, ...]
+    rows: str  # what stands below the line, for people
+
+    def value(self, counts: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(self.over(counts) / self.below(counts))
+
+    def over(self, counts: Floats) -> Floats:
+        return np.asarray(counts[..., list(self.hits)].sum(axis=-1))
+
+    def below(self, counts: Floats) -> Floats:
+        return np.asarray(counts[..., list(self.of)].sum(axis=-1))
+
+
+ALL = (0, 1, 2, 3)
+SHARES = {
+    "fail_recall": Share((0,), (0, 1), "rows that people failed"),
+    "pass_recall": Share((3,), (2, 3), "rows that people passed"),
+    "fail_precision": Share((0,), (0, 2), "rows that the judge failed"),
+    "pass_precision": Share((3,), (1, 3), "rows that the judge passed"),
+    "agreement": Share((0, 3), ALL, "rows"),
+    "people_pass": Share((2, 3), ALL, "rows"),
+    "judge_pass": Share((1, 3), ALL, "rows"),
+    "fail_jaccard": Share((0,), (0, 1, 2), "rows that people or the judge failed"),
+    "pass_jaccard": Share((3,), (1, 2, 3), "rows that people or the judge passed"),
+}
+FAILED, PASSED = SHARES["fail_recall"], SHARES["pass_recall"]
+
+
+def f1_of_jaccard(j: Floats) -> Floats:
+    """F1 from a share of which it is a rising function, so that the interval of the one is that of the other."""
+    return np.asarray(2 * j / (1 + j))
+
+
+def kappa_of(passed: Floats, fail_recall: Floats, pass_recall: Floats) -> Floats:
+    """Cohen's kappa from the share that people pass and the judge's two recalls."""
+    judge = passed * pass_recall + (1 - passed) * (1 - fail_recall)
+    gain = 2 * passed * (1 - passed) * (fail_recall + pass_recall - 1)
+    return np.asarray(gain / (passed * (1 - judge) + (1 - passed) * judge))
+
+
+def mcc_of(passed: Floats, fail_recall: Floats, pass_recall: Floats) -> Floats:
+    """Matthews' correlation from the same three shares."""
+    judge = passed * pass_recall + (1 - passed) * (1 - fail_recall)
+    return np.asarray(
+        (fail_recall + pass_recall - 1) * np.sqrt(passed * (1 - passed) / (judge * (1 - judge)))
+    )
+
+
+def kappa(counts: Floats) -> Floats:
+    a, b, c, d = np.moveaxis(counts, -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d)))
+
+
+def mcc(counts: Floats) -> Floats:
+    a, b, c, d = np.moveaxis(counts, -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((a * d - b * c) / np.sqrt((a + b) * (c + d) * (a + c) * (b + d)))
+
+
+def balanced_accuracy(counts: Floats) -> Floats:
+    return np.asarray((FAILED.value(counts) + PASSED.value(counts)) / 2)
+
+
+def gain(counts: Floats, over: str = "pass") -> Floats:
+    """Agreement of the judge less that of a judge who always says `over`."""
+    better, worse = (0, 2) if over == "pass" else (3, 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((counts[..., better] - counts[..., worse]) / counts.sum(axis=-1))
+
+
+def cell_counts(people: ArrayLike, judge: ArrayLike, clusters: Sequence[object] | None = None) -> Floats:
+    """Counts of the four cells, clusters × 4 (one line where every row stands alone). True is pass.
+
+    >>> cell_counts([True, True, False], [True, False, False]).tolist()
+    [[1.0, 0.0, 1.0, 1.0]]
+    """
+    z, x = np.asarray(people, bool), np.asarray(judge, bool)
+    if z.shape != x.shape or z.ndim != 1:
+        raise DataError(f"two verdicts must be of the same rows; found {z.shape} and {x.shape}")
+    cell = 2 * z.astype(np.int64) + x
+    if clusters is None:
+        return np.bincount(cell, minlength=4).astype(np.float64)[None]
+    names, code = np.unique(np.asarray(clusters), return_inverse=True)
+    return (
+        np.bincount(4 * code.reshape(-1) + cell, minlength=4 * len(names)).reshape(-1, 4).astype(np.float64)
+    )
+
+
+def verdict_figures(
+    people: ArrayLike,
+    judge: ArrayLike,
+    clusters: Sequence[object] | None = None,
+    *,
+    level: float = 0.95,
+    kind: Kind = "midp",
+) -> dict[str, Figure]:
+    """All figures of a judge beside people. `clusters`: the conversation or document of each row.
+
+    >>> found = verdict_figures([1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1])
+    >>> round(found["fail_recall"].value, 3), round(found["kappa"].value, 3)
+    (0.667, 0.5)
+    """
+    return figures_of(
+        cell_counts(people, judge, clusters), clustered=clusters is not None, level=level, kind=kind
+    )
+
+
+def figures_of(
+    counts: Floats, *, clustered: bool = False, level: float = 0.95, kind: Kind = "midp"
+) -> dict[str, Figure]:
+    """The same from counts of the four cells, clusters × 4."""
+    made = _Maker(counts, clustered, level, kind)
+    found = {name: made.share(name) for name in SHARES if not name.endswith("jaccard")}
+    for verdict in ("fail", "pass"):
+        inner = made.share(f"{verdict}_jaccard")
+        value, low, high = f1_of_jaccard(np.array([inner.value, inner.low, inner.high])).tolist()
+        found[f"{verdict}_f1"] = Figure(value, low, high, n=inner.n, reason=inner.reason)
+    found["balanced_accuracy"] = made.melded(
+        balanced_accuracy, lambda _, f, p: (f + p) / 2, "one of the two verdicts was never given by people"
+    )
+    found["kappa"] = made.melded(kappa, kappa_of, "people and the judge gave one verdict only, the same")
+    found["mcc"] = made.melded(mcc, mcc_of, "people or the judge gave one verdict only")
+    for over in ("pass", "fail"):
+        found[f"gain_over_always_{over}"] = made.gain(over)
+    return found
+
+
+class _Maker:
+    """Values and intervals of figures of one table, with the design effects of its clusters."""
+
+    def __init__(self, counts: Floats, clustered: bool, level: float, kind: Kind) -> None:
+        self.counts, self.clustered, self.level, self.kind = counts, clustered, level, kind
+        self.total = counts.sum(axis=0)
+        self.n = int(self.total.sum())
+
+    def effect(self, figure: Callable[[Floats], Floats], *rests_on: Share) -> float:
+        """The design effect of a figure: 1 where every row stands alone."""
+        if not self.clustered:
+            return 1.0
+        return max(clustering(self.counts, figure, share.below, self.level).effect for share in rests_on)
+
+    def lacking(self, *shares: Share) -> str:
+        """What is missing for an interval, and about how many labels would bring it; empty where nothing is."""
+        for share in shares:
+            found = int(share.below(self.total))
+            if found < FEWEST:
+                about = int(np.ceil(FEWEST * (self.n + 1) / (found + 0.5)))
+                more = f"; about {about:,} labelled rows would have them" if share.of != ALL else ""
+                return f"needs at least {FEWEST} {share.rows}, found {found}{more}"
+            groups = int((share.below(self.counts) > 0).sum())
+            if self.clustered and groups < CLUSTERS:
+                return f"needs {share.rows} in at least {CLUSTERS} clusters, found {groups}"
+        return ""
+
+    def share(self, name: str) -> Figure:
+        share = SHARES[name]
+        hits, of = float(share.over(self.total)), float(share.below(self.total))
+        if not of:
+            return Figure(np.nan, n=0, hits=0, reason=f"there are no {share.rows}")
+        base = Figure(hits / of, n=int(of), hits=int(hits), reason=self.lacking(share))
+        if base.reason:
+            return base
+        effect = self.effect(share.value, share)
+        ends = proportion_interval(hits / effect, of / effect, self.level, self.kind)
+        return _with(base, ends)
+
+    def melded(
+        self, figure: Callable[[Floats], Floats], of_shares: Callable[..., Floats], undefined: str
+    ) -> Figure:
+        """A figure of the share that people pass and the two recalls."""
+        value = float(figure(self.total))
+        if np.isnan(value):
+            return Figure(value, n=self.n, reason=undefined)
+        base = Figure(value, n=self.n, reason=self.lacking(FAILED, PASSED))
+        if base.reason:
+            return base
+        effect = self.effect(figure, FAILED, PASSED)
+        parts = [SHARES["people_pass"], FAILED, PASSED]
+        shares = [(float(s.over(self.total)) / effect, float(s.below(self.total)) / effect) for s in parts]
+        return _with(base, melded_interval(shares, of_shares, self.level))
+
+    def gain(self, over: str) -> Figure:
+        """Rows that the judge decides otherwise than `over`, and how many of them rightly; p is exact (McNemar)."""
+        other = SHARES["fail_precision" if over == "pass" else "pass_precision"]
+        right, decided = float(other.over(self.total)), float(other.below(self.total))
+        value = float(gain(self.total, over)) if self.n else np.nan
+        base = Figure(value, n=self.n, reason=self.lacking(other))
+        if base.reason:
+            return base
+        effect = self.effect(lambda counts: gain(counts, over), other)
+        shares = [(decided / effect, self.n / effect), (right / effect, decided / effect)]
+        ends = melded_interval(shares, lambda share, precision: share * (2 * precision - 1), self.level)
+        return _with(base, ends, _sign_test(right / effect, decided / effect))
+
+
+def _sign_test(x: float, n: float) -> float:
+    """Two-sided mid-P of x of n where one half is expected; counts may be fractions."""
+    from scipy.special import betainc
+
+    at_least = float(betainc(x, n - x + 1, 0.5)) if x > 0 else 1.0
+    more = float(betainc(x + 1, n - x, 0.5)) if x < n else 0.0
+    upper = (at_least + more) / 2
+    return min(1.0, 2 * min(upper, 1 - upper))
+
+
+def _with(base: Figure, ends: Ends, p: float = np.nan) -> Figure:
+    """The interval holds the value also where even points or fractions of counts would leave it just outside."""
+    low, high = min(float(ends.low), base.value), max(float(ends.high), base.value)
+    return Figure(base.value, low, high, base.n, base.hits, p, base.reason)
