@@ -16,9 +16,7 @@ from nlgauge.metrics.alignment.head import Head
 from nlgauge.metrics.alignment.trained import form, shipped
 from nlgauge.papers.deng2021.estimators import Case, Sets, first_references
 from nlgauge.papers.deng2021.trained import (
-    ABOUT,
     CHOOSING,
-    GOALS,
     Read,
     cases,
     printed,
@@ -129,4 +127,3 @@ def test_every_aspect_has_a_set_that_chooses_and_one_half_or_set_that_reports() 
         about = [c for c in cases() if c.aspect == aspect]
         assert name in {c.set for c in about}
         assert {c.set for c in about} - {name} or {c.half for c in about} == {None, 0, 1}
-    assert {(s, a) for _, s, a, _ in ABOUT} == set(GOALS)

@@ -59,7 +59,7 @@ def test_embedding_matching_agrees_with_people_as_recorded(
 
 @pytest.mark.slow
 def test_the_settings_of_groundedness_are_what_the_rule_chooses(sets: Sets) -> None:
-    """The other tasks take minutes: python -m nlgauge.papers.deng2021.choice."""
+    """The other tasks take minutes: nlgauge reproduce deng2021 choice."""
     pytest.importorskip("torch", reason="extra 'neural' is not installed (torch)")
     task = TASKS["groundedness"]
     rows = grid(task, sets)

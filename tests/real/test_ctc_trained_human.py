@@ -46,6 +46,6 @@ def read(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Read:
 def test_trained_aligners_agree_with_people_as_recorded(
     read: Read, name: str, aspect: str, kind: str, formula: str, recorded: float
 ) -> None:
-    """QAGS-CNN/DM and SummEval take minutes: python -m nlgauge.papers.deng2021.trained."""
+    """QAGS-CNN/DM and SummEval take minutes: nlgauge reproduce deng2021 trained."""
     found = measured(read, Case("", name, aspect, ""), kind, formula, draws=0)
     assert found["pearson"] == pytest.approx(recorded, abs=0.003)

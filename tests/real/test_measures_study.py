@@ -1,6 +1,6 @@
 """gao2025 on published sets: parameters by the analysis, DP and RC of the twelve measures in few draws, and MACE.
 
-We do not have the GPT scores among the paper's 32 metrics, so its Tables 2 and 3 cannot be recomputed cell by cell. What must hold on other metrics is tested here; bench/paper002.py prints the full comparison.
+We do not have the GPT scores among the paper's 32 metrics, so its Tables 2 and 3 cannot be recomputed cell by cell. What must hold on other metrics is tested here; bench/gao2025.py prints the full comparison.
 """
 
 from __future__ import annotations

@@ -12,17 +12,19 @@ def table_10(sources: Sources) -> Ours:
 from __future__ import annotations
 
 import csv
+import inspect
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from nlgauge.errors import NeedsMissing, NlgaugeError, NotHere
-from nlgauge.registry import register
+from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError, NotHere
+from nlgauge.registry import did_you_mean, register
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
+    from nlgauge.table import Table
 
 PAPERS = Path(__file__).parent
 Key = tuple[str, ...]
@@ -126,16 +128,18 @@ class Study:
     """One table of one paper. `tolerance` is how far a cell may be off and still count as recomputed; `slow` runs a model.
 
     `claims`: the paper prints no such table; what it says in words is counted here, so many statements and how many hold.
+    `further`: tables of our own about the paper, with options; no printed cells, so not on the scoreboard.
     """
 
     paper: str
     table: str
     title: str
     sets: Sequence[str]
-    function: Callable[[Sources], Ours]
+    function: Callable[..., Any]
     tolerance: float = 0.0
     slow: bool = False
     claims: bool = False
+    further: bool = False
 
     @property
     def name(self) -> str:
@@ -152,7 +156,20 @@ class Study:
         return published_file(self.paper, self.table)
 
     def __call__(self, sources: Sources) -> Ours:
-        return self.function(sources)
+        ours: Ours = self.function(sources)
+        return ours
+
+    def tables(self, sources: Sources, **options: Any) -> list[Table]:
+        """The tables of a further study; an option it does not have is answered with those it has."""
+        known = list(inspect.signature(self.function).parameters)[1:]
+        for name in options:
+            if name not in known:
+                there = f"it has {', '.join(known)}" if known else "it has none"
+                raise NameUnknown(
+                    f"{self.name}: no option '{name}'.{did_you_mean(name, known)} {there.capitalize()}."
+                )
+        found: list[Table] = self.function(sources, **options)
+        return found
 
 
 def study(
@@ -169,6 +186,19 @@ def study(
 
     def keep(function: Callable[[Sources], Ours]) -> Callable[[Sources], Ours]:
         made = Study(paper, table, title, tuple(sets), function, tolerance, slow, claims)
+        register("study", made.name)(made)
+        return function
+
+    return keep
+
+
+def further(
+    paper: str, name: str, *, title: str, sets: Sequence[str]
+) -> Callable[[Callable[..., list[Table]]], Callable[..., list[Table]]]:
+    """Register a function from Sources and options to tables: a study of our own about a paper."""
+
+    def keep(function: Callable[..., list[Table]]) -> Callable[..., list[Table]]:
+        made = Study(paper, name, title, tuple(sets), function, slow=True, further=True)
         register("study", made.name)(made)
         return function
 

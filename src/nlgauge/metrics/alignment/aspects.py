@@ -49,7 +49,7 @@ def _aspect(equation: str, names: str, paper: Form, chosen: Form | None = None) 
     return Aspect(paper, chosen or paper, equation, names)
 
 
-# `python -m nlgauge.papers.deng2021.choice` repeats the choice of every setting here.
+# `nlgauge reproduce deng2021 choice` repeats the choice of every setting here.
 ASPECTS = {
     "consistency": _aspect(
         "2", "factual correctness, faithfulness, no hallucination",

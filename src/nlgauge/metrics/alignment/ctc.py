@@ -167,7 +167,7 @@ class Ctc(Aligned):
     Aspects: consistency mean(y>x), relevance mean(r>y)*mean(y>x), preservation harmonic mean of both directions,
     engagingness sum(y>[x,c]), groundedness sum(y>c), dialogue mean(y>[x,c]); x source, c context, y output, r references.
     formula='chosen' aggregates the same alignments in the way that agreed best with people on one set, see
-    `python -m nlgauge.papers.deng2021.choice`. Layer, window, match, sharp, stop and unit are the aspect's own unless given.
+    `nlgauge reproduce deng2021 choice`. Layer, window, match, sharp, stop and unit are the aspect's own unless given.
     align: E embedding matching, D a trained token classifier, R a trained regression; weights: the folder of one's own training.
     """
 

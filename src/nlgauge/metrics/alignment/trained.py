@@ -33,7 +33,7 @@ SHORT = "style"  # the head for two short texts: a reference beside an output
 
 _WORDS, _CONTENT = Settings(unit="word"), Settings(unit="word", stop=True)
 _RELEVANCE, _PRESERVATION = "mean(r>y) * mean(y>x)", "harmonic(mean(y>x), mean(x>y))"
-# What each aspect makes of the scores, and whose; `python -m nlgauge.papers.deng2021.trained --choose` shows the choice.
+# What each aspect makes of the scores, and whose; `nlgauge reproduce deng2021 trained --set choose=True` shows the choice.
 FORMS: dict[str, dict[str, Form]] = {
     "consistency": {"D": Form("mean(y>x)", _WORDS), "R": Form("mean(y>x)", _WORDS)},
     "relevance": {"D": Form(_RELEVANCE, _WORDS), "R": Form(_RELEVANCE, _WORDS)},

@@ -1,4 +1,4 @@
-"""How the settings of CTC by embedding matching were chosen, repeated: `python -m nlgauge.papers.deng2021.choice`.
+"""How the settings of CTC by embedding matching were chosen, repeated: `nlgauge reproduce deng2021 choice`.
 
 The rule, in `choose`: of all settings of a grid, the one with the highest global Pearson correlation on ONE named set; of
 equal ones the first. It is applied twice: to the paper's formula alone (`formula='paper'`, the default of `ctc`), and to a
@@ -12,15 +12,14 @@ of the grid is read off that.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from nlgauge.errors import NameUnknown
 from nlgauge.metrics import metric_from_spec
 from nlgauge.metrics.alignment.aspects import ASPECTS, Settings, counted, pair_of
 from nlgauge.metrics.alignment.ctc import samples_of
@@ -28,8 +27,10 @@ from nlgauge.metrics.alignment.estimate import Alignment, Pair
 from nlgauge.metrics.alignment.expression import AGGREGATES, Expression, Term, parse
 from nlgauge.metrics.alignment.matching import maxima, reading, scores, side, spans_of, windows_of
 from nlgauge.models.encoder import encoder
+from nlgauge.papers import Sources, further
 from nlgauge.papers.deng2021.estimators import (
     ABSTRACTIVE,
+    SETS,
     Case,
     Sets,
     Tell,
@@ -37,6 +38,7 @@ from nlgauge.papers.deng2021.estimators import (
     correlations,
     first_references,
 )
+from nlgauge.registry import did_you_mean
 from nlgauge.scoring.store import Store
 from nlgauge.table import Layout, Row, Table
 
@@ -251,22 +253,28 @@ def reported(task: Task, rows: Sequence[Row], sets: Sets, draws: int, seed: int)
     return found
 
 
+@further("deng2021", "choice", title="How the settings of E were chosen", sets=SETS)
 def tables(
-    sets: Sets, names: Sequence[str] = (), quick: bool = False, draws: int = 1000, seed: int = 0
+    sources: Sources, task: str = "", quick: bool = False, draws: int = 1000, seed: int = 0
 ) -> list[Table]:
-    """A grid for each task, then both choices on all sets."""
+    """A grid for each task (or for one), then both choices on all sets. quick: layers 3 to 6, whole texts or two sentences."""
+    sets = Sets(sources.mirror, Store(sources.store), sources.tell)
+    if task and task not in TASKS:
+        raise NameUnknown(
+            f"task={task}: no such task.{did_you_mean(task, TASKS)} There are {', '.join(TASKS)}."
+        )
     grids, rows = [], []
-    for task in (TASKS[name] for name in names or TASKS):
-        sets.tell(f"{task.name}: grid on {task.on.set}")
-        found = grid(task, sets, quick)
-        half = "" if task.on.half is None else ", inputs at even places"
+    for each in (TASKS[name] for name in ([task] if task else TASKS)):
+        sets.tell(f"{each.name}: grid on {each.on.set}")
+        found = grid(each, sets, quick)
+        half = "" if each.on.half is None else ", inputs at even places"
         grids.append(Table(
-            f"Settings tried for {task.name} on {task.on.set}{half}", found, Layout("setting", "layer", "pearson"),
+            f"Settings tried for {each.name} on {each.on.set}{half}", found, Layout("setting", "layer", "pearson"),
             method=f"global Pearson correlation with people of each of {len(found)} settings; columns: the encoder's layer.",
-            notes=[f"best with the paper's formula: {choose(found, task.formulas[0])['setting']}, layer "
-                   f"{choose(found, task.formulas[0])['layer']}; of all: {choose(found)['setting']}, layer {choose(found)['layer']}"],
+            notes=[f"best with the paper's formula: {choose(found, each.formulas[0])['setting']}, layer "
+                   f"{choose(found, each.formulas[0])['layer']}; of all: {choose(found)['setting']}, layer {choose(found)['layer']}"],
         ))  # fmt: skip
-        rows += reported(task, found, sets, draws, seed)
+        rows += reported(each, found, sets, draws, seed)
     last = Table(
         "What the rule chose, on all sets", rows,
         method="the highest global Pearson correlation on the set marked 'chosen here', nothing else; low, high: 95% percentile "
@@ -274,43 +282,3 @@ def tables(
         notes=["in the code: these are the settings that ctc and papers/deng2021/estimators.py use."],
     )  # fmt: skip
     return [*grids, last]
-
-
-def main() -> None:
-    import json
-    import sys
-
-    from rich.console import Console
-
-    from nlgauge.errors import NlgaugeError
-
-    parser = argparse.ArgumentParser(
-        prog="python -m nlgauge.papers.deng2021.choice", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("--mirror", help="folder of the published sets (or NLGAUGE_DATA)")
-    parser.add_argument("--store", help="score store (or NLGAUGE_STORE)")
-    parser.add_argument(
-        "--task", action="append", default=[], choices=list(TASKS), help="only this task; may be repeated"
-    )
-    parser.add_argument(
-        "--quick", action="store_true", help="layers 3 to 6, the whole text or windows of two sentences"
-    )
-    parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--out", type=Path, help="write all tables as JSON")
-    given = parser.parse_args()
-    sets = Sets(given.mirror, Store(given.store), lambda line: print(line, file=sys.stderr))
-    try:
-        found = tables(sets, given.task, given.quick, given.draws)
-    except NlgaugeError as error:
-        print(f"nlgauge: {error}", file=sys.stderr)
-        sys.exit(2)
-    if given.out:
-        text = json.dumps([t.to_dict() for t in found], ensure_ascii=False, indent=1)
-        given.out.write_text(text + "\n", encoding="utf-8")
-    console = Console(width=220, highlight=False)
-    for table in found:
-        console.print(table)
-
-
-if __name__ == "__main__":
-    main()

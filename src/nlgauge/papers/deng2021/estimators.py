@@ -1,9 +1,9 @@
 """deng2021, Tables D.1–F.6 and its ablations: human correlation of information alignment by embedding matching (E).
 
-`python -m nlgauge.papers.deng2021.estimators` scores five published sets with the embedded 22M-parameter encoder and prints our rows
+`nlgauge reproduce deng2021 estimators` scores five published sets with the embedded 22M-parameter encoder and prints our rows
 beside the paper's (RoBERTa-large, BERT-base, trained D and R).
 
-How settings were chosen: by one rule, on ONE set per task (`chosen here`), and reported on the others: ctc_choice.py, which
+How settings were chosen: by one rule, on ONE set per task (`chosen here`), and reported on the others: choice.py, which
 repeats it. `ctc(aspect=…)` has the paper's formula; `formula='chosen'` the best of a few ways to aggregate the same
 alignments. `dialogue` (Table F.6) takes the settings of engagingness. No number is wholly blind: the design notes had looked
 at all these sets before the grid was made, and an earlier grid of ours too; the rule itself looks at one set only.
@@ -11,7 +11,6 @@ at all these sets before the grid was made, and an earlier grid of ours too; the
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -23,12 +22,14 @@ import numpy as np
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.metrics import Batch, metric_from_spec
+from nlgauge.papers import Sources, further
 from nlgauge.papers.catalogue import load_set
 from nlgauge.scoring.store import Store, lacks, stored
 from nlgauge.table import Row, Table
 
 Tell = Callable[[str], None]
 PAPER = json.loads(Path(__file__).with_name("ctc_paper.json").read_text(encoding="utf-8"))
+SETS = ("qags-cnndm", "qags-xsum", "summeval", "yelp", "usr-persona", "usr-topical")
 MEASURES = [
     "global/pearson",
     "global/spearman",
@@ -211,7 +212,7 @@ def correlation_table(sets: Sets, draws: int = 1000, seed: int = 0, only: Iterab
         f"systems kept; low, high: 95% percentile bootstrap over inputs, {draws} draws, seed {seed}.",
         notes=[
             f"settings chosen on: {', '.join(f'{a}: {s}' for a, s in CHOSEN_ON.items())}; abstractive: qags-xsum; "
-            "see python -m nlgauge.papers.deng2021.choice."
+            "see `nlgauge reproduce deng2021 choice`."
         ],
         signature=getattr(metric_from_spec("ctc"), "signature", ""),
     )
@@ -243,51 +244,14 @@ def ablation_table(sets: Sets, only: Iterable[str] = ()) -> Table:
     )
 
 
-def study(
-    mirror: str | Path | None = None, store: str | Path | None = None, draws: int = 1000, seed: int = 0,
-    only: Sequence[str] = (), tell: Tell = lambda line: None,
-) -> list[Table]:  # fmt: skip
-    """Both tables; scores go to the store, so a second run is quick."""
-    sets = Sets(mirror, Store(store), tell)
+@further(
+    "deng2021",
+    "estimators",
+    title="Embedding matching (E) beside the paper's rows, with intervals",
+    sets=SETS,
+)
+def study(sources: Sources, only: Sequence[str] = (), draws: int = 1000, seed: int = 0) -> list[Table]:
+    """Correlations and ablations, of all sets or `only` some; scores go to the store, so a second run is quick."""
+    sets = Sets(sources.mirror, Store(sources.store), sources.tell)
     tables = [correlation_table(sets, draws, seed, only), ablation_table(sets, only)]
     return [table for table in tables if table.rows]
-
-
-def main() -> None:
-    import sys
-
-    from rich.console import Console
-
-    from nlgauge.errors import NlgaugeError
-
-    parser = argparse.ArgumentParser(
-        prog="python -m nlgauge.papers.deng2021.estimators", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("--mirror", help="folder of the published sets (or NLGAUGE_DATA)")
-    parser.add_argument("--store", help="score store (or NLGAUGE_STORE)")
-    parser.add_argument("--set", action="append", default=[], help="only this set; may be repeated")
-    parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--out", type=Path, help="write both tables as JSON")
-    given = parser.parse_args()
-    try:
-        tables = study(
-            given.mirror,
-            given.store,
-            given.draws,
-            only=given.set,
-            tell=lambda line: print(line, file=sys.stderr),
-        )
-    except NlgaugeError as error:
-        print(f"nlgauge: {error}", file=sys.stderr)
-        sys.exit(2)
-    if given.out:
-        given.out.write_text(
-            json.dumps([t.to_dict() for t in tables], ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-        )
-    console = Console(width=200, highlight=False)
-    for table in tables:
-        console.print(table)
-
-
-if __name__ == "__main__":
-    main()

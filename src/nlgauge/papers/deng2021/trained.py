@@ -1,18 +1,16 @@
-"""deng2021 with trained aligners: D and R beside E and beside the paper's, `python -m nlgauge.papers.deng2021.trained`.
+"""deng2021 with trained aligners: D and R beside E and beside the paper's, `nlgauge reproduce deng2021 trained`.
 
 D and R are the heads inside the package, trained on text without labels (docs/aligners.md). Nothing of the sets below was used in
 training. How scores become one number, and by which head, is chosen as for E: on QAGS-CNN/DM for consistency, on Persona-Chat
-for dialogue, on inputs at even places of SummEval for relevance and of Yelp for preservation; `--choose` shows that choice.
+for dialogue, on inputs at even places of SummEval for relevance and of Yelp for preservation; `--set choose=True` shows that choice.
 
-`--training DIR` adds Figure 7 for a training of one's own: held-out accuracy and human correlation at each checkpoint. Given
-twice, for trainings with other targets (`nlgauge train aligner --targets lead`), it is the ablation of Appendix A.1.
+`--set "trainings=['DIR']"` adds Figure 7 for a training of one's own: held-out accuracy and human correlation at each
+checkpoint. With two, for trainings with other targets (`nlgauge train aligner --targets lead`), it is the ablation of Appendix A.1.
 Scores go to the store: a second run reads no text.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -31,17 +29,12 @@ from nlgauge.metrics.alignment.head import Head
 from nlgauge.metrics.alignment.trained import CHOSEN, HEADS, Trained, form, hashed, scores
 from nlgauge.metrics.base import Batch
 from nlgauge.models.encoder import DEFAULT, fingerprint
-from nlgauge.papers import published_rows
-from nlgauge.papers.deng2021.estimators import Case, Sets, Tell, correlations, first_references
+from nlgauge.papers import Sources, further, published_rows
+from nlgauge.papers.deng2021.estimators import SETS, Case, Sets, correlations, first_references
 from nlgauge.scoring.store import Kept, Store, keys_of
 from nlgauge.table import Row, Table
 
 KINDS = ("E", "D", "R")
-GOALS = {
-    ("usr-persona", "engagingness"): 0.56, ("usr-topical", "engagingness"): 0.55, ("usr-persona", "groundedness"): 0.70,
-    ("usr-topical", "groundedness"): 0.54, ("summeval", "consistency"): 0.54, ("qags-cnndm", "consistency"): 0.67,
-    ("qags-xsum", "consistency"): 0.33, ("summeval", "relevance"): 0.53, ("yelp", "preservation"): 0.53,
-}  # fmt: skip
 ABOUT = [
     ("D.4", "qags-cnndm", "consistency", 0), ("D.4", "qags-xsum", "consistency", 0), ("D.1", "summeval", "consistency", 0),
     ("D.2", "summeval", "relevance", 1), ("D.3", "summeval", "relevance", 11), ("E.1", "yelp", "preservation", 0),
@@ -190,9 +183,10 @@ def trained_table(read: Read, draws: int = 1000, only: Iterable[str] = ()) -> Ta
                     continue
                 found = measured(read, case, kind, formula, draws)
                 beside = {
-                    "paper": paper.get(kind), "paper best": max(paper.values(), default=None),
-                    "goal": GOALS.get((case.set, case.aspect)) if case.half is None and case.references != 1 else None, "chosen": found["chosen"],
-                }  # fmt: skip
+                    "paper": paper.get(kind),
+                    "paper best": max(paper.values(), default=None),
+                    "chosen": found["chosen"],
+                }
                 rows.append({**{k: found[k] for k in columns}, **beside})
     return Table(
         "Trained aligners (D, R) beside embedding matching (E): correlation with people (deng2021)",
@@ -235,63 +229,25 @@ def _tried(read: Read, case: Case, kind: str, head: str, formula: str, stop: boo
             "pearson": found["pearson"], "shipped": ", ".join(shipped)}  # fmt: skip
 
 
+@further(
+    "deng2021", "trained", title="Trained aligners (D, R) beside E and the paper's, with intervals", sets=SETS
+)
 def study(
-    mirror: str | Path | None = None, store: str | Path | None = None, draws: int = 1000, only: Sequence[str] = (),
-    choose: bool = False, trainings: Sequence[Path] = (), tell: Tell = lambda line: None,
-) -> list[Table]:  # fmt: skip
-    """The table of E, D and R, then what else is asked for."""
+    sources: Sources,
+    only: Sequence[str] = (),
+    draws: int = 1000,
+    choose: bool = False,
+    trainings: Sequence[str] = (),
+) -> list[Table]:
+    """E, D and R on every set, or `only` some. choose: what was tried; trainings: folders of trainings, for Figure 7."""
     from nlgauge.papers.deng2021.training_steps import ablation, figure_7
 
-    read = Read(Sets(mirror, Store(store), tell))
+    read = Read(Sets(sources.mirror, Store(sources.store), sources.tell))
     tables = [trained_table(read, draws, only)]
     if choose:
         tables.append(choice_table(read, only))
     if trainings:
-        tables += [figure_7(read, trainings, only)]
+        tables += [figure_7(read, [Path(t) for t in trainings], only)]
     if len(trainings) > 1:
         tables += [ablation(tables[-1])]
     return [table for table in tables if table.rows]
-
-
-def main() -> None:
-    import sys
-
-    from rich.console import Console
-
-    from nlgauge.errors import NlgaugeError
-
-    parser = argparse.ArgumentParser(
-        prog="python -m nlgauge.papers.deng2021.trained", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("--mirror", help="folder of the published sets (or NLGAUGE_DATA)")
-    parser.add_argument("--store", help="score store (or NLGAUGE_STORE)")
-    parser.add_argument("--set", action="append", default=[], help="only this set; may be repeated")
-    parser.add_argument("--draws", type=int, default=1000)
-    parser.add_argument("--choose", action="store_true", help="show the choice of heads and aggregations")
-    parser.add_argument(
-        "--training",
-        type=Path,
-        action="append",
-        default=[],
-        help="folder of a training: Figure 7; repeat it for an ablation",
-    )
-    parser.add_argument("--out", type=Path, help="write all tables as JSON")
-    given = parser.parse_args()
-    try:
-        tables = study(
-            given.mirror, given.store, given.draws, given.set, given.choose, given.training, lambda line: print(line, file=sys.stderr),
-        )  # fmt: skip
-    except NlgaugeError as error:
-        print(f"nlgauge: {error}", file=sys.stderr)
-        sys.exit(2)
-    if given.out:
-        given.out.write_text(
-            json.dumps([t.to_dict() for t in tables], ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-        )
-    console = Console(width=200, highlight=False)
-    for table in tables:
-        console.print(table)
-
-
-if __name__ == "__main__":
-    main()

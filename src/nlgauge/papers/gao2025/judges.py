@@ -1,6 +1,6 @@
 """Real judges on SummEval: 43,512 released replies of GPT-3.5, GPT-4 and Llama 2, read by our parser, beside the experts.
 
-`python -m nlgauge.papers.gao2025.judges` prints how well each judge agrees, and what averaging and coarser scales do to every
+`nlgauge reproduce gao2025 judges` prints how well each judge agrees, and what averaging and coarser scales do to every
 measure (gao2025, sections 1 and 4.4, on judges that really answered). GPT-3.5 was asked in five prompt styles; their mean stands
 for several draws of one judge.
 """
@@ -19,6 +19,7 @@ from nlgauge.analyses.judges.judges import judges
 from nlgauge.data.dataset import Dataset
 from nlgauge.metrics.judge.parse import parse
 from nlgauge.metrics.judge.scale import Scale
+from nlgauge.papers import Sources, further
 from nlgauge.papers.catalogue import load_set, mirror_folder
 from nlgauge.table import Table
 
@@ -64,21 +65,11 @@ def judged_set(aspect: str, mirror: str | Path | None = None) -> Dataset:
     )
 
 
-def study(mirror: str | Path | None = None) -> list[Table]:
+@further("gao2025", "judges", title="Real judges on SummEval: 43,512 released replies", sets=["summeval"])
+def study(sources: Sources) -> list[Table]:
+    """How well each judge agrees, and what averaging and coarser scales do to every measure."""
     tables = []
     for aspect in ("coherence", "consistency", "fluency", "relevance"):
-        data = judged_set(aspect, mirror)
+        data = judged_set(aspect, sources.mirror)
         tables += [judges(data, aspects=[aspect]), fineness(data.panel(aspect))]
     return tables
-
-
-def main() -> None:
-    from rich.console import Console
-
-    console = Console(width=200, highlight=False)
-    for table in study():
-        console.print(table)
-
-
-if __name__ == "__main__":
-    main()

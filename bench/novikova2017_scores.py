@@ -1,4 +1,4 @@
-"""novikova2017's metric columns recomputed from the texts: `NLGAUGE_DATA=... python bench/paper004_scores.py`.
+"""novikova2017's metric columns recomputed from the texts: `NLGAUGE_DATA=... python bench/novikova2017_scores.py`.
 
 Per metric the Spearman correlation with the published column and the share of values within 1 %, twice: on the texts as they
 stand in `*_with_refs.jsonl`, and prepared as the authors' numbers show that theirs were (found by comparing, not documented):

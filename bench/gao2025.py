@@ -1,7 +1,7 @@
 """Discriminative power and ranking consistency of twelve measures on published sets, beside gao2025's takeaways.
 
-    NLGAUGE_DATA=... python bench/paper002.py                        all sets but WMT23, 1000 draws and trials
-    NLGAUGE_DATA=... python bench/paper002.py --draws 200 wmt23      one set, fewer draws
+    NLGAUGE_DATA=... python bench/gao2025.py                        all sets but WMT23, 1000 draws and trials
+    NLGAUGE_DATA=... python bench/gao2025.py --draws 200 wmt23      one set, fewer draws
 
 DP (Table 2): mean p of the permutation test PERM-BOTH over all metric pairs, lower is better. RC (Table 3): mean tau-b of the
 metric rankings on two halves of the inputs, higher is better. Means over the aspects of a set. People stay among the systems,

@@ -1,4 +1,4 @@
-"""novikova2017's word-overlap columns from its texts, all 2,460 outputs; bench/paper004_scores.py says how and prints the table.
+"""novikova2017's word-overlap columns from its texts, all 2,460 outputs; bench/novikova2017_scores.py says how and prints the table.
 
 What keeps the others from being equal: METEOR was run with its paraphrase table, which ours has not; the references come to us
 without their repetitions, which count in TER (mean length) and CIDEr (mean over references); RNNLG's CIDEr took its frequencies
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.real
 
 @pytest.fixture(scope="module")
 def study() -> ModuleType:
-    path = Path(__file__).resolve().parents[2] / "bench" / "paper004_scores.py"
-    spec = importlib.util.spec_from_file_location("paper004_scores", path)
+    path = Path(__file__).resolve().parents[2] / "bench" / "novikova2017_scores.py"
+    spec = importlib.util.spec_from_file_location("novikova2017_scores", path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
