@@ -18,7 +18,6 @@ from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NotHere
 from nlgauge.papers import catalogue
 from nlgauge.papers.catalogue import Entry, entries, entry, load_set, mirror_folder
 from nlgauge.papers.catalogue.download import inside
-from nlgauge.papers.catalogue.usr import ASPECTS as USR_ASPECTS
 
 ALL = entries()
 PAPERS = {"nimah2023", "deng2021", "gao2025", "colombo2023", "novikova2017"}
@@ -112,6 +111,7 @@ def test_what_others_publish_is_not_said_to_be_lost(e: Entry) -> None:
     assert not re.search(r"[Nn]o (public )?copy|cannot be had", e.missing)
 
 
+USR_ASPECTS = entry("usr-topical").aspects
 TURNS = "how are you ? _eos _go fine . _eos,-0.5,0.9,0.8"
 MADE = {
     "tac11": {"metric_score_tables/TAC_11.csv": "System,Utterance,H:pyr,H:resp,BLEU\n0,M0,.5,.6,12\n0,M1,.4,.2,9\n"},
@@ -171,14 +171,23 @@ def test_the_folder_given_wins_over_the_environment_over_the_cache(
 
 
 def test_adding_a_set_takes_one_file_and_no_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(
-        "from nlgauge.papers.catalogue import Entry\n"
-        "ENTRIES = (Entry('mine', 'Mine', 'dialogue', {'overall': '1-5'}, 'one', 'MIT', 'me-2026-mine', 'Me.', ()),)\n"
+    facts = {
+        "title": "Mine",
+        "task": "dialogue",
+        "raters": "one",
+        "licence": "MIT",
+        "cite": "me-2026-mine",
+        "reference": "Me.",
+    }
+    lines = [f'{key} = "{value}"' for key, value in facts.items()]
+    (tmp_path / "mine.toml").write_text(
+        "\n".join(["[sets.mine]", *lines, 'aspects = {overall = "1-5"}', 'origins = ["a/b@0123456 x.csv"]'])
     )
-    monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])
+    monkeypatch.setattr(catalogue, "FACTS", tmp_path)
     catalogue._found.cache_clear()
     try:
         assert entry("mine").title == "Mine"
+        assert str(entry("mine").origins[0]) == "a/b @0123456 x.csv"
     finally:
         catalogue._found.cache_clear()
 

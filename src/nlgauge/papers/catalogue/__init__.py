@@ -1,15 +1,15 @@
 """The catalogue of published human-judgement sets: what they hold, where they come from, how to load them.
 
-One module per family of sets, each with `ENTRIES`; they are found, not listed: adding a set touches one file.
+The facts stand in sets/*.toml, one file per family of sets (`[all]`: what its sets share); the files are found, not listed.
+`loader` names the function that reads a set: `module`, `module.function`, or with options `module(option='x')`.
 Nothing of the data stands here, only facts about it (sizes, hashes, licences) and the code that joins files.
 """
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import tomllib
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 from nlgauge.errors import DataError, NameUnknown, NotHere
 from nlgauge.places import kept_at
 from nlgauge.registry import did_you_mean
+from nlgauge.spec import parse_spec
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
 
-Loader = Callable[..., "Dataset"]
+FACTS = Path(__file__).parent / "sets"
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,16 @@ class Origin:
     repository: str
     commit: str
     path: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Origin:
+        """
+        >>> Origin.parse("W4ngatang/qags@47798e9 data/mturk_xsum.jsonl").commit
+        '47798e9'
+        """
+        place, _, path = text.partition(" ")
+        repository, _, commit = place.partition("@")
+        return cls(repository, commit, path)
 
     def __str__(self) -> str:
         return f"{self.repository} @{self.commit[:7]} {self.path}".rstrip()
@@ -85,7 +96,24 @@ class Entry:
     files: tuple[File, ...] = ()
     missing: str = ""
     notes: tuple[str, ...] = ()
-    loader: Loader | None = field(default=None, repr=False, compare=False)
+    loader: str | None = None
+
+    @classmethod
+    def of(cls, name: str, facts: dict[str, Any], files: dict[str, Any]) -> Entry:
+        """The set of that name from the facts about it and about the files of its family."""
+        found: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()
+        }
+        found["origins"] = tuple(map(Origin.parse, facts["origins"]))
+        found["files"] = tuple(
+            File(
+                path,
+                **files[path]
+                | ({"origin": Origin.parse(said)} if (said := files[path].get("origin")) else {}),
+            )
+            for path in facts.get("files", ())
+        )
+        return cls(name, **found)
 
     @property
     def needed(self) -> tuple[File, ...]:
@@ -101,11 +129,12 @@ class Entry:
 @cache
 def _found() -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
-    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
-        for entry in getattr(importlib.import_module(module.name), "ENTRIES", ()):
-            if entry.name in entries:
-                raise ValueError(f"two sets of the catalogue are called '{entry.name}'")
-            entries[entry.name] = entry
+    for path in FACTS.glob("*.toml"):
+        family = tomllib.loads(path.read_text(encoding="utf-8"))
+        for name, facts in family["sets"].items():
+            if name in entries:
+                raise ValueError(f"two sets of the catalogue are called '{name}'")
+            entries[name] = Entry.of(name, {**family.get("all", {}), **facts}, family.get("files", {}))
     return dict(sorted(entries.items()))
 
 
@@ -156,9 +185,13 @@ def load_set(name: str, mirror: str | Path | None = None, **options: Any) -> Dat
             f"{name}: {absent[0].path} is not in {folder}; {how}, "
             "or name your folder with --mirror or NLGAUGE_DATA."
         )
+    reader, own = parse_spec(found.loader)
+    module, _, function = reader.partition(".")
+    load = getattr(importlib.import_module(f"{__name__}.{module}"), function or "load")
     try:
-        return found.loader(folder, **options)
+        data: Dataset = load(folder, found, **own, **options)
     except TypeError as error:
         if "unexpected keyword argument" not in str(error):
             raise
         raise DataError(f"{name}: {str(error).split('() ')[-1]}; this set has no such option.") from None
+    return data

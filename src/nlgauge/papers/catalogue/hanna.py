@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.files import read_bytes
-from nlgauge.papers.catalogue import Entry, File, Origin
-from nlgauge.papers.catalogue._tools import records, unpivot
+from nlgauge.papers.catalogue import Entry
+from nlgauge.papers.catalogue.table_parts import parquet_table, records, unpivot
 
 CRITERIA = {
     "RE": "Relevance",
@@ -23,9 +21,9 @@ CRITERIA = {
 }
 
 
-def load(folder: Path, judges: bool = False) -> Dataset:
+def load(folder: Path, entry: Entry, judges: bool = False) -> Dataset:
     """`judges` adds the 140 columns of LLM judges (5 models × 4 prompts × 7), what has no score read as missing."""
-    frame = pl.read_parquet(io.BytesIO(read_bytes(folder / "hanna" / "hanna_scores_long.parquet")))
+    frame = parquet_table(folder / entry.files[0].path)
     frame = frame.with_columns(
         pl.col("model").alias("system"), pl.col("prompt_idx").cast(pl.String).alias("input")
     )
@@ -33,9 +31,8 @@ def load(folder: Path, judges: bool = False) -> Dataset:
     metrics = columns[columns.index("Complexity") + 1 : columns.index("Human 1 RE")]
     llms = [c for c in columns if re.fullmatch(r".+ (RE|CH|EM|SU|EG|CX|AVG) [1-4]", c)]
     notes = ["the three ratings of a criterion are places in the file, not persons"]
-    stories = {
-        (s["model"], str(s["prompt_idx"])): s for s in records(folder / "hanna" / "hanna_stories.jsonl.gz")
-    }
+    written = records(folder / entry.files[1].path)
+    stories = {(s["model"], str(s["prompt_idx"])): s for s in written}
     texts = [stories[key] for key in frame.select(KEY).rows()]
     human = {s["prompt_idx"]: s["story"] for s in stories.values() if s["model"] == "Human"}
     samples = frame.select(KEY).with_columns(
@@ -52,7 +49,9 @@ def load(folder: Path, judges: bool = False) -> Dataset:
         unpivot(frame, {f"Human {k} {short}": name for short, name in CRITERIA.items()}, str(k))
         for k in (1, 2, 3)
     ]
-    return Dataset.of("hanna", samples, ratings=pl.concat(long), scores=scores, people=["Human"], notes=notes)
+    return Dataset.of(
+        entry.name, samples, ratings=pl.concat(long), scores=scores, people=entry.people, notes=notes
+    )
 
 
 def _judges(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
@@ -74,54 +73,3 @@ def _judges(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
         )
         averages.append(pl.when(whole).then(pl.col(name)).alias(name))
     return known.with_columns(averages)
-
-
-ENTRIES = (
-    Entry(
-        name="hanna",
-        title="HANNA",
-        task="story generation",
-        aspects=dict.fromkeys(CRITERIA.values(), "1–5"),
-        raters="3 ratings an output; which worker gave them is not known",
-        licence="MIT",
-        cite="chhun-etal-2022-human",
-        reference="Chhun, Colombo, Suchanek, Clavel (2022). Of Human Criteria and Automatic Metrics: A "
-        "Benchmark of the Evaluation of Story Generation. COLING.",
-        origins=(
-            Origin(
-                "dig-team/hanna-benchmark-asg",
-                "282f275",
-                "hanna_metric_scores_llm.csv, hanna_llm_stories.csv",
-            ),
-            Origin("maiush/PPairS", "0beef74", "data/hanna.jsonl"),
-        ),
-        papers=("gao2025",),
-        people=("Human",),
-        shape="11 systems (1 of them people) × 96 prompts",
-        files=(
-            File(
-                "hanna/hanna_scores_long.parquet",
-                777439,
-                "a067644648eba2d6a4b517c854fdfb619c5418122f8bc69f1cbd1c3b9c5a72f2",
-                "Parquet: model, prompt_idx, six criteria, 72 metrics, 'Human k XX', LLM columns 'name XX k'",
-            ),
-            File(
-                "hanna/hanna_stories.jsonl.gz",
-                600431,
-                "5c471248505373b2769effd135532cd38840cc7107f600de8bf3f6732159aa23",
-                "JSONL: model, prompt_idx, prompt, story",
-            ),
-            File(
-                "hanna/hanna_prompts_and_human_stories.jsonl.gz",
-                106694,
-                "ff76bbd2e57a83ffd34588958ece62a372b789d993b03363719d2128028d3927",
-                "JSONL: Prompt, Human (not read by the loader)",
-                extra=True,
-            ),
-        ),
-        missing="hanna_stories_annotations.csv with the workers' ids: the published ICC2k cannot be "
-        "recomputed.",
-        notes=("gao2025 states 6 systems × 60 inputs for HANNA; its Table 5 describes the full set.",),
-        loader=load,
-    ),
-)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from nlgauge.data.dataset import Dataset
-from nlgauge.papers.catalogue import Entry, File, Origin
-from nlgauge.papers.catalogue._tools import Rating, csv_table, ratings
+from nlgauge.papers.catalogue import Entry
+from nlgauge.papers.catalogue.table_parts import csv_table, long_ratings
 
 ASPECTS = {"inf": "informativeness", "nat": "naturalness", "qual": "quality"}
 METHODS = {"likert": "likert", "plain": "plainME", "rank": "rankME"}
@@ -21,11 +20,11 @@ Judgement = tuple[
 ]  # rater, MR, aspect, source, (system, text, value)
 
 
-def load(folder: Path, method: str, setup: int) -> Dataset:
+def load(folder: Path, entry: Entry, method: str, setup: int) -> Dataset:
     """Setup 1 asked for all aspects at once, setup 2 for one at a time (other raters for each)."""
     judged = list(_judgements(folder / "rankme", METHODS[method], setup))
     texts: dict[tuple[str, str], tuple[str, str]] = {}
-    long: list[Rating] = []
+    long: list[tuple[str, str, str, str, float]] = []
     for rater, mr, aspect, source, given in judged:
         for system, text, value in given:
             texts.setdefault((system, mr), (text, source))
@@ -44,9 +43,9 @@ def load(folder: Path, method: str, setup: int) -> Dataset:
     if method == "rank":
         notes.append("comparisons come from the three values a worker gave side by side, in the order shown")
     return Dataset.of(
-        f"rankme-{method}-{setup}",
+        entry.name,
         samples,
-        ratings=ratings(long),
+        ratings=long_ratings(long),
         comparisons=_comparisons(judged) if method == "rank" else None,
         persons=True,
         people=(),
@@ -91,64 +90,3 @@ def _comparisons(judged: list[Judgement]) -> pl.DataFrame:
         for one, two in combinations(given, 2)
     ]
     return pl.DataFrame(rows, schema=Dataset.COMPARISONS, orient="row")
-
-
-FILES = {
-    "stp1_likert.csv": (186421, "f5664e9ed30f1a64cae8b0da2ffc6fe6b21611913b21e772d51435093d23b21a"),
-    "stp1_plainME.csv": (185880, "1f55c6ea134c63253596096e9fd527a9fd8776a8e909b9bd3d8eb1ba711584aa"),
-    "stp1_rankME.csv": (123718, "b1f76b4133ddc35acbfdfbe2ae70688a7a0ac917a6e49c9b679d31ec01a92ca0"),
-    "stp2_likert_inf.csv": (177220, "ae55e56ca27ff0b83224974b56658fdeb1a1d49fbf261798f13d209a18fe259c"),
-    "stp2_likert_nat.csv": (177216, "4578a6b78de6922be6257998f3f3cae82e871712ce2d2af34eadb5b5a9d4893e"),
-    "stp2_likert_qual.csv": (179497, "ba908e918136180fdd4c5a493a28017eb4775cf88583f989c311ef30a0ffb5e7"),
-    "stp2_plainME_inf.csv": (178750, "a069ed9d4d411f0eb5c3b7fc94893794127ee54929f56f1825d73b7f61331fba"),
-    "stp2_plainME_nat.csv": (178245, "0ffd2f82854c6f6e11ebffa20b87e86315b041b39edbeefaec37214a6da47ee8"),
-    "stp2_plainME_qual.csv": (187131, "d4821999be3c3529ab9bdba9bf65723cd8e1eb614cf6298585d88061a20ae97d"),
-    "stp2_rankME_inf.csv": (115329, "6d98bdd82062c5b5950c713e3d9ae0fbc4bcce81165ea9f6214fe15acb08596f"),
-    "stp2_rankME_nat.csv": (115174, "28ac7cbb491f9a5386b199a6a8c39a377603d1ecf32f8d1771a5c5e1390c05f5"),
-    "stp2_rankME_qual.csv": (121024, "42861de097331a87a529fe2c634618855886928d099cc48a4fe4c9d171e124d5"),
-}
-
-
-def _files(method: str, setup: int) -> tuple[File, ...]:
-    own = (
-        [f"stp1_{METHODS[method]}.csv"]
-        if setup == 1
-        else [f"stp2_{METHODS[method]}_{short}.csv" for short in ASPECTS]
-    )
-    numbered = "stp1_rankME.csv" if setup == 1 else "stp2_rankME_inf.csv"
-    one = "_worker_id, mr, ref, team, " + ("the three aspects" if setup == 1 else "one aspect")
-    three = "_worker_id, mr, mr_id, ref1–3, team1–3, each aspect with 1–3"
-    return tuple(
-        File(f"rankme/{name}", *FILES[name], f"CSV: {three if 'rankME' in name else one}")
-        for name in dict.fromkeys([*own, numbered])
-    )
-
-
-def _entry(method: str, setup: int) -> Entry:
-    scale = "1–6" if method == "likert" else "magnitude, 100 = reference"
-    how = {
-        "likert": "Likert scale",
-        "plain": "plain magnitude estimation",
-        "rank": "relative magnitudes, side by side",
-    }
-    asked = "all aspects at once" if setup == 1 else "one aspect at a time"
-    return Entry(
-        name=f"rankme-{method}-{setup}",
-        title=f"RankME on E2E, {how[method]}, {asked}",
-        task="data-to-text",
-        aspects=dict.fromkeys(ASPECTS.values(), scale),
-        raters="3 crowd workers an output (a few have up to 5 in rankme-likert-1)",
-        licence="CC BY-SA 4.0",
-        cite="novikova-etal-2018-rankme",
-        reference="Novikova, Dušek, Rieser (2018). RankME: Reliable Human Ratings for Natural Language "
-        "Generation. NAACL.",
-        origins=(Origin("jeknov/RankME", "d45380a", "data/*.zip"),),
-        shape="3 systems × 100 MRs",
-        files=_files(method, setup),
-        missing="Metric scores and references. Time, place and CrowdFlower ids of the workers were "
-        "removed in the mirror.",
-        loader=partial(load, method=method, setup=setup),
-    )
-
-
-ENTRIES = tuple(_entry(method, setup) for method in METHODS for setup in (1, 2))

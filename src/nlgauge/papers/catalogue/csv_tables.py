@@ -1,0 +1,145 @@
+"""Sets whose mirror is one CSV table of scores beside ratings: those of nimah2023 and colombo2023, and PPLM's comparisons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.means import means_by
+from nlgauge.papers.catalogue import Entry
+from nlgauge.papers.catalogue.table_parts import csv_table, numbers, unpivot
+
+# The origin calls the input "System" and the system "Utterance"; the mirror says so in its column names.
+HEADINGS = {
+    "System": "input",
+    "Utterance": "system",
+    "input_index__origin_col_System": "input",
+    "system__origin_col_Utterance": "system",
+}
+START = "<|endoftext|>"
+
+
+def scores_only(folder: Path, entry: Entry) -> Dataset:
+    """A table of colombo2023: people's and automatic scores, no texts."""
+    frame = csv_table(folder / entry.files[0].path).rename(HEADINGS, strict=False)
+    human = {c: c.removeprefix("H:") for c in frame.columns if c.startswith("H:")}
+    metrics = [c for c in frame.columns if c not in human and c not in KEY]
+    notes = ["the origin's headings for system and input are swapped; they stand right here", "numbers only"]
+    return Dataset.of(
+        entry.name, frame.select(KEY), ratings=unpivot(frame, human), scores=numbers(frame, metrics),
+        people=entry.people, notes=notes,
+    )  # fmt: skip
+
+
+def checklist_usr(folder: Path, entry: Entry) -> Dataset:
+    frame = csv_table(folder / entry.files[0].path)
+    frame = _numbered(frame, "context", "fact").rename({"model": "system", "annotators": "rater"})
+    found, note = _averaged(frame, _between(frame, "understandability_unieval", "relev_met"))
+    texts = {
+        "output": "response",
+        "source": "context",
+        "context": "fact",
+    }  # the source is the dialogue so far
+    return _checklist(entry, frame, texts, entry.aspects, found, [note])
+
+
+def checklist_unieval(folder: Path, entry: Entry) -> Dataset:
+    frame = csv_table(folder / entry.files[0].path)
+    frame = _numbered(frame, "source", "context").rename({"system_id": "system"})
+    found = numbers(frame, _between(frame, "understandability_unieval", "consist_met"))
+    texts = {"output": "system_output", "source": "source", "context": "context"}
+    return _checklist(entry, frame, texts, entry.aspects, found, [])
+
+
+def checklist_topic(folder: Path, entry: Entry) -> Dataset:
+    frame = csv_table(folder / entry.files[0].path).with_columns(
+        pl.lit("unknown").alias("system"), pl.int_range(pl.len()).cast(pl.String).alias("input")
+    )
+    found = numbers(frame, [c for c in _metrics(frame) if not c.startswith("pvi_")])
+    notes = [
+        "which system wrote a text is not known: all count as one, 'unknown'",
+        "columns pvi_* (pointwise information of the ratings) are left aside",
+    ]
+    texts = {"output": "output", "source": "prefix", "control": "attribute"}
+    return _checklist(entry, frame, texts, entry.aspects, found, notes, strip=False)
+
+
+def ctrl_topic(folder: Path, entry: Entry) -> Dataset:
+    """A text is rated again in every comparison that shows it: the comparison is the input."""
+    frame = csv_table(folder / entry.files[0].path).rename({"model": "system", "annotator": "rater"})
+    frame = frame.with_columns(pl.concat_str("domain", "key", separator=" ").alias("input"))
+    found, note = _averaged(frame, _metrics(frame))
+    texts = {"output": "text", "source": "prefix", "control": "attribute"}
+    notes = [note, "relevance: 1 for the text that the rater chose as more relevant, or both"]
+    human = {"rating": "fluency", "relevance_bin": "relevance"}
+    return _checklist(entry, frame, texts, human, found, notes, strip=False)
+
+
+def _checklist(
+    entry: Entry, frame: pl.DataFrame, texts: dict[str, str], human: dict[str, str], found: pl.DataFrame,
+    notes: list[str], strip: bool = True,
+) -> Dataset:  # fmt: skip
+    """A table of nimah2023: `texts` and `human` say which column is which; several rows an output are its raters."""
+    persons = "rater" in frame.columns
+    columns = {c: c for c in human} if human is entry.aspects else human
+    outputs = frame.unique(KEY, keep="first", maintain_order=True) if persons else frame
+    shown = [(pl.col(c).str.strip_chars() if strip else pl.col(c)).alias(role) for role, c in texts.items()]
+    return Dataset.of(
+        entry.name, outputs.select(*KEY, *shown), ratings=unpivot(frame, columns), scores=found, persons=persons,
+        people=entry.people, lower=["perplexity"], notes=[entry.notes[0].removesuffix("."), *notes],
+    )  # fmt: skip
+
+
+def _between(frame: pl.DataFrame, first: str, last: str) -> list[str]:
+    return frame.columns[frame.columns.index(first) : frame.columns.index(last) + 1]
+
+
+def _metrics(frame: pl.DataFrame) -> list[str]:
+    names = frame.columns
+    return [
+        c for c in names if c.endswith(("_met", "_unieval")) or c.startswith(("bert_", "ctc_", "perplexity"))
+    ]
+
+
+def _numbered(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """Inputs have no number in these tables: the same texts are the same input, numbered as they come."""
+    first = frame.with_row_index("input").with_columns(pl.col("input").min().over(columns))
+    return first.with_columns((pl.col("input").rank("dense") - 1).cast(pl.String))
+
+
+def _averaged(frame: pl.DataFrame, metrics: list[str]) -> tuple[pl.DataFrame, str]:
+    """One value an output; where the rows of its raters differ a little, their mean."""
+    rows = numbers(frame, metrics)
+    values = rows.group_by(KEY, maintain_order=True)
+    spread = values.agg((pl.col(metrics).max() - pl.col(metrics).min()) > 1e-9 * pl.col(metrics).abs().max())
+    differ = spread.select(pl.col(metrics).sum()).row(0, named=True)
+    named = ", ".join(f"{c} ({n})" for c, n in differ.items() if n)
+    note = f"values that differ between the rows of one output are averaged: {named or 'none'}"
+    return means_by(rows, KEY, metrics), note
+
+
+def uber_topic(folder: Path, entry: Entry) -> Dataset:
+    """A text is rated again in every comparison that shows it: the comparison is the input."""
+    frame = csv_table(folder / entry.files[0].path)
+    sides = pl.concat(
+        frame.select(
+            pl.col(f"model_{side}").alias("system"),
+            pl.col("comparison").alias("input"),
+            pl.col(f"text_{side}").str.strip_prefix(START).str.strip_chars().alias("output"),
+            pl.col("domain").alias("control"),
+            pl.col("annotator_slot").alias("rater"),
+            pl.col(f"fluency_{side}").cast(pl.Float64).alias("fluency"),
+            pl.col("more_relevant").is_in([side.upper(), "both"]).cast(pl.Float64).alias("relevance"),
+        )
+        for side in "ab"
+    )
+    notes = [
+        "relevance: 1 for the text that was chosen as more relevant, or both",
+        "slot1 to slot3 are places in the table; who sat there changes from topic to topic",
+    ]
+    outputs = sides.unique(KEY, keep="first", maintain_order=True).select(*KEY, "output", "control")
+    return Dataset.of(
+        entry.name, outputs, ratings=unpivot(sides, {a: a for a in entry.aspects}), people=(), notes=notes
+    )
