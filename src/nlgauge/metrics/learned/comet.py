@@ -57,7 +57,12 @@ class Comet(ByName):
 
     def ready(self) -> None:
         if importlib.util.find_spec("comet") is None:
-            raise NeedsMissing("'comet' needs the package unbabel-comet: pip install unbabel-comet")
+            # With its dependencies pip would put an older numpy, transformers and protobuf in the place of ours.
+            raise NeedsMissing(
+                "'comet' needs the package unbabel-comet, without the old versions that it asks for: pip install --no-deps "
+                'unbabel-comet "entmax<2" jsonargparse==3.13.1 "pytorch-lightning<3" lightning-utilities "torchmetrics<0.11" '
+                '"sentencepiece<0.3"'
+            )
         if self.model.endswith(".ckpt") and not Path(self.model).expanduser().is_file():
             raise NlgaugeError(f"comet: model='{self.model}': no such file.")
 
