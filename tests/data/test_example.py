@@ -1,22 +1,13 @@
-import csv
+import json
 from collections import defaultdict
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from example_maker import OUTPUTS, SYSTEMS, made_rows, outputs, true_order
 from scipy.stats import kendalltau
 
-from nlgauge.data.example import (
-    ASPECT,
-    METRICS,
-    NOTE,
-    RATERS,
-    SYSTEMS,
-    example_rows,
-    example_texts,
-    true_order,
-    write_csv,
-)
+from nlgauge.data.example import ASPECT, METRICS, NOTE, RATERS, example_rows, example_texts
 
 TEXTS = example_texts()
 
@@ -84,9 +75,10 @@ def test_every_rater_rates_every_output_once(rows):
     assert all(row["output"].strip() for row in rows)
 
 
-def test_the_same_seed_gives_the_same_rows_and_another_seed_others(rows):
-    assert example_rows() == rows
-    assert example_rows(1) != rows
+def test_the_maker_gives_the_shipped_file_and_rows_exactly_and_other_rows_with_another_seed(rows):
+    assert outputs(made_rows()) == json.loads(OUTPUTS.read_text(encoding="utf-8"))
+    assert made_rows() == rows
+    assert made_rows(1) != rows
 
 
 def test_intact_is_the_good_summary_and_every_other_system_damages_it(rows):
@@ -104,7 +96,7 @@ def test_constructed_quality_and_overlap_recover_the_true_order_and_random_does_
 
 
 def test_the_order_does_not_hang_on_the_seed():
-    seeds = [example_rows(seed) for seed in range(1, 7)]
+    seeds = [made_rows(seed) for seed in range(1, 7)]
     assert min(order_tau(rows, "unigram_f1") for rows in seeds) > 0.8
     assert min(order_tau(rows, ASPECT) for rows in seeds) > 0.9
     assert abs(np.mean([order_tau(rows, "random") for rows in seeds])) < 0.4
@@ -139,21 +131,3 @@ def test_the_rating_is_labelled_as_constructed(rows):
     assert "constructed" in ASPECT and ASPECT in NOTE
     assert all(row["rater"].startswith("constructed-") for row in rows)
     assert not {"human", "quality", "rating"} & set(rows[0])
-
-
-def test_the_csv_holds_the_rows_with_one_column_per_reference(rows, tmp_path):
-    path = tmp_path / "example.csv"
-    write_csv(path)
-    with path.open(encoding="utf-8", newline="") as file:
-        read = list(csv.DictReader(file))
-    assert list(read[0]) == [
-        *("system", "input", "source", "reference_1", "reference_2", "output", "rater"),
-        ASPECT,
-        *METRICS,
-    ]
-    assert len(read) == len(rows)
-    for got, row in zip(read, rows, strict=True):
-        assert [got["reference_1"], got["reference_2"]] == row["references"]
-        assert got["output"] == row["output"]
-        assert int(got[ASPECT]) == row[ASPECT]
-        assert float(got["unigram_f1"]) == row["unigram_f1"]

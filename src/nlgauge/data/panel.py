@@ -15,11 +15,11 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.resampling.canonical import canonical_order, rater_order
+from nlgauge.types import Array as Array  # analyses take it from here
 
 if TYPE_CHECKING:
     from nlgauge.table import Table
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
 Aggregate = Literal["mean", "median", "mace"]
 MOST_CELLS = 50_000_000  # of raters × systems × inputs: 400 MB
 CLUSTERS = frozenset(

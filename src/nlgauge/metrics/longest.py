@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.metrics.base import Array, Batch, Ints, Scores, take
+from nlgauge.metrics.base import Scores
+from nlgauge.text.batch import Batch, take
+from nlgauge.types import Array, Ints
 
 WHY = "the work of this metric grows faster than the text"
 

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores
+from nlgauge.metrics.base import Scores
+from nlgauge.text.batch import Batch
 
 Side = Literal["references", "source"]
 MultiRef = Literal["max", "mean"]

@@ -17,8 +17,10 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Array, Batch, Ints, Scores
+from nlgauge.metrics.base import Scores
+from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
+from nlgauge.types import Array, Ints
 
 MultiRef = Literal["max", "mean", "jackknife", "closest"]
 

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nlgauge.metrics.base import Batch, Scores
+from nlgauge.metrics.base import Scores
+from nlgauge.text.batch import Batch
 
 FIELDS = ("output", "source", "context")
 

@@ -18,7 +18,8 @@ import numpy as np
 from nlgauge.models.hub_models import SMOL_START, SMOLLM2, by_length, load, longest_input, padded, threads
 
 if TYPE_CHECKING:
-    from nlgauge.metrics.base import Array, Batch
+    from nlgauge.text.batch import Batch
+    from nlgauge.types import Array
 
 SHARE = 16  # tokens that must be common to be worth a pass of their own
 NEW_TOKENS = 1024  # of a batch: their logits over the vocabulary are the largest thing in memory

@@ -11,7 +11,7 @@ from nlgauge.models.hub_models import by_length, load, longest_input, padded, th
 from nlgauge.registry import did_you_mean
 
 if TYPE_CHECKING:
-    from nlgauge.metrics.base import Array
+    from nlgauge.types import Array
 
 CUT = "longer than the model takes: cut at the end"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nlgauge.models.encoder import DEFAULT, Encoded, Encoder, Progress, encoder
 
 if TYPE_CHECKING:
-    from nlgauge.metrics.base import Batch
+    from nlgauge.text.batch import Batch
 
 BUDGET = int(float(os.environ.get("NLGAUGE_EMBEDDING_MB", "1500")) * 1e6)
 

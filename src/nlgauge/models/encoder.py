@@ -21,9 +21,8 @@ import numpy as np
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.models.hub import pretrained
+from nlgauge.types import Ids, Singles
 
-Floats = np.ndarray[Any, np.dtype[np.float32]]
-Ints = np.ndarray[Any, np.dtype[np.int32]]
 Progress = Callable[[int, int], None]
 
 DEFAULT = "minilm"
@@ -46,9 +45,9 @@ OVERLAP = 128  # tokens that two neighbouring windows of a long text share
 class Pieces:
     """A text as word pieces: ids, where each begins and ends in the text, and which word it belongs to."""
 
-    ids: Ints
-    starts: Ints
-    ends: Ints
+    ids: Ids
+    starts: Ids
+    ends: Ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +55,25 @@ class Encoded:
     """A text as vectors at one layer: `unit` rows of length 1, `norms` their lengths, special tokens at both ends."""
 
     pieces: Pieces
-    unit: Floats
-    norms: Floats
+    unit: Singles
+    norms: Singles
     prefix: int
     suffix: int
     windows: int = 1
 
     @property
-    def tokens(self) -> Floats:
+    def tokens(self) -> Singles:
         """Unit vectors without special tokens."""
         return self.unit[self.prefix : len(self.unit) - self.suffix]
 
-    def raw(self) -> Floats:
+    def raw(self) -> Singles:
         """Vectors as the model gives them, special tokens included."""
-        found: Floats = self.unit * self.norms[:, None]
+        found: Singles = self.unit * self.norms[:, None]
         return found
 
-    def mean(self) -> Floats:
+    def mean(self) -> Singles:
         """One vector for the text: the mean over all tokens, as sentence-transformers pools."""
-        found: Floats = self.raw().mean(axis=0)
+        found: Singles = self.raw().mean(axis=0)
         return found
 
     @property
@@ -197,7 +196,7 @@ class Encoder:
             found.append(each)
         return found
 
-    def _joined(self, parts: list[Floats], spans: list[tuple[int, int]]) -> Floats:
+    def _joined(self, parts: list[Singles], spans: list[tuple[int, int]]) -> Singles:
         """The windows of a long text as one: each token from the window in which it stands farthest from the cut."""
         if len(parts) == 1:
             return parts[0]
@@ -210,8 +209,8 @@ class Encoder:
 
     def _run(
         self, ids: list[list[int]], layers: list[int], progress: Progress | None
-    ) -> list[dict[int, Floats]]:
-        found: list[dict[int, Floats]] = [{} for _ in ids]
+    ) -> list[dict[int, Singles]]:
+        found: list[dict[int, Singles]] = [{} for _ in ids]
         order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
         batches = []
         while order:
@@ -232,7 +231,7 @@ class Encoder:
                     progress(done, len(ids))
         return found
 
-    def _forward(self, ids: list[list[int]], layers: list[int]) -> list[Floats]:
+    def _forward(self, ids: list[list[int]], layers: list[int]) -> list[Singles]:
         """Hidden states of one batch. Padding is masked: its attention weight is exactly 0."""
         import torch
 

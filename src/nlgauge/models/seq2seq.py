@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nlgauge.models.hub_models import by_length, load, longest_input, padded, threads
 
 if TYPE_CHECKING:
-    from nlgauge.metrics.base import Array
+    from nlgauge.types import Array
 
 Pair = tuple[str, str]  # source, target
 TARGET_TOKENS = 1024  # of a batch: their logits over the vocabulary are the largest thing in memory

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nlgauge.errors import NeedsMissing
-from nlgauge.metrics.base import Array
+from nlgauge.types import Array
 
 NEEDED = ("wordllama", "tokenizers", "safetensors")
 

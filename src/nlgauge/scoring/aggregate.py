@@ -13,13 +13,13 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics import Batch, Metric, metric_from_spec, take
-from nlgauge.metrics.base import Array, Ints
 from nlgauge.registry import did_you_mean
 from nlgauge.scoring.parts import lacking, pieces
 from nlgauge.scoring.plan import plan
 from nlgauge.scoring.score import run
 from nlgauge.scoring.score_batch import sees_all
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array, Ints
 
 ALL = "all outputs"
 

@@ -11,11 +11,12 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores
+from nlgauge.metrics.base import Scores
 from nlgauge.metrics.judge.client import Asking, Failure, Progress, ask
 from nlgauge.metrics.judge.replies import Keeper, Reply
 from nlgauge.metrics.judge.secret import find_key, origin
 from nlgauge.scoring.replies import Again, Replies
+from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
     from nlgauge.metrics.judge.exchange import Judge

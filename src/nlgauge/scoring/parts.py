@@ -5,14 +5,11 @@ A part shares the texts of its batch, so a text is encoded once however many par
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from nlgauge.metrics import Batch
-from nlgauge.metrics.base import Ints
+from nlgauge.types import Ints, Mask
 
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
 # Large enough that starting a part costs nothing beside it, small enough that what it keeps stays small.
 SMALLEST, LARGEST = 500, 20_000
 

@@ -16,9 +16,9 @@ import numpy as np
 from nlgauge.data.failed_scores import headline
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Metric, Scores, take
-from nlgauge.metrics.base import Array, Ints
 from nlgauge.scoring.parts import lacking, pieces
 from nlgauge.table import Table
+from nlgauge.types import Array, Ints
 
 # done, of, and the metric that was just finished on a part
 Progress = Callable[[int, int, str], None]

@@ -22,9 +22,10 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError, PartlyDone
 from nlgauge.metrics import take
-from nlgauge.metrics.base import Batch, Metric, Scores
+from nlgauge.metrics.base import Metric, Scores
 from nlgauge.places import kept_at
 from nlgauge.scoring.work_claims import Claims
+from nlgauge.text.batch import Batch
 
 Progress = Callable[[int, int], None]
 CHUNK = 256

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.metrics.base import Array, Batch, Ints
+from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
-
-Ids = np.ndarray[Any, np.dtype[np.int32]]
+from nlgauge.types import Array, Ids, Ints
 
 
 @dataclass(frozen=True)

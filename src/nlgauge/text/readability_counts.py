@@ -10,9 +10,10 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Array, Batch, Scores, signature
+from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences, words
-from nlgauge.text.syllables import GROUPS, How, by_rule, dictionary, source_of
+from nlgauge.text.syllables import GROUPS, How, by_rule, dictionary
+from nlgauge.types import Array
 
 # novikova2017: as the columns of novikova2017 were counted (R package qdap): the utterance is one sentence,
 # words without a vowel and numbers have no syllables, and numbers are no words of the reading ease.
@@ -35,7 +36,6 @@ class Counts:
 
 FIELDS = list(Counts.__dataclass_fields__)
 DIGITS = re.compile(r"\d")
-NO_WORDS = "no words in the output"
 
 
 def per_output(batch: Batch, key: object, value: Callable[[str], float]) -> Array:
@@ -102,46 +102,3 @@ def _speak(word: str, known: Mapping[str, int], preset: Preset) -> tuple[int, bo
     if said:
         return said, plain, True
     return max(by_rule(word), 1), plain, False
-
-
-def ratio(top: Array, bottom: Array, why: str = NO_WORDS) -> Scores:
-    """top / bottom; where the bottom is 0 there is no value, and that is the reason."""
-    return defined(bottom, lambda: top / bottom, why)
-
-
-def defined(words: Array, formula: Callable[[], Array], why: str = NO_WORDS) -> Scores:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        values = np.where(words > 0, formula(), np.nan)
-    return Scores(values, {int(i): why for i in np.flatnonzero(words == 0)})
-
-
-class Counting:
-    """What metrics on counts share: their options checked before work starts, and their signature."""
-
-    syllables: How = "auto"
-    preset: Preset = ""
-    counts_sentences = True
-    counts_syllables = True
-
-    def ready(self) -> None:
-        check(self.syllables, self.preset)
-        dictionary(self.syllables)
-
-    def counts(self, batch: Batch) -> Counts:
-        return counts(batch, self.syllables, self.preset)
-
-    @property
-    def signature(self) -> str:
-        return signature(
-            sent=("utterance" if self.preset else "rules") if self.counts_sentences else None,
-            syl=source_of(self.syllables) if self.counts_syllables else None,
-            preset=self.preset or None,
-        )
-
-    def tally(self, batch: Batch) -> dict[str, int]:
-        """Where the syllables came from, to be summed over the parts of a run."""
-        if not self.counts_syllables:
-            return {}
-        found = self.counts(batch)
-        words, looked_up = (int(np.nansum(x)) for x in (found.words, found.looked_up))
-        return {"words by the CMU dictionary": looked_up, "words by syllable rules": words - looked_up}

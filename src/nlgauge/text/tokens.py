@@ -26,10 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nlgauge.errors import NameUnknown, NeedsMissing
-from nlgauge.metrics.base import Batch, Ints
+from nlgauge.text.batch import Batch
+from nlgauge.types import Codes, Ids, Ints
 
-Ids = np.ndarray[Any, np.dtype[np.int32]]
-Codes = np.ndarray[Any, np.dtype[np.uint32]]
 KERNELS = {"none": 0, "rouge": 1, "13a": 2, "chrf": 3}
 SACREBLEU = {
     "intl": "tokenizer_intl.TokenizerV14International",

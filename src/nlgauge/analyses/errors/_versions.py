@@ -16,8 +16,8 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.registry import did_you_mean
 from nlgauge.text.damage import EFFECTS, damage
+from nlgauge.types import Ints
 
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 KEPT = ("source", "context", "references", "control")
 POOL = 1000  # words that may come in from elsewhere
 INSIDE = re.compile(r"(?<=[\w,] )\w[\w'-]+")  # words inside a sentence: what has a capital there is a name

@@ -24,8 +24,8 @@ from nlgauge.scoring.score import Scored, run
 from nlgauge.stats.tests.paired_changes import Moves, mean_interval, monotonicity, moves, signs
 from nlgauge.table import Layout, Row, Table
 from nlgauge.text.damage import ASPECTS, aspect_of, effect
+from nlgauge.types import Array
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
 # Cheap, and unlike each other; those that the data can feed are used when nobody says.
 DEFAULT = ("bleu", "chrf", "rouge-1", "rouge-l", "levenshtein", "coverage", "repetition", "length")
 ALARM = ("stay", "not fall")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nlgauge.errors import NameUnknown, NlgaugeError
-from nlgauge.metrics.base import Batch, Facts, Scores, metric, signature
+from nlgauge.metrics.base import Facts, Scores, metric, signature
 from nlgauge.registry import did_you_mean
+from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
     from nlgauge.metrics.alignment.aspects import Form, Settings

@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from nlgauge.text.stopwords import STOP, WORD
+from nlgauge.types import Array, Ids, Ints, Mask
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
-Spans = np.ndarray[Any, np.dtype[np.int32]]
-Places = np.ndarray[Any, np.dtype[np.int64]]
 LOW, HALF = 0.2, 0.5
 FLOOR = 1e-3  # a token that is surely not aligned does not make all else worthless
 
@@ -35,8 +32,8 @@ class Alignment:
     """Scores of the tokens of a text; `spans` says where each token stands in it."""
 
     text: str
-    spans: Spans
-    scores: Floats
+    spans: Ids
+    scores: Array
 
     @property
     def tokens(self) -> list[str]:
@@ -103,7 +100,7 @@ class Estimator(Protocol):
 
 
 @lru_cache(maxsize=20_000)
-def _words(text: str) -> tuple[Places, Places, Mask]:
+def _words(text: str) -> tuple[Ints, Ints, Mask]:
     """Where each word begins and ends, and whether it carries content; a text is looked at once, it is aligned often."""
     found = list(WORD.finditer(text))
     kept = [w[0].lower().replace("’", "'") not in STOP for w in found]
@@ -114,7 +111,7 @@ def _words(text: str) -> tuple[Places, Places, Mask]:
     )
 
 
-def _content(text: str, spans: Spans) -> Mask:
+def _content(text: str, spans: Ids) -> Mask:
     starts, ends, kept = _words(text)
     if not len(starts):
         return np.zeros(len(spans), np.bool_)

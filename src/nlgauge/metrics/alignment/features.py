@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.metrics.alignment.estimate import Pair, Spans
+from nlgauge.metrics.alignment.estimate import Pair
 from nlgauge.models.embeddings import Embeddings, embeddings
 from nlgauge.models.encoder import DEFAULT, Encoded
 from nlgauge.text.porter import stem
 from nlgauge.text.stopwords import STOP, WORD
 from nlgauge.text.windows import sentence_spans
+from nlgauge.types import Ids, Singles
 
-Array = np.ndarray[Any, np.dtype[np.float32]]
 DEPTHS = (0.5, 0.67, 0.83, 1.0)  # of the encoder's layers: 3, 4, 5 and 6 of six
 MAIN = 1  # of these, the one whose matches choose the window and carry the neighbours
 WINDOW = 2  # sentences
@@ -46,10 +46,10 @@ NAMES = (
 class Side:
     """b, read in windows: one matrix of unit vectors a layer, the windows' first rows, and what is known of the words."""
 
-    vectors: list[Array]
+    vectors: list[Singles]
     firsts: Any
     places: Any  # of each token: the number of its word in b
-    pooled: Array
+    pooled: Singles
     words: frozenset[str]
     stems: frozenset[str]
     pairs: frozenset[tuple[str, str]]
@@ -65,7 +65,7 @@ class Reader:
     window: int = WINDOW
     vectors: Embeddings | None = field(default=None, repr=False)
 
-    def read(self, pairs: Sequence[Pair]) -> Iterator[tuple[int, Spans, Array]]:
+    def read(self, pairs: Sequence[Pair]) -> Iterator[tuple[int, Ids, Singles]]:
         """For each pair, in the order of their b: its number, the spans of a's tokens, tokens × features."""
         kept = self.vectors or embeddings(None, self.encoder)
         layers = layers_of(kept)
@@ -163,12 +163,14 @@ def _side(parts: list[tuple[str, int, int]], encoded: list[list[Encoded]]) -> Si
     )  # fmt: skip
 
 
-def _unit(rows: Any) -> Array:
-    found: Array = (rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)).astype(np.float32)
+def _unit(rows: Any) -> Singles:
+    found: Singles = (rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)).astype(
+        np.float32
+    )
     return found
 
 
-def _rows(text: str, spans: Spans, a: list[Encoded], b: Side | None) -> Array:
+def _rows(text: str, spans: Ids, a: list[Encoded], b: Side | None) -> Singles:
     n = len(spans)
     if b is None or not n:
         return np.zeros((n, len(NAMES)), np.float32)
@@ -232,7 +234,7 @@ def _step(at: Any, word: Any, by: int) -> Any:
     return np.log1p(apart) / np.log1p(FAR)
 
 
-def _lexical(text: str, spans: Spans, window: Any, b: Side) -> tuple[Any, Any, Any]:
+def _lexical(text: str, spans: Ids, window: Any, b: Side) -> tuple[Any, Any, Any]:
     """Nine numbers about the word in b, four about its kind, and which word each token belongs to (−1: a mark)."""
     places, words, stems = _words(text)
     word = np.searchsorted(places[:, 0], spans[:, 0], side="right") - 1

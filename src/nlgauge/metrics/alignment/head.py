@@ -16,10 +16,10 @@ import numpy as np
 from numpy.random import Generator
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.types import Singles
 from nlgauge.writing import write_whole
 
-Floats = np.ndarray[Any, np.dtype[np.float32]]
-State = dict[str, Floats]
+State = dict[str, Singles]
 HIDDEN = (48, 24)
 
 
@@ -30,7 +30,7 @@ class Head:
     state: State
     facts: dict[str, Any]
 
-    def __call__(self, rows: Floats) -> Floats:
+    def __call__(self, rows: Singles) -> Singles:
         return _sigmoid(_forward(self.state, rows)[-1][:, 0])
 
     def save(self, path: Path) -> None:
@@ -57,7 +57,7 @@ class Head:
             raise NlgaugeError(f"{path}: no readable aligner ({error}).") from None
 
 
-def fresh(rows: Floats, rng: Generator) -> State:
+def fresh(rows: Singles, rng: Generator) -> State:
     """Weights at the start; the features' means and spreads are part of them."""
     sizes = [rows.shape[1], *HIDDEN, 1]
     state = {"mean": rows.mean(axis=0), "spread": np.maximum(rows.std(axis=0), 1e-3)}
@@ -67,7 +67,7 @@ def fresh(rows: Floats, rng: Generator) -> State:
     return {k: v.astype(np.float32) for k, v in state.items()}
 
 
-def _forward(state: Mapping[str, Floats], rows: Floats) -> list[Floats]:
+def _forward(state: Mapping[str, Singles], rows: Singles) -> list[Singles]:
     """The activations, layer by layer; the last are logits."""
     found = [np.clip((rows - state["mean"]) / state["spread"], -6, 6).astype(np.float32)]
     last = len(HIDDEN)
@@ -77,12 +77,12 @@ def _forward(state: Mapping[str, Floats], rows: Floats) -> list[Floats]:
     return found
 
 
-def _sigmoid(values: Floats) -> Floats:
-    found: Floats = (1 / (1 + np.exp(-np.clip(values, -30, 30)))).astype(np.float32)
+def _sigmoid(values: Singles) -> Singles:
+    found: Singles = (1 / (1 + np.exp(-np.clip(values, -30, 30)))).astype(np.float32)
     return found
 
 
-def gradient(state: Mapping[str, Floats], rows: Floats, wanted: Floats, weight: Floats) -> State:
+def gradient(state: Mapping[str, Singles], rows: Singles, wanted: Singles, weight: Singles) -> State:
     """Of the weighted cross-entropy; `wanted` may be any share between 0 and 1."""
     acts = _forward(state, rows)
     delta = ((_sigmoid(acts[-1][:, 0]) - wanted) * weight / weight.sum())[:, None]

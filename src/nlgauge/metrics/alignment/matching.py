@@ -16,10 +16,11 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.alignment.estimate import Alignment, Floats, Pair
+from nlgauge.metrics.alignment.estimate import Alignment, Pair
 from nlgauge.models.embeddings import Embeddings, embeddings
 from nlgauge.models.encoder import DEFAULT, Encoded
 from nlgauge.text.windows import sentence_spans, windows
+from nlgauge.types import Array
 
 Match = Literal["all", "best", "sentence"]
 Read = list[tuple[int, Encoded]]  # a text in the parts in which it is read, and where each begins
@@ -110,13 +111,13 @@ def maxima(a: Encoded, b: tuple[Any, Any] | None) -> Any:
     return np.concatenate([np.maximum.reduceat(near, firsts, axis=1) for near in parts])
 
 
-def scores(text: str, spans: Any, near: Any, match: str, sharp: float) -> Floats:
+def scores(text: str, spans: Any, near: Any, match: str, sharp: float) -> Array:
     """One score per token from its maxima: of any window, or of the one that fits its sentence best."""
     if not len(near) or match == "all" or near.shape[1] == 1:
         best = near.max(axis=1)
     else:
         best = _best_window(near, _sentence_of(text, spans[:, 0]))
-    found: Floats = np.clip(best.astype(np.float64), 0.0, 1.0)
+    found: Array = np.clip(best.astype(np.float64), 0.0, 1.0)
     return found**sharp if sharp != 1 else found
 
 

@@ -18,14 +18,14 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.aspects import Form, Settings
-from nlgauge.metrics.alignment.estimate import Alignment, Floats, Pair
+from nlgauge.metrics.alignment.estimate import Alignment, Pair
 from nlgauge.metrics.alignment.expression import Expression
 from nlgauge.metrics.alignment.features import NAMES, Reader
-from nlgauge.metrics.alignment.head import Floats as Rows
 from nlgauge.metrics.alignment.head import Head
 from nlgauge.metrics.alignment.training_rows import pooled
 from nlgauge.models.embeddings import Embeddings
 from nlgauge.models.encoder import DEFAULT, fingerprint
+from nlgauge.types import Array, Singles
 
 WEIGHTS = Path(__file__).with_name("weights")
 SHORT = "style"  # the head for two short texts: a reference beside an output
@@ -113,7 +113,7 @@ def hashed(heads: Sequence[Head]) -> str:
     return seen.hexdigest()
 
 
-def scores(head: Head, rows: Rows) -> Floats:
+def scores(head: Head, rows: Singles) -> Array:
     """A score for each token; 0 where b has no tokens at all."""
     if not rows.any():
         return np.zeros(len(rows))

@@ -15,8 +15,8 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.construct import Document, Example, Recipe, examples
 from nlgauge.metrics.alignment.features import NAMES, Reader
-from nlgauge.metrics.alignment.head import Floats
 from nlgauge.models.encoder import fingerprint
+from nlgauge.types import Singles
 from nlgauge.writing import whole
 
 HELD_OUT = 0.15  # of the documents
@@ -28,9 +28,9 @@ Tell = Callable[[str], None]
 class Data:
     """Rows of features, what is wanted of each, its weight, and which example it belongs to."""
 
-    rows: Floats
-    wanted: Floats
-    weight: Floats
+    rows: Singles
+    wanted: Singles
+    weight: Singles
     example: Any
 
     def part(self, chosen: Any) -> Data:
@@ -76,7 +76,7 @@ def token_labels(example: Example, spans: Any) -> Any:
     return np.array(example.labels, np.float32)[np.searchsorted(starts, spans[:, 0], side="right") - 1]
 
 
-def pooled(rows: Floats) -> Floats:
+def pooled(rows: Singles) -> Singles:
     """The features of a whole text: mean, spread, and the mean of the lowest and highest fifth of each."""
     if not len(rows):
         return np.zeros(4 * rows.shape[1] + 1, np.float32)

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch
 from nlgauge.metrics.pairs import Pair, Side
+from nlgauge.text.batch import Batch
 
 COMPUTED = "computed"
 PAIRS = 1000  # enough for a standard error of about .002

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Facts, Scores, metric, signature
+from nlgauge.metrics.base import Facts, Scores, metric, signature
 from nlgauge.metrics.embedding import _baseline
 from nlgauge.metrics.embedding._transport import best_of_each, best_of_parts
 from nlgauge.metrics.pairs import MultiRef, Pair, Side, check_multiref, over_pairs
+from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
     from nlgauge.models.embeddings import Embeddings

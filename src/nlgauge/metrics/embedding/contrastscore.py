@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.base import Scores, metric
 from nlgauge.metrics.embedding.bertscore import Contextual
 from nlgauge.metrics.pairs import Pair, over_pairs
+from nlgauge.text.batch import Batch
 
 LAST = -1
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.base import Scores, metric
 from nlgauge.metrics.embedding.bertscore import CHUNK, MULTILINGUAL, WEIGHTS, Contextual, piece_weights
 from nlgauge.metrics.learned.lm import WINDOWS
 from nlgauge.metrics.pairs import MultiRef, Pair, check_multiref, over_pairs
+from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
     from nlgauge.models.embeddings import Embeddings

@@ -12,10 +12,11 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Facts, Scores, metric, signature
+from nlgauge.metrics.base import Facts, Scores, metric, signature
 from nlgauge.metrics.embedding import _transport
 from nlgauge.metrics.pairs import MultiRef, Pair, Side, check_multiref, over_pairs
 from nlgauge.models import static_vectors as _vectors
+from nlgauge.text.batch import Batch
 from nlgauge.text.stopwords import STOP, WORD
 from nlgauge.text.windows import windows
 

@@ -17,6 +17,7 @@ from nlgauge.metrics.judge.replies import Reply, Request
 from nlgauge.metrics.judge.scale import Scale
 from nlgauge.metrics.judge.task import Task, filled
 from nlgauge.metrics.judge.weigh import expected_rating
+from nlgauge.types import Array
 
 if TYPE_CHECKING:
     from nlgauge.metrics import Batch, Scores
@@ -143,7 +144,7 @@ class Judge:
                 reasons[i] = why.most_common(1)[0][0]
         return Scores(values, reasons, notes)
 
-    def draws(self, batch: Batch, found: Found) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def draws(self, batch: Batch, found: Found) -> Array:
         """The single ratings, samples × draws; NaN where a reply has none."""
         values = np.full((len(batch), self.n), np.nan)
         for i in range(len(batch)):

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Facts, Scores, metric, signature
+from nlgauge.metrics.base import Facts, Scores, metric, signature
 from nlgauge.metrics.by_name import spaceless
 from nlgauge.spec import format_spec
+from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
     from nlgauge.metrics.judge.exchange import Judge as Decided

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.base import Scores, metric
 from nlgauge.metrics.by_name import ByName
 from nlgauge.metrics.pairs import MultiRef, check_multiref
 from nlgauge.metrics.samples import Sample, able, fold
+from nlgauge.text.batch import Batch
 
 NEEDS = {"s-h": ("source",), "r-h": ("references",), "h-r": ("references",), "f": ("references",)}
 CUT = "longer than the model takes: cut at the end"

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.base import Scores, metric
 from nlgauge.metrics.by_name import ByName
 from nlgauge.metrics.learned.bartscore import CUT
 from nlgauge.metrics.samples import Sample, able
+from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
 
 if TYPE_CHECKING:

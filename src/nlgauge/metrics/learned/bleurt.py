@@ -6,10 +6,11 @@ import math
 from dataclasses import dataclass
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.by_name import ByName
 from nlgauge.metrics.pairs import MultiRef, check_multiref
 from nlgauge.metrics.samples import able, fold
+from nlgauge.text.batch import Batch
 
 
 @metric(

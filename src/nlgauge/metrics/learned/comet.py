@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.base import Scores, metric
 from nlgauge.metrics.by_name import ByName
 from nlgauge.metrics.pairs import MultiRef, check_multiref
 from nlgauge.metrics.samples import able, fold
+from nlgauge.text.batch import Batch
 
 EIGHT = 8  # pairs in a batch, the package's own default
 

@@ -12,11 +12,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nlgauge.errors import NameUnknown, NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.base import Scores, metric
 from nlgauge.metrics.by_name import ByName
 from nlgauge.metrics.learned.bartscore import CUT
 from nlgauge.metrics.samples import Able, Sample, able, fold
 from nlgauge.registry import did_you_mean
+from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
 
 NEEDS = {"coherence": (), "consistency": ("source",), "relevance": ("control",)}

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.base import Scores, metric
 from nlgauge.metrics.by_name import ByName
 from nlgauge.metrics.samples import Sample, able, fold
+from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
 
 Split = Literal["none", "output", "both"]

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from nlgauge.errors import NameUnknown, NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.base import Scores, metric
 from nlgauge.metrics.learned.lm import WEIGHTS, WINDOWS, Causal
 from nlgauge.metrics.samples import able, fold
 from nlgauge.registry import did_you_mean
+from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
     from nlgauge.models.causal import Told

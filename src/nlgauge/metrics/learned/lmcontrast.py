@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.base import Scores, metric
 from nlgauge.metrics.by_name import ByName
 from nlgauge.metrics.learned.lm import DIRECTIONS, WINDOWS, Direction, LmScore
 from nlgauge.metrics.pairs import MultiRef, check_multiref
 from nlgauge.metrics.samples import able, fold
+from nlgauge.text.batch import Batch
 
 LEAST = 1e-12  # a difference of exactly nothing would be minus infinity
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.base import Scores, metric
 from nlgauge.metrics.by_name import ByName
 from nlgauge.metrics.samples import Sample, able
+from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
     from nlgauge.models.answering import Answering

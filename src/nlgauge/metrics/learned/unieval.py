@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from nlgauge.errors import NameUnknown
-from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.base import Scores, metric
 from nlgauge.metrics.by_name import ByName
 from nlgauge.metrics.learned.bartscore import CUT
 from nlgauge.metrics.pairs import MultiRef, check_multiref
 from nlgauge.metrics.samples import Sample, able, fold
 from nlgauge.registry import did_you_mean
+from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
 
 LONGEST = 1024  # tokens, as the authors read them; a T5 has no limit of its own

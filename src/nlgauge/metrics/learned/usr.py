@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric
+from nlgauge.metrics.base import Scores, metric
 from nlgauge.metrics.by_name import ByName
 from nlgauge.metrics.learned.bartscore import CUT
 from nlgauge.metrics.learned.fed import lines
 from nlgauge.metrics.samples import Able, Sample, able
+from nlgauge.text.batch import Batch
 
 MLM, CONTEXT, FACT = (f"adamlin/usr-topicalchat-{part}" for part in ("roberta_ft", "ctx", "uk"))
 # Mean and standard deviation of the sub-metrics on Topical-Chat, as the authors' program states them.

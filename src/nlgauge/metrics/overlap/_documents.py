@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from nlgauge.metrics.base import Batch, Ints
 from nlgauge.metrics.references import Pairs
+from nlgauge.text.batch import Batch
+from nlgauge.types import Ints
 
 
 def documents(batch: Batch, pairs: Pairs) -> tuple[Ints, Ints]:

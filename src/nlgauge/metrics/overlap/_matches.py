@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from nlgauge.metrics.base import Batch, Ints
 from nlgauge.metrics.references import Pairs, pair_up
+from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens, tokens
-
-Counts = np.ndarray[Any, np.dtype[np.int32]]
+from nlgauge.types import Ids, Ints
 
 
 def paired(
@@ -34,14 +29,14 @@ def ngram_matches(
     lowercase: bool = False,
     stem: str | None = None,
     spaces: bool = False,
-) -> tuple[Counts, Counts]:
+) -> tuple[Ids, Ids]:
     """Clipped matches per pair and per sample (against the highest count of any reference), orders 1 to `order`."""
     found, pairs = paired(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
 
-    def make() -> tuple[Counts, Counts]:
+    def make() -> tuple[Ids, Ids]:
         from nlgauge.kernels.overlaps import overlaps
 
-        both: tuple[Counts, Counts] = overlaps(
+        both: tuple[Ids, Ids] = overlaps(
             found.ids,
             found.start,
             found.length,

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.metrics.base import Batch, Ints
 from nlgauge.metrics.overlap._matches import kinds
 from nlgauge.metrics.references import Pairs
+from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
-
-Ids = np.ndarray[Any, np.dtype[np.int32]]
+from nlgauge.types import Ids, Ints
 
 
 @dataclass(frozen=True)

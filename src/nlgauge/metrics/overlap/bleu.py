@@ -8,10 +8,12 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Array, Batch, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.overlap._matches import ngram_matches, paired
 from nlgauge.metrics.references import MultiRef, Pairs, check_how, over_references
+from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
+from nlgauge.types import Array
 
 Smooth = Literal["exp", "floor", "add-k", "none"]
 Preset = Literal["sacrebleu", "e2e", "coco", "torchmetrics"]

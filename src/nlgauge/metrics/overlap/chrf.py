@@ -8,10 +8,12 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Array, Batch, Scores, metric, signature
-from nlgauge.metrics.overlap._matches import Counts, ngram_matches, paired
+from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.overlap._matches import ngram_matches, paired
 from nlgauge.metrics.references import MultiRef, Pairs, check_how, over_references
+from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens, tokens
+from nlgauge.types import Array, Ids
 
 EPSILON = 1e-16
 Preset = Literal["sacrebleu", "torchmetrics"]
@@ -80,7 +82,7 @@ class Chrf:
         return letters, pairs, rows
 
     @staticmethod
-    def _triples(found: Tokens, pairs: Pairs, matches: Counts) -> Array:
+    def _triples(found: Tokens, pairs: Pairs, matches: Ids) -> Array:
         order = np.arange(matches.shape[1])
         output = np.maximum(found.length[pairs.output][:, None] - order, 0)
         reference = np.maximum(found.length[pairs.reference][:, None] - order, 0)

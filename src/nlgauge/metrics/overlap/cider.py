@@ -8,11 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from nlgauge.metrics.base import Array, Batch, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.overlap._documents import documents
 from nlgauge.metrics.overlap._matches import paired
 from nlgauge.metrics.overlap._recurring import recurring
 from nlgauge.metrics.references import check_how, over_references
+from nlgauge.text.batch import Batch
+from nlgauge.types import Array
 
 CITE = "vedantam-etal-2015-cider"
 ORDER = 4

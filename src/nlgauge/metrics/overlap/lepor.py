@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nlgauge.metrics.base import Array, Batch, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.overlap._matches import kinds, paired
 from nlgauge.metrics.references import MultiRef, check_how, over_references
+from nlgauge.text.batch import Batch
+from nlgauge.types import Array
 
 
 @metric("lepor", family="lepor", year=2012, cite="han-etal-2012-lepor", longest=50_000)

@@ -9,13 +9,15 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Array, Batch, Ints, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.overlap._documents import documents
 from nlgauge.metrics.overlap._matches import paired
 from nlgauge.metrics.overlap._recurring import recurring
 from nlgauge.metrics.references import Pairs, over_references
+from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import ngrams
 from nlgauge.text.tokens import Tokens
+from nlgauge.types import Array, Ints
 
 BETA = math.log(0.5) / math.log(1.5) ** 2  # the penalty is ½ at two thirds of the reference length
 

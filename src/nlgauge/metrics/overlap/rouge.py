@@ -8,18 +8,19 @@ words of more than three letters by Porter's rules, and of several references th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Array, Batch, Ints, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.overlap._matches import common_subsequences, kinds, ngram_matches, paired
 from nlgauge.metrics.references import MultiRef, Pairs, check_how, over_references
+from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
+from nlgauge.types import Array, Ints, Mask
 
 Part = Literal["f", "p", "r"]
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
 CITE = "lin-2004-rouge"
 
 

@@ -8,10 +8,12 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Array, Batch, Ints, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.references import pair_up
+from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import Ngrams, ngrams
 from nlgauge.text.tokens import tokens
+from nlgauge.types import Array, Ints
 
 ORDER = 4
 Preset = Literal["fixed", "original"]

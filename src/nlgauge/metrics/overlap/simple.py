@@ -9,11 +9,13 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Array, Batch, Ints, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.overlap._matches import edit_distances, ngram_matches, paired
 from nlgauge.metrics.references import MultiRef, check_how, over_references
+from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import Ngrams, ngrams
 from nlgauge.text.tokens import tokens
+from nlgauge.types import Array, Ints
 
 
 @metric("token-f1", family="overlap", year=2016, cite="rajpurkar-etal-2016-squad")

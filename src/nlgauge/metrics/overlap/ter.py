@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Array, Batch, Ints, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.overlap._matches import kinds, paired
 from nlgauge.metrics.references import Pairs, check_how, over_references
+from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
+from nlgauge.types import Array, Ints
 
 
 @metric("ter", family="ter", lower=True, bounds=(0.0, math.inf), year=2006, cite="snover-etal-2006-study")

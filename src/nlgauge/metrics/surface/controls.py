@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.text.batch import Batch
 from nlgauge.text.readability_counts import per_output
 
 TOKEN = re.compile(r"\w+|[^\w\s]")

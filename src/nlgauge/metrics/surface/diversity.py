@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Array, Batch, Ints, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import Ngrams, ngrams
 from nlgauge.text.tokens import Tokens, tokens
+from nlgauge.types import Array, Ints
 
 LI = "li-etal-2016-diversity"
 MAX_ORDER = 4

@@ -12,10 +12,12 @@ from typing import ClassVar
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Array, Batch, Ints, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.overlap._matches import kinds
+from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import ngrams
 from nlgauge.text.tokens import Tokens, tokens
+from nlgauge.types import Array, Ints
 
 GRUSKY = "grusky-etal-2018-newsroom"
 MAX_ORDER = 4

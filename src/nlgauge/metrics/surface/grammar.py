@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from nlgauge.errors import NeedsMissing
-from nlgauge.metrics.base import Batch, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.surface.counting import ratio
+from nlgauge.text.batch import Batch
 from nlgauge.text.link_parser import LONGEST, PIECE, costs, version
-from nlgauge.text.readability_counts import counts, per_output, ratio
+from nlgauge.text.readability_counts import counts, per_output
 from nlgauge.text.sentences import sentences
 
 NO_SENTENCE = "no sentence in the output"

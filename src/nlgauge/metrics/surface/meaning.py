@@ -11,9 +11,10 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Batch, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.models.static_vectors import Vectors, ready, vectors
 from nlgauge.text import wordnet_distance as _relations
+from nlgauge.text.batch import Batch
 from nlgauge.text.wordnet import folder
 
 # inform_no_match(area='upper market', kids_allowed=no): the act, then slots and values.

@@ -15,10 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from nlgauge.errors import NeedsMissing
-from nlgauge.metrics.base import Array, Batch, Scores, metric, signature
-from nlgauge.text.readability_counts import Counting, Preset, defined, per_output
+from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.surface.counting import Counting, defined
+from nlgauge.text.batch import Batch
+from nlgauge.text.readability_counts import Preset, per_output
 from nlgauge.text.sentences import words as split_words
 from nlgauge.text.syllables import How
+from nlgauge.types import Array
 
 grade = partial(metric, family="readability", needs=(), lower=True, bounds=(-math.inf, math.inf))
 

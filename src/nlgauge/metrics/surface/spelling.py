@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from nlgauge.errors import NeedsMissing
-from nlgauge.metrics.base import Batch, Scores, metric, signature
+from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.text.batch import Batch
 from nlgauge.text.readability_counts import per_output
 from nlgauge.text.sentences import words
 

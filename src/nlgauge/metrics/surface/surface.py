@@ -12,9 +12,12 @@ from functools import partial
 
 import numpy as np
 
-from nlgauge.metrics.base import Array, Batch, Scores, metric
-from nlgauge.text.readability_counts import Counting, Preset, ratio
+from nlgauge.metrics.base import Scores, metric
+from nlgauge.metrics.surface.counting import Counting, ratio
+from nlgauge.text.batch import Batch
+from nlgauge.text.readability_counts import Preset
 from nlgauge.text.syllables import How
+from nlgauge.types import Array
 
 surface = partial(
     metric,

@@ -21,13 +21,13 @@ import numpy as np
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.base import Array
 from nlgauge.metrics.overlap._matches import paired
 from nlgauge.metrics.overlap.rouge import Rouge, f_measure, sizes
 from nlgauge.papers import Difference, Key, LeftOut, NeedsWeights, Ours, Sources
 from nlgauge.scoring.store import Store, stored
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.text.windows import sentence_spans
+from nlgauge.types import Array
 
 SIX = [
     (level, coefficient, Measure(grouping, coefficient))

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from nlgauge.data.dataset import Dataset
-from nlgauge.metrics.base import Array
 from nlgauge.number import number
 from nlgauge.papers import published_rows
 from nlgauge.table import Row
+from nlgauge.types import Array
 
 MEASURES = (
     "global/pearson", "global/spearman", "global/kendall", "system/pearson", "system/spearman", "system/kendall",

@@ -15,12 +15,12 @@ import numpy as np
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.metrics import Batch, metric_from_spec, take
-from nlgauge.metrics.base import Array
 from nlgauge.papers import Sources, further
 from nlgauge.papers.deng2021.estimators import first_references
 from nlgauge.papers.deng2021.language_model_tables import ours, printed, released, shown
 from nlgauge.scoring.store import Store, keys_of, lacks, signature_of, stored
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 Tell = Callable[[str], None]
 PMI = "lm-score(pmi=True)"

@@ -12,7 +12,6 @@ import polars as pl
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.base import Array
 from nlgauge.papers import Key, LeftOut, NeedsWeights, NotRedistributed, Ours, Sources, study
 from nlgauge.papers.deng2021.baselines import (
     ENCODER,
@@ -25,6 +24,7 @@ from nlgauge.papers.deng2021.baselines import (
     run_metric,
 )
 from nlgauge.papers.deng2021.estimators import first_references
+from nlgauge.types import Array
 
 TRAINED = NeedsWeights(
     "the authors' trained weights are not here (ours, trained on other texts: docs/aligners.md)"

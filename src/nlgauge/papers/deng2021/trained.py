@@ -27,12 +27,12 @@ from nlgauge.metrics.alignment.expression import Expression, parse
 from nlgauge.metrics.alignment.features import NAMES, Reader
 from nlgauge.metrics.alignment.head import Head
 from nlgauge.metrics.alignment.trained import CHOSEN, HEADS, Trained, form, hashed, scores
-from nlgauge.metrics.base import Batch
 from nlgauge.models.encoder import DEFAULT, fingerprint
 from nlgauge.papers import Sources, further, published_rows
 from nlgauge.papers.deng2021.estimators import SETS, Case, Sets, correlations, first_references
 from nlgauge.scoring.store import Kept, Store, keys_of
 from nlgauge.table import Row, Table
+from nlgauge.text.batch import Batch
 
 KINDS = ("E", "D", "R")
 ABOUT = [

@@ -9,9 +9,9 @@ from nlgauge.analyses.agreement.parameters import parameters
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NeedsMissing
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.base import Array
 from nlgauge.papers import Key, NeedsWeights, NotRedistributed, Ours, Sources, study
 from nlgauge.papers.gao2025.measures import JUDGES, SETS, numbered
+from nlgauge.types import Array
 
 # As the paper's appendix A.1: BLEU and chrF of TorchMetrics, ROUGE of Hugging Face's evaluate; all on 0 to 1.
 SPECS = {
