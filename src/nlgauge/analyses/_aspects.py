@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import DataError
 from nlgauge.stats.correlation.measure import Measure
+from nlgauge.types import Array
 
 H = "H:"  # as the paper marks people's ratings among the metrics
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 import nlgauge
-from nlgauge.data.panel import Array, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.measure import TWELVE, Measure, evaluate
+from nlgauge.types import Array
 
 Named = str | Measure
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from nlgauge.analyses._common import Named, measures_of
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure, evaluate
@@ -22,6 +22,7 @@ from nlgauge.stats.tests.part_tests import part_tests
 from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
 from nlgauge.stats.tests.row_column_permutation import clustered, related_tests
 from nlgauge.stats.tests.zero_correlation import zero_test
+from nlgauge.types import Array
 
 _FISHER = "Fisher's z test for two independent correlations (variances of Bonett and Wright), two-sided, outputs taken as independent"
 Outputs = Literal["clustered", "independent"]

@@ -17,10 +17,11 @@ import polars as pl
 
 from nlgauge.data.dataset import PEOPLE
 from nlgauge.data.files import refuse_patterns
-from nlgauge.data.panel import Array, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.correlation.ties import snap
+from nlgauge.types import Array
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.resampling.canonical import canonical_order, rater_order
-from nlgauge.types import Array as Array  # analyses take it from here
+from nlgauge.types import Array
 
 if TYPE_CHECKING:
     from nlgauge.table import Table

@@ -6,10 +6,11 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
-from nlgauge.data.panel import Array, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
 
 
 @analysis("inter-metric", paper="novikova2017", question="Do the metrics say the same?")

@@ -19,12 +19,13 @@ from nlgauge.analyses._common import Named, measures_of, people_note, signature,
 from nlgauge.analyses.agreement.correlation import short
 from nlgauge.analyses.agreement.intervals import interval_row
 from nlgauge.data.large import Wide
-from nlgauge.data.panel import MOST_CELLS, Array
+from nlgauge.data.panel import MOST_CELLS
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.resampling.canonical import Order, canonical_order
 from nlgauge.stats.resampling.draws import Resample
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
 from nlgauge.writing import write_whole
 
 QUICK = [f"{g}/{c}" for g in ("system", "input") for c in ("pearson", "spearman", "kendall")]

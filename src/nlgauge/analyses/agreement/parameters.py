@@ -6,11 +6,12 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature, turned_note
-from nlgauge.data.panel import Array, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate, group_values
 from nlgauge.stats.design.simulate import fit_scores
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 Bounds = tuple[float, float]
 LEVELS = [Measure(grouping, "pearson") for grouping in ("system", "item", "input", "global")]

@@ -28,10 +28,11 @@ from nlgauge.analyses._parts import (
 )
 from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
 
 WIDEST = 12  # parts that still stand beside each other
 

@@ -9,10 +9,10 @@ from itertools import combinations
 import numpy as np
 
 from nlgauge.analyses.checklist._rater_rows import Rows
-from nlgauge.data.panel import Array
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.registry import did_you_mean
 from nlgauge.table import Row
+from nlgauge.types import Array
 
 Pair = tuple[str, str]
 Pairs = str | Sequence[Sequence[str]] | Mapping[str, Sequence[Sequence[str]]]

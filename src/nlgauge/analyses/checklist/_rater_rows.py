@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.ranking.quality_levels import Bins, Levels, Scale, quality_levels
 from nlgauge.stats.tests.ks import ks_permutation
 from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
 from nlgauge.stats.tests.row_column_permutation import clustered, ks_shuffled, ks_swapped
+from nlgauge.types import Array
 
 Unit = Literal["rater", "output"]
 Bools = NDArray[np.bool_]

@@ -11,10 +11,11 @@ from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses.checklist._rater_rows import Rows, Scales, Unit, rated_rows, row_words
 from nlgauge.analyses.checklist.discrimination import counts_words
 from nlgauge.data.families import Families, families_of
-from nlgauge.data.panel import Array, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.stats.ranking.preference import chance_similarity, order_sequence, order_similarity
 from nlgauge.stats.ranking.quality_levels import HIGH, LEVELS, LOW, Bins, Levels
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 
 @analysis("aspect-preference", paper="nimah2023", question="Does a metric put low, moderate and high quality in people's order?")  # fmt: skip

@@ -13,13 +13,13 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses.checklist._pairs import HUMAN
 from nlgauge.data.comparisons import FIRST, SECOND, judged_aspects
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Array
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.number import number
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.ranking.wins import TIE, Wins, score_votes, vote_counts, win_fractions
 from nlgauge.stats.tests.two_samples import choice_test
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
 
 Source = Literal["auto", "comparisons", "ratings"]
 Places = np.ndarray[Any, np.dtype[np.int64]]

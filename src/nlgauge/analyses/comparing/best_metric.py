@@ -9,13 +9,14 @@ from nlgauge.analyses._common import Named, people_note, signature, turned_note
 from nlgauge.analyses._parts import Outputs, correlations, single, star_words, starred
 from nlgauge.analyses._types import Types, types_of
 from nlgauge.data.families import Families, families_of
-from nlgauge.data.panel import Array, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.resampling.jackknife import UNITS, difference_tests, over_of
 from nlgauge.stats.tests.row_column_permutation import clustered
 from nlgauge.stats.tests.williams import williams_test
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 
 @analysis("best-metric", paper="novikova2017", question="Which metric of each type agrees best with people?")

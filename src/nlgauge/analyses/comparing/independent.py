@@ -12,7 +12,7 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, measures_of, turned_words
 from nlgauge.analyses._parts import Halves, Outputs, difference_words
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.ranks import average_ranks
@@ -21,6 +21,7 @@ from nlgauge.stats.tests.fisher import fisher_test
 from nlgauge.stats.tests.independent_parts import dealt_test
 from nlgauge.stats.tests.part_tests import part_tests
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 
 @analysis(

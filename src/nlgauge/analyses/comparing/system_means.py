@@ -10,11 +10,12 @@ import numpy as np
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._parts import Choice, Part, columns_of, parts_of
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.tests.corrections import holm
 from nlgauge.stats.tests.two_samples import PAIRED, WORDS, MeanTest, mean_test
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
 
 WIDEST = 12
 

@@ -9,11 +9,12 @@ import numpy as np
 from nlgauge.analyses import analysis
 from nlgauge.analyses._aspects import Sides
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Array
+from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.ranking.rankings import RULES, Distances, Rule, rank_distances
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 SUMMARY = (
     "metric",

@@ -12,12 +12,13 @@ import numpy as np
 from nlgauge.analyses import analysis
 from nlgauge.analyses._aspects import Sides
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Array
+from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.stats.ranking.consensus import Kemeny, Votes, borda, kemeny
 from nlgauge.stats.ranking.rankings import system_representation
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 Of = Literal["systems", "inputs"]
 DEFINITIONS = {

@@ -13,11 +13,12 @@ from nlgauge.analyses._parts import Choice, Part, columns_of, parts_of, single
 from nlgauge.analyses.errors.disagreements import ranks
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.families import Families, families_of
-from nlgauge.data.panel import Aggregate, Array
+from nlgauge.data.panel import Aggregate
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.tests.williams import williams_test
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 LEAST = 20  # outputs to learn from
 IN, CROSS, REST = "in-domain", "cross-domain", "all other parts"

@@ -13,7 +13,7 @@ from nlgauge.analyses._common import Named
 from nlgauge.analyses.complementarity.complementarity import mean_of
 from nlgauge.analyses.complementarity.predictability import INTERVAL, ModelName
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Array
+from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure, evaluate
@@ -21,6 +21,7 @@ from nlgauge.stats.design.portfolio import Portfolio, portfolio
 from nlgauge.stats.design.prediction import model_of
 from nlgauge.stats.ranking.rankings import rank_distances
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 LEVEL = 0.05
 STOP = "Stop rule: the smallest set within one standard error of the best one in the inner folds."

@@ -11,7 +11,7 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._aspects import Sides, measure_for
 from nlgauge.analyses._common import Named
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Array
+from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure
@@ -28,6 +28,7 @@ from nlgauge.stats.design.prediction import (
     within_inputs,
 )
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
 
 ModelName = Literal["xgboost", "ridge"]
 SETS = {

@@ -12,10 +12,11 @@ from nlgauge.analyses._common import Named
 from nlgauge.analyses.complementarity._released import Given, releases
 from nlgauge.analyses.complementarity.predictability import INTERVAL, SPLITS, ModelName, deal, numbers, ranked
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Array
+from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.design.prediction import Grouped, held_out, model_of, reached, within_inputs
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
 
 
 @analysis(

@@ -11,13 +11,14 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named
 from nlgauge.analyses.comparing.significance import Test
 from nlgauge.analyses.design.stability import stability
-from nlgauge.data.panel import Array, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.stats.design.simulate import discretise, thresholds
 from nlgauge.stats.resampling.canonical import table_order
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 Cut = Literal["both", "metrics", "people"]
 TAU = Measure("global", "kendall")

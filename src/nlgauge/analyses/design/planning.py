@@ -10,13 +10,14 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, measures_of, people_note, ratings_of, signature
-from nlgauge.data.panel import Array, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.planning import Axis, Power, Raters, Strength, power, swap_test
 from nlgauge.stats.design.simulate import SimulationParams, fit_panel
 from nlgauge.stats.resampling.canonical import table_order
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 Swapped = Literal["systems", "inputs", "both", "cells"]
 LEAST_SYSTEMS = 6  # 2⁶ swaps: with fewer no test that swaps systems comes below .05

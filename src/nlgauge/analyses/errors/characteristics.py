@@ -25,11 +25,12 @@ from nlgauge.analyses._parts import (
 )
 from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 TEXTS = {"output": "output words", "source": "source words", "context": "context words"}
 

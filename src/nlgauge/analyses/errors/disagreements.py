@@ -11,10 +11,11 @@ import polars as pl
 from nlgauge.analyses import analysis
 from nlgauge.analyses._parts import Choice, Part
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 ALL = "mean of all metrics"
 OVER, UNDER = "metric high, people low", "metric low, people high"

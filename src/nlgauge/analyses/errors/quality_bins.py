@@ -21,11 +21,12 @@ from nlgauge.analyses._parts import (
     starred,
 )
 from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
-from nlgauge.data.panel import Array, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, quality_levels, rating_scale
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
 
 BAD, AVERAGE, GOOD, REST = "bad", "average", "good", "average and good"
 FEW = 10  # outputs in a bin below which its correlation says little

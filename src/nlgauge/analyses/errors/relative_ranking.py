@@ -14,12 +14,13 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import turned_words
 from nlgauge.analyses._parts import Choice, Outputs, Part, columns_of, parts_of
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.correlation.quantise import quantise, scale_levels
 from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
 from nlgauge.stats.tests.row_column_permutation import order_tests
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 Bools = NDArray[np.bool_]
 SHUFFLES = 499

@@ -10,11 +10,12 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, measures_of, people_note, signature
 from nlgauge.analyses.agreement.correlation import short
 from nlgauge.analyses.judges.judges import draws_of
-from nlgauge.data.panel import Array, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.number import number
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.design.simulate import fit_scores
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
 
 LEVELS = (3, 5, 10)
 

@@ -11,7 +11,7 @@ import polars as pl
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.panel import Aggregate, Array, Panel
+from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.agreement.icc import icc
 from nlgauge.stats.agreement.kappa import cohen_kappa
@@ -19,6 +19,7 @@ from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.stats.design.simulate import fit_scores
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
 
 DRAW = re.compile(r"^(?P<judge>.+)#(?P<number>\d+)$")
 AGREEMENT = [Measure.parse(m) for m in ("global/pearson", "global/spearman", "input/kendall", "system/spearman", "input/acc-eq-calibrated")]  # fmt: skip

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 
 from nlgauge.analyses.checklist._pairs import system_pairs
 from nlgauge.analyses.checklist._rater_rows import Rows, chosen_panel, rated_rows
-from nlgauge.data.panel import Array
 from nlgauge.papers import Key, Ours, Sources, study
 from nlgauge.papers.nimah2023.systems import ABSENT, BENCHMARKS, Benchmark, Pairs, listed_pairs
+from nlgauge.types import Array
 
 BY_HAND = "the authors chose the hard pairs by hand where a set has six systems or fewer (their notebook); no rule to check."
 LEAST = {"Easy": 5, "Hard": 7}  # systems
