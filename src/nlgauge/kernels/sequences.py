@@ -1,7 +1,8 @@
 """Longest common subsequences and edit distances, 64 cells of the table at a time.
 
 Bit i of a word stands for token i of the output. LCS: Hyyrö (2004); edit distance: Myers (1999) in Hyyrö's blocks.
-Every token of the output has the list of its places, so a text of 100,000 tokens needs no table.
+Every token of the output has the list of its places; a frequent one has a row of bits as well, so a text of 100,000 tokens
+needs no table of all its tokens.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ Tokens = cython.typedef(cython.const[cython.int][::1])
 Texts = cython.typedef(cython.const[cython.longlong][::1])
 Ids = cython.typedef(cython.int[::1])
 Words = cython.typedef(cython.ulonglong[::1])
+Masks = cython.typedef(cython.ulonglong[:, ::1])
+
+ROWS = 258  # of bits: a token with more places than a quarter of the words has one, the last row is room to work in
 
 
 @cython.cfunc
@@ -37,43 +41,59 @@ def _bit(i: Int) -> Word:
 
 
 @cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.overflowcheck(False)
+def _short_lcs(ids: Tokens, first: Int, m: Int, other: Int, n: Int, bits: Words) -> Int:
+    """With an output of one word: `bits` of every token, 0 before and after."""
+    cython.declare(i=Int)
+    v: Word = ALL
+    for i in range(m):
+        bits[ids[first + i]] |= _bit(i)
+    for i in range(n):
+        both: Word = v & bits[ids[other + i]]
+        v = ((v + both) & ALL) | (v - both)
+    for i in range(m):
+        bits[ids[first + i]] = 0
+    if m < 64:
+        v |= ALL << m & ALL
+    return 64 - popcount(v)
+
+
+@cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _lcs(
-    ids: Tokens,
-    m: Int,
-    other: Int,
-    n: Int,
-    last: Ids,
-    before: Ids,
-    v: Words,
-    hit: cython.longlong[::1],
-    u: Words,
-) -> Int:
+    ids: Tokens, m: Int, other: Int, n: Int, last: Ids, before: Ids, row: Ids, masks: Masks,
+    v: Words, hit: cython.longlong[::1], u: Words,
+) -> Int:  # fmt: skip
     cython.declare(j=Int, k=Int)
     i: Int
     w: Int
     mask: Word
     both: Word
+    partial: Word
+    total: Word
+    carry: Word
     words: Int = (m + 63) // 64
-    if words == 1:
-        v0: Word = ALL
-        for j in range(n):
-            mask = 0
-            i = last[ids[other + j]]
-            while i >= 0:
-                mask |= _bit(i)
-                i = before[i]
-            both = v0 & mask
-            v0 = ((v0 + both) & ALL) | (v0 - both)
-        if m < 64:
-            v0 |= ALL << m & ALL
-        return 64 - popcount(v0)
     for w in range(words):
         v[w] = ALL
     for j in range(n):
         i = last[ids[other + j]]
+        if i < 0:
+            continue
+        carry = 0
+        k = row[ids[other + j]]
+        if k >= 0:
+            for w in range(words):
+                both = v[w] & masks[k, w]
+                partial = (v[w] + both) & ALL
+                total = (partial + carry) & ALL
+                carry = (partial < both) | (total < partial)
+                v[w] = total | (v[w] - both)
+            continue
         touched: Int = 0
         while i >= 0:  # from the last word to the first
             w = i >> 6
@@ -84,7 +104,6 @@ def _lcs(
             hit[touched] = w
             u[touched] = mask
             touched += 1
-        carry: Word = 0
         w = 0
         for k in range(touched - 1, -1, -1):
             while carry and w < hit[k]:
@@ -92,9 +111,9 @@ def _lcs(
                 w += 1
             w = hit[k]
             both = v[w] & u[k]
-            partial: Word = (v[w] + both) & ALL
-            total: Word = (partial + carry) & ALL
-            carry = 1 if partial < both or total < partial else 0
+            partial = (v[w] + both) & ALL
+            total = (partial + carry) & ALL
+            carry = (partial < both) | (total < partial)
             v[w] = total | (v[w] - both)
             w += 1
         while carry and w < words:
@@ -126,9 +145,18 @@ def _ripple(v: Words, w: Int) -> Word:
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _distance(
-    ids: Tokens, m: Int, other: Int, n: Int, last: Ids, before: Ids, plus: Words, minus: Words, eq: Words
+    ids: Tokens,
+    m: Int,
+    other: Int,
+    n: Int,
+    last: Ids,
+    before: Ids,
+    row: Ids,
+    masks: Masks,
+    plus: Words,
+    minus: Words,
 ) -> Int:
-    cython.declare(j=Int)
+    cython.declare(j=Int, k=Int)
     if m == 0 or n == 0:
         return max(m, n)
     i: Int
@@ -140,16 +168,19 @@ def _distance(
     score: Int = m
     top: Word = _bit((m - 1) & 63)
     for j in range(n):
-        i = last[ids[other + j]]
-        while i >= 0:
-            eq[i >> 6] |= _bit(i & 63)
-            i = before[i]
+        k = row[ids[other + j]]
+        if k < 0:  # few places, or none
+            k = masks.shape[0] - 1
+            i = last[ids[other + j]]
+            while i >= 0:
+                masks[k, i >> 6] |= _bit(i & 63)
+                i = before[i]
         up: Word = 1  # the first row counts the tokens of the reference
         down: Word = 0
         for w in range(words):
             p: Word = plus[w]
             q: Word = minus[w]
-            e: Word = eq[w]
+            e: Word = masks[k, w]
             x: Word = e | q
             e |= down
             d: Word = ((((e & p) + p) & ALL) ^ p) | e
@@ -163,10 +194,11 @@ def _distance(
             minus[w] = shifted & x
             up = rise >> 63
             down = fall >> 63
-        i = last[ids[other + j]]
-        while i >= 0:
-            eq[i >> 6] = 0
-            i = before[i]
+        if row[ids[other + j]] < 0:
+            i = last[ids[other + j]]
+            while i >= 0:
+                masks[k, i >> 6] = 0
+                i = before[i]
     return score
 
 
@@ -178,7 +210,7 @@ def alignments(
 
     Pairs of one output should follow each other: its places are listed once.
     """
-    cython.declare(p=Int, i=Int)
+    cython.declare(p=Int)
     pairs: Int = len(reference)
     longest: Int = 1
     for p in range(pairs):
@@ -187,25 +219,65 @@ def alignments(
     found: cython.longlong[::1] = zeros(pairs, "q")
     last: Ids = full(kinds, -1, "i")  # the last place of each token
     before: Ids = empty(longest, "i")  # the one before that place, −1 ends
+    row: Ids = full(kinds, -1, "i")  # of bits, −1 if it has none
+    masks: Masks = zeros((min(ROWS, longest + 1), words), "Q")
     a: Words = empty(words, "Q")
-    b: Words = zeros(words, "Q")
+    b: Words = empty(words, "Q")
     c: cython.longlong[::1] = empty(words, "q")
-    d: Words = zeros(words, "Q")
+    bits: Words = zeros(kinds, "Q")
     listed: Int = -1
     with cython.nogil:
         for p in range(pairs):
             h: Int = output[p]
             r: Int = reference[p]
+            if length[h] <= 64 and not edits:
+                found[p] = _short_lcs(ids, begin[h], length[h], begin[r], length[r], bits)
+                continue
             if h != listed:
                 if listed >= 0:
-                    for i in range(length[listed]):
-                        last[ids[begin[listed] + i]] = -1
-                for i in range(length[h]):
-                    before[i] = last[ids[begin[h] + i]]
-                    last[ids[begin[h] + i]] = i
+                    _forget(ids, begin[listed], length[listed], last, row)
+                _list(ids, begin[h], length[h], last, before, row, masks)
                 listed = h
             if edits:
-                found[p] = _distance(ids, length[h], begin[r], length[r], last, before, a, b, d)
+                found[p] = _distance(ids, length[h], begin[r], length[r], last, before, row, masks, a, b)
             else:
-                found[p] = _lcs(ids, length[h], begin[r], length[r], last, before, a, c, d)
+                found[p] = _lcs(ids, length[h], begin[r], length[r], last, before, row, masks, a, c, b)
     return array(found)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.overflowcheck(False)
+def _list(ids: Tokens, first: Int, m: Int, last: Ids, before: Ids, row: Ids, masks: Masks) -> cython.void:
+    """The places of each token of a text, and the rows of bits of frequent ones."""
+    cython.declare(i=Int, w=Int)
+    words: Int = (m + 63) // 64
+    rows: Int = 0
+    for i in range(m):
+        token: Int = ids[first + i]
+        before[i] = last[token]
+        last[token] = i
+        if row[token] < 0:
+            row[token] -= 1  # −1 less the number of places so far
+            if 4 * (-1 - row[token]) <= words:
+                continue
+            row[token] = rows
+            for w in range(words):
+                masks[rows, w] = 0
+            place: Int = before[i]
+            while place >= 0:
+                masks[rows, place >> 6] |= _bit(place & 63)
+                place = before[place]
+            rows += 1
+        masks[row[token], i >> 6] |= _bit(i & 63)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _forget(ids: Tokens, first: Int, m: Int, last: Ids, row: Ids) -> cython.void:
+    cython.declare(i=Int)
+    for i in range(m):
+        last[ids[first + i]] = -1
+        row[ids[first + i]] = -1

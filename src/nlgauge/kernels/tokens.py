@@ -52,7 +52,7 @@ def _roles():
     role[MTEVAL, SYMBOLS] = ALONE
     role[MTEVAL, [ord(c) for c in ",-."]] = MARK
     role[MTEVAL, ord("'")] = INSIDE
-    return memoryview(role)
+    return [memoryview(row) for row in role]
 
 
 ROLE = _roles()
@@ -155,12 +155,26 @@ def _number(text: Text, first: Int, last: Int, table: Table, pool: Room, ends: L
         if same:
             return word
         slot = _on((slot + 4) & (len(table) - 1), key, more, table)  # another token has the same hash
+    return _add(slot, key, more, text, first, last, table, pool, ends, size)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _add(
+    slot: Int, key: Word, more: Word, text: Text, first: Int, last: Int,
+    table: Table, pool: Room, ends: Longs, size: Int,
+) -> Int:  # fmt: skip
+    """A new token goes into the free slot and gets the next id."""
+    cython.declare(k=Int)
     table[slot] = key
     table[slot + 1] = more
     table[slot + 2] = size
-    for k in range(many):
-        pool[ends[size] + k] = text[first + k]
-    ends[size + 1] = ends[size] + many
+    end: Int = ends[size]
+    for k in range(first, last):
+        pool[end] = text[k]
+        end += 1
+    ends[size + 1] = end
     return size
 
 
@@ -228,7 +242,7 @@ def encode(
     ids: Ids = empty(len(codes), "i")
     lines: Ids = empty(len(codes), "i")
     lengths: Longs = empty(texts, "q")
-    role: cython.const[cython.uchar][:, ::1] = ROLE
+    role: cython.const[cython.uchar][::1] = ROLE[mode]
     count: Int = 0
     t: Int = 0
     while t < texts:
@@ -253,7 +267,7 @@ def encode(
 @cython.cfunc
 @cython.exceptval(check=False)
 def _encode(
-    codes: Text, offsets: cython.const[cython.longlong][::1], mode: Int, role: cython.const[cython.uchar][:, ::1],
+    codes: Text, offsets: cython.const[cython.longlong][::1], mode: Int, role: cython.const[cython.uchar][::1],
     t: Int, count: Int, a: Room, b: Room, ids: Ids, lines: Ids, lengths: Longs,
     table: Table, pool: Room, ends: Longs, size: Int,
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.Py_ssize_t]:  # fmt: skip
@@ -270,7 +284,7 @@ def _encode(
             line: Int = 0
             while k < last:
                 c: cython.uint = codes[k]
-                what: cython.uchar = role[mode, c if c < 128 else 128]
+                what: cython.uchar = role[c if c < 128 else 128]
                 if what == 2 or (what == 4 and _is_space(c)):
                     line += c == 10
                     k += 1
@@ -283,7 +297,7 @@ def _encode(
                 stop: Int = k if what == 3 else last
                 while k < stop:
                     c = codes[k]
-                    other: cython.uchar = role[mode, c if c < 128 else 128]
+                    other: cython.uchar = role[c if c < 128 else 128]
                     if other > 1:
                         if other != 4 or _is_space(c):
                             break
@@ -309,7 +323,7 @@ def _encode(
                             codes, first, k, False, ids, lines, line, count, table, pool, ends, size
                         )
                     continue
-                word: Int = -1
+                word: Int
                 if not foreign and k - first <= 16:  # the usual case: what it needs is at hand
                     more: Word = 0
                     if k - first > 8:
@@ -317,7 +331,10 @@ def _encode(
                     slot = _on(_start(key, more, len(table) - 1), key, more, table)
                     if table[slot] != 0:
                         word = table[slot + 2]
-                if word < 0:
+                    else:
+                        word = _add(slot, key, more, codes, first, k, table, pool, ends, size)
+                        size += 1
+                else:
                     word = _number(codes, first, k, table, pool, ends, size)
                     size += word == size
                 ids[count] = word
