@@ -43,6 +43,7 @@ class Layout:
     heads: dict[str, str] = field(default_factory=dict)
     extra: dict[str, Callable[[list[Row]], str]] = field(default_factory=dict)
     line: Callable[[Any], str] = str
+    cell: Callable[[Row], str] | None = None  # text of a cell from its row; the value as a number without it
 
 
 @dataclass
@@ -123,9 +124,9 @@ class Table:
             cells = [Cell(layout.line(line), line)]
             for column in across:
                 row = at.get((line, column), {})
-                cells.append(
-                    Cell(self._show(row.get(layout.value)), row.get(layout.value), (line, column) in best)
-                )
+                value = row.get(layout.value)
+                text = layout.cell(row) if layout.cell and row else self._show(value)
+                cells.append(Cell(text, value, (line, column) in best))
             mine = [row for row in self.rows if row[layout.lines] == line]
             body.append([*cells, *(Cell(show(mine)) for show in layout.extra.values())])
         heads = [layout.heads.get(str(c), str(c)) for c in across]

@@ -112,13 +112,8 @@ def area_figures(
 def cheapest(swept: Sweep, miss: float = 1.0, alarm: float = 1.0) -> int:
     """Place of the threshold of least cost: `miss` for each row that people failed and the judge passed, `alarm` for the
     reverse. Of equally cheap ones the highest, which passes fewest."""
-    cost = costs(swept.counts, miss, alarm)
+    cost = miss * swept.counts[:, 1] + alarm * swept.counts[:, 2]
     return int(np.flatnonzero(cost <= cost.min() + 1e-12)[-1])
-
-
-def costs(counts: Floats, miss: float, alarm: float) -> Floats:
-    """Cost of a row on average."""
-    return np.asarray((miss * counts[..., 1] + alarm * counts[..., 2]) / counts.sum(axis=-1))
 
 
 def halves(passed: ArrayLike, clusters: Sequence[object] | None = None, seed: int = 0) -> Bools:
@@ -150,12 +145,13 @@ def cluster_codes(clusters: Sequence[object]) -> NDArray[np.int64]:
     return np.asarray(np.argsort(np.argsort(first))[code.reshape(-1)], np.int64)
 
 
-def lacking_rows(z: Bools, clusters: Sequence[object] | None) -> str:
+def lacking_rows(z: Bools, clusters: Sequence[object] | None, fewest: int = FEWEST) -> str:
+    """What is missing for an interval, and about how many labels would bring it; empty where nothing is."""
     for part, word in ((~z, "failed"), (z, "passed")):
         found = int(part.sum())
-        if found < FEWEST:
-            about = int(np.ceil(FEWEST * (len(z) + 1) / (found + 0.5)))
-            return f"needs at least {FEWEST} rows that people {word}, found {found}; about {about:,} labelled rows would have them"
+        if found < fewest:
+            about = int(np.ceil(fewest * (len(z) + 1) / (found + 0.5)))
+            return f"needs at least {fewest} rows that people {word}, found {found}; about {about:,} labelled rows would have them"
         if clusters is not None and (groups := len(np.unique(np.asarray(clusters)[part]))) < CLUSTERS:
             return f"needs rows that people {word} in at least {CLUSTERS} clusters, found {groups}"
     return ""

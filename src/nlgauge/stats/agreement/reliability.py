@@ -21,7 +21,7 @@ from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, Figure
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 BINS = 10
-PRIOR = 1  # rows that the binomial variance is worth beside the variance seen
+PRIOR = 2  # rows that the binomial variance is worth beside the variance seen
 CLEAR = 2.5  # standard errors from which on a bin's distance is surely not 0
 
 
@@ -140,16 +140,17 @@ def calibration_figures(
         )
     code = np.arange(len(x)) if clusters is None else cluster_codes(clusters)
     off = z - x
-    n, reason = len(x), lacking_rows(z, clusters)
-    brier = Figure(float((off**2).mean()), n=n, reason=reason)
+    n = len(x)
+    brier = Figure(float((off**2).mean()), n=n, reason=lacking_rows(z, clusters, FEWEST))
     place = _bins(x, bins)
     gaps = np.bincount(place, weights=off, minlength=bins) / n
     chance = np.sqrt(np.bincount(place, weights=x * (1 - x), minlength=bins)) / n
-    ece = Figure(float(np.abs(gaps).sum()), n=n, reason=reason)
+    ece = Figure(float(np.abs(gaps).sum()), n=n, reason=lacking_rows(z, clusters))
     by_chance = Figure(float(chance.sum() * np.sqrt(2 / np.pi)), n=n)
-    if not reason:
-        units = int(code.max()) + 1
+    units = int(code.max()) + 1
+    if not brier.reason:
         brier = _brier(brier, off, z, code, units, level)
+    if not ece.reason:
         ece = _ece(ece, off, place, gaps, chance, code, units, level)
     return {"brier": brier, "ece": ece, "ece_by_chance": by_chance}
 
@@ -193,11 +194,27 @@ def _ece(
     seen = np.sqrt(np.bincount(place, weights=off**2, minlength=len(gaps))) / n
     spread = np.maximum(chance, seen) * np.sqrt(effect)
     error = float(np.sqrt(max(float(signed.var(ddof=1)) / n * effect, float((chance**2).sum()) * effect)))
-    # In a bin whose distance may be 0 chance can only add to it: its mean is that of a folded normal, its variance smaller.
+    # Where a bin's distance may be 0 chance can only add to it: then its mean is that of a folded normal, its variance smaller.
     unclear = np.abs(gaps) < CLEAR * spread
     added = float(spread[unclear].sum()) * np.sqrt(2 / np.pi)
     below = float(np.sqrt((spread**2 * np.where(unclear, 1 - 2 / np.pi, 1.0)).sum()))
+    likely = float((_folded(np.abs(gaps), spread) - np.abs(gaps)).sum())
     t = float(stdtrit(units - 1, (1 + level) / 2))
+    low, high = base.value - added - t * below, base.value - likely + t * error
     return Figure(
-        base.value, max(0.0, base.value - added - t * below), min(1.0, base.value + t * error), base.n
+        base.value, float(np.clip(low, 0.0, base.value)), float(np.clip(high, base.value, 1.0)), base.n
+    )
+
+
+def _folded(mean: Floats, spread: Floats) -> Floats:
+    """Expected distance from 0 of a normal."""
+    from scipy.special import erf
+
+    ratio = mean / np.where(spread > 0, spread, 1.0)
+    return np.asarray(
+        np.where(
+            spread > 0,
+            spread * np.sqrt(2 / np.pi) * np.exp(-(ratio**2) / 2) + mean * erf(ratio / np.sqrt(2)),
+            mean,
+        )
     )

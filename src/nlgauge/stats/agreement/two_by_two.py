@@ -166,6 +166,21 @@ def figures_of(
     return found
 
 
+def cost_figure(
+    counts: Floats, miss: float, alarm: float, *, clustered: bool = False, level: float = 0.95
+) -> Figure:
+    """Cost of a row on average: `miss` where people fail it and the judge passes, `alarm` for the reverse."""
+
+    def cost(c: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((miss * c[..., 1] + alarm * c[..., 2]) / c.sum(axis=-1))
+
+    def of_shares(passed: Floats, fail_recall: Floats, pass_recall: Floats) -> Floats:
+        return np.asarray(miss * (1 - passed) * (1 - fail_recall) + alarm * passed * (1 - pass_recall))
+
+    return _Maker(counts, clustered, level, "midp").melded(cost, of_shares, "there are no rows")
+
+
 class _Maker:
     """Values and intervals of figures of one table, with the design effects of its clusters."""
 

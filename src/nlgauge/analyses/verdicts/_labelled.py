@@ -1,0 +1,204 @@
+"""What the analyses of verdicts share: people's pass and fail, the judge's, the rows that have both, words for figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.data.panel import Array, Panel
+from nlgauge.errors import NeedsMissing
+from nlgauge.number import number
+from nlgauge.stats.agreement.two_by_two import Figure
+from nlgauge.table import Row
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class PeoplePass:
+    """People's verdicts: `passed` is systems × inputs, 1 pass, 0 fail, NaN where nobody said or half said either."""
+
+    passed: Array
+    by_rater: Array | None  # raters × systems × inputs, where there are several
+    levels: tuple[float, ...]  # values that people gave
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Rows with a verdict of people and a score of one judge. `score` is oriented: more is better."""
+
+    judge: str
+    passed: Bools
+    score: Array
+    clusters: NDArray[np.str_] | None
+    at: tuple[NDArray[np.int64], NDArray[np.int64]]  # system and input of each row
+    turned: bool = False
+
+    @property
+    def names(self) -> list[str] | None:
+        """The cluster of each row."""
+        return None if self.clusters is None else self.clusters.tolist()
+
+
+def asked(panel: Panel, judge: str | None) -> list[str]:
+    """The judges to hold against people: all, or the one named."""
+    if not panel.names:
+        panel.stacked()  # says how to name them
+    if judge is None:
+        return panel.names
+    if judge not in panel.metrics:
+        raise NeedsMissing(f"{panel.name}: no judge '{judge}'; there are {', '.join(panel.names)}.")
+    return [judge]
+
+
+def people_pass(panel: Panel, cut: float | None = None) -> PeoplePass:
+    """Pass or fail of every output. Two values are the two verdicts, the higher one is pass; of more values those from
+    `cut` up pass. Of several people the majority counts; rows on which they split evenly have no verdict."""
+    cube = panel.raters.get(panel.aspect)
+    given = panel.human if cube is None else np.where(np.isnan(cube).all(axis=0), panel.human, np.nan)[None]
+    stack = np.concatenate([cube, given]) if cube is not None else given[None]
+    levels = np.unique(stack[np.isfinite(stack)])
+    where = f"{panel.name}, {panel.aspect}"
+    pass_from = _cut(levels, cut, f"{where}: people gave", "people_pass_from")
+    votes = np.where(np.isfinite(stack), stack >= pass_from, np.nan)
+    there = np.isfinite(votes).any(axis=0)
+    share = np.full(there.shape, np.nan)
+    share[there] = np.nanmean(votes[:, there], axis=0)
+    split = int((share == 0.5).sum())
+    notes = [f"people: {_said(levels, pass_from)}."]
+    if split:
+        notes.append(f"{split:,} rows on which people split evenly are left out.")
+    passed = np.where(share == 0.5, np.nan, np.where(np.isfinite(share), share > 0.5, np.nan))
+    return PeoplePass(passed, None if cube is None else votes[:-1], tuple(levels.tolist()), notes)
+
+
+def _cut(levels: Array, cut: float | None, found: str, option: str) -> float:
+    """The lowest value that passes."""
+    if cut is not None:
+        return cut
+    if len(levels) == 2:
+        return float(levels[1])
+    if len(levels) == 1 and levels[0] in (0.0, 1.0):
+        return 1.0
+    shown = ", ".join(f"{v:g}" for v in levels[:8]) + (", …" if len(levels) > 8 else "")
+    raise NeedsMissing(
+        f"{found} {len(levels)} different value{'s' * (len(levels) != 1)} ({shown}), not pass and fail; say from which value on "
+        f"a row passes: {option}=… (`--set {option}=…` in `nlgauge meta`)."
+    )
+
+
+def _said(levels: Array, cut: float) -> str:
+    """What was taken as pass and as fail."""
+    fails, passes = levels[levels < cut], levels[levels >= cut]
+    words = [f"{_listed(part)} = {word}" for part, word in ((passes, "pass"), (fails, "fail")) if len(part)]
+    return ", ".join(words)
+
+
+def _listed(values: Array) -> str:
+    return f"{values[0]:g}" if len(values) == 1 else f"{values[0]:g} to {values[-1]:g}"
+
+
+def labelled(panel: Panel, judge: str, people: PeoplePass) -> Labelled:
+    """The rows with both, in the panel's order (canonical within an analysis)."""
+    values = panel.metrics[judge]
+    both = np.isfinite(values) & np.isfinite(people.passed)
+    if not both.any():
+        raise NeedsMissing(
+            f"{panel.name}, {panel.aspect}: no row with a verdict of people and one of {judge}."
+        )
+    systems, inputs = np.nonzero(both)
+    turned = judge in panel.lower
+    score = np.asarray(-values[both] if turned else values[both])
+    clusters = None
+    if panel.clusters:
+        clusters = np.asarray(panel.clusters)[inputs]
+    elif panel.n_systems > 1:  # outputs for one input are not independent
+        clusters = np.asarray(panel.inputs)[inputs]
+    return Labelled(judge, people.passed[both] > 0.5, score, clusters, (systems, inputs), turned)
+
+
+def judge_pass(rows: Labelled, people: PeoplePass, cut: float | None = None) -> tuple[Bools, str]:
+    """The judge's verdicts, and what was taken as pass and fail. `cut` is on the judge's own scale."""
+    own = -rows.score if rows.turned else rows.score
+    if cut is not None:
+        passes = own <= cut if rows.turned else own >= cut
+        return np.asarray(passes), f"{rows.judge}: {'at most' if rows.turned else 'from'} {cut:g} = pass."
+    levels = np.unique(own)
+    if rows.turned and len(levels) == 2:
+        return np.asarray(
+            own <= levels[0]
+        ), f"{rows.judge}: {levels[0]:g} = pass, {levels[1]:g} = fail (less is better)."
+    if len(levels) == 1 and len(people.levels) == 2 and levels[0] in people.levels:
+        pass_from = max(people.levels)  # it always says the same
+    else:
+        pass_from = _cut(levels, None, f"{rows.judge} gave", "judge_pass_from")
+    return np.asarray(own >= pass_from), f"{rows.judge}: {_said(levels, pass_from)}."
+
+
+def cluster_notes(panel: Panel, clusters: NDArray[np.str_] | None) -> list[str]:
+    """What is taken as one unit; nothing where rows are taken as independent."""
+    if clusters is None:
+        return []
+    found = len(np.unique(clusters))
+    column = panel.cluster_column or "input"
+    return [
+        f"rows of one '{column}' are not independent: {len(clusters):,} rows in {found:,} of them count as fewer (design effect)."
+    ]
+
+
+def figure_row(metric: str, aspect: str, measure: str, figure: Figure) -> Row:
+    """A row with the canonical columns."""
+    return {
+        "metric": metric, "aspect": aspect, "measure": measure, "value": figure.value, "low": figure.low, "high": figure.high,
+        "p": figure.p, "n": figure.n, "hits": figure.hits, "reason": figure.reason or None,
+    }  # fmt: skip
+
+
+def percent(value: float) -> str:
+    """A share as people say it.
+
+    >>> percent(0.5967), percent(0.0031), percent(1.0), percent(0.9991)
+    ('60 %', '.3 %', '100 %', '99.9 %')
+    """
+    decimals = 1 if 0 < value < 0.01 or 0.99 < value < 1 else 0
+    return f"{number(100 * value, decimals)} %"
+
+
+def p_text(p: float) -> str:
+    return "p < .001" if p < 0.001 else f"p {number(p)}"
+
+
+def share_text(row: Row) -> str:
+    """'60 % (37 of 62), between 47 and 71 %'."""
+    if not np.isfinite(row["value"]):
+        return "–"
+    text = percent(row["value"])
+    if row.get("hits") is not None:
+        text += f" ({row['hits']:,} of {row['n']:,})"
+    return text + (f", between {_ends(row)}" if np.isfinite(row["low"]) else "")
+
+
+def _ends(row: Row) -> str:
+    low, high = percent(row["low"]), percent(row["high"])
+    return f"{low.removesuffix(' %')} and {high}"
+
+
+def coefficient_text(row: Row) -> str:
+    """'.59 [.45 .71]'."""
+    if not np.isfinite(row["value"]):
+        return "–"
+    ends = f" [{number(row['low'], 2)} {number(row['high'], 2)}]" if np.isfinite(row["low"]) else ""
+    return number(row["value"], 2) + ends
+
+
+def missing_notes(rows: list[Row], words: dict[str, str]) -> list[str]:
+    """Why figures have no value or no interval, each reason once."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row["reason"]:
+            name = words.get(row["measure"]) or str(row["measure"])
+            found.setdefault(f"{row['reason']}", []).append(name)
+    return [f"no interval: {'; '.join(dict.fromkeys(names))} ({why})." for why, names in found.items()]

@@ -1,0 +1,213 @@
+"""Where is the judge worst? Its verdicts beside people's in every part of the data that a column makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses.verdicts._labelled import (
+    Bools,
+    Labelled,
+    asked,
+    cluster_notes,
+    figure_row,
+    judge_pass,
+    labelled,
+    people_pass,
+    percent,
+    share_text,
+)
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.number import number
+from nlgauge.registry import did_you_mean
+from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, SHARES, cell_counts, figures_of
+from nlgauge.stats.tests.corrections import benjamini_hochberg
+from nlgauge.stats.tests.two_shares import clustered_difference_test, fisher_exact_test
+from nlgauge.table import Row, Table
+
+Measured = Literal["agreement", "fail_recall", "pass_recall"]
+WORDS = {
+    "agreement": "judge and people say the same",
+    "fail_recall": "of those people failed, the judge failed",
+    "pass_recall": "of those people passed, the judge passed",
+}
+TEXTS = ("output", "source", "context", "references")
+MOST = 30  # different values that still are groups
+THIRDS = ("low", "middle", "high")
+
+
+@analysis("slices", question="Where is the judge worst?", takes="dataset")
+def slices(
+    data: Dataset,
+    *,
+    aspect: str | None = None,
+    metrics: Sequence[str] | None = None,
+    columns: Sequence[str] | str | None = None,
+    measure: Measured = "agreement",
+    people_pass_from: float | None = None,
+    judge_pass_from: float | None = None,
+    false_discoveries: float = 0.05,
+    level: float = 0.95,
+    keep_people: bool = False,
+) -> Table:
+    """One row per judge and slice, the worst first: the share, that of all other rows, p and q (Benjamini and Hochberg over
+    all slices). `found` marks slices that are worse, with at most `false_discoveries` of the marks wrong on average.
+
+    Columns with words or few values make a slice of each value; numbers are cut in thirds; texts by their number of words.
+    """
+    if measure not in WORDS:
+        raise NlgaugeError(f"no measure '{measure}' of slices; use {', '.join(WORDS)}.")
+    panel = Panel.of(data, aspect, metrics=metrics, keep_people=keep_people).canonical()
+    people = people_pass(panel, people_pass_from)
+    chosen = [columns] if isinstance(columns, str) else columns
+    rows: list[Row] = []
+    notes, few = list(people.notes), 0
+    clustered: list[str] = []
+    for name in asked(panel, None):
+        mine = labelled(panel, name, people)
+        try:
+            passed, said = judge_pass(mine, people, judge_pass_from)
+        except NeedsMissing as error:
+            notes.append(f"left out, not pass and fail: {error}")
+            continue
+        notes.append(said)
+        frame = _attributes(data, panel, mine, chosen)
+        if not frame.columns:
+            raise NeedsMissing(
+                f"{data.name}: no column makes slices of the labelled rows; name one with columns=…."
+            )
+        for column in frame.columns:
+            values = frame[column].to_numpy()
+            for value in dict.fromkeys(v for v in frame[column] if v is not None):
+                row = _slice(mine, passed, values == value, measure, level)
+                if row is None:
+                    few += 1
+                else:
+                    rows.append({**row, "aspect": panel.aspect, "column": column, "slice": str(value)})
+        clustered = cluster_notes(panel, mine.clusters)
+    if not rows:
+        raise NeedsMissing(
+            f"{data.name}, {panel.aspect}: no slice has {FEWEST} {SHARES[measure].rows} inside and outside; more labels are needed."
+            if few else " ".join(notes)
+        )  # fmt: skip
+    for row, q in zip(rows, benjamini_hochberg([row["p"] for row in rows]), strict=True):
+        row["q"] = float(q)
+        row["found"] = bool(q < false_discoveries and row["value"] < row["rest"])
+    rows.sort(key=lambda row: (not row["found"], row["value"]))
+    if few:
+        notes.append(
+            f"{few:,} slices with fewer than {FEWEST} {SHARES[measure].rows} inside or outside are left out."
+        )
+    worse = [_in_words(row) for row in rows if row["found"]]
+    worse = worse or ["no slice is surely worse than the rest: differences like these come about by chance."]
+    return Table(
+        title=f"{data.name}: where the judge is worst beside {panel.rated_by} on {panel.aspect} ({WORDS[measure]})",
+        rows=rows,
+        shown=["metric", "column", "slice", "value", "low", "high", "n", "rest", "difference", "q", "found"],
+        definitions={
+            "value": f"{WORDS[measure]}, in the slice",
+            "rest": "the same share in all other rows",
+            "q": f"p after Benjamini and Hochberg; below {number(false_discoveries, 2)} and worse than the rest is found",
+        },
+        method=f"{level:.0%} mid-P intervals of each slice by itself; p of the slice against all other rows: "
+        + ("whole clusters left out in turn, Student's t." if clustered else "Fisher's exact test."),
+        notes=[*worse, *notes, *clustered, *people_note(panel)],
+        signature=signature(panel, measure=measure, fdr=number(false_discoveries, 2)),
+    )
+
+
+def _in_words(row: Row) -> str:
+    return (
+        f"worse where {row['column']} is {row['slice']}: {WORDS[row['measure']]} {share_text(row)}; elsewhere {percent(row['rest'])} "
+        f"({row['metric']})."
+    )  # fmt: skip
+
+
+def _slice(mine: Labelled, judged: Bools, inside: Bools, measure: Measured, level: float) -> Row | None:
+    """One slice beside all other rows; None where there are too few of either."""
+    share = SHARES[measure]
+    names = mine.names
+
+    def counts(part: Bools) -> np.ndarray:
+        within = None if names is None else [n for n, there in zip(names, part, strict=True) if there]
+        return cell_counts(mine.passed[part], judged[part], within)
+
+    here, there = counts(inside).sum(axis=0), counts(~inside).sum(axis=0)
+    n, other = int(share.below(here)), int(share.below(there))
+    if min(n, other) < FEWEST:
+        return None
+    found = figures_of(counts(inside), clustered=names is not None, level=level)[measure]
+    rest = float(share.value(there))
+    if names is None:
+        p = fisher_exact_test(int(share.over(here)), n, int(share.over(there)), other)
+    else:
+        p = _clustered(mine, judged, inside, share.of, share.hits)
+    return {
+        **figure_row(mine.judge, "", measure, found), "rest": rest, "rest_n": other, "difference": found.value - rest, "p": p,
+    }  # fmt: skip
+
+
+def _clustered(
+    mine: Labelled, judged: Bools, inside: Bools, of: tuple[int, ...], hits: tuple[int, ...]
+) -> float:
+    cell = 2 * mine.passed.astype(np.int64) + judged
+    used, hit = np.isin(cell, of), np.isin(cell, hits)
+    names, code = np.unique(np.asarray(mine.clusters), return_inverse=True)
+    kinds = [inside & hit, inside & ~hit, ~inside & hit, ~inside & ~hit]
+    table = np.stack(
+        [np.bincount(code.reshape(-1)[used & kind], minlength=len(names)) for kind in kinds], axis=1
+    )
+    sides = [(table[:, part].sum(axis=1) > 0).sum() for part in (slice(0, 2), slice(2, 4))]
+    return clustered_difference_test(table.astype(np.float64)) if min(sides) >= CLUSTERS else np.nan
+
+
+def _attributes(data: Dataset, panel: Panel, mine: Labelled, chosen: Sequence[str] | None) -> pl.DataFrame:
+    """The columns that make slices, one row per labelled row, as words."""
+    systems, inputs = mine.at
+    keys = pl.DataFrame(
+        {"system": [panel.systems[k] for k in systems], "input": [panel.inputs[k] for k in inputs]}
+    )
+    known = [c for c in data.samples.columns if c not in ("input", panel.cluster_column)]
+    for name in chosen or ():
+        if name not in known:
+            raise NameUnknown(
+                f"{data.name}: no column '{name}'.{did_you_mean(name, known)} Columns: {', '.join(known)}."
+            )
+    frame = keys.join(data.samples.unique(KEY, keep="first"), on=KEY, how="left", maintain_order="left")
+    found: dict[str, pl.Series] = {}
+    for column in chosen or known:
+        values = frame[column]
+        if values.dtype.is_nested():
+            continue
+        if values.dtype == pl.String and (column in TEXTS or values.n_unique() > MOST):
+            if column not in TEXTS and not chosen:
+                continue  # an id, or a text that is no part of the task
+            words = values.str.split(" ").list.len().cast(pl.Float64)
+            found[f"words in {column}"] = _thirds(words)
+        elif values.dtype.is_numeric() and values.n_unique() > 10:
+            found[column] = _thirds(values.cast(pl.Float64))
+        else:
+            found[column] = values.cast(pl.String)
+    return pl.DataFrame([s.alias(n) for n, s in found.items() if s.drop_nulls().n_unique() > 1])
+
+
+def _thirds(values: pl.Series) -> pl.Series:
+    """Low, middle and high by thirds of the labelled rows, with their ends."""
+    there = values.drop_nulls().to_numpy()
+    if not len(there):
+        return values.cast(pl.String)
+    cuts = np.unique(np.quantile(there, (1 / 3, 2 / 3)))
+    ends = [f"up to {cuts[0]:g}", *(f"above {c:g}" for c in cuts)]
+    names = [
+        f"{word} ({end})"
+        for word, end in zip(THIRDS if len(cuts) == 2 else ("low", "high"), ends, strict=True)
+    ]
+    place = np.searchsorted(cuts, np.nan_to_num(values.to_numpy(), nan=0.0), side="left")
+    return pl.Series([None if v is None else names[k] for v, k in zip(values, place, strict=True)])

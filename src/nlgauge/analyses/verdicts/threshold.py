@@ -1,0 +1,152 @@
+"""From which number on should a judge pass a row? ROC and precision-recall areas, and the threshold of least cost."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses.verdicts._labelled import (
+    Labelled,
+    asked,
+    cluster_notes,
+    coefficient_text,
+    figure_row,
+    labelled,
+    missing_notes,
+    people_pass,
+    share_text,
+)
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.number import number
+from nlgauge.stats.agreement.curves import area_figures, cheapest, halves, sweep
+from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, cost_figure, figures_of
+from nlgauge.table import Layout, Row, Table
+
+WORDS = {
+    "roc_area": "a row people passed scores higher than one they failed (ROC area)",
+    "average_precision": "average precision of failing rows from the lowest score up",
+    "threshold": "threshold of least cost, chosen on one half: pass from",
+    "fail_recall": "other half: of those people failed, the threshold fails",
+    "pass_recall": "other half: of those people passed, the threshold passes",
+    "fail_precision": "other half: of those the threshold fails, people failed",
+    "agreement": "other half: threshold and people say the same",
+    "cost": "other half: cost of 100 rows",
+    "cost_pass_all": "other half: cost of 100 rows if all are passed",
+    "cost_fail_all": "other half: cost of 100 rows if all are failed",
+}
+AT = ("fail_recall", "pass_recall", "fail_precision", "agreement")
+
+
+@analysis("threshold", question="From which number on should a judge pass a row?")
+def threshold(
+    panel: Panel,
+    *,
+    judge: str | None = None,
+    miss: float = 1.0,
+    alarm: float = 1.0,
+    part: Literal["summary", "curve"] = "summary",
+    people_pass_from: float | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Table:
+    """Areas on all labelled rows; the threshold of least cost from one half of them, and what it does on the other half.
+
+    `miss`: cost of passing a row that people fail, `alarm`: of failing one that they pass. `part="curve"`: the shares at
+    every threshold, on all labelled rows. The halves are dealt by `seed` over rows in an order that only their content gives.
+    """
+    if miss < 0 or alarm < 0 or miss + alarm == 0:
+        raise NlgaugeError(
+            f"costs must be 0 or more, one of them above; found miss {miss:g}, alarm {alarm:g}."
+        )
+    if part not in ("summary", "curve"):
+        raise NlgaugeError(f"no part '{part}'; use summary or curve.")
+    people = people_pass(panel, people_pass_from)
+    rows: list[Row] = []
+    notes = list(people.notes)
+    two, clustered = [], []
+    for name in asked(panel, judge):
+        mine = labelled(panel, name, people)
+        if len(np.unique(mine.score)) <= 2 and judge is None:
+            two.append(name)
+            continue
+        if part == "curve":
+            rows += _curve(mine, panel.aspect, level)
+        else:
+            rows += _summary(mine, panel.aspect, miss, alarm, level, seed)
+        clustered = cluster_notes(panel, mine.clusters)
+    if not rows:
+        raise NeedsMissing(
+            f"{panel.name}, {panel.aspect}: {', '.join(two)} gave two values only, so there is no threshold to choose; "
+            "`--analysis verdicts` holds them against people."
+        )
+    if two:
+        notes.append(f"two values only, no threshold to choose (`--analysis verdicts`): {', '.join(two)}.")
+    layout = Layout(
+        "measure", "metric", "value", line=lambda m: WORDS[m], cell=_cell, heads={n: panel.label(n) for n in panel.names}
+    )  # fmt: skip
+    return Table(
+        title=f"{panel.name}: thresholds of the judge beside {panel.rated_by} on {panel.aspect}",
+        rows=rows,
+        layout=layout if part == "summary" else None,
+        method=f"{level:.0%} intervals. Area: Newcombe's score interval with DeLong's variance; average precision: logit interval, "
+        f"jackknife variance; shares: mid-P; cost: melded from shares. Cost: {miss:g} for passing what people fail, {alarm:g} for failing "
+        "what they pass. The threshold is chosen on one half of the labelled rows and reported on the other, which had no part in the "
+        "choice.",
+        notes=[*notes, *clustered, *(missing_notes(rows, WORDS) if part == "summary" else []), *people_note(panel)],
+        signature=signature(panel, miss=f"{miss:g}", alarm=f"{alarm:g}", seed=seed),
+    )  # fmt: skip
+
+
+def _summary(mine: Labelled, aspect: str, miss: float, alarm: float, level: float, seed: int) -> list[Row]:
+    names = mine.names
+    found = area_figures(mine.score, mine.passed, names, level=level, seed=seed)
+    first = halves(mine.passed, names, seed)
+    swept = sweep(mine.score[first], mine.passed[first])
+    chosen = float(swept.thresholds[cheapest(swept, miss, alarm)])
+    rest = ~first
+    passed, judged = mine.passed[rest], mine.score[rest] >= chosen
+    inside = None if mine.clusters is None else mine.clusters[rest].tolist()
+    clustered = inside is not None
+    counts = cell_counts(passed, judged, inside)
+    at = figures_of(counts, clustered=clustered, level=level)
+    own = -chosen if mine.turned else chosen
+    found["threshold"] = Figure(
+        own, n=int(first.sum()), reason="" if np.isfinite(chosen) else "failing every row costs least"
+    )
+    found |= {name: at[name] for name in AT}
+    found["cost"] = cost_figure(counts, miss, alarm, clustered=clustered, level=level)
+    for name, verdict in (("cost_pass_all", True), ("cost_fail_all", False)):
+        all_alike = cell_counts(passed, np.full(len(passed), verdict), inside)
+        found[name] = cost_figure(all_alike, miss, alarm, clustered=clustered, level=level)
+    return [figure_row(mine.judge, aspect, measure, figure) for measure, figure in found.items()]
+
+
+def _curve(mine: Labelled, aspect: str, level: float) -> list[Row]:
+    rows: list[Row] = []
+    clusters = mine.names
+    for value in np.append(np.unique(mine.score), np.inf):
+        counts = cell_counts(mine.passed, mine.score >= value, clusters)
+        found = figures_of(counts, clustered=clusters is not None, level=level)
+        own = float(-value if mine.turned else value)
+        rows += [{**figure_row(mine.judge, aspect, name, found[name]), "threshold": own} for name in AT[:3]]
+    return rows
+
+
+def _cell(row: Row) -> str:
+    measure = row["measure"]
+    if measure == "threshold":
+        return (
+            number(row["value"], 3).rstrip("0").rstrip(".") if np.isfinite(row["value"]) else "no row passes"
+        )
+    if measure in ("roc_area", "average_precision"):
+        return coefficient_text(row)
+    if measure.startswith("cost"):
+        ends = (
+            f", between {100 * row['low']:.0f} and {100 * row['high']:.0f}" if np.isfinite(row["low"]) else ""
+        )
+        return f"{100 * row['value']:.0f}{ends}"
+    return share_text(row)

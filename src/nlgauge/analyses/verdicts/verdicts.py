@@ -1,0 +1,190 @@
+"""How far can I rely on the judge's pass and fail? Its verdicts beside people's on the rows that people labelled."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses._common import people_note, signature
+from nlgauge.analyses.verdicts._labelled import (
+    PeoplePass,
+    asked,
+    cluster_notes,
+    coefficient_text,
+    figure_row,
+    judge_pass,
+    labelled,
+    missing_notes,
+    p_text,
+    people_pass,
+    share_text,
+)
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NeedsMissing
+from nlgauge.number import number
+from nlgauge.stats.agreement.proportion import KINDS, Kind
+from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of
+from nlgauge.table import Layout, Row, Table
+
+WORDS = {
+    "fail_recall": "of those people failed, the judge failed",
+    "pass_recall": "of those people passed, the judge passed",
+    "fail_precision": "of those the judge failed, people failed",
+    "pass_precision": "of those the judge passed, people passed",
+    "agreement": "judge and people say the same",
+    "always_pass": "always saying pass would say the same",
+    "always_fail": "always saying fail would say the same",
+    "gain_over_always_pass": "the judge's lead over always saying pass",
+    "gain_over_always_fail": "the judge's lead over always saying fail",
+    "people_agreement": "two people say the same (the ceiling)",
+    "people_pass": "people pass",
+    "judge_pass": "the judge passes",
+    "balanced_accuracy": "balanced accuracy (mean of the first two)",
+    "kappa": "kappa (agreement beyond chance)",
+    "people_kappa": "kappa of two people (the ceiling)",
+    "mcc": "Matthews' correlation",
+    "fail_f1": "F1 of fail",
+    "pass_f1": "F1 of pass",
+    "both_fail": "rows: both fail",
+    "only_people_fail": "rows: people fail, the judge passes",
+    "only_judge_fails": "rows: people pass, the judge fails",
+    "both_pass": "rows: both pass",
+}
+CELLS = ("both_fail", "only_people_fail", "only_judge_fails", "both_pass")
+COEFFICIENTS = {"balanced_accuracy", "kappa", "people_kappa", "mcc", "fail_f1", "pass_f1"}
+CEILING = "people"  # in the column `metric` of the rows that hold people beside each other
+
+
+@analysis("verdicts", question="How far can I rely on the judge's pass and fail?")
+def verdicts(
+    panel: Panel,
+    *,
+    judge: str | None = None,
+    people_pass_from: float | None = None,
+    judge_pass_from: float | None = None,
+    level: float = 0.95,
+    interval: Kind = "midp",
+) -> Table:
+    """Counts, shares and coefficients of each judge with two values, each with an interval, beside always saying pass and
+    beside what two people have in common.
+
+    `people_pass_from`, `judge_pass_from`: the lowest value that passes, where there are more than two.
+    """
+    people = people_pass(panel, people_pass_from)
+    rows: list[Row] = []
+    notes, skipped = list(people.notes), []
+    clustered: list[str] = []
+    for name in asked(panel, judge):
+        mine = labelled(panel, name, people)
+        try:
+            passed, said = judge_pass(mine, people, judge_pass_from)
+        except NeedsMissing as error:
+            skipped.append(str(error))
+            continue
+        counts = cell_counts(mine.passed, passed, mine.names)
+        found = figures_of(counts, clustered=mine.clusters is not None, level=level, kind=interval)
+        rows += _judge_rows(name, panel.aspect, counts.sum(axis=0), found)
+        notes.append(said)
+        clustered = cluster_notes(panel, mine.clusters)
+    if not rows:
+        raise NeedsMissing(
+            " ".join([*skipped, "`--analysis threshold` takes a judge's numbers."])
+            if skipped
+            else "no judge."
+        )
+    rows += _ceiling_rows(panel.aspect, people, level, interval)
+    notes += [f"left out, not pass and fail: {text}" for text in skipped]
+    return Table(
+        title=f"{panel.name}: verdicts of the judge beside {panel.rated_by} on {panel.aspect}",
+        rows=sorted(rows, key=lambda row: list(WORDS).index(row["measure"])),
+        layout=Layout(
+            "measure", "metric", "value", line=lambda m: WORDS[m], cell=_cell,
+            heads={name: panel.label(name) for name in panel.names},
+        ),
+        method=f"{level:.0%} intervals. Shares: {KINDS[interval]}; F1 the same, being a rising function of a share; kappa, Matthews' "
+        "correlation, balanced accuracy and the lead: melded from the shares they are made of, no random draws. The p of the lead is "
+        "McNemar's (mid-P).",
+        notes=[*notes, *clustered, *missing_notes(rows, WORDS), *people_note(panel)],
+        signature=signature(panel, interval=interval, level=number(level, 2)),
+    )  # fmt: skip
+
+
+def _judge_rows(name: str, aspect: str, counts: np.ndarray, found: dict[str, Figure]) -> list[Row]:
+    n = int(counts.sum())
+    passes = found["people_pass"]
+    found = {**found, "always_pass": passes}
+    if passes.value < 0.5:
+        fails = Figure(
+            1 - passes.value,
+            1 - passes.high,
+            1 - passes.low,
+            passes.n,
+            passes.n - (passes.hits or 0),
+            reason=passes.reason,
+        )
+        found["always_fail"] = fails
+    else:
+        del found["gain_over_always_fail"]
+    rows = [figure_row(name, aspect, measure, figure) for measure, figure in found.items()]
+    return rows + [
+        figure_row(name, aspect, measure, Figure(float(count), n=n))
+        for measure, count in zip(CELLS, counts, strict=True)
+    ]
+
+
+def _ceiling_rows(aspect: str, people: PeoplePass, level: float, kind: Kind) -> list[Row]:
+    """Two people on the same rows: all pairs of raters, rows of one output counted together."""
+    if people.by_rater is None:
+        return []
+    votes = people.by_rater.reshape(len(people.by_rater), -1)
+    firsts, seconds, outputs = [], [], []
+    for a, b in combinations(votes, 2):
+        both = np.flatnonzero(np.isfinite(a) & np.isfinite(b))
+        firsts.append(a[both])
+        seconds.append(b[both])
+        outputs.append(both)
+    if not firsts or not sum(map(len, firsts)):
+        return []
+    z, x, at = (np.concatenate(part) for part in (firsts, seconds, outputs))
+    several = len(np.unique(at)) < len(at)
+    if several:  # no pair has a first: each counts in both orders
+        z, x, at = np.concatenate([z, x]), np.concatenate([x, z]), np.concatenate([at, at])
+    counts = cell_counts(z > 0.5, x > 0.5, at.tolist() if several else None)
+    found = figures_of(counts, clustered=several, level=level, kind=kind)
+    agreed = found["agreement"]
+    pairs = len(at) // 2 if several else len(at)
+    hits = (agreed.hits or 0) // 2 if several else agreed.hits
+    same = Figure(agreed.value, agreed.low, agreed.high, pairs, hits, reason=agreed.reason)
+    kappa = found["kappa"]
+    return [
+        figure_row(CEILING, aspect, "people_agreement", same),
+        figure_row(
+            CEILING,
+            aspect,
+            "people_kappa",
+            Figure(kappa.value, kappa.low, kappa.high, pairs, reason=kappa.reason),
+        ),
+    ]
+
+
+def _cell(row: Row) -> str:
+    measure = row["measure"]
+    if measure in CELLS:
+        return f"{row['value']:,.0f}"
+    if measure in COEFFICIENTS:
+        return coefficient_text(row)
+    if measure.startswith("gain"):
+        return _points(row) + (f", {p_text(row['p'])}" if np.isfinite(row["p"]) else "")
+    return share_text(row)
+
+
+def _points(row: Row) -> str:
+    """Percentage points with their sign."""
+    if not np.isfinite(row["value"]):
+        return "–"
+    ends = (
+        f", between {100 * row['low']:+.0f} and {100 * row['high']:+.0f}" if np.isfinite(row["low"]) else ""
+    )
+    return f"{100 * row['value']:+.0f} points{ends}"

@@ -1,0 +1,51 @@
+"""Do two shares differ? Fisher's exact test, and a test for rows that come in clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def fisher_exact_test(hits: int, n: int, other_hits: int, other_n: int) -> float:
+    """Two-sided p of hits of n against hits of other rows: tables at most as probable as this one.
+
+    >>> round(fisher_exact_test(3, 10, 12, 15), 4)
+    0.0175
+    """
+    from scipy.special import gammaln
+
+    right, total = hits + other_hits, n + other_n
+    k = np.arange(max(0, right - other_n), min(n, right) + 1)
+
+    def choose(a: int, b: NDArray[np.int64]) -> Floats:
+        return np.asarray(gammaln(a + 1.0) - gammaln(b + 1.0) - gammaln(a - b + 1.0))
+
+    weight = choose(n, k) + choose(other_n, right - k)
+    weight -= weight.max()
+    chance = np.exp(weight)
+    seen = chance[k == hits][0]
+    # Equal probabilities may differ in the last bits.
+    return float(min(1.0, chance[chance <= seen * (1 + 1e-7)].sum() / chance.sum())) if total else np.nan
+
+
+def clustered_difference_test(counts: Floats) -> float:
+    """Two-sided p of the difference of two shares, clusters × (hits, misses, other hits, other misses): whole clusters left
+    out in turn, Student's t with the clusters of the smaller side less one as degrees of freedom. NaN where nothing varies."""
+    from scipy.special import stdtr
+
+    def difference(c: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(c[..., 0] / (c[..., 0] + c[..., 1]) - c[..., 2] / (c[..., 2] + c[..., 3]))
+
+    total = counts.sum(axis=0)
+    left = difference(total - counts)
+    if not np.isfinite(left).all():
+        return np.nan
+    clusters = len(counts)
+    error = np.sqrt((clusters - 1) / clusters * ((left - left.mean()) ** 2).sum())
+    few = min(int((counts[:, part].sum(axis=1) > 0).sum()) for part in (slice(0, 2), slice(2, 4)))
+    if error <= 1e-12 or few < 2:
+        return np.nan
+    return float(2 * stdtr(few - 1, -abs(difference(total)) / error))
