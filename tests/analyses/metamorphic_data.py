@@ -29,6 +29,7 @@ METRICS = (
 FEW: dict[str, dict[str, Any]] = {
     "agreement": {"draws": 60},
     "best-metric": {"group": "family"},
+    "calibration": {"people_pass_from": 3},
     "ceiling": {"splits": 10},
     "chance": {"draws": 20},
     "characteristics": {"draws": 40},
@@ -51,11 +52,14 @@ FEW: dict[str, dict[str, Any]] = {
     "replacement": {"min_units": 5},
     "robustness": {"metrics": "rouge-1", "perturbations": ["drop", "wrong"], "sample": 20, "draws": 40},
     "significance": {"draws": 60},
+    "slices": {"people_pass_from": 3, "judge_pass_from": 0.0, "aspect": "coherence"},
     "split": {"by": "kind", "draws": 40},
     "stability": {"draws": 60, "trials": 40},
     "system-discrimination": {"draws": 40},
     "system-means": {"test": "permutation", "draws": 60},
+    "threshold": {"people_pass_from": 3, "miss": 2.0},
     "uses": {},
+    "verdicts": {"people_pass_from": 3, "judge_pass_from": 0.0},
 }  # fmt: skip
 
 

@@ -66,6 +66,7 @@ TURNED = {
     "parameters": OWN_SIGN,
     "split": "marks the metric with an arrow",
     "system-means": OWN_SIGN,
+    "threshold": OWN_SIGN,
 }
 
 
@@ -84,7 +85,10 @@ UNIT = {
     "aspect-preference": "shows the means of the scores themselves",
     "confusion": "counts the scores themselves, as ratings",
     "parameters": "shows mean and spread of the scores themselves",
+    "slices": "the value from which on the judge passes is on the scale of the scores",
     "system-means": "shows the means of the scores themselves",
+    "threshold": "shows a score itself",
+    "verdicts": "the value from which on the judge passes is on the scale of the scores",
 }
 
 
@@ -110,6 +114,7 @@ TWICE: dict[str, tuple[set[str] | None, str]] = {
     "quality-bins": ({"p corrected"}, "corrects over the metrics"),
     "ranking": ({"rank", "p to next", "no different from"}, SET),
     "significance": ({"p corrected", "significant"}, "corrects over the pairs"),
+    "slices": ({"q", "found"}, "corrects over the slices of all judges"),
     "stability": (None, SET),
 }
 FLAT: dict[str, tuple[set[str] | None, str]] = {
@@ -118,6 +123,7 @@ FLAT: dict[str, tuple[set[str] | None, str]] = {
     "inter-metric": ({"cluster"}, "numbers the clusters"),
     "portfolio": ({"size"}, "counts metrics"),
     "predictability": ({"features"}, "counts metrics"),
+    "slices": ({"q", "found"}, "corrects over the slices of all judges"),
     "ranking": ({"no different from", "p to next"}, "nothing is known to differ from what has no value"),
 }
 

@@ -21,7 +21,7 @@ from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, Figure
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 BINS = 10
-PRIOR = 2  # rows that the binomial variance is worth beside the variance seen
+PRIOR = 1  # rows that the binomial variance is worth beside the variance seen
 CLEAR = 2.5  # standard errors from which on a bin's distance is surely not 0
 
 
