@@ -19,7 +19,7 @@ def test_results_come_in_the_order_of_the_jobs(threads: int) -> None:
         return job * job
 
     assert list(Local(threads).run(work, range(200))) == [job * job for job in range(200)]
-    assert list(Local(threads).settled(str, [3, 1, 2])) == ["3", "1", "2"]
+    assert list(Local(threads).run(str, [3, 1, 2], alone=True)) == ["3", "1", "2"]
 
 
 def test_work_runs_on_several_threads_at_once() -> None:

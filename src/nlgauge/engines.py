@@ -31,13 +31,13 @@ class Engine(Protocol):
     @property
     def far(self) -> bool: ...
 
-    def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
-        """The results, in the order of the jobs."""
+    def run(
+        self, work: Callable[[J], R], jobs: Iterable[J], *, alone: bool = False, gpu: bool = False
+    ) -> Iterator[R]:
+        """The results, in the order of the jobs.
 
-    def settled(self, work: Callable[[J], str], jobs: Iterable[J], *, gpu: bool = False) -> Iterator[str]:
-        """The same for work that is dear to begin with (a model is loaded): workers keep it from job to job.
-
-        With `gpu` each worker gets one, where there are any. A result is a text.
+        `alone`: a job is long, uses all cores of its machine, and holds models that the next one needs too; with `gpu` it
+        gets one where there are any.
         """
 
 
@@ -52,8 +52,10 @@ class Local:
     threads: int | None = None
     far: ClassVar[bool] = False
 
-    def run(self, work: Callable[[J], R], jobs: Iterable[J]) -> Iterator[R]:
-        threads = self.threads or os.cpu_count() or 1
+    def run(
+        self, work: Callable[[J], R], jobs: Iterable[J], *, alone: bool = False, gpu: bool = False
+    ) -> Iterator[R]:
+        threads = 1 if alone else self.threads or os.cpu_count() or 1
         if threads == 1:
             yield from map(work, jobs)
             return
@@ -69,10 +71,6 @@ class Local:
             finally:  # an error, Ctrl-C, or nobody wants the rest: stop between two jobs
                 for each in begun:
                     each.cancel()
-
-    def settled(self, work: Callable[[J], str], jobs: Iterable[J], *, gpu: bool = False) -> Iterator[str]:
-        """One after the other: such work uses all cores by itself."""
-        yield from map(work, jobs)
 
 
 def engine_of(name: str = "local", address: str | None = None) -> Engine:

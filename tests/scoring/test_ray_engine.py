@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 
 from nlgauge import registry
 from nlgauge.engines import using
-from nlgauge.engines_ray import RETRIES, Ray, _Worker
+from nlgauge.engines_ray import RETRIES, Ray
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.scoring.stream import stream
 from nlgauge.stats.correlation.measure import TWELVE
@@ -115,22 +115,23 @@ def test_what_a_user_can_mend_is_one_line_from_a_worker_too(tmp_path: Path, clus
         stream(path, ["len"], batch=500, engine=Ray())
 
 
-def test_a_job_that_always_ends_its_worker_is_given_up() -> None:
-    @dataclass
-    class Tries:
-        begun: int
+def test_a_job_that_always_ends_its_worker_is_given_up(cluster: None, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
 
-        def remote(self, job: int) -> int:
-            return self.begun
+    def ends(job: int) -> int:
+        with begun.open("a") as log:
+            log.write(f"{job}\n")
+        if job == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return job
 
-    worker = _Worker.__new__(_Worker)
-    worker.work, worker.jobs, worker.tries = str, ["a"], type("Actor", (), {"begin": Tries(1 + RETRIES)})
-    worker.ray = type("Ray", (), {"get": staticmethod(lambda found: found)})
-    assert worker._done(0) == ("a", "")
-    worker.tries.begin = Tries(2 + RETRIES)
-    said, error = worker._done(0)
-    assert error == "NlgaugeError"
-    assert said.startswith("job 1 of 1 has ended its worker 4 times")
+    engine = Ray()
+    with pytest.raises(
+        NlgaugeError, match=r"a Ray worker died 4 times at one job .* what was finished is kept"
+    ):
+        list(engine.run(ends, range(3), alone=True))
+    assert engine.lost == RETRIES
+    assert Counter(begun.read_text().split()) == {"0": 1, "1": 1, "2": 1 + RETRIES}
 
 
 def small_panel() -> tuple[Any, Any]:

@@ -98,7 +98,7 @@ def stream(
     through = _Through(source.batches(batch, work.only), shard, engine.far)
     earlier = set() if kept is None else kept.finished()
     total = Sums(outcomes={str(m): Outcome() for m in planned})  # a shard may have no batch
-    for text in engine.settled(work, through, gpu=any(m.facts.weights for m in planned)):
+    for text in engine.run(work, through, alone=True, gpu=any(m.facts.weights for m in planned)):
         total.add(Sums.from_text(text))
         if len(total.groups) > GROUPS:
             raise NlgaugeError(f"--by {by}: more than {GROUPS:,} values; a table of them has no use.")
