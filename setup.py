@@ -123,4 +123,15 @@ def _extension(folder: str, name: str, source: str, flags: list[str], link: list
     )
 
 
+def forget_removed() -> None:
+    """Files that the source no longer has leave setuptools' copy in build/lib*: else they go into the next wheel."""
+    kernels = {"_cyutility", *(path.stem for path in KERNELS.glob("*.py"))}
+    for copy in Path("build").glob("lib*/nlgauge/**/*"):
+        compiled = copy.suffix in (".so", ".pyd")
+        there = copy.name.partition(".")[0] in kernels if compiled else Path("src", *copy.parts[2:]).exists()
+        if copy.is_file() and not there:
+            copy.unlink()
+
+
+forget_removed()
 setup(ext_modules=extensions(), options={"build_ext": {"parallel": os.cpu_count() or 1}})
