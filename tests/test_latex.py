@@ -23,20 +23,20 @@ PAGE = r"""\documentclass{article}
 
 def ranked() -> Table:
     rows = [
-        {"rank": 1, "metric": "a_b", "value": 0.5, "p to next": 0.2, "n": 1600},
-        {"rank": 1, "metric": "c", "value": 0.4, "p to next": 0.0004, "n": 1600},
-        {"rank": 2, "metric": "d", "value": -0.25, "p to next": None, "n": 99},
+        {"rank": 1, "metric": "a_b", "value": 0.5, "p_to_next": 0.2, "n": 1600},
+        {"rank": 1, "metric": "c", "value": 0.4, "p_to_next": 0.0004, "n": 1600},
+        {"rank": 2, "metric": "d", "value": -0.25, "p_to_next": None, "n": 99},
     ]
-    return Table("Ranks", rows, shown=["rank", "metric", "value", "p to next", "n"])
+    return Table("Ranks", rows, shown=["rank", "metric", "value", "p_to_next", "n"])
 
 
 def pairs() -> Table:
     rows = [
-        {"better": "a", "worse": "b", "p": 0.001, "p corrected": 0.02},
-        {"better": "a", "worse": "c", "p": 0.04, "p corrected": 0.3},
-        {"better": "b", "worse": "c", "p": float("nan"), "p corrected": float("nan")},
+        {"better": "a", "worse": "b", "p": 0.001, "p_corrected": 0.02},
+        {"better": "a", "worse": "c", "p": 0.04, "p_corrected": 0.3},
+        {"better": "b", "worse": "c", "p": float("nan"), "p_corrected": float("nan")},
     ]
-    return Table("Pairs", rows, Layout("better", "worse", "p corrected"))
+    return Table("Pairs", rows, Layout("better", "worse", "p_corrected"))
 
 
 def hostile() -> Table:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 LEGEND = "* p < .05, ** p < .01, *** p < .001"
-CORRECTED = "p corrected"  # wins over "p" where a row has both
+CORRECTED = "p_corrected"  # wins over "p" where a row has both
 COLUMN = 46  # signs that fit into one of two columns of a page
 NUMBER = re.compile(r"^(?P<sign>[-−]?)(?P<whole>[\d,]*)(?P<part>\.\d+)?(?P<marks>[*†‡]*)$")
 GREEK = {
@@ -121,18 +121,18 @@ def _marks(table: Table, header: list[str], body: list[list[Cell]]) -> tuple[lis
     marks = [["" for _ in header] for _ in body]
     used = CORRECTED if any(CORRECTED in row for row in table.rows) else "p"
     if layout is None:
-        for i, name in enumerate(header):
-            if name == "p" or name.startswith("p "):
+        for i, name in enumerate(table.shown or table.columns):
+            if name == "p" or name.startswith("p_"):
                 for mine, row in zip(marks, table.rows, strict=True):
                     mine[i] = stars(row.get(name))
     else:
-        across = list(dict.fromkeys(row[layout.across] for row in table.rows))
-        at: dict[tuple[Any, Any], Row] = {(row[layout.lines], row[layout.across]): row for row in table.rows}
+        at: dict[tuple[Any, Any], Row] = {layout.place(row): row for row in table.rows}
+        across = list(dict.fromkeys(column for _, column in at))
         for mine, cells in zip(marks, body, strict=True):
             for i, column in enumerate(across, start=1):
-                row = at.get((cells[0].value, column), {})
-                if isinstance(cells[i].value, float):  # a text may carry its marks already
-                    mine[i] = stars(row.get(used))
+                # A cell with words of its own carries its marks already.
+                if isinstance(cells[i].value, float) and layout.value not in table.cells:
+                    mine[i] = stars(at.get((cells[0].value, column), {}).get(used))
     if not any(sign for mine in marks for sign in mine):
         return marks, []
     corrected = used == CORRECTED and layout is not None

@@ -18,3 +18,31 @@ def number(value: float | None, decimals: int = 3, *, missing: str = "–", sign
     text = f"{value:{'+' if sign else ''}.{decimals}f}"
     whole, point, part = text.partition(".")
     return f"{whole[:-1]}.{part}" if point and whole.lstrip("+-") == "0" else text
+
+
+def interval(value: float | None, low: float | None, high: float | None, decimals: int = 3) -> str:
+    """A value with its interval, where there is one.
+
+    >>> interval(0.523, 0.47, 0.57, 2), interval(0.523, None, None)
+    ('.52 [.47 .57]', '.523')
+    """
+    if low is None or math.isnan(low):
+        return number(value, decimals)
+    return f"{number(value, decimals)} [{number(low, decimals)} {number(high, decimals)}]"
+
+
+def starred(value: float, p: float, level: float, decimals: int = 2) -> str:
+    """A value as tables print it, with a star where it is significant.
+
+    >>> starred(-0.21, 0.01, 0.05), starred(0.3, 0.2, 0.05), starred(math.nan, math.nan, 0.05)
+    ('-.21*', '.30', '–')
+    """
+    return number(value, decimals) + ("*" if p < level else "")
+
+
+def percent(share: float, decimals: int = 0) -> str:
+    """
+    >>> percent(0.257), percent(0.0512, 1)
+    ('26%', '5.1%')
+    """
+    return f"{100 * share:.{decimals}f}%"

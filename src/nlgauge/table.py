@@ -1,7 +1,9 @@
 """Table: typed rows that print as the table one would publish, and export to CSV, JSON, Markdown and LaTeX.
 
-The rows are the result, long and complete. A `Layout` says how people see them: which column names the lines, which one
-spreads over the page, which value stands in the cells. No layout: the rows themselves are shown.
+The rows are the result, long and complete: a cell holds a number, a bool, a name or a reason, a column is called
+`metric, aspect, measure, value, low, high, p, n, reason` or by other plain words in snake_case. What people see is said
+apart: a `Layout` names the column of the lines, the one that spreads over the page, and the value in the cells; `heads`
+and `cells` say how a column is headed and how its cells are written. No layout: the rows themselves are shown.
 """
 
 from __future__ import annotations
@@ -30,20 +32,29 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Layout:
-    """lines × across, `value` in the cells.
+    """lines × across, `value` in the cells. Lines and columns are told apart by one column, or by several together.
 
     `best` orients a row's value: the highest of each column is marked. `heads` gives shorter headings, `line` a shown
     name of a line, `extra` more columns at the right, each made from all rows of a line.
     """
 
-    lines: str
-    across: str
+    lines: str | tuple[str, ...]
+    across: str | tuple[str, ...]
     value: str
     best: Callable[[Row], float] | None = None
-    heads: dict[str, str] = field(default_factory=dict)
+    heads: dict[Any, str] = field(default_factory=dict)
     extra: dict[str, Callable[[list[Row]], str]] = field(default_factory=dict)
-    line: Callable[[Any], str] = str
-    cell: Callable[[Row], str] | None = None  # text of a cell from its row; the value as a number without it
+    line: Callable[[Any], str] | None = None
+
+    def place(self, row: Row) -> tuple[Any, Any]:
+        """Line and column of a row."""
+        return _key(row, self.lines), _key(row, self.across)
+
+    def line_text(self, line: Any) -> str:
+        return self.line(line) if self.line else _joined(line, ", ")
+
+    def head(self, column: Any) -> str:
+        return self.heads.get(column) or _joined(column, " ")
 
 
 @dataclass
@@ -61,6 +72,9 @@ class Table:
         default_factory=list
     )  # columns for people when there is no layout; all by default
     headlines: list[str] = field(default_factory=list)  # what must be read before the numbers
+    heads: dict[str, str] = field(default_factory=dict)  # column -> heading, where it is not its name
+    cells: dict[str, Callable[[Row], str]] = field(default_factory=dict)  # column -> text of its cells
+    facts: dict[str, Any] = field(default_factory=dict)  # what is true of the table and not of one row
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -78,7 +92,7 @@ class Table:
         return {
             "analysis": self.kind, "title": self.title, "method": self.method, "signature": self.signature, "notes": self.notes,
             **({"headlines": self.headlines} if self.headlines else {}), "definitions": self.definitions,
-            "rows": [{k: _plain(v) for k, v in row.items()} for row in self.rows],
+            **({"facts": _plain(self.facts)} if self.facts else {}), "rows": [{k: _plain(v) for k, v in row.items()} for row in self.rows],
         }  # fmt: skip
 
     def to_json(self) -> str:
@@ -107,6 +121,25 @@ class Table:
 
     # --- for people ---
 
+    def heading(self, column: str) -> str:
+        """How people read the name of a column: `p_corrected` is `p corrected`."""
+        return self.heads.get(column) or column.replace("_", " ")
+
+    def text(self, row: Row, column: str) -> str:
+        """How people read one cell."""
+        value, write = row.get(column), self.cells.get(column)
+        if write is not None and row:
+            return write(row)
+        if _missing(value):
+            return "–"
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return number(value, self.decimals) if isinstance(value, float) else str(value)
+
+    def line_name(self, row: Row) -> str:
+        """The name of the line of the layout in which a row stands."""
+        return self.layout.line_text(self.layout.place(row)[0]) if self.layout else str(row[self.columns[0]])
+
     def grid(self) -> tuple[list[str], list[list[Cell]]]:
         """Header and cells as they are shown; a table without rows says so instead of showing nothing."""
         layout = self.layout
@@ -114,50 +147,37 @@ class Table:
             return [NOTHING], []
         if layout is None:
             columns = self.shown or self.columns
-            return columns, [[Cell(self._show(row.get(c)), row.get(c)) for c in columns] for row in self.rows]
-        lines = list(dict.fromkeys(row[layout.lines] for row in self.rows))
-        across = list(dict.fromkeys(row[layout.across] for row in self.rows))
-        at = {(row[layout.lines], row[layout.across]): row for row in self.rows}
+            body = [[Cell(self.text(row, c), row.get(c)) for c in columns] for row in self.rows]
+            return [self.heading(c) for c in columns], body
+        at = {layout.place(row): row for row in self.rows}
+        lines, across = (list(dict.fromkeys(place[side] for place in at)) for side in (0, 1))
         best = self._best(layout)
         body = []
         for line in lines:
-            cells = [Cell(layout.line(line), line)]
+            cells = [Cell(layout.line_text(line), line)]
             for column in across:
                 row = at.get((line, column), {})
-                value = row.get(layout.value)
-                text = layout.cell(row) if layout.cell and row else self._show(value)
-                cells.append(Cell(text, value, (line, column) in best))
-            mine = [row for row in self.rows if row[layout.lines] == line]
+                text = self.text(row, layout.value)
+                cells.append(Cell(text, row.get(layout.value), (line, column) in best))
+            mine = [row for row in self.rows if layout.place(row)[0] == line]
             body.append([*cells, *(Cell(show(mine)) for show in layout.extra.values())])
-        heads = [layout.heads.get(str(c), str(c)) for c in across]
-        return [layout.lines, *heads, *layout.extra], body
+        named = [layout.lines] if isinstance(layout.lines, str) else layout.lines
+        first = ", ".join(self.heading(c) for c in named)
+        return [first, *(layout.head(c) for c in across), *layout.extra], body
 
     def _best(self, layout: Layout) -> set[tuple[Any, Any]]:
-        orient = layout.best
-        if orient is None:
+        """Places of the highest value of each column; what prints alike is best alike."""
+        if layout.best is None:
             return set()
-        top: dict[Any, float] = {}
-        for row in self.rows:
-            if not _missing(row[layout.value]):
-                top[row[layout.across]] = max(
-                    top.get(row[layout.across], -math.inf), round(orient(row), self.decimals)
-                )
-        # What prints alike is best alike.
-        return {
-            (row[layout.lines], row[layout.across])
+        size = {
+            layout.place(row): round(layout.best(row), self.decimals)
             for row in self.rows
             if not _missing(row[layout.value])
-            and round(orient(row), self.decimals) == top[row[layout.across]]
         }
-
-    def _show(self, value: Any) -> str:
-        if _missing(value):
-            return "–"
-        if isinstance(value, bool):
-            return "yes" if value else "no"
-        if isinstance(value, float):
-            return number(value, self.decimals)
-        return str(value)
+        top: dict[Any, float] = {}
+        for (_, column), value in size.items():
+            top[column] = max(top.get(column, -math.inf), value)
+        return {place for place, value in size.items() if value == top[place[1]]}
 
     def to_markdown(self) -> str:
         header, body = self.grid()
@@ -283,12 +303,28 @@ def _blocks(header: list[str], body: list[list[Cell]], width: int) -> list[list[
     return blocks
 
 
+def _key(row: Row, columns: str | tuple[str, ...]) -> Any:
+    return row[columns] if isinstance(columns, str) else tuple(row[c] for c in columns)
+
+
+def _joined(key: Any, between: str) -> str:
+    return (
+        between.join(str(part) for part in key if part not in ("", None))
+        if isinstance(key, tuple)
+        else str(key)
+    )
+
+
 def _missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _plain(value: Any) -> Any:
     """JSON has no NaN: missing is null."""
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
     if _missing(value):
         return None
     if isinstance(value, float) and math.isinf(value):

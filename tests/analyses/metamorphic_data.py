@@ -217,23 +217,34 @@ def with_constant(g: Given) -> Given:
 
 def facts(table: Table, names: Mapping[str, str] | None = None) -> list[str]:
     """Rows as words with old names, their numbers apart; the order of the rows is the caller's and means nothing."""
-    rows = [_one_way(_plain(row, names or {})) for row in table.rows]
+    rows = [_one_way(_plain(row, names or {})) for row in [*table.rows, *_of_the_table(table.facts)]]
     return sorted(json.dumps(row, sort_keys=True, default=str) for row in rows)
+
+
+def _of_the_table(facts: Mapping[Any, Any]) -> list[dict[str, Any]]:
+    """What a table says beside its rows, one fact a row: `{"of": "bleu rouge_l", "distance": 0.2}`."""
+
+    def leaves(value: Any, *of: str) -> list[tuple[str, Any]]:
+        if isinstance(value, Mapping):
+            return [leaf for k, v in value.items() for leaf in leaves(v, *of, str(k))]
+        return [(" ".join(of), value)]
+
+    return [{"of": of, name: value} for name, fact in facts.items() for of, value in leaves(fact)]
 
 
 def _one_way(row: dict[str, Any]) -> dict[str, Any]:
     """Two parts of the data, or the two metrics of a plan, whichever came first in the file."""
     if "power" in row:
         row["difference"] = abs(row["difference"])
-    if "parts" not in row or row["parts"] == " – ".join(sorted(row["parts"].split(" – "))):
+    if "value_first" not in row or row["first"] <= row["second"]:
         return row
-    swap = {"first": "second", "second": "first", "n first": "n second", "n second": "n first"}
-    parts = " – ".join(sorted(row["parts"].split(" – ")))
-    gap = row["difference"]
-    return {swap.get(k, k): v for k, v in row.items()} | {
-        "parts": parts,
-        "difference": gap if gap == "nan" else -gap,
+    swap = {
+        f"{of}{one}": f"{of}{two}"
+        for of in ("", "value_", "n_")
+        for one, two in (("first", "second"), ("second", "first"))
     }
+    gap = row["difference"]
+    return {swap.get(k, k): v for k, v in row.items()} | {"difference": gap if gap == "nan" else -gap}
 
 
 def _plain(value: Any, names: Mapping[str, str]) -> Any:
@@ -256,11 +267,7 @@ def in_any_direction(rows: list[str], metric: str) -> list[str]:
     def bare(row: dict[str, Any]) -> dict[str, Any]:
         if not any(metric == v or (isinstance(v, str) and metric in v.split(", ")) for v in row.values()):
             return row
-        sizes = {
-            k: abs(v) if isinstance(v, float) else v
-            for k, v in row.items()
-            if k not in ("interval", "shown", "line", "low", "high")
-        }
+        sizes = {k: abs(v) if isinstance(v, float) else v for k, v in row.items() if k not in ("low", "high")}
         ends = sorted(abs(row[k]) for k in ("low", "high") if isinstance(row.get(k), float))
         return {
             k: v for k, v in sizes.items() if not (isinstance(v, str) and v.strip("-.*†0123456789") == "")

@@ -47,7 +47,7 @@ def test_a_metric_may_have_the_name_of_one_of_our_own_columns(name: str) -> None
     plain, odd = (data_of([n, "b", "c"]) for n in ("zz", name))
     assert np.array_equal(odd.panel().metrics[name], plain.panel().metrics["zz"])
     one, two = (d.panel().analyse("ranking", draws=50).rows for d in (plain, odd))
-    assert [{**r, "metric": 0, "no different from": 0} for r in one] == [{**r, "metric": 0, "no different from": 0} for r in two]  # fmt: skip
+    assert [{**r, "metric": 0} for r in one] == [{**r, "metric": 0} for r in two]
     points = Explored(odd)
     assert points.points("quality", name)["score"] == Explored(plain).points("quality", "zz")["score"]
     assert points.selection([1]).height == 1
@@ -55,14 +55,15 @@ def test_a_metric_may_have_the_name_of_one_of_our_own_columns(name: str) -> None
 
 def test_a_metric_without_a_value_has_no_rank() -> None:
     data = data_of(["a", "b"]).with_scores({"constant": [1.0] * 60, "empty": [None] * 60})
-    rows = {r["metric"]: r for r in ranking(data.panel(), draws=100)}
+    table = ranking(data.panel(), draws=100)
+    rows, alike = {r["metric"]: r for r in table}, table.facts["no_different_from"]
     assert rows["a"]["rank"] == 1
     for name in ("constant", "empty"):
-        assert rows[name]["rank"] is None and rows[name]["p to next"] is None
-        assert rows[name]["no different from"] == []
-        assert all(name not in r["no different from"] for r in rows.values())
+        assert rows[name]["rank"] is None and rows[name]["p_to_next"] is None
+        assert alike[name] == []
+        assert all(name not in others for others in alike.values())
     last = [r for r in rows.values() if r["rank"] is not None][-1]
-    assert last["p to next"] is None  # nothing with a value comes after it
+    assert last["p_to_next"] is None  # nothing with a value comes after it
 
 
 def test_a_family_of_the_user_holds_what_they_named_and_nothing_else() -> None:

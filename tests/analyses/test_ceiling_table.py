@@ -31,7 +31,7 @@ def test_the_share_is_the_correlation_over_the_ceiling() -> None:
         x = panel.metrics[row["metric"]]
         assert row["value"] == pytest.approx(Measure.parse(row["measure"])(x, panel.human).value)
         assert row["share"] == pytest.approx(row["value"] / row["ceiling"])
-        assert 0 < row["ceiling low"] < row["ceiling"] < row["ceiling high"] <= 1
+        assert 0 < row["ceiling_low"] < row["ceiling"] < row["ceiling_high"] <= 1
 
 
 def test_a_metric_that_knows_the_truth_comes_near_the_ceiling() -> None:
@@ -45,7 +45,7 @@ def test_a_metric_that_knows_the_truth_comes_near_the_ceiling() -> None:
     assert row["ceiling"] == pytest.approx(
         np.sqrt(4 / 5), abs=0.02
     )  # reliability k / (k + 1) at equal variances
-    assert row["closer than raters"] == 1.0
+    assert row["closer_than_raters"] == 1.0
 
 
 def test_sign_and_seed() -> None:
@@ -56,7 +56,7 @@ def test_sign_and_seed() -> None:
 
 def test_anonymous_raters_are_compared_with_no_metric() -> None:
     table = ceiling(replace(noisy_panel(), persons=False), splits=5)
-    assert all(np.isnan(r["closer than raters"]) for r in table)
+    assert all(np.isnan(r["closer_than_raters"]) for r in table)
     assert any("the raters have no names" in note for note in table.notes)
 
 

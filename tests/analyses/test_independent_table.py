@@ -45,18 +45,19 @@ def test_a_worked_case_by_scipy() -> None:
         for d in ("news", "chat")
     ]
     z = (np.arctanh(r[0]) - np.arctanh(r[1])) / np.sqrt(2 / (180 - 3))
-    assert (row["first"], row["second"]) == pytest.approx(tuple(r))
+    assert (row["first"], row["second"]) == ("news", "chat")
+    assert (row["value_first"], row["value_second"]) == pytest.approx(tuple(r))
     assert row["p"] == pytest.approx(2 * stats.norm.sf(abs(z)))
-    assert row["p check"] == pytest.approx(1 / 101)
+    assert row["p_check"] == pytest.approx(1 / 101)
     assert row["significant"]
-    assert (row["n first"], row["n second"]) == (180, 180)
+    assert (row["n_first"], row["n_second"]) == (180, 180)
 
 
 @pytest.mark.parametrize("measure", ["global/pearson", "global/spearman", "global/kendall"])
 def test_equal_parts_are_not_told_apart_even_when_one_is_shifted(measure: str) -> None:
     row = independent(data(1.0, 1.0, shift=50.0), by="domain", measure=measure, draws=100).rows[0]
     assert row["p"] > 0.05
-    assert row["p check"] > 0.05
+    assert row["p_check"] > 0.05
 
 
 def test_fisher_and_the_check_agree_on_the_whole() -> None:
@@ -64,7 +65,7 @@ def test_fisher_and_the_check_agree_on_the_whole() -> None:
         row = independent(data(0.5, noise, inputs=40), by="domain", measure="global/pearson", draws=400).rows[
             0
         ]
-        assert row["p check"] == pytest.approx(row["p"], abs=0.1)
+        assert row["p_check"] == pytest.approx(row["p"], abs=0.1)
 
 
 def test_what_it_cannot_do_is_named() -> None:

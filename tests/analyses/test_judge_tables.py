@@ -41,7 +41,7 @@ def made(seed: int = 0, missing: bool = False) -> Dataset:
 
 
 def facts(data: Dataset, judge: str = "judge") -> dict[str, float]:
-    return {r["what"]: r["value"] for r in judges(data) if r["judge"] == judge}
+    return {r["quantity"]: r["value"] for r in judges(data) if r["metric"] == judge}
 
 
 def test_agreement_kappa_bias_and_length_equal_other_peoples_code() -> None:
@@ -66,7 +66,7 @@ def test_agreement_kappa_bias_and_length_equal_other_peoples_code() -> None:
 
 def test_draws_are_no_judges_of_their_own_and_tell_how_steady_it_is() -> None:
     table = judges(made())
-    assert {r["judge"] for r in table} == {"judge", "len"}
+    assert {r["metric"] for r in table} == {"judge", "len"}
     found = facts(made())
     draws = np.stack([made().panel().metrics[f"judge#{k}"].ravel() for k in (1, 2, 3)])
     assert found["spread"] == pytest.approx(draws.std(axis=0, ddof=1).mean())
@@ -99,7 +99,7 @@ def test_partial_correlation_of_a_constant_is_not_a_number() -> None:
 def test_one_draw_is_the_mean_over_draws_and_levels_are_cut() -> None:
     panel = made().panel()
     rows = list(fineness(panel, measures=["global/kendall"], levels=[2]))
-    at = {(r["judge"], r["version"]): r for r in rows}
+    at = {(r["metric"], r["version"]): r for r in rows}
     single = [
         kendalltau(panel.metrics[f"judge#{k}"].ravel(), panel.human.ravel()).statistic for k in (1, 2, 3)
     ]
@@ -130,7 +130,7 @@ def test_position_is_counted_by_hand() -> None:
     data = votes([("1", "a", "b", "first"), ("1", "b", "a", "first"), ("2", "a", "b", "first"), ("2", "b", "a", "second"), ("3", "a", "b", "tie")])  # fmt: skip
     (row,) = position(data)
     assert (row["choices"], row["ties"], row["first"]) == (5, 1, 0.75)
-    assert (row["both orders"], row["same"]) == (2, 0.5)
+    assert (row["both_orders"], row["same"]) == (2, 0.5)
 
 
 def test_no_choices_is_said() -> None:
@@ -140,10 +140,10 @@ def test_no_choices_is_said() -> None:
 
 def test_confusion_counts_every_output_once() -> None:
     table = confusion(made().panel(), judge="judge")
-    assert sum(r["outputs"] for r in table) == 100
-    at = {(r["people"], r["judge says"]): r["outputs"] for r in table}
+    assert sum(r["n"] for r in table) == 100
+    at = {(r["people"], r["judge"]): r["n"] for r in table}
     panel = made().panel()
     both = (panel.human == 3) & (np.floor(panel.metrics["judge"] + 0.5) == 4)
-    assert at["3", "4"] == both.sum()
+    assert at[3, 4] == both.sum()
     with pytest.raises(NeedsMissing, match="no judge 'x'"):
         confusion(panel, judge="x")

@@ -102,29 +102,29 @@ def test_another_unit_of_a_metric_changes_nothing(name):
 SET = "speaks of the metrics as a set"
 # Columns that may change, and why; None: every row speaks of the set.
 TWICE: dict[str, tuple[set[str] | None, str]] = {
-    "chance": ({"metrics above", "of"}, "counts metrics"),
-    "complementarity": ({"to metrics", "nearest", "nearest at", "farthest", "farthest at"}, SET),
-    "consensus": ({"metrics Borda", "metrics Kemeny", "metrics share"}, "the copy votes too"),
-    "consensus-distance": ({"from metrics"}, "the copy votes too"),
+    "chance": ({"metrics_above", "of"}, "counts metrics"),
+    "complementarity": ({"to_metrics", "nearest", "nearest_at", "farthest", "farthest_at"}, SET),
+    "consensus": ({"metrics_borda", "metrics_kemeny", "metrics_share"}, "the copy votes too"),
+    "consensus-distance": ({"from_metrics"}, "the copy votes too"),
     "ensemble": (None, SET),
     "inter-metric": ({"cluster"}, SET),
     "measures": (None, SET),
     "portfolio": (None, SET),
     "predictability": (None, SET),
-    "quality-bins": ({"p corrected"}, "corrects over the metrics"),
-    "ranking": ({"rank", "p to next", "no different from"}, SET),
-    "significance": ({"p corrected", "significant"}, "corrects over the pairs"),
+    "quality-bins": ({"p_corrected"}, "corrects over the metrics"),
+    "ranking": ({"rank", "p_to_next", "no_different_from"}, SET),
+    "significance": ({"p_corrected", "significant"}, "corrects over the pairs"),
     "slices": ({"q", "found"}, "corrects over the slices of all judges"),
     "stability": (None, SET),
 }
 FLAT: dict[str, tuple[set[str] | None, str]] = {
-    "chance": ({"metrics above", "of"}, "counts metrics"),
-    "consensus": ({"metrics share"}, "a constant metric's votes are ties"),
+    "chance": ({"metrics_above", "of"}, "counts metrics"),
+    "consensus": ({"metrics_share"}, "a constant metric's votes are ties"),
     "inter-metric": ({"cluster"}, "numbers the clusters"),
     "portfolio": ({"size"}, "counts metrics"),
     "predictability": ({"features"}, "counts metrics"),
+    "ranking": ({"no_different_from", "p_to_next"}, "nothing is known to differ from what has no value"),
     "slices": ({"q", "found"}, "corrects over the slices of all judges"),
-    "ranking": ({"no different from", "p to next"}, "nothing is known to differ from what has no value"),
 }
 
 
@@ -145,13 +145,16 @@ def test_one_metric_more_changes_nothing_about_the_others(name, change, new, kno
     )
 
 
-@pytest.mark.parametrize(
-    "name", ["correlation", "intervals", "quality-bins", "split", "uses", "discrimination", "ceiling"]
-)
+@pytest.mark.parametrize("name", ["correlation", "intervals", "quality-bins", "split", "uses", "ceiling"])
 def test_a_constant_metric_has_no_value_where_one_is_shown(name):
     rows = [row for row in with_constant(given()).table(name).rows if row.get("metric") == "flat"]
     values = [row[c] for row in rows for c in ("value", "share") if c in row]
     assert all(math.isnan(v) or v == 0.5 for v in values)  # a coin's place in `uses`: ties count half
+
+
+def test_a_constant_metric_tells_no_levels_apart():
+    rows = [row for row in with_constant(given()).table("discrimination").rows if row["metric"] == "flat"]
+    assert rows and all(row["value"] == 0 for row in rows)
 
 
 def _without(row: str, columns: set[str], new: str) -> str:

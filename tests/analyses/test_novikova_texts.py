@@ -43,8 +43,8 @@ def test_characteristics_are_counted_from_the_texts() -> None:
 def test_the_half_on_which_a_metric_works_is_found() -> None:
     rows = by(characteristics(short_and_long(), columns="year", draws=200), "characteristic")
     row = rows["output words"]
-    assert row["cut"] == 9.0 and row["significant"] and row["p check"] == pytest.approx(1 / 201)
-    assert row["low value"] > 0.9 > abs(row["high value"])
+    assert row["cut"] == 9.0 and row["significant"] and row["p_check"] == pytest.approx(1 / 201)
+    assert row["value_low"] > 0.9 > abs(row["value_high"])
     assert not rows["references"]["significant"] and not rows["year"]["significant"]
     assert "source words" not in rows  # the same for all outputs
 
@@ -128,8 +128,8 @@ def test_an_ensemble_beats_each_metric_and_carries_to_a_like_domain() -> None:
 
 def test_an_ensemble_does_not_carry_to_a_domain_where_a_trait_counts_the_other_way() -> None:
     rows = by(ensemble(domains(turned=True), by="domain"), "train", "test")
-    assert rows["news", "news"]["ensemble"] > 0.85
-    assert rows["news", "chat"]["ensemble"] < 0.3
+    assert rows["news", "news"]["value"] > 0.85
+    assert rows["news", "chat"]["value"] < 0.3
 
 
 def test_pure_chance_scores_nothing_in_domain() -> None:
@@ -146,7 +146,7 @@ def test_pure_chance_scores_nothing_in_domain() -> None:
     ]
     table = ensemble(load(rows, human=["q"], metrics=[f"m{k}" for k in range(12)]))
     [row] = table.rows
-    assert row["ensemble"] < 0.2
+    assert row["value"] < 0.2
     fitted = fit(*_ranks(rows), 1.0)
     x, y = _ranks(rows)
     assert (

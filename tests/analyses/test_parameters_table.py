@@ -16,11 +16,11 @@ def test_a_worked_case() -> None:
     rows = by(parameters(panel_of(human, {"m": 2 * human}), human_scale=(1, 5)), "variable")
     people = rows["people"]
     assert people["mean"] == pytest.approx((0 + 0.5 + 1 + 0.25 + 0.25 + 1) / 6)
-    assert people["σ"] == pytest.approx(0.0)  # both systems have the mean .5
+    assert people["sigma"] == pytest.approx(0.0)  # both systems have the mean .5
     assert (people["unique"], people["cells"]) == (4, 6)
-    assert people["tie ratio"] == pytest.approx(2 / 15)  # 2 = 2 and 5 = 5 of 15 pairs
+    assert people["tie_ratio"] == pytest.approx(2 / 15)  # 2 = 2 and 5 = 5 of 15 pairs
     assert rows["m"]["mean"] == pytest.approx(6.0)
-    assert rows["m"]["μ_ρ"] == pytest.approx(1.0)
+    assert rows["m"]["mu_rho"] == pytest.approx(1.0)
 
 
 def test_correlations_equal_scipy_and_do_not_depend_on_the_scale() -> None:
@@ -28,14 +28,14 @@ def test_correlations_equal_scipy_and_do_not_depend_on_the_scale() -> None:
     row = by(parameters(panel), "variable")["m1"]
     x, z = panel.metrics["m1"], panel.human
     inside = [stats.pearsonr(a, b)[0] for a, b in zip(x, z, strict=True)]
-    assert row["ρ_sys"] == pytest.approx(stats.pearsonr(x.mean(axis=1), z.mean(axis=1))[0])
-    assert row["μ_ρ"] == pytest.approx(np.mean(inside))
-    assert row["σ_ρ"] == pytest.approx(np.std(inside, ddof=1))
-    assert row["global r"] == pytest.approx(stats.pearsonr(x.ravel(), z.ravel())[0])
+    assert row["rho_sys"] == pytest.approx(stats.pearsonr(x.mean(axis=1), z.mean(axis=1))[0])
+    assert row["mu_rho"] == pytest.approx(np.mean(inside))
+    assert row["sigma_rho"] == pytest.approx(np.std(inside, ddof=1))
+    assert row["global_pearson"] == pytest.approx(stats.pearsonr(x.ravel(), z.ravel())[0])
     scaled = by(parameters(panel, human_scale=(1, 5), metric_scale=(-4, 4)), "variable")["m1"]
-    for column in ("ρ_sys", "μ_ρ", "σ_ρ", "input r", "global r", "tie ratio"):
+    for column in ("rho_sys", "mu_rho", "sigma_rho", "input_pearson", "global_pearson", "tie_ratio"):
         assert scaled[column] == pytest.approx(row[column])
-    assert scaled["σ"] == pytest.approx(row["σ"] / 8)
+    assert scaled["sigma"] == pytest.approx(row["sigma"] / 8)
 
 
 def test_only_outputs_that_both_scored_count() -> None:
@@ -56,10 +56,10 @@ def test_one_system_and_flat_metrics_leave_gaps_and_no_error() -> None:
     rng = np.random.default_rng(0)
     human = rng.random((1, 9))
     rows = by(parameters(panel_of(human, {"m": human, "flat": np.ones((1, 9))})), "variable")
-    assert np.isnan(rows["m"]["ρ_sys"])
-    assert rows["m"]["global r"] == pytest.approx(1.0)
-    assert np.isnan(rows["flat"]["global r"])
-    assert rows["flat"]["tie ratio"] == 1.0
+    assert np.isnan(rows["m"]["rho_sys"])
+    assert rows["m"]["global_pearson"] == pytest.approx(1.0)
+    assert np.isnan(rows["flat"]["global_pearson"])
+    assert rows["flat"]["tie_ratio"] == 1.0
 
 
 def test_a_scale_upside_down_is_refused() -> None:

@@ -122,11 +122,11 @@ def test_chance_of_acc_eq_is_half_of_the_untied_pairs() -> None:
     _, counts = np.unique(human, return_counts=True)
     n = human.size
     tied = sum(c * (c - 1) for c in counts) / (n * (n - 1))
-    assert row["chance"] == pytest.approx((1 - tied) / 2, abs=0.005)
-    assert (row["metrics above"], row["of"]) == (1, 1)
+    assert row["value"] == pytest.approx((1 - tied) / 2, abs=0.005)
+    assert (row["metrics_above"], row["of"]) == (1, 1)
 
 
 def test_chance_of_spa_is_below_that_of_a_coherent_metric() -> None:
     rows = by(chance(noisy_panel(), draws=60), "measure")
-    assert rows["system/spa"]["chance"] == pytest.approx(0.5, abs=0.1)
+    assert rows["system/spa"]["value"] == pytest.approx(0.5, abs=0.1)
     assert same_rows(chance(noisy_panel(), draws=20, seed=1), chance(noisy_panel(), draws=20, seed=1))

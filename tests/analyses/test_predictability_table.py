@@ -13,7 +13,7 @@ from nlgauge.stats.correlation.measure import Measure, evaluate
 
 
 def test_every_aspect_is_predicted_from_all_feature_sets() -> None:
-    rows = by(predictability(made(), model="ridge"), "aspect", "predicted from")
+    rows = by(predictability(made(), model="ridge"), "aspect", "predictors")
     assert set(rows) == {(a, f) for a in ("a0", "a1") for f in ("best metric", "automatic", "human", "both")}
     assert rows["a0", "automatic"]["features"] == 4
     assert rows["a0", "human"]["features"] == 1
@@ -25,10 +25,10 @@ def test_every_aspect_is_predicted_from_all_feature_sets() -> None:
 def test_one_human_feature_gives_its_own_correlation() -> None:
     """With one feature, ridge on ranks keeps its order, so the held-out value is the plain correlation, fold by fold."""
     data = made()
-    row = by(predictability(data, model="ridge"), "aspect", "predicted from")["a0", "human"]
+    row = by(predictability(data, model="ridge"), "aspect", "predictors")["a0", "human"]
     panel = data.panel("a0", canonical=True)
     fold = deal(panel.humans["a0"], 5, "inputs", 0)
-    for f, value in enumerate(row["folds"]):
+    for f, value in enumerate(row[f"fold_{k}"] for k in range(1, 6)):
         part = (fold == f).any(axis=0)
         measure = Measure.parse("input/kendall")
         own = evaluate(panel.humans["a1"][None][:, :, part], panel.humans["a0"][:, part], [measure]).value[
@@ -41,7 +41,7 @@ def test_noise_has_no_value_and_its_interval_says_so() -> None:
     rng = np.random.default_rng(0)
     data = data_of({"a": rng.normal(size=(6, 100))}, {f"m{k}": rng.normal(size=(6, 100)) for k in range(5)})
     for model in ("ridge", "xgboost"):
-        row = by(predictability(data, model=model), "predicted from")["automatic"]  # type: ignore[arg-type]
+        row = by(predictability(data, model=model), "predictors")["automatic"]  # type: ignore[arg-type]
         assert abs(row["value"]) < 0.1
         assert row["low"] < 0 < row["high"]
 
@@ -49,7 +49,7 @@ def test_noise_has_no_value_and_its_interval_says_so() -> None:
 def test_xgboost_predicts_what_can_be_predicted_and_repeats_itself() -> None:
     data = made(inputs=60, aspects=1)
     first = predictability(data, seed=3)
-    assert by(first, "predicted from")["automatic"]["value"] > 0.3
+    assert by(first, "predictors")["automatic"]["value"] > 0.3
     assert same_rows(first, predictability(data, seed=3))
 
 
@@ -61,16 +61,16 @@ def test_plain_folds_are_named() -> None:
 
 def test_one_aspect_says_that_there_are_no_human_features() -> None:
     table = predictability(made(aspects=1), model="ridge")
-    assert {row["predicted from"] for row in table} == {"best metric", "automatic"}
+    assert {row["predictors"] for row in table} == {"best metric", "automatic"}
     assert any("one aspect only" in note for note in table.notes)
 
 
 def test_two_systems_one_system_and_holes() -> None:
-    two = by(predictability(made(systems=2), model="ridge"), "aspect", "predicted from")
+    two = by(predictability(made(systems=2), model="ridge"), "aspect", "predictors")
     assert two["a0", "automatic"]["value"] > 0.2
     one = predictability(made(systems=1, inputs=80), model="ridge")
     assert {row["measure"] for row in one} == {"global/kendall"}
-    holes = by(predictability(made(holes=0.2)), "aspect", "predicted from")["a0", "both"]
+    holes = by(predictability(made(holes=0.2)), "aspect", "predictors")["a0", "both"]
     assert holes["value"] > 0.2
     assert holes["n"] < 240
 

@@ -17,7 +17,7 @@ def test_rows_are_those_of_the_test() -> None:
     panel = noisy_panel(inputs=40)
     for row in replacement(panel):
         found = alt_test(panel.raters["quality"], panel.metrics[row["metric"]], epsilon=0.2, scale="ranks")
-        assert (row["ω"], row["advantage"], row["passes"]) == (
+        assert (row["winning_rate"], row["advantage"], row["passes"]) == (
             found.winning_rate,
             found.advantage,
             found.passed,

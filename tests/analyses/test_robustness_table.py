@@ -61,10 +61,10 @@ def test_a_counter_of_capitals_has_exactly_the_sensitivity_that_follows_from_the
     rows = by(table, "perturbation")
     sd = np.std([1, 2, 3, 0], ddof=1)
     lower, upper = rows["lower"], rows["upper"]
-    assert (lower["outputs"], lower["not applicable"], lower["pairs"]) == (3, 1, 3)
+    assert (lower["outputs"], lower["not_applicable"], lower["pairs"]) == (3, 1, 3)
     assert (lower["falls"], lower["ties"], lower["rises"]) == (1.0, 0.0, 0.0)
     assert lower["change"] == pytest.approx(-np.mean([1, 2, 3]) / sd)
-    assert (lower["sensitivity"], lower["false alarms"]) == (None, 1.0)
+    assert (lower["sensitivity"], lower["false_alarms"]) == (None, 1.0)
     letters = [sum(map(str.isalpha, t)) for t in FOUR.samples["output"]]
     assert upper["change"] == pytest.approx((np.mean(letters) - np.mean([1, 2, 3, 0])) / sd)
     assert (upper["falls"], upper["rises"], upper["outputs"]) == (0.0, 1.0, 4)
@@ -91,7 +91,7 @@ def test_a_random_score_notices_half_of_everything() -> None:
         band = 3.5 * np.sqrt(0.25 / row["pairs"])
         assert abs(row["falls"] - 0.5) < band, row
         assert row["ties"] == 0.0
-    covered = [row["falls low"] <= 0.5 <= row["falls high"] for row in table]
+    covered = [row["falls_low"] <= 0.5 <= row["falls_high"] for row in table]
     assert np.mean(covered) > 0.7
 
 
@@ -117,7 +117,7 @@ def test_a_fall_counts_beyond_the_threshold_and_a_false_alarm_beyond_the_margin(
     wide = by(
         robustness(FOUR, metrics=metric, amounts=1.0, margin=1.0, perturbations=["lower"]), "perturbation"
     )
-    assert wide["lower"]["false alarms"] == pytest.approx(
+    assert wide["lower"]["false_alarms"] == pytest.approx(
         2 / 3
     )  # falls of 1, 2 and 3 capitals; the SD is 1.29
     assert wide["lower"]["ties"] == pytest.approx(1 / 3)
@@ -148,8 +148,8 @@ def test_the_same_change_is_damage_to_one_aspect_and_none_to_another() -> None:
         "fluency": "stay",
         "relevance": "open",
     }
-    assert should["fluency"]["false alarms"] is not None and should["fluency"]["sensitivity"] is None
-    assert should["relevance"]["false alarms"] is should["relevance"]["sensitivity"] is None
+    assert should["fluency"]["false_alarms"] is not None and should["fluency"]["sensitivity"] is None
+    assert should["relevance"]["false_alarms"] is should["relevance"]["sensitivity"] is None
     own = robustness(
         example(), metrics=[Made("f", len, aspect="Naturalness"), short], perturbations=["negate"], sample=20
     )
@@ -163,9 +163,9 @@ def test_versions_that_come_out_alike_are_one_pair() -> None:
     """One sentence can be negated once: three amounts are one changed text."""
     data = texts("The bridge is safe.", "The door was open.", "Nothing here to deny")
     row = robustness(data, metrics=["length"], perturbations=["negate"]).rows[0]
-    assert (row["pairs"], row["outputs"], row["not applicable"]) == (2, 2, 1)
+    assert (row["pairs"], row["outputs"], row["not_applicable"]) == (2, 2, 1)
     assert np.isnan(row["monotone"])
-    assert row["falls at 0.1"] == row["falls at 0.6"] == 0.0
+    assert row["falls_at_10"] == row["falls_at_60"] == 0.0
 
 
 def test_what_cannot_be_done_here_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,9 +103,9 @@ def test_scores_that_differ_below_rounding_do_not_break_the_kernels() -> None:
 def test_corrections_are_those_of_scipy_and_holm_by_hand() -> None:
     panel = noisy_panel(noise=(1.0, 1.5, 2.0))
     raw = [r["p"] for r in significance(panel, draws=199, correction="none")]
-    bh = [r["p corrected"] for r in significance(panel, draws=199, correction="bh")]
+    bh = [r["p_corrected"] for r in significance(panel, draws=199, correction="bh")]
     assert bh == pytest.approx(false_discovery_control(raw).tolist())
-    holm = [r["p corrected"] for r in significance(panel, draws=199, correction="holm")]
+    holm = [r["p_corrected"] for r in significance(panel, draws=199, correction="holm")]
     ordered = sorted(raw)
     by_hand = {
         p: min(1.0, max((3 - k) * q for k, q in enumerate(ordered[: i + 1]))) for i, p in enumerate(ordered)

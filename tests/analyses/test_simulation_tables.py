@@ -72,8 +72,5 @@ def test_the_seed_decides_and_progress_reaches_the_end() -> None:
 
 def test_unequal_scales_name_both_sizes() -> None:
     table = scale(PARAMS, trials=2, redraws=1, scales=[(10, 3)], measures=["global/pearson"])
-    assert (table.rows[0]["scale"], table.rows[0]["metric values"], table.rows[0]["human values"]) == (
-        "10 / 3",
-        10,
-        3,
-    )
+    row = table.rows[0]
+    assert (table.line_name(row), row["metric_values"], row["human_values"]) == ("10 / 3", 10, 3)

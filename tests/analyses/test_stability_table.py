@@ -16,32 +16,31 @@ FEW = {"draws": 49, "trials": 40}
 
 def test_dp_is_the_mean_of_the_pairwise_p_values_and_the_area_of_the_curve() -> None:
     panel = noisy_panel()
-    row = by(stability(panel, measures=["input/kendall", "global/pearson"], **FEW), "measure")[
-        "input/kendall"
-    ]
+    table = stability(panel, measures=["input/kendall", "global/pearson"], **FEW)
+    row, curve = by(table, "measure")["input/kendall"], table.facts["curves"]["input/kendall"]
     p = [r["p"] for r in significance(panel, measure="input/kendall", test="permutation", draws=49)]
-    assert row["DP"] == pytest.approx(np.mean(p))
-    assert row["DP"] == pytest.approx(np.mean(row["curve"]), abs=1e-6)
-    assert row["curve"] == sorted(row["curve"], reverse=True)
+    assert row["dp"] == pytest.approx(np.mean(p))
+    assert row["dp"] == pytest.approx(np.mean(curve), abs=1e-6)
+    assert curve == sorted(curve, reverse=True)
     assert row["pairs"] == 6
 
 
 def test_rc_is_that_of_the_statistics() -> None:
     panel = noisy_panel().canonical()
     row = by(stability(panel, measures=["item/spearman"], **FEW, seed=3), "measure")["item/spearman"]
-    assert row["RC"] == pytest.approx(
+    assert row["rc"] == pytest.approx(
         float(
             ranking_consistency(panel.stacked(), panel.human, ["item/spearman"], trials=40, seed=3).value[0]
         )
     )
-    assert row["RC low"] <= row["RC"] <= row["RC high"]
-    assert row["DP low"] <= row["DP"] <= row["DP high"]
+    assert row["rc_low"] <= row["rc"] <= row["rc_high"]
+    assert row["dp_low"] <= row["dp"] <= row["dp_high"]
 
 
 def test_neither_order_nor_sign_of_a_metric_matters_to_dp_and_rc() -> None:
     panel = noisy_panel()
     numbers = [
-        {r["measure"]: (round(r["DP"], 12), round(r["RC"], 12)) for r in stability(p, **FEW)}
+        {r["measure"]: (round(r["dp"], 12), round(r["rc"], 12)) for r in stability(p, **FEW)}
         for p in (panel, reordered(panel), upside_down(panel, "m1"))
     ]
     assert numbers[0] == numbers[1] == numbers[2]
@@ -57,13 +56,13 @@ def test_the_seed_alone_decides(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_metrics_that_are_far_apart_give_a_dp_near_its_least() -> None:
     panel = noisy_panel(systems=12, inputs=60, noise=(0.1, 2.0, 30.0))
     row = by(stability(panel, measures=["global/pearson"], draws=99, trials=20), "measure")["global/pearson"]
-    assert row["DP"] < 0.03
-    assert row["RC"] > 0.9
+    assert row["dp"] < 0.03
+    assert row["rc"] > 0.9
 
 
 def _rows(*numbers):
     return [
-        {"measure": m, "DP": dp, "DP low": dp / 2, "DP high": 2 * dp, "RC": rc, "RC low": rc - 0.05, "RC high": rc + 0.05, "place": j}
+        {"measure": m, "dp": dp, "dp_low": dp / 2, "dp_high": 2 * dp, "rc": rc, "rc_low": rc - 0.05, "rc_high": rc + 0.05, "place": j}
         for j, (m, dp, rc) in enumerate(numbers)
     ]  # fmt: skip
 
@@ -112,7 +111,7 @@ def test_the_advice_of_a_table_does_not_depend_on_the_number_of_splits() -> None
     )
     for a, b in zip(few, many, strict=True):
         assert a["measure"] == b["measure"]
-        assert abs((a["RC high"] - a["RC low"]) - (b["RC high"] - b["RC low"])) < 0.15
+        assert abs((a["rc_high"] - a["rc_low"]) - (b["rc_high"] - b["rc_low"])) < 0.15
     assert few.notes[0].split("(")[0] == many.notes[0].split("(")[0]
 
 

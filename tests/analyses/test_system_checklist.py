@@ -83,7 +83,7 @@ def test_people_among_the_systems_are_kept_only_when_asked() -> None:
     with pytest.raises(NameUnknown, match="--keep-people"):
         system_preference(data, pairs=[("s0", "s3")])
     table = system_preference(data, pairs=[("s0", "s3")], keep_people=True)
-    assert by(table, "metric")["good"]["similarity"] == 1
+    assert by(table, "metric")["good"]["value"] == 1
 
 
 # --- KS and order of systems ---
@@ -95,7 +95,7 @@ def test_distances_between_systems_are_scipys() -> None:
     found = by(system_discrimination(data, pairs={"x": [("s0", "s1"), ("s1", "s3")]}, draws=9), "metric")
     for name, values in (("good", panel.metrics["good"]), ("human: charm", panel.humans["charm"])):
         theirs = [ks_2samp(values[a], values[b]).statistic for a, b in ((0, 1), (1, 3))]
-        assert found[name]["KS"] == pytest.approx(np.mean(theirs))
+        assert found[name]["value"] == pytest.approx(np.mean(theirs))
 
 
 def test_a_family_is_the_mean_of_its_metrics_and_people_are_one() -> None:
@@ -104,9 +104,9 @@ def test_a_family_is_the_mean_of_its_metrics_and_people_are_one() -> None:
     found = by(
         system_discrimination(data, per="family", families={"both": ["good", "bad"]}, **options), "family"
     )
-    assert found["both"]["KS"] == pytest.approx((single["good"]["KS"] + single["bad"]["KS"]) / 2)
-    people = (single["human: quality"]["KS"] + single["human: charm"]["KS"]) / 2
-    assert found["Human"]["KS"] == pytest.approx(people)
+    assert found["both"]["value"] == pytest.approx((single["good"]["value"] + single["bad"]["value"]) / 2)
+    people = (single["human: quality"]["value"] + single["human: charm"]["value"]) / 2
+    assert found["Human"]["value"] == pytest.approx(people)
 
 
 def test_orders_of_two_systems_are_1_or_a_third_or_two_thirds() -> None:
@@ -115,7 +115,7 @@ def test_orders_of_two_systems_are_1_or_a_third_or_two_thirds() -> None:
         {"same": [[0, 1], [2, 3]], "other": [[2, 3], [0, 1]], "tie": [[1, 1], [1, 1]]},
     )
     found = by(system_preference(data), "metric")
-    assert {name: round(row["similarity"], 3) for name, row in found.items()} == {
+    assert {name: round(row["value"], 3) for name, row in found.items()} == {
         "same": 1,
         "other": 0.333,
         "tie": 0.667,
@@ -124,9 +124,9 @@ def test_orders_of_two_systems_are_1_or_a_third_or_two_thirds() -> None:
 
 def test_preference_is_averaged_over_aspects() -> None:
     data = dataset({"a": [[1, 2], [4, 5]], "b": [[5, 4], [1, 1]]}, {"m": [[0, 1], [2, 3]]})
-    assert system_preference(data).rows[0]["similarity"] == pytest.approx(2 / 3)
-    each = by(system_preference(data, per="aspect"), "pairs")
-    assert (each["all a"]["similarity"], round(each["all b"]["similarity"], 3)) == (1, 0.333)
+    assert system_preference(data).rows[0]["value"] == pytest.approx(2 / 3)
+    each = by(system_preference(data, per="aspect"), "pairs", "aspect")
+    assert (each["all", "a"]["value"], round(each["all", "b"]["value"], 3)) == (1, 0.333)
 
 
 # --- wins ---
@@ -148,24 +148,24 @@ def votes() -> Dataset:
 def test_votes_keep_the_order_in_which_people_saw_them() -> None:
     found = by(wins(votes()), "side", "first", "second")
     people = found["Human", "A", "B"]
-    assert (people["wins"], people["tied"], people["n"]) == (pytest.approx(2 / 3), pytest.approx(1 / 3), 3)
-    assert (found["Human", "B", "A"]["wins"], found["Human", "B", "A"]["n"]) == (0.5, 2)
+    assert (people["value"], people["tied"], people["n"]) == (pytest.approx(2 / 3), pytest.approx(1 / 3), 3)
+    assert (found["Human", "B", "A"]["value"], found["Human", "B", "A"]["n"]) == (0.5, 2)
     # The metric votes in the same comparisons: A above B on i1, a tie on i2, no score on i3.
     metric = found["m", "A", "B"]
-    assert (metric["wins"], metric["tied"], metric["n"]) == (0.5, 0.5, 2)
-    assert by(wins(votes(), merge=True), "side", "first", "second")["Human", "A", "B"]["wins"] == 3 / 5
+    assert (metric["value"], metric["tied"], metric["n"]) == (0.5, 0.5, 2)
+    assert by(wins(votes(), merge=True), "side", "first", "second")["Human", "A", "B"]["value"] == 3 / 5
 
 
 def test_a_metric_of_which_less_is_better_votes_the_other_way() -> None:
     found = by(wins(replace(votes(), lower=frozenset({"m"}))), "side", "first", "second")
-    assert (found["m", "A", "B"]["wins"], found["m", "B", "A"]["wins"]) == (0, 0.5)
+    assert (found["m", "A", "B"]["value"], found["m", "B", "A"]["value"]) == (0, 0.5)
 
 
 def test_ratings_are_compared_where_there_are_no_votes() -> None:
     data = dataset({"q": [[1, 3, 5], [2, 3, 1]]}, {"m": [[1, 1, 1], [0, 2, 0]]})
     found = by(wins(data), "side", "first", "second")
-    assert found["Human", "s0", "s1"]["wins"] == found["Human", "s0", "s1"]["tied"] == pytest.approx(1 / 3)
-    assert found["m", "s0", "s1"]["wins"] == pytest.approx(2 / 3)
+    assert found["Human", "s0", "s1"]["value"] == found["Human", "s0", "s1"]["tied"] == pytest.approx(1 / 3)
+    assert found["m", "s0", "s1"]["value"] == pytest.approx(2 / 3)
     with pytest.raises(DataError, match="no comparisons"):
         wins(data, source="comparisons")
 
@@ -215,10 +215,10 @@ def test_the_papers_sets_have_the_papers_groups() -> None:
     data = graded()
     renamed = replace(data, scores=data.scores.rename({"good": "rouge1", "bad": "perplexity"}))
     sets = [replace(renamed, name="checklist-usr-pc"), replace(renamed, name="Newsroom")]
-    found = by(transfer(sets), "family", "group")
-    assert found["ROUGE", "semantic-shift"]["datasets"] == ["checklist-usr-pc"]
-    assert found["ROUGE", "ID"]["datasets"] == ["Newsroom"]
-    assert found["Perplexity", "domain-shift"]["datasets"] == ["Newsroom"]
+    table = transfer(sets)
+    found, names = by(table, "family", "group"), table.facts["datasets"]
+    assert names["ROUGE"] == {"semantic-shift": ["checklist-usr-pc"], "ID": ["Newsroom"]}
+    assert names["Perplexity"]["domain-shift"] == ["Newsroom"]
     assert np.isnan(found["ROUGE", "domain-shift"]["value"])
 
 

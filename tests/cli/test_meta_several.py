@@ -92,7 +92,7 @@ def test_the_checklist_uses_the_other_files_for_transfer(folder: Path) -> None:
 
 def test_wins_work_on_votes_alone(folder: Path) -> None:
     found = {(r["first"], r["second"]): r for r in rows(meta("votes.csv", "--analysis", "wins", "-f", "csv"))}
-    assert (float(found["one", "two"]["wins"]), float(found["two", "one"]["wins"])) == (0.5, 0.5)
+    assert (float(found["one", "two"]["value"]), float(found["two", "one"]["value"])) == (0.5, 0.5)
     assert (float(found["one", "two"]["tied"]), float(found["two", "one"]["tied"])) == (0.0, 0.5)
 
 

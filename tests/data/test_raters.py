@@ -54,7 +54,7 @@ def test_two_columns_of_winners_are_people_and_a_judge_on_one_question(tmp_path:
     table = wins(data)
     assert list(dict.fromkeys(r["side"] for r in table)) == ["Human", "gpt4"]
     human = next(r for r in table if (r["side"], r["first"], r["second"]) == ("Human", "x", "y"))
-    assert human["n"] == 24 and human["wins"] == pytest.approx(16 / 24)
+    assert human["n"] == 24 and human["value"] == pytest.approx(16 / 24)
     # people choose y at every third, the judge a tie at every fourth: 12 are the same
     assert any("gpt4 chose as people did in 12 of 24" in note for note in table.notes)
 

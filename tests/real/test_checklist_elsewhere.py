@@ -61,6 +61,6 @@ def test_wins_count_the_comparisons_of_rankme_by_hand(real_data: Path) -> None:
         mine = votes.filter((pl.col("first") == first) & (pl.col("second") == second))
         assert row["n"] == mine.height
         if mine.height:
-            assert row["wins"] == pytest.approx((mine["preferred"] == "first").mean())
+            assert row["value"] == pytest.approx((mine["preferred"] == "first").mean())
             assert row["tied"] == pytest.approx((mine["preferred"] == "tie").mean())
     assert sum(row["n"] for row in rows.values()) == 900

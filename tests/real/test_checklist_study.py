@@ -174,7 +174,7 @@ def test_low_against_high_quality_equals_the_authors_notebook(sources: Sources) 
         b = next(b for b in BENCHMARKS if b.name == name)
         panel = b.rated(sources).panel("Overall", metrics=list(metrics), keep_people=True)
         table = discrimination(panel, bins="paper", draws=1)
-        found = {r["metric"]: r["KS"] for r in table.rows if r["contrast"] == "Lo-Hi"}
+        found = {r["metric"]: r["value"] for r in table.rows if r["contrast"] == "Lo-Hi"}
         assert {m: found[m] for m in metrics} == pytest.approx(metrics, abs=1e-12)
 
 

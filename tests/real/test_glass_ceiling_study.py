@@ -74,7 +74,7 @@ def test_a_mean_over_fewer_sets_is_not_judged(sources: Sources, tmp_path: Path) 
 
 def test_people_predict_people_better_than_metrics_do_on_summeval(sources: Sources) -> None:
     rows = predictability(sources("summeval-table"), model="ridge").rows
-    value = {(r["aspect"], r["predicted from"]): r["value"] for r in rows}
+    value = {(r["aspect"], r["predictors"]): r["value"] for r in rows}
     for aspect in ("coherence", "consistency", "fluency", "relevance"):
         assert value[aspect, "human"] > value[aspect, "automatic"]
 
@@ -82,7 +82,7 @@ def test_people_predict_people_better_than_metrics_do_on_summeval(sources: Sourc
 def test_on_tac08_boosted_trees_fall_behind_the_best_single_metric(sources: Sources) -> None:
     """A part of the ceiling of Fig. 3 is the learner's."""
     rows = predictability(sources("tac08"), aspects=["pyr"], keep_people=True).rows
-    value = {r["predicted from"]: r["value"] for r in rows}
+    value = {r["predictors"]: r["value"] for r in rows}
     assert value["automatic"] == pytest.approx(0.425, abs=0.02)
     # Folds are dealt by content now, not by the order of the file; the old deal gave .509.
     assert value["best metric"] == pytest.approx(0.497, abs=0.001)

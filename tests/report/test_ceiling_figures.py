@@ -51,8 +51,8 @@ def test_bars_carry_the_values_and_intervals_of_the_table(data: Dataset) -> None
     assert figure is not None
     bars = {trace.name: trace for trace in figure.data}
     for row in table:
-        place = list(bars[row["predicted from"]].y).index(row["value"])
-        assert bars[row["predicted from"]].error_y.array[place] == pytest.approx(row["high"] - row["value"])
+        place = list(bars[row["predictors"]].y).index(row["value"])
+        assert bars[row["predictors"]].error_y.array[place] == pytest.approx(row["high"] - row["value"])
 
 
 def test_filled_marks_are_those_that_the_stop_rule_keeps(data: Dataset) -> None:

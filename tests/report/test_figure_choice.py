@@ -19,38 +19,32 @@ def test_a_table_without_a_picture_gives_none() -> None:
     assert all(figure_of(Table("x", [], kind=kind)) is None for kind in figures())
 
 
-def row(metric: str, *close: str) -> dict[str, Any]:
-    return {"metric": metric, "no different from": list(close)}
-
-
 @pytest.mark.parametrize(
-    ("rows", "bars"),
+    ("alike", "bars"),
     [
-        ([row("a"), row("b"), row("c")], []),
-        ([row("a", "b"), row("b", "a"), row("c")], [(0, 1, 0)]),
-        ([row("a", "b"), row("b", "a", "c"), row("c", "b")], [(0, 1, 0), (1, 2, 1)]),
-        ([row("a", "b"), row("b", "a"), row("c", "d"), row("d", "c")], [(0, 1, 0), (2, 3, 0)]),
-        ([row("a", "b", "c"), row("b", "a", "c"), row("c", "a", "b")], [(0, 2, 0)]),
+        ({"a": "", "b": "", "c": ""}, []),
+        ({"a": "b", "b": "a", "c": ""}, [(0, 1, 0)]),
+        ({"a": "b", "b": "ac", "c": "b"}, [(0, 1, 0), (1, 2, 1)]),
+        ({"a": "b", "b": "a", "c": "d", "d": "c"}, [(0, 1, 0), (2, 3, 0)]),
+        ({"a": "bc", "b": "ac", "c": "ab"}, [(0, 2, 0)]),
     ],
 )
-def test_bars_join_the_longest_runs_of_which_no_two_differ(
-    rows: list[dict[str, Any]], bars: list[Any]
-) -> None:
-    assert joined(rows) == bars
+def test_bars_join_the_longest_runs_of_which_no_two_differ(alike: dict[str, str], bars: list[Any]) -> None:
+    assert joined(list(alike), {name: list(others) for name, others in alike.items()}) == bars
 
 
 def stability_rows() -> list[dict[str, Any]]:
     names = [
         f"{g}/{c}" for g in ("system", "input", "global", "item") for c in ("pearson", "spearman", "kendall")
     ]
-    return [
-        {"measure": m, "DP": 0.01 * k + 0.02, "RC": 0.9 - 0.03 * k, "curve": [0.5, 0.2, 0.01]}
-        for k, m in enumerate(names)
-    ]
+    return [{"measure": m, "dp": 0.01 * k + 0.02, "rc": 0.9 - 0.03 * k} for k, m in enumerate(names)]
 
 
 def test_every_measure_has_its_own_colour_and_dash() -> None:
-    table = Table("x", stability_rows(), kind="stability")
+    rows = stability_rows()
+    table = Table(
+        "x", rows, kind="stability", facts={"curves": {r["measure"]: [0.5, 0.2, 0.01] for r in rows}}
+    )
     lines = {(t.line.color, t.line.dash) for t in p_value_curves(table).data}
     assert len(lines) == 12
     signs = {(t.marker.color, t.marker.symbol) for t in power_and_consistency(table).data}
@@ -59,7 +53,7 @@ def test_every_measure_has_its_own_colour_and_dash() -> None:
 
 def test_undefined_values_are_left_out_and_not_drawn_as_zero() -> None:
     rows = stability_rows()
-    rows[0]["DP"] = float("nan")
+    rows[0]["dp"] = float("nan")
     assert len(power_and_consistency(Table("x", rows, kind="stability")).data) == 11
 
 
@@ -73,12 +67,11 @@ def test_hostile_names_are_text_in_every_figure_that_shows_names() -> None:
             "value": 0.5,
             "low": 0.4,
             "high": 0.6,
-            "no different from": [],
         }
     ]
-    pairs = [{"better": bad, "worse": "z", "p corrected": 0.01}]
+    pairs = [{"better": bad, "worse": "z", "p_corrected": 0.01}]
     for kind, content in (("ranking", rows), ("intervals", rows), ("significance", pairs)):
-        figure = figure_of(Table("x", content, kind=kind))
+        figure = figure_of(Table("x", content, kind=kind, facts={"no_different_from": {bad: []}}))
         assert figure is not None
         assert "<b>" not in json.dumps(json.loads(figure.to_json()))
 

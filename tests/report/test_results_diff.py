@@ -95,10 +95,10 @@ def test_many_comparisons_are_corrected_and_one_metric_can_be_asked_for(
     rng = np.random.default_rng(1)
     new = {f"m{k}": [v + rng.normal(0, 0.1) for v in old] for k in range(5)}
     table = compared(tmp_path, results(dict.fromkeys(new, old)), results(new))
-    assert all(r["p corrected"] >= r["p"] for r in table)
+    assert all(r["p_corrected"] >= r["p"] for r in table)
     alone = compared(tmp_path, results(dict.fromkeys(new, old)), results(new), metrics=["m2"])
     assert [r["metric"] for r in alone] == ["m2"]
-    assert alone.rows[0]["p corrected"] == alone.rows[0]["p"]
+    assert alone.rows[0]["p_corrected"] == alone.rows[0]["p"]
 
 
 def test_inputs_are_matched_by_name_and_missing_values_left_out(tmp_path: Path) -> None:

@@ -134,9 +134,9 @@ def test_paper_000_figures_2_to_9_show_distances_left_and_similarity_right() -> 
     panel = example().panel()
     distance, order = panel.analyse("discrimination"), panel.analyse("aspect-preference")
     figure = distance_and_order(distance, order)
-    left = {row["metric"]: row["KS"] for row in distance if row["contrast"] == "Lo-Hi"}
+    left = {row["metric"]: row["value"] for row in distance if row["contrast"] == "Lo-Hi"}
     assert drawn(figure, "Lo-Hi") == pytest.approx(left, nan_ok=True)
-    assert drawn(figure, "all levels") == {row["metric"]: row["similarity"] for row in order}
+    assert drawn(figure, "all levels") == {row["metric"]: row["value"] for row in order}
     both = [
         registry.get("analysis", f"system-{name}")(example()) for name in ("discrimination", "preference")
     ]
@@ -210,8 +210,8 @@ def test_paper_004_figure_1_has_circles_whose_area_is_the_correlation() -> None:
 
 
 def test_paper_004_figure_2_crosses_pairs_that_do_not_differ_on_both_sides() -> None:
-    rows = [{"better": "a", "worse": "b", "p corrected": 0.2}, {"better": "a", "worse": "c", "p corrected": 0.01},
-            {"better": "b", "worse": "c", "p corrected": float("nan")}]  # fmt: skip
+    rows = [{"better": "a", "worse": "b", "p_corrected": 0.2}, {"better": "a", "worse": "c", "p_corrected": 0.01},
+            {"better": "b", "worse": "c", "p_corrected": float("nan")}]  # fmt: skip
     (trace,) = not_different(Table("t", rows)).data
     assert set(zip(trace.x, trace.y, strict=True)) == {("a", "b"), ("b", "a")}
 

@@ -41,8 +41,8 @@ def run_of(data: Dataset, **more: Any) -> Run:
 def ranked(*may_be_best: bool, p: float | None = 0.2) -> Table:
     """A ranking of which the first leads and those may be as good."""
     rows = [
-        {"metric": f"m{k}", "rank": 1, "value": 0.5 - 0.1 * k, "low": 0.1, "high": 0.6, "p to next": p,
-         "may be best": k == 0 or may_be_best[k - 1], "clearly best": k == 0 and not any(may_be_best)}
+        {"metric": f"m{k}", "rank": 1, "value": 0.5 - 0.1 * k, "low": 0.1, "high": 0.6, "p_to_next": p,
+         "may_be_best": k == 0 or may_be_best[k - 1], "clearly_best": k == 0 and not any(may_be_best)}
         for k in range(len(may_be_best) + 1)
     ]  # fmt: skip
     return Table("t", rows)
@@ -86,7 +86,7 @@ def test_uses_name_the_good_then_the_usable_then_what_cannot_be_told() -> None:
 
 def test_ties_name_people_and_the_metric_that_ties_most() -> None:
     rows = [
-        {"variable": v, "unique": u, "tie ratio": t}
+        {"variable": v, "unique": u, "tie_ratio": t}
         for v, u, t in (("people", 5, 0.25), ("a", 9, 0.1), ("b", 3, 0.4))
     ]
     assert tie_words(Table("t", rows)) == (
@@ -96,7 +96,7 @@ def test_ties_name_people_and_the_metric_that_ties_most() -> None:
 
 def test_wins_are_means_over_the_comparisons_of_a_system() -> None:
     rows = [
-        {"side": "Human", "first": a, "second": b, "wins": w}
+        {"side": "Human", "first": a, "second": b, "value": w}
         for a, b, w in (("x", "y", 0.75), ("y", "x", 0.25))
     ]
     assert "by people x (.75 of its comparisons)" in win_words(Table("t", rows))

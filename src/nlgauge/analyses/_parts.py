@@ -13,7 +13,6 @@ from nlgauge.analyses._common import Named, measures_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import NameUnknown, NlgaugeError
-from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.tests.fisher import fisher_test
 from nlgauge.stats.tests.independent_parts import Bools, dealt_tests
@@ -195,10 +194,3 @@ def checked(
         x[np.ix_(turned, mask)] *= -1
     ranks = measure.coefficient == "spearman"
     return dealt_tests(x, human.ravel(), one.ravel(), two.ravel(), ranks=ranks, draws=draws, rng=rng)
-
-
-def starred(value: float, p: float, level: float, decimals: int = 2, more: str = "") -> str:
-    """`-.21*`: the value as tables print it, a star when it is significant."""
-    if np.isnan(value):
-        return "–"
-    return number(value, decimals) + ("*" if p < level else "") + more

@@ -63,7 +63,7 @@ def compare_results(
     rows = [_row(a, m, first["values"][a][m], second["values"][a][m], common, seed) for a, m in pairs]
     tested = [r for r in rows if np.isfinite(r["p"])]
     for row, p in zip(tested, holm([r["p"] for r in tested]), strict=True):
-        row["p corrected"] = float(p)
+        row["p_corrected"] = float(p)
     for row in rows:
         row["verdict"], row["fails"] = _verdict(row, len(tested), alpha, fail_drop)
     nothing = [None] * len(second["inputs"])
@@ -82,7 +82,7 @@ def compare_results(
     return Table(
         title=f"{name}: {old.name} → {new.name}",
         rows=rows,
-        shown=["aspect", "metric", "old", "new", "change", "p", "p corrected", "inputs", "verdict"],
+        shown=["aspect", "metric", "old", "new", "change", "p", "p_corrected", "inputs", "verdict"],
         method=f"Means over the {len(common)} inputs that both runs have (where both have a value); two-sided sign-flip test of the paired differences, which speaks of these systems and inputs like these, "
         f"{DRAWS} draws, p = (count + 1) / (draws + 1), corrected by Holm over {len(tested)} comparisons. A drop fails when it is larger than {fail_drop:g} and "
         f"p corrected is below {alpha:g}.",
@@ -96,7 +96,7 @@ def _verdict(row: Row, tested: int, alpha: float, fail_drop: float) -> tuple[str
     """What became of a metric, and whether it fails."""
     if row["lost"] and not row["new values"]:
         return GONE, True  # a judge that says the same everywhere has no correlation left to drop
-    change, sure = row["change"], bool(row["p corrected"] < alpha)
+    change, sure = row["change"], bool(row["p_corrected"] < alpha)
     if sure and change < -fail_drop:
         return WORSE, True
     # More inputs lost their value than won one, beyond chance: the mean over the rest says little.
@@ -195,7 +195,7 @@ def _row(
         "new": mean[1],
         "change": change,
         "p": p,
-        "p corrected": float("nan"),
+        "p_corrected": float("nan"),
         "inputs": len(a),
         **counts,
     }
@@ -216,7 +216,7 @@ def verdict_words(table: Table, fail_drop: float) -> tuple[int, str]:
     if failed:
         named = ", ".join(
             f"{r['metric']} on {r['aspect']} "
-            + (GONE if r["verdict"] == GONE else f"{r['change']:+.3f} (p {r['p corrected']:.3g})")
+            + (GONE if r["verdict"] == GONE else f"{r['change']:+.3f} (p {r['p_corrected']:.3g})")
             for r in failed[:5]
         )
         more = f" and {len(failed) - 5} more" if len(failed) > 5 else ""

@@ -149,7 +149,7 @@ class Views:
 
 def _columns(table: Table) -> list[Any]:
     layout = table.layout
-    return [] if layout is None else list(dict.fromkeys(row[layout.across] for row in table))
+    return [] if layout is None else list(dict.fromkeys(layout.place(row)[1] for row in table))
 
 
 def _cell(cell: Cell, under: str) -> CellView:

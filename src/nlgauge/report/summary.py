@@ -56,7 +56,7 @@ def _best(run: Run, real: Answered, agrees: Answered) -> Iterator[str]:
             lead = f"; on these outputs {_first(table)} leads" if _first(table) else ""
             yield f"{about}: too few data to say which metric is best ({untested(table)}){lead}"
         else:
-            word = "best" if table.rows[0].get("clearly best") else "highest"
+            word = "best" if table.rows[0].get("clearly_best") else "highest"
             yield f"{word} for {about} ({measure}): {_ranked(table)}"
     if real.missing:
         for part in agrees.found.parts[:MOST]:
@@ -71,8 +71,8 @@ def _ranked(table: Table) -> str:
     best = f"{rows[0]['metric']} {interval(rows[0])}"
     if len(rows) == 1:
         return best
-    others = [f"{r['metric']} {two(r['value'])}" for r in rows[1:] if r["may be best"]]
-    if rows[0]["clearly best"]:
+    others = [f"{r['metric']} {two(r['value'])}" for r in rows[1:] if r["may_be_best"]]
+    if rows[0]["clearly_best"]:
         best += ", clearly the best"
     else:
         best += f", but {some(others, 2)} may be as good"

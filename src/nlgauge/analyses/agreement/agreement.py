@@ -98,7 +98,8 @@ def agreement(
     return Table(
         title=f"{panel.name}: agreement of the raters on {panel.aspect}",
         rows=rows,
-        shown=["coefficient", "value", "low", "high", "outputs", "left out", "reason"],
+        shown=["coefficient", "value", "low", "high", "n", "left_out", "reason"],
+        heads={"n": "outputs"},
         method=f"{forms.method}. Alpha: {found.method}. Intervals take the outputs as independent.",
         notes=notes,
         signature=f"raters:{len(ratings)}|aspect:{panel.aspect}|draws:{draws}|of:{bootstrap}|seed:{seed}",
@@ -117,5 +118,5 @@ def _row(
 ) -> Row:
     return {
         "coefficient": name, "aspect": panel.aspect, "value": float(value), "low": float(low), "high": float(high),
-        "outputs": int(units), "left out": int(dropped), "reason": reason or None,
+        "n": int(units), "left_out": int(dropped), "reason": reason or None,
     }  # fmt: skip

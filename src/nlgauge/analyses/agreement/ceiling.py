@@ -42,7 +42,7 @@ def ceiling(
     )
     rows: list[Row] = [
         {"metric": metric, "aspect": panel.aspect, "measure": str(m), "value": float(values[k, j]), "halves": float(halves.half[j]),
-         "ceiling": float(found.ceiling[j]), "ceiling low": float(found.low[j]), "ceiling high": float(found.high[j]), "share": float(share[k, j]), "closer than raters": float(closer[k, j])}
+         "ceiling": float(found.ceiling[j]), "ceiling_low": float(found.low[j]), "ceiling_high": float(found.high[j]), "share": float(share[k, j]), "closer_than_raters": float(closer[k, j])}
         for j, m in enumerate(chosen)
         for k, metric in sorted(enumerate(panel.metrics), key=lambda item: -np.nan_to_num(values[item[0], j], nan=-2))
     ]  # fmt: skip

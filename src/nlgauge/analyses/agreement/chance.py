@@ -41,11 +41,11 @@ def chance(
     ):
         found = chance_level(human, measure, np.random.default_rng(own), draws=draws)
         rows.append(
-            {"measure": str(measure), "aspect": panel.aspect, "chance": found.mean, "low": found.low, "high": found.high,
-             "metrics above": int((values[:, j] > found.high).sum()), "of": int(np.isfinite(values[:, j]).sum()),
+            {"measure": str(measure), "aspect": panel.aspect, "value": found.mean, "low": found.low, "high": found.high,
+             "metrics_above": int((values[:, j] > found.high).sum()), "of": int(np.isfinite(values[:, j]).sum()),
              "undefined": found.undefined}
         )  # fmt: skip
-    kept = [row for row in rows if not np.isnan(row["chance"])]
+    kept = [row for row in rows if not np.isnan(row["value"])]
     if not kept:
         raise NeedsMissing(f"{panel.name}, {panel.aspect}: none of the measures is defined on these ratings.")
     notes = (
@@ -57,7 +57,8 @@ def chance(
     return Table(
         title=f"{panel.name}: what a random score reaches on {panel.aspect}",
         rows=kept,
-        shown=["measure", "chance", "low", "high", "metrics above", "of"],
+        shown=["measure", "value", "low", "high", "metrics_above", "of"],
+        heads={"value": "chance"},
         definitions={m: measures_of(m)[0].definition for m in (r["measure"] for r in kept)},
         method=f"{draws} random continuous scores, mean and central 95 %, seed {seed}; {ties:.1%} of all pairs of ratings are tied. A score that favours systems or inputs, related to people or "
         "not, strays further than these, which take every output by itself.",

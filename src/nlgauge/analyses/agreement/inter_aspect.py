@@ -43,11 +43,12 @@ def inter_aspect(
     means = rows.system_means()
     found = [_pair(a, b, rows, levels, (means[a], means[b])) for a, b in combinations(rows.human, 2)]
     found.sort(key=lambda row: -np.nan_to_num(row["kappa"], nan=-2.0))
-    apart = sum(not row["rows"] for row in found)
+    apart = sum(not row["n"] for row in found)
     return Table(
         title=f"{panel.name}: agreement between the aspects",
         rows=found,
-        shown=["aspects", "r", "kappa", "same level", "opposite", "systems τ", "rows"],
+        shown=["first", "second", "r", "kappa", "same_level", "opposite", "systems_tau", "n"],
+        heads={"systems_tau": "systems τ", "n": "rows"},
         definitions={
             "r": "Pearson correlation of the two ratings over the rows",
             "kappa": "Cohen's kappa with quadratic weights of the levels low, moderate, high",
@@ -107,9 +108,9 @@ def _pair(
     kappa = cohen_kappa(p, q, "quadratic") if n else None
     known = ~(np.isnan(means[0]) | np.isnan(means[1]))
     return {
-        "aspects": f"{a} – {b}", "first": a, "second": b, "r": float(np.corrcoef(x[both], y[both])[0, 1]) if varies else np.nan,
-        "kappa": kappa.value if kappa else np.nan, "same level": float((p == q).mean()) if n else np.nan,
+        "first": a, "second": b, "r": float(np.corrcoef(x[both], y[both])[0, 1]) if varies else np.nan,
+        "kappa": kappa.value if kappa else np.nan, "same_level": float((p == q).mean()) if n else np.nan,
         "opposite": float((np.abs(p - q) == HIGH - LOW).mean()) if n else np.nan,
-        "systems τ": float(kendalltau(means[0][known], means[1][known]).statistic) if known.sum() > 2 else np.nan,
-        "rows": n, "reason": None if n else "no row has both aspects",
+        "systems_tau": float(kendalltau(means[0][known], means[1][known]).statistic) if known.sum() > 2 else np.nan,
+        "n": n, "reason": None if n else "no row has both aspects",
     }  # fmt: skip

@@ -20,7 +20,7 @@ from nlgauge.analyses._common import (
 from nlgauge.analyses.agreement.correlation import short
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
-from nlgauge.number import number
+from nlgauge.number import interval
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.resampling.bootstrap import Unit, bootstrap
 from nlgauge.stats.resampling.jackknife import SYSTEMS, Over
@@ -100,8 +100,9 @@ def intervals(
         title=f"{panel.name}: {level:.0%} intervals of the agreement on {panel.aspect}",
         rows=rows,
         layout=Layout(
-            "metric", "measure", "interval", heads={str(m): short(m) for m in chosen}, line=panel.label
+            "metric", "measure", "value", heads={str(m): short(m) for m in chosen}, line=panel.label
         ),
+        cells={"value": interval_text},
         method=method + ".",
         notes=[*notes, *people_note(panel), *turned_note(panel)],
         signature=signature(
@@ -128,8 +129,12 @@ def scope_notes(panel: Panel, over: str) -> list[str]:
 def interval_row(metric: str, aspect: str, m: Measure, value: float, low: float, high: float) -> Row:
     return {
         "metric": metric, "aspect": aspect, "measure": str(m), "value": float(value), "low": float(low), "high": float(high),
-        "interval": f"{number(value, 2)} [{number(low, 2)} {number(high, 2)}]", "reason": None,
+        "reason": None,
     }  # fmt: skip
+
+
+def interval_text(row: Row) -> str:
+    return interval(row["value"], row["low"], row["high"], 2)
 
 
 def _fisher(

@@ -17,7 +17,7 @@ import numpy as np
 from nlgauge.analyses import Progress
 from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_words
 from nlgauge.analyses.agreement.correlation import short
-from nlgauge.analyses.agreement.intervals import interval_row
+from nlgauge.analyses.agreement.intervals import interval_row, interval_text
 from nlgauge.data.large import Wide
 from nlgauge.data.panel import MOST_CELLS
 from nlgauge.errors import NeedsMissing, NlgaugeError
@@ -104,7 +104,8 @@ def large_intervals(
     units = "systems and inputs" if over == "both" else over
     return Table(
         title=f"{panel.name}: {level:.0%} intervals of the agreement on {aspect}", rows=rows,
-        layout=Layout("metric", "measure", "interval", heads={str(m): short(m) for m in chosen}, line=lambda m: f"{m} ↓" if m in lower else m),
+        layout=Layout("metric", "measure", "value", heads={str(m): short(m) for m in chosen}, line=lambda m: f"{m} ↓" if m in lower else m),
+        cells={"value": interval_text},
         method=f"Percentile bootstrap over {units}, {draws} draws with replacement, seed {seed}; an output counts where people "
         "and the metric have a score; groups that are constant in a draw are left out of it.",
         notes=[*notes, *people_note(panel), *turned_words(lower)],

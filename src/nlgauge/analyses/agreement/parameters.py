@@ -14,6 +14,14 @@ from nlgauge.table import Row, Table
 from nlgauge.types import Array
 
 Bounds = tuple[float, float]
+HEADS = {
+    "sigma": "σ",
+    "rho_sys": "ρ_sys",
+    "mu_rho": "μ_ρ",
+    "sigma_rho": "σ_ρ",
+    "input_pearson": "input r",
+    "global_pearson": "global r",
+}
 LEVELS = [Measure(grouping, "pearson") for grouping in ("system", "item", "input", "global")]
 
 
@@ -31,9 +39,9 @@ def parameters(
     people = _scaled(panel.human, human_scale, "human_scale")
     h = fit_scores(people)
     rows: list[Row] = [
-        {"variable": "people", "aspect": panel.aspect, "mean": h.mean, "σ": h.sigma, "within": _mean(h.within),
-         "ρ_sys": None, "μ_ρ": None, "σ_ρ": None, "input r": None, "global r": None, "unique": h.unique,
-         "tie ratio": h.tie_ratio, "cells": h.cells, "dropped systems": 0, "dropped inputs": 0}
+        {"variable": "people", "aspect": panel.aspect, "mean": h.mean, "sigma": h.sigma, "within": _mean(h.within),
+         "rho_sys": None, "mu_rho": None, "sigma_rho": None, "input_pearson": None, "global_pearson": None, "unique": h.unique,
+         "tie_ratio": h.tie_ratio, "cells": h.cells, "dropped_systems": 0, "dropped_inputs": 0}
     ]  # fmt: skip
     for name, scores in panel.metrics.items():
         scaled = _scaled(scores, metric_scale, "metric_scale")
@@ -46,16 +54,17 @@ def parameters(
         shown=[
             "variable",
             "mean",
-            "σ",
+            "sigma",
             "within",
-            "ρ_sys",
-            "μ_ρ",
-            "σ_ρ",
-            "input r",
-            "global r",
+            "rho_sys",
+            "mu_rho",
+            "sigma_rho",
+            "input_pearson",
+            "global_pearson",
             "unique",
-            "tie ratio",
+            "tie_ratio",
         ],
+        heads=HEADS,
         definitions={
             "σ": "sample SD of the system means; within: mean SD inside a system",
             "ρ_sys": "Pearson correlation of the system means with people's",
@@ -78,10 +87,10 @@ def _metric(scores: Array, people: Array, sign: float) -> Row:
     inside = inside[np.isfinite(inside)]
     rho, item, by_input, whole = (float(v) for v in found.value[0])
     return {
-        "mean": m.mean if m else None, "σ": m.sigma if m else None, "within": _mean(m.within) if m else None,
-        "ρ_sys": rho, "μ_ρ": item, "σ_ρ": float(inside.std(ddof=1)) if len(inside) > 1 else None,
-        "input r": by_input, "global r": whole, "unique": m.unique if m else 0, "tie ratio": m.tie_ratio if m else None,
-        "cells": int(both.sum()), "dropped systems": int(found.dropped[0, 1]), "dropped inputs": int(found.dropped[0, 2]),
+        "mean": m.mean if m else None, "sigma": m.sigma if m else None, "within": _mean(m.within) if m else None,
+        "rho_sys": rho, "mu_rho": item, "sigma_rho": float(inside.std(ddof=1)) if len(inside) > 1 else None,
+        "input_pearson": by_input, "global_pearson": whole, "unique": m.unique if m else 0, "tie_ratio": m.tie_ratio if m else None,
+        "cells": int(both.sum()), "dropped_systems": int(found.dropped[0, 1]), "dropped_inputs": int(found.dropped[0, 2]),
     }  # fmt: skip
 
 

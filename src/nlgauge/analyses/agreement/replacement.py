@@ -40,13 +40,14 @@ def replacement(
         )  # fmt: skip
         method = found.method
         rows.append(
-            {"metric": metric, "aspect": panel.aspect, "ω": found.winning_rate, "advantage": found.advantage, "passes": found.passed,
-             "raters": len(ratings) - found.skipped_raters, "left out": found.dropped_units, "reason": found.reason or None}
+            {"metric": metric, "aspect": panel.aspect, "winning_rate": found.winning_rate, "advantage": found.advantage, "passes": found.passed,
+             "raters": len(ratings) - found.skipped_raters, "left_out": found.dropped_units, "reason": found.reason or None}
         )  # fmt: skip
-    rows.sort(key=lambda row: [-np.nan_to_num(row[c], nan=-9.0) for c in ("ω", "advantage")])
+    rows.sort(key=lambda row: [-np.nan_to_num(row[c], nan=-9.0) for c in ("winning_rate", "advantage")])
     return Table(
         title=f"{panel.name}: may a metric stand in for a rater on {panel.aspect}?",
         rows=rows,
+        heads={"winning_rate": "ω"},
         definitions={
             "ω": "share of raters than whom the metric is closer to the others, tested one by one; .5 or more passes",
             "advantage": "how often the metric is at least as close to the others as the rater left out",

@@ -24,12 +24,12 @@ from nlgauge.analyses._parts import (
     parts_of,
     single,
     star_words,
-    starred,
 )
 from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.number import starred
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.table import Layout, Row, Table
 from nlgauge.types import Array
@@ -80,14 +80,19 @@ def split(
     if not rows:
         raise NeedsMissing(f"{data.name}: no part has ratings and scores.")
     tests = _decide(rows, correction, level)
-    for row in rows:
-        name = f"{row['metric']} ↓" if row["metric"] in data.lower else row["metric"]
-        row["line"] = name if len(wanted) == 1 else f"{row['aspect']}: {name}"
+
+    def label(metric: str) -> str:
+        return f"{metric} ↓" if metric in data.lower else metric
+
     return Table(
         title=f"{data.name}: {chosen} with {data.rated_by}" + (f" by {', '.join(columns)}" if columns else ""),
         rows=rows,
-        layout=Layout("line", "part", "shown") if len({r["part"] for r in rows}) <= WIDEST else None,
-        shown=["metric", "aspect", "part", "value", "n", "p", "significant", "stronger", "p difference"],
+        layout=Layout(
+            "metric" if len(wanted) == 1 else ("aspect", "metric"), "part", "value",
+            line=lambda key: label(key) if isinstance(key, str) else f"{key[0]}: {label(key[1])}",
+        ) if len({r["part"] for r in rows}) <= WIDEST else None,
+        cells={"value": lambda row: marked(row, level)},
+        shown=["metric", "aspect", "part", "value", "n", "p", "significant", "stronger", "p_difference"],
         definitions={str(chosen): chosen.definition},
         method=_method(tests, correction, level, draws, outputs, seed),
         notes=_notes(rows, lost, data),
@@ -162,10 +167,14 @@ def _decide(rows: list[Row], correction: str, level: float) -> int:
         above = all(abs(row["value"]) > size[row["metric"], row["aspect"], other] for other in against)
         row["significant"] = bool(row["p"] < level)
         row["stronger"] = bool(p) and above and bool(np.all(np.asarray(p) < level))
-        row["p raw"], row["p difference"] = _largest(raw), _largest(p)
-        row["p check"] = _largest(checks)
-        row["shown"] = starred(row["value"], row["p"], level, more="†" if row["stronger"] else "")
+        row["p_raw"], row["p_difference"] = _largest(raw), _largest(p)
+        row["p_check"] = _largest(checks)
     return len(tests)
+
+
+def marked(row: Row, level: float) -> str:
+    """`-.21*†`: significant, and stronger than where it is compared with."""
+    return starred(row["value"], row["p"], level) + ("†" if row["stronger"] else "")
 
 
 def _key(row: Row, other: str) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from nlgauge.analyses._common import people_note, signature
 from nlgauge.analyses.agreement.intervals import scope_notes
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.number import number
+from nlgauge.number import interval, number
 from nlgauge.stats.correlation.uses import Use, use_interval, verdict_of
 from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
 from nlgauge.stats.resampling.jackknife import UNITS, over_of
@@ -48,12 +48,10 @@ def uses(panel: Panel, *, usable: float = 0.6, good: float = 0.75, level: float 
             value, low, high, reason = use_interval(
                 SHORT[use], scores[k], human, bad, over, level, panel.clusters
             )
-            verdict = "–" if np.isnan(value) else verdict_of(low, high, usable, good)
-            ends = "" if np.isnan(low) else f" [{number(low)} {number(high)}]"
+            verdict = None if np.isnan(value) else verdict_of(low, high, usable, good)
             rows.append(
                 {"metric": metric, "aspect": panel.aspect, "use": use, "value": value, "low": low, "high": high,
-                 "verdict": verdict, "reason": reason if np.isfinite(value) else f"nothing to count: {words}",
-                 "shown": "–" if np.isnan(value) else f"{verdict} {number(value)}{ends}"}
+                 "verdict": verdict, "reason": reason if np.isfinite(value) else f"nothing to count: {words}"}
             )  # fmt: skip
     there = [u for u in USES if any(np.isfinite(r["value"]) for r in rows if r["use"] == u)]
     if not there:
@@ -69,7 +67,8 @@ def uses(panel: Panel, *, usable: float = 0.6, good: float = 0.75, level: float 
     return Table(
         title=f"{panel.name}: what each metric is good for, on {panel.aspect}",
         rows=rows,
-        layout=Layout("metric", "use", "shown", line=panel.label),
+        layout=Layout("metric", "use", "value", line=panel.label),
+        cells={"value": _cell},
         definitions={u: USES[u] for u in there},
         method=f"{level:.0%} intervals for {UNITS[over]} (delete-one, Student's t; ranking systems: Kendall's tau after Bonett and "
         f"Wright). good: interval at {number(good)} or above; usable: at {number(usable)} or above; not: below {number(usable)}; cannot tell: "
@@ -83,3 +82,7 @@ def uses(panel: Panel, *, usable: float = 0.6, good: float = 0.75, level: float 
         ],
         signature=signature(panel, usable=usable, good=good),
     )  # fmt: skip
+
+
+def _cell(row: Row) -> str:
+    return f"{row['verdict']} {interval(row['value'], row['low'], row['high'])}" if row["verdict"] else "–"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,15 @@ class SystemPairs:
 
     groups: dict[str, list[tuple[int, int]]]
     words: str
+
+    def heads(self, systems: Sequence[str]) -> dict[Any, str]:
+        """Headings of columns that are groups of pairs, or single pairs."""
+        single = {
+            (systems[a], systems[b]): f"{systems[a]} – {systems[b]}"
+            for some in self.groups.values()
+            for a, b in some
+        }
+        return {**{name: f"{name} ({len(some)})" for name, some in self.groups.items()}, **single}
 
 
 def system_pairs(rows: Rows, pairs: Pairs | None = None, share: float = 1 / 3) -> SystemPairs:
@@ -111,7 +121,11 @@ def averaged(rows: list[Row], per: str, values: Sequence[str]) -> list[Row]:
         row = (
             {"metric": first["metric"]} if per == "metric" else {"metrics": len({r["metric"] for r in mine})}
         )
-        row |= {"family": first["family"], "pairs": first["pairs"], "count": len({r["pair"] for r in mine})}
+        row |= {
+            "family": first["family"],
+            "pairs": first["pairs"],
+            "count": len({(r["first"], r["second"]) for r in mine}),
+        }
         row |= {v: mean([r[v] for r in mine]) for v in values}
         if "p" in first:
             row["clear"] = mean([float(r["p"] < 0.05) for r in mine if not np.isnan(r["p"])])

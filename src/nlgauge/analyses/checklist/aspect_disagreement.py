@@ -50,20 +50,17 @@ def aspect_disagreement(
         raise NameUnknown(f"no per='{per}'; use metric or aspect.")
     found = _single(rows, bins, scale, families_of(panel.names, families), seed)
     shown = found if per == "aspect" else _averaged(found)
-    best = {m: mean([r["KS"] for r in shown if r["metric"] == m]) for m in panel.names}
+    best = {m: mean([r["value"] for r in shown if r["metric"] == m]) for m in panel.names}
     shown.sort(key=lambda row: (-np.nan_to_num(best[row["metric"]], nan=-1.0), row["metric"]))
-    if per == "aspect":
-        for row in shown:
-            row["column"] = f"{row['where']} {row['aspect']}"
     chance = {w: mean([r["chance"] for r in found if r["where"] == w]) for w in WHERE}
     counts = {
-        w: ", ".join(f"{r['aspect']} {r['low rows']} low and {r['high rows']} high" for r in found if r["metric"] == panel.names[0] and r["where"] == w)
+        w: ", ".join(f"{r['aspect']} {r['n_low']} low and {r['n_high']} high" for r in found if r["metric"] == panel.names[0] and r["where"] == w)
         for w in WHERE
     }  # fmt: skip
     return Table(
         title=f"{panel.name}: Lo-Hi KS where the aspects agree and where they disagree",
         rows=shown,
-        layout=Layout("metric", "column" if per == "aspect" else "where", "KS", best=lambda row: row["KS"],
+        layout=Layout("metric", ("where", "aspect") if per == "aspect" else "where", "value", best=lambda row: row["value"],
                       extra={} if per == "aspect" else {"difference": _difference}),
         definitions={
             "agree": "rows in which all aspects have the same level; disagree: the others",
@@ -92,8 +89,8 @@ def _single(rows: Rows, bins: Bins, scale: Scales, families: dict[str, str], see
             chance = ks_chance(low, high, draws=99, seed=seed)
             for name, value in zip(rows.panel.metrics, ks_weighted(rows.scores, low, high), strict=True):
                 found.append(
-                    {"metric": name, "family": families[name], "aspect": aspect, "where": where, "KS": float(value),
-                     "low rows": int(low.sum()), "high rows": int(high.sum()), "chance": chance}
+                    {"metric": name, "family": families[name], "aspect": aspect, "where": where, "value": float(value),
+                     "n_low": int(low.sum()), "n_high": int(high.sum()), "chance": chance}
                 )  # fmt: skip
     return found
 
@@ -103,12 +100,12 @@ def _averaged(rows: list[Row]) -> list[Row]:
     for row in rows:
         groups.setdefault((row["metric"], row["where"]), []).append(row)
     return [
-        {"metric": m, "family": mine[0]["family"], "where": w, "KS": mean([r["KS"] for r in mine]),
-         "aspects": sum(not np.isnan(r["KS"]) for r in mine), "chance": mean([r["chance"] for r in mine])}
+        {"metric": m, "family": mine[0]["family"], "where": w, "value": mean([r["value"] for r in mine]),
+         "aspects": sum(not np.isnan(r["value"]) for r in mine), "chance": mean([r["chance"] for r in mine])}
         for (m, w), mine in groups.items()
     ]  # fmt: skip
 
 
 def _difference(rows: list[Row]) -> str:
-    value = {row["where"]: row["KS"] for row in rows}
+    value = {row["where"]: row["value"] for row in rows}
     return number(value["disagree"] - value["agree"], sign=True)

@@ -32,22 +32,29 @@ def aspect_preference(
     levels = rows.levels(panel.aspect, bins, scale)
     family = families_of(panel.names, families)
     found: list[Row] = []
+
+    def order_text(row: Row) -> str:
+        sign = -1.0 if row["metric"] in panel.lower else 1.0
+        return " ".join(order_sequence(LEVELS, sign * np.array([row[f"mean_{word}"] for word in LEVELS])))
+
     for name, means in level_means(rows, levels).items():
         shown = means * (-1.0 if name in panel.lower else 1.0)
         spread = np.nanstd(panel.metrics[name])
         found.append(
-            {"metric": name, "family": family[name], "aspect": panel.aspect, "similarity": level_similarity(means),
-             "order": " ".join(order_sequence(LEVELS, means)), **dict(zip(LEVELS, shown.tolist(), strict=True)),
-             "Hi − Lo": float((means[HIGH] - means[LOW]) / spread) if spread > 0 else math.nan}
+            {"metric": name, "family": family[name], "aspect": panel.aspect, "value": level_similarity(means),
+             **{f"mean_{word}": value for word, value in zip(LEVELS, shown.tolist(), strict=True)},
+             "high_minus_low": float((means[HIGH] - means[LOW]) / spread) if spread > 0 else math.nan}
         )  # fmt: skip
     found.sort(
-        key=lambda row: [math.inf if math.isnan(row[c]) else -row[c] for c in ("similarity", "Hi − Lo")]
+        key=lambda row: [math.inf if math.isnan(row[c]) else -row[c] for c in ("value", "high_minus_low")]
     )
     few = len(levels.present) < 2
     return Table(
         title=f"{panel.name}: order of the levels of {panel.aspect}",
         rows=found,
-        shown=["metric", "similarity", "order", *LEVELS, "Hi − Lo"],
+        shown=["metric", "value", "order", *(f"mean_{word}" for word in LEVELS), "high_minus_low"],
+        heads={"value": "similarity", "high_minus_low": "Hi − Lo", **{f"mean_{word}": word for word in LEVELS}},
+        cells={"order": order_text},
         definitions={
             "similarity": "((L1 + L2) − 2 · Levenshtein) / (L1 + L2) of the two orders as sequences; "
             f"1 is people's order, a random order of {len(levels.present)} levels has {chance_similarity(len(levels.present)):.3f} on average (three levels upside down have .600 too)",

@@ -37,6 +37,7 @@ from nlgauge.stats.ranking.preference import chance_similarity
 from nlgauge.stats.ranking.quality_levels import Bins
 from nlgauge.table import Layout, Row, Table
 
+VERDICTS = {None: "", True: " pass", False: " no"}
 LOW_BAR = 0.2  # KS of the other raters below which people are no measure
 
 
@@ -112,13 +113,14 @@ def checklist(
     found.sort(key=lambda row: order.index(row["metric"]))
     found += [
         {"metric": HUMAN, "family": HUMAN, "assessment": a, "value": r.human, "passes": None, "human": r.human,
-         "reason": None, "shown": number(r.human)}
+         "reason": None}
         for a, r in results.items()
     ]  # fmt: skip
     return Table(
         title=f"{panel.name}: the checklist, {len(panel.humans)} aspect{'s' if len(panel.humans) > 1 else ''}",
         rows=found,
-        layout=Layout("metric", "assessment", "shown", extra={"passes": _passed}),
+        layout=Layout("metric", "assessment", "value", extra={"passes": _passed}),
+        cells={"value": lambda row: number(row["value"]) + VERDICTS[row["passes"]]},
         definitions={
             **({"transfer": f"lowest {chosen} with people over {len(sets)} data sets, mean over aspects"} if len(sets) > 1 else {}),
             "aspect KS": "distance between the scores of low and high rated rows, mean over aspects; people: the other raters, or other aspects",
@@ -216,13 +218,13 @@ def _systems(
     people: list[float] = []
     for row in pair_rows(rows, only, family, draws, seed):
         if row["metric"] not in seen:
-            people.append(row["KS"])
-        elif not np.isnan(row["KS"]):
-            seen[row["metric"]].append((row["KS"], row["p"]))
+            people.append(row["value"])
+        elif not np.isnan(row["value"]):
+            seen[row["metric"]].append((row["value"], row["p"]))
     order: dict[str, list[float]] = {name: [] for name in rows.panel.names}
     for row in preference_rows(rows, only, family):
-        if not np.isnan(row["similarity"]):
-            order[row["metric"]].append(row["similarity"])
+        if not np.isnan(row["value"]):
+            order[row["metric"]].append(row["value"])
     known = {name: mean(some) for name, some in order.items() if some}
     chance = chance_similarity(2)
     return {
@@ -249,10 +251,9 @@ def _rows(name: str, family: str, results: dict[str, Result]) -> list[Row]:
     found: list[Row] = []
     for assessment, r in results.items():
         value, passes = r.value.get(name, float("nan")), r.passes.get(name)
-        word = "" if passes is None else " pass" if passes else " no"
         found.append(
             {"metric": name, "family": family, "assessment": assessment, "value": value, "human": r.human,
-             "passes": passes, "reason": (r.reason or "no scores") if passes is None else None, "shown": number(value) + word}
+             "passes": passes, "reason": (r.reason or "no scores") if passes is None else None}
         )  # fmt: skip
     return found
 

@@ -51,7 +51,7 @@ def discrimination(
         for name, (d, p) in values.items():
             found.append(
                 {"metric": name, "family": families_by_name.get(name, "Human"), "aspect": panel.aspect, "contrast": contrast,
-                 "KS": d, "p": p, "rows": [levels.counts[i] for i in pair],
+                 "value": d, "p": p, "n_first": levels.counts[pair[0]], "n_second": levels.counts[pair[1]],
                  "reason": _reason(d, levels, pair, rows, name)}
             )  # fmt: skip
     order = _order(found)
@@ -60,7 +60,7 @@ def discrimination(
         title=f"{panel.name}: telling levels of {panel.aspect} apart, KS distance",
         rows=found,
         layout=Layout(
-            "metric", "contrast", "KS", best=lambda row: -1.0 if row["family"] == "Human" else row["KS"],
+            "metric", "contrast", "value", best=lambda row: -1.0 if row["family"] == "Human" else row["value"],
             extra={"p Lo-Hi": _p_words},
         ),
         definitions={
@@ -102,8 +102,8 @@ def _order(rows: list[Row]) -> dict[str, tuple[bool, float]]:
     """Metrics before people, each by Lo-Hi, else by what there is."""
     mean: dict[str, list[float]] = {}
     for row in rows:
-        if not math.isnan(row["KS"]):
-            mean.setdefault(row["metric"], []).append(row["KS"])
+        if not math.isnan(row["value"]):
+            mean.setdefault(row["metric"], []).append(row["value"])
     human = {row["metric"]: row["family"] == "Human" for row in rows}
     return {name: (human[name], -(mean.get(name) or [-1.0])[0]) for name in human}
 

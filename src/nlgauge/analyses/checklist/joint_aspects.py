@@ -51,12 +51,13 @@ def joint_aspects(
     found: list[Row] = []
     for contrast, (one, two) in _contrasts(parts).items():
         for name, (d, p) in rows.ks(parts[one], parts[two], draws, seed).items():
+            higher = _higher(rows, name, one, two, parts)
             found.append(
-                {"metric": name, "family": family[name], "contrast": contrast, "KS": d, "p": p,
-                 "rows": [int(parts[one].sum()), int(parts[two].sum())], "higher": _higher(rows, name, one, two, parts)}
+                {"metric": name, "family": family[name], "contrast": contrast, "value": d, "p": p,
+                 "n_first": int(parts[one].sum()), "n_second": int(parts[two].sum()), "higher": higher, "follows": _follows(rows, contrast, higher == one, p) if higher else None}
             )  # fmt: skip
     contrasts = list(dict.fromkeys(r["contrast"] for r in found))
-    first = {r["metric"]: r["KS"] for r in reversed(found)}
+    first = {r["metric"]: r["value"] for r in reversed(found)}
     found.sort(
         key=lambda r: (
             -np.nan_to_num(first[r["metric"]], nan=-1.0),
@@ -64,11 +65,15 @@ def joint_aspects(
             contrasts.index(r["contrast"]),
         )
     )
-    extra = {"follows": lambda mine: _follows(mine, list(rows.human))} if len(rows.human) == 2 else {}
+    extra = (
+        {"follows": lambda mine: next(filter(None, (r["follows"] for r in mine)), "–")}
+        if len(rows.human) == 2
+        else {}
+    )
     return Table(
         title=f"{panel.name}: joint levels of {', '.join(rows.human)}, KS distance",
         rows=found,
-        layout=Layout("metric", "contrast", "KS", best=lambda row: row["KS"], extra=extra),
+        layout=Layout("metric", "contrast", "value", best=lambda row: row["value"], extra=extra),
         definitions={
             "low": "low on every aspect; high: high on every aspect; mixed: all other rows",
             **({"follows": "of rows high on one aspect and low on the other, the aspect whose high rows the metric scores higher (where p < .05)"} if extra else {}),
@@ -110,11 +115,9 @@ def _higher(rows: Rows, metric: str, one: str, two: str, parts: dict[str, Mask])
     return one if picked[0].mean() > picked[1].mean() else two
 
 
-def _follows(rows: list[Row], aspects: list[str]) -> str:
-    row = next((r for r in rows if r["contrast"] == "opposite"), None)
-    if row is None or row["higher"] is None or not row["p"] < 0.05:
-        return "–"
-    return aspects[0] if row["higher"].startswith(f"high {aspects[0]},") else aspects[1]
+def _follows(rows: Rows, contrast: str, first: bool, p: float) -> str | None:
+    """The aspect whose high rows the metric scores higher where the two aspects are opposite."""
+    return list(rows.human)[0 if first else 1] if contrast == "opposite" and p < 0.05 else None
 
 
 def _empty(parts: dict[str, Mask]) -> list[str]:

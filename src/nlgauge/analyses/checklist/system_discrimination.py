@@ -52,17 +52,17 @@ def system_discrimination(
     single = pair_rows(rows, chosen, families_of(panel.names, families), draws, seed)
     if per not in ("metric", "family", "pair"):
         raise NameUnknown(f"no per='{per}'; use metric, family or pair.")
-    found = single if per == "pair" else averaged(single, per, ["KS"])
+    found = single if per == "pair" else averaged(single, per, ["value"])
     line = "family" if per == "family" else "metric"
     order = _order(found, line)
     found.sort(key=lambda row: (order[row[line]], list(chosen.groups).index(row["pairs"])))
-    across = "pair" if per == "pair" else "pairs"
+    across = ("first", "second") if per == "pair" else "pairs"
     return Table(
         title=f"{panel.name}: telling systems apart, KS distance",
         rows=found,
         layout=Layout(
-            line, across, "KS", best=lambda row: -1.0 if row["family"] == HUMAN else row["KS"],
-            heads={g: f"{g} ({len(p)})" for g, p in chosen.groups.items()},
+            line, across, "value", best=lambda row: -1.0 if row["family"] == HUMAN else row["value"],
+            heads=chosen.heads(rows.panel.systems),
         ),
         definitions={
             "KS": "largest gap between the distributions of two systems' scores (0 same, 1 no overlap), mean over the pairs; no direction",
@@ -82,8 +82,7 @@ def pair_rows(rows: Rows, chosen: SystemPairs, families: dict[str, str], draws: 
     for group, pairs in chosen.groups.items():
         for a, b in pairs:
             found += [
-                {"metric": name, "family": families.get(name, HUMAN), "pairs": group, "pair": f"{systems[a]} – {systems[b]}",
-                 "first": systems[a], "second": systems[b], "KS": d, "p": p}
+                {"metric": name, "family": families.get(name, HUMAN), "pairs": group, "first": systems[a], "second": systems[b], "value": d, "p": p}
                 for name, (d, p) in rows.ks_systems((a, b), draws, seed).items()
             ]  # fmt: skip
     return found
@@ -93,7 +92,7 @@ def _order(rows: list[Row], line: str) -> dict[str, tuple[bool, float]]:
     """Metrics from the most to the least telling, people last."""
     means: dict[str, list[float]] = {}
     for row in rows:
-        means.setdefault(row[line], []).append(row["KS"])
+        means.setdefault(row[line], []).append(row["value"])
     human = {row[line]: row["family"] == HUMAN for row in rows}
     return {
         name: (human[name], -m if not np.isnan(m := mean(values)) else 1.0) for name, values in means.items()

@@ -13,7 +13,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NameUnknown, NeedsMissing
-from nlgauge.stats.ranking.preference import order_sequence, order_similarity
+from nlgauge.stats.ranking.preference import order_similarity
 from nlgauge.table import Layout, Row, Table
 
 Per = Literal["metric", "family", "aspect", "pair"]
@@ -45,25 +45,26 @@ def system_preference(
     chosen = system_pairs(rows, pairs, share)
     single = preference_rows(rows, chosen, families_of(panel.names, families))
     line = "family" if per == "family" else "metric"
-    across = "pair" if per == "pair" else "pairs"
+    across = ("first", "second") if per == "pair" else "pairs"
     if per == "aspect":
-        for row in single:
-            row["pairs"] = f"{row['pairs']} {row['aspect']}"
-        found = averaged(single, "metric", ["similarity"])
+        across = ("pairs", "aspect")
+        found = [
+            {**row, "aspect": aspect}
+            for aspect in panel.humans
+            for row in averaged([r for r in single if r["aspect"] == aspect], "metric", ["value"])
+        ]
     elif per == "pair":
         found = _over_aspects(single)
     else:
-        found = averaged(single, per, ["similarity"])
+        found = averaged(single, per, ["value"])
     place = {name: i for i, name in enumerate(dict.fromkeys(row["pairs"] for row in single))}
-    best = {
-        name: mean([r["similarity"] for r in found if r[line] == name]) for name in {r[line] for r in found}
-    }
+    best = {name: mean([r["value"] for r in found if r[line] == name]) for name in {r[line] for r in found}}
     found.sort(key=lambda row: (-best[row[line]], row[line], place[row["pairs"]]))
     return Table(
         title=f"{panel.name}: order of two systems, similarity with people",
         rows=found,
-        layout=Layout(line, across, "similarity", best=lambda row: row["similarity"],
-                      heads={g: f"{g} ({len(p)})" for g, p in chosen.groups.items()}),
+        layout=Layout(line, across, "value", best=lambda row: row["value"],
+                      heads=chosen.heads(panel.systems)),
         definitions={
             "similarity": "of a ≺ b by people and by the metric as sequences (Eq. 4): 1 same order, .667 where one of the two "
             "has a tie, .333 opposite; chance .667",
@@ -86,19 +87,17 @@ def preference_rows(rows: Rows, chosen: SystemPairs, families: dict[str, str]) -
                 for aspect, ratings in human.items():
                     x, y = ratings[[a, b]], scores[[a, b]]
                     found.append(
-                        {"metric": name, "family": families[name], "aspect": aspect, "pairs": group, "pair": " – ".join(names),
-                         "first": names[0], "second": names[1], "similarity": order_similarity(names, x, y),
-                         "people": " ".join(order_sequence(names, x)), "order": " ".join(order_sequence(names, y))}
+                        {"metric": name, "family": families[name], "aspect": aspect, "pairs": group, "first": names[0], "second": names[1], "value": order_similarity(names, x, y)}
                     )  # fmt: skip
     return found
 
 
 def _over_aspects(rows: list[Row]) -> list[Row]:
-    groups: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        groups.setdefault((row["metric"], row["pair"]), []).append(row)
-    kept = ("metric", "family", "pairs", "pair", "first", "second", "order")
+        groups.setdefault((row["metric"], row["first"], row["second"]), []).append(row)
+    kept = ("metric", "family", "pairs", "first", "second")
     return [
-        {**{k: mine[0][k] for k in kept}, "similarity": mean([r["similarity"] for r in mine])}
+        {**{k: mine[0][k] for k in kept}, "value": mean([r["value"] for r in mine])}
         for mine in groups.values()
     ]

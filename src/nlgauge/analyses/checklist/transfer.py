@@ -76,6 +76,10 @@ def transfer(
     order = _order_of(
         found, across, [*GROUPS, *where.values()] if across == "group" else [d.name for d in datasets]
     )
+    names: dict[str, dict[str, list[str]]] = {}
+    for row in found:
+        mine = {r["data"] for r in single if r[line] == row[line] and r[across] == row[across]}
+        names.setdefault(row[line], {})[row[across]] = sorted(mine)
     found += _holes(found, line, across, order)
     first = {row[line]: row["value"] for row in found if row[across] == order[0]}
     found.sort(
@@ -86,6 +90,7 @@ def transfer(
         rows=found,
         layout=Layout(line, across, "value", best=lambda row: row["value"],
                       extra={"spread": _spread} if len(order) > 1 else {}),
+        facts={"datasets": names},
         definitions={
             str(chosen): chosen.definition,
             **({"spread": "largest difference between two groups"} if len(order) > 1 else {}),
@@ -189,7 +194,7 @@ def _means(rows: list[Row], line: str, across: str) -> list[Row]:
         groups.setdefault((row[line], row[across]), []).append(row)
     return [
         {line: name, **({} if line == "family" else {"family": mine[0]["family"]}), across: group, "value": mean([r["value"] for r in mine]),
-         "metrics": len({r["metric"] for r in mine}), "datasets": sorted({r["data"] for r in mine})}
+         "metrics": len({r["metric"] for r in mine}), "datasets": len({r["data"] for r in mine})}
         for (name, group), mine in groups.items()
     ]  # fmt: skip
 
@@ -200,7 +205,7 @@ def _holes(rows: list[Row], line: str, across: str, order: Sequence[str]) -> lis
     names = dict.fromkeys(row[line] for row in rows)
     family = {row[line]: row["family"] for row in rows}
     return [
-        {line: name, "family": family[name], across: place, "value": float("nan"), "metrics": 0, "datasets": []}
+        {line: name, "family": family[name], across: place, "value": float("nan"), "metrics": 0, "datasets": 0}
         for name in names for place in order if (name, place) not in there
     ]  # fmt: skip
 

@@ -97,8 +97,9 @@ def _table(data: Dataset, found: Sides, named: str, rows: list[Row], notes: list
     return Table(
         title=f"{data.name}: win fractions on {named}" + (", by models only" if kind == "models" else ""),
         rows=[{"aspect": named, **row} for row in rows],
-        layout=Layout("A", "second", "wins",                       extra={"ties": lambda mine: _share(mine, "tied"), "n": lambda mine: str(sum(r["n"] for r in mine))}),
+        layout=Layout(("side", "first"), "second", "value", line=": ".join, extra={"ties": lambda mine: _share(mine, "tied"), "n": lambda mine: str(sum(r["n"] for r in mine))}),
         definitions={"cell": "share of the comparisons of A (line, first) with B (column, second) that A wins; what is missing to 1 are B's wins and ties"},
+        heads={"first": "A"},
         method=found.words,
         notes=notes,
         signature=f"aspect:{named}|source:{kind}|order:{'kept' if found.ordered else 'merged'}",
@@ -268,7 +269,7 @@ def _sorted(systems: list[str], sides: dict[str, Wins], words: str, ordered: boo
 def _rows(side: str, found: Sides) -> list[Row]:
     w = found.sides[side]
     return [
-        {"side": side, "A": f"{side}: {a}", "first": a, "second": b, "wins": float(w.fraction[i, j]),
+        {"side": side, "first": a, "second": b, "value": float(w.fraction[i, j]),
          "tied": float(w.tied[i, j]), "n": int(w.n[i, j])}
         for i, a in enumerate(found.systems) for j, b in enumerate(found.systems)
     ]  # fmt: skip

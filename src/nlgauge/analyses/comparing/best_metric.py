@@ -6,11 +6,12 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, people_note, signature, turned_note
-from nlgauge.analyses._parts import Outputs, correlations, single, star_words, starred
+from nlgauge.analyses._parts import Outputs, correlations, single, star_words
 from nlgauge.analyses._types import Types, types_of
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
+from nlgauge.number import starred
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.resampling.jackknife import UNITS, difference_tests, over_of
 from nlgauge.stats.tests.row_column_permutation import clustered
@@ -42,6 +43,7 @@ def best_metric(
     found = dict(zip(names, correlations(panel.oriented(), panel.human, chosen, outputs, seed), strict=True))
     rows: list[Row] = []
     empty = []
+    as_good: dict[str, list[str]] = {}  # type -> metrics that the best one does not beat
     for kind in dict.fromkeys(sorts.values()):
         members = [m for m in names if sorts.get(m) == kind and not np.isnan(found[m].value)]
         if not members:
@@ -51,16 +53,17 @@ def best_metric(
         best, n = found[members[0]], len(members)
         row: Row = {
             "type": kind, "aspect": panel.aspect, "metric": members[0], "measure": str(chosen), "value": best.value, "n": best.n,
-            "p": best.p, "significant": bool(best.p < level), "shown": starred(best.value, best.p, level),
-            "next": None, "next value": float("nan"), "p to next": float("nan"), "clearly best": n == 1, "metrics": n,
+            "p": best.p, "significant": bool(best.p < level),
+            "next": None, "next_value": float("nan"), "p_to_next": float("nan"), "clearly_best": n == 1, "metrics": n,
         }  # fmt: skip
         if n > 1:
             p = _to_next(turned[members[0]], turned[members[1]], panel.human, chosen, outputs)
             row |= {
-                "next": members[1], "next value": found[members[1]].value, "p to next": p, "clearly best": bool(p < level),
-                "as good": [m for m in members[1:]
-                            if not _to_next(turned[members[0]], turned[m], panel.human, chosen, outputs) < level],
+                "next": members[1], "next_value": found[members[1]].value, "p_to_next": p, "clearly_best": bool(p < level),
             }  # fmt: skip
+            as_good[kind] = [
+                m for m in members[1:] if not _to_next(turned[members[0]], turned[m], panel.human, chosen, outputs) < level
+            ]  # fmt: skip
         rows.append(row)
     if not rows:
         why = next(iter(f.reason for f in found.values()), "no metrics")
@@ -68,7 +71,9 @@ def best_metric(
     return Table(
         title=f"{panel.name}: best metric of each type for {panel.aspect}, {chosen}",
         rows=rows,
-        shown=["type", "metric", "shown", "n", "next", "next value", "p to next", "clearly best", "metrics"],
+        shown=["type", "metric", "value", "n", "next", "next_value", "p_to_next", "clearly_best", "metrics"],
+        cells={"value": lambda row: starred(row["value"], row["p"], level)},
+        facts={"as_good": as_good},
         definitions={str(chosen): chosen.definition},
         method=f"Highest absolute correlation of each type. {star_words(level, outputs, seed)}. p to next, on absolute "
         f"correlations and outputs that both metrics scored: {_words(panel, outputs)}.",

@@ -85,11 +85,11 @@ def independent(
         if progress is not None:
             progress(done + 1, len(jobs))
     for row, p in zip(rows, holm([r["p"] for r in rows]).tolist(), strict=True):
-        row["p corrected"], row["significant"] = p, bool(p < level)
+        row["p_corrected"], row["significant"] = p, bool(p < level)
     return Table(
         title=f"{data.name}: {chosen} on parts of the data, by {column}",
         rows=rows,
-        shown=["metric", "aspect", "parts", "first", "second", "n first", "n second", "difference", "p", "p check", "p corrected", "significant"],
+        shown=["metric", "aspect", "first", "second", "value_first", "value_second", "n_first", "n_second", "difference", "p", "p_check", "p_corrected", "significant"],
         definitions={str(chosen): chosen.definition},
         method=f"p: {difference_words(outputs)}. p check: outputs, taken as independent, dealt out "
         f"anew after standardising or ranking within each part, {draws} draws, seed {seed}; Holm's correction over {len(rows)} tests.",
@@ -114,8 +114,8 @@ def _pair(
         # One seed for all: a row does not depend on what else was asked for, nor on the order.
         check = _check(one, two, measure, r1 - r2, draws, np.random.default_rng(np.random.SeedSequence(seed)))
         rows.append(
-            {"metric": metric, "aspect": a.aspect, "measure": str(measure), "parts": " – ".join(parts), "first": r1,
-             "second": r2, "n first": n1, "n second": n2, "difference": r1 - r2, "p": p, "p check": check}
+            {"metric": metric, "aspect": a.aspect, "measure": str(measure), "first": parts[0], "second": parts[1], "value_first": r1,
+             "value_second": r2, "n_first": n1, "n_second": n2, "difference": r1 - r2, "p": p, "p_check": check}
         )  # fmt: skip
     return rows
 

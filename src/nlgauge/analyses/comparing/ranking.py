@@ -49,6 +49,7 @@ def ranking(
     valued = [name for name in names if not math.isnan(values[name])]  # the others have no place in the order
     ranks = clusters(valued, {(r["better"], r["worse"]) for r in pairs.rows if r["significant"]})
     rows: list[Row] = []
+    alike: dict[str, list[str]] = {}
     beaten = {o for o in names[1:] if pair[frozenset((names[0], o))]["p"] < level}
     for place, name in enumerate(names):
         k = panel.names.index(name)
@@ -56,18 +57,21 @@ def ranking(
         rows.append(
             {"rank": ranks.get(name), "metric": name, "aspect": panel.aspect, "measure": str(chosen),
              "value": values[name], "low": float(sure.low[k, 0]), "high": float(sure.high[k, 0]),
-             "p to next": float(below["p"]) if below else None, "n": int(found.n[k, 0]),
-             "clearly best": place == 0 and len(beaten) == sum(not math.isnan(values[o]) for o in names[1:]) > 0,
-             "may be best": place == 0 or (not math.isnan(values[name]) and name not in beaten),
-             "no different from": [o for o in valued if name in ranks and o != name and not pair[frozenset((name, o))]["significant"]]}
+             "p_to_next": float(below["p"]) if below else None, "n": int(found.n[k, 0]),
+             "clearly_best": place == 0 and len(beaten) == sum(not math.isnan(values[o]) for o in names[1:]) > 0,
+             "may_be_best": place == 0 or (not math.isnan(values[name]) and name not in beaten)}
         )  # fmt: skip
+        alike[name] = [
+            o for o in valued if name in ranks and o != name and not pair[frozenset((name, o))]["significant"]
+        ]
     notes = [*pairs.notes, *turned_note(panel)]
     if np.isnan(found.value).any():
         notes.append("metrics without a value stand last, without a rank.")
     return Table(
         title=f"{panel.name}: ranks of the metrics on {panel.aspect}, {chosen}",
         rows=rows,
-        shown=["rank", "metric", "value", "low", "high", "p to next", "n"],
+        shown=["rank", "metric", "value", "low", "high", "p_to_next", "n"],
+        facts={**pairs.facts, "no_different_from": alike},
         definitions=pairs.definitions,
         method=pairs.method + f" {sure.method[0].upper()}{sure.method[1:]}. "
         f"A rank ends where a metric is significantly worse than one that has the rank. May be best: p against the first is {level:g} or more.",

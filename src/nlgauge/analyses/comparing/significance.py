@@ -81,8 +81,8 @@ def significance(
     return Table(
         title=f"{panel.name}: differences between metrics on {panel.aspect}, {chosen}",
         rows=rows,
-        layout=Layout("better", "worse", "p corrected") if len(names) <= 12 else None,
-        shown=["better", "worse", "difference", "p", "p corrected", "significant"],
+        layout=Layout("better", "worse", "p_corrected") if len(names) <= 12 else None,
+        shown=["better", "worse", "difference", "p", "p_corrected", "significant"],
         definitions={str(chosen): chosen.definition},
         method=_sentence(tests.method)
         + f" {WORDS[correction][0].upper()}{WORDS[correction][1:]} over {len(rows)} pairs.",
@@ -174,7 +174,7 @@ def _row(
     turned = difference < 0
     return {
         "better": other if turned else first, "worse": first if turned else other, "aspect": panel.aspect,
-        "measure": str(measure), "difference": abs(difference), "p": float(tests.p[at, 0]), "p corrected": adjusted,
+        "measure": str(measure), "difference": abs(difference), "p": float(tests.p[at, 0]), "p_corrected": adjusted,
         "significant": bool(adjusted < level), "n": int(tests.cells[at]),
     }  # fmt: skip
 

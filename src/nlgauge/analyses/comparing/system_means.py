@@ -12,6 +12,7 @@ from nlgauge.analyses._parts import Choice, Part, columns_of, parts_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.number import number, starred
 from nlgauge.stats.tests.corrections import holm
 from nlgauge.stats.tests.two_samples import PAIRED, WORDS, MeanTest, mean_test
 from nlgauge.table import Layout, Row, Table
@@ -56,14 +57,17 @@ def system_means(
     if not rows:
         raise NeedsMissing(f"{data.name}: no part has ratings.")
     columns = columns_of(by)
-    across = {r["column"] for r in rows}
     return Table(
         title=f"{data.name}: means of the systems" + (f" by {', '.join(columns)}" if columns else ""),
         rows=rows,
-        layout=Layout("quantity", "column", "shown", line=lambda q: f"{q} ↓" if q in data.lower else q)
-        if len(across) <= WIDEST
+        layout=Layout(
+            "quantity", (*columns, "system"), "value", line=lambda q: f"{q} ↓" if q in data.lower else q
+        )
+        if len({tuple(r[c] for c in (*columns, "system")) for r in rows}) <= WIDEST
         else None,
-        shown=["quantity", *columns, "system", "mean", "SD", "n", "best", "p", "significant"],
+        heads={c: c for c in columns} | {"value": "mean", "sd": "SD"},
+        cells={"value": lambda row: f"{starred(row['value'], row['p'], level)} ({number(row['sd'], 2)})"},
+        shown=["quantity", *columns, "system", "value", "sd", "n", "best", "p", "significant"],
         method=_method(rows, test, draws, level, seed),
         notes=_notes(data, keep_people, rows),
         signature=f"by:{','.join(columns) or 'none'}|test:{test}|aggregate:{aggregate}|seed:{seed}",
@@ -110,12 +114,9 @@ def _rows(
     for k, (system, v) in enumerate(there):
         n = int(np.isfinite(v).sum())
         spread = float(np.nanstd(v, ddof=1)) if n > 1 else math.nan
-        marked = p[k] < level
         rows.append(
-            {**part.group, "quantity": quantity, "kind": kind, "system": system, "mean": means[k], "SD": spread, "n": n,
-             "best": k == best, "p": p[k], "significant": bool(marked),
-             "column": f"{part.name} {system}" if part.group else system,
-             "shown": f"{means[k]:.2f}{'*' if marked else ''} ({spread:.2f})"}
+            {**part.group, "quantity": quantity, "kind": kind, "system": system, "value": means[k], "sd": spread, "n": n,
+             "best": k == best, "p": p[k], "significant": bool(p[k] < level)}
         )  # fmt: skip
     return rows
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -19,16 +20,15 @@ from nlgauge.types import Array
 SUMMARY = (
     "metric",
     "kind",
-    "to people",
-    "to metrics",
+    "to_people",
+    "to_metrics",
     "nearest",
-    "nearest at",
+    "nearest_at",
     "farthest",
-    "farthest at",
+    "farthest_at",
     "inputs",
 )
-WORDS = ("kind", "nearest", "nearest at", "farthest", "farthest at", "inputs")
-MATRIX = 10  # up to so many rankings the matrix itself is printed, without these columns
+MATRIX = 10  # up to so many rankings the matrix itself is printed
 
 
 @analysis(
@@ -48,7 +48,7 @@ def complementarity(
     seed: int = 0,
 ) -> Table:
     """One row per aspect (marked H:) and metric: mean distance to people and to the metrics (Eq. 4), the nearest and the
-    farthest of all, and a column for the distance to each (Eq. 3), which together are the matrix of Fig. 2.
+    farthest of all, and the distances to each (Eq. 3), the matrix of Fig. 2, as `facts["distance"]`.
 
     0: the same order of systems on every input, .5: unrelated, 1: the opposite order. `distance` says what a tie costs.
     """
@@ -61,11 +61,21 @@ def complementarity(
             f"{len(sides.names)}."
         )
     found = rank_distances(sides.scores(), sides.human)
-    rows = _rows(sides, found.mean[distance], found.inputs[distance])
+    mean = found.mean[distance]
+    rows = _rows(sides, mean, found.inputs[distance])
+    apart = {
+        one: dict(zip(sides.names, line.tolist(), strict=True))
+        for one, line in zip(sides.names, mean, strict=True)
+    }
+    small = len(rows) <= MATRIX
+    to_each = {name: partial(_distance_text, apart, name) for name in sides.names}
     return Table(
         title=f"{data.name}: distance between the rankings of {sides.panel.n_systems} systems ({distance})",
         rows=rows,
-        shown=list(SUMMARY) if len(rows) > MATRIX else [c for c in rows[0] if c not in WORDS],
+        shown=["metric", "to_people", "to_metrics", *to_each] if small else list(SUMMARY),
+        heads={name: name for name in sides.names},
+        cells={**to_each},
+        facts={"distance": apart},
         definitions={
             "distance": f"mean over inputs of the normalised Kendall distance; {distance}: {RULES[distance]}",
             "to people, to metrics": "mean distance to the (other) aspects, to the (other) metrics",
@@ -79,37 +89,40 @@ def complementarity(
 
 def _rows(sides: Sides, mean: Array, inputs: np.ndarray) -> list[Row]:
     names, human = sides.names, sides.human
-    heads = [f"{n} (metric)" if n in SUMMARY else n for n in names]
     rows: list[Row] = []
     for k, name in enumerate(names):
         others = np.arange(len(names)) != k
         away = np.where(others, mean[k], np.nan)
         row: Row = {
             "metric": name, "kind": "human" if human[k] else "automatic",
-            "to people": mean_of(mean[k][others & human]), "to metrics": mean_of(mean[k][others & ~human]),
+            "to_people": mean_of(mean[k][others & human]), "to_metrics": mean_of(mean[k][others & ~human]),
         }  # fmt: skip
         if np.isfinite(away).any():
             near, far = int(np.nanargmin(away)), int(np.nanargmax(away))
             row |= {
                 "nearest": names[near],
-                "nearest at": float(away[near]),
+                "nearest_at": float(away[near]),
                 "farthest": names[far],
-                "farthest at": float(away[far]),
+                "farthest_at": float(away[far]),
             }
         else:
-            row |= {"nearest": None, "nearest at": np.nan, "farthest": None, "farthest at": np.nan}
+            row |= {"nearest": None, "nearest_at": np.nan, "farthest": None, "farthest_at": np.nan}
         # Of the partners that have a distance: one constant metric does not make the others look unfounded.
         known = inputs[k][others][inputs[k][others] > 0]
         row["inputs"] = int(known.min()) if len(known) else 0
-        rows.append(row | {head: float(d) for head, d in zip(heads, mean[k], strict=True)})
+        rows.append(row)
     return rows
 
 
 def matrix(table: Table) -> tuple[list[str], list[bool], list[list[float]]]:
     """Names, whether each is people's, and the distances, from the rows of a table."""
     names = [row["metric"] for row in table]
-    heads = list(table.rows[0])[-len(names) :]
-    return names, [row["kind"] == "human" for row in table], [[row[h] for h in heads] for row in table]
+    apart = table.facts["distance"]
+    return names, [row["kind"] == "human" for row in table], [[apart[a][b] for b in names] for a in names]
+
+
+def _distance_text(apart: dict[str, dict[str, float]], name: str, row: Row) -> str:
+    return number(apart[row["metric"]][name])
 
 
 def mean_of(values: Array) -> float:

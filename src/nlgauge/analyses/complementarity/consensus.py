@@ -80,14 +80,15 @@ def consensus(
         row: Row = {of[:-1]: name}
         for side, c in found.items():
             row |= {
-                f"{side} Borda": int(c.place[k]), f"{side} Kemeny": int(c.kemeny_place[k]), f"{side} share": float(c.share[k]),
+                f"{side}_borda": int(c.place[k]), f"{side}_kemeny": int(c.kemeny_place[k]), f"{side}_share": float(c.share[k]),
             }  # fmt: skip
         rows.append(row)
     first = next(iter(found))
-    rows.sort(key=lambda row: (row[f"{first} Kemeny"], row[of[:-1]]))
+    rows.sort(key=lambda row: (row[f"{first}_kemeny"], row[of[:-1]]))
     return Table(
         title=f"{data.name}: consensus of {' and of '.join(found)} on the {of}",
         rows=rows,
+        heads={f"{side}_{name.lower()}": f"{side} {name}" for side in found for name in DEFINITIONS},
         definitions=DEFINITIONS,
         method=f"A vote is the order of two {of} by one aspect or metric on one {'input' if of == 'systems' else 'system'} "
         f"({sides.panel.n_systems} systems × {sides.panel.n_inputs} inputs, {len(sides.humans)} aspects, "
@@ -121,9 +122,9 @@ def consensus_distance(
     rows: list[Row] = []
     for name, human, own in zip(sides.names, sides.human, sums, strict=True):
         row: Row = {"metric": name, "kind": "human" if human else "automatic"}
-        row |= {f"from {side}": order_distance(own, c.kemeny_place) for side, c in found.items()}
+        row |= {f"from_{side}": order_distance(own, c.kemeny_place) for side, c in found.items()}
         rows.append(row)
-    first = f"from {next(iter(found))}"
+    first = f"from_{next(iter(found))}"
     rows.sort(key=lambda row: (np.nan_to_num(row[first], nan=2), row["metric"]))
     return Table(
         title=f"{data.name}: distance of each ranking of the systems from the consensus",

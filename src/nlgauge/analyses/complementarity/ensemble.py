@@ -77,7 +77,8 @@ def ensemble(
     return Table(
         title=f"{data.name}: an ensemble of {len(set(family.values()))} families of metrics, {chosen} with {data.rated_by}",
         rows=rows,
-        shown=["aspect", "test", "train", "setting", "ensemble", "best single", "metric", "gain", "p", "n"],
+        shown=["aspect", "test", "train", "setting", "value", "best_single", "metric", "gain", "p", "n"],
+        heads={"value": "ensemble"},
         definitions={str(chosen): chosen.definition},
         method=f"Ridge regression (penalty {ridge:g}) on standardised mean ranks of each family within a part, ratings as ranks too; in-domain: "
         f"{folds} folds in which no input is on both sides, predictions of all folds together; cross-domain: learnt on the whole other part. "
@@ -229,8 +230,8 @@ def _row(
     ours, theirs = _r(predicted, test.rating, measure), _r(alone, test.rating, measure)
     p = float(williams_test(ours, theirs, _r(predicted, alone, measure), len(test.rating)))
     return {
-        "aspect": aspect, "test": test.name, "train": train, "setting": setting, "measure": str(measure), "ensemble": ours,
-        "best single": theirs, "metric": metric, "gain": ours - theirs, "p": p, "n": len(test.rating),
+        "aspect": aspect, "test": test.name, "train": train, "setting": setting, "measure": str(measure), "value": ours,
+        "best_single": theirs, "metric": metric, "gain": ours - theirs, "p": p, "n": len(test.rating),
         "families": test.features.shape[1],
     }  # fmt: skip
 

@@ -18,7 +18,7 @@ from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.portfolio import Portfolio, portfolio
-from nlgauge.stats.design.prediction import model_of
+from nlgauge.stats.design.prediction import Reached, model_of
 from nlgauge.stats.ranking.rankings import rank_distances
 from nlgauge.table import Row, Table
 from nlgauge.types import Array
@@ -87,7 +87,7 @@ def metric_portfolio(
             "low",
             "high",
             "gain",
-            "in folds",
+            "in_folds",
             "chosen",
         ],
         definitions={
@@ -117,17 +117,21 @@ def _rows(sides: Sides, aspect: str, found: Portfolio, measure: Measure, apart: 
             {"aspect": aspect, "size": size + 1, "added": names[k], "alone": float(alone[k]),
              "apart": mean_of(apart[k][path.chosen[:size]]), "inner": float(path.value[size]),
              "value": reached.value, "low": reached.low, "high": reached.high, "gain": reached.value - before,
-             "in folds": sum(k in own for own in kept), "chosen": size < path.size, "folds": reached.folds.tolist(),
+             "in_folds": sum(k in own for own in kept), "chosen": size < path.size, **_folds(reached),
              "measure": str(measure)}
         )  # fmt: skip
         before = reached.value
     whole = found.whole
     rows.append(
         {"aspect": aspect, "size": len(names), "added": "all metrics", "alone": float("nan"), "apart": float("nan"),
-         "inner": float("nan"), "value": whole.value, "low": whole.low, "high": whole.high, "gain": float("nan"), "in folds": None,
-         "chosen": None, "folds": whole.folds.tolist(), "measure": str(measure)}
+         "inner": float("nan"), "value": whole.value, "low": whole.low, "high": whole.high, "gain": float("nan"), "in_folds": None,
+         "chosen": None, **_folds(whole), "measure": str(measure)}
     )  # fmt: skip
     return rows
+
+
+def _folds(reached: Reached) -> Row:
+    return {f"fold_{k}": float(v) for k, v in enumerate(reached.folds, start=1)}
 
 
 def _answer(sides: Sides, aspect: str, found: Portfolio) -> str:

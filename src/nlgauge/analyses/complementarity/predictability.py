@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -40,6 +41,7 @@ SETS = {
 INTERVAL = (
     "Interval: 95 %, t over folds with the variance corrected for shared training data (Nadeau and Bengio)."
 )
+FOLD = re.compile(r"fold_\d+$")
 SPLITS = {
     "inputs": "no input on both sides",
     "outputs": "plain folds, so that other outputs of an input may stand in the training data",
@@ -93,16 +95,17 @@ def predictability(
             x, y = (features, target) if model == "xgboost" else (within_inputs(features), ranked(target))
             value = reached(held_out(x, y, fold, predict), target, fold, chosen)
             more = {"features": len(features), "best": None}
-        rows.append({"aspect": aspect, "predicted from": name, **numbers(value, chosen, target), **more})
+        rows.append({"aspect": aspect, "predictors": name, **numbers(value, chosen, target), **more})
         if progress is not None:
             progress(done + 1, len(jobs))
     return Table(
         title=f"{data.name}: predicting people on held-out outputs, {chosen}",
         rows=rows,
-        layout=Layout("aspect", "predicted from", "value", extra={"intervals (95 %)": _intervals}),
-        definitions={name: SETS[name] for name in dict.fromkeys(row["predicted from"] for row in rows)}
+        layout=Layout("aspect", "predictors", "value", extra={"intervals (95 %)": _intervals}),
+        heads={"predictors": "predicted from"},
+        definitions={name: SETS[name] for name in dict.fromkeys(row["predictors"] for row in rows)}
         | {str(chosen): chosen.definition},
-        method=f"{words}; {len(rows[0]['folds'])} folds, {SPLITS[split]}; the measure in each fold, mean over folds. {INTERVAL}",
+        method=f"{words}; {fold_columns(rows[0])} folds, {SPLITS[split]}; the measure in each fold, mean over folds. {INTERVAL}",
         notes=[*_notes(sides, rows), *sides.remarks()],
         signature=sides.signature(measure=chosen, model=model, split=split, folds=count, seed=seed),
     )
@@ -138,12 +141,17 @@ def numbers(value: Reached, measure: Measure, target: Array) -> Row:
     """The columns that every table of held-out values has."""
     return {
         "measure": str(measure), "value": value.value, "low": value.low, "high": value.high,
-        "folds": value.folds.tolist(), "n": int(np.isfinite(target).sum()),
+        **{f"fold_{k}": float(v) for k, v in enumerate(value.folds, start=1)}, "n": int(np.isfinite(target).sum()),
     }  # fmt: skip
 
 
+def fold_columns(row: Row) -> int:
+    """How many folds a row has the value of."""
+    return sum(bool(FOLD.match(column)) for column in row)
+
+
 def _intervals(rows: list[Row]) -> str:
-    return "; ".join(f"{row['predicted from']} {number(row['low'])} {number(row['high'])}" for row in rows)
+    return "; ".join(f"{row['predictors']} {number(row['low'])} {number(row['high'])}" for row in rows)
 
 
 def _notes(sides: Sides, rows: list[Row]) -> list[str]:
@@ -156,7 +164,7 @@ def _notes(sides: Sides, rows: list[Row]) -> list[str]:
         notes.append("one aspect only: there are no other human ratings to predict it from.")
     if not sides.panel.metrics:
         notes.append("no metric scores: people are predicted from people only.")
-    lost = sum(int(np.isnan(row["folds"]).sum()) for row in rows)
+    lost = sum(bool(np.isnan(value)) for row in rows for column, value in row.items() if FOLD.match(column))
     if lost:
         notes.append(
             f"{lost} folds have no value (no input in them with two or more outputs that differ) and are left out."

@@ -10,7 +10,15 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._aspects import Sides, measure_for
 from nlgauge.analyses._common import Named
 from nlgauge.analyses.complementarity._released import Given, releases
-from nlgauge.analyses.complementarity.predictability import INTERVAL, SPLITS, ModelName, deal, numbers, ranked
+from nlgauge.analyses.complementarity.predictability import (
+    INTERVAL,
+    SPLITS,
+    ModelName,
+    deal,
+    fold_columns,
+    numbers,
+    ranked,
+)
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing
@@ -62,29 +70,31 @@ def progress_over_years(
         features = np.stack(list(known.values()))
         x, y = (features, target) if model == "xgboost" else (within_inputs(features), ranked(target))
         value = reached(held_out(x, y, fold, predict), target, fold, chosen)
-        new = sorted(f for f, came in families if came == year)
         rows.append(
             {
                 "aspect": aspect,
                 "year": year,
-                "new": ", ".join(new),
                 "families": len(known),
                 **numbers(value, chosen, target),
             }
         )
         if progress is not None:
             progress(done + 1, len(sides.humans) * len(steps))
-    newest = {row["year"]: row["new"] for row in rows}
+    new = {year: sorted(f for f, came in families if came == year) for year in steps}
     return Table(
         title=f"{data.name}: what all metrics of the time reach together, {chosen}",
         rows=rows,
         layout=Layout(
-            "year", "aspect", "value", extra={"families": _count, "new": lambda own: own[0]["new"]}
+            "year",
+            "aspect",
+            "value",
+            extra={"families": _count, "new": lambda own: ", ".join(new[own[0]["year"]])},
         ),
+        facts={"new": new},
         definitions={str(chosen): chosen.definition},
         method=f"{words}, families of metrics released so far as features (variants averaged as standard scores); "
-        f"{len(rows[0]['folds'])} folds, {SPLITS[split]}; mean over folds. {INTERVAL}",
-        notes=[*_gain(rows, list(newest)), *_left_out(unknown), *sides.remarks()],
+        f"{fold_columns(rows[0])} folds, {SPLITS[split]}; mean over folds. {INTERVAL}",
+        notes=[*_gain(rows, steps), *_left_out(unknown), *sides.remarks()],
         signature=sides.signature(measure=chosen, model=model, split=split, folds=count, seed=seed),
     )
 

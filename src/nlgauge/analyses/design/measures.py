@@ -10,7 +10,7 @@ import numpy as np
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named
 from nlgauge.analyses.comparing.significance import Test
-from nlgauge.analyses.design.stability import stability
+from nlgauge.analyses.design.stability import HEADS, stability
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
@@ -67,11 +67,15 @@ def measures_study(
     values = _values(panel.oriented(), panel.human, chosen)
     relation = np.stack([rank_agreement(values, column) for column in values.T])
     np.fill_diagonal(relation, np.nan)
+    names = [str(m) for m in chosen]
+    taus = {
+        one: {other: float(relation[j, k]) for k, other in enumerate(names) if k != j}
+        for j, one in enumerate(names)
+    }
     rows = base.rows
     for j, row in enumerate(rows):
         others = relation[j][np.isfinite(relation[j])]
         row["agreement"] = float(others.mean()) if len(others) else float("nan")
-        row |= {f"τ {m}": float(relation[j, k]) for k, m in enumerate(chosen) if k != j}
     lost = _add_scales(rows, panel, chosen, values, levels, cut, redraws, seed)
     what = {"both": "metrics and people", "metrics": "metrics", "people": "people"}[cut]
     return Table(
@@ -79,11 +83,13 @@ def measures_study(
         rows=rows,
         shown=[
             "measure",
-            "DP",
-            "RC",
+            "dp",
+            "rc",
             "agreement",
-            *(f"{part} {c}" for part in ("kept", "shift") for c in levels),
+            *(f"{part}_{c}" for part in ("kept", "shift") for c in levels),
         ],
+        heads=HEADS,
+        facts={**base.facts, "agreement": taus},
         definitions={
             **base.definitions,
             "agreement": "mean tau-b between the rankings of the metrics by this measure and by each of the others",
@@ -91,7 +97,7 @@ def measures_study(
             "stronger (+) or weaker (-) the correlations become, mean over the metrics",
         },
         method=f"{base.method} Levels: thresholds uniform within mean ± SD of each score, mean of {redraws} draws.",
-        notes=[base.notes[0], *_advice(rows, levels), *base.notes[1:], *lost],
+        notes=[base.notes[0], *_advice(rows, taus, levels), *base.notes[1:], *lost],
         signature=f"{base.signature}|scales:{','.join(map(str, levels))}|cut:{cut}|redraws:{redraws}",
     )
 
@@ -125,7 +131,7 @@ def _add_scales(
             shift[r] = _mean(np.sign(before) * (after - before), axis=0)
             lost += int((np.isnan(after) & np.isfinite(before)).sum())
         for j, row in enumerate(rows):
-            row |= {f"kept {level}": float(_mean(kept[:, j])), f"shift {level}": float(_mean(shift[:, j]))}
+            row |= {f"kept_{level}": float(_mean(kept[:, j])), f"shift_{level}": float(_mean(shift[:, j]))}
     total = len(levels) * redraws * before.size
     return (
         [f"{lost} of {total} correlations do not exist on the shorter scales (all scores equal)."]
@@ -165,10 +171,10 @@ def _mean(values: Array, axis: int | None = None) -> Array:
     return np.where(n > 0, np.where(there, values, 0.0).sum(axis=axis) / np.maximum(n, 1), np.nan)
 
 
-def _advice(rows: list[Row], levels: Sequence[int]) -> list[str]:
+def _advice(rows: list[Row], agreement: dict[str, dict[str, float]], levels: Sequence[int]) -> list[str]:
     """What agreement and scale add to the recommendation of stability."""
     best = rows[0]
-    taus = {name[2:]: tau for name, tau in best.items() if name.startswith("τ ") and np.isfinite(tau)}
+    taus = {name: tau for name, tau in agreement[best["measure"]].items() if np.isfinite(tau)}
     notes = []
     if taus:
         far = min(taus, key=taus.__getitem__)
@@ -182,14 +188,14 @@ def _advice(rows: list[Row], levels: Sequence[int]) -> list[str]:
         steady = min(
             rows,
             key=lambda r: (
-                abs(r[f"shift {short_scale}"]) if np.isfinite(r[f"shift {short_scale}"]) else np.inf
+                abs(r[f"shift_{short_scale}"]) if np.isfinite(r[f"shift_{short_scale}"]) else np.inf
             ),
         )
         text = (
-            f"With {short_scale} levels {best['measure']} moves by {best[f'shift {short_scale}']:+.2f} and keeps the ranking at "
-            f"τ {best[f'kept {short_scale}']:.2f}"
+            f"With {short_scale} levels {best['measure']} moves by {best[f'shift_{short_scale}']:+.2f} and keeps the ranking at "
+            f"τ {best[f'kept_{short_scale}']:.2f}"
         )
         if steady is not best:
-            text += f"; {steady['measure']} moves least ({steady[f'shift {short_scale}']:+.2f})"
+            text += f"; {steady['measure']} moves least ({steady[f'shift_{short_scale}']:+.2f})"
         notes.append(text + ": compare only scores on equally fine scales.")
     return notes

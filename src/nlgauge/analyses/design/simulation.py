@@ -46,7 +46,7 @@ def relation(
         fixed = "mu_rho" if varied == "rho_sys" else "rho_sys"
         rows: list[Row] = [
             {
-                NAMES[varied]: at,
+                varied: at,
                 "measure": str(m),
                 "value": float(value),
                 "se": float(se),
@@ -61,7 +61,8 @@ def relation(
             Table(
                 title=f"Raising {NAMES[varied]} with {NAMES[fixed]} at {getattr(params, fixed):g}",
                 rows=rows,
-                layout=_layout(NAMES[varied], chosen),
+                layout=_layout(varied, chosen),
+                heads=NAMES,
                 method=f"{_setting(params)}, mean of {trials} trials, continuous scores, seed {seed}.",
                 notes=[f"largest standard error {max(r['se'] for r in rows):.3f}."],
                 kind="relation",
@@ -88,7 +89,7 @@ def scale(
 
     value, se, undefined = _in_parts(run, np.random.SeedSequence(seed), trials, progress)
     rows: list[Row] = [
-        {"scale": f"{c_m}" if c_m == c_h else f"{c_m} / {c_h}", "metric values": c_m, "human values": c_h, "measure": str(m),
+        {"metric_values": c_m, "human_values": c_h, "measure": str(m),
          "value": float(value[i, j]), "se": float(se[i, j]), "undefined": int(undefined[i, j])}
         for i, (c_m, c_h) in enumerate(scales)
         for j, m in enumerate(chosen)
@@ -97,7 +98,7 @@ def scale(
         title="Scale size: metric and people cut to so many values"
         + ("" if all(a == b for a, b in scales) else " (metric / people)"),
         rows=rows,
-        layout=_layout("scale", chosen),
+        layout=_layout(("metric_values", "human_values"), chosen),
         method=f"{_setting(params)}, ρ_sys {params.rho_sys:g}, μ_ρ {params.mu_rho:g}, mean of {trials} trials × {redraws} draws of "
         f"thresholds, seed {seed}.",
         notes=[f"largest standard error {max(r['se'] for r in rows):.3f}."],
@@ -133,13 +134,13 @@ def _shifted(progress: Progress | None, before: int, total: int) -> Progress | N
     return None if progress is None else lambda done, _: progress(before + done, total)
 
 
-def _layout(lines: str, measures: Sequence[Measure]) -> Layout:
+def _layout(lines: str | tuple[str, ...], measures: Sequence[Measure]) -> Layout:
     return Layout(
         lines,
         "measure",
         "value",
         heads={str(m): short(m) for m in measures},
-        line=lambda x: f"{x:g}" if isinstance(x, float) else str(x),
+        line=lambda x: " / ".join(dict.fromkeys(map(str, x))) if isinstance(x, tuple) else f"{x:g}",
     )
 
 

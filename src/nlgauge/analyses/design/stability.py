@@ -12,7 +12,7 @@ from nlgauge.analyses._common import Named, defined, measures_of, people_note, s
 from nlgauge.analyses.comparing.significance import Test, run_test
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.number import number
+from nlgauge.number import interval, number
 from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.stats.design.stability import (
     ENOUGH,
@@ -26,6 +26,10 @@ from nlgauge.stats.design.stability import (
 )
 from nlgauge.stats.resampling.jackknife import SYSTEMS
 from nlgauge.table import Row, Table
+
+HEADS = {
+    "dp": "DP", "dp_low": "DP low", "dp_high": "DP high", "rc": "RC", "rc_low": "RC low", "rc_high": "RC high", "rc_systems": "RC systems",
+}  # fmt: skip
 
 
 @analysis("stability", paper="gao2025", question="Which measure can be trusted on these data?")
@@ -66,12 +70,15 @@ def stability(
         others.append(
             ranking_consistency(stacked, panel.human, chosen, over="systems", trials=trials, seed=seed)
         )
-    curves = p_value_curve(tests.p)
+    drawn = p_value_curve(tests.p)
+    curves = {
+        str(m): [round(float(p), 6) for p in drawn[:, j] if np.isfinite(p)] for j, m in enumerate(chosen)
+    }
     rows: list[Row] = [
-        {"measure": str(m), "aspect": panel.aspect, "DP": float(power[j]), "DP low": max(0.0, float(ends.low[j])), "DP high": min(1.0, float(ends.high[j])),
-         "RC": float(consistency.value[j]), "RC low": float(spread.low[j]), "RC high": float(spread.high[j]),
-         **({"RC systems": float(others[1].value[j])} if others[1:] else {}),
-         "pairs": int(np.isfinite(tests.p[:, j]).sum()), "curve": [round(float(p), 6) for p in curves[:, j] if np.isfinite(p)]}
+        {"measure": str(m), "aspect": panel.aspect, "dp": float(power[j]), "dp_low": max(0.0, float(ends.low[j])), "dp_high": min(1.0, float(ends.high[j])),
+         "rc": float(consistency.value[j]), "rc_low": float(spread.low[j]), "rc_high": float(spread.high[j]),
+         **({"rc_systems": float(others[1].value[j])} if others[1:] else {}),
+         "pairs": int(np.isfinite(tests.p[:, j]).sum())}
         for j, m in enumerate(chosen)
     ]  # fmt: skip
     for row, place in zip(rows, places(power, consistency.value), strict=True):
@@ -92,14 +99,16 @@ def stability(
         rows=rows,
         shown=[
             "measure",
-            "DP",
-            "DP low",
-            "DP high",
-            "RC",
-            "RC low",
-            "RC high",
-            *(["RC systems"] if others[1:] else []),
+            "dp",
+            "dp_low",
+            "dp_high",
+            "rc",
+            "rc_low",
+            "rc_high",
+            *(["rc_systems"] if others[1:] else []),
         ],
+        heads=HEADS,
+        facts={"curves": curves, "steady": bool(advice.steady)},
         definitions={
             "DP": "discriminative power, the mean p-value over all pairs of metrics; lower is better; interval over metrics",
             "RC": "ranking consistency, the mean tau-b of the metric rankings on two halves of the inputs; higher is better; "
@@ -155,7 +164,7 @@ def recommend(rows: list[Row], advice: Advice, about: Sized, ranked_by: str | No
         return f"{text} {ranked_by}, by which metrics are ranked, is {'one of them' if mine in advice.alike else 'steady too'}."
     return (
         f"{text} Metrics are ranked by {ranked_by} all the same, because it asks what the report asks; it is not steady here "
-        f"(DP {number(rows[mine]['DP'])}, RC {number(rows[mine]['RC'])}), so read its order by the intervals."
+        f"(DP {number(rows[mine]['dp'])}, RC {number(rows[mine]['rc'])}), so read its order by the intervals."
     )
 
 
@@ -176,13 +185,11 @@ class Sized:
         )
 
     def of_systems(self, row: Row) -> str:
-        return f", {number(row['RC systems'])} between halves of the systems" if "RC systems" in row else ""
+        return f", {number(row['rc_systems'])} between halves of the systems" if "rc_systems" in row else ""
 
 
 def _ends(row: Row, what: str) -> str:
-    low, high = row[f"{what} low"], row[f"{what} high"]
-    ends = "" if np.isnan(low) else f" [{number(low)} {number(high)}]"
-    return number(row[what]) + ends
+    return interval(*(row[f"{what.lower()}{end}"] for end in ("", "_low", "_high")))
 
 
 def _some(names: Sequence[str], most: int = 4) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -21,12 +22,12 @@ from nlgauge.analyses._parts import (
     difference_words,
     single,
     star_words,
-    starred,
 )
 from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.number import starred
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.table import Row, Table
@@ -89,7 +90,7 @@ def characteristics(
         if progress is not None:
             progress(done + 1, len(jobs))
     for row, p in zip(rows, CORRECTIONS[correction]([r["p"] for r in rows]).tolist(), strict=True):
-        row["p corrected"], row["significant"] = p, bool(p < level)
+        row["p_corrected"], row["significant"] = p, bool(p < level)
     check = (
         f" p check: outputs, taken as independent, dealt out anew, {draws} draws, seed {seed}."
         if draws
@@ -98,7 +99,9 @@ def characteristics(
     return Table(
         title=f"{data.name}: {chosen} with {data.rated_by} where a characteristic of the data is low and high",
         rows=rows,
-        shown=["characteristic", "aspect", "metric", "cut", "low", "high", "n low", "n high", "p", *(["p check"] if draws else []), "p corrected", "significant"],
+        shown=["characteristic", "aspect", "metric", "cut", "value_low", "value_high", "n_low", "n_high", "p", *(["p_check"] if draws else []), "p_corrected", "significant"],
+        heads={"value_low": "low", "value_high": "high"},
+        cells={f"value_{half}": partial(_half, half, level) for half in ("low", "high")},
         definitions={str(chosen): chosen.definition},
         method=f"Low: below the cut, high: at or above it; the cut is the median, or the next value where half the outputs share the lowest one. "
         f"{star_words(level, outputs, seed)}. p: {difference_words(outputs)}, absolute correlations; {WORDS[correction]} over {len(rows)} tests.{check}",
@@ -110,6 +113,10 @@ def characteristics(
         ],
         signature=f"measure:{chosen}|cut:median|aggregate:{aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
     )  # fmt: skip
+
+
+def _half(half: str, level: float, row: Row) -> str:
+    return starred(row[f"value_{half}"], row[f"p_{half}"], level)
 
 
 def describe(data: Dataset, columns: Sequence[str] = ()) -> pl.DataFrame:
@@ -183,9 +190,9 @@ def _rows(
     tests = differ(below, above, measure, Halves(stacked, panel.human, low, high), outputs)
     for metric, a, b, p, check in zip(panel.metrics, below, above, tests, checks.tolist(), strict=True):
         rows.append(
-            {"characteristic": name, "aspect": panel.aspect, "metric": metric, "measure": str(measure), "cut": cut, "low value": a.value,
-             "high value": b.value, "low": starred(a.value, a.p, level), "high": starred(b.value, b.p, level), "n low": a.n, "n high": b.n,
-             "difference": b.value - a.value, "p": p, "p check": check, "reason": a.reason or b.reason}
+            {"characteristic": name, "aspect": panel.aspect, "metric": metric, "measure": str(measure), "cut": cut, "value_low": a.value,
+             "value_high": b.value, "p_low": a.p, "p_high": b.p, "n_low": a.n, "n_high": b.n,
+             "difference": b.value - a.value, "p": p, "p_check": check, "reason": a.reason or b.reason}
         )  # fmt: skip
     return rows
 

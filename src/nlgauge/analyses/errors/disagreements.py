@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,14 +54,15 @@ def disagreements(
         unscored += int(np.isfinite(people).sum() - both.sum())
         if both.sum() < 2:
             continue
-        rows += _worst(panel, name, place, people, both, texts, top, width)
+        rows += _worst(panel, name, place, people, both, texts, top)
     if not rows:
         raise NeedsMissing(f"{data.name}: no outputs with both ratings and scores.")
     shown = [c for c in ("source", "output", "reference") if any(r[c] for r in rows)]
     return Table(
         title=f"{data.name}: where {name} and {data.rated_by} disagree most",
         rows=rows,
-        shown=["aspect", "who", "system", "input", "people", "metric place", "people place", *(f"{c} shown" for c in shown)],
+        shown=["aspect", "who", "system", "input", "people", "metric_place", "people_place", *shown],
+        cells={c: partial(_short, c, width) for c in shown},
         decimals=2,
         method=f"Places are ranks among all rated and scored outputs, 0 worst, 1 best, ties shared; metrics of which less is better are turned. "
         f"The {top} largest differences each way; ties in order of the data.",
@@ -103,7 +105,6 @@ def _worst(
     both: np.ndarray,
     texts: dict[Any, Any],
     top: int,
-    width: int,
 ) -> list[Row]:
     gap = np.where(both, place - people, np.nan)
     rows: list[Row] = []
@@ -119,9 +120,8 @@ def _worst(
             text = texts.get((panel.systems[i], panel.inputs[j]), {})
             rows.append(
                 {"metric": name, "aspect": panel.aspect, "who": who, "system": panel.systems[i], "input": panel.inputs[j],
-                 "people": float(panel.human[i, j]), "metric place": float(place[i, j]), "people place": float(people[i, j]),
-                 "gap": float(gap[i, j]), **{c: text.get(c, "") for c in ("source", "output", "reference")},
-                 **{f"{c} shown": _short(text.get(c, ""), width) for c in ("source", "output", "reference")}}
+                 "people": float(panel.human[i, j]), "metric_place": float(place[i, j]), "people_place": float(people[i, j]),
+                 "gap": float(gap[i, j]), **{c: text.get(c, "") for c in ("source", "output", "reference")}}
             )  # fmt: skip
     return rows
 
@@ -139,6 +139,6 @@ def _texts(data: Dataset) -> dict[tuple[str, str], dict[str, str]]:
     }
 
 
-def _short(text: str, width: int) -> str:
-    plain = " ".join(text.split())
+def _short(column: str, width: int, row: Row) -> str:
+    plain = " ".join(row[column].split())
     return plain if len(plain) <= width else plain[: max(width - 1, 1)] + "…"

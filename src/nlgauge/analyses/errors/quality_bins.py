@@ -18,8 +18,8 @@ from nlgauge.analyses._parts import (
     difference_words,
     single,
     star_words,
-    starred,
 )
+from nlgauge.analyses.agreement.split import marked
 from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
@@ -75,8 +75,7 @@ def quality_bins(
             rows.append(
                 {"metric": metric, "aspect": panel.aspect, "bin": name, "measure": str(chosen), "value": one.value, "n": one.n,
                  "p": one.p, "significant": bool(one.p < level), "stronger": strong and name == BAD,
-                 "p difference": tests[k], "p check": float(check[k]), "p corrected": float(adjusted[k]), "reason": one.reason,
-                 "shown": starred(one.value, one.p, level, more="†" if strong and name == BAD else "")}
+                 "p_difference": tests[k], "p_check": float(check[k]), "p_corrected": float(adjusted[k]), "reason": one.reason}
             )  # fmt: skip
     if all(np.isnan(r["value"]) for r in rows):
         raise NeedsMissing(
@@ -86,12 +85,13 @@ def quality_bins(
         title=f"{panel.name}: agreement with {panel.rated_by} on {panel.aspect}, bad outputs and others",
         rows=rows,
         layout=Layout(
-            "metric", "bin", "shown",
+            "metric", "bin", "value",
             heads={name: f"{name} ({int(mask.sum())})" for name, mask in masks.items()},
-            extra={"p bad≠rest": lambda mine: number(mine[0]["p difference"]), "p check": lambda mine: number(mine[0]["p check"])},
+            extra={"p bad≠rest": lambda mine: number(mine[0]["p_difference"]), "p check": lambda mine: number(mine[0]["p_check"])},
             line=panel.label,
         ),
-        shown=["metric", "bin", "value", "n", "p", "p difference", "p check", "p corrected"],
+        shown=["metric", "bin", "value", "n", "p", "p_difference", "p_check", "p_corrected"],
+        cells={"value": lambda row: marked(row, level)},
         definitions={str(chosen): chosen.definition},
         method=f"{bins.words}. {star_words(level, outputs, seed)}. † significantly stronger among bad outputs than among the others: {difference_words(outputs)}, "
         f"{WORDS[correction]} over {len(tests)} metrics. p check: outputs, taken as independent, dealt out anew, {draws} draws, seed {seed}.",

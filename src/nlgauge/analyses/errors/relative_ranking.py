@@ -82,7 +82,7 @@ def relative_ranking(
     return Table(
         title=f"{data.name}: which of two outputs is better? Per cent ordered as {data.rated_by} order them",
         rows=rows,
-        shown=[*columns, "aspect", "metric", "accuracy", "quantised", "random", "p", *(["better in"] if outputs == "independent" else []), "p quantised", "significant", "pairs"],
+        shown=[*columns, "aspect", "metric", "accuracy", "quantised", "random", "p", *(["better_in"] if outputs == "independent" else []), "p_quantised", "significant", "pairs"],
         decimals=2,
         method=f"Pairs of outputs of one input by two systems; ties are allowed on both sides. Quantised: {_steps(rows)} bins of equal width, "
         "as many as the ratings have steps. Random: scores drawn evenly from 0 to 1, mean of "
@@ -153,10 +153,10 @@ def _rows(
 
 def _shuffled(name: str, values: Array, human: Array, row: Row, level: float, seed: int) -> Row:
     """The columns of the test that knows of systems and inputs."""
-    more = "" if name == "accuracy" else " quantised"
+    more = "" if name == "accuracy" else "_quantised"
     [p] = order_tests(values[None], human, draws=SHUFFLES, seed=seed)
     above = bool(row[name] > row[f"random{more}"] and p < level)
-    return {f"p{more}": float(p), f"better in{more}": float("nan"), f"significant{more}": above}
+    return {f"p{more}": float(p), f"better_in{more}": float("nan"), f"significant{more}": above}
 
 
 def _test_words(outputs: Outputs) -> str:
@@ -172,8 +172,8 @@ def _against(name: str, ours: Orders, people: Orders, right: Bools, level: float
     """Columns of one form of the scores; those of the raw scores carry the plain names."""
     there = ours.there & people.there
     n = int(there.sum())
-    more = "" if name == "accuracy" else " quantised"
-    columns = [name, f"random{more}", f"p{more}", f"better in{more}", f"significant{more}"]
+    more = "" if name == "accuracy" else "_quantised"
+    columns = [name, f"random{more}", f"p{more}", f"better_in{more}", f"significant{more}"]
     if not n:
         return {**dict.fromkeys(columns[:4], float("nan")), columns[4]: False, "pairs": 0}
     correct = (ours.sign == people.sign)[there]
@@ -209,7 +209,7 @@ def _steps(rows: list[Row]) -> str:
 
 def _notes(rows: list[Row], lost: list[str], data: Dataset) -> list[str]:
     notes = [f"left out: {'; '.join(dict.fromkeys(lost))}."] if lost else []
-    if any(0.05 < r["better in"] < 0.95 for r in rows):
+    if any(0.05 < r["better_in"] < 0.95 for r in rows):
         notes.append(
             "better in: where it is neither 0 nor 1, significance depends on which random scores are drawn."
         )

@@ -220,16 +220,17 @@ def _row(
     outputs = int(applies.any(axis=0).sum())
     row: Row = {
         "perturbation": kind, "metric": str(metric), "aspect": aspect, "should": should, "outputs": outputs,
-        "not applicable": number.shape[1] - outputs, "pairs": all_pairs.pairs,
+        "not_applicable": number.shape[1] - outputs, "pairs": all_pairs.pairs,
         "unscored": int((_first(number) & np.isnan(change)).sum()),
-        "falls": all_pairs.falls, "falls low": float(low), "falls high": float(high), "ties": all_pairs.ties,
+        "falls": all_pairs.falls, "falls_low": float(low), "falls_high": float(high), "ties": all_pairs.ties,
         "rises": all_pairs.rises, "sensitivity": all_pairs.falls if should == "fall" else None,
-        "false alarms": all_pairs.falls if should in ALARM else None, "change": all_pairs.change,
-        "change low": float(less), "change high": float(more), "monotone": steady if should == "fall" else None,
+        "false_alarms": all_pairs.falls if should in ALARM else None, "change": all_pairs.change,
+        "change_low": float(less), "change_high": float(more), "monotone": steady if should == "fall" else None,
     }  # fmt: skip
     for a, amount in enumerate(made.amounts):
         at: Moves = moves(in_sd[a], sign[a])
-        row |= {f"falls at {amount:g}": at.falls, f"change at {amount:g}": at.change}
+        share = f"{100 * amount:g}".replace(".", "_")  # in per cent
+        row |= {f"falls_at_{share}": at.falls, f"change_at_{share}": at.change}
     return row
 
 

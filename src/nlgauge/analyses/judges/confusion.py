@@ -30,12 +30,14 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
     both = np.isfinite(values) & np.isfinite(people)
     if not both.any():
         raise NeedsMissing(f"{panel.name}, {panel.aspect}: no output with a rating and a score of {name}.")
-    z, (x, words) = np.floor(people[both] + 0.5), _points(values[both])
+    z, (x, starts) = np.floor(people[both] + 0.5), _points(values[both])
     rows: list[Row] = [
         {
-            "people": f"{level:g}",
-            "judge says": words.get(point, f"{point:g}"),
-            "outputs": int(((z == level) & (x == point)).sum()),
+            "metric": name,
+            "aspect": panel.aspect,
+            "people": float(level),
+            "judge": starts.get(point, float(point)),
+            "n": int(((z == level) & (x == point)).sum()),
         }
         for level in np.unique(z)
         for point in np.unique(x)
@@ -43,17 +45,28 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
     return Table(
         title=f"{panel.name}: {name} beside {panel.rated_by} on {panel.aspect}",
         rows=rows,
-        layout=Layout("people", "judge says", "outputs"),
+        layout=Layout(
+            "people",
+            "judge",
+            "n",
+            line=lambda level: f"{level:g}",
+            heads={p: _head(p, starts) for p in {r["judge"] for r in rows}},
+        ),
         method=f"{int(both.sum())} outputs; ratings of {panel.rated_by} (mean) and of the judge rounded to whole points (halves up).",
         notes=people_note(panel),
         signature=signature(panel, judge=name),
     )
 
 
-def _points(values: np.ndarray) -> tuple[np.ndarray, dict[float, str]]:
+def _head(point: float, starts: dict[float, float]) -> str:
+    return f"from {point:.3g}" if starts else f"{point:g}"
+
+
+def _points(values: np.ndarray) -> tuple[np.ndarray, dict[float, float]]:
+    """The judge's points, and where each step begins if its scores had to be cut into steps."""
     whole = np.floor(values + 0.5)
     if 1 < len(np.unique(whole)) <= MOST:
         return whole, {}
     low, width = float(values.min()), float(np.ptp(values)) or 1.0
     steps = np.minimum(np.floor((values - low) / width * 10), 9)
-    return steps, {k: f"from {low + k * width / 10:.3g}" for k in map(float, range(10))}
+    return steps, {k: low + k * width / 10 for k in map(float, range(10))}

@@ -48,16 +48,17 @@ def fineness(
             }
             for j, measure in enumerate(chosen):
                 rows.append(
-                    {"judge, version": f"{judge}, {version}", "judge": judge, "version": version, "measure": str(measure), "value": float(np.mean(found.value[:, j])), **spread}
+                    {"metric": judge, "aspect": panel.aspect, "version": version, "measure": str(measure), "value": float(np.mean(found.value[:, j])), **spread}
                 )  # fmt: skip
     heads = [str(m) for m in chosen]
     return Table(
         title=f"{panel.name}: judges on {panel.aspect}, as they are and made equally coarse",
         rows=rows,
         layout=Layout(
-            "judge, version", "measure", "value", heads={str(m): short(m) for m in chosen},
+            ("metric", "version"), "measure", "value", heads={str(m): short(m) for m in chosen},
             extra={"unique": lambda mine: f"{mine[0]['unique']:.0f}", "ties": lambda mine: number(mine[0]["ties"])},
         ),
+        heads={"metric": "judge"},
         method=f"{panel.n_systems} systems × {panel.n_inputs} inputs. ‘one draw’: mean over the single draws; ‘k levels’: the scores cut into "
         "k equal steps between their lowest and highest. A judge whose lead disappears when both are equally coarse was only finer.",
         notes=[*people_note(panel), *verdicts(rows, heads)],
@@ -90,7 +91,7 @@ def verdicts(rows: list[Row], measures: Sequence[str]) -> list[str]:
                 if r["measure"] == measure and r["version"] == version and r["value"] == r["value"]
             ]
             if mine:
-                best[version] = max(mine, key=lambda r: r["value"])["judge"]
+                best[version] = max(mine, key=lambda r: r["value"])["metric"]
         lead, others = best.get("as it is"), [v for v in best if v.endswith("levels")]
         lost = [v for v in others if best[v] != lead]
         if lead is not None and lost:

@@ -65,17 +65,18 @@ def judges(
                 **_counts(panel, judge), **values, **_same_scale(panel, judge), **_length(panel, judge, size),
                 **_steadiness(panel, draws.get(judge, [])),
             }  # fmt: skip
-            line = judge if len(panels) == 1 else f"{judge}, {panel.aspect}"
             rows += [
-                {"judge": judge, "aspect": panel.aspect, "line": line, "what": w, "value": v}
-                for w, v in facts.items()
+                {"metric": judge, "aspect": panel.aspect, "quantity": w, "value": v} for w, v in facts.items()
             ]
-    there = {r["what"] for r in rows if r["value"] == r["value"]}
+    there = {r["quantity"] for r in rows if r["value"] == r["value"]}
     return Table(
         title=f"{data.name}: judges beside {data.rated_by}"
         + (f" on {panels[0].aspect}" if len(panels) == 1 else ""),
-        rows=[r for r in rows if r["what"] in there],
-        layout=Layout("line", "what", "value", heads=HEADS),
+        rows=[r for r in rows if r["quantity"] in there],
+        layout=Layout(
+            "metric" if len(panels) == 1 else ("metric", "aspect"), "quantity", "value", heads=HEADS
+        ),
+        heads={"metric": "judge"},
         method=f"{panels[0].n_systems} systems × {panels[0].n_inputs} inputs; agreement over outputs that people rated and the judge scored.",
         definitions=DEFINITIONS,
         notes=_notes(rows, there, panels[0]),
@@ -208,7 +209,7 @@ def _notes(rows: list[Row], there: set[str], panel: Panel) -> list[str]:
         notes.append(
             "no single draws: how steady the judge is cannot be told (`nlgauge judge -n 10 --keep-draws`)."
         )
-    if lost := sum(r["value"] for r in rows if r["what"] == "unscored"):
+    if lost := sum(r["value"] for r in rows if r["quantity"] == "unscored"):
         notes.append(
             f"{lost} rated outputs without a score are left out of the agreement, never counted as 0."
         )

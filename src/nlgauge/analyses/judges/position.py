@@ -34,7 +34,7 @@ def position(data: Dataset, *, aspects: Sequence[str] | None = None) -> Table:
         rows=rows,
         method="first: share of the choices that are no ties and fall on the output shown first (.5: no bias), two-sided p: choices "
         "on one input change sides together (a binomial test where no input has two choices). both orders: pairs shown both ways; same: those with one answer whatever the order.",
-        notes=[] if any(r["both orders"] for r in rows) else ["no pair was shown in both orders."],
+        notes=[] if any(r["both_orders"] for r in rows) else ["no pair was shown in both orders."],
         signature=f"comparisons:{len(votes)}",
     )
 
@@ -46,7 +46,7 @@ def _biased(part: pl.DataFrame) -> Row:
     same, both = _consistency(part)
     return {
         "choices": len(part), "ties": len(part) - clear, "first": first / clear if clear else float("nan"),
-        "p": choice_test(signs, decided["input"].to_numpy()), "both orders": both,
+        "p": choice_test(signs, decided["input"].to_numpy()), "both_orders": both,
         "same": same / both if both else float("nan"),
     }  # fmt: skip
 

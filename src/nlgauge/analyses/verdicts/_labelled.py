@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nlgauge.data.panel import Array, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.table import Row
+from nlgauge.types import Array
 
 Bools = NDArray[np.bool_]
 

@@ -91,12 +91,13 @@ def calibration(
     if left:
         notes.append(f"left out: {', '.join(left)}.")
     layout = Layout(
-        "measure", "metric", "value", line=lambda m: WORDS[m], cell=_cell, heads={n: panel.label(n) for n in panel.names}
+        "measure", "metric", "value", line=lambda m: WORDS[m], heads={n: panel.label(n) for n in panel.names}
     )  # fmt: skip
     return Table(
         title=f"{panel.name}: scores of the judge as probabilities that {panel.rated_by} pass, on {panel.aspect}",
         rows=rows,
         layout=layout if part == "summary" else None,
+        cells={"value": _cell} if part == "summary" else {},
         method=f"{level:.0%} intervals. Brier: melded from the share passed and the mean squared distances of both verdicts. ECE: {bins} "
         "bins of equal width, Student's t; its lower end allows for what chance adds, so it holds the truth more often than stated where "
         "scores are nearly right. Shares in bins: mid-P. The map is isotonic; figures after it are of rows that had no part in making it "

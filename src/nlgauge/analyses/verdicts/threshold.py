@@ -86,12 +86,13 @@ def threshold(
     if two:
         notes.append(f"two values only, no threshold to choose (`--analysis verdicts`): {', '.join(two)}.")
     layout = Layout(
-        "measure", "metric", "value", line=lambda m: WORDS[m], cell=_cell, heads={n: panel.label(n) for n in panel.names}
+        "measure", "metric", "value", line=lambda m: WORDS[m], heads={n: panel.label(n) for n in panel.names}
     )  # fmt: skip
     return Table(
         title=f"{panel.name}: thresholds of the judge beside {panel.rated_by} on {panel.aspect}",
         rows=rows,
         layout=layout if part == "summary" else None,
+        cells={"value": _cell} if part == "summary" else {},
         method=f"{level:.0%} intervals. Area: Newcombe's score interval with DeLong's variance; average precision: logit interval, "
         f"jackknife variance; shares: mid-P; cost: melded from shares. Cost: {miss:g} for passing what people fail, {alarm:g} for failing "
         "what they pass. The threshold is chosen on one half of the labelled rows and reported on the other, which had no part in the "

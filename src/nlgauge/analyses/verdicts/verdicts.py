@@ -100,9 +100,10 @@ def verdicts(
         title=f"{panel.name}: verdicts of the judge beside {panel.rated_by} on {panel.aspect}",
         rows=sorted(rows, key=lambda row: list(WORDS).index(row["measure"])),
         layout=Layout(
-            "measure", "metric", "value", line=lambda m: WORDS[m], cell=_cell,
+            "measure", "metric", "value", line=lambda m: WORDS[m],
             heads={name: panel.label(name) for name in panel.names},
         ),
+        cells={"value": _cell},
         method=f"{level:.0%} intervals. Shares: {KINDS[interval]}; F1 the same, being a rising function of a share; kappa, Matthews' "
         "correlation, balanced accuracy and the lead: melded from the shares they are made of, no random draws. The p of the lead is "
         "McNemar's (mid-P).",

@@ -183,7 +183,7 @@ def prediction_claims(sources: Sources) -> Ours:
             return predictability(data, split=split, measure=measure, keep_people=True)  # type: ignore[arg-type]
 
         best: list[float] = []
-        for name, by in _aspects(sources, table, "predicted from"):
+        for name, by in _aspects(sources, table, "predictors"):
             value = {k: row["value"] for k, row in by.items()}
             best.append(value["best metric"])
             counted.add("automatic metrics do not exceed .4", on, name, value["automatic"], 0.4)

@@ -214,5 +214,5 @@ def stability_of(data: Dataset, aspects: Sequence[str]) -> dict[str, dict[tuple[
         for row in stability(data.panel(aspect, keep_people=True), draws=DRAWS, trials=DRAWS).rows:
             level, coefficient = row["measure"].split("/")
             for kind, values in gathered.items():
-                values.setdefault((level, coefficient), []).append(row[kind])
+                values.setdefault((level, coefficient), []).append(row[kind.lower()])
     return {kind: {key: fmean(v) for key, v in values.items()} for kind, values in gathered.items()}

@@ -134,7 +134,8 @@ def table_5(sources: Sources) -> Ours:
             reasons[key] = why_absent(error)
             continue
         people = parameters(panel, human_scale=part.scale).rows[0]
-        values |= {(*key, name): float(people[name]) for name in ("mean", "σ", "unique", "tie ratio")}
+        names = {"mean": "mean", "σ": "sigma", "unique": "unique", "tie ratio": "tie_ratio"}
+        values |= {(*key, name): float(people[column]) for name, column in names.items()}
     return Ours(values, reasons, notes=[
         "people among the systems kept (HANNA's Human, USR's two, refA of WMT23), except in WebNLG2020, which agrees only without "
         "its human reference; ratings (x − 1)/4 also where the scale is 0–1 or 1–3 (USR), MQM (x + 25)/25, WebNLG x/100.",

@@ -21,7 +21,11 @@ SPECS = {
     "ROUGE-2": ("rouge-2", 1.0),
     "ROUGE-L": ("rouge-l", 1.0),
 }
-PARAMETERS = ("mean", "σ", "ρ_sys", "μ_ρ", "σ_ρ", "input r", "global r", "unique", "tie ratio")
+# As the paper prints them -> our columns.
+PARAMETERS = {
+    "mean": "mean", "σ": "sigma", "ρ_sys": "rho_sys", "μ_ρ": "mu_rho", "σ_ρ": "sigma_rho", "input r": "input_pearson",
+    "global r": "global_pearson", "unique": "unique", "tie ratio": "tie_ratio",
+}  # fmt: skip
 ENCODERS = ("BERTScore-f", "BERTScore-p", "BERTScore-r", "MoverScore", "COMET")
 
 
@@ -52,9 +56,9 @@ def table_6(sources: Sources) -> Ours:
             part_panel, metrics={n: part_panel.metrics[n] / scale for n, (_, scale) in SPECS.items()}
         )
         for row in parameters(panel, human_scale=part.scale).rows[1:]:
-            for name in PARAMETERS:
-                if row[name] is not None:
-                    gathered.setdefault((row["variable"], name), []).append(float(row[name]))
+            for name, column in PARAMETERS.items():
+                if row[column] is not None:
+                    gathered.setdefault((row["variable"], name), []).append(float(row[column]))
         used.append(number)
     values: dict[Key, float] = {key: fmean(found) for key, found in gathered.items()}
     said = f"mean over {len(used)} of the 30 sets; {', '.join(absent)} have no texts or references here"

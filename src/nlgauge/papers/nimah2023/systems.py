@@ -159,7 +159,7 @@ def ks_table(sources: Sources, benchmarks: Sequence[Benchmark], change: Columns 
             per="family", unit="output" if b.means else "rater", overall=b.overall, families=families, keep_people=True,
             draws=1,
         )  # fmt: skip
-        values |= {(b.name, row["pairs"], row["family"]): row["KS"] for row in table.rows}
+        values |= {(b.name, row["pairs"], row["family"]): row["value"] for row in table.rows}
     return values
 
 
@@ -174,7 +174,7 @@ def preference_table(sources: Sources, benchmarks: Sequence[Benchmark], turned: 
             metrics=[c for some in families.values() for c in some], pairs=b.pairs(), per="family",
             unit="output" if b.means else "rater", overall=b.overall, families=families, keep_people=True,
         )  # fmt: skip
-        values |= {(b.name, row["pairs"], row["family"]): row["similarity"] for row in table.rows}
+        values |= {(b.name, row["pairs"], row["family"]): row["value"] for row in table.rows}
     return values
 
 
@@ -268,7 +268,7 @@ def _mixed(sources: Sources, name: str) -> str:
     table = system_preference(
         b.data(sources), metrics=columns, pairs=b.pairs(), per="metric", keep_people=True
     )
-    by = {(row["metric"], row["pairs"]): row["similarity"] for row in table.rows}
+    by = {(row["metric"], row["pairs"]): row["value"] for row in table.rows}
     mixed = [by[columns[0], "Hard"], by[columns[1], "Hard"], by[columns[2], "Easy"]]
     return (
         "the printed value comes out when relev_met enters with its value on the easy pairs: "

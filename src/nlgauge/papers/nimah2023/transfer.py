@@ -102,7 +102,12 @@ def family_correlations(
     data = [one_output_a_rater(sources(here), name) for name, here in KNOWN.items()]
     columns = [c for some in FAMILIES.values() for c in some]
     table = transfer(data, groups=groups, metrics=columns, families=FAMILIES, keep_people=True)
-    return {(r["family"], r["group"]): (r["value"], set(r["datasets"])) for r in table.rows}
+    names = table.facts["datasets"]
+    return {
+        (f, g): (r["value"], set(names[f].get(g, ())))
+        for r in table.rows
+        for f, g in [(r["family"], r["group"])]
+    }
 
 
 def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Transfer], str]) -> Ours:

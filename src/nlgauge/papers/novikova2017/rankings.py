@@ -74,7 +74,7 @@ def table_12(sources: Sources) -> Ours:
 def table_4(sources: Sources) -> Ours:
     raw, quantised = _rankings(sources)
     values = _cells(raw, "raw", "significant") | _cells(
-        quantised, "quantised", "significant quantised", only="SFREST"
+        quantised, "quantised", "significant_quantised", only="SFREST"
     )
     why = (
         "the authors' random scores were never published and their test is not given in full. Wilcoxon's test on right and wrong pairs "

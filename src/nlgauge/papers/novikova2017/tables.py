@@ -202,7 +202,7 @@ def _means(sources: Sources, metrics: list[str]) -> Table:
 
 def _mean_and_sd(table: Table) -> dict[Key, float]:
     values: dict[Key, float] = {}
-    for statistic in ("mean", "SD"):
-        found = by_key(table, "quantity", "dataset", "system", value=statistic)
+    for statistic, column in {"mean": "value", "SD": "sd"}.items():
+        found = by_key(table, "quantity", "dataset", "system", value=column)
         values |= {(*key, statistic): value for key, value in found.items()}
     return values

@@ -26,11 +26,8 @@ def distance_matrix(table: Table) -> go.Figure:
     import plotly.graph_objects as go
 
     names = [row["metric"] for row in table]
-    heads = list(table.rows[0])[-len(names) :]
-    values = [
-        [None if i == j or math.isnan(row[h]) else row[h] for j, h in enumerate(heads)]
-        for i, row in enumerate(table)
-    ]
+    apart = table.facts["distance"]
+    values = [[None if a == b or math.isnan(apart[a][b]) else apart[a][b] for b in names] for a in names]
     shown = [plain(name) for name in names]
     small = len(names) <= 20
     texts = [[number(v) if v is not None else "" for v in row] for row in values]
@@ -66,11 +63,11 @@ def two_orders(table: Table) -> go.Figure:
     import plotly.graph_objects as go
 
     name = table.columns[0]
-    sides = [side for side in ("people", "metrics") if f"{side} Kemeny" in table.columns]
+    sides = [side for side in ("people", "metrics") if f"{side}_kemeny" in table.columns]
     rows = table.rows[:40]  # more lines cannot be told apart
     figure = go.Figure()
     for row in rows:
-        places = [row[f"{side} Kemeny"] for side in sides]
+        places = [row[f"{side}_kemeny"] for side in sides]
         moved = abs(places[0] - places[-1]) > len(table) / 4
         figure.add_trace(
             go.Scatter(
@@ -93,7 +90,7 @@ def from_both(table: Table) -> go.Figure:
     """Distance from people's consensus against distance from that of the metrics; people are diamonds."""
     import plotly.graph_objects as go
 
-    sides = [c for c in ("from people", "from metrics") if c in table.columns]
+    sides = [c for c in ("from_people", "from_metrics") if c in table.columns]
     rows = [row for row in table if all(not math.isnan(row[c]) for c in sides)]
     places = [(row[sides[0]], row[sides[-1]]) for row in rows]
     figure = go.Figure()
@@ -128,11 +125,9 @@ def prediction_bars(table: Table) -> go.Figure:
 
     aspects = list(dict.fromkeys(row["aspect"] for row in table))
     figure = go.Figure()
-    for name in dict.fromkeys(row["predicted from"] for row in table):
+    for name in dict.fromkeys(row["predictors"] for row in table):
         rows = {
-            row["aspect"]: row
-            for row in table
-            if row["predicted from"] == name and not math.isnan(row["value"])
+            row["aspect"]: row for row in table if row["predictors"] == name and not math.isnan(row["value"])
         }
         mine = [rows[a] for a in aspects if a in rows]
         figure.add_trace(
@@ -172,7 +167,7 @@ def over_years(table: Table) -> go.Figure:
             go.Scatter(
                 x=[row["year"] + aside for row in rows], customdata=[row["year"] for row in rows], y=[row["value"] for row in rows], mode="lines+markers", name=plain(aspect),
                 line={"color": COLOURS[k % len(COLOURS)], "dash": "dot"}, marker={"symbol": MARKS[k % len(MARKS)], "size": 8},
-                error_y={**_whiskers(rows), "thickness": 1, "color": COLOURS[k % len(COLOURS)]}, text=[plain(row["new"]) for row in rows],
+                error_y={**_whiskers(rows), "thickness": 1, "color": COLOURS[k % len(COLOURS)]}, text=[plain(", ".join(table.facts["new"][row["year"]])) for row in rows],
                 hovertemplate=f"{plain(aspect)}, %{{customdata}}: %{{y:.3f}}<br>new: %{{text}}<extra></extra>",
             )
         )  # fmt: skip

@@ -33,23 +33,23 @@ def dots(table: Table) -> go.Figure:
     import plotly.graph_objects as go
 
     layout = table.layout
-    lines = [] if layout is None else list(dict.fromkeys(row[layout.lines] for row in table))
-    across = [] if layout is None else list(dict.fromkeys(row[layout.across] for row in table))
+    lines = [] if layout is None else list(dict.fromkeys(layout.place(row)[0] for row in table))
+    across = [] if layout is None else list(dict.fromkeys(layout.place(row)[1] for row in table))
     figure = go.Figure()
     for place, name in enumerate(across):
         mine = [
             row
             for row in table
-            if layout and row[layout.across] == name and not math.isnan(row[layout.value])
+            if layout and layout.place(row)[1] == name and not math.isnan(row[layout.value])
         ]
         figure.add_trace(
             go.Scatter(
                 x=[row[layout.value] for row in mine] if layout else [],
-                y=[plain(row[layout.lines]) for row in mine] if layout else [],
-                mode="markers", name=plain(name),
+                y=[plain(table.line_name(row)) for row in mine] if layout else [],
+                mode="markers", name=plain(layout.head(name)) if layout else "",
                 marker={"size": 10, "color": COLOURS[place % len(COLOURS)], "symbol": SIGNS[place % len(SIGNS)],
                         "opacity": 0.9, "line": {"width": 1, "color": "white"}},
-                hovertemplate="%{y}<br>" + plain(name) + ": %{x:.3f}<extra></extra>",
+                hovertemplate="%{y}<br>" + (plain(layout.head(name)) if layout else "") + ": %{x:.3f}<extra></extra>",
             )
         )  # fmt: skip
     framed(
@@ -74,12 +74,12 @@ def level_gaps(table: Table) -> go.Figure:
     """How much higher the metric scores high rows than low ones; full bars have people's order of the levels."""
     import plotly.graph_objects as go
 
-    rows = [row for row in table if not math.isnan(row["Hi − Lo"])]
+    rows = [row for row in table if not math.isnan(row["high_minus_low"])]
     figure = go.Figure(
         go.Bar(
-            x=[row["Hi − Lo"] for row in rows], y=[plain(row["metric"]) for row in rows], orientation="h",
-            marker={"color": [ACCENT if row["similarity"] == 1 else QUIET for row in rows]},
-            text=[plain(row["order"]) for row in rows], textposition="none",
+            x=[row["high_minus_low"] for row in rows], y=[plain(row["metric"]) for row in rows], orientation="h",
+            marker={"color": [ACCENT if row["value"] == 1 else QUIET for row in rows]},
+            text=[plain(table.text(row, "order")) for row in rows], textposition="none",
             hovertemplate="%{y}: %{x:.3f}<br>%{text}<extra></extra>",
         )
     )  # fmt: skip
@@ -191,17 +191,17 @@ def _win(row: Row) -> str:
     """`.62` and the share of ties below, where there are any."""
     if not row["n"]:
         return ""
-    return number(row["wins"], 2) + (f"<br>={number(row['tied'], 2)}" if row["tied"] else "")
+    return number(row["value"], 2) + (f"<br>={number(row['tied'], 2)}" if row["tied"] else "")
 
 
 def _net(row: Row) -> float | None:
-    return 2 * row["wins"] + row["tied"] - 1 if row["n"] else None
+    return 2 * row["value"] + row["tied"] - 1 if row["n"] else None
 
 
 def _tip(row: Row) -> str:
     if not row["n"]:
         return "never compared"
-    return f"wins {number(row['wins'])}, ties {number(row['tied'])} of {row['n']} comparisons"
+    return f"wins {number(row['value'])}, ties {number(row['tied'])} of {row['n']} comparisons"
 
 
 def _verdict(row: Row) -> str:

@@ -72,8 +72,8 @@ def not_different(table: Table, level: float = 0.05) -> go.Figure:
     names = sorted(wins, key=lambda name: -wins[name])
     cell = _cell(len(names))
     # One number a pair; a pair without one is left empty, which the note of the table explains.
-    alike = [row for row in table if row["p corrected"] >= level]
-    pairs = [(row[a], row[b], row["p corrected"]) for row in alike for a, b in (("better", "worse"), ("worse", "better"))]  # fmt: skip
+    alike = [row for row in table if row["p_corrected"] >= level]
+    pairs = [(row[a], row[b], row["p_corrected"]) for row in alike for a, b in (("better", "worse"), ("worse", "better"))]  # fmt: skip
     figure = go.Figure(
         go.Scatter(
             x=[plain(a) for a, _, _ in pairs], y=[plain(b) for _, b, _ in pairs], mode="markers",

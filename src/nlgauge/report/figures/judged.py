@@ -23,15 +23,15 @@ def judge_bars(table: Table) -> go.Figure | None:
     import plotly.graph_objects as go
 
     kinds = ("input/kendall", "global/spearman", "global/pearson")
-    what = next((w for w in kinds if any(r["what"] == w for r in table)), None)
+    what = next((w for w in kinds if any(r["quantity"] == w for r in table)), None)
     if what is None:
         return None
     rows = sorted(
-        (r for r in table if r["what"] == what and r["value"] == r["value"]), key=lambda r: -r["value"]
+        (r for r in table if r["quantity"] == what and r["value"] == r["value"]), key=lambda r: -r["value"]
     )
     figure = go.Figure(
         go.Bar(
-            x=[r["value"] for r in rows], y=[plain(r["line"]) for r in rows], orientation="h",
+            x=[r["value"] for r in rows], y=[plain(table.line_name(r)) for r in rows], orientation="h",
             marker={"color": [ACCENT if r["value"] > 0 else QUIET for r in rows]}, text=[number(r["value"]) for r in rows],
             textposition="outside", cliponaxis=False, hovertemplate="%{y}: %{x:.3f}<extra></extra>",
         )
@@ -58,14 +58,14 @@ def fineness_lines(table: Table) -> go.Figure:
     order = ["as it is", *sorted((v for v in versions if v != "as it is"), key=lambda v: -int(v.split()[0]))]
     if any(r["version"] == "one draw" for r in table):
         order.insert(0, "one draw")
-    judges = list(dict.fromkeys(r["judge"] for r in table))
+    judges = list(dict.fromkeys(r["metric"] for r in table))
     titles = [f"{level} {LETTERS.get(m.partition('/')[2], m.partition('/')[2])}" for m in shown]
     figure = make_subplots(
         rows=1, cols=len(shown), subplot_titles=titles, shared_yaxes=True, horizontal_spacing=0.03
     )
     for k, judge in enumerate(judges):
         for column, measure in enumerate(shown):
-            at = {r["version"]: r["value"] for r in table if r["judge"] == judge and r["measure"] == measure}
+            at = {r["version"]: r["value"] for r in table if r["metric"] == judge and r["measure"] == measure}
             figure.add_trace(
                 go.Scatter(
                     x=order, y=[at.get(v) for v in order], mode="lines+markers", name=plain(judge), legendgroup=judge,

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 # What each table calls its columns and its value; `aspect-preference` has one similarity a metric.
 KINDS = {
-    "discrimination": ("contrast", "KS"),
-    "system-discrimination": ("pairs", "KS"),
-    "aspect-preference": ("", "similarity"),
-    "system-preference": ("pairs", "similarity"),
+    "discrimination": ("contrast", "value"),
+    "system-discrimination": ("pairs", "value"),
+    "aspect-preference": ("", "value"),
+    "system-preference": ("pairs", "value"),
 }
 
 
@@ -90,8 +90,8 @@ def transfer_lines(table: Table) -> go.Figure:
     """One line a family (or metric) over the groups of data, its name at the end: what falls does not carry over (Figure 1)."""
     import plotly.graph_objects as go
 
-    layout = table.layout
-    line, across = (layout.lines, layout.across) if layout else ("family", "group")
+    line = "family" if "metric" not in table.columns else "metric"
+    across = "group" if "group" in table.columns else "data"
     groups = list(dict.fromkeys(str(row[across]) for row in table))
     found: dict[str, list[Row]] = {}
     for row in table:

@@ -51,8 +51,8 @@ def _intervals(table: Table, columns: int) -> list[list[str]]:
     layout = table.layout
     if layout is None:
         return [[""] * columns for _ in table.rows]
-    at = {(row[layout.lines], row[layout.across]): row for row in table}
-    lines, across = (list(dict.fromkeys(row[c] for row in table)) for c in (layout.lines, layout.across))
+    at = {layout.place(row): row for row in table}
+    lines, across = (list(dict.fromkeys(place[side] for place in at)) for side in (0, 1))
     found = [[at.get((line, column), {}) for column in across] for line in lines]
     known = [[row.get("low") is not None and not math.isnan(row["low"]) for row in rows] for rows in found]
     return [
@@ -73,7 +73,7 @@ def significance_matrix(table: Table) -> go.Figure:
     for row in table:
         wins[row["better"]] += 1
     names = sorted(wins, key=lambda name: -wins[name])
-    p = {(row["better"], row["worse"]): row["p corrected"] for row in table}
+    p = {(row["better"], row["worse"]): row["p_corrected"] for row in table}
     step = [[_step(p.get((a, b))) for b in names] for a in names]
     texts = [
         [number(v) if (v := p.get((a, b))) is not None and not math.isnan(v) else "" for b in names]

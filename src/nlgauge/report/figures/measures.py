@@ -20,7 +20,7 @@ def agreement_of_measures(table: Table) -> go.Figure:
 
     at = {row["measure"]: row for row in table}
     names = sorted(at, key=_place)
-    values = [[1.0 if a == b else at[a].get(f"τ {b}") for b in names] for a in names]
+    values = [[1.0 if a == b else table.facts["agreement"][a].get(b) for b in names] for a in names]
     texts = [[number(v, 2, missing="") for v in line] for line in values]
     labels = [label(name) for name in names]
     figure = go.Figure(

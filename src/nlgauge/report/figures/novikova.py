@@ -22,12 +22,14 @@ MOST_LINES = 80  # lines of a dot plot; beyond that the table is the better pict
 @figure("split")
 def part_map(table: Table) -> go.Figure:
     """Metrics (and aspects) down, parts across; the star and dagger stand in the cells."""
-    return _heat(table.rows, "line", "part", "value", "shown")
+    rows = [{**row, "line": table.line_name(row), "text": table.text(row, "value")} for row in table]
+    return _heat(rows, "line", "part", "value", "text")
 
 
 @figure("quality-bins")
 def bin_map(table: Table) -> go.Figure:
-    return _heat(table.rows, "metric", "bin", "value", "shown")
+    rows = [{**row, "text": table.text(row, "value")} for row in table]
+    return _heat(rows, "metric", "bin", "value", "text")
 
 
 @figure("inter-metric")
@@ -46,8 +48,10 @@ def characteristic_map(table: Table) -> go.Figure:
         {
             "metric": row["metric"],
             "column": f"{row['characteristic']}, {row['aspect']}" if several else row["characteristic"],
-            "gain": abs(row["high value"]) - abs(row["low value"]),
-            "text": f"{row['low']} / {row['high']}" if not several else "",
+            "gain": abs(row["value_high"]) - abs(row["value_low"]),
+            "text": f"{table.text(row, 'value_low')} / {table.text(row, 'value_high')}"
+            if not several
+            else "",
         }
         for row in table
     ]
@@ -58,8 +62,9 @@ def characteristic_map(table: Table) -> go.Figure:
 def mean_dots(table: Table) -> go.Figure:
     """Each system's distance from the mean of the systems, in standard deviations; filled where the difference is significant."""
     lines: dict[str, list[Row]] = {}
+    parts = table.columns[: table.columns.index("quantity")]  # by which the data were split
     for row in table:
-        place = row["column"].removesuffix(row["system"]).strip()
+        place = " ".join(row[c] for c in parts)
         lines.setdefault(f"{row['quantity']} ({place})" if place else row["quantity"], []).append(row)
     systems = list(dict.fromkeys(row["system"] for row in table))
     shown = dict(list(lines.items())[:MOST_LINES])
@@ -67,10 +72,10 @@ def mean_dots(table: Table) -> go.Figure:
     for k, system in enumerate(systems):
         points = []
         for line, rows in shown.items():
-            centre = sum(r["mean"] for r in rows) / len(rows)
-            spread = math.sqrt(sum(_number(r["SD"]) ** 2 for r in rows) / len(rows)) or 1.0
+            centre = sum(r["value"] for r in rows) / len(rows)
+            spread = math.sqrt(sum(_number(r["sd"]) ** 2 for r in rows) / len(rows)) or 1.0
             points += [
-                (line, (r["mean"] - centre) / spread, r["shown"], r["significant"])
+                (line, (r["value"] - centre) / spread, table.text(r, "value"), r["significant"])
                 for r in rows
                 if r["system"] == system
             ]
@@ -85,7 +90,7 @@ def accuracy_dots(table: Table) -> go.Figure:
     shown = dict(list(lines.items())[:MOST_LINES])
     kinds = (
         ("raw", ACCENT, "accuracy", "significant"),
-        ("quantised", COLOURS[1], "quantised", "significant quantised"),
+        ("quantised", COLOURS[1], "quantised", "significant_quantised"),
         ("random", QUIET, "random", ""),
     )
     series = [
@@ -100,11 +105,11 @@ def best_dots(table: Table) -> go.Figure:
     """The best metric of each type and the next one, without sign."""
     lines = [f"{row['type']}: {row['metric']}" for row in table]
     best = [
-        (line, abs(row["value"]), f"{row['metric']} {row['shown']}", row["clearly best"])
+        (line, abs(row["value"]), f"{row['metric']} {table.text(row, 'value')}", row["clearly_best"])
         for line, row in zip(lines, table, strict=True)
     ]
     following = [
-        (line, abs(row["next value"]), f"{row['next']} {number(row['next value'], 2, missing='')}", False)
+        (line, abs(row["next_value"]), f"{row['next']} {number(row['next_value'], 2, missing='')}", False)
         for line, row in zip(lines, table, strict=True)
         if row["next"]
     ]
@@ -117,12 +122,12 @@ def ensemble_dots(table: Table) -> go.Figure:
     lines = {
         f"{row['train']} → {row['test']}, {row['aspect']}": row
         for row in table
-        if not math.isnan(row["ensemble"])
+        if not math.isnan(row["value"])
     }
     shown = dict(list(lines.items())[:MOST_LINES])
     series = [
-        ("ensemble", ACCENT, [(line, r["ensemble"], f"{number(r['ensemble'], 2, missing='')}, {r['setting']}", r["setting"] == "in-domain") for line, r in shown.items()]),
-        ("best single metric", QUIET, [(line, r["best single"], f"{r['metric']} {number(r['best single'], 2, missing='')}", False) for line, r in shown.items()]),
+        ("ensemble", ACCENT, [(line, r["value"], f"{number(r['value'], 2, missing='')}, {r['setting']}", r["setting"] == "in-domain") for line, r in shown.items()]),
+        ("best single metric", QUIET, [(line, r["best_single"], f"{r['metric']} {number(r['best_single'], 2, missing='')}", False) for line, r in shown.items()]),
     ]  # fmt: skip
     return _dots(list(shown), series, "correlation on the tested part (filled: in-domain)", _rest(lines))
 
@@ -136,12 +141,14 @@ def disagreement_points(table: Table) -> go.Figure:
     for k, who in enumerate(dict.fromkeys(row["who"] for row in table)):
         rows = [row for row in table if row["who"] == who]
         tips = [
-            plain(f"{r['system']}, {r['input']}, {r['aspect']}: {r['output shown'] or '(no text)'}")
+            plain(
+                f"{r['system']}, {r['input']}, {r['aspect']}: {table.text(r, 'output') if r['output'] else '(no text)'}"
+            )
             for r in rows
         ]
         figure.add_trace(
             go.Scatter(
-                x=[r["people place"] for r in rows], y=[r["metric place"] for r in rows], mode="markers", name=plain(who), text=tips,
+                x=[r["people_place"] for r in rows], y=[r["metric_place"] for r in rows], mode="markers", name=plain(who), text=tips,
                 marker={"color": COLOURS[k], "size": 10}, hovertemplate="%{text}<extra></extra>",
             )
         )  # fmt: skip

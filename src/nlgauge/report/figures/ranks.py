@@ -23,7 +23,7 @@ def rank_picture(table: Table) -> go.Figure:
 
     rows = [row for row in table if not math.isnan(row["value"])]
     names = [plain(f"{row['rank']}  {row['metric']}") for row in rows]
-    groups = joined(rows)
+    groups = joined([row["metric"] for row in rows], table.facts["no_different_from"])
     share = min(0.35, LANE * (_lanes(groups) + 1)) if groups else 0.0
     figure = go.Figure(_dots(rows, names, ACCENT))
     framed(
@@ -46,15 +46,13 @@ def rank_picture(table: Table) -> go.Figure:
     return figure
 
 
-def joined(rows: list[Row]) -> list[tuple[int, int, int]]:
+def joined(names: list[str], alike: dict[str, list[str]]) -> list[tuple[int, int, int]]:
     """Longest runs of neighbours of which no two differ significantly: (first, last, lane), two or more metrics each."""
-    close = [set(row["no different from"]) for row in rows]
+    close = [set(alike[name]) for name in names]
     runs: list[tuple[int, int]] = []
-    for first in range(len(rows)):
+    for first in range(len(names)):
         last = first
-        while last + 1 < len(rows) and all(
-            rows[last + 1]["metric"] in close[k] for k in range(first, last + 1)
-        ):
+        while last + 1 < len(names) and all(names[last + 1] in close[k] for k in range(first, last + 1)):
             last += 1
         if last > first and (not runs or last > runs[-1][1]):
             runs.append((first, last))

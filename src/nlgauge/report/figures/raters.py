@@ -49,7 +49,7 @@ def replacement_bars(table: Table) -> go.Figure:
         go.Bar(
             x=[row["advantage"] for row in rows], y=[plain(row["metric"]) for row in rows], orientation="h",
             marker={"color": [ACCENT if row["passes"] else QUIET for row in rows]},
-            text=[f"{number(row['advantage'])}, ω {number(row['ω'])}{' passes' if row['passes'] else ''}" for row in rows],
+            text=[f"{number(row['advantage'])}, ω {number(row['winning_rate'])}{' passes' if row['passes'] else ''}" for row in rows],
             textposition="outside", cliponaxis=False, hovertemplate="%{y}: %{text}<extra></extra>",
         )
     )  # fmt: skip

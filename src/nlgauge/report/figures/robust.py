@@ -31,7 +31,7 @@ def robustness_map(table: Table) -> go.Figure:
         text=[[_share(row) for row in line] for line in cells], texttemplate="%{text}",
         customdata=[[_tip(row) for row in line] for line in cells], hovertemplate="%{y}, %{x}<br>%{customdata}<extra></extra>",
         colorscale=DIVERGING, zmin=-1, zmax=1, xgap=2, ygap=2, hoverongaps=False,
-        colorbar={"tickvals": [-1, 0, 1], "ticktext": ["false alarms", "does not fall", "damage noticed"], "thickness": 12},
+        colorbar={"tickvals": [-1, 0, 1], "ticktext": ["false_alarms", "does not fall", "damage noticed"], "thickness": 12},
     )  # fmt: skip
     figure = go.Figure(drawn)
     framed(figure, 160 + 30 * len(metrics), margin={"l": 10, "r": 10, "t": 90, "b": 10})
@@ -62,11 +62,11 @@ def _tip(row: Row | None) -> str:
         return "no pairs"
     parts = [
         f"should {row['should']}" if row["should"] != "open" else "nothing can be expected",
-        f"falls {number(row['falls'])} [{number(row['falls low'])}, {number(row['falls high'])}], ties {number(row['ties'])}, "
+        f"falls {number(row['falls'])} [{number(row['falls_low'])}, {number(row['falls_high'])}], ties {number(row['ties'])}, "
         f"rises {number(row['rises'])} of {row['pairs']} pairs",
     ]
     if not math.isnan(row["change"]):
         parts.append(
-            f"mean change {number(row['change'])} SD [{number(row['change low'])}, {number(row['change high'])}]"
+            f"mean change {number(row['change'])} SD [{number(row['change_low'])}, {number(row['change_high'])}]"
         )
     return "<br>".join(parts)

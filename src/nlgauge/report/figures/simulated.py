@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nlgauge.number import number
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import ACCENT, GROUPINGS, LETTERS, QUIET, colour, dash, framed, symbol
-from nlgauge.table import Table
+from nlgauge.table import Row, Table
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -44,7 +44,15 @@ def study_curves(table: Table) -> go.Figure:
     """One panel a grouping, one line a coefficient, labelled at its end: Figure 1 (ρ_sys or μ_ρ) and Figure 2 (scale size)."""
     from plotly.subplots import make_subplots
 
-    axis = table.layout.lines if table.layout else table.columns[0]
+    if table.kind == "scale":
+        axis, title = "scale", "distinct values"
+        at = [
+            " / ".join(dict.fromkeys((str(row["metric_values"]), str(row["human_values"])))) for row in table
+        ]
+    else:
+        axis = next(name for name in ("rho_sys", "mu_rho") if name in table.columns)
+        title, at = table.heading(axis), [row[axis] for row in table]
+    rows = [{**row, "at": place} for row, place in zip(table, at, strict=True)]
     groupings = [g for g in GROUPINGS if any(row["measure"].startswith(f"{g}/") for row in table)]
     figure = make_subplots(
         rows=1,
@@ -54,17 +62,14 @@ def study_curves(table: Table) -> go.Figure:
         subplot_titles=groupings,
     )
     for measure in dict.fromkeys(row["measure"] for row in table):
-        _add_line(figure, table, measure, axis, 1 + groupings.index(measure.partition("/")[0]))
+        _add_line(figure, rows, measure, title, 1 + groupings.index(measure.partition("/")[0]))
     framed(figure, 400)
-    discrete = any(isinstance(row[axis], str) for row in table)
-    figure.update_xaxes(
-        title=axis if axis != "scale" else "distinct values", **({"type": "category"} if discrete else {})
-    )
+    figure.update_xaxes(title=title, **({"type": "category"} if axis == "scale" else {}))
     figure.update_yaxes(title="value", col=1)
     return figure
 
 
-def _add_line(figure: go.Figure, table: Table, measure: str, axis: str, column: int) -> None:
+def _add_line(figure: go.Figure, table: list[Row], measure: str, title: str, column: int) -> None:
     import plotly.graph_objects as go
 
     rows = [row for row in table if row["measure"] == measure]
@@ -76,17 +81,17 @@ def _add_line(figure: go.Figure, table: Table, measure: str, axis: str, column: 
     below = coefficient == "kendall" or _below(table, measure, places.get(coefficient, 0))
     figure.add_trace(
         go.Scatter(
-            x=[row[axis] for row in rows], y=[row["value"] for row in rows], mode="lines+markers+text", text=texts,
+            x=[row["at"] for row in rows], y=[row["value"] for row in rows], mode="lines+markers+text", text=texts,
             textposition="bottom center" if below else "top center", textfont={"size": 15}, cliponaxis=False, name=measure,
             line={"color": colour(measure), "dash": dash(measure)}, marker={"symbol": symbol(measure), "size": 6},
-            hovertemplate=f"{measure}<br>{axis} %{{x}}: %{{y:.3f}}<extra></extra>",
+            hovertemplate=f"{measure}<br>{title} %{{x}}: %{{y:.3f}}<extra></extra>",
         ),
         row=1,
         col=column,
     )  # fmt: skip
 
 
-def _below(table: Table, measure: str, place: int) -> bool:
+def _below(table: list[Row], measure: str, place: int) -> bool:
     """Whether Pearson's line (or Spearman's, of Pearson's own) runs above this one at that place: its letter has room below."""
     grouping, _, coefficient = measure.partition("/")
     other = f"{grouping}/{'spearman' if coefficient == 'pearson' else 'pearson'}"

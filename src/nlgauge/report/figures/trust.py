@@ -63,11 +63,11 @@ def p_value_curves(table: Table) -> go.Figure:
 def _points(table: Table) -> list[Any]:
     import plotly.graph_objects as go
 
-    rows = [row for row in table if not (math.isnan(row["DP"]) or math.isnan(row["RC"]))]
-    places = _label_places([(row["DP"], row["RC"]) for row in rows])
+    rows = [row for row in table if not (math.isnan(row["dp"]) or math.isnan(row["rc"]))]
+    places = _label_places([(row["dp"], row["rc"]) for row in rows])
     return [
         go.Scatter(
-            x=[row["DP"]], y=[row["RC"]], mode="markers+text", text=[label(row["measure"])], textposition=place,
+            x=[row["dp"]], y=[row["rc"]], mode="markers+text", text=[label(row["measure"])], textposition=place,
             marker={"color": colour(row["measure"]), "symbol": symbol(row["measure"]), "size": 11},
             textfont={"size": 12}, cliponaxis=False, name=row["measure"],
             hovertemplate="%{text}<br>DP %{x:.3f}, RC %{y:.3f}<extra></extra>",
@@ -81,12 +81,12 @@ def _curves(table: Table) -> list[Any]:
 
     return [
         go.Scatter(
-            x=[(i + 0.5) / len(row["curve"]) for i in range(len(row["curve"]))], y=row["curve"], mode="lines",
-            line={"color": colour(row["measure"]), "dash": dash(row["measure"]), "width": 2}, name=row["measure"],
-            hovertemplate=label(row["measure"]) + "<br>p = %{y:.3f}<extra></extra>",
+            x=[(i + 0.5) / len(curve) for i in range(len(curve))], y=curve, mode="lines",
+            line={"color": colour(measure), "dash": dash(measure), "width": 2}, name=measure,
+            hovertemplate=label(measure) + "<br>p = %{y:.3f}<extra></extra>",
         )
-        for row in table
-        if row["curve"]
+        for measure, curve in ((row["measure"], table.facts["curves"][row["measure"]]) for row in table)
+        if curve
     ]  # fmt: skip
 
 

@@ -156,8 +156,8 @@ def rank_words(table: Table, tests: Table | None = None) -> str:
         return "There is nothing to compare: fewer than two metrics have a value."
     if untested(table):
         return f"It cannot be told here: {untested(table)}."
-    others = [r["metric"] for r in rows[1:] if r["may be best"]]
-    if rows[0]["clearly best"]:
+    others = [r["metric"] for r in rows[1:] if r["may_be_best"]]
+    if rows[0]["clearly_best"]:
         head = f"Yes at the top: {rows[0]['metric']} is significantly better than each of the {len(rows) - 1} other metrics."
     elif len(others) == len(rows) - 1:
         head = f"Not at the top: {rows[0]['metric']} leads, but each of the other {len(others)} metrics may be as good."
@@ -173,7 +173,7 @@ def rank_words(table: Table, tests: Table | None = None) -> str:
 def untested(table: Table) -> str:
     """Why no pair of metrics could be tested; empty where one could."""
     rows = [r for r in table if not missing(r["value"])]
-    if any(not missing(r.get("p to next")) for r in rows[:-1]) or len(rows) < 2:
+    if any(not missing(r.get("p_to_next")) for r in rows[:-1]) or len(rows) < 2:
         return ""
     found = next((n for n in table.notes if "could not be tested" in n), "")
     return found[found.find("(") + 1 : found.rfind(")")] or "no test is defined"

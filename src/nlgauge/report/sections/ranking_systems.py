@@ -23,8 +23,8 @@ def win_words(table: Table) -> str:
     for side in dict.fromkeys(r["side"] for r in table):
         rates: dict[str, list[float]] = {}
         for row in table:
-            if row["side"] == side and not missing(row["wins"]):
-                rates.setdefault(row["first"], []).append(row["wins"])
+            if row["side"] == side and not missing(row["value"]):
+                rates.setdefault(row["first"], []).append(row["value"])
         if rates:
             best = max(rates, key=lambda s: sum(rates[s]) / len(rates[s]))
             who = "people" if side == "Human" else side
@@ -53,15 +53,15 @@ def complementarity(run: Run) -> Found:
 
 def distance_words(table: Table) -> str:
     metrics = [r for r in table if r["kind"] != "human"]
-    to_people = [r["to people"] for r in metrics if not missing(r["to people"])]
-    to_metrics = [r["to metrics"] for r in metrics if not missing(r["to metrics"])]
+    to_people = [r["to_people"] for r in metrics if not missing(r["to_people"])]
+    to_metrics = [r["to_metrics"] for r in metrics if not missing(r["to_metrics"])]
     if not to_people:
         return ""
     far = sum(to_people) / len(to_people)
     among = sum(to_metrics) / len(to_metrics) if to_metrics else math.nan
-    nearest = min((r for r in metrics if not missing(r["to people"])), key=lambda r: r["to people"])
+    nearest = min((r for r in metrics if not missing(r["to_people"])), key=lambda r: r["to_people"])
     own = "" if missing(among) else f", from each other {two(among)}"
     return (
         f"Metrics rank the systems at a mean distance of {two(far)} from people{own} (0: the same order, .5: unrelated). Nearest to people is "
-        f"{nearest['metric']} ({two(nearest['to people'])})."
+        f"{nearest['metric']} ({two(nearest['to_people'])})."
     )

@@ -59,7 +59,7 @@ def _words(rows: Sequence[Row]) -> str:
 
 
 def _card(row: Row, data: Dataset) -> Card:
-    facts = f"{row['who']}: people {two(row['people'])} (place {two(row['people place'])}), {row['metric']} at place {two(row['metric place'])}"
+    facts = f"{row['who']}: people {two(row['people'])} (place {two(row['people_place'])}), {row['metric']} at place {two(row['metric_place'])}"
     names = {"output": "Output", "source": "Source", "reference": "Reference"}
     texts = [(names[c], row[c]) for c in names if row[c]]
     return Card(f"{row['system']}, {row['input']}", facts, texts, row["aspect"])

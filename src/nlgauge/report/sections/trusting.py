@@ -12,7 +12,7 @@ from nlgauge.report.sections.words import missing, percent, sentence, some, two
 from nlgauge.table import Table
 
 JUDGE = re.compile(rf"judge|{MODEL.pattern}", re.I)
-STABILITY = ["measure", "DP", "DP low", "DP high", "RC", "RC low", "RC high", "RC systems"]
+STABILITY = ["measure", "dp", "dp_low", "dp_high", "rc", "rc_low", "rc_high", "rc_systems"]
 TASKS = {"rank systems": "To rank systems", "choose of two": "To choose the better of two outputs", "flag bad": "To flag bad outputs"}  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def scale(run: Run) -> Found:
     lines = []
     if named:
         try:
-            fine = [replace(t, rows=[r for r in t if r["judge"] in named]) for t in run.also("fineness")]
+            fine = [replace(t, rows=[r for r in t if r["metric"] in named]) for t in run.also("fineness")]
             tables = [*run.each("judges", metrics=named), *fine]
             parts.append(Part("judges", _judge_words(tables), tables))
         except NeedsMissing as error:
@@ -118,17 +118,17 @@ def scale(run: Run) -> Found:
 
 def tie_words(table: Table) -> str:
     people = next((r for r in table if r["variable"] == "people"), None)
-    others = [r for r in table if r["variable"] != "people" and not missing(r["tie ratio"])]
+    others = [r for r in table if r["variable"] != "people" and not missing(r["tie_ratio"])]
     said = []
     if people is not None:
         said.append(
-            f"People's ratings take {people['unique']:.0f} different values and {percent(people['tie ratio'])} of all pairs are tied."
+            f"People's ratings take {people['unique']:.0f} different values and {percent(people['tie_ratio'])} of all pairs are tied."
         )
     if others:
-        most = max(others, key=lambda r: r["tie ratio"])
+        most = max(others, key=lambda r: r["tie_ratio"])
         said.append(
-            f"Of the metrics {most['variable']} ties most ({percent(most['tie ratio'])})."
-            if most["tie ratio"] > 0.005 else "The metrics hardly tie at all."
+            f"Of the metrics {most['variable']} ties most ({percent(most['tie_ratio'])})."
+            if most["tie_ratio"] > 0.005 else "The metrics hardly tie at all."
         )  # fmt: skip
     return " ".join(said)
 
@@ -137,14 +137,14 @@ def _judge_words(tables: list[Table]) -> str:
     notes = [n for t in tables if t.kind == "fineness" for n in t.notes if " leads as it is" in n]
     if notes:
         return "Fineness decides who leads: " + " ".join(dict.fromkeys(notes[:2]))
-    rows = [
-        r
+    found = [
+        (r["value"], t.line_name(r))
         for t in tables
         if t.kind == "judges"
         for r in t
-        if r["what"] == "input/kendall" and not missing(r["value"])
+        if r["quantity"] == "input/kendall" and not missing(r["value"])
     ]
-    if not rows:
+    if not found:
         return "The judges stand beside people below."
-    best = max(rows, key=lambda r: r["value"])
-    return f"The judge nearest to people is {best['line']} (input/kendall {two(best['value'])})."
+    value, best = max(found, key=lambda pair: pair[0])
+    return f"The judge nearest to people is {best} (input/kendall {two(value)})."
