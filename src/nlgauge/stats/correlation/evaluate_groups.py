@@ -158,6 +158,8 @@ def swap_pair(
     """Both correlations of a metric pair in every draw: 2 × measures × (1 + draws), unswapped data first."""
     from nlgauge.stats.correlation.resampled_groups import (
         Scales,
+        Sums,
+        Walk,
         human_side,
         pool_two,
         swap_groups,
@@ -168,33 +170,30 @@ def swap_pair(
     first, second = (data.metrics[k] for k in pair)
     x1, x2 = (np.where(valid, m.x, 0.0) for m in (first, second))
     scales = Scales(*scale_of(x1, valid, standardise), *scale_of(x2, valid, standardise))
-    total = np.zeros((2, len(want), len(masks.rows), STRIP))
-    count, groups = np.zeros_like(total), np.ones(len(want))
+    sums, groups = Sums.zeros(2, len(want), len(masks.rows)), np.ones(len(want))
     for grouping, slots in want.fast.items():
         if grouping == "system":
-            near1, near2 = (rounding(x, valid, data.systems) for x in (x1, x2))
+            close = rounding(x1, valid, data.systems), rounding(x2, valid, data.systems)
             human = people_means(data.z, valid, data.systems)
-            swap_systems(
-                data.systems, x1, x2, human, scales, valid, near1, near2, masks, slots, total, count
-            )  # fmt: skip
+            swap_systems((x1, x2), human, valid, close, scales, masks, slots, sums)
             continue
         plan, orders = data.plans[grouping], (first.orders[grouping], second.orders[grouping])
         side = human_side(plan, data.orders[grouping], data.z, valid)
         pool = pool_two(plan, orders, (x1, x2), scales, side, valid, near)
-        least = LEAST[grouping]
-        swap_groups(
-            plan, least, side, pool, x1, x2, data.z, scales, valid, masks, slots, total, count
-        )  # fmt: skip
-        groups[slots.used()] = max(1, int((side.n >= least).sum()))
+        walk = Walk(plan, LEAST[grouping], side, pool)
+        swap_groups(walk, (x1, x2), data.z, valid, scales, masks, slots, sums)
+        groups[slots.used()] = max(1, int((side.n >= walk.least).sum()))
     if constant_is_zero:
-        return joined(total / groups[:, None, None], masks.draws + 1)
-    return joined(_mean(total, count), masks.draws + 1)
+        return joined(sums.total / groups[:, None, None], masks.draws + 1)
+    return joined(sums.mean(), masks.draws + 1)
 
 
 def weigh_metric(data: Table, k: int, weights: Weights, want: Wanted) -> Floats:
     """One metric's correlations under weights: measures × draws."""
     from nlgauge.stats.correlation.resampled_groups import (
         CellWeights,
+        Sums,
+        Walk,
         human_side,
         pool_one,
         weigh_groups,
@@ -204,8 +203,7 @@ def weigh_metric(data: Table, k: int, weights: Weights, want: Wanted) -> Floats:
     metric, valid = data.metrics[k], data.shared(k)
     x = np.where(valid, metric.x, 0.0)
     strips = len(weights.systems)
-    total = np.zeros((len(want), strips, STRIP))
-    count = np.zeros_like(total)
+    sums = Sums.zeros(len(want), strips)
     cells = np.arange(len(x), dtype=np.int32)
     row, col, none = cells // np.int32(data.inputs), cells % np.int32(data.inputs), np.zeros_like(cells)
     systems, inputs, ones = weights.systems, weights.inputs, np.ones((strips, 1, STRIP))
@@ -218,18 +216,14 @@ def weigh_metric(data: Table, k: int, weights: Weights, want: Wanted) -> Floats:
     }
     for grouping, slots in want.fast.items():
         if grouping == "system":
-            near_x, near_z = (rounding(v, valid, data.systems) for v in (x, data.z))
-            weigh_systems(
-                data.systems, x, data.z, valid, near_x, near_z, systems, inputs, slots, total, count
-            )  # fmt: skip
+            near = rounding(x, valid, data.systems), rounding(data.z, valid, data.systems)
+            weigh_systems(x, data.z, valid, near, systems, inputs, slots, sums)
             continue
-        plan, least = data.plans[grouping], LEAST[grouping]
+        plan = data.plans[grouping]
         side = human_side(plan, data.orders[grouping], data.z, valid)
         pool = pool_one(plan, metric.orders[grouping], x, side, valid)
-        weigh_groups(
-            plan, least, side, pool, x, data.z, valid, by[grouping], slots, total, count
-        )  # fmt: skip
-    return joined(_mean(total, count), weights.draws)
+        weigh_groups(Walk(plan, LEAST[grouping], side, pool), x, data.z, valid, by[grouping], slots, sums)
+    return joined(sums.mean(), weights.draws)
 
 
 def scale_of(x: Floats, valid: Bools, standardise: bool = True) -> tuple[float, float]:
@@ -258,12 +252,6 @@ def people_means(z: Floats, valid: Bools, systems: int) -> Floats:
 
 def _by_system(flat: NDArray[Any], systems: int) -> NDArray[Any]:
     return flat.reshape(systems, len(flat) // max(systems, 1))
-
-
-def _mean(total: Floats, count: Floats) -> Floats:
-    out = np.full_like(total, np.nan)
-    np.divide(total, count, out=out, where=count > 0)
-    return out
 
 
 def run_all(

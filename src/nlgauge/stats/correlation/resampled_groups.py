@@ -90,7 +90,7 @@ def human_side(plan: Layout, order: Ints, z: Floats, valid: Bools) -> Side:
 
 def pool_one(plan: Layout, order: Ints, x: Floats, side: Side, valid: Bools) -> Pool:
     """One metric alone, for weights (bootstrap, halves, leave-one-out)."""
-    return _pooled(plan, (order, order[:0]), (x, x), Scales(0.0, 1.0, 0.0, 1.0), side, valid, 0.0)
+    return pool_two(plan, (order, order[:0]), (x, x), Scales(0.0, 1.0, 0.0, 1.0), side, valid, 0.0)
 
 
 def pool_two(
@@ -106,18 +106,6 @@ def pool_two(
     not (1e-80 and 2e-80 beside .5). Between metrics a standardised score ties with one that lies within `near` of its
     size.
     """
-    return _pooled(plan, orders, x, scales, side, valid, near)
-
-
-def _pooled(
-    plan: Layout,
-    orders: tuple[Ints, Ints],
-    x: tuple[Floats, Floats],
-    scales: Scales,
-    side: Side,
-    valid: Bools,
-    near: float,
-) -> Pool:
     from nlgauge.kernels import pool as kernel
 
     cell, source, below, end = np.zeros((4, len(orders[0]) + len(orders[1])), np.int32)
@@ -130,76 +118,90 @@ def _pooled(
     return pool
 
 
+class Walk(NamedTuple):
+    """One grouping of a metric (or of two), ready for any draw; groups of fewer than `least` cells have no value."""
+
+    plan: Layout
+    least: int
+    side: Side
+    pool: Pool
+
+
+class Sums(NamedTuple):
+    """Sums over groups and how many groups were added: … × coefficients × strips × STRIP each."""
+
+    total: Floats
+    groups: Floats
+
+    @classmethod
+    def zeros(cls, *shape: int) -> Sums:
+        return cls(np.zeros((*shape, STRIP)), np.zeros((*shape, STRIP)))
+
+    def mean(self) -> Floats:
+        out = np.full_like(self.total, np.nan)
+        np.divide(self.total, self.groups, out=out, where=self.groups > 0)
+        return out
+
+    def lanes(self) -> tuple[Floats, Floats]:
+        return self.total.reshape(-1, STRIP), self.groups.reshape(-1, STRIP)
+
+
 def swap_groups(
-    plan: Layout, least: int, side: Side, pool: Pool, x1: Floats, x2: Floats, z: Floats,
-    scales: Scales, valid: Bools, masks: Masks, slots: Slots, total: Floats, count: Floats,
+    walk: Walk, x: tuple[Floats, Floats], z: Floats, valid: Bools, scales: Scales, masks: Masks, slots: Slots, sums: Sums
 ) -> None:  # fmt: skip
-    """Add up the coefficients of all groups under swap masks: total and count are 2 × coefficients × strips × STRIP."""
+    """Add up the coefficients of all groups under swap masks; sums are 2 × coefficients × strips × STRIP."""
     from nlgauge.kernels import swap
 
+    plan, least, side, pool = walk
     swap.swap_groups(
-        plan.cells, plan.size, least, *side, *pool[:5], pool.whole.view(np.uint8), x1, x2, z, np.array(scales),
-        valid.view(np.uint8), masks.rows, masks.cols, masks.row, masks.col, *slots, total.shape[1], _lanes(total), _lanes(count),
+        plan.cells, plan.size, least, *side, *pool[:5], pool.whole.view(np.uint8), *x, z, np.array(scales),
+        valid.view(np.uint8), masks.rows, masks.cols, masks.row, masks.col, *slots, sums.total.shape[1], *sums.lanes(),
     )  # fmt: skip
 
 
 def swap_systems(
-    systems: int, x1: Floats, x2: Floats, human: Floats, scales: Scales, valid: Bools, near1: Floats, near2: Floats,
-    masks: Masks, slots: Slots, total: Floats, count: Floats,
+    x: tuple[Floats, Floats], human: Floats, valid: Bools, near: tuple[Floats, Floats], scales: Scales,
+    masks: Masks, slots: Slots, sums: Sums,
 ) -> None:  # fmt: skip
-    """The same at the system level; `human` are people's means, `near1` and `near2` how far means may lie apart by rounding."""
+    """The same at the system level; `human` are people's means, `near` how far means may lie apart by rounding."""
     from nlgauge.kernels import system
 
     system.swap_systems(
-        systems, x1, x2, human, np.array(scales), valid.view(np.uint8), near1, near2, masks.rows, masks.cols,
-        masks.row, masks.col, *slots, total.shape[1], _lanes(total), _lanes(count),
+        len(human), *x, human, np.array(scales), valid.view(np.uint8), *near, masks.rows, masks.cols,
+        masks.row, masks.col, *slots, sums.total.shape[1], *sums.lanes(),
     )  # fmt: skip
 
 
 def weigh_groups(
-    plan: Layout, least: int, side: Side, pool: Pool, x: Floats, z: Floats, valid: Bools,
-    by: CellWeights, slots: Slots, total: Floats, count: Floats,
-) -> None:  # fmt: skip
-    """Add up the coefficients of all groups under weights: total and count are coefficients × strips × STRIP."""
+    walk: Walk, x: Floats, z: Floats, valid: Bools, by: CellWeights, slots: Slots, sums: Sums
+) -> None:
+    """Add up the coefficients of all groups under weights; sums are coefficients × strips × STRIP."""
     from nlgauge.kernels import weight
 
+    plan, least, side, pool = walk
     weight.weigh_groups(
         plan.cells, plan.size, least, side.n, side.levels, side.code, pool.start, pool.cell, pool.end,
-        x, z, valid.view(np.uint8), *by, *slots, _lanes(total), _lanes(count),
+        x, z, valid.view(np.uint8), *by, *slots, *sums.lanes(),
     )  # fmt: skip
 
 
 def weigh_systems(
-    systems: int, x: Floats, z: Floats, valid: Bools, near_x: Floats, near_z: Floats,
-    rows: Times, cols: Times, slots: Slots, total: Floats, count: Floats,
+    x: Floats, z: Floats, valid: Bools, near: tuple[Floats, Floats], rows: Times, cols: Times, slots: Slots, sums: Sums
 ) -> None:  # fmt: skip
     """The same at the system level, when systems count `rows` times and inputs `cols` times."""
     from nlgauge.kernels import system
 
     system.weigh_systems(
-        systems, x, z, valid.view(np.uint8), near_x, near_z, rows, cols, *slots, _lanes(total), _lanes(count)
-    )
+        len(near[0]), x, z, valid.view(np.uint8), *near, rows, cols, *slots, *sums.lanes()
+    )  # fmt: skip
 
 
-def group_values(
-    plan: Layout,
-    least: int,
-    side: Side,
-    pool: Pool,
-    x: Floats,
-    z: Floats,
-    valid: Bools,
-    slots: Slots,
-    values: Floats,
-) -> None:
+def group_values(walk: Walk, x: Floats, z: Floats, valid: Bools, slots: Slots, values: Floats) -> None:
     """Every group's own coefficients, coefficients × groups; those without a value stay NaN."""
     from nlgauge.kernels import pool as kernel
 
+    plan, least, side, pool = walk
     kernel.group_values(
         plan.cells, plan.size, least, side.n, side.tied, side.cubes, side.code, side.rank,
         pool.start, pool.cell, pool.below, pool.end, x, z, valid.view(np.uint8), *slots, values,
     )  # fmt: skip
-
-
-def _lanes(sums: Floats) -> Floats:
-    return sums.reshape(-1, STRIP)

@@ -20,11 +20,20 @@ from nlgauge.stats.correlation.evaluate_groups import (
     Sorted,
     Table,
     Wanted,
-    _mean,
     rounding,
     run_all,
 )
-from nlgauge.stats.correlation.group_layout import GROUPED, Bools, Floats, Layout, layout, sorted_cells
+from nlgauge.stats.correlation.group_layout import GROUPED, Bools, Floats, layout, sorted_cells
+from nlgauge.stats.correlation.resampled_groups import (
+    CellWeights,
+    Sums,
+    Walk,
+    group_values,
+    human_side,
+    pool_one,
+    weigh_groups,
+    weigh_systems,
+)
 from nlgauge.stats.resampling.draws import Resample, joined, streams
 
 Counts = NDArray[np.uint8]
@@ -98,15 +107,6 @@ def refusals(human: Table, want: Wanted) -> dict[str, str]:
     return found
 
 
-class Walk(NamedTuple):
-    """One grouping of one metric, ready for any draw."""
-
-    plan: Layout
-    least: int
-    side: Any
-    pool: Any
-
-
 @dataclass(frozen=True)
 class Resampled:
     """One metric beside people, and what all of its draws share."""
@@ -122,23 +122,20 @@ class Resampled:
     def strip(self, s: int) -> tuple[Floats, Floats]:
         """Sums and counts of a strip of draws: coefficients × STRIP each."""
         from nlgauge.kernels.pool import mean_values
-        from nlgauge.stats.correlation.resampled_groups import weigh_groups, weigh_systems
 
         systems, inputs = self.given.systems[s : s + 1], self.given.inputs[s : s + 1]
-        total = np.zeros((len(self.want), 1, STRIP))
-        count = np.zeros_like(total)
+        sums = Sums.zeros(len(self.want), 1)
         for grouping, slots in self.want.fast.items():
             if grouping == "system":
-                near, near_z = (rounding(v, self.valid, self.human.systems) for v in (self.x, self.human.z))
-                weigh_systems(
-                    self.human.systems, self.x, self.human.z, self.valid, near, near_z, systems, inputs, slots, total, count
-                )  # fmt: skip
+                n = self.human.systems
+                near = rounding(self.x, self.valid, n), rounding(self.human.z, self.valid, n)
+                weigh_systems(self.x, self.human.z, self.valid, near, systems, inputs, slots, sums)
             elif grouping == "input" and self.given.how == "inputs":
-                mean_values(self.values, inputs[0], total[:, 0], count[:, 0])
+                mean_values(self.values, inputs[0], sums.total[:, 0], sums.groups[:, 0])
             else:
                 by = _weights(grouping, self.human.systems, self.human.inputs, systems, inputs)
-                weigh_groups(*self.walks[grouping], self.x, self.human.z, self.valid, by, slots, total, count)
-        return total[:, 0], count[:, 0]
+                weigh_groups(self.walks[grouping], self.x, self.human.z, self.valid, by, slots, sums)
+        return sums.total[:, 0], sums.groups[:, 0]
 
 
 def resample(
@@ -162,11 +159,10 @@ def resample(
     job = _prepared(data, given, want)
     parts = list(run_all(job.strip, range(len(given.inputs)), threads, progress))
     total, count = (np.stack(side, axis=1) for side in zip(*parts, strict=True))
-    return joined(_mean(total, count), given.draws)
+    return joined(Sums(total, count).mean(), given.draws)
 
 
 def _prepared(data: Table, given: Lots, want: Wanted) -> Resampled:
-    from nlgauge.stats.correlation.resampled_groups import human_side, pool_one
 
     valid = data.shared(0)
     x = np.where(valid, data.metrics[0].x, 0.0)
@@ -177,15 +173,12 @@ def _prepared(data: Table, given: Lots, want: Wanted) -> Resampled:
         walks[grouping] = Walk(plan, LEAST[grouping], side, pool)
     values = np.full((len(want), data.inputs), np.nan)
     if "input" in walks and given.how == "inputs":
-        from nlgauge.stats.correlation.resampled_groups import group_values
-
-        group_values(*walks.pop("input"), x, data.z, valid, want.fast["input"], values)
+        group_values(walks.pop("input"), x, data.z, valid, want.fast["input"], values)
     return Resampled(data, x, valid, walks, values, given, want)
 
 
 def _weights(grouping: str, systems: int, inputs: int, rows: Any, cols: Any) -> Any:
     """As in `engine.weigh_metric`: how often a cell counts inside its group, and the group in the mean."""
-    from nlgauge.stats.correlation.resampled_groups import CellWeights
 
     one: Any = np.ones((1, 1, STRIP), np.uint8)
     cells = np.arange(systems * inputs, dtype=np.int32)
