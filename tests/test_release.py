@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import subprocess
 from pathlib import Path
 
@@ -37,6 +38,10 @@ def repo(tmp_path: Path) -> Path:
 def commit(repo: Path) -> None:
     release.git(repo, "add", "-A")
     release.git(repo, "commit", "-q", "-m", "x")
+
+
+def test_docstring_examples_run() -> None:
+    assert doctest.testmod(release) == doctest.TestResults(failed=0, attempted=1)
 
 
 def test_a_ready_tree_is_tagged_with_its_section_of_the_changelog(
