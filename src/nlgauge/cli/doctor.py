@@ -32,6 +32,7 @@ ADDS = {
     "explore": "`nlgauge explore`: the local page",
     "figures": "figures as SVG, PNG and PDF",
     "excel": "reading Excel files",
+    "inspect": "reading the .eval logs of Inspect AI (zstd)",
     "docs": "building the docs site",
     "ray": "scoring and resampling on a Ray cluster (--engine ray)",
     "boost": "the analysis 'predictability'",

@@ -77,8 +77,8 @@ def load(
         if reader is not None and "(" in reader:  # mt-metrics-eval(lp='en-de')
             reader, more = parse_spec(reader)
             options |= more
-        if special := _special(path, reader, asked=bool(said or human or metrics)):
-            if said or human or metrics:
+        if special := _special(path, reader, said, human, metrics):
+            if said or ((human or metrics) and not _knows_judges(special)):
                 raise DataError(
                     f"{path}: the reader '{reader}' finds the columns itself; name none, or use --reader table."
                 )
@@ -87,6 +87,8 @@ def load(
                 "repeats": None if repeats == "auto" else repeats,
                 "values": values,
                 "sheet": sheet,
+                "human": human or None,
+                "metrics": metrics or None,
             }
             found = _read(special, path, options | {k: v for k, v in asked.items() if v is not None})
             found = parted(found, person_raters, model_raters)
@@ -133,17 +135,27 @@ def finished(
     )  # fmt: skip
 
 
-def _special(path: Path, reader: str | None, asked: bool) -> Any:
-    """The reader that knows this file, or None for a plain table. Columns named by the user mean a table."""
-    if reader == "table" or (asked and reader is None):
+def _special(path: Path, reader: str | None, said: Mapping[str, Any], human: Names, metrics: Names) -> Any:
+    """The reader that knows this file, or None for a plain table. Columns named by the user mean a table.
+
+    In a log of an evaluation tool, what judged has names as well: there `human` and `metrics` say whose a judgement is.
+    """
+    if reader == "table" or (said and reader is None):
         return None
     if reader is not None:
         return registry.get("reader", reader, allow_code=True)
     peek = Peek(path)  # a path that does not exist may still name something, such as wmt23/en-de
-    found = [name for name in registry.names("reader") if registry.get("reader", name).recognises(peek)]
+    known = [(name, registry.get("reader", name)) for name in registry.names("reader")]
+    if human or metrics:
+        known = [(name, thing) for name, thing in known if _knows_judges(thing)]
+    found = [(name, thing) for name, thing in known if thing.recognises(peek)]
     if len(found) > 1:
-        raise DataError(f"{path}: could be {' or '.join(found)}; choose with --reader.")
-    return registry.get("reader", found[0]) if found else None
+        raise DataError(f"{path}: could be {' or '.join(name for name, _ in found)}; choose with --reader.")
+    return found[0][1] if found else None
+
+
+def _knows_judges(reader: Any) -> bool:
+    return "human" in inspect.signature(reader.read).parameters
 
 
 def _read(reader: Any, path: Path, options: Mapping[str, Any]) -> Dataset:
@@ -176,7 +188,7 @@ def plain_table(
     if isinstance(data, str | Path):
         path = _path(data)
         name = None if reader is None else reader.partition("(")[0]
-        special = _special(path, name, asked=bool(said or human or metrics))
+        special = _special(path, name, said, human, metrics)
         if special:
             return None, str(special.__name__)
         table = read_table(path, encoding, sheet, _words(said, human, metrics))

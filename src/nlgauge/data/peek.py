@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 import zlib
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import Any
 from nlgauge.data.tables.separated import separator_of
 
 SIZE = 1 << 18
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:]', re.S)  # of JSON: what tells where one is
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,10 @@ class Peek:
     @property
     def is_folder(self) -> bool:
         return self.path.is_dir()
+
+    def holds(self, pattern: str) -> bool:
+        """Whether a folder holds files of such a name, itself or a few folders below."""
+        return self.is_folder and any(any(self.path.glob("*/" * depth + pattern)) for depth in range(5))
 
     @cached_property
     def bytes(self) -> bytes:
@@ -61,3 +67,26 @@ class Peek:
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
+
+    @cached_property
+    def keys(self) -> set[str]:
+        """The keys of the first JSON object, as far as the look goes: of a large log that is only its beginning."""
+        if self.record:
+            return set(self.record)
+        start = self.text.find("{")
+        if start < 0 or self.text[:start].strip() not in ("", "["):
+            return set()
+        found, depth, last = set(), 0, ""
+        for token in TOKEN.finditer(self.text, start):
+            mark = token[0]
+            if mark in "{[":
+                depth += 1
+            elif mark in "}]":
+                depth -= 1
+                if not depth:
+                    break
+            elif mark == ":" and depth == 1:
+                found.add(last)
+            elif depth == 1:
+                last = mark[1:-1]
+        return found

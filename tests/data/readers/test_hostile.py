@@ -16,8 +16,12 @@ from nlgauge.data.peek import Peek
 from nlgauge.errors import NlgaugeError
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+FOLDERS = ["every_eval_ever/*_samples.jsonl", "lm_eval/*/samples_*.jsonl", "alt_test/human_*.json"]
 JSON = sorted(
-    p.name for p in SAMPLES.iterdir() if p.suffix in (".json", ".jsonl") and not p.name.startswith("plain")
+    str(p.relative_to(SAMPLES))
+    for pattern in ("*.json", "*.jsonl", *FOLDERS)
+    for p in SAMPLES.glob(pattern)
+    if not p.name.startswith("plain")
 )
 TEXT = sorted(
     p.name for p in SAMPLES.iterdir() if p.suffix in (".csv", ".tsv") and not p.name.startswith("plain")
@@ -94,7 +98,7 @@ def test_damaged_json_is_read_or_refused(tmp_path: Path, name: str) -> None:
     for _ in range(ROUNDS):
         content = damage([json.loads(line) for line in text.splitlines()] if lines else json.loads(text), rng)
         whole = "".join(json.dumps(row) + "\n" for row in content) if lines else json.dumps(content)
-        path = tmp_path / name
+        path = tmp_path / Path(name).name
         path.write_text(whole, encoding="utf-8")
         answers(path, reader, **options)
 
@@ -115,6 +119,6 @@ def test_damaged_bytes_are_read_or_refused(tmp_path: Path, name: str) -> None:
                 )
             else:
                 found = found[: at + 1]
-        path = tmp_path / name
+        path = tmp_path / Path(name).name
         path.write_bytes(bytes(found))
         answers(path, reader)

@@ -4,6 +4,8 @@
     class SummEval:
         \"\"\"SummEval jsonl: model outputs with every expert and crowd rating.\"\"\"
 
+        takes = Takes("JSON lines with `model_id` …", people="…", scores="…")
+
         @staticmethod
         def recognises(peek: Peek) -> bool: ...
 
@@ -12,3 +14,16 @@
 
 `nlgauge.load` asks every reader; a plain table (`data/load.py`) is what is left when none answers.
 """
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Takes(NamedTuple):
+    """What a reader takes, for `nlgauge formats`."""
+
+    files: str
+    people: str = "–"  # what becomes ratings or choices of people
+    scores: str = "–"  # what becomes scores of metrics and judges
+    tested: str = ""  # the tool and version whose own files the tests read

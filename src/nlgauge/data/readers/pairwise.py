@@ -69,6 +69,8 @@ class Pairwise:
     @staticmethod
     def recognises(peek: Peek) -> bool:
         row = first_row(peek)
+        if {"instruction", "output_1", "output_2", "preference"} <= set(row):
+            return False  # AlpacaEval, which has a reader of its own
         pair = find_pair(row)
         if not (pair.systems or pair.outputs):
             return False

@@ -19,6 +19,10 @@ from nlgauge.data.tables.vocabulary import NAMES, plain
 from nlgauge.errors import DataError
 
 Repeats = Literal["auto", "number", "mean"]
+# Records of ratings are called so, where they do not name their raters.
+BY_PEOPLE = re.compile(
+    r"ratings?|rated|annotat|judge?ments?|human|people|worker|turker|expert|crowd|survey|votes?", re.I
+)
 NUMERAL = re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$", re.ASCII)
 
 
@@ -310,6 +314,7 @@ def _nested_ratings(
     parts, persons, several = [], False, len(table.nested) > 1
     for column, rows in table.nested.items():
         found: list[tuple[str, str, str, str, float]] = []
+        named = False
         for row, ((system, given), records) in enumerate(
             zip(frame.select(KEY).iter_rows(), rows, strict=True)
         ):
@@ -321,13 +326,20 @@ def _nested_ratings(
                 who = next(
                     (str(v) for k, v in record.items() if plain(k) in NAMES["rater"] and v is not None), None
                 )
-                persons = persons or who is not None
+                named = named or who is not None
                 rater = f"{column} {who or slot}" if several else who or str(slot)
                 found += [(system, given, aspect, rater, value) for aspect, value in _numbers_of(record)]
-        if found:
+        if found and not (named or BY_PEOPLE.search(column)):
+            aspects = ", ".join(dict.fromkeys(aspect for _, _, aspect, _, _ in found))
+            notes.append(
+                f"column '{column}' holds records with numbers ({aspects[:60]}), and nothing says that people made them: left "
+                "aside; name it ratings, or give each record its rater, if they did"
+            )
+        elif found:
             parts.append(pl.DataFrame(found, schema=Dataset.RATINGS, orient="row"))
         else:
             notes.append(f"column '{column}' holds nested records that are not ratings: left aside")
+        persons = persons or named
     return parts, persons
 
 

@@ -220,6 +220,7 @@ def _read_json(path: Path, text: str, wanted: Collection[str]) -> RawTable:
         ]
         lengths = {len(v) if isinstance(v, list) else -1 for v in content.values()}
         if len(tables) == 1:
+            _refuse_log(path, content, tables[0], wanted)
             content = tables[0]
         elif len(lengths) == 1 and -1 not in lengths:  # one list a column
             content = [dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)]
@@ -228,6 +229,23 @@ def _read_json(path: Path, text: str, wanted: Collection[str]) -> RawTable:
             f"{path}: expected a JSON list of objects (one a row), or an object of equally long lists."
         )
     return _from_records(content, Where(str(path), "record"), wanted)
+
+
+def _refuse_log(
+    path: Path, whole: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], wanted: Collection[str]
+) -> None:
+    """Objects around a list of nested records are a tool's log: read as a table, it would lose what it is about."""
+    around = [key for key, value in whole.items() if isinstance(value, dict) and value]
+    nested = [
+        key for row in rows[:20] for key, value in row.items()
+        if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict))
+    ]  # fmt: skip
+    if around and nested and not wanted:
+        raise DataError(
+            f"{path}: looks like a log (objects {', '.join(around[:4])} around nested records) of a tool that no reader knows; "
+            "`nlgauge formats` lists those that are known. Write a table of its records, or name columns (--system, --metric …) "
+            "to read them as they are."
+        )
 
 
 def _from_records(rows: list[dict[str, Any]], where: Where, wanted: Collection[str] = ()) -> RawTable:

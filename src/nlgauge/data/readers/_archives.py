@@ -1,0 +1,90 @@
+"""Zip archives, read safely: nothing is written to disk, and no more is unpacked than the size of the file allows."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from nlgauge.data.files import most_bytes
+from nlgauge.errors import DataError, NeedsMissing
+
+ZSTD = 93  # the compression that `zipfile` knows from Python 3.14 on
+LOCAL_HEADER = 30  # bytes before the name of an entry
+
+
+def names_in(path: Path) -> list[str]:
+    """The names of the entries; none for what is no zip file."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, struct.error):
+        return []
+
+
+def read_entries(path: Path, first: str, folder: str) -> Iterator[tuple[str, bytes]]:
+    """Name and content of the entry called `first`, where there is one, and of all entries of a folder."""
+    try:
+        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+            # A name that stands twice was written anew: the last entry counts.
+            entries = {
+                e.filename: e
+                for e in archive.infolist()
+                if e.filename == first or e.filename.startswith(f"{folder}/")
+            }
+            size, limit = sum(e.file_size for e in entries.values()), most_bytes(path.stat().st_size)
+            if size > limit:
+                raise DataError(
+                    f"{path}: unpacks to {size >> 20} MiB, more than {limit >> 20} MiB; refused as a decompression bomb."
+                )
+            for name in sorted(entries, key=lambda name: name != first):
+                yield name, _content(path, file, archive, entries[name])
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        OSError,
+        RuntimeError,
+        ValueError,
+        struct.error,
+    ) as error:
+        raise DataError(f"{path}: the zip file is damaged ({error}); fetch it again.") from None
+
+
+def _content(path: Path, file: IO[bytes], archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    if entry.compress_type != ZSTD or hasattr(zipfile, "ZIP_ZSTANDARD"):
+        with archive.open(entry) as stream:
+            return stream.read(entry.file_size)
+    file.seek(entry.header_offset)
+    header = file.read(LOCAL_HEADER)
+    name, extra = struct.unpack("<HH", header[26:30])
+    file.seek(name + extra, io.SEEK_CUR)
+    stream = _unpacker(path, file.read(entry.compress_size))
+    try:
+        found: bytes = stream.read(entry.file_size)
+    except Exception as error:  # each library has a class of its own
+        raise zipfile.BadZipFile(f"'{entry.filename}': {error}") from None
+    if zlib.crc32(found) != entry.CRC:
+        raise zipfile.BadZipFile(f"bad checksum of '{entry.filename}'")
+    return found
+
+
+def _unpacker(path: Path, raw: bytes) -> Any:
+    try:
+        import zstandard
+
+        return zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+    except ImportError:
+        pass
+    try:
+        import pyarrow
+
+        return pyarrow.CompressedInputStream(pyarrow.BufferReader(raw), "zstd")
+    except ImportError:
+        raise NeedsMissing(
+            f'{path}: is packed with zstd; pip install "nlgauge[inspect]" (or pyarrow), or write it as JSON: inspect log convert --to json'
+        ) from None

@@ -1,0 +1,310 @@
+"""Logs of evaluation tools: outputs, and what people, models and code said of them, collected into a Dataset.
+
+A reader of a log is a `LogReader` with one method, `collect`: it hands every output and every judgement to a `Log`, which
+decides, the same way for all tools, what is a rating of a person and what a score of a metric, what words are worth, and
+what several outputs of one system for one input (epochs, runs) become.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import polars as pl
+
+from nlgauge.data.dataset import KEY, Dataset, check_metrics
+from nlgauge.data.means import means_by
+from nlgauge.data.readers._annotations import turn_text
+from nlgauge.data.records import option_numbers
+from nlgauge.data.tables.build import Repeats
+from nlgauge.data.tables.raw import from_object
+from nlgauge.data.tables.values import WORTH, read_numbers
+from nlgauge.errors import DataError, NameUnknown
+from nlgauge.registry import did_you_mean
+
+PERSON, MODEL, CODE = "person", "model", "code"
+TEXTS = ("output", "source", "context", "references", "control")
+NAMED = ("Ratings of people", "Judgements of models", "Scores of code")
+
+
+class Judgement(NamedTuple):
+    """What somebody or something said of the output in one row; `why` is the log's reason where there is no value."""
+
+    row: int
+    name: str
+    by: str
+    who: str | None
+    value: Any
+    why: str
+
+
+class Log:
+    """Collects the outputs and judgements of one log."""
+
+    def __init__(self, path: Path, tool: str, worth: Mapping[str, float]) -> None:
+        self.path, self.tool, self.worth = path, tool, worth
+        self.rows: list[dict[str, Any]] = []
+        self.judgements: list[Judgement] = []
+        self.aside: Counter[str] = Counter()  # what is not read, and how often
+        self.notes: list[str] = []
+        self.overruled = 0  # judgements that a person replaced
+        self.lower: set[str] = set()  # metrics of which the log says that less is better
+        self._row_of: dict[tuple[Any, ...], int] = {}
+
+    def output(
+        self, system: str, input: str, *, task: str | None = None, repeat: Any = None, extra: Mapping[str, Any] | None = None, **texts: Any
+    ) -> int:  # fmt: skip
+        """The row of an output. Records with the same system, task, input and `repeat` (epoch, run) speak of one output."""
+        row = self._row_of.setdefault((system, task, input, repeat), len(self.rows))
+        if row == len(self.rows):
+            self.rows.append({"system": system, "input": input} | ({} if task is None else {"task": task}))
+        plain = {k: v for k, v in (extra or {}).items() if isinstance(v, str | int | float)}
+        self.rows[row] |= {f"{k} (column)" if k in (*KEY, *TEXTS) else k: v for k, v in plain.items()}
+        self.rows[row] |= {role: text for role, text in texts.items() if text is not None}
+        return row
+
+    def judged(
+        self, row: int, name: str, value: Any, by: str = CODE, who: str | None = None, why: str = ""
+    ) -> None:
+        """One judgement; an object holds one for each of its keys."""
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                self.judged(row, f"{name}.{key}", inner, by, who, why)
+        elif isinstance(value, list):
+            self.aside[f"lists of values of '{name}'"] += 1
+        else:
+            self.judgements.append(Judgement(row, name, by, who, value, why))
+
+    def dataset(self, human: Any = None, metrics: Any = None, repeats: Repeats = "auto") -> Dataset:
+        """The Dataset; `human` and `metrics` name judgements of which the user says whose they are."""
+        if not self.rows:
+            said = "; ".join(f"{n} {what}" for what, n in self.aside.items())
+            raise DataError(f"{self.path}: the log holds no outputs that can be read{said and f' ({said})'}.")
+        judgements = self._by_users_word(human, metrics)
+        keys = self._keys(repeats)
+        numbers, notes = self._numbers(judgements)
+        if self.overruled:
+            notes.append(
+                f"{self.overruled} judgements were overruled by people: both are read; where people correct only what is wrong, "
+                "a judge looks worse than it is"
+            )
+        if judgements and not numbers:
+            raise DataError(f"{self.path}: {notes[0]}")
+        samples = from_object(
+            [row | key for row, key in zip(self.rows, keys, strict=True)]
+        ).frame.unique(KEY, keep="first", maintain_order=True)  # fmt: skip
+        names = _metric_names(numbers)
+        check_metrics(str(self.path), names.values())
+        ratings = [
+            (*keys[j.row].values(), j.name, j.who, v) for j, v in numbers if j.by == PERSON and v is not None
+        ]
+        scored = [
+            (*keys[j.row].values(), names[j.name, j.who], v, j.why) for j, v in numbers if j.by != PERSON
+        ]
+        long = pl.DataFrame(
+            [row[:4] for row in scored], schema={**dict.fromkeys([*KEY, "metric"], pl.String), "value": pl.Float64}, orient="row"
+        )  # fmt: skip
+        if twice := len(scored) - len({(j.row, names[j.name, j.who]) for j, _ in numbers if j.by != PERSON}):
+            notes.append(f"{twice} scores repeat the same output and metric: their mean is used")
+        scores = samples.select(KEY)
+        for (metric,), part in long.group_by("metric", maintain_order=True):
+            means = means_by(part, KEY, ["value"]).rename({"value": str(metric)})
+            scores = scores.join(means, on=KEY, how="left", maintain_order="left")
+        there = {(s, i, m) for s, i, m, v, _ in scored if v is not None}
+        lost = {(s, i, m): why for s, i, m, _, why in scored if (s, i, m) not in there}
+        rated = pl.DataFrame(ratings, schema=Dataset.RATINGS, orient="row")
+        if twice := rated.height - rated.select(pl.exclude("value")).n_unique():
+            if repeats != "mean":
+                notes.append(f"{twice} ratings repeat the same rater, output and aspect: their mean is used")
+            rated = means_by(rated, [*KEY, "aspect", "rater"], ["value"])
+        data = Dataset.of(
+            self.path.name,
+            samples,
+            ratings=rated,
+            scores=scores,
+            failures=pl.DataFrame(
+                [(*key, why or "no value in the log") for key, why in lost.items()], schema=Dataset.FAILURES, orient="row"
+            ),
+            persons=rated["rater"].null_count() < rated.height,
+            lower=self.lower & set(scores.columns),
+            notes=[*self._whose([j for j, _ in numbers], names), *self.notes, *notes],
+        )  # fmt: skip
+        models = {names[j.name, j.who]: j.who for j, _ in numbers if j.by == MODEL and j.who}
+        return replace(data, signatures={m: f"{self.tool}|model:{who}" for m, who in models.items()})
+
+    def _by_users_word(self, human: Any, metrics: Any) -> list[Judgement]:
+        known = dict.fromkeys(j.name for j in self.judgements)
+        said: dict[str, bool] = {}
+        for names, person in ((human, True), (metrics, False)):
+            for name in [names] if isinstance(names, str) else list(names or ()):
+                bare = name.removeprefix("+")
+                if bare not in known:
+                    raise NameUnknown(
+                        f"{self.path}: nothing called '{bare}' judged here.{did_you_mean(bare, known)} "
+                        f"Judgements in this log: {', '.join(known) or 'none'}."
+                    )
+                said[bare] = person
+        return [
+            j if j.name not in said or (j.by == PERSON) == said[j.name] else j._replace(by=PERSON if said[j.name] else CODE)
+            for j in self.judgements
+        ]  # fmt: skip
+
+    def _keys(self, repeats: Repeats) -> list[dict[str, str]]:
+        """The key of every row: further outputs of a system for an input are 'input #2', …, or share a key."""
+        seen: Counter[tuple[str, str]] = Counter()
+        keys = []
+        if several := len({row.get("task") for row in self.rows}) > 1:
+            self.notes.append("several tasks: their inputs are kept apart (--by task splits them)")
+        for row in self.rows:
+            key = row["system"], f"{row.get('task')}: {row['input']}" if several else row["input"]
+            seen[key] += 1
+            again = f" #{seen[key]}" if seen[key] > 1 and repeats != "mean" else ""
+            keys.append({"system": key[0], "input": key[1] + again})
+        if further := len(self.rows) - len(seen):
+            done = (
+                "the means of their scores and ratings are used, the first one's text is shown (--repeats number keeps each)"
+                if repeats == "mean"
+                else "each is kept, as 'input #2' … (--repeats mean averages their scores)"
+            )
+            self.notes.append(f"{further} further outputs of the same system for the same input: {done}")
+        return keys
+
+    def _numbers(
+        self, judgements: Sequence[Judgement]
+    ) -> tuple[list[tuple[Judgement, float | None]], list[str]]:
+        """Judgements with what they are worth; those in words that nobody explained are left aside, and said."""
+        groups: dict[str, list[Judgement]] = {}
+        for j in judgements:  # what a person and a judge say under one name has one scale
+            groups.setdefault(j.name, []).append(j)
+        found: list[tuple[Judgement, float | None]] = []
+        lost: list[str] = []
+        ways: dict[str, list[str]] = {}
+        for name, group in groups.items():
+            values, how = as_numbers([j.value for j in group], self.worth)
+            if values is None:
+                words = list(dict.fromkeys(str(j.value)[:30] for j in group if j.value is not None))[:6]
+                fix = ",".join(f"{word}=…" for word in words)
+                lost.append(
+                    f"'{name}' is judged in words ({', '.join(words)}), not read; say what they are worth: --values '{fix}'"
+                )
+                continue
+            found += zip(group, values, strict=True)
+            ways.setdefault(how, []).append(f"'{name}'")
+        notes = [f"values of {', '.join(names)}: {how}" for how, names in ways.items() if how]
+        return found, lost + notes + [f"left aside: {n} {what}" for what, n in self.aside.items()]
+
+    def _whose(
+        self, judgements: Sequence[Judgement], names: Mapping[tuple[str, str | None], str]
+    ) -> list[str]:
+        """One line for people, models and code each: what they judged, and how to say otherwise."""
+        lines = []
+        for by, title in zip((PERSON, MODEL, CODE), NAMED, strict=True):
+            found: dict[str, list[str]] = {}
+            for j in judgements:
+                if j.by == by:
+                    whos = found.setdefault(j.name if by == PERSON else names[j.name, j.who], [])
+                    whos += [j.who] if by == MODEL and j.who and j.who not in whos else []
+            listed = ", ".join(f"'{name}'" + (f" ({', '.join(w)})" if w else "") for name, w in found.items())
+            other = f"--{'metric' if by == PERSON else 'human'} NAME says otherwise"
+            lines += [f"{title} in this {self.tool} log: {listed}; {other}"] if found else []
+        return lines or [f"this {self.tool} log holds no judgements, only outputs"]
+
+
+def _metric_names(numbers: Iterable[tuple[Judgement, float | None]]) -> dict[tuple[str, str | None], str]:
+    """The metric of every (name, who): `name`, or `who:name` where several judged under one name."""
+    judges = dict.fromkeys((j.name, j.who) for j, _ in numbers if j.by != PERSON)
+    several = {name for name, n in Counter(name for name, _ in judges).items() if n > 1}
+    return {(name, who): f"{who}:{name}" if name in several and who else name for name, who in judges}
+
+
+def as_numbers(values: Sequence[Any], worth: Mapping[str, float]) -> tuple[list[float | None] | None, str]:
+    """Numbers, true/false and words as floats, and how words were read; None where they cannot be.
+
+    >>> as_numbers(["C", "I", None], {"c": 1.0, "i": 0.0})
+    ([1.0, 0.0, None], 'c = 1, i = 0')
+    """
+    if all(v is None or isinstance(v, int | float) for v in values):
+        return [_finite(v) for v in values], ""
+    words = [None if v is None else str(v).lower() if isinstance(v, bool) else str(v) for v in values]
+    series = pl.Series(words, dtype=pl.String)
+    found = read_numbers(series, worth)
+    if found is None and len(set(words) - {None}) == 1:  # every verdict is the same one of a pair
+        found = read_numbers(series, WORTH)
+    if found is None or found.wrong is not None or found.doubt:
+        return None, ""
+    return found.values.to_list(), found.how
+
+
+def _finite(value: float | None) -> float | None:
+    try:
+        number = None if value is None else float(value)
+    except OverflowError:
+        return None
+    return number if number is not None and abs(number) < float("inf") else None
+
+
+def text_of(value: Any) -> str | None:
+    """A text from what a log calls input or output: a text, messages, an object around one, else JSON.
+
+    >>> text_of([{"role": "user", "content": "Hi"}]), text_of({"question": "Why?"}), text_of({"a": 1, "b": 2})
+    ('Hi', 'Why?', '{"a": 1, "b": 2}')
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        if isinstance(value.get("messages"), list):
+            return text_of(value["messages"])
+        if (
+            isinstance(value.get("choices"), list)
+            and value["choices"]
+            and isinstance(value["choices"][0], dict)
+        ):
+            return text_of(value["choices"][0].get("message"))
+        inner = value.get("content", value.get("text"))
+        if isinstance(inner, str | list) or len(value) == 1:
+            return text_of(inner if isinstance(inner, str | list) else next(iter(value.values())))
+    if isinstance(value, list) and value and all(isinstance(turn, dict) for turn in value):
+        return str(text_of(value[0])) if len(value) == 1 else "\n".join(turn_text(turn) for turn in value)
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def texts_of(value: Any) -> list[str] | None:
+    """References: one text, or a list of them; empty ones are none."""
+    found = [str(text_of(v)) for v in (value if isinstance(value, list) else [value]) if v not in (None, "")]
+    return found or None
+
+
+class LogReader:
+    """What readers of logs share: their options, and the folder of several logs."""
+
+    tool: ClassVar[str] = ""
+    worth: ClassVar[Mapping[str, float]] = {}  # of words that the tool itself writes
+    pattern: ClassVar[str] = ""  # of the logs in a folder
+
+    @classmethod
+    def read(
+        cls,
+        path: Path,
+        values: Mapping[str, Any] | str | None = None,
+        human: Any = None,
+        metrics: Any = None,
+        repeats: Repeats = "auto",
+        encoding: str | None = None,
+    ) -> Dataset:
+        log = Log(path, cls.tool, {**cls.worth, **option_numbers("values", values)})
+        for file in cls.files(path):
+            cls.collect(log, file, encoding)
+        return log.dataset(human, metrics, repeats)
+
+    @classmethod
+    def files(cls, path: Path) -> list[Path]:
+        """The log, or all logs of a folder."""
+        return sorted(path.rglob(cls.pattern)) if cls.pattern and path.is_dir() else [path]
+
+    @classmethod
+    def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
+        raise NotImplementedError

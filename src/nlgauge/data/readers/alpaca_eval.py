@@ -1,0 +1,71 @@
+"""AlpacaEval: `annotations.json`, one choice between two models' outputs a record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nlgauge.data.comparisons import FIRST, SECOND, TIE, Choices
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
+from nlgauge.data.records import Record, number, read_records
+from nlgauge.errors import DataError
+from nlgauge.registry import register
+
+KEYS = {"instruction", "output_1", "output_2", "preference"}
+MIDDLE = 1.5  # 1 is the first output, 2 the second; a weighted annotator says anything between
+
+
+@register("reader", "alpaca-eval")
+class AlpacaEval:
+    """AlpacaEval annotations.json: choices between two models; an annotator with a name is a model, a number is a person."""
+
+    takes = Takes(
+        "`annotations.json` of `alpaca_eval`",
+        people="choices of annotators that are numbers (AlpacaFarm's crowd)",
+        scores="choices of annotators that have names; 1 is the first output, 2 the second, 1.5 and 0 are ties",
+        tested="alpaca_eval 0.6.6",
+    )
+
+    @staticmethod
+    def recognises(peek: Peek) -> bool:
+        return peek.keys >= KEYS
+
+    @staticmethod
+    def read(path: Path, encoding: str | None = None) -> Dataset:
+        choices, counts = Choices(path.name), Counter[str]()
+        models: set[str] = set()
+        for record in read_records(path, encoding):
+            preference = number(f"{record.where}, key 'preference'", record.values.get("preference"))
+            if preference is None:
+                counts["pairs without a preference left out"] += 1
+                continue
+            if preference and not 1 <= preference <= 2:
+                raise DataError(
+                    f"{record.where}, key 'preference': found {preference:g}, expected 1 (first) to 2 (second), or 0 (tie)."
+                )
+            if preference not in (0, 1, 2, MIDDLE):
+                counts["weighted preferences are read as the side they lean to"] += 1
+            source = str(record.want("instruction", str))
+            systems = [str(record.values.get(f"generator_{i}") or f"output_{i}") for i in (1, 2)]
+            if systems[0] == systems[1]:
+                counts["pairs of a model with itself left out"] += 1
+                continue
+            outputs = {s: _sample(record, f"output_{i}", source) for i, s in enumerate(systems, 1)}
+            who = record.values.get("annotator")
+            if who is not None and not str(who).isdecimal():
+                models.add(str(who))
+            tie = preference in (0, MIDDLE)
+            choices.choose(
+                choices.place(source, outputs), *systems, aspect="preference", rater=None if who is None else str(who),
+                preferred=TIE if tie else FIRST if preference < MIDDLE else SECOND,
+            )  # fmt: skip
+        data = choices.dataset([f"{n} {what}" for what, n in counts.items()])
+        return replace(data, models=frozenset(models))
+
+
+def _sample(record: Record, key: str, source: str) -> dict[str, Any]:
+    return {"output": record.maybe(key, str), "source": source, "dataset": record.maybe("dataset", str)}

@@ -1,0 +1,75 @@
+"""DeepEval: the test run that `evaluate` and `deepeval test run` keep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nlgauge.data.files import decode, read_bytes
+from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
+from nlgauge.data.readers._logs import CODE, MODEL, Log, LogReader, text_of, texts_of
+from nlgauge.data.records import Record, parse_json
+from nlgauge.registry import register
+
+
+@register("reader", "deepeval")
+class DeepEval(LogReader):
+    """DeepEval test runs (.latest_test_run.json, or DEEPEVAL_RESULTS_FOLDER): every metric of every test case."""
+
+    takes = Takes(
+        "`.deepeval/.latest_test_run.json`, or a file of DEEPEVAL_RESULTS_FOLDER",
+        scores="the score of every metric, with its evaluation model",
+        tested="deepeval 4.3.1",
+    )
+    tool = "DeepEval"
+
+    @classmethod
+    def recognises(cls, peek: Peek) -> bool:
+        ours = {"testCases", "testRunData"} & peek.keys
+        return bool(ours) and '"metricsData"' in peek.text
+
+    @classmethod
+    def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
+        whole = parse_json(str(path), decode(path, read_bytes(path), encoding))
+        whole = whole.get("testRunData", whole) if isinstance(whole, dict) else whole
+        run = Record(str(path), 0, whole if isinstance(whole, dict) else {})
+        settings = run.maybe("hyperparameters", dict) or {}
+        system = str(settings.get("model") or "system")
+        for case in run.children("testCases"):
+            _judge(log, case, log.output(
+                system,
+                str(case.values.get("name") or case.number),
+                repeat=case.number,
+                output=text_of(case.values.get("actualOutput")),
+                source=text_of(case.values.get("input")),
+                context=_joined(case.values.get("context") or case.values.get("retrievalContext")),
+                references=texts_of(case.values.get("expectedOutput")),
+            ))  # fmt: skip
+        for case in run.children("conversationalTestCases"):
+            _judge(log, case, log.output(
+                system,
+                str(case.values.get("name") or case.number),
+                repeat=case.number,
+                output=text_of(case.maybe("turns", list)),
+                source=text_of(case.values.get("scenario")),
+                references=texts_of(case.values.get("expectedOutcome")),
+            ))  # fmt: skip
+
+
+def _joined(passages: Any) -> str | None:
+    return "\n".join(str(p) for p in passages) if isinstance(passages, list) and passages else None
+
+
+def _judge(log: Log, case: Record, row: int) -> None:
+    for metric in case.children("metricsData"):
+        name = str(metric.want("name", str)).removesuffix(" [GEval]")
+        judge = metric.values.get("evaluationModel")
+        log.judged(
+            row,
+            name,
+            metric.values.get("score"),
+            MODEL if judge else CODE,
+            str(judge) if judge else None,
+            str(metric.values.get("error") or ""),
+        )

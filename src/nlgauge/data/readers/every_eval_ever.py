@@ -1,0 +1,82 @@
+"""Every Eval Ever: instance-level results, `UUID_samples.jsonl`, with `UUID.json` beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nlgauge.data.files import decode, read_bytes
+from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
+from nlgauge.data.readers._logs import CODE, MODEL, Log, LogReader, text_of, texts_of
+from nlgauge.data.records import Record, parse_json, read_records
+from nlgauge.registry import register
+
+KEYS = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluation"}
+
+
+@register("reader", "every-eval-ever")
+class EveryEvalEver(LogReader):
+    """Every Eval Ever samples (UUID_samples.jsonl, or a folder of them): every result of every model's sample."""
+
+    takes = Takes(
+        "`UUID_samples.jsonl`, or a folder of them; `UUID.json` beside it says who judged and what is better",
+        scores="the score of every evaluation result",
+        tested="every_eval_ever 0.3.0",
+    )
+    tool = "Every Eval Ever"
+    pattern = "*_samples.jsonl"
+
+    @classmethod
+    def recognises(cls, peek: Peek) -> bool:
+        return peek.keys >= KEYS or peek.holds(cls.pattern)
+
+    @classmethod
+    def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
+        results = _results(path, encoding)
+        for record in read_records(path, encoding):
+            given, said = record.maybe("input", dict) or {}, record.maybe("output", dict) or {}
+            name = str(record.values.get("evaluation_result_id") or record.want("evaluation_name", str))
+            output = said.get("raw")
+            output = output[0] if isinstance(output, list) and output else output
+            row = log.output(
+                str(record.want("model_id", str)),
+                str(record.want("sample_id", str, int)),
+                task=str(record.want("evaluation_id", str)).partition("/")[0],
+                repeat=path,
+                output=text_of(output if output is not None else record.maybe("messages", list)),
+                source=text_of(given.get("raw")),
+                references=texts_of(given.get("reference")),
+            )
+            config = results.get(name) or {}
+            judges = config.get("llm_scoring")
+            who = judges.get("judges") if isinstance(judges, dict) else None
+            names = [_judge(j) for j in who] if isinstance(who, list) else []
+            evaluation = record.want("evaluation", dict)
+            log.judged(
+                row, name, evaluation.get("score", evaluation.get("is_correct")), MODEL if judges else CODE,
+                ", ".join(names) or None, str(record.values.get("error") or ""),
+            )  # fmt: skip
+            if config.get("lower_is_better") is True:
+                log.lower.add(name)
+
+
+def _results(path: Path, encoding: str | None) -> dict[str, dict[str, Any]]:
+    """What the file of aggregates says of each result: the configuration of its metric."""
+    beside = path.with_name(path.name.replace("_samples.jsonl", ".json"))
+    if beside == path or not beside.is_file():
+        return {}
+    whole = parse_json(str(beside), decode(beside, read_bytes(beside), encoding))
+    found = Record(str(beside), 0, whole if isinstance(whole, dict) else {}).children("evaluation_results")
+    return {
+        str(r.values.get("evaluation_result_id") or r.values.get("evaluation_name")): r.maybe(
+            "metric_config", dict
+        )
+        or {}
+        for r in found
+    }
+
+
+def _judge(judge: Any) -> str:
+    about = judge.get("model_info") if isinstance(judge, dict) else None
+    return str((about.get("id") or about.get("name")) if isinstance(about, dict) else judge)

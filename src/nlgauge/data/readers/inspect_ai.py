@@ -1,0 +1,123 @@
+"""Inspect AI: evaluation logs, `.eval` (a zip file) and `.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from nlgauge.data.files import decode, read_bytes
+from nlgauge.data.peek import Peek
+from nlgauge.data.raters import HUMAN, is_model
+from nlgauge.data.readers import Takes
+from nlgauge.data.readers._archives import names_in, read_entries
+from nlgauge.data.readers._logs import CODE, MODEL, PERSON, Log, LogReader, text_of, texts_of
+from nlgauge.data.records import Record, parse_json, shown
+from nlgauge.errors import DataError
+from nlgauge.registry import register
+
+VERSION = 2  # of the log format
+HEADER, START = "header.json", "_journal/start.json"
+PRECOMPUTED = "precomputed_scores"  # the scorer that takes in what was judged elsewhere
+
+
+@register("reader", "inspect-ai")
+class InspectAi(LogReader):
+    """Inspect AI logs (.eval, .json, or a folder of .eval): every scorer's scores, people's among them."""
+
+    takes = Takes(
+        "`.eval`, `.json`, or a folder of `.eval` files",
+        people="scorers whose names say so (`human_grade`), and `precomputed_scores`",
+        scores="every other scorer; C, P, I, N are 1, 0.5, 0, 0; an object is one metric for each key",
+        tested="inspect_ai 0.3.285",
+    )
+    tool = "Inspect AI"
+    worth: ClassVar[Mapping[str, float]] = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0}
+    pattern = "*.eval"
+
+    @classmethod
+    def recognises(cls, peek: Peek) -> bool:
+        if peek.is_folder:
+            return peek.holds(cls.pattern)
+        if peek.bytes[:2] == b"PK":
+            names = names_in(peek.path)
+            return HEADER in names or START in names
+        return {"version", "eval", "status"} <= peek.keys and '"eval_id"' in peek.text
+
+    @classmethod
+    def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
+        header, samples = _opened(path, encoding)
+        if header.values.get("version") != VERSION:
+            raise DataError(
+                f"{path}: is an Inspect log of version {header.values.get('version')}; this reader knows version {VERSION}. "
+                "Write it anew with `inspect log convert`."
+            )
+        about = Record(f"{header.where}, key 'eval'", 0, header.want("eval", dict))
+        model, judges = str(about.want("model", str)), _judges(about)
+        if (status := header.values.get("status", "started")) != "success":
+            log.notes.append(f"{path.name}: the run has the status '{status}', so outputs may be missing")
+        edited = 0
+        for sample in samples:
+            if sample.values.get("error"):
+                log.aside["samples that ended in an error"] += 1
+                continue
+            output = sample.maybe("output", dict) or {}
+            row = log.output(
+                model,
+                str(sample.want("id", str, int)),
+                task=str(about.values.get("task")),
+                repeat=(path, str(sample.values.get("epoch"))),
+                extra={**(sample.maybe("metadata", dict) or {}), "epoch": sample.values.get("epoch")},
+                output=text_of(output.get("completion", output)),
+                source=text_of(sample.values.get("input")),
+                references=texts_of(sample.values.get("target")),
+            )  # fmt: skip
+            scores = sample.maybe("scores", dict) or {}
+            for name in scores:
+                score = Record(f"{sample.where}, key 'scores'", 0, scores).maybe(name, dict) or {}
+                value, history = score.get("value"), score.get("history")
+                if isinstance(history, list) and history and isinstance(history[0], dict):
+                    edited += 1  # the first entry is what the scorer said itself
+                    value = history[0].get("value", value)
+                who, by = judges.get(name), _by(name, score)
+                log.judged(
+                    row, name, value, by, who if by == MODEL else None, str(score.get("explanation") or "")
+                )
+        if edited:
+            log.notes.append(f"{edited} scores were edited after the run: the scorer's own value is read")
+
+
+def _opened(path: Path, encoding: str | None) -> tuple[Record, Iterator[Record]]:
+    if path.suffix != ".eval" and not names_in(path):
+        log = _record(str(path), decode(path, read_bytes(path), encoding))
+        return log, iter(log.children("samples"))
+    first = HEADER if HEADER in names_in(path) else START  # a run that was killed has no header
+    entries = read_entries(path, first, "samples")
+    header = _record(f"{path}, {first}", next(entries, ("", b"{}"))[1].decode(errors="replace"))
+    return header, (_record(f"{path}, {name}", raw.decode(errors="replace")) for name, raw in entries)
+
+
+def _record(where: str, text: str) -> Record:
+    values = parse_json(where, text)
+    if not isinstance(values, dict):
+        raise DataError(f"{where}: found {shown(values)}, expected an object.")
+    return Record(where, 0, values)
+
+
+def _judges(about: Record) -> dict[str, str | None]:
+    """The model that grades for a scorer: its own option, or whoever has the role of the grader."""
+    roles = about.maybe("model_roles", dict) or {}
+    found = {}
+    for scorer in about.children("scorers"):
+        options = scorer.maybe("options", dict) or {}
+        graders = [options.get("model"), roles.get(str(options.get("model_role") or "grader"))]
+        names = [g.get("model") if isinstance(g, dict) else g for g in graders]
+        found[str(scorer.values.get("name"))] = next((n for n in names if isinstance(n, str)), None)
+    return found
+
+
+def _by(name: str, score: Mapping[str, Any]) -> str:
+    if HUMAN.search(name) or name == PRECOMPUTED:
+        return PERSON
+    graded = isinstance(score.get("metadata"), dict) and "grading" in score["metadata"]
+    return MODEL if graded or name.startswith("model_graded") or is_model(name) else CODE

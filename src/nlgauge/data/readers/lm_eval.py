@@ -1,0 +1,114 @@
+"""lm-evaluation-harness: the samples that `--log_samples` writes, one JSON line for each document and filter."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from nlgauge.data.files import decode, read_bytes
+from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
+from nlgauge.data.readers._logs import Log, LogReader, text_of, texts_of
+from nlgauge.data.records import Record, parse_json, read_records
+from nlgauge.registry import register
+
+KEYS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"}
+OTHERS = {"filter", "metrics", "doc_hash", "prompt_hash", "target_hash"}
+NAME = re.compile(r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)$")
+
+
+@register("reader", "lm-eval")
+class LmEval(LogReader):
+    """lm-evaluation-harness samples (samples_TASK_DATE.jsonl, or the folder): every metric of every document."""
+
+    takes = Takes(
+        "`samples_TASK_DATE.jsonl`, or the output folder; `results_DATE.json` beside it names the model",
+        scores="the metrics of a document; `metric:filter` where there are several filters",
+        tested="lm_eval 0.4.13",
+    )
+    tool = "lm-evaluation-harness"
+    pattern = "samples_*.jsonl"
+
+    @classmethod
+    def recognises(cls, peek: Peek) -> bool:
+        return peek.keys >= KEYS or peek.holds(cls.pattern)
+
+    @classmethod
+    def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
+        records = read_records(path, encoding)
+        named = NAME.match(path.stem)
+        about = _results(path, named["date"] if named else None, encoding)
+        task = named["task"] if named else None
+        system = about.get("model_name") or about.get("model_source")
+        if not system:
+            log.notes.append(
+                f"{path.name}: no results file beside it says which model this is: it is called 'system'"
+            )
+        directions = about.get("higher_is_better")
+        better = directions.get(task) if isinstance(directions, dict) else None
+        several = len({str(r.values.get("filter")) for r in records}) > 1
+        for record in records:
+            answers = record.want("resps", list)
+            row = log.output(
+                str(system or "system"),
+                str(record.want("doc_id", int, str)),
+                task=task,
+                repeat=path,
+                output=_answer(record, answers),
+                source=text_of(_argument(record, 0, 0)),
+                references=texts_of(_target(record, len(answers))),
+            )
+            if answers and isinstance(answers[0], list) and len(answers[0]) > 1:
+                log.aside["further responses to the same document (the first is shown)"] += (
+                    len(answers[0]) - 1
+                )
+            # Files of older versions do not list their metrics: they are what else is there.
+            for metric in record.maybe("metrics", list) or [
+                k for k in record.values if k not in KEYS | OTHERS
+            ]:
+                name = f"{metric}:{record.values.get('filter')}" if several else str(metric)
+                log.judged(row, name, record.values.get(str(metric)))
+                if isinstance(better, dict) and better.get(str(metric)) is False:
+                    log.lower.add(name)
+
+
+def _results(path: Path, date: str | None, encoding: str | None) -> dict[str, Any]:
+    """The results file of the same run; {} where there is none."""
+    beside = path.with_name(f"results_{date}.json")
+    if date is None or not beside.is_file():
+        return {}
+    found = parse_json(str(beside), decode(beside, read_bytes(beside), encoding))
+    return found if isinstance(found, dict) else {}
+
+
+def _argument(record: Record, request: int, place: int) -> Any:
+    """What the model was asked: {"gen_args_0": {"arg_0": …}}, in older files [[…, …], …]."""
+    given = record.maybe("arguments", dict, list)
+    if isinstance(given, dict):
+        given = given.get(f"gen_args_{request}")
+        return given.get(f"arg_{place}") if isinstance(given, dict) else None
+    given = given[request] if given and len(given) > request else None
+    return given[place] if isinstance(given, list) and len(given) > place else None
+
+
+def _answer(record: Record, answers: list[Any]) -> str | None:
+    """What the model wrote; of choices that one whose log-likelihood is highest."""
+    first = [a[0] if isinstance(a, list) and a else a for a in answers]
+    if len(first) == 1:
+        return None if isinstance(first[0], list) else text_of(first[0])
+    try:
+        likely = [float(pair[0]) for pair in first]
+    except (TypeError, ValueError, IndexError, KeyError):
+        return None
+    choice = text_of(_argument(record, likely.index(max(likely)), 1)) if likely else None
+    return choice and choice.strip()
+
+
+def _target(record: Record, choices: int) -> Any:
+    """The right answer; where it is the number of a choice, that choice."""
+    target = record.values.get("target")
+    if choices > 1 and str(target).isdecimal() and int(str(target)) < choices:
+        choice = text_of(_argument(record, int(str(target)), 1))
+        return choice and choice.strip()
+    return target

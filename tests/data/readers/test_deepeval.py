@@ -1,0 +1,59 @@
+"""Test runs of DeepEval, as deepeval itself wrote them (tests/data/writers)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nlgauge as ng
+
+
+def test_every_metric_of_every_test_case_is_read(samples: Path) -> None:
+    data = ng.load(samples / "deepeval.json")
+    assert (data.systems, data.inputs) == (["model-a"], ["France", "Italy", "Spain"])
+    assert data.scores["Correctness"].to_list() == [0.9, 0.9, 0.2]
+    assert data.scores["Length"].to_list() == [6, 14, 9]
+    assert data.signatures == {"Correctness": "DeepEval|model:my-judge"}
+    first = data.samples.row(0, named=True)
+    assert (first["output"], first["context"], first["references"]) == ("Paris.", "An atlas.", ["Paris"])
+
+
+def test_the_latest_run_is_the_same_one_level_down(samples: Path, edited: Callable[..., Path]) -> None:
+    path = edited("deepeval.json", lambda run: {"testRunData": run, "testRunLink": None})
+    assert ng.load(path).scores.equals(ng.load(samples / "deepeval.json").scores)
+
+
+def test_a_metric_that_failed_has_its_error_as_the_reason(edited: Callable[..., Path]) -> None:
+    def fail(run: dict[str, Any]) -> dict[str, Any]:
+        run["testCases"][2]["metricsData"][0] |= {"score": None, "error": "no API key"}
+        return run
+
+    data = ng.load(edited("deepeval.json", fail))
+    assert data.failures.rows() == [("model-a", "Spain", "Correctness", "no API key")]
+
+
+def test_conversations_are_read_as_dialogues(edited: Callable[..., Path]) -> None:
+    def talk(run: dict[str, Any]) -> dict[str, Any]:
+        case = run["testCases"].pop()
+        run["conversationalTestCases"] = [
+            {
+                "name": "chat",
+                "metricsData": case["metricsData"],
+                "turns": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}],
+            }
+        ]
+        return run
+
+    data = ng.load(edited("deepeval.json", talk))
+    assert data.samples.filter(input="chat")["output"].to_list() == ["user: Hi\nassistant: Yes?"]
+
+
+def test_damage_is_named(edited: Callable[..., Path], refused: Callable[..., str]) -> None:
+    def nameless(run: dict[str, Any]) -> dict[str, Any]:
+        del run["testCases"][1]["metricsData"][0]["name"]
+        return run
+
+    assert "key 'testCases', item 2, key 'metricsData', item 1: no value for key 'name'." in refused(
+        edited("deepeval.json", nameless)
+    )

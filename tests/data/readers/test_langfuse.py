@@ -1,0 +1,55 @@
+"""Langfuse scores, as langfuse's SDK serialises them (tests/data/writers)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nlgauge as ng
+
+
+@pytest.mark.parametrize("name", ["langfuse_v2.json", "langfuse_v3.json"])
+def test_annotations_are_people_and_evals_are_models(samples: Path, name: str) -> None:
+    data = ng.load(samples / name)
+    assert data.inputs == ["t1", "t2", "t3"]
+    assert data.scores["helpfulness"].to_list() == [0.9, 0.7, 0.2]
+    assert data.ratings.select("aspect", "rater", "value").rows() == [
+        ("correct", "ann", 1), ("correct", "bob", 1), ("correct", "ann", 0),
+    ]  # fmt: skip
+    assert any("'helpfulness'" in note and note.startswith("Judgements of models") for note in data.notes)
+
+
+@pytest.mark.parametrize("name", ["langfuse_v2.json", "langfuse_v3.json"])
+def test_categories_need_a_word_of_the_user(samples: Path, name: str) -> None:
+    words = ng.load(samples / name)
+    assert any("'tone' is judged in words (polite, rude), not read" in note for note in words.notes)
+    data = ng.load(samples / name, values="polite=1,rude=0")
+    assert data.ratings.filter(aspect="tone")["value"].to_list() == [1, 1, 0]
+
+
+def test_scores_of_the_api_are_metrics_unless_the_user_says_otherwise(samples: Path) -> None:
+    assert "length" in ng.load(samples / "langfuse_v2.json").metrics
+    assert "length" in ng.load(samples / "langfuse_v2.json", human="length").aspects
+
+
+def test_scores_of_sessions_and_texts_are_left_aside(edited: Callable[..., Path]) -> None:
+    def change(page: dict[str, Any]) -> dict[str, Any]:
+        page["data"][0]["subject"] = {"kind": "session", "id": "s"}
+        page["data"][3] |= {"dataType": "TEXT", "value": "nice"}
+        return page
+
+    data = ng.load(edited("langfuse_v3.json", change))
+    assert data.scores["helpfulness"].to_list() == [None, None, 0.2]
+    assert "left aside: 1 texts and corrections" in data.notes
+
+
+def test_an_unknown_source_is_refused(edited: Callable[..., Path], refused: Callable[..., str]) -> None:
+    def strange(scores: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        scores[3]["source"] = "ORACLE"
+        return scores
+
+    message = refused(edited("langfuse_v2.json", strange))
+    assert "record 4, key 'source': found a text ('ORACLE'), expected ANNOTATION, EVAL, API." in message
