@@ -116,18 +116,11 @@ def _judge_rows(name: str, aspect: str, counts: np.ndarray, found: dict[str, Fig
     n = int(counts.sum())
     passes = found["people_pass"]
     found = {**found, "always_pass": passes}
-    if passes.value < 0.5:
-        fails = Figure(
-            1 - passes.value,
-            1 - passes.high,
-            1 - passes.low,
-            passes.n,
-            passes.n - (passes.hits or 0),
-            reason=passes.reason,
+    if "gain_over_always_fail" in found:
+        hits = passes.n - (passes.hits or 0)
+        found["always_fail"] = Figure(
+            1 - passes.value, 1 - passes.high, 1 - passes.low, passes.n, hits, reason=passes.reason
         )
-        found["always_fail"] = fails
-    else:
-        del found["gain_over_always_fail"]
     rows = [figure_row(name, aspect, measure, figure) for measure, figure in found.items()]
     return rows + [
         figure_row(name, aspect, measure, Figure(float(count), n=n))

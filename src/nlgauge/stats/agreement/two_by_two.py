@@ -135,7 +135,7 @@ def verdict_figures(
     level: float = 0.95,
     kind: Kind = "midp",
 ) -> dict[str, Figure]:
-    """All figures of a judge beside people. `clusters`: the conversation or document of each row.
+    """All figures of a judge beside people; the lead over always failing where people fail more than half. `clusters`: the conversation or document of each row.
 
     >>> found = verdict_figures([1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1])
     >>> round(found["fail_recall"].value, 3), round(found["kappa"].value, 3)
@@ -151,9 +151,9 @@ def figures_of(
 ) -> dict[str, Figure]:
     """The same from counts of the four cells, clusters × 4."""
     made = _Maker(counts, clustered, level, kind)
-    found = {name: made.share(name) for name in SHARES if not name.endswith("jaccard")}
+    found = made.shares()
     for verdict in ("fail", "pass"):
-        inner = made.share(f"{verdict}_jaccard")
+        inner = found.pop(f"{verdict}_jaccard")
         value, low, high = f1_of_jaccard(np.array([inner.value, inner.low, inner.high])).tolist()
         found[f"{verdict}_f1"] = Figure(value, low, high, n=inner.n, reason=inner.reason)
     found["balanced_accuracy"] = made.melded(
@@ -161,8 +161,9 @@ def figures_of(
     )
     found["kappa"] = made.melded(kappa, kappa_of, "people and the judge gave one verdict only, the same")
     found["mcc"] = made.melded(mcc, mcc_of, "people or the judge gave one verdict only")
-    for over in ("pass", "fail"):
-        found[f"gain_over_always_{over}"] = made.gain(over)
+    found["gain_over_always_pass"] = made.gain("pass")
+    if found["people_pass"].value < 0.5:
+        found["gain_over_always_fail"] = made.gain("fail")
     return found
 
 
@@ -208,17 +209,25 @@ class _Maker:
                 return f"needs {share.rows} in at least {CLUSTERS} clusters, found {groups}"
         return ""
 
-    def share(self, name: str) -> Figure:
-        share = SHARES[name]
-        hits, of = float(share.over(self.total)), float(share.below(self.total))
-        if not of:
-            return Figure(np.nan, n=0, hits=0, reason=f"there are no {share.rows}")
-        base = Figure(hits / of, n=int(of), hits=int(hits), reason=self.lacking(share))
-        if base.reason:
-            return base
-        effect = self.effect(share.value, share)
-        ends = proportion_interval(hits / effect, of / effect, self.level, self.kind)
-        return _with(base, ends)
+    def shares(self) -> dict[str, Figure]:
+        """All shares, their intervals in one call."""
+        found, wanted, counts = {}, [], []
+        for name, share in SHARES.items():
+            hits, of = float(share.over(self.total)), float(share.below(self.total))
+            if not of:
+                found[name] = Figure(np.nan, n=0, hits=0, reason=f"there are no {share.rows}")
+                continue
+            found[name] = Figure(hits / of, n=int(of), hits=int(hits), reason=self.lacking(share))
+            if not found[name].reason:
+                effect = self.effect(share.value, share)
+                wanted.append(name)
+                counts.append((hits / effect, of / effect))
+        if wanted:
+            x, n = np.array(counts).T
+            low, high = proportion_interval(x, n, self.level, self.kind)
+            for name, *ends in zip(wanted, low, high, strict=True):
+                found[name] = _with(found[name], Ends(*ends))
+        return found
 
     def melded(
         self, figure: Callable[[Floats], Floats], of_shares: Callable[..., Floats], undefined: str

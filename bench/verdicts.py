@@ -1,0 +1,200 @@
+"""Do the intervals of verdicts hold the truth? Simulates each of them and writes docs/verdicts_coverage.md.
+
+    python -m bench.verdicts                       all cells that out/verdicts.json does not hold yet
+    python -m bench.verdicts --write docs/verdicts_coverage.md    and the page
+    python -m bench.verdicts --only area           cells whose name begins so
+
+Seeds are fixed; cells are kept as they end. tests/test_verdict_coverage.py runs a small version with binomial bands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bench import _verdict_worlds as world
+from bench._trust_page import table
+
+Row = world.Row
+KEPT = Path("out/verdicts.json")
+BAND = (0.93, 0.97)
+OFTEN = 0.5  # share of data sets with an interval below which coverage speaks of a lucky selection
+
+
+def cells() -> Iterator[world.Cell]:
+    """(name, what it computes)."""
+    for n in world.SIZES:
+        for p in world.PREVALENCES:
+            for judge in world.JUDGES:
+                trials = 2000 if n <= 100 else 1000
+                yield (
+                    f"verdicts {n} {p} {judge}",
+                    lambda n=n, p=p, j=judge, t=trials: world.verdict_coverage(n, p, j, t),
+                )
+    for clusters in (20, 50, 200):
+        for p in (0.1, 0.5, 0.9):
+            for judge in ("lenient", "good"):
+                yield (
+                    f"clusters {clusters} {p} {judge}",
+                    lambda c=clusters, p=p, j=judge: world.clustered_coverage(c, p, j, 500),
+                )
+    for n in (30, 100, 400, 2000):
+        for p in (0.02, 0.1, 0.5, 0.9, 0.98):
+            for apart, spread in ((0.3, 1.0), (1.2, 1.0), (2.4, 1.0), (1.5, 1.6)):
+                for steps in (False, True):
+                    trials = 1000 if n <= 100 else 500 if n <= 400 else 200
+                    yield (
+                        f"area {n} {p} {apart} {steps}",
+                        lambda n=n, p=p, a=apart, d=spread, s=steps, t=trials: world.area_coverage(
+                            n, p, a, d, s, t
+                        ),
+                    )
+    for n in (30, 100, 400, 2000):
+        for p in (0.02, 0.1, 0.5, 0.9, 0.98):
+            for kind in world.CALIBRATIONS:
+                yield (
+                    f"calibration {n} {p} {kind}",
+                    lambda n=n, p=p, k=kind: world.calibration_coverage(n, p, k, 500),
+                )
+    for n in (60, 200, 1000):
+        for p in (0.5, 0.9):
+            yield f"threshold {n} {p}", lambda n=n, p=p: world.threshold_honesty(n, p, 2000)
+    for n, slices, bad in ((150, 8, 0), (150, 8, 2), (600, 20, 0), (600, 20, 3), (2000, 40, 5)):
+        yield (
+            f"slices {n} {slices} {bad}",
+            lambda n=n, s=slices, b=bad: [world.slice_discoveries(n, s, b, 1000)],
+        )
+
+
+def compute(only: str = "") -> dict[str, list[Row]]:
+    """All cells, from the file where they are known; the file is written now and then."""
+    kept: dict[str, list[Row]] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    KEPT.parent.mkdir(exist_ok=True)
+    saved = time.monotonic()
+    for name, work in cells():
+        if name in kept or not name.startswith(only):
+            continue
+        kept[name] = work()
+        if time.monotonic() - saved > 10:
+            KEPT.write_text(json.dumps(kept))
+            saved = time.monotonic()
+            print(name, flush=True)
+    KEPT.write_text(json.dumps(kept))
+    return kept
+
+
+def summary(rows: Sequence[Row], more: Sequence[str] = ()) -> list[str]:
+    """One line per figure over all its cells; coverage where an interval is given in at least half of the data sets."""
+    lines = []
+    for name in dict.fromkeys(row["figure"] for row in rows):
+        mine = [row for row in rows if row["figure"] == name]
+        given = [row for row in mine if row["given"] >= OFTEN]
+        found = [row["coverage"] for row in given]
+        inside = sum(BAND[0] <= c <= BAND[1] for c in found)
+        over = sum(c > BAND[1] for c in found)
+        extra = [min(row[m] for row in given) for m in more]
+        lines.append([
+            f"`{name}`", f"{len(given)} of {len(mine)}", min(found), sum(found) / len(found), max(found), inside, over,
+            len(found) - inside - over, max(row["wrong"] for row in mine), *extra,
+        ])  # fmt: skip
+    heads = [
+        "figure",
+        "cells",
+        "lowest",
+        "mean",
+        "highest",
+        "in .93 to .97",
+        "above",
+        "below",
+        "wrong at most",
+    ]
+    return table([*heads, *(f"lowest {m}" for m in more)], lines)
+
+
+def grid(rows: Sequence[Row], figure: str, judge: str) -> list[str]:
+    """Coverage by prevalence and number of rows."""
+    mine = {(r["prevalence"], r["n"]): r for r in rows if r["figure"] == figure and r["judge"] == judge}
+    sizes = sorted({n for _, n in mine})
+
+    def cell(row: Row) -> str:
+        return "none" if row["given"] < OFTEN else f"{row['coverage']:.3f}".lstrip("0")
+
+    body = [[f"{p:g}", *(cell(mine[p, n]) for n in sizes)] for p in sorted({p for p, _ in mine})]
+    return table(["people pass", *(f"{n:,} rows" for n in sizes)], body)
+
+
+def page(kept: dict[str, list[Row]]) -> str:
+    def of(start: str) -> list[Row]:
+        return [row for name, rows in kept.items() if name.startswith(start + " ") for row in rows]
+
+    plain, areas, calibrated = of("verdicts"), of("area"), of("calibration")
+    parts = [
+        INTRO,
+        "## Verdicts, rows independent\n",
+        f"{len(world.SIZES)} sizes from {min(world.SIZES)} to {max(world.SIZES):,} rows, people pass .02 to .98 of them, four judges "
+        + "; ".join(f"({name}: fails {f:g} of what people fail, passes {p:g} of what they pass" + ")" for name, (f, p) in world.JUDGES.items())
+        + ". 2,000 data sets a cell up to 100 rows, 1,000 above.\n",
+        *summary(plain),
+        "\n`fail_recall`, the lenient judge (none: too few rows that people failed in most data sets):\n",
+        *grid(plain, "fail_recall", "lenient"),
+        "\n`kappa`, the lenient judge:\n",
+        *grid(plain, "kappa", "lenient"),
+        "\n## Verdicts, several rows of one conversation\n",
+        "Conversations of 1 to 8 rows, verdicts and errors alike within one (correlation .3); 20, 50 and 200 conversations, people pass "
+        ".1 to .9, 500 data sets a cell. Last column: intervals that take rows as independent.\n",
+        *summary(of("clusters"), ["as independent"]),
+        "\n## ROC area and average precision\n",
+        "Normal scores (apart by .3 to 2.4, also with unequal spread), and cut into five steps; 30 to 2,000 rows.\n",
+        *summary(areas),
+        "\n## Brier's score and ECE\n",
+        "Judges that are right, too sure, too mild and too kind; 30 to 2,000 rows, 500 data sets a cell. ECE cannot be below 0 and "
+        "chance only adds to it, so its interval is held more often than stated where scores are nearly right.\n",
+        *summary(calibrated),
+        "\n## The threshold, on rows that chose it and on others\n",
+        "Agreement at the threshold of least cost: coverage of the 95 % interval on the other half, and on the half that chose the "
+        "threshold, which flatters.\n",
+        *table(
+            ["labelled rows", "people pass", "other half", "same half"],
+            [
+                [a["n"], f"{a['prevalence']:g}", a["coverage"], b["coverage"]]
+                for name, (a, b) in kept.items() if name.startswith("threshold ")
+            ],
+        ),
+        "\n## Slices\n",
+        "Slices of equal size, agreement .85, in bad ones .6. Wanted: a false share of the marks of at most .05.\n",
+        *table(list(of("slices")[0]), [list(row.values()) for row in of("slices")]),
+    ]  # fmt: skip
+    return "\n".join(parts).rstrip() + "\n"
+
+
+INTRO = """# Do the intervals of verdicts hold?
+
+Written by `python -m bench.verdicts --write docs/verdicts_coverage.md` (seeds fixed; do not edit); a small version runs in the tests.
+What the figures mean: [verdicts](verdicts.md).
+
+Data sets are drawn from populations whose truth is known. *Coverage*: share of the given 95 % intervals that hold the truth; wanted .93
+to .97, or more where counts are so small that no interval can be nearer (2 of 6 rows cannot be split finer). It is shown for cells in which at least
+half of the data sets have enough rows for an interval: where fewer do, those with an interval are a lucky selection, and what counts is *wrong*, the share of **all** data
+sets with an interval that misses the truth (wanted: at most .07).
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.verdicts", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page")
+    parser.add_argument("--only", default="", metavar="NAME", help="cells whose name begins so")
+    parser.add_argument("--page", action="store_true", help="compute nothing: the page from what is kept")
+    asked = parser.parse_args()
+    kept = json.loads(KEPT.read_text()) if asked.page else compute(asked.only)
+    if asked.write:
+        asked.write.write_text(page(kept), encoding="utf-8")
+        print(f"written: {asked.write}")
+
+
+if __name__ == "__main__":
+    main()
