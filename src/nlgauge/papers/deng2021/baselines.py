@@ -69,7 +69,7 @@ def _sums(values: Array, start: np.ndarray) -> Array:
 
 
 @dataclass
-class Rows:
+class BaselineRows:
     """Collects the cells of a table: correlations of a row's scores with people's ratings of an aspect."""
 
     sources: Sources

@@ -48,7 +48,7 @@ TOGETHER = 8  # sources whose texts are encoded together: bounds memory
 
 
 @dataclass(frozen=True)
-class Task:
+class ChoiceTask:
     """What is chosen, on which set, among which formulas (the paper's first)."""
 
     name: str
@@ -75,27 +75,27 @@ def _sums(term: str) -> tuple[str, ...]:
 TASKS = {
     task.name: task
     for task in (
-        Task("consistency", Case("D.4", "qags-cnndm", "consistency", ""), ("mean(y>x)", "low(y>x)", "half(y>x)")),
-        Task("abstractive", Case("D.4", "qags-xsum", "consistency", ""), ("mean(y>x)", "low(y>x)", "half(y>x)")),
-        Task(
+        ChoiceTask("consistency", Case("D.4", "qags-cnndm", "consistency", ""), ("mean(y>x)", "low(y>x)", "half(y>x)")),
+        ChoiceTask("abstractive", Case("D.4", "qags-xsum", "consistency", ""), ("mean(y>x)", "low(y>x)", "half(y>x)")),
+        ChoiceTask(
             "relevance", Case("D.3", "summeval", "relevance", "", 11, 0),
             (
                 "mean(r>y) * mean(y>x)", "harmonic(mean(r>y), mean(y>x))", "mean(r>y) / mean(r>x) * mean(y>x)",
                 "mean(r>y) * half(y>x)", "harmonic(mean(r>y), mean(y>r)) * mean(y>x)",
             ),
         ),
-        Task(
+        ChoiceTask(
             "preservation", Case("E.1", "yelp", "preservation", "", 0, 0),
             ("harmonic(mean(y>x), mean(x>y))", "mean(y>x) * mean(x>y)", "min(mean(y>x), mean(x>y))"), (0,),
         ),
-        Task("engagingness", Case("F.1", "usr-persona", "engagingness", ""), _sums("y>[x,c]")),
-        Task("groundedness", Case("F.2", "usr-persona", "groundedness", ""), _sums("y>c")),
+        ChoiceTask("engagingness", Case("F.1", "usr-persona", "engagingness", ""), _sums("y>[x,c]")),
+        ChoiceTask("groundedness", Case("F.2", "usr-persona", "groundedness", ""), _sums("y>c")),
     )
 }  # fmt: skip
 
 
 @dataclass
-class Recorded:
+class RecordedAlignments:
     """Every alignment that a task's formulas need, as maxima per layer and window size; numbers are made from them."""
 
     rows: list[dict[Term, Pair]]  # one per sample, or per sample and reference
@@ -141,7 +141,7 @@ def record(
     layers: Sequence[int],
     sizes: Sequence[int],
     tell: Tell,
-) -> Recorded:
+) -> RecordedAlignments:
     many = any("r" in (a, *b) for a, b in terms)
     rows, owner = [], []
     for i, sample in enumerate(samples):
@@ -151,7 +151,7 @@ def record(
     groups: dict[Any, list[Pair]] = {}
     for i, row in zip(owner, rows, strict=True):
         groups.setdefault((samples[i]["x"], samples[i]["c"]), []).extend(row.values())
-    done = Recorded(rows, np.array(owner), {}, {})
+    done = RecordedAlignments(rows, np.array(owner), {}, {})
     waiting = list(groups.values())
     for at in range(0, len(waiting), TOGETHER):
         pairs = list(dict.fromkeys(p for group in waiting[at : at + TOGETHER] for p in group))
@@ -160,7 +160,7 @@ def record(
     return done
 
 
-def _match(pairs: list[Pair], layers: Sequence[int], sizes: Sequence[int], done: Recorded) -> None:
+def _match(pairs: list[Pair], layers: Sequence[int], sizes: Sequence[int], done: RecordedAlignments) -> None:
     """Encode the texts of these pairs once, and keep the maxima of every layer and window size."""
     sizes_of = {p: (0,) if p.whole else tuple(sizes) for p in pairs}
     parts = {(p.b, n): [w for t in p.b for w in windows_of(t, n)] for p in pairs for n in sizes_of[p]}
@@ -180,7 +180,7 @@ def _match(pairs: list[Pair], layers: Sequence[int], sizes: Sequence[int], done:
                     done.found.setdefault(p, {})[layer, n, alone] = near.astype(np.float32)
 
 
-def grid(task: Task, sets: Sets, quick: bool = False) -> list[Row]:
+def grid(task: ChoiceTask, sets: Sets, quick: bool = False) -> list[Row]:
     """Every setting with its global Pearson correlation on the set that chooses."""
     from nlgauge.stats.correlation.measure import Measure, evaluate
 
@@ -218,7 +218,7 @@ def settings_of(row: Row) -> Settings:
     return Settings(*(row[k] for k in ("layer", "window", "match", "sharp", "stop", "unit")))
 
 
-def spec_of(task: Task, row: Row, kind: str) -> tuple[str, bool]:
+def spec_of(task: ChoiceTask, row: Row, kind: str) -> tuple[str, bool]:
     """The metric with these settings, and whether the code has them as its own."""
     s = settings_of(row)
     spec = (
@@ -234,7 +234,7 @@ def spec_of(task: Task, row: Row, kind: str) -> tuple[str, bool]:
     return str(metric_from_spec(f"ctc(aspect='{task.name}'{more})")), True
 
 
-def reported(task: Task, rows: Sequence[Row], sets: Sets, draws: int, seed: int) -> list[Row]:
+def reported(task: ChoiceTask, rows: Sequence[Row], sets: Sets, draws: int, seed: int) -> list[Row]:
     """The two choices on all sets of the task."""
     about = dict.fromkeys(
         (c.table, c.set, c.references, c.half) for c in cases() if c.aspect == task.on.aspect

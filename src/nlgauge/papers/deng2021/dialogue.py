@@ -10,7 +10,7 @@ from nlgauge.errors import NlgaugeError, NotHere
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.learned.usr import regression
 from nlgauge.papers import Difference, Key, LeftOut, Ours, Sources, study, why_absent
-from nlgauge.papers.deng2021.baselines import ENCODER, LEFT_OUT, Rows
+from nlgauge.papers.deng2021.baselines import ENCODER, LEFT_OUT, BaselineRows
 from nlgauge.papers.deng2021.tables import METEOR, TRAINED, e_row, embedding_matching, model_row, start
 
 TRUTH = "Original Ground Truth"
@@ -38,14 +38,14 @@ NOTE = (
 )
 
 
-def usr_rows(rows: Rows, aspect: str) -> None:
+def usr_rows(rows: BaselineRows, aspect: str) -> None:
     """The three parts of USR as its authors published their scores, and their regression on them."""
     try:
         data = rows.sources("usr-topical-scores")
     except NotHere as error:
         rows.reasons |= {(name,): why_absent(error) for name in (*USR_PARTS, "USR")}
         return
-    own = Rows(rows.sources, data)
+    own = BaselineRows(rows.sources, data)
     parts = {part: data.scores[column].fill_null(math.nan).to_list() for part, column in USR_COLUMNS.items()}
     scores = dict(zip(USR_PARTS, map(np.array, parts.values()), strict=True)) | {
         "USR": np.array(regression(parts))

@@ -1,6 +1,6 @@
 """deng2021 (ctc), Tables D.1–F.6: every row that needs no weights we do not have; the others say so.
 
-Rows from the texts and from released scores are judged, whichever the metric. Rows that run a model of ours (embedding matching
+BaselineRows from the texts and from released scores are judged, whichever the metric. BaselineRows that run a model of ours (embedding matching
 beside the paper's BERT-base, BERTScore, MoverScore, sentence movers) stand beside and are not: the weights are others.
 """
 
@@ -18,7 +18,7 @@ from nlgauge.papers.deng2021.baselines import (
     LEFT_OUT,
     VECTORS,
     WEIGHTS,
-    Rows,
+    BaselineRows,
     lines,
     pooled_rouge,
     run_metric,
@@ -54,13 +54,13 @@ S3 = {"S3-pyr": "S3_pyr", "S3-rsp": "S3_resp"}
 NEURAL = {"BERTScore-f": "BERTScore", "MoverScore": "MoverScore"}
 
 
-def start(sources: Sources, name: str) -> Rows:
-    rows = Rows(sources, sources(name))
+def start(sources: Sources, name: str) -> BaselineRows:
+    rows = BaselineRows(sources, sources(name))
     rows.reasons |= {(metric,): reason for metric, reason in OF_OTHERS.items()}
     return rows
 
 
-def embedding_matching(rows: Rows, table: str, name: str) -> None:
+def embedding_matching(rows: BaselineRows, table: str, name: str) -> None:
     """Our E beside the paper's BERT-base row: one value of ctc.py, or why there is none."""
     for key, value in e_row(rows.sources, table, name).items():
         rows.values[E_ROW, *key] = value
@@ -140,7 +140,7 @@ def summarisation(sources: Sources, table: str, aspect: str, references: int) ->
 
 
 def model_row(
-    rows: Rows, name: str, spec: str, batch: Batch, aspect: str, reason: str, without: str = ""
+    rows: BaselineRows, name: str, spec: str, batch: Batch, aspect: str, reason: str, without: str = ""
 ) -> None:
     """A metric on other weights than the paper's: beside its row, not judged."""
     if not rows.sources.slow:

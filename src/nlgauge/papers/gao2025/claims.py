@@ -67,7 +67,7 @@ def statements(order: str, values: Values) -> tuple[int, list[str]]:
     return held, broken
 
 
-class Found:
+class ClaimCounts:
     """Collects how many statements of each claim hold, and in words those that do not."""
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ def claims(sources: Sources) -> Ours:
     from nlgauge.analyses.design.simulation import relation, scale
     from nlgauge.stats.design.simulate import SimulationParams
 
-    found = Found()
+    found = ClaimCounts()
     for on, (systems, inputs) in SIZES.items():
         params = replace(SimulationParams(), N=systems, M=inputs)
         capable, within = (
@@ -182,7 +182,7 @@ def _system_worst(cells: Iterable[tuple[Key, float]], low: bool) -> int:
 @study("gao2025", "claims-sets", title="Takeaways of section 5 on published sets with other metrics",
        sets=[name for name, _, _ in SETS.values()], slow=True, claims=True)  # fmt: skip
 def claims_on_sets(sources: Sources) -> Ours:
-    found = Found()
+    found = ClaimCounts()
     notes = []
     for on, (name, options, aspects) in SETS.items():
         try:

@@ -24,7 +24,7 @@ JUDGES = NeverPublished("the scores and replies of the GPT judges were never pub
 
 
 @dataclass(frozen=True)
-class Part:
+class Subset:
     """A part of one of the paper's six sets: its name there, the set here, and the bounds its ratings are scaled by."""
 
     set: str
@@ -43,13 +43,13 @@ class Part:
 # The paper scales every aspect of USR by 1–5, also 0/1 and 1–3 ones: hence its negative means.
 DIALOGUE = {"Maintains Context": "MaintainsContext", "Uses Knowledge": "UsesKnowledge"}
 PARTS = [
-    Part(
+    Subset(
         "SummEval",
         "CNN/DM",
         "summeval",
         aspects={a: a.lower() for a in ("Coherence", "Consistency", "Fluency", "Relevance")},
     ),
-    Part(
+    Subset(
         "WMT23",
         "GeneralMT2023_NEWS",
         "wmt23-zh-en",
@@ -57,13 +57,13 @@ PARTS = [
         {"Overall Quality": "mqm"},
         {"domain": "news"},
     ),
-    Part("HANNA", "WP", "hanna"),
-    Part("MANS", "ROC", "openmeva", aspects={"Overall": "overall"}),
-    Part("MANS", "WP", "mans-wp"),
-    Part("USR", "Persona-Chat", "usr-persona", aspects=DIALOGUE),
-    Part("USR", "Topical-Chat", "usr-topical", aspects=DIALOGUE),
+    Subset("HANNA", "WP", "hanna"),
+    Subset("MANS", "ROC", "openmeva", aspects={"Overall": "overall"}),
+    Subset("MANS", "WP", "mans-wp"),
+    Subset("USR", "Persona-Chat", "usr-persona", aspects=DIALOGUE),
+    Subset("USR", "Topical-Chat", "usr-topical", aspects=DIALOGUE),
     # Only without its human reference do all 20 cells of Table 5 come out.
-    Part(
+    Subset(
         "WebNLG2020",
         "WebNLG2020",
         "webnlg2020-en",
@@ -83,7 +83,7 @@ ASPECTS = {
 SETS = [part.name for part in PARTS]
 
 
-def numbered() -> Iterator[tuple[str, Part, str]]:
+def numbered() -> Iterator[tuple[str, Subset, str]]:
     """The 30 meta-evaluation sets: D1 … D30, each a part and the paper's name of an aspect."""
     number = 0
     for part in PARTS:

@@ -33,7 +33,7 @@ WIDER = 1.15  # intervals are made so much wider: found by simulation, for ratin
 
 
 @dataclass(frozen=True, slots=True)
-class Halves:
+class SplitHalves:
     """Per measure: the correlation of two halves of the raters, mean and SD over the splits."""
 
     measures: tuple[Measure, ...]
@@ -257,7 +257,7 @@ def split_half(
     *,
     splits: int = 100,
     by: SplitBy = "cell",
-) -> Halves:
+) -> SplitHalves:
     """How two halves of the raters agree under each measure, from raters × systems × inputs.
 
     With an odd number of raters one sits out of each split, so both halves are equally reliable; cells with
@@ -276,7 +276,7 @@ def split_half(
     for draw, stream in enumerate(rng.spawn(splits) if usable.any() else []):
         first, second, sizes[draw] = _SPLITS[by](table, stream)
         found[draw] = evaluate(first[None], second, chosen).value[0]
-    return Halves(
+    return SplitHalves(
         measures=chosen,
         half=np.array([_mean(column) for column in found.T]),
         half_sd=np.array([_sd(column) for column in found.T]),

@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from nlgauge.engines import Local, current
 from nlgauge.errors import DataError
 from nlgauge.kernels.shared import NEAR, STRIP
-from nlgauge.stats.correlation.group_layout import GROUPED, Bools, Floats, Ints, Layout, layout, sorted_cells
+from nlgauge.stats.correlation.group_layout import (
+    GROUPED,
+    Bools,
+    Floats,
+    GroupLayout,
+    Ints,
+    layout,
+    sorted_cells,
+)
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.resampling.draws import Masks, Weights, joined
@@ -93,14 +101,14 @@ class Sorted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class SortedPanel:
     """Metrics (K×N×M) and people (N×M), flat, ready to be resampled."""
 
     systems: int
     inputs: int
     z: Floats
     there: Bools
-    plans: dict[str, Layout]
+    plans: dict[str, GroupLayout]
     orders: dict[str, Ints]
     metrics: tuple[Sorted, ...]
 
@@ -132,7 +140,7 @@ def arrays(metrics: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats]:
     return x, z
 
 
-def table(x: Floats, z: Floats, want: Wanted) -> Table:
+def table(x: Floats, z: Floats, want: Wanted) -> SortedPanel:
     """Sort every metric once; all draws share the result."""
     _, n, m = x.shape
     flat = z.reshape(-1)
@@ -142,11 +150,11 @@ def table(x: Floats, z: Floats, want: Wanted) -> Table:
         for row in x.reshape(len(x), -1)
     )
     orders = {g: sorted_cells(plan, flat) for g, plan in plans.items()}
-    return Table(n, m, flat, np.isfinite(flat), plans, orders, metrics)
+    return SortedPanel(n, m, flat, np.isfinite(flat), plans, orders, metrics)
 
 
 def swap_pair(
-    data: Table,
+    data: SortedPanel,
     pair: tuple[int, int],
     masks: Masks,
     want: Wanted,
@@ -157,8 +165,8 @@ def swap_pair(
 ) -> Floats:
     """Both correlations of a metric pair in every draw: 2 × measures × (1 + draws), unswapped data first."""
     from nlgauge.stats.correlation.resampled_groups import (
+        GroupSums,
         Scales,
-        Sums,
         Walk,
         human_side,
         pool_two,
@@ -170,7 +178,7 @@ def swap_pair(
     first, second = (data.metrics[k] for k in pair)
     x1, x2 = (np.where(valid, m.x, 0.0) for m in (first, second))
     scales = Scales(*scale_of(x1, valid, standardise), *scale_of(x2, valid, standardise))
-    sums, groups = Sums.zeros(2, len(want), len(masks.rows)), np.ones(len(want))
+    sums, groups = GroupSums.zeros(2, len(want), len(masks.rows)), np.ones(len(want))
     for grouping, slots in want.fast.items():
         if grouping == "system":
             close = rounding(x1, valid, data.systems), rounding(x2, valid, data.systems)
@@ -188,11 +196,11 @@ def swap_pair(
     return joined(sums.mean(), masks.draws + 1)
 
 
-def weigh_metric(data: Table, k: int, weights: Weights, want: Wanted) -> Floats:
+def weigh_metric(data: SortedPanel, k: int, weights: Weights, want: Wanted) -> Floats:
     """One metric's correlations under weights: measures × draws."""
     from nlgauge.stats.correlation.resampled_groups import (
         CellWeights,
-        Sums,
+        GroupSums,
         Walk,
         human_side,
         pool_one,
@@ -203,7 +211,7 @@ def weigh_metric(data: Table, k: int, weights: Weights, want: Wanted) -> Floats:
     metric, valid = data.metrics[k], data.shared(k)
     x = np.where(valid, metric.x, 0.0)
     strips = len(weights.systems)
-    sums = Sums.zeros(len(want), strips)
+    sums = GroupSums.zeros(len(want), strips)
     cells = np.arange(len(x), dtype=np.int32)
     row, col, none = cells // np.int32(data.inputs), cells % np.int32(data.inputs), np.zeros_like(cells)
     systems, inputs, ones = weights.systems, weights.inputs, np.ones((strips, 1, STRIP))

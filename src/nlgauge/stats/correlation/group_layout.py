@@ -18,7 +18,7 @@ Bools = NDArray[np.bool_]
 GROUPED = ("global", "input", "item")  # the groupings that correlate cells; "system" correlates means
 
 
-class Layout(NamedTuple):
+class GroupLayout(NamedTuple):
     """Cell numbers (system * n_inputs + input) of one grouping, group after group, all of the same size."""
 
     cells: Ints
@@ -29,20 +29,20 @@ class Layout(NamedTuple):
         return len(self.cells) // self.size if self.size else 0
 
 
-def layout(grouping: str, systems: int, inputs: int) -> Layout:
+def layout(grouping: str, systems: int, inputs: int) -> GroupLayout:
     """
     >>> layout("input", 2, 3).cells.tolist(), layout("item", 2, 3).size
     ([0, 3, 1, 4, 2, 5], 3)
     """
     cells = np.arange(systems * inputs, dtype=np.int32)
     if grouping == "global":
-        return Layout(cells, systems * inputs)
+        return GroupLayout(cells, systems * inputs)
     if grouping == "item":
-        return Layout(cells, inputs)
-    return Layout(np.ascontiguousarray(cells.reshape(systems, inputs).T).reshape(-1), systems)
+        return GroupLayout(cells, inputs)
+    return GroupLayout(np.ascontiguousarray(cells.reshape(systems, inputs).T).reshape(-1), systems)
 
 
-def sorted_cells(plan: Layout, x: Floats, z: Floats | None = None) -> Ints:
+def sorted_cells(plan: GroupLayout, x: Floats, z: Floats | None = None) -> Ints:
     """The cells of each group by rising x, equal x by rising z; missing values last.
 
     `x` and `z` are flat tables of all cells.

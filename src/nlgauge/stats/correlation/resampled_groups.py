@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.kernels.shared import STRIP
-from nlgauge.stats.correlation.group_layout import Bools, Floats, Ints, Layout
+from nlgauge.stats.correlation.group_layout import Bools, Floats, GroupLayout, Ints
 
 if TYPE_CHECKING:
     from nlgauge.stats.correlation.evaluate_groups import Slots
     from nlgauge.stats.resampling.draws import Masks
 
 
-class Side(NamedTuple):
+class HumanSide(NamedTuple):
     """The human side. `n`, `levels`, `tied` (pairs) and `cubes` (Σ t³−t over ties) per group; `code` (dense
     level) and `rank` (twice the average rank, centred: a whole number) per cell.
     """
@@ -72,11 +72,11 @@ class Scales(NamedTuple):
     unit2: float
 
 
-def human_side(plan: Layout, order: Ints, z: Floats, valid: Bools) -> Side:
+def human_side(plan: GroupLayout, order: Ints, z: Floats, valid: Bools) -> HumanSide:
     from nlgauge.kernels import pool as kernel
 
     g, n = plan.groups, len(z)
-    side = Side(
+    side = HumanSide(
         np.zeros(g, np.int32),
         np.zeros(g, np.int32),
         np.zeros(g),
@@ -88,17 +88,17 @@ def human_side(plan: Layout, order: Ints, z: Floats, valid: Bools) -> Side:
     return side
 
 
-def pool_one(plan: Layout, order: Ints, x: Floats, side: Side, valid: Bools) -> Pool:
+def pool_one(plan: GroupLayout, order: Ints, x: Floats, side: HumanSide, valid: Bools) -> Pool:
     """One metric alone, for weights (bootstrap, halves, leave-one-out)."""
     return pool_two(plan, (order, order[:0]), (x, x), Scales(0.0, 1.0, 0.0, 1.0), side, valid, 0.0)
 
 
 def pool_two(
-    plan: Layout,
+    plan: GroupLayout,
     orders: tuple[Ints, Ints],
     x: tuple[Floats, Floats],
     scales: Scales,
-    side: Side,
+    side: HumanSide,
     valid: Bools,
     near: float,
 ) -> Pool:
@@ -121,20 +121,20 @@ def pool_two(
 class Walk(NamedTuple):
     """One grouping of a metric (or of two), ready for any draw; groups of fewer than `least` cells have no value."""
 
-    plan: Layout
+    plan: GroupLayout
     least: int
-    side: Side
+    side: HumanSide
     pool: Pool
 
 
-class Sums(NamedTuple):
-    """Sums over groups and how many groups were added: … × coefficients × strips × STRIP each."""
+class GroupSums(NamedTuple):
+    """GroupSums over groups and how many groups were added: … × coefficients × strips × STRIP each."""
 
     total: Floats
     groups: Floats
 
     @classmethod
-    def zeros(cls, *shape: int) -> Sums:
+    def zeros(cls, *shape: int) -> GroupSums:
         return cls(np.zeros((*shape, STRIP)), np.zeros((*shape, STRIP)))
 
     def mean(self) -> Floats:
@@ -147,7 +147,7 @@ class Sums(NamedTuple):
 
 
 def swap_groups(
-    walk: Walk, x: tuple[Floats, Floats], z: Floats, valid: Bools, scales: Scales, masks: Masks, slots: Slots, sums: Sums
+    walk: Walk, x: tuple[Floats, Floats], z: Floats, valid: Bools, scales: Scales, masks: Masks, slots: Slots, sums: GroupSums
 ) -> None:  # fmt: skip
     """Add up the coefficients of all groups under swap masks; sums are 2 × coefficients × strips × STRIP."""
     from nlgauge.kernels import swap
@@ -161,7 +161,7 @@ def swap_groups(
 
 def swap_systems(
     x: tuple[Floats, Floats], human: Floats, valid: Bools, near: tuple[Floats, Floats], scales: Scales,
-    masks: Masks, slots: Slots, sums: Sums,
+    masks: Masks, slots: Slots, sums: GroupSums,
 ) -> None:  # fmt: skip
     """The same at the system level; `human` are people's means, `near` how far means may lie apart by rounding."""
     from nlgauge.kernels import system
@@ -173,7 +173,7 @@ def swap_systems(
 
 
 def weigh_groups(
-    walk: Walk, x: Floats, z: Floats, valid: Bools, by: CellWeights, slots: Slots, sums: Sums
+    walk: Walk, x: Floats, z: Floats, valid: Bools, by: CellWeights, slots: Slots, sums: GroupSums
 ) -> None:
     """Add up the coefficients of all groups under weights; sums are coefficients × strips × STRIP."""
     from nlgauge.kernels import weight
@@ -186,7 +186,7 @@ def weigh_groups(
 
 
 def weigh_systems(
-    x: Floats, z: Floats, valid: Bools, near: tuple[Floats, Floats], rows: Times, cols: Times, slots: Slots, sums: Sums
+    x: Floats, z: Floats, valid: Bools, near: tuple[Floats, Floats], rows: Times, cols: Times, slots: Slots, sums: GroupSums
 ) -> None:  # fmt: skip
     """The same at the system level, when systems count `rows` times and inputs `cols` times."""
     from nlgauge.kernels import system

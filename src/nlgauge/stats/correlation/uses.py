@@ -17,8 +17,8 @@ from scipy.special import expit, logit, stdtrit
 
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.resampling.jackknife import (
-    LeftOut,
     Spread,
+    WithoutEach,
     input_groups,
     output_sets,
     too_few,
@@ -146,7 +146,7 @@ def _logit_spread(right: Any, metric: Floats, human: Floats, rows: Floats, cols:
             [right(np.where(sets == s, np.nan, metric), *one)[0] for s in range(int(sets.max()) + 1)]
         )
     n = human.shape[0] if over == "both" else 0
-    left = LeftOut(found[0], found[1 : 1 + n] if n else None, found[1 + n :], outputs)
+    left = WithoutEach(found[0], found[1 : 1 + n] if n else None, found[1 + n :], outputs)
     return left.moved(_logit).spread()
 
 

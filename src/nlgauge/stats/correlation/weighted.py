@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nlgauge.stats.correlation.evaluate_groups import Progress, Table, Wanted, run_all, table, weigh_metric
+from nlgauge.stats.correlation.evaluate_groups import (
+    Progress,
+    SortedPanel,
+    Wanted,
+    run_all,
+    table,
+    weigh_metric,
+)
 from nlgauge.stats.correlation.group_layout import Floats
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.resampling.draws import weights
@@ -43,7 +50,7 @@ def weighted(
 class _Weighed:
     """A job is a metric and the first of its draws."""
 
-    data: Table
+    data: SortedPanel
     systems: Floats
     inputs: Floats
     want: Wanted

@@ -18,7 +18,7 @@ from nlgauge.stats.correlation.evaluate_groups import (
     LEAST,
     Progress,
     Sorted,
-    Table,
+    SortedPanel,
     Wanted,
     rounding,
     run_all,
@@ -26,7 +26,7 @@ from nlgauge.stats.correlation.evaluate_groups import (
 from nlgauge.stats.correlation.group_layout import GROUPED, Bools, Floats, layout, sorted_cells
 from nlgauge.stats.correlation.resampled_groups import (
     CellWeights,
-    Sums,
+    GroupSums,
     Walk,
     group_values,
     human_side,
@@ -81,16 +81,16 @@ def _times(picked: NDArray[np.int64], n: int) -> Counts:
     return times.astype(np.uint8)
 
 
-def people(z: Floats, want: Wanted) -> Table:
+def people(z: Floats, want: Wanted) -> SortedPanel:
     """People's side: sorted once for all metrics."""
     n, m = z.shape
     flat = z.reshape(-1)
     plans = {g: layout(g, n, m) for g in GROUPED if g in want.fast}
     orders = {g: sorted_cells(plan, flat) for g, plan in plans.items()}
-    return Table(n, m, flat, np.isfinite(flat), plans, orders, ())
+    return SortedPanel(n, m, flat, np.isfinite(flat), plans, orders, ())
 
 
-def refusals(human: Table, want: Wanted) -> dict[str, str]:
+def refusals(human: SortedPanel, want: Wanted) -> dict[str, str]:
     """Groupings that cannot be resampled here, and why: a group's levels of people's scores must fit into the memory."""
     found = {}
     for grouping in want.fast:
@@ -111,7 +111,7 @@ def refusals(human: Table, want: Wanted) -> dict[str, str]:
 class Resampled:
     """One metric beside people, and what all of its draws share."""
 
-    human: Table
+    human: SortedPanel
     x: Floats
     valid: Bools
     walks: dict[str, Walk]
@@ -120,11 +120,11 @@ class Resampled:
     want: Wanted
 
     def strip(self, s: int) -> tuple[Floats, Floats]:
-        """Sums and counts of a strip of draws: coefficients × STRIP each."""
+        """GroupSums and counts of a strip of draws: coefficients × STRIP each."""
         from nlgauge.kernels.pool import mean_values
 
         systems, inputs = self.given.systems[s : s + 1], self.given.inputs[s : s + 1]
-        sums = Sums.zeros(len(self.want), 1)
+        sums = GroupSums.zeros(len(self.want), 1)
         for grouping, slots in self.want.fast.items():
             if grouping == "system":
                 n = self.human.systems
@@ -139,7 +139,7 @@ class Resampled:
 
 
 def resample(
-    human: Table,
+    human: SortedPanel,
     x: Floats,
     given: Lots,
     want: Wanted,
@@ -159,10 +159,10 @@ def resample(
     job = _prepared(data, given, want)
     parts = list(run_all(job.strip, range(len(given.inputs)), threads, progress))
     total, count = (np.stack(side, axis=1) for side in zip(*parts, strict=True))
-    return joined(Sums(total, count).mean(), given.draws)
+    return joined(GroupSums(total, count).mean(), given.draws)
 
 
-def _prepared(data: Table, given: Lots, want: Wanted) -> Resampled:
+def _prepared(data: SortedPanel, given: Lots, want: Wanted) -> Resampled:
 
     valid = data.shared(0)
     x = np.where(valid, data.metrics[0].x, 0.0)

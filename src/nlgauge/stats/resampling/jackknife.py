@@ -48,7 +48,7 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class WithoutEach:
     """Values (… ) and what they become without each system, group of inputs and set of outputs (last axis)."""
 
     value: Floats
@@ -56,18 +56,18 @@ class LeftOut:
     inputs: Floats
     outputs: Floats | None
 
-    def moved(self, change: Callable[[Floats], Floats]) -> LeftOut:
+    def moved(self, change: Callable[[Floats], Floats]) -> WithoutEach:
         """The same on another scale."""
-        return LeftOut(
+        return WithoutEach(
             change(self.value),
             None if self.systems is None else change(self.systems),
             change(self.inputs),
             None if self.outputs is None else change(self.outputs),
         )
 
-    def minus(self, first: Labels, second: Labels) -> LeftOut:
+    def minus(self, first: Labels, second: Labels) -> WithoutEach:
         """Differences between values of the first axis."""
-        return LeftOut(
+        return WithoutEach(
             self.value[first] - self.value[second],
             None if self.systems is None else self.systems[first] - self.systems[second],
             self.inputs[first] - self.inputs[second],
@@ -251,7 +251,7 @@ def left_out(
     over: Literal["both", "inputs"],
     clusters: ArrayLike | None = None,
     progress: Progress | None = None,
-) -> LeftOut:
+) -> WithoutEach:
     """All measures of all metrics, whole and without each unit."""
     one = len(z) if over == "both" else 0
     rows, cols = without_each(z.shape, input_groups(x, z, clusters), over)
@@ -267,7 +267,7 @@ def left_out(
             axis=-1,
         )
     systems = found[:, :, 1 : 1 + one] if one else None
-    return LeftOut(found[:, :, 0], systems, found[:, :, 1 + one :], outputs)
+    return WithoutEach(found[:, :, 0], systems, found[:, :, 1 + one :], outputs)
 
 
 def without_each(
@@ -324,7 +324,7 @@ def _delete_one(values: Floats) -> tuple[Floats, Floats]:
     return np.where(enough, (n - 1) / some * square, np.nan), n
 
 
-def student_p(gap: LeftOut) -> Floats:
+def student_p(gap: WithoutEach) -> Floats:
     """Two-sided p of the differences; 1 for two metrics that never differ."""
     spread = gap.spread()
     with np.errstate(invalid="ignore", divide="ignore"):

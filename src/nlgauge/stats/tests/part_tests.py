@@ -10,7 +10,7 @@ from nlgauge.stats.correlation.group_layout import Bools, Floats
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.jackknife import (
-    LeftOut,
+    WithoutEach,
     input_groups,
     output_sets,
     over_of,
@@ -49,13 +49,13 @@ def part_tests(
     for part in (one, two):
         ratings = np.where(part, z, np.nan)
         found = weighted(x, ratings, rows, cols, want)[:, 0]
-        left = LeftOut(found[:, 0], found[:, 1:start] if over == "both" else None, found[:, start:], None)
+        left = WithoutEach(found[:, 0], found[:, 1:start] if over == "both" else None, found[:, start:], None)
         if over == "both":
             each = [
                 evaluate(x, np.where(sets == s, np.nan, ratings), [measure]).value[:, 0]
                 for s in range(int(sets.max()) + 1)
             ]
-            left = LeftOut(left.value, left.systems, left.inputs, np.stack(each, axis=-1))
+            left = WithoutEach(left.value, left.systems, left.inputs, np.stack(each, axis=-1))
         sign = np.where(absolute & (left.value < 0), -1.0, 1.0)
         sides.append(left.moved(lambda v, s=sign: widened(v) * (s if v.ndim == 1 else s[:, None])))  # type: ignore[misc]
     p = student_p(_less(sides[0], sides[1]))
@@ -68,13 +68,13 @@ def part_tests(
     return p
 
 
-def _less(one: LeftOut, two: LeftOut) -> LeftOut:
+def _less(one: WithoutEach, two: WithoutEach) -> WithoutEach:
     """Differences of values that were found without the same units."""
 
     def gap(a: Floats | None, b: Floats | None) -> Floats | None:
         return None if a is None or b is None else a - b
 
-    return LeftOut(
+    return WithoutEach(
         one.value - two.value,
         gap(one.systems, two.systems),
         one.inputs - two.inputs,

@@ -17,7 +17,7 @@ from nlgauge.errors import DataError
 from nlgauge.kernels.shared import NEAR
 from nlgauge.stats.correlation.evaluate_groups import (
     Progress,
-    Table,
+    SortedPanel,
     Wanted,
     arrays,
     run_all,
@@ -149,7 +149,7 @@ def permutation_pairs(
 class _Swapped:
     """A job is a block of draws and a pair; it gives the observed differences and the two counts of `_compare`."""
 
-    data: Table
+    data: SortedPanel
     want: Wanted
     rules: Profile
     pairs: NDArray[np.int64]
@@ -185,7 +185,9 @@ def chosen_pairs(pairs: Iterable[tuple[int, int]] | None, metrics: int) -> NDArr
     return chosen
 
 
-def _differences(data: Table, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Floats:
+def _differences(
+    data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile
+) -> Floats:
     """First minus second correlation, measures × (1 + draws), the observed difference first."""
     both = swap_pair(
         data,
@@ -202,7 +204,7 @@ def _differences(data: Table, pair: tuple[int, int], masks: Masks, want: Wanted,
     return found
 
 
-def _slowly(data: Table, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Floats:
+def _slowly(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Floats:
     """Any other measure: build each swapped pair of tables and evaluate it. Right, and far slower."""
     valid, shape = data.shared(*pair), (data.systems, data.inputs)
     x1, x2 = (np.where(valid, data.metrics[k].x, 0.0) for k in pair)
