@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-import nlgauge
+from nlgauge import __version__
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.measure import TWELVE, Measure, evaluate
@@ -56,7 +56,7 @@ def signature(panel: Panel, **more: object) -> str:
     """What another group needs to repeat the numbers, in one line."""
     people = "out" if panel.people else "kept" if panel.kept else "none"
     parts = {
-        "nlgauge": nlgauge.__version__, "aspect": panel.aspect, "raters": rater_count(panel),
+        "nlgauge": __version__, "aspect": panel.aspect, "raters": rater_count(panel),
         "grid": f"{panel.n_systems}x{panel.n_inputs}", "people": people, "missing": "pairwise", "constant": "dropped",
         **({} if panel.aggregate == "mean" else {"aggregate": panel.aggregate}), **more,
     }  # fmt: skip

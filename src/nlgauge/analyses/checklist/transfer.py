@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-import nlgauge
+from nlgauge import __version__
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, measures_of
 from nlgauge.analyses.checklist._pairs import mean
@@ -97,7 +97,7 @@ def transfer(
         },
         method=f"Mean over aspects, then over the metrics of a family and the data sets of a group; more is better for every metric (turned where less is). {said}",
         notes=notes,
-        signature=f"nlgauge:{nlgauge.__version__}|measure:{chosen}|people:{'kept' if keep_people else 'out'}|data:{','.join(d.name for d in datasets)}",
+        signature=f"nlgauge:{__version__}|measure:{chosen}|people:{'kept' if keep_people else 'out'}|data:{','.join(d.name for d in datasets)}",
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-import nlgauge
+from nlgauge import __version__
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses.errors._versions import Versions, kinds_of, versions
 from nlgauge.data.dataset import KEY, Dataset
@@ -118,7 +118,7 @@ def robustness(
         f"intervals (in the rows): bootstrap over inputs, {draws} draws, seed {seed}.",
         headlines=scored.table.headlines,
         notes=[*_verdicts(rows), *_few(made), *made.notes, *notes],
-        signature=f"nlgauge:{nlgauge.__version__}|outputs:{len(made.inputs)}|amounts:{','.join(f'{a:g}' for a in steps)}"
+        signature=f"nlgauge:{__version__}|outputs:{len(made.inputs)}|amounts:{','.join(f'{a:g}' for a in steps)}"
         f"|threshold:{threshold:g}|margin:{margin:g}|draws:{draws}|seed:{seed}",
     )
 
