@@ -1,7 +1,7 @@
 """NLGauge: which automatic metric or LLM judge can I trust to evaluate generated text, for what, and how sure can I be?
 
 >>> import nlgauge as ng
->>> table = ng.load("scores.csv").panel("coherence").correlate()       # doctest: +SKIP
+>>> table = ng.correlate("scores.csv", "coherence")       # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -11,44 +11,76 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from nlgauge.analyses.design.simulated_data import simulated as simulate
     from nlgauge.data.dataset import Dataset
     from nlgauge.data.example import example
+    from nlgauge.data.export import export
     from nlgauge.data.panel import Panel
     from nlgauge.errors import NlgaugeError
     from nlgauge.papers.catalogue import load_set
     from nlgauge.papers.catalogue.load import check, load
+    from nlgauge.questions import agreement, analyse, compare, correlate, judge, score, select, stability
+    from nlgauge.report import Report, report
+    from nlgauge.report.changes import compare_results as diff
+    from nlgauge.report.explorer import explore
+    from nlgauge.report.figures import plot
     from nlgauge.scoring.aggregate import aggregate
-    from nlgauge.scoring.score import score
+    from nlgauge.scoring.shards import merge
+    from nlgauge.scoring.stream import stream
+    from nlgauge.session import Selection
     from nlgauge.stats.correlation.measure import Estimate, Measure
+    from nlgauge.stats.design.simulate import SimulationParams
     from nlgauge.table import Table
 
-# Loaded on first use, so that `import nlgauge` costs next to nothing.
+# Where each name lives; loaded on first use, so that `import nlgauge` costs next to nothing.
 _HOME = {
     "Dataset": "nlgauge.data.dataset",
     "Estimate": "nlgauge.stats.correlation.measure",
     "Measure": "nlgauge.stats.correlation.measure",
     "NlgaugeError": "nlgauge.errors",
     "Panel": "nlgauge.data.panel",
+    "Report": "nlgauge.report",
+    "Selection": "nlgauge.session",
+    "SimulationParams": "nlgauge.stats.design.simulate",
     "Table": "nlgauge.table",
     "aggregate": "nlgauge.scoring.aggregate",
+    "agreement": "nlgauge.questions",
+    "analyse": "nlgauge.questions",
     "check": "nlgauge.papers.catalogue.load",
+    "compare": "nlgauge.questions",
+    "correlate": "nlgauge.questions",
+    "diff": "nlgauge.report.changes:compare_results",
     "example": "nlgauge.data.example",
+    "explore": "nlgauge.report.explorer",
+    "export": "nlgauge.data.export",
+    "judge": "nlgauge.questions",
     "load": "nlgauge.papers.catalogue.load",
     "load_set": "nlgauge.papers.catalogue",
-    "score": "nlgauge.scoring.score",
+    "merge": "nlgauge.scoring.shards",
+    "plot": "nlgauge.report.figures",
+    "score": "nlgauge.questions",
+    "select": "nlgauge.questions",
+    "simulate": "nlgauge.analyses.design.simulated_data:simulated",
+    "stability": "nlgauge.questions",
+    "stream": "nlgauge.scoring.stream",
 }
 
 __all__ = [
-    "Dataset", "Estimate", "Measure", "NlgaugeError", "Panel", "Table", "aggregate", "check", "example", "load", "load_set", "score",
+    "Dataset", "Estimate", "Measure", "NlgaugeError", "Panel", "Report", "Selection", "SimulationParams", "Table", "aggregate",
+    "agreement", "analyse", "check", "compare", "correlate", "diff", "example", "explore", "export", "judge", "load", "load_set",
+    "merge", "plot", "report", "score", "select", "simulate", "stability", "stream",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'nlgauge' has no attribute '{name}'")
     import importlib
 
-    return getattr(importlib.import_module(_HOME[name]), name)
+    if name == "report":  # the package, which can be called
+        return importlib.import_module("nlgauge.report")
+    if name not in _HOME:
+        raise AttributeError(f"module 'nlgauge' has no attribute '{name}'")
+    module, _, other = _HOME[name].partition(":")
+    return getattr(importlib.import_module(module), other or name)
 
 
 def __dir__() -> list[str]:

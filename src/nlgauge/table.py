@@ -24,6 +24,8 @@ from nlgauge.writing import write_whole
 if TYPE_CHECKING:
     import pandas
     import polars
+    import pyarrow
+    from plotly.graph_objects import Figure
     from rich.console import Console, ConsoleOptions
     from rich.table import Table as RichTable
 
@@ -75,6 +77,9 @@ class Table:
     heads: dict[str, str] = field(default_factory=dict)  # column -> heading, where it is not its name
     cells: dict[str, Callable[[Row], str]] = field(default_factory=dict)  # column -> text of its cells
     facts: dict[str, Any] = field(default_factory=dict)  # what is true of the table and not of one row
+    parts: list[Table] = field(
+        default_factory=list
+    )  # tables whose rows these are; people see them one by one
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -118,6 +123,24 @@ class Table:
         except ImportError:
             raise NlgaugeError("to_pandas() needs pandas: pip install pandas") from None
         return pd.DataFrame(self.rows, columns=self.columns)
+
+    def to_arrow(self) -> pyarrow.Table:
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            raise NlgaugeError("to_arrow() needs pyarrow: pip install pyarrow") from None
+        return self.to_polars().to_arrow()
+
+    def plot(self) -> Figure:
+        """The plotly figure of this table, as in the report.
+
+        >>> import nlgauge as ng
+        >>> ng.correlate(ng.example()).plot().layout.height > 0
+        True
+        """
+        import nlgauge  # the one look upward: a figure is found by the table's kind, which only `report` knows
+
+        return nlgauge.plot(self)
 
     # --- for people ---
 
@@ -180,6 +203,8 @@ class Table:
         return {place for place, value in size.items() if value == top[place[1]]}
 
     def to_markdown(self) -> str:
+        if self.parts:
+            return "\n".join(part.to_markdown() for part in self.parts)
         header, body = self.grid()
         said = [line for text in self.headlines for line in (f"**{_md(text)}**", "")]
         lines = [*said, f"**{_md(self.title)}**", "", "| " + " | ".join(_md(h) for h in header) + " |"]
@@ -195,7 +220,13 @@ class Table:
         """A booktabs table with siunitx columns and significance marks: needs \\usepackage{booktabs, siunitx}."""
         from nlgauge.latex import latex
 
-        return latex(self)
+        return "\n".join(latex(part) for part in self.parts or [self])
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it."""
+        from nlgauge.html import html
+
+        return "\n".join(html(part) for part in self.parts or [self])
 
     def remarks(self) -> list[str]:
         """Definitions, method, notes and signature: what must stand below the numbers."""
@@ -206,6 +237,11 @@ class Table:
         """As wide as the console allows; what does not fit goes below with the line names again, never cut off."""
         from rich.text import Text
 
+        if self.parts:
+            for part in self.parts:
+                yield part
+                yield ""
+            return
         header, body = self.grid()
         for text in self.headlines:
             yield Text(text, style="bold red")
@@ -222,7 +258,7 @@ class Table:
 
         table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
         for i in columns:
-            number = all(_is_number(cells[i]) for cells in body) if i else False
+            number = all(is_number(cells[i]) for cells in body) if i else False
             table.add_column(
                 escape(_stacked(header[i])),
                 justify="right" if number else "left",
@@ -271,7 +307,7 @@ FORMATS: dict[str, Callable[[Table], str]] = {
 }
 
 
-def _is_number(cell: Cell) -> bool:
+def is_number(cell: Cell) -> bool:
     return (
         cell.text in ("", "–")
         or cell.text.lstrip("-.").replace(".", "", 1).replace("–", "", 1).replace(",", "").isdigit()
@@ -289,7 +325,7 @@ def _blocks(header: list[str], body: list[list[Cell]], width: int) -> list[list[
         max(len(part) for part in [*_stacked(header[i]).split("\n"), *(cells[i].text for cells in body)]) + 3
         for i in range(len(header))
     ]
-    if not all(_is_number(cells[i]) for cells in body for i in range(1, len(header))):
+    if not all(is_number(cells[i]) for cells in body for i in range(1, len(header))):
         return [list(range(len(header)))]  # texts wrap by themselves
     room = max(width - min(widths[0], width // 2), 12)
     blocks: list[list[int]] = [[0]]
@@ -336,6 +372,20 @@ def _md(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
-def concat(tables: Sequence[Table], column: str, names: Sequence[Any]) -> list[Row]:
-    """The rows of several tables with one more column that says which table each came from."""
-    return [{column: name, **row} for name, table in zip(names, tables, strict=True) for row in table.rows]
+def joined(tables: Sequence[Table]) -> Table:
+    """One table with the rows of several of one kind, which print one after the other.
+
+    >>> both = joined([Table("a", [{"n": 1}]), Table("b", [{"n": 2}])])
+    >>> [row["n"] for row in both], both.title
+    ([1, 2], 'a; b')
+    """
+    if len(tables) == 1:
+        return tables[0]
+    same = {table.signature for table in tables}
+    return Table(
+        "; ".join(table.title for table in tables), [row for table in tables for row in table.rows], kind=tables[0].kind,
+        definitions={name: text for table in tables for name, text in table.definitions.items()},
+        notes=list(dict.fromkeys(note for table in tables for note in table.notes)),
+        headlines=list(dict.fromkeys(line for table in tables for line in table.headlines)),
+        method=tables[0].method, signature=tables[0].signature if len(same) == 1 else "", parts=list(tables),
+    )  # fmt: skip

@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from nlgauge.cli._data import Selection
-from nlgauge.data.card import card
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.report.page import write_page
 from nlgauge.report.sections import Answered, Run, answer_all
 from nlgauge.report.summary import session
+from nlgauge.session import Selection
 
 
 def two_aspects() -> Dataset:
@@ -27,7 +26,7 @@ def two_aspects() -> Dataset:
 
 
 def answered(data: Dataset, quick: bool = True) -> tuple[Run, list[Answered]]:
-    pick = Selection(data.name, data, None, None, None, False, 0, card(data), everything=[data])
+    pick = Selection(data)
     run = Run(pick, quick)
     return run, answer_all(run)
 

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nlgauge.cli._data import Selection
 from nlgauge.data.example import example
 from nlgauge.metrics.alignment.estimate import Alignment
 from nlgauge.report.sections import Run, reading
 from nlgauge.report.sections.reading import disagree, points_of
+from nlgauge.session import Selection
 
 
 @pytest.fixture
 def run() -> Run:
     data = example()
-    return Run(Selection(data.name, data, None, None, None, False, 0, everything=[data]))
+    return Run(Selection(data))
 
 
 def test_every_rated_output_is_a_point_with_its_scores_and_texts(run: Run) -> None:

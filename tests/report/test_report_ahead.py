@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
@@ -10,47 +11,42 @@ from typing import Any
 
 import pytest
 
+from nlgauge.data.example import example
 from nlgauge.errors import NeedsMissing
-from nlgauge.report.sections import Ask, Run, answer_all, sections
+from nlgauge.report.sections import Run, answer_all, sections
+from nlgauge.session import Ask, Selection
 from nlgauge.table import Table
 
 
-class Counted:
-    """A source whose analyses are one row with their own name and options, counted."""
+class Counted(Selection):
+    """Its analyses are one row with their own options, counted; `Held` waits before it begins."""
 
     def __init__(self, broken: str = "") -> None:
-        self.broken = broken
-        self.asked: list[str] = []
-        self.data = SimpleNamespace(metrics=["a", "b", "c"], aspects=["fun"], __len__=lambda: 10)
-        self.metrics = self.aspects = self.by = None
+        super().__init__(example())
+        self.broken, self.computed = broken, list[str]()
 
-    def each(self, analysis: str, **options: Any) -> list[Table]:
-        self.asked.append(analysis)
-        if analysis == self.broken:
-            raise RuntimeError(analysis)
-        if analysis == "absent":
+    def _computed(self, name: str, options: dict[str, Any]) -> list[Table]:
+        self.computed.append(name)
+        if name == self.broken:
+            raise RuntimeError(name)
+        if name == "absent":
             raise NeedsMissing("nothing there")
-        return [Table(analysis, [{"options": options}], kind=analysis)]
-
-
-class OneByOne(Run):
-    def ahead(self, asked: Sequence[Ask]) -> AbstractContextManager[None]:
-        return nullcontext()
+        return [Table(name, [{"options": options}], kind=name)]
 
 
 def test_what_was_begun_is_not_computed_again_and_errors_reach_who_waits() -> None:
-    source: Any = Counted(broken="bad")
-    run = Run(source)
-    with run.ahead([("slow", {"draws": 3}), ("absent", {}), ("bad", {})]):
-        (table,) = run.each("slow", draws=3)
+    chosen = Counted(broken="bad")
+    with chosen.ahead([("slow", {"draws": 3}), ("absent", {}), ("bad", {})]):
+        (table,) = chosen.each("slow", draws=3)
         assert table.rows == [{"options": {"draws": 3}}]
-        assert run.each("slow", draws=3)[0] is table
+        assert chosen.each("slow", draws=3)[0] is table
         with pytest.raises(NeedsMissing):
-            run.each("absent")
+            chosen.each("absent")
         with pytest.raises(RuntimeError, match="bad"):
-            run.each("bad")
-        assert run.each("slow", draws=4)[0] is not table  # other options: another question
-    assert source.asked.count("slow") == 2
+            chosen.each("bad")
+        assert chosen.each("slow", draws=4)[0] is not table  # other options: another question
+    assert chosen.computed.count("slow") == 2
+    assert chosen.computed.count("absent") == 1
 
 
 class Held(Counted):
@@ -60,47 +56,48 @@ class Held(Counted):
         super().__init__()
         self.begun, self.go = threading.Event(), threading.Event()
 
-    def each(self, analysis: str, **options: Any) -> list[Table]:
+    def _computed(self, name: str, options: dict[str, Any]) -> list[Table]:
         self.begun.set()
         self.go.wait(30)
-        return super().each(analysis, **options)
+        return super()._computed(name, options)
 
 
 def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
-    source: Any = Held()
-    run = Run(source)
-    with pytest.raises(KeyError), run.ahead([("first", {}), ("second", {})]):
-        source.begun.wait(30)
+    chosen = Held()
+    with pytest.raises(KeyError), chosen.ahead([("first", {}), ("second", {})]):
+        chosen.begun.wait(30)
         raise KeyError
-    source.go.set()
-    first, second = run.begun.values()
-    first.result(30)
-    assert second.cancelled()
-    assert source.asked == ["first"]
+    chosen.go.set()
+    chosen.each("first")
+    time.sleep(0.05)
+    assert chosen.computed == ["first"]
 
 
-def test_the_report_is_the_same_one_by_one_and_what_is_begun_is_what_is_asked(example_run: Any) -> None:
-    together, apart = example_run(Run), example_run(OneByOne)
+def test_an_option_that_is_no_plain_value_is_computed_each_time() -> None:
+    chosen = Counted()
+    for _ in range(2):
+        chosen.each("mine", function=len)
+    assert chosen.computed == ["mine", "mine"]
+
+
+class OneByOne(Selection):
+    """Begins nothing in a thread."""
+
+    def ahead(self, asked: Sequence[Ask]) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+def test_the_report_is_the_same_one_by_one_and_what_is_begun_is_what_is_asked() -> None:
+    together, apart = (Run(kind(example()), quick=True) for kind in (Selection, OneByOne))
     told: list[str] = []
     answered = answer_all(together, lambda a: told.append(a.section.key))
     assert [a.section for a in answered] == sections()
     assert told[-1] == "made"
-    assert set(together.begun) <= set(together.known)  # nothing was computed for nobody
     for one, other in zip(answered, answer_all(apart), strict=True):
         assert [p.answer for p in one.found.parts] == [p.answer for p in other.found.parts]
-        if one.section.key != "made":
-            assert [t.to_dict() for t in one.tables] == [t.to_dict() for t in other.tables]
-
-
-@pytest.fixture
-def example_run() -> Any:
-    from nlgauge.cli._data import Selection
-    from nlgauge.data.card import card
-    from nlgauge.data.example import example
-
-    data = example()
-    pick = Selection(data.name, data, None, None, None, False, 0, card(data), everything=[data])
-    return lambda kind: kind(pick, quick=True)
+        assert [t.to_dict() for t in one.tables] == [t.to_dict() for t in other.tables]
+    # Nothing was computed for nobody: what the thread began is what sections ask for by themselves.
+    assert set(together.source._tables) == set(apart.source._tables)
 
 
 def test_fewer_draws_than_wanted_are_said() -> None:

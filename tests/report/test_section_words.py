@@ -10,8 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from nlgauge.cli._data import Selection
-from nlgauge.data.card import card
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.data.load import load
@@ -27,12 +25,13 @@ from nlgauge.report.sections.ranking_systems import win_words
 from nlgauge.report.sections.trusting import tie_words, use_words
 from nlgauge.report.summary import session
 from nlgauge.scoring.replies import Replies
+from nlgauge.session import Selection
 from nlgauge.table import Table
 
 
 def run_of(data: Dataset, **more: Any) -> Run:
     return Run(
-        Selection(data.name, data, None, None, None, False, 0, card(data), everything=[data]),
+        Selection(data),
         quick=True,
         **more,
     )
@@ -131,7 +130,7 @@ def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> N
 
 def test_a_wrong_name_is_the_users_to_mend() -> None:
     data = example()
-    pick = Selection(data.name, data, None, ["nope"], None, False, 0, [], everything=[data])
+    pick = Selection(data, metrics=["nope"])
     with pytest.raises(NameUnknown, match="nope"):
         answer_all(Run(pick, quick=True))
 

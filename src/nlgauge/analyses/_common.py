@@ -9,7 +9,7 @@ import numpy as np
 from nlgauge import __version__
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.stats.correlation.measure import TWELVE, Measure, evaluate
+from nlgauge.stats.correlation.measure import TWELVE, Estimates, Measure, evaluate
 from nlgauge.types import Array
 
 Named = str | Measure
@@ -24,9 +24,15 @@ def measures_of(names: Sequence[Named] | Named | None) -> list[Measure]:
     return [n if isinstance(n, Measure) else Measure.parse(n) for n in names]
 
 
+def evaluated(panel: Panel, measures: Sequence[Measure]) -> Estimates:
+    """The measures of every metric of a panel, more always better; computed once for the same panel and measures."""
+    key = "measures", tuple(str(m) for m in measures)
+    return panel.once(key, lambda: evaluate(panel.oriented(), panel.human, list(measures)))
+
+
 def defined(panel: Panel, measures: Sequence[Measure]) -> tuple[list[Measure], list[str]]:
     """Measures that have a value for at least one metric here, and a note on each of the others."""
-    found = evaluate(panel.oriented(), panel.human, list(measures))
+    found = evaluated(panel, measures)
     good = [bool(np.isfinite(column).any()) for column in found.value.T]
     kept = [m for m, ok in zip(measures, good, strict=True) if ok]
     reasons: dict[str, list[str]] = {}

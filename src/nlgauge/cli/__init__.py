@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import typer
 
 # As they are met, not as the alphabet has them; verbs not named here follow.
+ALIASES = {"report": "run"}
 ORDER = ["run", "meta", "score", "list", "data", "convert"]
 
 
@@ -41,12 +42,16 @@ def build(only: str | None = None) -> typer.Typer:
 
     found = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
     found.sort(key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    only = ALIASES.get(only or "", only)
     for name in [only] if only in found else found:
         module = importlib.import_module(f"{__name__}.{name}")
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
-        else:
-            app.command(name, no_args_is_help=getattr(module, "NEEDS_FILE", False))(module.command)
+            continue
+        needs_file = getattr(module, "NEEDS_FILE", False)
+        app.command(name, no_args_is_help=needs_file)(module.command)
+        for alias in (a for a, of in ALIASES.items() if of == name):
+            app.command(alias, no_args_is_help=needs_file, hidden=True)(module.command)
     return app
 
 

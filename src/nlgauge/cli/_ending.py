@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from types import FrameType
 
+from nlgauge.cli._screen import bar
 from nlgauge.errors import NlgaugeError, PartlyDone
 
 WRONG = 2  # what the user can mend; typer's own errors have it too
@@ -102,6 +103,8 @@ def _code(run: Callable[[], object]) -> int:
         if isinstance(end.__context__, BrokenPipeError):
             raise end.__context__ from None
         return end.code if isinstance(end.code, int) else WRONG if end.code else 0
+    finally:
+        bar.close()
     return 0
 
 

@@ -4,57 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from nlgauge.cli import _options as o
-from nlgauge.cli._data import Selection, with_data
+from nlgauge.cli._data import with_data
+from nlgauge.session import Selection
 from nlgauge.table import Table
 
 NEEDS_FILE = True
-TEST = "The test"
+test_option = o.panel("The test")
 
 
 @with_data
 def command(
     pick: Selection,
-    measure: Annotated[
-        str, typer.Option("--measure", help="One measure.", rich_help_panel=o.CHOICE)
-    ] = "input/kendall",
-    test: Annotated[
-        str,
-        typer.Option(
-            "--test",
-            help="auto (would it hold for systems and inputs like these?), or permutation (these very outputs), williams, bootstrap.",
-            rich_help_panel=TEST,
-        ),
-    ] = "auto",
-    how: Annotated[
-        str | None,
-        typer.Option(
-            "--how",
-            help="What is swapped or resampled: both, inputs, systems (or cells); asks for the permutation test.",
-            rich_help_panel=TEST,
-        ),
-    ] = None,
-    draws: Annotated[
-        int | None,
-        typer.Option("--draws", help="Random draws (1000; system/… with auto: 2000).", rich_help_panel=TEST),
-    ] = None,
-    correction: Annotated[
-        str, typer.Option("--correction", help="For many pairs: holm, bh or none.", rich_help_panel=TEST)
-    ] = "holm",
-    profile: Annotated[
-        str,
-        typer.Option(
-            "--profile",
-            help="nlgauge, or as nlpstats, sacrerouge, mt-metrics-eval, nlgcorreval.",
-            rich_help_panel=TEST,
-        ),
-    ] = "nlgauge",
-    pairs: Annotated[
-        bool, typer.Option("--pairs", help="All pairs instead of ranks.", rich_help_panel=o.OUT)
-    ] = False,
-) -> list[Table] | None:
+    measure: o.Measure = "input/kendall",
+    test: Annotated[str, test_option("--test", "auto (would it hold for systems and inputs like these?), or permutation (these very outputs), williams, bootstrap.")] = "auto",
+    how: Annotated[str | None, test_option("--how", "What is swapped or resampled: both, inputs, systems (or cells); asks for the permutation test.")] = None,
+    draws: Annotated[int | None, test_option("--draws", "Random draws (1000; system/… with auto: 2000).")] = None,
+    correction: Annotated[str, test_option("--correction", "For many pairs: holm, bh or none.")] = "holm",
+    profile: Annotated[str, test_option("--profile", "nlgauge, or as nlpstats, sacrerouge, mt-metrics-eval, nlgcorreval.")] = "nlgauge",
+    pairs: Annotated[bool, o.output("--pairs", "All pairs instead of ranks.")] = False,
+) -> list[Table]:  # fmt: skip
     """Is one metric really better than another? Ranks with significance, or all pairs.
 
     [bold]Examples[/bold]
@@ -63,12 +32,7 @@ def command(
 
       nlgauge compare scores.csv --measure system/pearson --test williams --pairs -o pairs.csv
     """
-    options = {
-        "measure": measure,
-        "test": test,
-        "how": how,
-        "correction": correction,
-        "profile": profile,
-        "draws": draws,
-    }
-    return pick.each("significance" if pairs else "ranking", **options)
+    return pick.each(
+        "significance" if pairs else "ranking", measure=measure, test=test, how=how, draws=draws,
+        correction=correction, profile=profile,
+    )  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sys
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from nlgauge.cli import _options as o
 from nlgauge.errors import NeedsMissing, NlgaugeError
 
 if TYPE_CHECKING:
@@ -198,18 +198,8 @@ def _get_file(f: File, folder: Path, mirror: Path | None) -> str | None:
 
 
 def _download(f: File, target: Path) -> None:
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
     from nlgauge.papers.catalogue.download import download, url_of
 
     if f.origin is None:
         raise NlgaugeError(f"{f.path}: has no download.")
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(
-        *columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
-    ) as progress:
-        task = progress.add_task(target.name, total=f.size)
-        download(
-            url_of(f.origin), target, f.size, f.sha256, tell=lambda n: progress.update(task, completed=n)
-        )
+    download(url_of(f.origin), target, f.size, f.sha256, tell=lambda n: o.bar(target.name, n, f.size))

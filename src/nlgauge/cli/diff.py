@@ -15,33 +15,15 @@ NEEDS_FILE = True
 def command(
     old: Annotated[Path, typer.Argument(help="results.json of the earlier run.", metavar="OLD")],
     new: Annotated[Path, typer.Argument(help="results.json of the later run.", metavar="NEW")],
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            "--measure", help="The gate measure of both runs; for a check.", rich_help_panel=o.CHOICE
-        ),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", help="Only these metrics (a,b or repeated).", rich_help_panel=o.CHOICE),
-    ] = None,
+    measure: Annotated[str | None, o.choice("--measure", "The gate measure of both runs; for a check.")] = None,
+    metric: Annotated[list[str] | None, o.choice("--metric", "Only these metrics (a,b or repeated).")] = None,
     aspect: o.Aspects = None,
-    fail_drop: Annotated[
-        float,
-        typer.Option(
-            "--fail-drop", help="Drops up to this size never fail.", min=0.0, rich_help_panel=o.CHOICE
-        ),
-    ] = 0.02,
-    alpha: Annotated[
-        float,
-        typer.Option(
-            "--alpha", help="A drop is significant below this p.", min=0.0, max=1.0, rich_help_panel=o.CHOICE
-        ),
-    ] = 0.05,
+    fail_drop: Annotated[float, o.choice("--fail-drop", "Drops up to this size never fail.", min=0.0)] = 0.02,
+    alpha: Annotated[float, o.choice("--alpha", "A drop is significant below this p.", min=0.0, max=1.0)] = 0.05,
     seed: o.Seed = 0,
     format: o.Format = "table",
     out: o.Out = None,
-) -> None:
+) -> None:  # fmt: skip
     """Did a metric or judge get worse between two runs? A table, words, and an exit code for CI.
 
     Exit code 1: a metric dropped by more than --fail-drop, significantly; 0: none did; 2: that cannot be told, as a metric

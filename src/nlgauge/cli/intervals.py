@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,24 +18,11 @@ def command(
         Path,
         typer.Argument(help="A .parquet table: system, input, human.ASPECT, metric.NAME.", metavar="FILE"),
     ],
-    aspect: Annotated[
-        str | None,
-        typer.Option("--aspect", help="Which aspect, where there are several.", rich_help_panel=o.CHOICE),
-    ] = None,
-    measure: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure",
-            help="Measures such as input/kendall; by default the six of system and input level.",
-            rich_help_panel=o.CHOICE,
-        ),
-    ] = None,
-    over: Annotated[
-        str,
-        typer.Option("--over", help="What is resampled: inputs, systems or both.", rich_help_panel=o.CHOICE),
-    ] = "both",
-    draws: Annotated[int, typer.Option("--draws", min=1, rich_help_panel=o.CHOICE)] = 1000,
-    level: Annotated[float, typer.Option("--level", rich_help_panel=o.CHOICE)] = 0.95,
+    aspect: Annotated[str | None, o.choice("--aspect", "Which aspect, where there are several.")] = None,
+    measure: Annotated[list[str] | None, o.choice("--measure", "Measures such as input/kendall; by default the six of system and input level.")] = None,
+    over: Annotated[str, o.choice("--over", "What is resampled: inputs, systems or both.")] = "both",
+    draws: Annotated[int, o.choice("--draws", "Random draws.", min=1)] = 1000,
+    level: Annotated[float, o.choice("--level", "Share inside the interval.")] = 0.95,
     keep_people: o.KeepPeople = False,
     system: o.System = None,
     input: o.Input = None,
@@ -45,7 +33,7 @@ def command(
     seed: o.Seed = 0,
     format: o.Format = "table",
     out: o.Out = None,
-) -> None:
+) -> None:  # fmt: skip
     """Intervals on a Parquet table of any size: one metric at a time, in bounded memory, with resume.
 
     The numbers are those of `nlgauge meta --analysis intervals`, which takes any format and needs all of it in memory.
@@ -58,7 +46,6 @@ def command(
       nlgauge intervals scores.parquet --over inputs --measure input/kendall,system/pearson -o table.csv
     """
     from nlgauge.analyses.agreement.large_intervals import Kept, large_intervals
-    from nlgauge.cli._data import progress
     from nlgauge.data.large import Wide
     from nlgauge.data.tables.directions import lower_of
     from nlgauge.errors import NlgaugeError
@@ -75,11 +62,10 @@ def command(
     if found_lower:
         o.tell([f"less is better: {', '.join(found_lower)} (--higher NAME where more is)"])
     keep = None if out is None else out.with_name(out.name + ".parts")
-    with progress("intervals") as bar:
-        table = large_intervals(
-            wide, aspect=aspect, measures=o.listed(measure), over=over, draws=draws, level=level, seed=seed,  # type: ignore[arg-type]
-            lower=found_lower, keep=keep, **bar,
-        )  # fmt: skip
+    table = large_intervals(
+        wide, aspect=aspect, measures=o.listed(measure), over=over, draws=draws, level=level, seed=seed,  # type: ignore[arg-type]
+        lower=found_lower, keep=keep, progress=partial(o.bar, "intervals"),
+    )  # fmt: skip
     if wide.infinite:
         o.tell([f"{sum(wide.infinite.values())} values are inf: left out (in {', '.join(wide.infinite)})"])
     o.show([table], format, out)

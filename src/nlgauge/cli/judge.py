@@ -3,77 +3,59 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nlgauge.cli import _options as o
+from nlgauge.cli._data import Columns, with_columns
 
 if TYPE_CHECKING:
-    from nlgauge.data.dataset import Dataset
-    from nlgauge.metrics import Batch
-    from nlgauge.metrics.judge.cost import Price
     from nlgauge.metrics.judge.judge import Judge
-    from nlgauge.scoring.judging import Judged
-    from nlgauge.table import Table
+    from nlgauge.scoring.judge_data import JudgedData, Mode
 
 NEEDS_FILE = True
-ASKED, SERVER, COST, READ = "What to ask", "Whom to ask", "What it may cost", "How replies are read"
-SHOWN = 3  # replies of each kind that could not be read
+ask, server, cost, read = (
+    o.panel(name) for name in ("What to ask", "Whom to ask", "What it may cost", "How replies are read")
+)
 
 
+@with_columns
 def command(
-    file: o.File,
-    judge: Annotated[str, typer.Option("--judge", "-j", help="A shipped task (`nlgauge list judges`) or the path of your own YAML.", rich_help_panel=ASKED)] = "summarisation",
-    aspect: Annotated[list[str] | None, typer.Option("--aspect", help="Aspects to judge (a,b or repeated); all of the task by default.", rich_help_panel=ASKED)] = None,
-    scale: Annotated[str, typer.Option("--scale", help="As in 1-5, 1-10, 0-100, A-E.", rich_help_panel=ASKED)] = "",
-    mode: Annotated[str, typer.Option("--mode", help="analysis, rating, logprobs or pairwise.", rich_help_panel=ASKED)] = "",
-    draws: Annotated[int, typer.Option("--draws", "-n", help="Replies per output; their ratings are averaged.", rich_help_panel=ASKED)] = 0,
-    temperature: Annotated[float, typer.Option("--temperature", help="By default 0, or 1 with several draws.", rich_help_panel=ASKED)] = -1.0,
-    rivals: Annotated[int, typer.Option("--rivals", help="pairwise: opponents of each output; all by default.", rich_help_panel=ASKED)] = 0,
-    structured: Annotated[bool, typer.Option("--structured", help="Ask for JSON by a schema, where the server can.", rich_help_panel=ASKED)] = False,
-    references: Annotated[bool, typer.Option("--references", help="Also show the judge the references.", rich_help_panel=ASKED)] = False,
-    name: Annotated[str, typer.Option("--name", help="What the judge is called in files, tables and pages; model and aspect by default.", rich_help_panel=ASKED)] = "",
-    fill: Annotated[str, typer.Option("--fill", help="'random' fills replies without a rating, as gao2025 did.", rich_help_panel=ASKED)] = "",
-    model: Annotated[str, typer.Option("--model", help="The model's name at the endpoint (or NLGAUGE_MODEL).", rich_help_panel=SERVER)] = "",
-    base_url: Annotated[str, typer.Option("--base-url", help="As in http://localhost:8000/v1 (or NLGAUGE_BASE_URL).", rich_help_panel=SERVER)] = "",
-    allow_endpoint: Annotated[str, typer.Option("--allow-endpoint", metavar="URL", help="Yes, ask the endpoint that the task's file names: this one.", rich_help_panel=SERVER)] = "",
-    key_file: Annotated[Path | None, typer.Option("--key-file", help="File with the key of the endpoint; else NLGAUGE_API_KEY, or for OpenAI OPENAI_API_KEY.", rich_help_panel=SERVER)] = None,
-    concurrency: Annotated[int, typer.Option("--concurrency", help="Requests under way at once.", rich_help_panel=SERVER)] = 16,
-    rpm: Annotated[float | None, typer.Option("--rpm", help="Requests a minute, at most.", rich_help_panel=SERVER)] = None,
-    tpm: Annotated[float | None, typer.Option("--tpm", help="Tokens a minute, at most.", rich_help_panel=SERVER)] = None,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds to wait for a reply.", rich_help_panel=SERVER)] = 120.0,
-    attempts: Annotated[int, typer.Option("--attempts", help="Tries of one request.", rich_help_panel=SERVER)] = 8,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count requests, tokens and cost.", rich_help_panel=COST)] = False,
-    prices: Annotated[Path | None, typer.Option("--prices", help='Your JSON: {"model": {"input": 0.15, "output": 0.6}} per million tokens.', rich_help_panel=COST)] = None,
-    max_cost: Annotated[float | None, typer.Option("--max-cost", help="Stop before more than this is spent.", rich_help_panel=COST)] = None,
-    batch_out: Annotated[Path | None, typer.Option("--batch-out", help="Write the open requests as an OpenAI batch file and stop.", rich_help_panel=COST)] = None,
-    batch_in: Annotated[Path | None, typer.Option("--batch-in", help="Read the results of a batch first.", rich_help_panel=COST)] = None,
-    reparse: Annotated[bool, typer.Option("--reparse", help="Only read the kept replies again; nothing is asked.", rich_help_panel=READ)] = False,
-    pattern: Annotated[str, typer.Option("--pattern", help=r"Where the rating stands in a reply, as in 'Score=(\d+)'; first the pattern, then the usual reading.", rich_help_panel=READ)] = "",
-    reask: Annotated[bool, typer.Option("--reask", help="Ask again for the replies that could not be read, and only for these.", rich_help_panel=READ)] = False,
-    keep_draws: Annotated[bool, typer.Option("--keep-draws", help="Also keep each draw as a column, name#1, name#2 ….", rich_help_panel=o.OUT)] = False,
-    system: o.System = None,
-    input: o.Input = None,
-    output: o.Output = None,
-    source: o.Source = None,
-    context: o.Context = None,
-    control: o.Control = None,
-    human: o.Human = None,
-    metric: o.MetricColumns = None,
-    rater: o.Rater = None,
-    lower: o.Lower = None,
-    higher: o.Higher = None,
-    repeats: o.Repeats = "auto",
-    values: o.Values = None,
-    sheet: o.Sheet = None,
-    encoding: o.Encoding = None,
-    reader: o.Reader = None,
+    columns: Columns,
+    judge: Annotated[str, ask("--judge", "-j", "A shipped task (`nlgauge list judges`) or the path of your own YAML.")] = "summarisation",
+    aspect: Annotated[list[str] | None, ask("--aspect", "Aspects to judge (a,b or repeated); all of the task by default.")] = None,
+    scale: Annotated[str, ask("--scale", "As in 1-5, 1-10, 0-100, A-E.")] = "",
+    mode: Annotated[str, ask("--mode", "analysis, rating, logprobs or pairwise.")] = "",
+    draws: Annotated[int, ask("--draws", "-n", "Replies per output; their ratings are averaged.")] = 0,
+    temperature: Annotated[float, ask("--temperature", "By default 0, or 1 with several draws.")] = -1.0,
+    rivals: Annotated[int, ask("--rivals", "pairwise: opponents of each output; all by default.")] = 0,
+    structured: Annotated[bool, ask("--structured", "Ask for JSON by a schema, where the server can.")] = False,
+    references: Annotated[bool, ask("--references", "Also show the judge the references.")] = False,
+    name: Annotated[str, ask("--name", "What the judge is called in files, tables and pages; model and aspect by default.")] = "",
+    fill: Annotated[str, ask("--fill", "'random' fills replies without a rating, as gao2025 did.")] = "",
+    model: Annotated[str, server("--model", "The model's name at the endpoint (or NLGAUGE_MODEL).")] = "",
+    base_url: Annotated[str, server("--base-url", "As in http://localhost:8000/v1 (or NLGAUGE_BASE_URL).")] = "",
+    allow_endpoint: Annotated[str, server("--allow-endpoint", "Yes, ask the endpoint that the task's file names: this one.", metavar="URL")] = "",
+    key_file: Annotated[Path | None, server("--key-file", "File with the key of the endpoint; else NLGAUGE_API_KEY, or for OpenAI OPENAI_API_KEY.")] = None,
+    concurrency: Annotated[int, server("--concurrency", "Requests under way at once.")] = 16,
+    rpm: Annotated[float | None, server("--rpm", "Requests a minute, at most.")] = None,
+    tpm: Annotated[float | None, server("--tpm", "Tokens a minute, at most.")] = None,
+    timeout: Annotated[float, server("--timeout", "Seconds to wait for a reply.")] = 120.0,
+    attempts: Annotated[int, server("--attempts", "Tries of one request.")] = 8,
+    dry_run: Annotated[bool, cost("--dry-run", "Only count requests, tokens and cost.")] = False,
+    prices: Annotated[Path | None, cost("--prices", 'Your JSON: {"model": {"input": 0.15, "output": 0.6}} per million tokens.')] = None,
+    max_cost: Annotated[float | None, cost("--max-cost", "Stop before more than this is spent.")] = None,
+    batch_out: Annotated[Path | None, cost("--batch-out", "Write the open requests as an OpenAI batch file and stop.")] = None,
+    batch_in: Annotated[Path | None, cost("--batch-in", "Read the results of a batch first.")] = None,
+    reparse: Annotated[bool, read("--reparse", "Only read the kept replies again; nothing is asked.")] = False,
+    pattern: Annotated[str, read("--pattern", r"Where the rating stands in a reply, as in 'Score=(\d+)'; first the pattern, then the usual reading.")] = "",
+    reask: Annotated[bool, read("--reask", "Ask again for the replies that could not be read, and only for these.")] = False,
+    keep_draws: Annotated[bool, o.output("--keep-draws", "Also keep each draw as a column, name#1, name#2 ….")] = False,
     format: o.Format = "table",
-    out: Annotated[Path | None, typer.Option("-o", "--out", help="File for the data with the judge's scores: .jsonl, .csv or .parquet.", rich_help_panel=o.OUT)] = None,
+    out: Annotated[Path | None, o.output("-o", "--out", "File for the data with the judge's scores: .jsonl, .csv or .parquet.")] = None,
 ) -> None:  # fmt: skip
     """Let a language model judge the outputs: ratings or comparisons, from any OpenAI-compatible endpoint.
 
@@ -88,96 +70,84 @@ def command(
 
       nlgauge judge outputs.csv -j my_judge.yaml --mode pairwise --rivals 4 --model m -o judged.jsonl
     """
-    from nlgauge.cli._data import load
-    from nlgauge.cli.score import _check as check_out
-    from nlgauge.data.card import card
+    from nlgauge.data.export import check_suffix
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics import Batch
+    from nlgauge.metrics.judge.batch_files import read_batch, write_batch
     from nlgauge.metrics.judge.client import Asking
-    from nlgauge.metrics.judge.cost import Budget, load_prices
+    from nlgauge.metrics.judge.cost import Budget, load_prices, plan
     from nlgauge.metrics.judge.secret import find_key
+    from nlgauge.scoring.judge_data import judge_data, judges_of
+    from nlgauge.scoring.plan import check_needs
     from nlgauge.scoring.replies import Replies
 
-    check_out(out)
+    check_suffix(out)
     if reparse and reask:
         raise NlgaugeError("--reparse asks nothing and --reask asks again: choose one.")
-    data = load(
-        {"file": file, "system": system, "input": input, "output": output, "source": source, "context": context,
-         "control": control, "human": human, "metric": metric, "rater": rater, "lower": lower, "higher": higher, "repeats": repeats, "values": values, "sheet": sheet, "encoding": encoding, "reader": reader}
-    )  # fmt: skip
-    o.tell(card(data, keep_people=True))
-    judges = _judges(
-        o.listed(aspect), name, task=judge, model=model, scale=scale, n=draws, temperature=temperature, mode=mode,
-        base_url=base_url, structured=structured, fill=fill, rivals=rivals,
-        references=references, pattern=pattern,
+    data = columns.load_and_tell()
+    judges = judges_of(
+        judge, o.listed(aspect), name, model=model, scale=scale, n=draws, temperature=temperature, mode=mode,
+        base_url=base_url, structured=structured, fill=fill, rivals=rivals, references=references, pattern=pattern,
     )  # fmt: skip
     offline = dry_run or batch_out is not None or reparse
     if not offline:
         judges = _allowed(judges, allow_endpoint)
-    batch, replies = Batch.of(data), Replies()
-    known = load_prices(prices) if prices else {}
-    _check(data, judges, offline)
+    known, replies = load_prices(prices) if prices else {}, Replies()
+    check_needs(data, judges)
+    if not offline:
+        judges[0].ready()
+    if batch_in is not None or dry_run or batch_out is not None:
+        batch = Batch.of(data)
+        requests = [r for each in judges for r in each.decided().requests(batch)]
     if batch_in is not None:
-        _read_batch(batch_in, judges, batch, replies)
-    if dry_run or batch_out is not None:
-        _plan(judges, batch, replies, known, batch_out)
+        got = read_batch(batch_in, requests, replies)
+        lost = f", {got.failed:,} failed (the last: {got.reason})" if got.failed else ""
+        odd = f", {got.foreign:,} lines belong to other requests" if got.foreign else ""
+        o.tell([f"{batch_in}: {got.kept:,} replies kept{lost}{odd}"])
+    if batch_out is not None:
+        count = write_batch(requests, replies, batch_out)
+        o.say([f"written: {batch_out}, {count:,} requests; give its results to --batch-in"])
         return
-    budget = Budget(max_cost, known) if max_cost is not None else None
-    if offline:
-        how = None
-    else:
+    if dry_run:
+        o.say(plan(requests, replies, known).lines())
+        return
+    how = None
+    if not offline:
         key = find_key(judges[0].decided().url, key_file)
         if key.withheld:
             o.tell([key.withheld])
+        budget = Budget(max_cost, known) if max_cost is not None else None
         how = Asking(concurrency, attempts, timeout, rpm, tpm, key=key, budget=budget)
-    done: list[tuple[Judge, Judged]] = []
-    why = ""
-    for each in judges:
-        try:
-            done.append((each, _ask(each, batch, replies, how, reask)))
-            why = done[-1][1].stopped
-        except NlgaugeError as error:
-            why = str(error)
-        if why:
-            break
-    _finish(data, judges, batch, done, why, known, keep_draws, format, out)
+    again: Mode = "reparse" if reparse else "reask" if reask else "ask"
+    done = judge_data(
+        data, judges, how=how, replies=replies, mode=again, prices=known, keep_draws=keep_draws, progress=o.bar
+    )  # fmt: skip
+    _finish(done, len(judges), format, out)
 
 
-def _finish(
-    data: Dataset, judges: list[Judge], batch: Batch, done: list[tuple[Judge, Judged]], why: str,
-    prices: dict[str, Price], keep_draws: bool, format: str, out: Path | None,
-) -> None:  # fmt: skip
+def _finish(done: JudgedData, judges: int, format: str, out: Path | None) -> None:
     """Write, show, and end as the run did: done, partly done (3), or nothing done (2, and no file)."""
-    import numpy as np
-
-    from nlgauge.cli.score import _write as write_scored
+    from nlgauge.data.export import export
     from nlgauge.errors import NlgaugeError, PartlyDone
 
-    scored = sum(int((~np.isnan(result.scores.values)).sum()) for _, result in done)
-    for judge, result in done:
-        o.tell(_unread(judge, result, batch))
-    if not scored:
-        reasons = [f"{judge}: {said}" for judge, result in done for said in result.reasons()]
-        said = why or "; ".join(["no output is scored", *reasons[:3]]) + "."
-        raise NlgaugeError(f"{said.rstrip('.')}. {_goes_on('When that is mended, the same command goes on')}")
-    for judge, result in done:
-        if str(judge) in data.metrics:
-            o.tell([f"the scores of '{judge}' that the file had are replaced; --name keeps both"])
-        data = _with(data, judge, batch, result, keep_draws)
-    written = [] if out is None else write_scored(data, out)
-    o.show([_summary([_row(judge, result, prices) for judge, result in done])], format)
-    o.tell(
-        written
-        or [
-            "the scores are not written to a file; -o judged.jsonl does (the replies are in the store either way)"
-        ]
+    for lines in done.unread:
+        o.tell(lines)
+    if done.nothing:
+        mended = _goes_on("When that is mended, the same command goes on")
+        raise NlgaugeError(f"{done.nothing.rstrip('.')}. {mended}")
+    for name in done.replaced:
+        o.tell([f"the scores of '{name}' that the file had are replaced; --name keeps both"])
+    unwritten = (
+        "the scores are not written to a file; -o judged.jsonl does (the replies are in the store either way)"
     )
-    lost = sum(result.failures for _, result in done)
-    if why or lost:
-        several = f" on {len(judges)} aspects" if len(judges) > 1 else ""
-        said = (why or f"{lost:,} requests got no reply").rstrip(".")
+    written = [unwritten] if out is None else export(done.data, out)
+    o.show([done.table], format)
+    o.tell(written)
+    if done.stopped or done.failures:
+        several = f" on {judges} aspects" if judges > 1 else ""
+        said = (done.stopped or f"{done.failures:,} requests got no reply").rstrip(".")
         raise PartlyDone(
-            f"partly done: {said}. {scored:,} of {len(batch) * len(judges):,} outputs{several} are scored"
+            f"partly done: {said}. {done.scored:,} of {done.of:,} outputs{several} are scored"
             f"{f' and written to {out}' if out else ''}. {_goes_on('The same command goes on with the rest')}"
         )
 
@@ -187,36 +157,6 @@ def _goes_on(words: str) -> str:
     if "--reparse" in sys.argv:
         return "Without --reparse the missing replies are asked for."
     return f"{words}: {o.again()}"
-
-
-def _unread(judge: Judge, result: Judged, batch: Batch) -> list[str]:
-    """How many replies could not be read, some of them, and what to do."""
-    from collections import defaultdict
-
-    found: dict[str, list[str]] = defaultdict(list)
-    for why, text in result.unread(batch).values():
-        found[why].append(text)
-    if not found:
-        return []
-    replies = sum(1 for reply in result.found.values() if hasattr(reply, "text"))
-    lines = [f"{judge}: {sum(map(len, found.values())):,} of {replies:,} replies could not be read"]
-    for why, texts in sorted(found.items(), key=lambda item: -len(item[1])):
-        lines.append(f"{len(texts):,} × {why}:")
-        lines += [
-            f"  {text if len(text) <= 100 else text[:60] + ' … ' + text[-40:]!r}"
-            for text in list(dict.fromkeys(texts))[:SHOWN]
-        ]
-    return [*lines, r"to read them again without asking: --reparse, with --pattern 'Score=(\d+)' where they have a form of "
-            "their own; to ask again for these only: --reask; all are in `nlgauge store export`"]  # fmt: skip
-
-
-def _judges(aspects: Sequence[str] | None, name: str, task: str, **settings: Any) -> list[Judge]:
-    from nlgauge.metrics.judge.judge import Judge
-    from nlgauge.metrics.judge.task import load_task
-
-    asked = aspects or list(load_task(task).aspects)
-    names = {a: f"{name}-{a}" if name and len(asked) > 1 else name for a in asked}
-    return [Judge(task=task, aspect=a, name=names[a], **settings) for a in asked]
 
 
 def _allowed(judges: list[Judge], allowed: str) -> list[Judge]:
@@ -231,88 +171,3 @@ def _allowed(judges: list[Judge], allowed: str) -> list[Judge]:
         question = f"{task} names the endpoint {told}. Send the outputs there, and the key if there is one?"
         allowed = told if typer.confirm(question, err=True) else ""
     return [replace(judge, base_url=told) for judge in judges] if told and allowed else judges
-
-
-def _check(data: Dataset, judges: list[Judge], offline: bool) -> None:
-    from nlgauge.scoring.plan import check_needs
-
-    check_needs(data, judges)
-    if not offline:
-        judges[0].ready()
-
-
-def _plan(
-    judges: list[Judge], batch: Batch, replies: Any, prices: dict[str, Price], batch_out: Path | None
-) -> None:
-    from nlgauge.metrics.judge.batch_files import write_batch
-    from nlgauge.metrics.judge.cost import plan
-
-    requests = [r for judge in judges for r in judge.decided().requests(batch)]
-    if batch_out is not None:
-        count = write_batch(requests, replies, batch_out)
-        o.say([f"written: {batch_out}, {count:,} requests; give its results to --batch-in"])
-        return
-    o.say(plan(requests, replies, prices).lines())
-
-
-def _read_batch(path: Path, judges: list[Judge], batch: Batch, replies: Any) -> None:
-    from nlgauge.metrics.judge.batch_files import read_batch
-
-    read = read_batch(path, [r for judge in judges for r in judge.decided().requests(batch)], replies)
-    lost = f", {read.failed:,} failed (the last: {read.reason})" if read.failed else ""
-    odd = f", {read.foreign:,} lines belong to other requests" if read.foreign else ""
-    o.tell([f"{path}: {read.kept:,} replies kept{lost}{odd}"])
-
-
-def _ask(judge: Judge, batch: Batch, replies: Any, how: Any, reask: bool) -> Judged:
-    from nlgauge.cli._data import progress
-    from nlgauge.scoring.judging import judged, reread
-
-    if how is None:
-        return reread(judge, batch, replies)
-    with progress(f"{judge.decided().aspect}") as bar:
-        return judged(judge, batch, replies, how, bar["progress"], reask=reask)
-
-
-def _with(data: Dataset, judge: Judge, batch: Batch, result: Judged, keep_draws: bool) -> Dataset:
-    from nlgauge.scoring.judging import add_comparisons, add_judged
-
-    data = add_judged(data, judge, batch, result, keep_draws)
-    return add_comparisons(data, judge, batch, result) if result.judge.mode == "pairwise" else data
-
-
-def _row(judge: Judge, result: Judged, prices: dict[str, Price]) -> dict[str, Any]:
-    from collections import Counter
-
-    import numpy as np
-
-    from nlgauge.data.failed_scores import headline
-    from nlgauge.metrics.judge.replies import Reply
-
-    values = result.scores.values
-    good = values[~np.isnan(values)]
-    replies = [r for r in result.found.values() if isinstance(r, Reply)]
-    into, out = sum(r.prompt_tokens for r in replies), sum(r.completion_tokens for r in replies)
-    price = prices.get(result.judge.model)
-    return {
-        "judge": str(judge), "mean": float(good.mean()) if len(good) else float("nan"), "scored": len(good),
-        "unscored": len(values) - len(good), "replies": len(replies), "tokens in": into, "tokens out": out,
-        "cost": price.of(into, out) if price else float("nan"), "unique": len(np.unique(good)),
-        "headlines": headline(str(judge), Counter(result.scores.reasons.values()), len(values)),
-        "reasons": result.reasons(), "notes": result.remarks(), "signature": judge.signature,
-    }  # fmt: skip
-
-
-def _summary(rows: list[dict[str, Any]]) -> Table:
-    from nlgauge.table import Table
-
-    notes = [f"{row['judge']}: {text}" for row in rows for text in [*row.pop("reasons"), *row.pop("notes")]]
-    first = [text for row in rows for text in row.pop("headlines")]
-    shown = ["judge", "mean", "scored", "unscored", "unique", "replies", "tokens in", "tokens out"]
-    if any(row["cost"] == row["cost"] for row in rows):
-        shown.append("cost")
-    return Table(
-        "Judged", rows, shown=shown, notes=notes, headlines=first, kind="judged",
-        method="mean over scored outputs; unscored: no reply had a rating that could be read, or none came; tokens of all "
-        "replies that the scores rest on, also those from earlier runs.",
-    )  # fmt: skip

@@ -13,20 +13,10 @@ NEEDS_FILE = True
 
 
 def command(
-    files: Annotated[
-        list[Path],
-        typer.Argument(help="What the shards were given with -o: mostly one file, the same for all.", metavar="FILE..."),
-    ],
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option("--metrics", "-m", help="Metrics of your own Python files, as in my.py@wit; that file is run. Needed only for "
-                     "values of a corpus.", rich_help_panel=o.CHOICE),
-    ] = None,
+    files: Annotated[list[Path], typer.Argument(help="What the shards were given with -o: mostly one file, the same for all.", metavar="FILE...")],
+    metrics: Annotated[list[str] | None, o.choice("--metrics", "-m", "Metrics of your own Python files, as in my.py@wit; that file is run. Needed only for values of a corpus.")] = None,
     format: o.Format = "table",
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", help="File to write; without it the FILE itself.", rich_help_panel=o.OUT),
-    ] = None,
+    out: Annotated[Path | None, o.output("-o", "--out", "File to write; without it the FILE itself.")] = None,
 ) -> None:  # fmt: skip
     """Join the shards of a run of `nlgauge score --shard` into the file and the tables of a run in one piece.
 

@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from nlgauge.cli import _options as o
-from nlgauge.cli._data import Selection, with_data
+from nlgauge.cli._data import with_data
+from nlgauge.session import Selection
 
 NEEDS_FILE = True
 
@@ -17,41 +16,16 @@ NEEDS_FILE = True
 @with_data
 def command(
     pick: Selection,
-    metrics: Annotated[
-        list[str] | None,
-        typer.Option("--metrics", "-m", help="Metrics to run, as in bleu,rouge-l(stem=True); a handful of quick ones by default.",
-                     rich_help_panel=o.CHOICE),
-    ] = None,
-    aspect: Annotated[
-        list[str] | None,
-        typer.Option("--aspect", help="What the metrics are meant to measure: overall (default), fluency, coherence, consistency or relevance.",
-                     rich_help_panel=o.CHOICE),
-    ] = None,
-    perturbation: Annotated[
-        list[str] | None,
-        typer.Option("--perturbation", help="Changes to make, as in drop,negate,synonym; all by default.", rich_help_panel=o.CHOICE),
-    ] = None,
-    amount: Annotated[
-        list[str] | None,
-        typer.Option("--amount", help="Shares of a text to change; 0.1,0.3,0.6 by default.", rich_help_panel=o.CHOICE),
-    ] = None,
-    sample: Annotated[
-        int, typer.Option("--sample", help="Outputs to use at most.", rich_help_panel=o.CHOICE)
-    ] = 200,
-    threshold: Annotated[
-        float, typer.Option("--threshold", help="A fall counts as noticed beyond this share of the metric's SD.", rich_help_panel=o.CHOICE)
-    ] = 0.0,
-    margin: Annotated[
-        float, typer.Option("--margin", help="A fall is a false alarm beyond this share of the SD.", rich_help_panel=o.CHOICE)
-    ] = 0.1,
-    show: Annotated[
-        str, typer.Option("--show", help="In the table: falls, change (in SDs) or monotone.", rich_help_panel=o.OUT)
-    ] = "falls",
+    metrics: Annotated[list[str] | None, o.choice("--metrics", "-m", "Metrics to run, as in bleu,rouge-l(stem=True); a handful of quick ones by default.")] = None,
+    aspect: Annotated[list[str] | None, o.choice("--aspect", "What the metrics are meant to measure: overall (default), fluency, coherence, consistency or relevance.")] = None,
+    perturbation: Annotated[list[str] | None, o.choice("--perturbation", "Changes to make, as in drop,negate,synonym; all by default.")] = None,
+    amount: Annotated[list[str] | None, o.choice("--amount", "Shares of a text to change; 0.1,0.3,0.6 by default.")] = None,
+    sample: Annotated[int, o.choice("--sample", "Outputs to use at most.")] = 200,
+    threshold: Annotated[float, o.choice("--threshold", "A fall counts as noticed beyond this share of the metric's SD.")] = 0.0,
+    margin: Annotated[float, o.choice("--margin", "A fall is a false alarm beyond this share of the SD.")] = 0.1,
+    show: Annotated[str, o.output("--show", "In the table: falls, change (in SDs) or monotone.")] = "falls",
     format: o.Format = "table",
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", help="File to write; its suffix is the format (.html: with the picture).", rich_help_panel=o.OUT),
-    ] = None,
+    out: Annotated[Path | None, o.output("-o", "--out", "File to write; its suffix is the format (.html: with the picture).")] = None,
 ) -> None:  # fmt: skip
     """Does a metric notice damage, and only damage? Texts are changed in known ways and scored; no ratings needed.
 

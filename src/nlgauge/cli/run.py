@@ -9,48 +9,23 @@ from typing import Annotated
 import typer
 
 from nlgauge.cli import _options as o
-from nlgauge.cli._data import Selection, with_data
-from nlgauge.table import Table
-
-FileOrExample = Annotated[
-    str, typer.Argument(help="As for meta; without it the built-in example.", metavar="[FILE]")
-]
-Page = Annotated[
-    Path | None, typer.Option("-o", "--out", help="The report, an .html file.", rich_help_panel=o.OUT)
-]
-Quick = Annotated[
-    bool,
-    typer.Option(
-        "--quick", help="Fewer draws (200 instead of 1000) and no extras.", rich_help_panel=o.CHOICE
-    ),
-]
-Gate = Annotated[
-    str,
-    typer.Option(
-        "--gate",
-        help="Measure that ranks the metrics and that `nlgauge diff` compares.",
-        rich_help_panel=o.CHOICE,
-    ),
-]
-Prices = Annotated[
-    Path | None,
-    typer.Option(
-        "--prices", help="JSON with prices of a million tokens, as for judge: what judges cost.", rich_help_panel=o.CHOICE
-    ),
-]  # fmt: skip
+from nlgauge.cli._data import with_data
+from nlgauge.session import Selection
 
 
 @with_data
 def command(
     pick: Selection,
-    file: FileOrExample = "example",
+    file: Annotated[
+        str, typer.Argument(help="As for meta; without it the built-in example.", metavar="[FILE]")
+    ] = "example",
     measure: o.Measures = None,
-    gate: Gate = "input/kendall",
-    out: Page = None,
+    gate: Annotated[str, o.choice("--gate", "Measure that ranks the metrics and that `nlgauge diff` compares.")] = "input/kendall",
+    out: Annotated[Path | None, o.output("-o", "--out", "The report, an .html file.")] = None,
     format: o.Format = "table",
-    quick: Quick = False,
-    prices: Prices = None,
-) -> list[Table] | None:
+    quick: Annotated[bool, o.choice("--quick", "Fewer draws (200 instead of 1000) and no extras.")] = False,
+    prices: Annotated[Path | None, o.choice("--prices", "JSON with prices of a million tokens, as for judge: what judges cost.")] = None,
+) -> None:  # fmt: skip
     """From a file of scores and ratings to a report: the answers on screen, one HTML page, results for machines.
 
     [bold]Examples[/bold]
@@ -61,47 +36,14 @@ def command(
 
       nlgauge run scores.csv --aspect coherence --quick -o coherence.html
     """
-    lines, tables, path = make(pick, file, measure, gate, out, quick, prices)
-    if format == "table":
-        o.say(lines)
-    else:
-        o.show(tables, format)
-    o.tell([f"report: {path}"])
-    return None
+    from nlgauge.report import report
 
-
-def make(
-    pick: Selection,
-    file: str,
-    measure: list[str] | None,
-    gate: str,
-    out: Path | None,
-    quick: bool,
-    prices: Path | None = None,
-) -> tuple[list[str], list[Table], Path]:
-    """Answer every section, write the page and the results; the short answers, the tables and where the page is."""
-    from nlgauge.errors import NlgaugeError
-    from nlgauge.metrics.judge.cost import load_prices
-    from nlgauge.report.page import Views, write_page
-    from nlgauge.report.results import results_of, write_results
-    from nlgauge.report.sections import Run, answer_all
-    from nlgauge.report.summary import session
-    from nlgauge.stats.correlation.measure import Measure
-
-    if out is not None and out.suffix.lower() not in (".html", ".htm"):
-        raise NlgaugeError(f"-o {out}: the report is one .html file; use `nlgauge meta -o` for {out.suffix}.")
-    chosen = Measure.parse(gate)
-    if chosen.grouping != "input":
-        raise NlgaugeError(f"--gate {gate}: use an input/… measure, which has a value per input to compare.")
-    for aspect in pick.aspects or pick.data.aspects[:1] or (None,):
-        pick.data.aspect(aspect)  # a wrong or missing one is said before anything is computed
-    run = Run(pick, quick, o.listed(measure), str(chosen), load_prices(prices) if prices else None)
-    views = Views()
-    answered = answer_all(run, views.draw)
-    stem = "example" if file == "example" else Path(file).name.split(".")[0]
-    short = session(run, answered)
-    path = write_page(
-        out or Path(f"{stem}.report.html"), pick.data.name, answered, sys.argv[1:], short, views
+    path = out or Path(f"{Path(file).name.split('.')[0]}.report.html")
+    made = report(
+        pick, path, measures=o.listed(measure), gate=gate, quick=quick, prices=prices, command=sys.argv[1:]
     )
-    write_results(path.with_suffix(".results.json"), results_of(run, answered, sys.argv[1:]))
-    return short, [t for a in answered for t in a.tables], path
+    if format == "table":
+        o.say(made.lines)
+    else:
+        o.show(made.tables, format)
+    o.tell([f"report: {made.path}"])

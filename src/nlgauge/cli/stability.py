@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from nlgauge.cli import _options as o
-from nlgauge.cli._data import Selection, with_data
+from nlgauge.cli._data import with_data
+from nlgauge.session import Selection
 from nlgauge.table import Table
 
 NEEDS_FILE = True
@@ -17,19 +16,11 @@ NEEDS_FILE = True
 def command(
     pick: Selection,
     measure: o.Measures = None,
-    test: Annotated[
-        str, typer.Option("--test", help="permutation or williams.", rich_help_panel=o.CHOICE)
-    ] = "permutation",
-    draws: Annotated[
-        int, typer.Option("--draws", help="Draws of each test.", rich_help_panel=o.CHOICE)
-    ] = 1000,
-    trials: Annotated[
-        int, typer.Option("--trials", help="Random halves of the inputs.", rich_help_panel=o.CHOICE)
-    ] = 1000,
-    profile: Annotated[
-        str, typer.Option("--profile", help="As for compare.", rich_help_panel=o.CHOICE)
-    ] = "nlgauge",
-) -> list[Table] | None:
+    test: Annotated[str, o.choice("--test", "permutation or williams.")] = "permutation",
+    draws: Annotated[int, o.choice("--draws", "Draws of each test.")] = 1000,
+    trials: Annotated[int, o.choice("--trials", "Random halves of the inputs.")] = 1000,
+    profile: Annotated[str, o.choice("--profile", "As for compare.")] = "nlgauge",
+) -> list[Table]:
     """Which measure can be trusted on my data? Discriminative power and ranking consistency of all measures.
 
     [bold]Example[/bold]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Annotated
@@ -39,8 +38,7 @@ def info(store: Which = None, format: o.Format = "table") -> None:
     for row in replies:
         for end in ("first", "last"):
             row[end] = time.strftime("%Y-%m-%d %H:%M", time.localtime(row[end]))
-    size = kept.path.stat().st_size / 1e6
-    o.tell([f"{kept.path}: {size:.1f} MB"])
+    o.tell([f"{kept.path}: {kept.path.stat().st_size / 1e6:.1f} MB"])
     o.show([Table("Scores", scores), Table("Replies", replies)], format)
 
 
@@ -57,14 +55,8 @@ def export(
     """
     from nlgauge.scoring.replies import Replies
     from nlgauge.scoring.store import Store
-    from nlgauge.writing import whole
 
-    count = 0
-    with whole(out) as part, part.open("w", encoding="utf-8") as file:
-        for row in Replies(Store(store)).all():
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-            count += 1
-    o.say([f"written: {out}, {count:,} replies"])
+    o.say([f"written: {out}, {Replies(Store(store)).export(out):,} replies"])
 
 
 @app.command()

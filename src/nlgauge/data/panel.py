@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nlgauge.table import Table
 
 Aggregate = Literal["mean", "median", "mace"]
+T = TypeVar("T")
 MOST_CELLS = 50_000_000  # of raters × systems × inputs: 400 MB
 CLUSTERS = frozenset(
     f"{word}{end}"
@@ -59,6 +60,8 @@ class Panel:
     )
     cluster_column: str = ""  # a document or conversation to which several inputs belong, if a column says so
     cluster_names: tuple[str, ...] = ()  # of each input
+    data: Dataset | None = field(default=None, repr=False, compare=False)  # from which it was made
+    _results: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -114,7 +117,7 @@ class Panel:
             metrics=grid.scores(data.scores, data.metrics), humans=humans, raters=raters, rater_names=tuple(names),
             persons=persons, crowd=crowd, people=left_out, lower=data.lower & set(data.metrics),
             rated_by=data.rated_by, kept=tuple(s for s in systems if s in data.people), aggregate=aggregate,
-            **_clusters(data, inputs),
+            **_clusters(data, inputs), data=data,
         )  # fmt: skip
 
     @property
@@ -204,7 +207,14 @@ class Panel:
             raise NameUnknown(f"{self.name}: no aspect '{aspect}'. Aspects: {', '.join(self.humans)}.")
         return replace(self, aspect=aspect)
 
-    def correlate(self, **options: Any) -> Table:
+    def once(self, key: Any, compute: Callable[[], T]) -> T:
+        """What `compute` gives, computed once for this very panel: analyses that rest on the same numbers share them."""
+        if key not in self._results:
+            self._results[key] = compute()
+        found: T = self._results[key]
+        return found
+
+    def correlate(self, measures: str | Sequence[str] | None = None, *, sort: str | None = None) -> Table:
         """The metrics × measures table; the analysis `correlation`.
 
         >>> import nlgauge as ng
@@ -212,12 +222,41 @@ class Panel:
         >>> table.rows[0]["metric"]
         'unigram_f1'
         """
-        return self.analyse("correlation", **options)
+        return self.analyse("correlation", measures=measures, sort=sort)
 
     def analyse(self, name: str, **options: Any) -> Table:
-        """Run the analysis of that name on this panel."""
-        table: Table = registry.get("analysis", name, allow_code=True)(self, **options)
-        return table
+        """Run the analysis of that name on this panel; one of a whole data set runs on that of this panel.
+
+        >>> import nlgauge as ng
+        >>> ng.example().panel().analyse("chance").kind
+        'chance'
+        """
+        run = registry.get("analysis", name, allow_code=True)
+        if run.takes == "panel":
+            table: Table = run(self, **options)
+            return table
+        if self.data is None or run.takes == "datasets":
+            raise NeedsMissing(
+                f"'{name}' is asked of {'data sets' if run.takes == 'datasets' else 'a data set'}, not of one panel: "
+                f"nlgauge.analyse('{name}', data)."
+            )
+        import nlgauge
+
+        chosen = nlgauge.select(
+            self.data, self.aspect, self.names, keep_people=bool(self.kept), aggregate=self.aggregate
+        )
+        return chosen.analyse(name, **options)
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it: its size, and the metrics and aspects with the share of outputs that have a value."""
+        from nlgauge.table import Table
+
+        rows = [
+            {"of": kind, "name": name, "outputs with a value": int(np.isfinite(values).sum())}
+            for kind, tables in (("metric", self.metrics), ("aspect", self.humans)) for name, values in tables.items()
+        ]  # fmt: skip
+        title = f"{self.name}, {self.aspect}: {self.n_systems} systems × {self.n_inputs} inputs"
+        return Table(title, rows)._repr_html_()
 
 
 def _clusters(data: Dataset, inputs: Sequence[str]) -> dict[str, Any]:

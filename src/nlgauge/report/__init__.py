@@ -1,1 +1,120 @@
-"""."""
+"""The report of a data set: the answers in words, one HTML page, results for machines. Its sections, figures and explorer.
+
+`nlgauge.report` is this package and, as people expect, a function: calling it is calling `report` below.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nlgauge.metrics.judge.cost import Price
+    from nlgauge.report.sections import Answered
+    from nlgauge.table import Table
+
+
+@dataclass(frozen=True)
+class Report:
+    """A written report: the short answers, the tables behind them, and where page and results are."""
+
+    lines: list[str]
+    tables: list[Table]
+    path: Path
+    results: Path
+    not_computed: list[str] = field(default_factory=list)
+    sections: list[Answered] = field(default_factory=list, repr=False)
+
+    def __str__(self) -> str:
+        return "\n".join([*self.lines, f"report: {self.path}"])
+
+
+def report(
+    data: Any,
+    out: str | Path | None = None,
+    *,
+    measures: str | Sequence[str] | None = None,
+    gate: str = "input/kendall",
+    quick: bool = False,
+    prices: Mapping[str, Price] | str | Path | None = None,
+    command: Sequence[str] = (),
+) -> Report:
+    """Answer every question about the metrics, and write the page and the results.
+
+    Parameters
+    ----------
+    data : path, data frame, rows, Dataset or Selection
+        `nlgauge.select` chooses aspects, metrics, groups and the seed.
+    out : path, optional
+        The .html file; NAME.report.html by default. Beside it stands NAME.report.results.json.
+    measures : str or sequence of str, optional
+        Measures to show; the twelve by default.
+    gate : str, default 'input/kendall'
+        Measure that ranks the metrics and that `nlgauge.diff` compares.
+    quick : bool, default False
+        200 draws instead of 1000, and no extras.
+    prices : mapping or path, optional
+        Prices of a million tokens by model: what judges cost.
+    command : sequence of str, optional
+        The command that the page names.
+
+    Returns
+    -------
+    Report
+        With `lines`, `tables`, `path`, `results` and `not_computed`.
+
+    Examples
+    --------
+    >>> import nlgauge as ng, tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = ng.report(ng.example(), pathlib.Path(folder) / "page.html", quick=True)
+    >>> made.path.name, made.results.name
+    ('page.html', 'page.results.json')
+    >>> made.lines[0]
+    'raters agree: alpha .79 (constructed_quality); ceiling of input/kendall .91'
+    """
+    from nlgauge.errors import NlgaugeError
+    from nlgauge.metrics.judge.cost import load_prices
+    from nlgauge.questions import select
+    from nlgauge.report.page import Views, write_page
+    from nlgauge.report.results import results_of, write_results
+    from nlgauge.report.sections import Run, answer_all
+    from nlgauge.report.summary import session
+    from nlgauge.session import listed
+    from nlgauge.stats.correlation.measure import Measure
+
+    chosen = select(data)
+    name = chosen.data.name
+    stem = re.sub(r"[^\w-]+", "-", Path(name).stem).strip("-")
+    path = Path(f"{stem}.report.html" if out is None else out)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise NlgaugeError(
+            f"-o {out}: the report is one .html file; use `nlgauge meta -o` for {path.suffix}."
+        )
+    if Measure.parse(gate).grouping != "input":
+        raise NlgaugeError(f"--gate {gate}: use an input/… measure, which has a value per input to compare.")
+    for aspect in chosen.aspects or chosen.data.aspects[:1] or (None,):
+        chosen.data.aspect(aspect)  # a wrong or missing one is said before anything is computed
+    known = load_prices(Path(prices)) if isinstance(prices, str | Path) else prices
+    run = Run(chosen, quick, listed(measures), str(Measure.parse(gate)), known)
+    views = Views()
+    answered = answer_all(run, views.draw)
+    short, command = session(run, answered), command or ("run", name)
+    write_page(path, name, answered, command, short, views)
+    results = write_results(path.with_suffix(".results.json"), results_of(run, answered, command))
+    tables = [t for a in answered for t in a.tables]
+    return Report(short, tables, path, results, list(dict.fromkeys(chosen.not_computed)), answered)
+
+
+class _CallableModule(ModuleType):
+    """Importing any module of this package sets `nlgauge.report` to the package; it can be called all the same."""
+
+    __call__ = staticmethod(report)
+
+
+sys.modules[__name__].__class__ = _CallableModule

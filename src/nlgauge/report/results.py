@@ -43,13 +43,10 @@ def per_input(run: Run) -> dict[str, Any]:
     measure = Measure.parse(run.gate)
     if measure.grouping != "input":
         raise NlgaugeError(f"--gate {run.gate}: only input/… measures have a value per input to compare.")
-    source = run.source
     found: dict[str, Any] = {"measure": str(measure), "inputs": [], "values": {}}
     for aspect in run.aspects:
         try:
-            panel = run.data.panel(
-                aspect, metrics=source.metrics, keep_people=source.keep_people, aggregate=source.aggregate, seed=source.seed
-            )  # fmt: skip
+            panel = run.source.panel(aspect)
             values = group_values(panel.oriented(), panel.human, measure)
         except DataError:
             continue  # nothing rated or scored here; the tables say so

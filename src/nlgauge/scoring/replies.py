@@ -9,11 +9,13 @@ import json
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from nlgauge.metrics.judge.replies import Reply, Request
 from nlgauge.scoring.store import ASK, Store
 from nlgauge.scoring.work_claims import Claims
+from nlgauge.writing import whole
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS replies (
@@ -127,6 +129,15 @@ class Replies:
             if len(rows) < ASK:
                 return
             last = rows[-1][0]
+
+    def export(self, path: str | Path) -> int:
+        """Write every reply with its request as JSONL; gives how many. There is no key in it."""
+        count = 0
+        with whole(path) as part, part.open("w", encoding="utf-8") as file:
+            for row in self.all():
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                count += 1
+        return count
 
     def prune(self, *, model: str | None = None, before: float | None = None) -> int:
         """Remove replies of a model, or older than a time, or both; gives how many."""

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, measures_of, signature, turned_note
+from nlgauge.analyses._common import Named, evaluated, measures_of, signature, turned_note
 from nlgauge.analyses.comparing.significance import significance
 from nlgauge.data.panel import Panel
-from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.resampling.jackknife import intervals
 from nlgauge.table import Row, Table
 
@@ -41,7 +40,7 @@ def ranking(
         panel, measure=chosen, draws=draws, level=level, seed=seed, progress=progress, **test_options
     )
     stacked = panel.oriented()
-    found = evaluate(stacked, panel.human, [chosen])
+    found = evaluated(panel, [chosen])
     sure = intervals(stacked, panel.human, [chosen], clusters=panel.clusters)
     values = dict(zip(panel.names, found.value[:, 0].tolist(), strict=True))
     names = sorted(panel.names, key=lambda name: (math.isnan(values[name]), -values[name]))

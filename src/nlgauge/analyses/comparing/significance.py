@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, evaluated, measures_of, people_note, signature
 from nlgauge.analyses.agreement.intervals import scope_notes
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
-from nlgauge.stats.correlation.measure import Measure, evaluate
+from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.stats.resampling.bootstrap import bootstrap_test
 from nlgauge.stats.resampling.jackknife import difference_tests, over_of, too_few, unit_word
@@ -24,8 +23,6 @@ from nlgauge.table import Layout, Row, Table
 
 Test = Literal["auto", "permutation", "williams", "bootstrap"]
 CORRECTIONS: dict[str, Callable[[Any], Any]] = {"holm": holm, "bh": benjamini_hochberg, "none": np.asarray}
-REMEMBERED = 32
-_known: dict[bytes, PairTests] = {}
 WORDS = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction", "none": "no correction"}
 
 
@@ -55,9 +52,10 @@ def significance(
     if correction not in CORRECTIONS:
         raise NameUnknown(f"no correction '{correction}'; use {', '.join(CORRECTIONS)}.")
     stacked = panel.oriented()
-    values = evaluate(stacked, panel.human, [chosen]).value[:, 0]
+    found = evaluated(panel, [chosen])
+    values = found.value[:, 0]
     if np.isnan(values).all():
-        reason = evaluate(stacked, panel.human, [chosen]).reason[0, 0]
+        reason = found.reason[0, 0]
         raise NeedsMissing(f"{panel.name}, {panel.aspect}: {chosen}: {reason}")
     # Best first; a metric without a value cannot be compared and stands last.
     order = sorted(range(len(values)), key=lambda k: (np.isnan(values[k]), -values[k]))
@@ -66,9 +64,12 @@ def significance(
     # A profile that asks whether the second metric is better is given the better one second.
     second = test in ("permutation", "bootstrap") and profile_of(profile).alternative == "less"
     place = order[::-1] if second else order
-    tests = _once(
-        stacked[place], panel.human, [chosen], test, how=how, draws=draws, profile=profile, seed=seed, progress=progress,
-        clusters=panel.clusters,
+    tests = panel.once(  # `ranking` and `significance` rest on the same tests
+        ("pair tests", tuple(place), str(chosen), test, how, draws, profile, seed),
+        lambda: run_test(
+            stacked[place], panel.human, [chosen], test, how=how, draws=draws, profile=profile, seed=seed, progress=progress,
+            clusters=panel.clusters,
+        ),
     )  # fmt: skip
     adjusted = CORRECTIONS[correction](tests.p[:, 0])
     names = [panel.names[k] for k in place]
@@ -91,20 +92,6 @@ def significance(
             panel, measure=chosen, test=test, profile=profile, correction=correction, seed=seed
         ),
     )
-
-
-def _once(stacked: Any, human: Any, *asked: Any, progress: Progress | None, **options: Any) -> PairTests:
-    """`run_test`; the last results are remembered, because `ranking` and `significance` rest on the same tests."""
-    key = hashlib.blake2b(repr((asked, sorted(options.items()), stacked.shape)).encode(), digest_size=16)
-    for array in (stacked, human):
-        key.update(np.ascontiguousarray(array).tobytes())
-    name = key.digest()
-    if name not in _known:
-        found = run_test(stacked, human, *asked, progress=progress, **options)
-        while len(_known) >= REMEMBERED:
-            _known.pop(next(iter(_known)), None)
-        _known[name] = found
-    return _known[name]
 
 
 def run_test(

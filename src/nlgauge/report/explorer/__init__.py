@@ -4,3 +4,45 @@ Starlette and uvicorn, because the page needs five small JSON answers and nothin
 server, and plotly is already there for the drawing. Panel, Dash and Streamlit bring their own page, tens of megabytes and a running Python
 callback per click.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def explore(data: Any, *, port: int = 0, browser: bool = True, tell: Callable[[str], Any] = print) -> None:
+    """Serve the page on this machine (127.0.0.1) until it is stopped.
+
+    Parameters
+    ----------
+    data : path, data frame, rows, Dataset or Selection
+        With ratings and scores.
+    port : int, default 0
+        0 takes a free one.
+    browser : bool, default True
+        Open the page in a browser.
+    tell : callable
+        Gets the address, which carries a token.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> ng.explore(ng.example(), port=8765)    # doctest: +SKIP
+    http://127.0.0.1:8765/?token=…
+    """
+    import webbrowser
+
+    from nlgauge.errors import NeedsMissing
+    from nlgauge.questions import select
+    from nlgauge.report.explorer.app import serve
+    from nlgauge.report.explorer.points import Explored
+
+    chosen = select(data)
+    if not chosen.data.aspects or not chosen.data.metrics:
+        lacking = "ratings" if not chosen.data.aspects else "scores"
+        raise NeedsMissing(
+            f"{chosen.data.name}: no {lacking} to explore; name their columns with --human and --metric."
+        )
+    explored = Explored(chosen.data, chosen.aspects, chosen.metrics)
+    serve(explored, port, tell, webbrowser.open if browser else None)

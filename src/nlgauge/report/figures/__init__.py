@@ -10,6 +10,7 @@ import pkgutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from nlgauge.errors import NlgaugeError
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
@@ -43,3 +44,23 @@ def figure_of(table: Table) -> go.Figure | None:
     """The picture of a table, or None where there is none to draw."""
     draw = figures().get(table.kind)
     return draw(table) if draw is not None and table.rows else None
+
+
+def plot(table: Table) -> go.Figure:
+    """The plotly figure of a table, as in the report; `table.plot()` is the same.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> figure = ng.plot(ng.correlate(ng.example()))
+    >>> type(figure).__name__
+    'Figure'
+    """
+    shown = table.parts[0] if len(table.parts) == 1 else table
+    found = None if shown.parts else figure_of(shown)
+    if found is None:
+        several = "a table of several aspects or groups has no one figure; plot one of its parts"
+        raise NlgaugeError(
+            f"{shown.title}: {several if shown.parts else f'there is no figure of {shown.kind or shown.title!r}'}."
+        )
+    return found

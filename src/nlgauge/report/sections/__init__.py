@@ -6,66 +6,36 @@ this folder. What does not apply to the data raises NeedsMissing: the page then 
 
 from __future__ import annotations
 
-import contextvars
 import importlib
-import json
 import pkgutil
-import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.report.sections.words import name_of, one_line
+from nlgauge.session import Ask, Selection
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
     from nlgauge.metrics.judge.cost import Price
 
-Ask = tuple[str, dict[str, Any]]  # an analysis and its options
-TURN = 0.0005  # seconds until a busy thread lets another one in; kernels come back often and for a moment
 GATE = "input/kendall"
 FULL, QUICK = 1000, 200  # draws
 MOST_WORK = 4e9  # metrics or pairs × outputs × draws: some twenty to sixty seconds an aspect
 
 
-class Source(Protocol):
-    """The data and what of it was asked for; the CLI's Selection is one."""
-
-    @property
-    def data(self) -> Dataset: ...
-    @property
-    def aspects(self) -> Sequence[str] | None: ...
-    @property
-    def metrics(self) -> Sequence[str] | None: ...
-    @property
-    def by(self) -> Sequence[str] | None: ...
-    @property
-    def keep_people(self) -> bool: ...
-    @property
-    def aggregate(self) -> str: ...
-    @property
-    def seed(self) -> int: ...
-    @property
-    def card(self) -> list[str]: ...
-    def each(self, analysis: str, **options: Any) -> list[Table]: ...
-
-
 @dataclass
 class Run:
-    """What a section sees: the data, analyses on demand (each computed once), and how much effort is wanted."""
+    """What a section sees: the data, analyses on demand, and how much effort is wanted."""
 
-    source: Source
+    source: Selection
     quick: bool = False
     measures: Sequence[str] | None = None
     gate: str = GATE
     prices: Mapping[str, Price] | None = None  # of a million tokens, by model
-    known: dict[str, list[Table] | NlgaugeError] = field(default_factory=dict)
-    begun: dict[str, Future[list[Table] | NlgaugeError]] = field(default_factory=dict)
+    tables: dict[int, Table] = field(default_factory=dict)  # all that sections asked for, in that order
     left: list[str] = field(default_factory=list)  # what the section at work had to go without
 
     @property
@@ -101,47 +71,9 @@ class Run:
         return list(self.source.aspects or self.data.aspects)
 
     def each(self, analysis: str, **options: Any) -> list[Table]:
-        key = _key(analysis, options)
-        if key not in self.known:
-            begun = self.begun.get(key)
-            self.known[key] = self._computed(analysis, options) if begun is None else begun.result()
-        found = self.known[key]
-        if isinstance(found, NlgaugeError):
-            raise found
-        return found
-
-    def _computed(self, analysis: str, options: dict[str, Any]) -> list[Table] | NlgaugeError:
-        try:
-            return self.source.each(analysis, **options)
-        except NlgaugeError as error:
-            return error
-
-    @contextmanager
-    def ahead(self, asked: Sequence[Ask]) -> Iterator[None]:
-        """Computes these one after the other in a thread; whoever asks for one of them waits for it.
-
-        Resampling leaves Python to its kernels, so a second core gets the sections and figures that need it.
-        """
-        jobs = {_key(*ask): (ask, Future[list[Table] | NlgaugeError]()) for ask in asked}
-        self.begun = {key: future for key, (_, future) in jobs.items()}
-
-        def work() -> None:
-            for ask, future in jobs.values():
-                if future.set_running_or_notify_cancel():
-                    try:
-                        future.set_result(self._computed(*ask))
-                    except BaseException as error:  # whoever waits for it gets it
-                        future.set_exception(error)
-
-        turns = sys.getswitchinterval()
-        sys.setswitchinterval(TURN)
-        threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True).start()
-        try:
-            yield
-        finally:
-            sys.setswitchinterval(turns)
-            for _, future in jobs.values():
-                future.cancel()
+        tables = self.source.each(analysis, **options)
+        self.tables |= {id(table): table for table in tables}
+        return tables
 
     def also(self, analysis: str, **options: Any) -> list[Table]:
         """Tables that stand beside others: none when they cannot be had, and a line that says so."""
@@ -247,7 +179,7 @@ def answer_all(run: Run, done: Callable[[Answered], None] | None = None) -> list
     What takes long is begun first and asked for last; `done` is told of each section, in the order in which they end.
     """
     answered = []
-    with run.ahead([ask for each in sections() if each.ahead for ask in each.ahead(run)]):
+    with run.source.ahead([ask for each in sections() if each.ahead for ask in each.ahead(run)]):
         for each in sorted(sections(), key=lambda s: (s.last, s.ahead is not None, s.order)):
             answered.append(_answer(run, each))
             if done is not None:
@@ -265,7 +197,3 @@ def _answer(run: Run, asked: Section) -> Answered:
         return Answered(asked, Found(), one_line(str(error)))
     found.lines = [*found.lines, *dict.fromkeys(run.left)]
     return Answered(asked, found)
-
-
-def _key(analysis: str, options: dict[str, Any]) -> str:
-    return json.dumps([analysis, options], sort_keys=True, default=str)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nlgauge.report.sections import Ask, Found, Part, Run, section
+from nlgauge.report.sections import Found, Part, Run, section
 from nlgauge.report.sections.words import interval, missing, percent, pick_gate, some, two
+from nlgauge.session import Ask
 from nlgauge.table import Layout, Row, Table
 
 FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, and what is next to nothing

@@ -91,7 +91,7 @@ def _gaps(data: Dataset) -> list[Table]:
 def made(run: Run) -> Found:
     from nlgauge.papers.inventory import papers
 
-    used = {t.kind for tables in run.known.values() if not isinstance(tables, NlgaugeError) for t in tables}
+    used = {t.kind for t in run.tables.values()}
     cited = [p for p in papers() if p.id in _papers_of(used)]
     lines = [
         f"NLGauge {nlgauge.__version__}, seed {run.source.seed}, {run.draws} draws{' (--quick)' if run.quick else ''}, Python "
@@ -103,8 +103,9 @@ def made(run: Run) -> Found:
     ]
     rows = [
         {"analysis": t.kind, "about": run.about(t), "signature": t.signature}
-        for tables in run.known.values() if not isinstance(tables, NlgaugeError) for t in tables if t.signature
-    ]  # fmt: skip
+        for t in run.tables.values()
+        if t.signature
+    ]
     cites = _metric_cites(run.source.metrics or run.data.metrics)
     tables = [Table("Signatures: what another group needs to repeat the numbers", rows)] if rows else []
     tables += [Table("Metrics known to NLGauge by these names", cites)] if cites else []

@@ -168,10 +168,7 @@ def _pieces(text: str, spans: list[list[int]], scores: list[float]) -> list[tupl
 
 def points_of(run: Run) -> tuple[dict[str, Any], int]:
     """Scores and ratings of all outputs (or of many drawn at random), and their texts, cut; how many were left out."""
-    source = run.source
-    panel = run.data.panel(
-        run.aspects[0], metrics=source.metrics, keep_people=source.keep_people, aggregate=source.aggregate, seed=source.seed
-    )  # fmt: skip
+    panel = run.source.panel(run.aspects[0])
     if not panel.metrics:
         raise NeedsMissing(f"{panel.name}: no metric scores.")
     aspects = [a for a in run.aspects if a in panel.humans]
@@ -179,7 +176,7 @@ def points_of(run: Run) -> tuple[dict[str, Any], int]:
     cells = np.argwhere(rated)
     left = max(0, len(cells) - MOST_POINTS)
     if left:
-        cells = _drawn(panel, np.asarray(rated), source.seed)
+        cells = _drawn(panel, np.asarray(rated), run.source.seed)
     s, i = cells[:, 0], cells[:, 1]
     texts = _texts(run.data, panel, cells)
     return {

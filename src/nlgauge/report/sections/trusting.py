@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from nlgauge.data.raters import MODEL
 from nlgauge.errors import NeedsMissing
-from nlgauge.report.sections import Ask, Found, Part, Run, section
+from nlgauge.report.sections import Found, Part, Run, section
 from nlgauge.report.sections.words import missing, percent, sentence, some, two
+from nlgauge.session import Ask
 from nlgauge.table import Table
 
 JUDGE = re.compile(rf"judge|{MODEL.pattern}", re.I)

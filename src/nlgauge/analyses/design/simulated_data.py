@@ -1,0 +1,71 @@
+"""Simulated data: parameters of a data set, and a table of scores and ratings drawn from parameters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from nlgauge.data.panel import Panel
+from nlgauge.errors import DataError, NlgaugeError
+from nlgauge.stats.design.simulate import SimulationParams, fit_panel, simulate_panel
+from nlgauge.table import Table
+
+
+def simulation_params(panel: Panel) -> tuple[SimulationParams, str]:
+    """Parameters fitted to one metric and one aspect, and the same in words.
+
+    >>> import nlgauge as ng
+    >>> params, words = simulation_params(ng.example().panel(metrics=["unigram_f1"]))
+    >>> round(params.rho_sys, 2), params.N, params.M
+    (0.98, 8, 24)
+    """
+    if len(panel.names) != 1:
+        raise NlgaugeError(
+            f"simulate fits one metric: name it with --metrics. Metrics with scores: {', '.join(panel.names)}."
+        )
+    name = panel.names[0]
+    try:
+        found = fit_panel(panel.oriented()[0], panel.human)
+    except DataError:
+        raise NlgaugeError(
+            f"{panel.name}: {name} and {panel.aspect} hardly vary, or there is one system: nothing to fit."
+        ) from None
+    words = (
+        f"{panel.name}: {name} on {panel.aspect}: ρ_sys {found.rho_sys:.2f}, μ_ρ {found.mu_rho:.2f}, σ_ρ {found.sigma_rho:.2f}, "
+        f"σ_m {found.metric.sigma:.3g}, σ_h {found.human.sigma:.3g}, {panel.n_systems} systems × {panel.n_inputs} inputs"
+    )  # fmt: skip
+    # One SD within systems for all of them: the number of systems may change.
+    inside: dict[str, Any] = {
+        f"within_{k}": float(np.nanmean(f.within)) for k, f in (("m", found.metric), ("h", found.human))
+    }
+    if np.isnan(found.sigma_rho):
+        inside["sigma_rho"] = 0.0
+    return replace(found.params, **inside), words
+
+
+def simulated(params: SimulationParams | None = None, *, seed: int = 0) -> Table:
+    """One simulated panel as a table: system, input, quality (of people), simulated_metric.
+
+    Parameters
+    ----------
+    params : SimulationParams, optional
+        Those of gao2025 by default; `simulation_params` fits them to data.
+    seed : int, default 0
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> table = ng.simulate(ng.SimulationParams(N=3, M=4), seed=1)
+    >>> len(table), table.columns
+    (12, ['system', 'input', 'quality', 'simulated_metric'])
+    """
+    params = params or SimulationParams()
+    x, z = simulate_panel(params, np.random.default_rng(np.random.SeedSequence(seed)))
+    width = len(str(params.M))
+    rows = [
+        {"system": f"system-{i + 1:02d}", "input": f"input-{j + 1:0{width}d}", "quality": float(z[i, j]), "simulated_metric": float(x[i, j])}
+        for i in range(params.N) for j in range(params.M)
+    ]  # fmt: skip
+    return Table("simulated", rows)

@@ -1,0 +1,142 @@
+"""What a command prints: answers and tables on stdout; remarks and progress on stderr, so that stdout can be piped."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.writing import write_whole
+
+if TYPE_CHECKING:
+    from nlgauge.table import Table
+
+FIGURES = ("svg", "png", "pdf", "html")  # -o with one of these saves the picture of the table
+WIDE = 160  # columns of piped output, which is for people too, without a terminal's limits
+
+
+def again(*more: str) -> str:
+    """The command that was typed, to be typed again."""
+    import shlex
+
+    return shlex.join(["nlgauge", *sys.argv[1:], *more])
+
+
+def tell(lines: Sequence[str]) -> None:
+    """Remarks go to stderr, so that stdout stays a table or JSON."""
+    from rich.console import Console
+
+    bar.close()
+    console = Console(stderr=True, highlight=False)
+    for i, line in enumerate(lines):
+        console.print(("" if i == 0 else "  ") + line, markup=False, style="bold" if i == 0 else None)
+
+
+def say(lines: Sequence[str]) -> None:
+    """Short answers on stdout."""
+    from rich.console import Console
+
+    bar.close()
+    console = Console(width=None if sys.stdout.isatty() else WIDE, highlight=False)
+    for line in lines:
+        console.print(line, markup=False)
+
+
+def show(tables: Sequence[Table], form: str = "table", out: Path | None = None) -> None:
+    """Print the tables in a format and write them to a file, in the format of its suffix."""
+    from nlgauge.table import FORMATS
+
+    if form not in ("table", *FORMATS):
+        raise NlgaugeError(f"--format {form}: use table, {', '.join(FORMATS)}.")
+    written = [] if out is None else _write(tables, out)
+    for line in dict.fromkeys(line for table in tables for line in table.headlines):
+        tell([line])
+    bar.close()
+    if form != "table":
+        print(together(tables, form), end="")
+        return
+    from rich.console import Console
+
+    console = Console(width=None if sys.stdout.isatty() else WIDE, highlight=False)
+    for table in tables:
+        console.print(table)
+        console.print()
+    if written:
+        tell([f"written: {', '.join(map(str, written))}"])
+
+
+def _write(tables: Sequence[Table], out: Path) -> list[Path]:
+    """The tables, or with the suffix of a picture their figures."""
+    from nlgauge.table import FORMATS
+
+    suffix = out.suffix.lower().lstrip(".")
+    if suffix in FIGURES:
+        from nlgauge.report.save import save_tables
+
+        return save_tables(tables, out)
+    if suffix not in FORMATS:
+        known = ", ".join("." + f for f in (*FORMATS, *FIGURES))
+        raise NlgaugeError(f"-o {out}: cannot write '{out.suffix}'; use {known}.")
+    write_whole(out, together(tables, suffix))
+    return [out]
+
+
+def together(tables: Sequence[Table], form: str) -> str:
+    """Several tables in one file: JSON keeps them apart, CSV is one long table, the others follow each other."""
+    from nlgauge.table import FORMATS, Table
+
+    if form == "json":
+        return json.dumps({"tables": [t.to_dict() for t in tables]}, ensure_ascii=False, indent=1) + "\n"
+    if form == "csv":
+        return Table("", [row for table in tables for row in table.rows]).to_csv()
+    return "\n".join(FORMATS[form](table) for table in tables)
+
+
+class _Bars:
+    """Progress bars on stderr where a person looks, one for each thread at work; nothing in a log."""
+
+    def __init__(self) -> None:
+        self.live: Any = None
+        self.tasks: dict[int, Any] = {}
+        self.lock = threading.RLock()
+
+    def __call__(self, words: str, done: int, total: int) -> None:
+        if not sys.stderr.isatty():
+            return
+        with self.lock:
+            if self.live is None:
+                self.live = _live()
+            thread = threading.get_ident()
+            if thread not in self.tasks:
+                self.tasks[thread] = self.live.add_task(words, total=total)
+            self.live.update(
+                self.tasks[thread], completed=done, total=total, description=words.replace("[", r"\[")
+            )
+            if done >= total:
+                self.live.remove_task(self.tasks.pop(thread))
+                if not self.tasks:
+                    self.close()
+
+    def close(self) -> None:
+        """Leave no bar on the screen: before anything is printed, and at the end."""
+        with self.lock:
+            if self.live is not None:
+                self.live.stop()
+            self.live, self.tasks = None, {}
+
+
+def _live() -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    live = Progress(*columns, console=Console(stderr=True), transient=True)
+    live.start()
+    return live
+
+
+bar = _Bars()

@@ -1,0 +1,31 @@
+"""A Table as plain HTML, for notebooks: the cells people see, then definitions, method, notes and signature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from nlgauge.table import Table, is_number
+
+
+def html(table: Table) -> str:
+    """
+    >>> html(Table("Two", [{"metric": "<a>", "value": 0.5}]))[:60]
+    '<table>\\n<caption style="text-align:left">Two</caption>\\n<thead'
+    """
+    header, body = table.grid()
+    right = [i > 0 and all(is_number(cells[i]) for cells in body) for i in range(len(header))]
+    lines = [f"<p><strong>{escape(text)}</strong></p>" for text in table.headlines]
+    lines += ["<table>", f'<caption style="text-align:left">{escape(table.title)}</caption>', "<thead>"]
+    lines += [_row("th", [(head, False) for head in header], right), "</thead>", "<tbody>"]
+    lines += [_row("td", [(cell.text, cell.best) for cell in cells], right) for cells in body]
+    lines += ["</tbody>", "</table>"]
+    return "\n".join([*lines, *(f"<small>{escape(text)}</small><br>" for text in table.remarks())])
+
+
+def _row(tag: str, cells: Sequence[tuple[str, bool]], right: Sequence[bool]) -> str:
+    found = []
+    for (text, best), number in zip(cells, right, strict=True):
+        inner = f"<strong>{escape(text)}</strong>" if best else escape(text)
+        found.append(f'<{tag} style="text-align:{"right" if number else "left"}">{inner}</{tag}>')
+    return f"<tr>{''.join(found)}</tr>"

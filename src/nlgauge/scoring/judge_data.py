@@ -1,0 +1,157 @@
+"""Judges on a Dataset: ask, read, add their columns, and say what could not be read."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.failed_scores import headline
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics import Batch
+from nlgauge.metrics.judge.client import Asking
+from nlgauge.metrics.judge.judge import Judge
+from nlgauge.metrics.judge.replies import Reply
+from nlgauge.metrics.judge.secret import find_key
+from nlgauge.metrics.judge.task import load_task
+from nlgauge.scoring.judging import Judged, add_comparisons, add_judged, judged, reread
+from nlgauge.scoring.plan import check_needs
+from nlgauge.scoring.replies import Replies
+from nlgauge.table import Row, Table
+
+if TYPE_CHECKING:
+    from nlgauge.metrics.judge.cost import Price
+
+SHOWN = 3  # replies of each kind that could not be read
+AGAIN = (
+    r"to read them again without asking: --reparse, with --pattern 'Score=(\d+)' where they have a form of "
+    "their own; to ask again for these only: --reask; all are in `nlgauge store export`"
+)
+Mode = Literal["ask", "reask", "reparse"]
+
+
+@dataclass(frozen=True)
+class JudgedData:
+    """A Dataset with the columns of its judges, the table of what was asked, and why it ended early, if it did."""
+
+    data: Dataset
+    table: Table
+    scored: int  # outputs with a score, over all judges
+    of: int
+    failures: int = 0  # requests without a reply
+    stopped: str = ""
+    unread: list[list[str]] = field(default_factory=list)  # of each judge: replies that could not be read
+    replaced: list[str] = field(default_factory=list)  # scores that the data had before
+
+    @property
+    def nothing(self) -> str:
+        """Why no output is scored; nothing: at least one is."""
+        if self.scored:
+            return ""
+        return self.stopped or "; ".join(["no output is scored", *self.table.notes[:3]]) + "."
+
+
+def judges_of(
+    task: str, aspects: Sequence[str] | None = None, name: str = "", **settings: Any
+) -> list[Judge]:
+    """One judge for each aspect of a task, all of the task by default; `settings` are those of `Judge`."""
+    asked = aspects or list(load_task(task).aspects)
+    names = {a: f"{name}-{a}" if name and len(asked) > 1 else name for a in asked}
+    return [Judge(task=task, aspect=a, name=names[a], **settings) for a in asked]
+
+
+def judge_data(
+    data: Dataset, judges: Sequence[Judge], *, how: Asking | None = None, replies: Replies | None = None,
+    mode: Mode = "ask", prices: Mapping[str, Price] | None = None, keep_draws: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> JudgedData:  # fmt: skip
+    """Ask every judge for what is not known, and add its scores (and comparisons) to the data.
+
+    With mode 'reask' the replies that could not be read are asked for again; with 'reparse' nothing is asked.
+    """
+    check_needs(data, judges)
+    replies = replies or Replies()
+    batch, done, stopped = Batch.of(data), [], ""
+    if mode != "reparse":
+        judges[0].ready()
+        how = how or Asking(key=find_key(judges[0].decided().url))
+    for each in judges:
+        try:
+            done.append((each, _result(each, batch, replies, how, mode, progress)))
+            stopped = done[-1][1].stopped
+        except NlgaugeError as error:
+            stopped = str(error)
+        if stopped:
+            break
+    table = _summary([_row(judge, result, prices or {}) for judge, result in done])
+    replaced = [str(judge) for judge, _ in done if str(judge) in data.metrics]
+    for judge, result in done:
+        data = add_judged(data, judge, batch, result, keep_draws)
+        if result.judge.mode == "pairwise":
+            data = add_comparisons(data, judge, batch, result)
+    scored = sum(int((~np.isnan(result.scores.values)).sum()) for _, result in done)
+    return JudgedData(
+        data, table, scored, len(batch) * len(judges), sum(result.failures for _, result in done), stopped,
+        [lines for judge, result in done if (lines := _unread(judge, result, batch))], replaced,
+    )  # fmt: skip
+
+
+def _result(
+    judge: Judge, batch: Batch, replies: Replies, how: Asking | None, mode: Mode,
+    progress: Callable[[str, int, int], None] | None,
+) -> Judged:  # fmt: skip
+    if mode == "reparse":
+        return reread(judge, batch, replies)
+    aspect = judge.decided().aspect
+    tick = None if progress is None else lambda done, total: progress(aspect, done, total)
+    return judged(judge, batch, replies, how, tick, reask=mode == "reask")
+
+
+def _unread(judge: Judge, result: Judged, batch: Batch) -> list[str]:
+    """How many replies could not be read, some of them, and what to do."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for why, text in result.unread(batch).values():
+        found[why].append(text)
+    if not found:
+        return []
+    replies = sum(1 for reply in result.found.values() if hasattr(reply, "text"))
+    lines = [f"{judge}: {sum(map(len, found.values())):,} of {replies:,} replies could not be read"]
+    for why, texts in sorted(found.items(), key=lambda item: -len(item[1])):
+        lines.append(f"{len(texts):,} × {why}:")
+        lines += [
+            f"  {text if len(text) <= 100 else text[:60] + ' … ' + text[-40:]!r}"
+            for text in list(dict.fromkeys(texts))[:SHOWN]
+        ]
+    return [*lines, AGAIN]
+
+
+def _row(judge: Judge, result: Judged, prices: Mapping[str, Price]) -> Row:
+    values = result.scores.values
+    good = values[~np.isnan(values)]
+    replies = [r for r in result.found.values() if isinstance(r, Reply)]
+    into, out = sum(r.prompt_tokens for r in replies), sum(r.completion_tokens for r in replies)
+    price = prices.get(result.judge.model)
+    return {
+        "judge": str(judge), "mean": float(good.mean()) if len(good) else float("nan"), "scored": len(good),
+        "unscored": len(values) - len(good), "replies": len(replies), "tokens in": into, "tokens out": out,
+        "cost": price.of(into, out) if price else float("nan"), "unique": len(np.unique(good)),
+        "headlines": headline(str(judge), Counter(result.scores.reasons.values()), len(values)),
+        "reasons": result.reasons(), "notes": result.remarks(), "signature": judge.signature,
+    }  # fmt: skip
+
+
+def _summary(rows: list[Row]) -> Table:
+    notes = [f"{row['judge']}: {text}" for row in rows for text in [*row.pop("reasons"), *row.pop("notes")]]
+    first = [text for row in rows for text in row.pop("headlines")]
+    shown = ["judge", "mean", "scored", "unscored", "unique", "replies", "tokens in", "tokens out"]
+    if any(row["cost"] == row["cost"] for row in rows):
+        shown.append("cost")
+    return Table(
+        "Judged", rows, shown=shown, notes=notes, headlines=first, kind="judged",
+        method="mean over scored outputs; unscored: no reply had a rating that could be read, or none came; tokens of all "
+        "replies that the scores rest on, also those from earlier runs.",
+    )  # fmt: skip
