@@ -66,7 +66,7 @@ bench: $(VENV)/kernels.stamp
 
 # Everything side by side, and the page about it; takes long and wants a quiet machine.
 benchmarks: $(VENV)/kernels.stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torchmetrics
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
 	$(BIN)/python -m bench --write docs/benchmarks.md
 
 # A long run; make fuzz RUNS=20000 for a short one. What breaks is kept in out/fuzz.

@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 OURS = ("nlgauge", "numpy", "scipy", "polars", "torch", "transformers")
 PEERS = (
     "sacrebleu", "rouge-score", "nltk", "pycocoevalcap", "bert-score", "nlpstats", "krippendorff", "pingouin", "torchmetrics",
-    "statsmodels", "crowd-kit", "ray",
+    "statsmodels", "crowd-kit", "ray", "rouge-score-rs", "rouge-rust", "fastchrf", "bleuscore", "rapidfuzz", "evalica",
 )  # fmt: skip
 TOP = """# Benchmarks
 

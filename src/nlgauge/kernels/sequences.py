@@ -166,6 +166,8 @@ def _distance(
         plus[w] = ALL
         minus[w] = 0
     score: Int = m
+    rise: Word = 0
+    fall: Word = 0
     top: Word = _bit((m - 1) & 63)
     for j in range(n):
         k = row[ids[other + j]]
@@ -184,16 +186,15 @@ def _distance(
             x: Word = e | q
             e |= down
             d: Word = ((((e & p) + p) & ALL) ^ p) | e
-            rise: Word = q | (ALL ^ (d | p))
-            fall: Word = p & d
-            if w == words - 1:
-                score += (rise & top) != 0
-                score -= (fall & top) != 0
+            rise = q | (ALL ^ (d | p))
+            fall = p & d
             shifted: Word = (rise << 1 & ALL) | up
             plus[w] = (fall << 1 & ALL) | down | (ALL ^ (x | shifted))
             minus[w] = shifted & x
             up = rise >> 63
             down = fall >> 63
+        score += (rise & top) != 0
+        score -= (fall & top) != 0
         if row[ids[other + j]] < 0:
             i = last[ids[other + j]]
             while i >= 0:

@@ -277,7 +277,7 @@ def _encode(
         while t < len(offsets) - 1:
             k: Int = offsets[t]
             last: Int = offsets[t + 1]
-            room: Int = size + last - k
+            room: Int = _room(size, last - k)
             if 8 * room > len(table) or room >= len(ends) or ends[size] + last - k > len(pool):
                 break
             before: Int = count
@@ -354,9 +354,18 @@ def _pushed(key: Word, c: cython.uint) -> Word:
     return (key << 8 & ALL) | (c + 1)
 
 
-def grown(more, table, pool, ends, size):
-    """The vocabulary with room for as many new tokens as a text has characters."""
-    room = size + more
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _room(size: Int, characters: Int) -> Int:
+    """For the tokens of one more text: each takes two characters, itself and what is between, or is one ASCII character."""
+    return size + (characters >> 1) + 130
+
+
+def grown(more: Int, table, pool, ends, size: Int):
+    """The vocabulary with room for the tokens of one more text of so many characters."""
+    room = _room(size, more)
     if 8 * room > len(table):
         width = 8
         while width < 8 * room:
