@@ -13,9 +13,9 @@ from analysis_panels import by
 from scipy.stats import ks_2samp, spearmanr
 from small_datasets import dataset
 
-from nlgauge.analyses.checklist._pairs import system_pairs
-from nlgauge.analyses.checklist._rater_rows import chosen_panel, rated_rows
 from nlgauge.analyses.checklist.checklist import checklist
+from nlgauge.analyses.checklist.easy_hard_pairs import system_pairs
+from nlgauge.analyses.checklist.rater_rows import chosen_panel, rated_rows
 from nlgauge.analyses.checklist.system_discrimination import system_discrimination
 from nlgauge.analyses.checklist.system_preference import system_preference
 from nlgauge.analyses.checklist.transfer import transfer

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.overlap._matches import paired
+from nlgauge.metrics.overlap.matches import paired
 from nlgauge.metrics.references import over_references
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nlgauge.analyses.checklist._rater_rows import chosen_panel, rated_rows
 from nlgauge.analyses.checklist.discrimination import discrimination
+from nlgauge.analyses.checklist.rater_rows import chosen_panel, rated_rows
 from nlgauge.papers import Sources
 from nlgauge.papers.compare import CHOSEN, DIFFERS, EQUAL, WITHIN, compare, count
 from nlgauge.papers.nimah2023.systems import BENCHMARKS, listed_pairs

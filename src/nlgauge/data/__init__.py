@@ -1,1 +1,1 @@
-"""."""
+"""Dataset and Panel, reading and writing them: plain tables in tables/, foreign formats in readers/."""

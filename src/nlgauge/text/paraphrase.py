@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.text.damage import damage
-from nlgauge.text.damage._core import trim
+from nlgauge.text.damage.core import trim
 from nlgauge.text.sentences import sentences
 from nlgauge.text.stopwords import STOP
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
-from nlgauge.analyses.checklist._rater_rows import Rows, Scales, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.analyses.checklist.rater_rows import Rows, Scales, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing

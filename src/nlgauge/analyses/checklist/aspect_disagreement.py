@@ -10,8 +10,8 @@ import numpy as np
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses.agreement.inter_aspect import aspect_levels, level_words, two_or_more, unanimity_words
-from nlgauge.analyses.checklist._pairs import mean
-from nlgauge.analyses.checklist._rater_rows import Rows, Scales, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.analyses.checklist.easy_hard_pairs import mean
+from nlgauge.analyses.checklist.rater_rows import Rows, Scales, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate

@@ -8,8 +8,8 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature, turned_note
-from nlgauge.analyses.checklist._rater_rows import Rows, Scales, Unit, rated_rows, row_words
 from nlgauge.analyses.checklist.discrimination import counts_words
+from nlgauge.analyses.checklist.rater_rows import Rows, Scales, Unit, rated_rows, row_words
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Panel
 from nlgauge.stats.ranking.preference import chance_similarity, order_sequence, order_similarity

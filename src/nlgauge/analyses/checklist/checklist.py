@@ -10,8 +10,10 @@ import numpy as np
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
 from nlgauge.analyses.agreement.inter_aspect import level_words
-from nlgauge.analyses.checklist._pairs import EASY, HUMAN, Pairs, mean, system_pairs
-from nlgauge.analyses.checklist._rater_rows import (
+from nlgauge.analyses.checklist.aspect_preference import level_means, level_similarity
+from nlgauge.analyses.checklist.discrimination import contrast_ks
+from nlgauge.analyses.checklist.easy_hard_pairs import EASY, HUMAN, Pairs, mean, system_pairs
+from nlgauge.analyses.checklist.rater_rows import (
     CONTRASTS,
     OTHER_RATERS,
     Rows,
@@ -22,8 +24,6 @@ from nlgauge.analyses.checklist._rater_rows import (
     rated_rows,
     row_words,
 )
-from nlgauge.analyses.checklist.aspect_preference import level_means, level_similarity
-from nlgauge.analyses.checklist.discrimination import contrast_ks
 from nlgauge.analyses.checklist.system_discrimination import pair_rows
 from nlgauge.analyses.checklist.system_preference import preference_rows
 from nlgauge.analyses.checklist.transfer import data_rows

@@ -6,7 +6,7 @@ import math
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature, turned_note
-from nlgauge.analyses.checklist._rater_rows import (
+from nlgauge.analyses.checklist.rater_rows import (
     CONTRASTS,
     OTHER_RATERS,
     Rows,

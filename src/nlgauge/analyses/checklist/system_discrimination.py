@@ -9,8 +9,8 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature, turned_note
-from nlgauge.analyses.checklist._pairs import HUMAN, Pairs, SystemPairs, averaged, mean, system_pairs
-from nlgauge.analyses.checklist._rater_rows import Rows, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN, Pairs, SystemPairs, averaged, mean, system_pairs
+from nlgauge.analyses.checklist.rater_rows import Rows, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate

@@ -7,8 +7,8 @@ from typing import Literal
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature, turned_note
-from nlgauge.analyses.checklist._pairs import Pairs, SystemPairs, averaged, mean, system_pairs
-from nlgauge.analyses.checklist._rater_rows import Rows, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.analyses.checklist.easy_hard_pairs import Pairs, SystemPairs, averaged, mean, system_pairs
+from nlgauge.analyses.checklist.rater_rows import Rows, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate

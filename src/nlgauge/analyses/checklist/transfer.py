@@ -10,7 +10,7 @@ import numpy as np
 from nlgauge import __version__
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, measures_of
-from nlgauge.analyses.checklist._pairs import mean
+from nlgauge.analyses.checklist.easy_hard_pairs import mean
 from nlgauge.analyses.checklist.transfer_groups import GROUPS, transfer_groups
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses.checklist._pairs import HUMAN
+from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.data.comparisons import FIRST, SECOND, judged_aspects
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import DataError, NameUnknown

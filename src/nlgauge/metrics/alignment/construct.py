@@ -25,7 +25,7 @@ from numpy.random import Generator
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.estimate import Pair
 from nlgauge.text.damage import damage
-from nlgauge.text.damage._core import trim
+from nlgauge.text.damage.core import trim
 from nlgauge.text.paraphrase import Reworded, most_distant, wordnet
 from nlgauge.text.stopwords import CLASSES, STOP
 from nlgauge.text.textrank import textrank

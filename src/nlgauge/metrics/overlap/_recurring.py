@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.metrics.overlap._matches import kinds
+from nlgauge.metrics.overlap.matches import kinds
 from nlgauge.metrics.references import Pairs
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens

@@ -10,8 +10,8 @@ import numpy as np
 
 from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.overlap._documents import documents
-from nlgauge.metrics.overlap._matches import paired
 from nlgauge.metrics.overlap._recurring import recurring
+from nlgauge.metrics.overlap.matches import paired
 from nlgauge.metrics.references import check_how, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.types import Array

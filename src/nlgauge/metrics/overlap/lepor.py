@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nlgauge.metrics.base import Scores, metric, signature
-from nlgauge.metrics.overlap._matches import kinds, paired
+from nlgauge.metrics.overlap.matches import kinds, paired
 from nlgauge.metrics.references import MultiRef, check_how, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.types import Array

@@ -14,7 +14,7 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.longest import WHY, scores_without, stats_without
-from nlgauge.metrics.overlap._matches import paired
+from nlgauge.metrics.overlap.matches import paired
 from nlgauge.metrics.references import MultiRef, Pairs, check_how, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Stems, Tokens

@@ -11,8 +11,8 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Scores, metric, signature
 from nlgauge.metrics.overlap._documents import documents
-from nlgauge.metrics.overlap._matches import paired
 from nlgauge.metrics.overlap._recurring import recurring
+from nlgauge.metrics.overlap.matches import paired
 from nlgauge.metrics.references import Pairs, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import ngrams

@@ -14,7 +14,7 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Scores, metric, signature
-from nlgauge.metrics.overlap._matches import common_subsequences, kinds, ngram_matches, paired
+from nlgauge.metrics.overlap.matches import common_subsequences, kinds, ngram_matches, paired
 from nlgauge.metrics.references import MultiRef, Pairs, check_how, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens

@@ -10,7 +10,7 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Scores, metric, signature
-from nlgauge.metrics.overlap._matches import edit_distances, ngram_matches, paired
+from nlgauge.metrics.overlap.matches import edit_distances, ngram_matches, paired
 from nlgauge.metrics.references import MultiRef, check_how, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import Ngrams, ngrams

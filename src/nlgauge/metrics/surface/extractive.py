@@ -13,7 +13,7 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Scores, metric, signature
-from nlgauge.metrics.overlap._matches import kinds
+from nlgauge.metrics.overlap.matches import kinds
 from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import ngrams
 from nlgauge.text.tokens import Tokens, tokens

@@ -21,7 +21,7 @@ import numpy as np
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.metrics.overlap._matches import paired
+from nlgauge.metrics.overlap.matches import paired
 from nlgauge.metrics.overlap.rouge import Rouge, f_measure, sizes
 from nlgauge.papers import Difference, Key, LeftOut, NeedsWeights, Ours, Sources
 from nlgauge.scoring.store import Store, stored

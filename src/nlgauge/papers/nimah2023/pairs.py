@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nlgauge.analyses.checklist._pairs import system_pairs
-from nlgauge.analyses.checklist._rater_rows import Rows, chosen_panel, rated_rows
+from nlgauge.analyses.checklist.easy_hard_pairs import system_pairs
+from nlgauge.analyses.checklist.rater_rows import Rows, chosen_panel, rated_rows
 from nlgauge.papers import Key, Ours, Sources, study
 from nlgauge.papers.nimah2023.systems import ABSENT, BENCHMARKS, Benchmark, Pairs, listed_pairs
 from nlgauge.types import Array

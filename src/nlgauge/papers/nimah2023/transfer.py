@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from nlgauge.analyses.checklist._rater_rows import rated_rows
+from nlgauge.analyses.checklist.rater_rows import rated_rows
 from nlgauge.analyses.checklist.transfer import transfer
 from nlgauge.analyses.checklist.transfer_groups import Transfer, transfer_groups
 from nlgauge.data.dataset import KEY, Dataset

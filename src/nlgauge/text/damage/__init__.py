@@ -8,7 +8,7 @@ alone (lower, upper, punctuation, synonym) are made in the same way; `effects` s
 """
 
 from nlgauge.text.damage import letters, meaning, order, texts
-from nlgauge.text.damage._core import DAMAGES, KINDS, Damage, Damaged, damage, register
+from nlgauge.text.damage.core import DAMAGES, KINDS, Damage, Damaged, damage, register
 from nlgauge.text.damage.effects import ASPECTS, EFFECTS, Effect, aspect_of, effect
 
 __all__ = [

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from numpy.random import Generator
 
-from nlgauge.text.damage._core import Pieces, choose, compare, other, register, trim, unchanged
+from nlgauge.text.damage.core import Pieces, choose, compare, other, register, trim, unchanged
 
 
 @register("garble")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from numpy.random import Generator
 
-from nlgauge.text.damage._core import Pieces, choose, compare, other, register, sentences, trim
+from nlgauge.text.damage.core import Pieces, choose, compare, other, register, sentences, trim
 
 
 @register("replace")

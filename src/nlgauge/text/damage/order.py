@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from nlgauge.text.damage._core import Pieces, choose, compare, count, register, sentences, without
+from nlgauge.text.damage.core import Pieces, choose, compare, count, register, sentences, without
 
 
 @register("drop")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from numpy.random import Generator
 
-from nlgauge.text.damage._core import Pieces, choose, compare, count, register, sentences, trim, unchanged
+from nlgauge.text.damage.core import Pieces, choose, compare, count, register, sentences, trim, unchanged
 
 
 @register("wrong")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.analyses.checklist._rater_rows import Rows
+from nlgauge.analyses.checklist.rater_rows import Rows
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.registry import did_you_mean
 from nlgauge.table import Row
