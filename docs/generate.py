@@ -1,4 +1,4 @@
-"""Write the pages that come from code: measures.md, metrics.md, data.md, figures.md and papers.md. `python docs/generate.py`; a test says when it is due."""
+"""Write the pages that come from code: measures.md, metrics.md, data.md, figures.md, papers.md and the table in formats.md. `python docs/generate.py`; a test says when it is due."""
 
 from __future__ import annotations
 
@@ -236,11 +236,39 @@ def figures() -> str:
     return "\n".join(lines) + "\n"
 
 
+MARKS = ("<!-- written by docs/generate.py -->\n", "<!-- end -->\n")
+
+
+def formats() -> str:
+    """The page as it stands, with the table of readers between the marks written anew."""
+    from nlgauge.cli.formats import format_rows
+
+    before, after = (
+        (Path(__file__).parent / "formats.md").read_text(encoding="utf-8").split(mark) for mark in MARKS
+    )
+    lines = [
+        "| format | files | people | metrics and judges | tested with files of |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for row in format_rows():
+        name = (
+            "[table](#plain-tables)" if row["format"] == "table" else f"[{row['format']}](#{row['format']})"
+        )
+        name = "[tidy](#tidy-nlgauges-own-format)" if row["format"] == "tidy" else name
+        lines.append(
+            f"| {name} | "
+            + " | ".join(_cell(str(row[k])) for k in ("files", "people", "scores", "tested with"))
+            + " |"
+        )
+    return f"{before[0]}{MARKS[0]}\n" + "\n".join(lines) + f"\n\n{MARKS[1]}{after[1]}"
+
+
 PAGES = {
     "measures.md": measures,
     "metrics.md": metrics,
     "data.md": data,
     "figures.md": figures,
+    "formats.md": formats,
     "papers.md": papers,
 }
 

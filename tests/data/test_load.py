@@ -346,3 +346,36 @@ def test_a_judge_with_numbers_is_a_metric_and_with_names_a_rater(tmp_path: Path)
     assert ng.load(path).metrics == ["judge"]
     path.write_text("system,input,coherence,judge\na,1,4,ann\nb,1,2,ann\na,1,5,bob\nb,1,1,bob\n")
     assert ng.load(path).raters == ["ann", "bob"]
+
+
+def test_a_log_of_an_unknown_tool_is_refused_not_half_read(tmp_path: Path) -> None:
+    items = [
+        {"id": i, "output": "x", "epoch": 1, "grades": [{"name": "judge", "verdict": "pass"}]}
+        for i in range(3)
+    ]
+    log = write(tmp_path, "log.json", json.dumps({"run": {"id": 7}, "model": "m", "items": items}))
+    with pytest.raises(
+        DataError,
+        match=r"looks like a log \(objects run around nested records\) of a tool that no reader knows",
+    ) as error:
+        ng.load(log)
+    assert "`nlgauge formats`" in str(error.value)
+    assert ng.load(log, input="id", output="output").metrics == ["epoch"]  # on the user's own word
+    flat = [{"id": i, "bleu": i / 3, "quality": i} for i in range(3)]
+    table = write(tmp_path, "table.json", json.dumps({"about": {"by": "me"}, "rows": flat}))
+    assert ng.load(table).metrics == ["bleu"]
+
+
+def test_nested_records_are_ratings_only_where_something_says_so(tmp_path: Path) -> None:
+    def rows(column: str, **record: object) -> Path:
+        lines = [{"id": i, "output": "x", "bleu": 0.5, column: [{"score": i, **record}]} for i in range(3)]
+        return write(tmp_path, "x.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+
+    evals = ng.load(rows("evals", kind="LLM"))
+    assert evals.aspects == []
+    assert any(
+        "column 'evals' holds records with numbers (score), and nothing says that people made them" in n
+        for n in evals.notes
+    )
+    assert ng.load(rows("evals", annotator="ann")).raters == ["ann"]
+    assert ng.load(rows("ratings")).aspects == ["score"]

@@ -51,10 +51,9 @@ def command(
         found = [registry.get("analysis", name) for name in registry.names("analysis")]
         rows = [{"analysis": a.name, "question": a.question, "paper": a.paper} for a in found]
     elif what in ("reader", "readers"):
-        known = [(name, registry.get("reader", name)) for name in registry.names("reader")]
-        rows = [
-            {"reader": name, "reads": (thing.__doc__ or "").strip().split("\n")[0]} for name, thing in known
-        ]
+        from nlgauge.cli.formats import format_rows
+
+        rows = format_rows()
     elif what in ("judge", "judges"):
         from nlgauge.metrics.judge.task import load_task, shipped
 

@@ -27,3 +27,10 @@ class Takes(NamedTuple):
     people: str = "–"  # what becomes ratings or choices of people
     scores: str = "–"  # what becomes scores of metrics and judges
     tested: str = ""  # the tool and version whose own files the tests read
+
+
+TABLE = Takes(
+    "any other table: CSV, TSV, JSON, JSON lines, Parquet (also gzipped), Excel; frames in Python",
+    people="columns called like ratings, or named with --human",
+    scores="every other column of numbers, or named with --metric",
+)  # what is left when no reader knows a file

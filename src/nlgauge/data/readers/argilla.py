@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from nlgauge.data.comparisons import Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
 from nlgauge.data.readers._annotations import Answers, dataset_of
 from nlgauge.data.records import Record, number, read_records, shown
 from nlgauge.errors import DataError
@@ -29,6 +30,12 @@ class Response(NamedTuple):
 @register("reader", "argilla")
 class Argilla:
     """Argilla records (v1 or v2): responses are ratings, suggestions of a named agent are scores."""
+
+    takes = Takes(
+        "records of Argilla v1 or v2, also the flat form",
+        people="submitted responses; rankings are choices between outputs",
+        scores="suggestions of a named agent",
+    )
 
     @staticmethod
     def recognises(peek: Peek) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
 from nlgauge.data.readers._annotations import Answers, dataset_of
 from nlgauge.data.records import Record, read_records
 from nlgauge.errors import DataError
@@ -21,6 +22,11 @@ NAMED = re.compile(r"^\s*(?P<question>[^:=]*[^\W\d_][^:=]*?)\s*[:=]\s*(?P<value>
 @register("reader", "doccano")
 class Doccano:
     """doccano JSONL: labels such as '4' or 'quality:4'; a folder of files has one annotator per file."""
+
+    takes = Takes(
+        "JSON lines of doccano, or a folder with one file per annotator",
+        people="labels that are or begin with numbers",
+    )
 
     @staticmethod
     def recognises(peek: Peek) -> bool:

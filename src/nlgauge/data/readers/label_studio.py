@@ -10,6 +10,7 @@ from typing import Any
 from nlgauge.data.comparisons import FIRST, SECOND, Choices, add_pair
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
 from nlgauge.data.readers._annotations import Answers, dataset_of
 from nlgauge.data.records import Record, read_records, shown
 from nlgauge.errors import DataError
@@ -23,6 +24,12 @@ SELECTED = {"left": FIRST, "right": SECOND}
 @register("reader", "label-studio")
 class LabelStudio:
     """Label Studio JSON: ratings, numbers and choices per annotator; pairwise results are comparisons."""
+
+    takes = Takes(
+        "the full JSON export of Label Studio",
+        people="ratings, numbers and choices; pairwise results are choices between outputs",
+        scores="predictions of a named model",
+    )
 
     @staticmethod
     def recognises(peek: Peek) -> bool:

@@ -13,6 +13,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
 from nlgauge.data.readers._annotations import Rating, dataset_of
 from nlgauge.data.records import number, option_numbers
 from nlgauge.errors import DataError
@@ -29,6 +30,11 @@ AVERAGES = re.compile(r"^system\s+mqm_avg_score\s+\S+\s*$", re.I)
 @register("reader", "mqm")
 class Mqm:
     """Google MQM: the TSV of marked errors (one score per rater), or *.avg_seg_scores.tsv."""
+
+    takes = Takes(
+        "MQM error annotations (`.tsv`), or `mqm_avg_score` files",
+        people="minus the weighted errors of every rater",
+    )
 
     @staticmethod
     def recognises(peek: Peek) -> bool:

@@ -14,6 +14,7 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
 from nlgauge.data.readers._mt_metrics_files import (
     documents,
     is_pair,
@@ -32,6 +33,12 @@ NAMES = ("level", "kind", "name", "system", "part")
 @register("reader", "mt-metrics-eval")
 class MtMetricsEval:
     """mt-metrics-eval v2 folder of one test set, e.g. wmt23 (lp='en-de'), or wmt23/en-de."""
+
+    takes = Takes(
+        "a folder of mt-metrics-eval v2, or the path of a language pair in it",
+        people="`human-scores/LP.NAME.seg.score`",
+        scores="`metric-scores/LP/NAME-REF.seg.score`",
+    )
 
     @staticmethod
     def recognises(peek: Peek) -> bool:

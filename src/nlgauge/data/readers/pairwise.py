@@ -22,6 +22,7 @@ from nlgauge.data.comparisons import (
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.raters import HUMAN, PERSON, is_model
+from nlgauge.data.readers import Takes
 from nlgauge.data.records import first_row, option_map, shown
 from nlgauge.data.tables.raw import RawTable, read_table
 from nlgauge.data.tables.vocabulary import NAMES, plain
@@ -65,6 +66,12 @@ MEANING = _words()
 @register("reader", "pairwise")
 class Pairwise:
     """Pairwise votes: system_a, system_b (or output_a, output_b) and winner, vote, preference or choice."""
+
+    takes = Takes(
+        "a table or JSON lines of two systems or outputs and a vote (Chatbot Arena, MT-Bench)",
+        people="votes of people",
+        scores="votes of models are kept apart from people's",
+    )
 
     @staticmethod
     def recognises(peek: Peek) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from nlgauge.data.comparisons import Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
 from nlgauge.data.records import first_row, parse_json, shown
 from nlgauge.data.tables.raw import RawTable, read_table
 from nlgauge.data.tables.values import is_number_column, numbers
@@ -25,6 +26,11 @@ WMT = re.compile(r"^system(?P<slot>\d+)rank$", re.I)
 @register("reader", "preferences")
 class Preferences:
     """Rankings: a column 'ranking' with 'A > B = C', or ranks (1 is best) in columns rank_A, rank_B …"""
+
+    takes = Takes(
+        "a table with 'A > B = C' in `ranking`, or ranks in `rank_A`, `rank_B` …",
+        people="the order of every pair; minus the rank is a rating",
+    )
 
     @staticmethod
     def recognises(peek: Peek) -> bool:

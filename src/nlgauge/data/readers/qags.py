@@ -7,6 +7,7 @@ from typing import Any
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
 from nlgauge.data.readers._annotations import Rating, dataset_of
 from nlgauge.data.records import Record, read_records, shown
 from nlgauge.errors import DataError
@@ -18,6 +19,11 @@ YES = {"yes": 1.0, "no": 0.0}
 @register("reader", "qags")
 class Qags:
     """QAGS jsonl: 'consistency' is the published score; single workers are 'consistency (worker)'."""
+
+    takes = Takes(
+        "JSON lines with `article` and `summary_sentences`",
+        people="the workers' votes on every sentence",
+    )
 
     @staticmethod
     def recognises(peek: Peek) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from nlgauge.data.comparisons import Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
 from nlgauge.data.records import first_row
 from nlgauge.data.tables.raw import RawTable, read_table
 from nlgauge.data.tables.values import is_number_column, numbers
@@ -22,6 +23,11 @@ TEXTS = ("ref", "team")
 @register("reader", "rankme")
 class RankMe:
     """RankME csv: ref1.. team1.. quality1..: magnitude ratings, and the order they imply as comparisons."""
+
+    takes = Takes(
+        "a table with `ref1`, `ref2`, `team1`, `team2` …",
+        people="magnitude estimates, and the order they imply",
+    )
 
     @staticmethod
     def recognises(peek: Peek) -> bool:

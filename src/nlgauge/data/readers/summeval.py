@@ -7,6 +7,7 @@ from typing import Any
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
 from nlgauge.data.readers._annotations import Rating, dataset_of
 from nlgauge.data.records import number, read_records
 from nlgauge.registry import register
@@ -17,6 +18,12 @@ GROUPS = {"expert_annotations": ("expert", "{}"), "turker_annotations": ("turker
 @register("reader", "summeval")
 class SummEval:
     """SummEval jsonl: every expert and every crowd rating; crowd ratings are aspects of their own."""
+
+    takes = Takes(
+        "JSON lines with `model_id` and `expert_annotations` or `turker_annotations`",
+        people="experts and crowd, kept apart",
+        scores="metric scores in the lines",
+    )
 
     @staticmethod
     def recognises(peek: Peek) -> bool:

@@ -11,6 +11,7 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset, check_metrics
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
 from nlgauge.data.records import Record, read_records, shown
 from nlgauge.data.tables.directions import lower_by_name
 from nlgauge.data.tidy import RESERVED, VERSION, parse_type
@@ -24,6 +25,12 @@ PREFERRED = ("first", "second", "tie")
 @register("reader", "tidy")
 class Tidy:
     """NLGauge's own JSON lines: a header, a line per output with ratings and scores, one per comparison."""
+
+    takes = Takes(
+        'one `.jsonl` file (or `.jsonl.gz`) whose first line says `"nlgauge": 1`',
+        people="`ratings` and `comparison` lines",
+        scores="`scores` and `failures`",
+    )
 
     whole = True  # of which metrics less is better stands in the file
 

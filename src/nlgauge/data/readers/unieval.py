@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
+from nlgauge.data.readers import Takes
 from nlgauge.data.readers._annotations import dataset_of
 from nlgauge.data.records import read_records
 from nlgauge.registry import register
@@ -14,6 +15,12 @@ from nlgauge.registry import register
 @register("reader", "unieval")
 class UniEval:
     """UniEval json: system_output with scores{} (people) and predict_scores{} (the metric)."""
+
+    takes = Takes(
+        "JSON objects with `scores` and `system_output` or `predict_scores`",
+        people="`scores`",
+        scores="`predict_scores`",
+    )
 
     @staticmethod
     def recognises(peek: Peek) -> bool:
