@@ -29,7 +29,7 @@ def cells() -> Iterator[world.Cell]:
     for n in world.SIZES:
         for p in world.PREVALENCES:
             for judge in world.JUDGES:
-                trials = 2000 if n <= 100 else 1000
+                trials = 2000 if n <= 50 else 1000
                 yield (
                     f"verdicts {n} {p} {judge}",
                     lambda n=n, p=p, j=judge, t=trials: world.verdict_coverage(n, p, j, t),
@@ -136,7 +136,7 @@ def page(kept: dict[str, list[Row]]) -> str:
         "## Verdicts, rows independent\n",
         f"{len(world.SIZES)} sizes from {min(world.SIZES)} to {max(world.SIZES):,} rows, people pass .02 to .98 of them, four judges "
         + "; ".join(f"({name}: fails {f:g} of what people fail, passes {p:g} of what they pass" + ")" for name, (f, p) in world.JUDGES.items())
-        + ". 2,000 data sets a cell up to 100 rows, 1,000 above.\n",
+        + ". 2,000 data sets a cell up to 50 rows, 1,000 above.\n",
         *summary(plain),
         "\n`fail_recall`, the lenient judge (none: too few rows that people failed in most data sets):\n",
         *grid(plain, "fail_recall", "lenient"),

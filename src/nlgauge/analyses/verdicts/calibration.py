@@ -100,7 +100,7 @@ def calibration(
         cells={"value": _cell} if part == "summary" else {},
         method=f"{level:.0%} intervals. Brier: melded from the share passed and the mean squared distances of both verdicts. ECE: {bins} "
         "bins of equal width, Student's t; its lower end allows for what chance adds, so it holds the truth more often than stated where "
-        "scores are nearly right. Shares in bins: mid-P. The map is isotonic; figures after it are of rows that had no part in making it "
+        "scores are nearly right. Shares in bins: Clopper-Pearson with .7 of the count's own probability in each tail. The map is isotonic; figures after it are of rows that had no part in making it "
         "(two halves, each mapped by the other).",
         notes=[*notes, *clustered, *(missing_notes(rows, WORDS) if part == "summary" else []), *people_note(panel)],
         signature=signature(panel, bins=bins, seed=seed),

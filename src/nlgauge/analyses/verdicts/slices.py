@@ -27,6 +27,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.registry import did_you_mean
+from nlgauge.stats.agreement.proportion import KINDS
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, SHARES, cell_counts, figures_of
 from nlgauge.stats.tests.corrections import benjamini_hochberg
 from nlgauge.stats.tests.two_shares import clustered_difference_test, fisher_exact_test
@@ -116,7 +117,7 @@ def slices(
             "rest": "the same share in all other rows",
             "q": f"p after Benjamini and Hochberg; below {number(false_discoveries, 2)} and worse than the rest is found",
         },
-        method=f"{level:.0%} mid-P intervals of each slice by itself; p of the slice against all other rows: "
+        method=f"{level:.0%} intervals of each slice by itself ({KINDS['lean']}); p of the slice against all other rows: "
         + ("whole clusters left out in turn, Student's t." if clustered else "Fisher's exact test."),
         notes=[*worse, *notes, *clustered, *people_note(panel)],
         signature=signature(panel, measure=measure, fdr=number(false_discoveries, 2)),

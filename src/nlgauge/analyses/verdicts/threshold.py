@@ -23,6 +23,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.agreement.curves import area_figures, cheapest, halves, sweep
+from nlgauge.stats.agreement.proportion import KINDS
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, cost_figure, figures_of
 from nlgauge.table import Layout, Row, Table
 
@@ -94,7 +95,7 @@ def threshold(
         layout=layout if part == "summary" else None,
         cells={"value": _cell} if part == "summary" else {},
         method=f"{level:.0%} intervals. Area: Newcombe's score interval with DeLong's variance; average precision: logit interval, "
-        f"jackknife variance; shares: mid-P; cost: melded from shares. Cost: {miss:g} for passing what people fail, {alarm:g} for failing "
+        f"jackknife variance; shares: {KINDS['lean']}; cost: melded from shares. Cost: {miss:g} for passing what people fail, {alarm:g} for failing "
         "what they pass. The threshold is chosen on one half of the labelled rows and reported on the other, which had no part in the "
         "choice.",
         notes=[*notes, *clustered, *(missing_notes(rows, WORDS) if part == "summary" else []), *people_note(panel)],

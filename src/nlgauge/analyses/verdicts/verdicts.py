@@ -65,7 +65,7 @@ def verdicts(
     people_pass_from: float | None = None,
     judge_pass_from: float | None = None,
     level: float = 0.95,
-    interval: Kind = "midp",
+    interval: Kind = "lean",
 ) -> Table:
     """Counts, shares and coefficients of each judge with two values, each with an interval, beside always saying pass and
     beside what two people have in common.

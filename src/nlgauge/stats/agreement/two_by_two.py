@@ -133,7 +133,7 @@ def verdict_figures(
     clusters: Sequence[object] | None = None,
     *,
     level: float = 0.95,
-    kind: Kind = "midp",
+    kind: Kind = "lean",
 ) -> dict[str, Figure]:
     """All figures of a judge beside people; the lead over always failing where people fail more than half. `clusters`: the conversation or document of each row.
 
@@ -147,7 +147,7 @@ def verdict_figures(
 
 
 def figures_of(
-    counts: Floats, *, clustered: bool = False, level: float = 0.95, kind: Kind = "midp"
+    counts: Floats, *, clustered: bool = False, level: float = 0.95, kind: Kind = "lean"
 ) -> dict[str, Figure]:
     """The same from counts of the four cells, clusters × 4."""
     made = _Maker(counts, clustered, level, kind)
@@ -179,7 +179,7 @@ def cost_figure(
     def of_shares(passed: Floats, fail_recall: Floats, pass_recall: Floats) -> Floats:
         return np.asarray(miss * (1 - passed) * (1 - fail_recall) + alarm * passed * (1 - pass_recall))
 
-    return _Maker(counts, clustered, level, "midp").melded(cost, of_shares, "there are no rows")
+    return _Maker(counts, clustered, level, "lean").melded(cost, of_shares, "there are no rows")
 
 
 class _Maker:
