@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,26 @@ def test_categories_need_a_word_of_the_user(samples: Path, name: str) -> None:
     assert any("'tone' is judged in words (polite, rude), not read" in note for note in words.notes)
     data = ng.load(samples / name, values="polite=1,rude=0")
     assert data.ratings.filter(aspect="tone")["value"].to_list() == [1, 1, 0]
+
+
+# The columns of the export, in the order of Langfuse's own worker.
+EXPORT = (
+    "id traceId sessionId datasetRunId timestamp source name dataType value stringValue comment metadata observationId traceName "
+    "userId traceTags environment authorUserName"
+).split()
+
+
+def test_the_export_as_csv_says_the_same(samples: Path, tmp_path: Path) -> None:
+    path = tmp_path / "export.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, EXPORT, extrasaction="ignore")
+        writer.writeheader()
+        for score in json.loads((samples / "langfuse_v2.json").read_text()):
+            writer.writerow({**score, "authorUserName": score.get("authorUserId"), "traceName": "chat"})
+    ours, theirs = ng.load(path), ng.load(samples / "langfuse_v2.json")
+    assert ours.scores.equals(theirs.scores)
+    assert ours.ratings.equals(theirs.ratings)
+    assert ours.samples["traceName"].to_list() == ["chat"] * 3
 
 
 def test_scores_of_the_api_are_metrics_unless_the_user_says_otherwise(samples: Path) -> None:

@@ -1,7 +1,9 @@
-"""Langfuse: scores as its public API and SDK hand them over (`scores.get_many`), of versions 2 and 3."""
+"""Langfuse: scores as its public API and SDK hand them over (`scores.get_many`, v2 and v3), and as its page exports them."""
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers._logs import CODE, MODEL, PERSON, Log, LogReader
-from nlgauge.data.records import Record, parse_json, read_records, shown
+from nlgauge.data.records import Record, first_row, parse_json, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
@@ -23,8 +25,8 @@ class Langfuse(LogReader):
     """Langfuse scores (JSON of the API or SDK): ANNOTATION is people, EVAL is a model's judgement, API is a metric."""
 
     takes = Takes(
-        "a page of `GET /api/public/scores` (v2 or v3), or a JSON list or JSON lines of scores; texts are not in it",
-        people="scores whose source is ANNOTATION, with `authorUserId` as the rater",
+        "scores: a page of the API (v2 or v3), or the export as CSV, JSON or JSON lines; texts are not in it",
+        people="scores whose source is ANNOTATION, with their author as the rater",
         scores="scores whose source is EVAL (a model) or API (whatever was sent: --human NAME if people sent it)",
         tested="scores serialised by langfuse 5.0.4 (its server was not run)",
     )
@@ -33,7 +35,7 @@ class Langfuse(LogReader):
     @classmethod
     def recognises(cls, peek: Peek) -> bool:
         page = peek.record.get("data")
-        first = page[0] if isinstance(page, list) and page else peek.record
+        first = page[0] if isinstance(page, list) and page else first_row(peek)
         return isinstance(first, dict) and set(first) >= SCORE and str(first.get("source")) in SOURCES
 
     @classmethod
@@ -55,8 +57,8 @@ class Langfuse(LogReader):
             value = score.values.get("value")
             if kind == "CATEGORICAL":  # version 2 numbers the categories; what they are called says more
                 value = score.values.get("stringValue", value)
-            who, by = score.values.get("authorUserId"), SOURCES[source]
-            row = log.output("system", subject)
+            who, by = score.values.get("authorUserId") or score.values.get("authorUserName"), SOURCES[source]
+            row = log.output("system", subject, extra={"traceName": score.values.get("traceName")})
             log.judged(
                 row, str(score.want("name", str)), value, by, str(who) if who and by == PERSON else None
             )
@@ -64,6 +66,15 @@ class Langfuse(LogReader):
 
 def _scores(path: Path, encoding: str | None) -> list[Record]:
     text = decode(path, read_bytes(path), encoding)
+    if text.lstrip()[:1] not in "{[":
+        try:
+            rows = list(csv.DictReader(io.StringIO(text), strict=True))
+        except csv.Error as error:
+            raise DataError(f"{path}: cannot be read as CSV ({error}).") from None
+        return [
+            Record(f"{path}, row {i}", i, {k: v or None for k, v in row.items() if k})
+            for i, row in enumerate(rows, 1)
+        ]
     if text.lstrip().startswith("{") and path.suffix != ".jsonl":
         page: Any = parse_json(str(path), text)
         return Record(str(path), 0, page).children("data") if isinstance(page, dict) else []
