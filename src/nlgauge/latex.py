@@ -64,7 +64,7 @@ def latex(table: Table) -> str:
             for i, cell in enumerate(cells)
         ]
         lines.append(f"    {' & '.join(shown)} \\\\")
-    said = [table.title + ".", *table.headlines, table.method, *table.notes, *legend]
+    said = [table.title + ".", *table.headlines, table.method, *table.answers, *table.notes, *legend]
     caption = " ".join(_tex(text) for text in said if text)
     lines += [
         r"    \bottomrule", r"  \end{tabular}", rf"  \caption{{{caption}}}", rf"  \label{{tab:{_slug(table.title)}}}", rf"\end{{{place}}}",

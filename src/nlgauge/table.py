@@ -80,6 +80,9 @@ class Table:
     parts: list[Table] = field(
         default_factory=list
     )  # tables whose rows these are; people see them one by one
+    answers: list[str] = field(
+        default_factory=list
+    )  # what the numbers say, in sentences; printed before the notes
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -95,7 +98,8 @@ class Table:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "analysis": self.kind, "title": self.title, "method": self.method, "signature": self.signature, "notes": self.notes,
+            "analysis": self.kind, "title": self.title, "method": self.method, "signature": self.signature,
+            **({"answers": self.answers} if self.answers else {}), "notes": self.notes,
             **({"headlines": self.headlines} if self.headlines else {}), "definitions": self.definitions,
             **({"facts": _plain(self.facts)} if self.facts else {}), "rows": [{k: _plain(v) for k, v in row.items()} for row in self.rows],
         }  # fmt: skip
@@ -229,9 +233,9 @@ class Table:
         return "\n".join(html(part) for part in self.parts or [self])
 
     def remarks(self) -> list[str]:
-        """Definitions, method, notes and signature: what must stand below the numbers."""
+        """Definitions, method, answers, notes and signature: what must stand below the numbers."""
         meaning = [f"{name}: {text}" for name, text in self.definitions.items()]
-        return [t for t in [*meaning, self.method, *self.notes, self.signature] if t]
+        return [t for t in [*meaning, self.method, *self.answers, *self.notes, self.signature] if t]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
         """As wide as the console allows; what does not fit goes below with the line names again, never cut off."""

@@ -100,11 +100,11 @@ def test_with_one_system_the_measures_that_exist_are_compared_and_the_others_nam
 def test_the_advice_names_the_first_row_and_its_numbers() -> None:
     table = measures_study(noisy_panel(noise=NOISE), **FEW, scales=(3, 5), redraws=2)
     best = table.rows[0]
-    assert f"{best['measure']} is steady" in table.notes[0]
-    assert table.notes[1].startswith(
+    assert f"{best['measure']} is steady" in table.answers[0]
+    assert table.answers[1].startswith(
         f"{best['measure']} ranks the metrics as the other measures do at τ {best['agreement']:.2f}"
     )
-    assert f"keeps the ranking at τ {best['kept_3']:.2f}" in table.notes[2]
+    assert f"keeps the ranking at τ {best['kept_3']:.2f}" in table.answers[2]
 
 
 def test_impossible_scales_are_refused() -> None:

@@ -24,7 +24,7 @@ def test_a_large_difference_is_found_with_more_systems_and_the_size_is_named() -
     table = plan(pair(), measure="global/pearson", axis="systems", **FEW)
     assert table.rows[-1]["power"] >= 0.8
     assert all(r["power"] < 0.8 for r in table.rows[:-1])
-    assert f"About {table.rows[-1]['systems']} systems" in table.notes[0]
+    assert f"About {table.rows[-1]['systems']} systems" in table.answers[0]
 
 
 def test_equally_strong_metrics_are_told_apart_at_the_level_of_the_test_only() -> None:
@@ -37,7 +37,7 @@ def test_equally_strong_metrics_are_told_apart_at_the_level_of_the_test_only() -
     assert abs(fitted.first.mu_rho - fitted.second.mu_rho) < 0.1
     table = plan(panel, measure="system/pearson", sizes=[60], trials=60, draws=39)
     assert table.rows[0]["power"] < 0.5
-    assert "is not reached" in table.notes[0]
+    assert "is not reached" in table.answers[0]
 
 
 @pytest.mark.parametrize("measure", ["system/pearson", "global/pearson", "item/kendall", "input/kendall"])

@@ -39,7 +39,7 @@ def test_rows_per_aspect_end_with_all_metrics() -> None:
     said = ("take ", "that several metrics are better than one is not shown")
     for aspect in ("a0", "a1"):
         assert (
-            sum(note.startswith(tuple(f"{aspect}: {words}" for words in said)) for note in table.notes) == 1
+            sum(note.startswith(tuple(f"{aspect}: {words}" for words in said)) for note in table.answers) == 1
         )
 
 
@@ -49,9 +49,9 @@ def test_several_metrics_are_advised_only_where_the_gain_is_more_than_chance() -
     truth = rng.normal(0, 1, (8, 60))
     several = {f"m{k}": truth + rng.normal(0, 1.5, truth.shape) for k in range(5)}
     noise = {"m0": several["m0"], **{f"n{k}": rng.normal(0, 1, truth.shape) for k in range(4)}}
-    advised = metric_portfolio(data_of({"q": truth}, several)).notes[0]
+    advised = metric_portfolio(data_of({"q": truth}, several)).answers[0]
     assert advised.startswith("q: take ")
-    assert "is not shown" in metric_portfolio(data_of({"q": truth}, noise)).notes[0]
+    assert "is not shown" in metric_portfolio(data_of({"q": truth}, noise)).answers[0]
 
 
 def test_alone_is_the_plain_measure_and_turned_metrics_count() -> None:
@@ -85,4 +85,4 @@ def test_one_metric_is_no_portfolio() -> None:
 def test_constant_metrics_leave_nothing_to_choose_and_say_so() -> None:
     flat = {"m1": np.ones((3, 9)), "m2": np.zeros((3, 9))}
     table = metric_portfolio(data_of({"q": np.random.default_rng(0).random((3, 9))}, flat))
-    assert any("nothing can be chosen" in note for note in table.notes)
+    assert any("nothing can be chosen" in note for note in table.answers)

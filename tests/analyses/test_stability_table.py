@@ -112,13 +112,13 @@ def test_the_advice_of_a_table_does_not_depend_on_the_number_of_splits() -> None
     for a, b in zip(few, many, strict=True):
         assert a["measure"] == b["measure"]
         assert abs((a["rc_high"] - a["rc_low"]) - (b["rc_high"] - b["rc_low"])) < 0.15
-    assert few.notes[0].split("(")[0] == many.notes[0].split("(")[0]
+    assert few.answers[0].split("(")[0] == many.answers[0].split("(")[0]
 
 
 def test_equal_metrics_are_never_followed_by_trust() -> None:
     panel = noisy_panel(systems=10, inputs=40, noise=(2.0,) * 7)
     table = stability(panel, **FEW, ranked_by="input/kendall")
-    assert table.notes[0].startswith("No measure is steady here")
+    assert table.answers[0].startswith("No measure is steady here")
     assert not any(row["steady"] for row in table)
 
 

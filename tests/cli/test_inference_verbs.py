@@ -104,7 +104,7 @@ def test_stability_recommends_a_measure(folder: Path) -> None:
     run = nlgauge("stability", *data(), *FEW, "--trials", "30", "-f", "json", cwd=folder)
     (table,) = tables(run)
     assert len(table["rows"]) == 12
-    said = table["notes"][0]  # four metrics are too few for one measure to stand out
+    said = table["answers"][0]  # four metrics are too few for one measure to stand out
     assert said.startswith("No measure is steady here") or "no measure can stand out" in said
     assert "trust" not in said
     assert all(len(curve) == 6 for curve in table["facts"]["curves"].values())

@@ -82,7 +82,7 @@ def test_votes_of_a_judge_alone_get_an_answer_that_says_what_is_needed(tmp_path:
         data.aspect()
     table = wins(data)
     assert {r["side"] for r in table} == {"gpt-4"} and "by models only" in table.title
-    assert "nothing says whether people agree" in table.notes[0]
+    assert "nothing says whether people agree" in table.answers[0]
     with pytest.raises(DataError, match="by people"):
         wins(data, source="comparisons")
 

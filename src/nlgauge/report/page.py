@@ -57,7 +57,7 @@ class TableView:
 
     @property
     def words(self) -> list[str]:
-        return [t for t in (self.table.method, *self.table.notes) if t]
+        return [t for t in (self.table.method, *self.table.answers, *self.table.notes) if t]
 
     @property
     def small(self) -> list[str]:

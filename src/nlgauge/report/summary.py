@@ -10,7 +10,6 @@ from nlgauge.report.sections.agreeing import ceiling_of, untested
 from nlgauge.report.sections.words import interval, missing, some, two
 from nlgauge.table import Table
 
-UNSTEADY = "no measure is steady"
 MOST = 6  # aspects that get lines of their own
 
 
@@ -76,7 +75,7 @@ def _ranked(table: Table) -> str:
         best += ", clearly the best"
     else:
         best += f", but {some(others, 2)} may be as good"
-    about = " (about these systems only)" if _these_only(table) else ""
+    about = " (about these systems only)" if table.facts["these_systems_only"] else ""
     return f"{best}{about}; last {rows[-1]['metric']} {two(rows[-1]['value'])}"
 
 
@@ -85,18 +84,14 @@ def _first(table: Table) -> str:
     return "" if row is None else f"{row['metric']} {two(row['value'])}"
 
 
-def _these_only(table: Table) -> bool:
-    return any("cannot speak of other systems" in note for note in table.notes)
-
-
 def _trust(gate: str, trust: Answered) -> Iterator[str]:
     """One line for all aspects that say the same; where no measure is steady, the figures stand on the page."""
     said: dict[str, list[str]] = {}
     for part in trust.found.parts:
         answer = part.answer[:1].lower() + part.answer[1:]
-        if answer.startswith(UNSTEADY):
+        if not part.tables[0].facts["steady"]:
             answer = (
-                f"{UNSTEADY} here: more inputs or systems would help, or metrics that differ more; they are ranked by {gate} all "
+                "no measure is steady here: more inputs or systems would help, or metrics that differ more; they are ranked by {gate} all "
                 "the same, so read the order by the intervals"
             )
         said.setdefault(answer, []).append(part.about)

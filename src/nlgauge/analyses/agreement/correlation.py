@@ -26,7 +26,8 @@ def correlation(
     """Every metric under every measure, best metric first.
 
     A measure that means nothing on these data (one system only, …) is left out and named with its reason; asking for
-    nothing else is an error.
+    nothing else is an error. `sort` names the measure that orders the metrics, by default the mean of all; where it has no
+    value here, the first one over all outputs does.
     """
     chosen = measures_of(measures)
     found = evaluate(panel.oriented(), panel.human, chosen, seed=seed)
@@ -37,7 +38,7 @@ def correlation(
             f"{panel.name}, {panel.aspect}: " + "; ".join(f"{m}: {why}" for m, why in refused.items())
         )
     rows = _rows(panel, found, chosen, kept)
-    by = measures_of(sort) if sort else kept
+    by = kept if sort is None else [_sorting(measures_of(sort)[0], kept)]
     order = _order(rows, panel, [str(m) for m in by])
     rows.sort(key=lambda row: (order[row["metric"]], [str(m) for m in kept].index(row["measure"])))
     return Table(
@@ -55,6 +56,7 @@ def correlation(
         definitions={m.grouping: GROUPINGS[m.grouping] for m in kept},
         method=_method(panel, rows, by),
         notes=_notes(panel, rows, refused),
+        facts={"sorted_by": str(by[0]) if len(by) == 1 else None},
         signature=signature(panel, seed=seed),
     )
 
@@ -77,6 +79,10 @@ def _rows(panel: Panel, found: Estimates, chosen: list[Measure], kept: list[Meas
                  "groups": e.groups, "dropped": e.dropped, "reason": e.reason}
             )  # fmt: skip
     return rows
+
+
+def _sorting(wanted: Measure, kept: list[Measure]) -> Measure:
+    return wanted if wanted in kept else next((m for m in kept if m.grouping == "global"), kept[0])
 
 
 def _refused(found: Estimates, chosen: list[Measure], panel: Panel) -> dict[Measure, str]:

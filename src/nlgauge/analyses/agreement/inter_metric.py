@@ -12,6 +12,8 @@ from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.table import Layout, Row, Table
 from nlgauge.types import Array
 
+PEOPLE = "people: "  # before the names of their aspects: a metric may have the same name
+
 
 @analysis("inter-metric", paper="novikova2017", question="Do the metrics say the same?")
 def inter_metric(
@@ -29,7 +31,7 @@ def inter_metric(
         if people
         else panel.oriented()
     )
-    names = [*(f"people: {a}" for a in people), *panel.names]
+    names = [*(PEOPLE + a for a in people), *panel.names]
     values = _matrix(arrays, chosen)
     if np.isnan(values[~np.eye(len(names), dtype=bool)]).all() and len(names) > 1:
         raise NeedsMissing(f"{panel.name}: {chosen} is defined for no pair of metrics.")
@@ -39,7 +41,7 @@ def inter_metric(
     group = {first + k: c for k, c in zip(order, clusters, strict=True)}
     rows: list[Row] = [
         {"metric": names[i], "other": names[j], "measure": str(chosen), "value": float(values[i, j]),
-         "n": int((np.isfinite(arrays[i]) & np.isfinite(arrays[j])).sum()), "cluster": group.get(i, 0), "people": i < first or j < first}
+         "n": int((np.isfinite(arrays[i]) & np.isfinite(arrays[j])).sum()), "cluster": group.get(i, 0), "kind": "human" if i < first else "automatic"}
         for i in place for j in place
     ]  # fmt: skip
     members: dict[int, list[str]] = {}

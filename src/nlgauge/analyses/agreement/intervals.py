@@ -23,7 +23,7 @@ from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import interval
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.resampling.bootstrap import Unit, bootstrap
-from nlgauge.stats.resampling.jackknife import SYSTEMS, Over
+from nlgauge.stats.resampling.jackknife import SYSTEMS, Over, over_of
 from nlgauge.stats.resampling.jackknife import intervals as delete_one
 from nlgauge.stats.tests.fisher import fisher_interval
 from nlgauge.table import Layout, Row, Table
@@ -109,6 +109,11 @@ def intervals(
             panel, interval=kind, over=over, **({} if kind == "jackknife" else {"draws": draws, "seed": seed})
         ),
     )
+
+
+def speaks_of_these_only(panel: Panel) -> bool:
+    """Whether systems are several and too few to speak of others."""
+    return panel.n_systems > 1 and over_of("auto", panel.n_systems) != "both"
 
 
 def scope_notes(panel: Panel, over: str) -> list[str]:

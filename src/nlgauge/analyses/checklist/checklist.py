@@ -130,8 +130,8 @@ def checklist(
         },
         method=_criteria_words(rule) + f" p of the aspects: {rows.words}; of two systems: their outputs of each input change places; {draws} draws. "
         + f"{row_words(rows).capitalize()}; levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins, scale).items()) + ".",
+        answers=["passes most: " + ", ".join(f"{name} ({_score(name, results)})" for name in order[:3]) + "."],
         notes=[
-            "passes most: " + ", ".join(f"{name} ({_score(name, results)})" for name in order[:3]) + ".",
             *(f"{a} not assessed: {r.reason}." for a, r in results.items() if r.reason),
             *_low_bar(results["aspect KS"].human, bool(panel.raters) and unit == "rater"),
             *people_note(panel), *turned_note(panel),

@@ -86,14 +86,18 @@ def wins(
         notes += _first_note(votes.filter(pl.col("first").is_in(kept) & pl.col("second").is_in(kept)))
     if votes is not None:
         notes += _same_choices(votes, judged)
-    if near:
-        best = ", ".join(f"{n} {number(near[n])}" for n in sorted(near, key=lambda n: near[n])[:5])
-        notes.append(f"nearest to people (mean difference of the fractions): {best}.")
     kind = "comparisons" if votes is not None else "ratings"
-    return _table(data, found, named, rows, notes, kind)
+    return _table(data, found, named, rows, notes, kind, [_nearest(near)] if near else [])
 
 
-def _table(data: Dataset, found: Sides, named: str, rows: list[Row], notes: list[str], kind: str) -> Table:
+def _nearest(near: dict[str, float]) -> str:
+    best = ", ".join(f"{n} {number(near[n])}" for n in sorted(near, key=lambda n: near[n])[:5])
+    return f"Nearest to people (mean difference of the fractions): {best}."
+
+
+def _table(
+    data: Dataset, found: Sides, named: str, rows: list[Row], notes: list[str], kind: str, answers: list[str]
+) -> Table:
     return Table(
         title=f"{data.name}: win fractions on {named}" + (", by models only" if kind == "models" else ""),
         rows=[{"aspect": named, **row} for row in rows],
@@ -101,6 +105,7 @@ def _table(data: Dataset, found: Sides, named: str, rows: list[Row], notes: list
         definitions={"cell": "share of the comparisons of A (line, first) with B (column, second) that A wins; what is missing to 1 are B's wins and ties"},
         heads={"first": "A"},
         method=found.words,
+        answers=answers,
         notes=notes,
         signature=f"aspect:{named}|source:{kind}|order:{'kept' if found.ordered else 'merged'}",
     )  # fmt: skip
@@ -192,11 +197,13 @@ def _models_only(data: Dataset, judged: pl.DataFrame, kept: list[str], aspect: s
         systems, sides, f"{judged.height} direct comparisons by models, in the order shown.", ordered=True
     )
     names = ", ".join(sides)
-    notes = [
+    only = [
         f"only models chose here ({names}): this is their own order, and nothing says whether people agree. People's ratings or choices on "
         "the same outputs are needed."
     ]  # fmt: skip
-    return _table(data, found, aspect, [row for side in sides for row in _rows(side, found)], notes, "models")
+    return _table(
+        data, found, aspect, [row for side in sides for row in _rows(side, found)], [], "models", only
+    )
 
 
 def _same_choices(votes: pl.DataFrame, judged: pl.DataFrame) -> list[str]:

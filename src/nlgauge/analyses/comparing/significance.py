@@ -9,7 +9,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, evaluated, measures_of, people_note, signature
-from nlgauge.analyses.agreement.intervals import scope_notes
+from nlgauge.analyses.agreement.intervals import scope_notes, speaks_of_these_only
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.stats.correlation.measure import Measure
@@ -78,6 +78,11 @@ def significance(
         for at, (i, j) in enumerate(tests.pairs)
     ]
     rank = {panel.names[k]: at for at, k in enumerate(order)}
+    swapped = profile_of(profile, how).swap if test == "permutation" else None
+    facts = {
+        "these_systems_only": test == "auto" and speaks_of_these_only(panel),
+        "untested": _untested(panel, rows, test),
+    }
     rows.sort(key=lambda row: (rank[row["better"]], rank[row["worse"]]))
     return Table(
         title=f"{panel.name}: differences between metrics on {panel.aspect}, {chosen}",
@@ -87,7 +92,11 @@ def significance(
         definitions={str(chosen): chosen.definition},
         method=_sentence(tests.method)
         + f" {WORDS[correction][0].upper()}{WORDS[correction][1:]} over {len(rows)} pairs.",
-        notes=[*_notes(panel, tests, rows), *_too_few_draws(tests, rows, correction, level)],
+        notes=[
+            *_notes(panel, tests, rows, facts, test, swapped),
+            *_too_few_draws(tests, rows, correction, level),
+        ],
+        facts=facts,
         signature=signature(
             panel, measure=chosen, test=test, profile=profile, correction=correction, seed=seed
         ),
@@ -166,11 +175,23 @@ def _row(
     }  # fmt: skip
 
 
-def _notes(panel: Panel, tests: PairTests, rows: list[Row]) -> list[str]:
+def _untested(panel: Panel, rows: list[Row], test: Test) -> str | None:
+    """Why pairs have no p-value, where there are such pairs."""
+    if not any(np.isnan(row["p"]) for row in rows):
+        return None
+    units = len(set(panel.cluster_names)) or panel.n_inputs
+    over = over_of("auto", panel.n_systems)
+    few = too_few(panel.n_systems, units, over, "input", unit_word(panel.clusters), what="a test")
+    return few if few and test == "auto" else "no defined correlation"
+
+
+def _notes(
+    panel: Panel, tests: PairTests, rows: list[Row], facts: dict[str, Any], test: Test, swapped: str | None
+) -> list[str]:
     notes = people_note(panel)
-    if tests.method.startswith("test for"):
+    if test == "auto":
         notes += scope_notes(panel, over_of("auto", panel.n_systems))
-    if "whole systems and whole inputs" in tests.method or "swapping whole inputs" in tests.method:
+    if swapped in ("both", "inputs"):
         notes.append(
             "The test asks whether the two metrics are exchangeable on these very outputs; whether a difference would hold "
             "for other systems and inputs is another question, asked by test=auto."
@@ -178,18 +199,9 @@ def _notes(panel: Panel, tests: PairTests, rows: list[Row]) -> list[str]:
     lost = int(tests.undefined.sum())
     if lost:
         notes.append(f"{lost} draws had no defined correlation and are left out of p.")
-    untested = sum(np.isnan(row["p"]) for row in rows)
-    if untested:
-        units = len(set(panel.cluster_names)) or panel.n_inputs
-        few = too_few(
-            panel.n_systems, units, over_of("auto", panel.n_systems), "input", unit_word(panel.clusters)
-        )
-        why = (
-            few.replace("an interval", "a test")
-            if few and "like these" in tests.method
-            else "no defined correlation"
-        )
-        notes.append(f"{untested} pairs could not be tested ({why}).")
+    if facts["untested"]:
+        lost = sum(np.isnan(row["p"]) for row in rows)
+        notes.append(f"{lost} pairs could not be tested ({facts['untested']}).")
     return notes
 
 

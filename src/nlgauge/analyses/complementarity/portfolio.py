@@ -62,11 +62,11 @@ def metric_portfolio(
     refit = None if model == "ridge" else model_of(model, seed)[0]
     apart = rank_distances(scores, np.zeros(len(scores), bool)).mean["tau-b"]
     rows: list[Row] = []
-    notes: list[str] = []
+    answers: list[str] = []
     for done, (aspect, target) in enumerate(sides.humans.items()):
         found = portfolio(scores, target, chosen, most=most, count=count, model=refit, seed=seed)
         rows += _rows(sides, aspect, found, chosen, apart)
-        notes.append(_answer(sides, aspect, found))
+        answers.append(_answer(sides, aspect, found))
         if progress is not None:
             progress(done + 1, len(sides.humans))
     within = "within inputs" if sides.panel.n_systems > 1 else "over all outputs (there is one system)"
@@ -101,7 +101,8 @@ def metric_portfolio(
         },
         method=f"Greedy forward selection, ridge regression on ranks {within}, nested cross-validation: {count} folds of inputs, "
         f"each held out while the others choose.{refitted} {STOP} {INTERVAL}",
-        notes=[*notes, *sides.remarks()],
+        answers=answers,
+        notes=sides.remarks(),
         signature=sides.signature(measure=chosen, model=model, folds=count, most=most, seed=seed),
     )
 

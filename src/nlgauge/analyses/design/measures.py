@@ -79,7 +79,7 @@ def measures_study(
     lost = _add_scales(rows, panel, chosen, values, levels, cut, redraws, seed)
     what = {"both": "metrics and people", "metrics": "metrics", "people": "people"}[cut]
     return Table(
-        title=f"{panel.name}: which measure to trust on {panel.aspect}, from four sides",
+        title=f"{base.title}, from four sides",
         rows=rows,
         shown=[
             "measure",
@@ -89,7 +89,7 @@ def measures_study(
             *(f"{part}_{c}" for part in ("kept", "shift") for c in levels),
         ],
         heads=HEADS,
-        facts={**base.facts, "agreement": taus},
+        facts={**base.facts, "agreement": taus, "stability_title": base.title},
         definitions={
             **base.definitions,
             "agreement": "mean tau-b between the rankings of the metrics by this measure and by each of the others",
@@ -97,7 +97,8 @@ def measures_study(
             "stronger (+) or weaker (-) the correlations become, mean over the metrics",
         },
         method=f"{base.method} Levels: thresholds uniform within mean ± SD of each score, mean of {redraws} draws.",
-        notes=[base.notes[0], *_advice(rows, taus, levels), *base.notes[1:], *lost],
+        answers=[*base.answers, *_advice(rows, taus, levels)],
+        notes=[*base.notes, *lost],
         signature=f"{base.signature}|scales:{','.join(map(str, levels))}|cut:{cut}|redraws:{redraws}",
     )
 

@@ -90,7 +90,8 @@ def plan(
         method=f"Algorithm 1 fitted to the two metrics; {trials} simulated studies a size, permutation test swapping "
         f"{'systems and inputs' if how == 'both' else how}, {draws} draws, two-sided at {level:g}, seed {seed}; all else as in the "
         f"data ({_size_words(panel)}).",
-        notes=[answer(points, axis, power, first, second), *_warnings(panel, pair, points, observed, axis), *people_note(panel)],
+        answers=[answer(points, axis, power, first, second)],
+        notes=[*_warnings(panel, pair, points, observed, axis), *people_note(panel)],
         signature=signature(panel, measure=chosen, axis=axis, power=power, trials=trials, draws=draws, seed=seed),
     )  # fmt: skip
 

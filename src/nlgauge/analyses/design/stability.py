@@ -120,7 +120,8 @@ def stability(
         },
         method=f"{len(panel.metrics)} metrics, {len(tests.pairs)} pairs; DP: {tests.method}. RC: {consistency.method}. "
         "Intervals: metrics left out one at a time, Student's t. Sorted by the mean of the two ranks.",
-        notes=[said, *notes, *people_note(panel)],
+        answers=[said],
+        notes=[*notes, *people_note(panel)],
         signature=signature(panel, test=test, profile=profile, draws=tests.draws, trials=trials, seed=seed),
     )
 

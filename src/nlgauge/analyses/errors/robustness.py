@@ -117,7 +117,8 @@ def robustness(
         f"{'of any size' if not threshold else f'of more than {threshold:g} SD'}; SD: of the metric over the unchanged outputs; "
         f"intervals (in the rows): bootstrap over inputs, {draws} draws, seed {seed}.",
         headlines=scored.table.headlines,
-        notes=[*_verdicts(rows), *_few(made), *made.notes, *notes],
+        answers=_verdicts(rows),
+        notes=[*_few(made), *made.notes, *notes],
         signature=f"nlgauge:{__version__}|outputs:{len(made.inputs)}|amounts:{','.join(f'{a:g}' for a in steps)}"
         f"|threshold:{threshold:g}|margin:{margin:g}|draws:{draws}|seed:{seed}",
     )

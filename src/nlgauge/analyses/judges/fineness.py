@@ -61,7 +61,8 @@ def fineness(
         heads={"metric": "judge"},
         method=f"{panel.n_systems} systems × {panel.n_inputs} inputs. ‘one draw’: mean over the single draws; ‘k levels’: the scores cut into "
         "k equal steps between their lowest and highest. A judge whose lead disappears when both are equally coarse was only finer.",
-        notes=[*people_note(panel), *verdicts(rows, heads)],
+        answers=verdicts(rows, heads),
+        notes=people_note(panel),
         signature=signature(panel, levels=",".join(map(str, levels))),
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from nlgauge.analyses.agreement.inter_metric import PEOPLE
 from nlgauge.number import number
 from nlgauge.report.figures.look import DIVERGING, QUIET, framed, plain
 from nlgauge.table import Table
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 POSITIVE, NEGATIVE = DIVERGING[-1][1], DIVERGING[0][1]
-PEOPLE = "people: "
 
 
 def correlation_circles(table: Table) -> go.Figure:
@@ -22,7 +22,7 @@ def correlation_circles(table: Table) -> go.Figure:
     import plotly.graph_objects as go
 
     names = list(dict.fromkeys(row["metric"] for row in table))
-    people = sum(name.startswith(PEOPLE) for name in names)
+    people = len({row["metric"] for row in table if row["kind"] == "human"})
     cell = _cell(len(names))
     points = [(row["other"], row["metric"], row["value"]) for row in table if row["metric"] != row["other"]]
     figure = go.Figure(_circles(points, cell))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nlgauge.report.sections import Found, Part, Run, section
-from nlgauge.report.sections.words import interval, missing, percent, pick_gate, some, two
+from nlgauge.report.sections.words import interval, missing, percent, some, two
 from nlgauge.session import Ask
 from nlgauge.table import Layout, Row, Table
 
@@ -65,9 +65,9 @@ def agrees(run: Run) -> Found:
     }
     intervals = {run.about(t): t for t in run.also(_spread(run)[0], **_spread(run)[1])}
     parts = []
-    for table in run.each("correlation", measures=run.measures):
+    for table in run.each("correlation", measures=run.measures, sort=run.gate):
         about = run.about(table)
-        gate = pick_gate(table, run.gate)
+        gate = table.facts["sorted_by"]
         sure = {(r["metric"], r["measure"]): r for r in intervals[about]} if about in intervals else {}
         joined = _joined(
             table, sure, {k[1]: v for k, v in shares.items() if k[0] == about and k[2] == gate}, gate
@@ -90,18 +90,10 @@ def _joined(table: Table, sure: dict[tuple[str, str], Row], shares: dict[str, fl
     rows = [
         {**r, **ends.get((r["metric"], r["measure"]), {}), "share": shares.get(r["metric"])} for r in table
     ]
-    at = {r["metric"]: r["value"] for r in rows if r["measure"] == gate}
-    rows.sort(
-        key=lambda r: (
-            missing(at.get(r["metric"])),
-            -(at[r["metric"]] if not missing(at.get(r["metric"])) else 0.0),
-        )
-    )
     known = {m: v for m, v in shares.items() if not missing(v)}
     extra = {"share of ceiling": lambda mine: percent(known[m]) if (m := mine[0]["metric"]) in known else "–"}
     layout = table.layout or Layout("metric", "measure", "value")
     notes = [*table.notes]
-    method = table.method.replace("metrics sorted by the mean of the columns", f"metrics sorted by {gate}")
     if ends:
         notes.append("small print: 95% interval (its method stands with the intervals).")
     if known:
@@ -109,7 +101,6 @@ def _joined(table: Table, sure: dict[tuple[str, str], Row], shares: dict[str, fl
     return replace(
         table,
         rows=rows,
-        method=method,
         notes=notes,
         layout=replace(layout, extra={**layout.extra, **extra} if known else layout.extra),
     )
@@ -176,8 +167,7 @@ def untested(table: Table) -> str:
     rows = [r for r in table if not missing(r["value"])]
     if any(not missing(r.get("p_to_next")) for r in rows[:-1]) or len(rows) < 2:
         return ""
-    found = next((n for n in table.notes if "could not be tested" in n), "")
-    return found[found.find("(") + 1 : found.rfind(")")] or "no test is defined"
+    return table.facts["untested"] or "no test is defined"
 
 
 def _splits(run: Run) -> int:

@@ -29,13 +29,14 @@ PACKAGES = ("numpy", "scipy", "polars", "plotly")
 def evaluated(run: Run) -> Found:
     data = run.data
     people = [s for s in data.systems if s in data.people]
-    kept = "are kept among the systems" if run.source.keep_people else "are left out of the comparisons"
+    one = len(people) == 1
+    kept = "kept among the systems" if run.source.keep_people else "left out of the comparisons"
     answer = (
         f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for {count(len(data.inputs), 'input')}, "
         f"rated by {data.rated_by} on {some(run.aspects, 6)}, scored by {count(len(run.source.metrics or data.metrics), 'metric')}; "
         f"{_holes(data)}."
         + (
-            f" {some(people)} {'looks' if len(people) == 1 else 'look'} written by people and {kept if len(people) > 1 else kept.replace('are', 'is', 1)}."
+            f" {some(people)} {'looks' if one else 'look'} written by people and {'is' if one else 'are'} {kept}."
             if people
             else ""
         )

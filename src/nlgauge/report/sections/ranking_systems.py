@@ -29,11 +29,10 @@ def win_words(table: Table) -> str:
             best = max(rates, key=lambda s: sum(rates[s]) / len(rates[s]))
             who = "people" if side == "Human" else side
             said.append(f"by {who} {best} ({two(sum(rates[best]) / len(rates[best]))} of its comparisons)")
-    near = next((n for n in table.notes if n.startswith("nearest to people")), "")
     if said and not any(r["side"] == "Human" for r in table):
-        return f"No people chose here. Most often wins {', '.join(said)}: {table.notes[0]}"
+        return f"No people chose here. Most often wins {', '.join(said)}: {table.answers[0]}"
     words = f"Most often wins {', '.join(said)}." if said else "Nobody wins: there are no comparisons."
-    return f"{words} {near[:1].upper()}{near[1:]}".strip()
+    return " ".join([words, *table.answers])
 
 
 @section(
@@ -44,7 +43,7 @@ def win_words(table: Table) -> str:
 def complementarity(run: Run) -> Found:
     tables = list(run.each("complementarity"))
     sets = run.also("portfolio")
-    chosen = [n for t in sets for n in t.notes if ": take " in n or "better than one is not shown" in n]
+    chosen = [answer for t in sets for answer in t.answers]
     answer = " ".join(distance_words(t) for t in tables)
     if len(chosen) == 1:
         return Found([Part("", f"{answer} {chosen[0]}", [*tables, *sets])])

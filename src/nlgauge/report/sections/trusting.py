@@ -26,14 +26,14 @@ def trust(run: Run) -> Found:
     name, options = _trusted(run)
     tables = run.each(name, **options)
     if run.quick:
-        return Found([Part(run.about(t), t.notes[0] if t.notes else "", [t]) for t in tables])
+        return Found([Part(run.about(t), t.answers[0], [t]) for t in tables])
     for table in tables:
         # The same rows hold all that `stability` says: its picture comes first, the four sides are folded.
         first = replace(
-            table, kind="stability", title=table.title.replace(", from four sides", ""), notes=table.notes[:1],
+            table, kind="stability", title=table.facts["stability_title"], answers=table.answers[:1], notes=[],
             shown=[c for c in STABILITY if c in table.rows[0]],
         )  # fmt: skip
-        parts.append(Part(run.about(table), table.notes[0] if table.notes else "", [first, table]))
+        parts.append(Part(run.about(table), table.answers[0], [first, table]))
     return Found(parts)
 
 
@@ -82,13 +82,13 @@ def use_words(table: Table) -> str:
 def checklist(run: Run) -> Found:
     draws = {"draws": 99 if run.quick else 499}
     tables = list(run.each("checklist", **draws))
-    answers = [" ".join(sentence(n) for t in tables for n in t.notes[:2])]
+    answer = " ".join(sentence(text) for t in tables for text in [*t.answers, *t.notes[:1]])
     more = ["aspect-preference", "inter-aspect"]
     if not run.quick:
         more += ["system-preference", "discrimination", "system-discrimination"]
     for name in more:
         tables += run.also(name)
-    return Found([Part("", answers[0], tables)])
+    return Found([Part("", answer, tables)])
 
 
 @section(
@@ -135,9 +135,9 @@ def tie_words(table: Table) -> str:
 
 
 def _judge_words(tables: list[Table]) -> str:
-    notes = [n for t in tables if t.kind == "fineness" for n in t.notes if " leads as it is" in n]
-    if notes:
-        return "Fineness decides who leads: " + " ".join(dict.fromkeys(notes[:2]))
+    leads = [text for t in tables if t.kind == "fineness" for text in t.answers]
+    if leads:
+        return "Fineness decides who leads: " + " ".join(dict.fromkeys(leads[:2]))
     found = [
         (r["value"], t.line_name(r))
         for t in tables

@@ -82,15 +82,3 @@ def name_of(table: Table, by: Sequence[str]) -> str:
     return ", ".join(
         str(first[c]) for c in named if not missing(first[c]) and len({str(r.get(c)) for r in table}) == 1
     )
-
-
-def pick_gate(table: Table, gate: str) -> str:
-    """The gate measure where it has values here, else the first measure that has some."""
-    with_values = list(dict.fromkeys(r["measure"] for r in table if not missing(r["value"])))
-    if not with_values:
-        return gate
-    return (
-        gate
-        if gate in with_values
-        else next((m for m in with_values if m.startswith("global/")), with_values[0])
-    )

@@ -115,13 +115,13 @@ def over_of(over: Over, systems: int) -> Literal["both", "inputs"]:
 
 
 def too_few(
-    systems: int, inputs: int, over: Literal["both", "inputs"], grouping: str = "input", word: str = "inputs"
-) -> str | None:
-    """Why there can be no interval, with what would be needed; None where there can be one."""
+    systems: int, inputs: int, over: Literal["both", "inputs"], grouping: str = "input", word: str = "inputs", what: str = "an interval"
+) -> str | None:  # fmt: skip
+    """Why there can be no interval (or test), with what would be needed; None where there can be one."""
     if over == "both" and systems < SYSTEMS:
-        return f"an interval for other systems needs at least {SYSTEMS} systems; here are {systems}"
+        return f"{what} for other systems needs at least {SYSTEMS} systems; here are {systems}"
     if inputs < INPUTS and not (over == "both" and grouping == "system"):
-        return f"an interval needs at least {INPUTS} {word}; here are {inputs}"
+        return f"{what} needs at least {INPUTS} {word}; here are {inputs}"
     return None
 
 
