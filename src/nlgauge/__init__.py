@@ -17,14 +17,20 @@ if TYPE_CHECKING:
     from nlgauge.data.export import export
     from nlgauge.data.panel import Panel
     from nlgauge.errors import NlgaugeError
+    from nlgauge.metrics import Metric
+    from nlgauge.metrics.judge.client import Asking
+    from nlgauge.metrics.judge.cost import Price
+    from nlgauge.metrics.judge.judge import Judge
     from nlgauge.papers.catalogue import load_set
     from nlgauge.papers.catalogue.load import check, load
-    from nlgauge.questions import agreement, analyse, compare, correlate, judge, score, select, stability
+    from nlgauge.questions import agreement, analyse, compare, correlate, select, stability, verdicts
     from nlgauge.report import Report, report
     from nlgauge.report.changes import compare_results as diff
     from nlgauge.report.explorer import explore
     from nlgauge.report.figures import plot
+    from nlgauge.scores import judge, score
     from nlgauge.scoring.aggregate import aggregate
+    from nlgauge.scoring.judge_data import JudgedData
     from nlgauge.scoring.shards import merge
     from nlgauge.scoring.stream import stream
     from nlgauge.session import Selection
@@ -34,11 +40,16 @@ if TYPE_CHECKING:
 
 # Where each name lives; loaded on first use, so that `import nlgauge` costs next to nothing.
 _HOME = {
+    "Asking": "nlgauge.metrics.judge.client",
     "Dataset": "nlgauge.data.dataset",
     "Estimate": "nlgauge.stats.correlation.measure",
+    "Judge": "nlgauge.metrics.judge.judge",
+    "JudgedData": "nlgauge.scoring.judge_data",
     "Measure": "nlgauge.stats.correlation.measure",
+    "Metric": "nlgauge.metrics",
     "NlgaugeError": "nlgauge.errors",
     "Panel": "nlgauge.data.panel",
+    "Price": "nlgauge.metrics.judge.cost",
     "Report": "nlgauge.report",
     "Selection": "nlgauge.session",
     "SimulationParams": "nlgauge.stats.design.simulate",
@@ -53,22 +64,24 @@ _HOME = {
     "example": "nlgauge.data.example",
     "explore": "nlgauge.report.explorer",
     "export": "nlgauge.data.export",
-    "judge": "nlgauge.questions",
+    "judge": "nlgauge.scores",
     "load": "nlgauge.papers.catalogue.load",
     "load_set": "nlgauge.papers.catalogue",
     "merge": "nlgauge.scoring.shards",
     "plot": "nlgauge.report.figures",
-    "score": "nlgauge.questions",
+    "score": "nlgauge.scores",
     "select": "nlgauge.questions",
     "simulate": "nlgauge.analyses.design.simulated_data:simulated",
     "stability": "nlgauge.questions",
     "stream": "nlgauge.scoring.stream",
+    "verdicts": "nlgauge.questions",
 }
 
 __all__ = [
-    "Dataset", "Estimate", "Measure", "NlgaugeError", "Panel", "Report", "Selection", "SimulationParams", "Table", "aggregate",
-    "agreement", "analyse", "check", "compare", "correlate", "diff", "example", "explore", "export", "judge", "load", "load_set",
-    "merge", "plot", "report", "score", "select", "simulate", "stability", "stream",
+    "Asking", "Dataset", "Estimate", "Judge", "JudgedData", "Measure", "Metric", "NlgaugeError", "Panel",
+    "Price", "Report", "Selection", "SimulationParams", "Table", "aggregate", "agreement", "analyse",
+    "check", "compare", "correlate", "diff", "example", "explore", "export", "judge", "load", "load_set",
+    "merge", "plot", "report", "score", "select", "simulate", "stability", "stream", "verdicts",
 ]  # fmt: skip
 
 

@@ -1,26 +1,19 @@
-"""The questions one asks of data, a function each. Every command calls one of these or a function of a room below."""
+"""Questions one asks of data, a function each: the Python door to the analyses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.session import Names, Progress, Selection, listed
+from nlgauge.session import Selection, listed
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
     from nlgauge.data.panel import Aggregate
-    from nlgauge.metrics import Metric
-    from nlgauge.metrics.judge.client import Asking
-    from nlgauge.metrics.judge.judge import Judge
-    from nlgauge.scoring.judge_data import JudgedData
     from nlgauge.table import Table
-
-Metrics = str | Sequence[str] | None
-Texts = str | Sequence[str] | None
+    from nlgauge.types import Names, Progress
 
 
 def dataset(data: Any) -> Dataset:
@@ -267,130 +260,33 @@ def stability(
     return analyse("stability", data, aspect, metrics, **options)
 
 
-def score(
-    data: Any = None,
-    metrics: Sequence[str | Metric] | str | Metric | None = None,
-    *,
-    outputs: Texts = None,
-    references: Sequence[str | Sequence[str]] | str | None = None,
-    sources: Texts = None,
-    contexts: Texts = None,
-    progress: Progress | None = None,
-    workers: int | None = None,
-) -> Dataset:
-    """Score outputs with metrics: the data with one more column of scores per metric, named by its spec.
-
-    Parameters
-    ----------
-    data : path, data frame, rows, Dataset or Selection, optional
-        Or the texts themselves in `outputs`.
-    metrics : str, Metric or a sequence of them, optional
-        As 'bleu' or 'rouge-l(stem=True)'; by default all quick ones that the data allow.
-    outputs, references, sources, contexts : str or sequence of str, optional
-        Texts instead of data; an output may have several references.
-    progress : callable, optional
-        Called with the metric, the number of outputs done, and of how many.
-    workers : int, optional
-        Threads; the values do not depend on them.
-
-    Returns
-    -------
-    Dataset
-        Its `scores` have null where an output has no value; the reason stands in `failures`.
-
-    Examples
-    --------
-    >>> import nlgauge as ng
-    >>> scored = ng.score(outputs=["the cat sat"], references=["the cat sat down"], metrics="rouge-1")
-    >>> round(scored.scores["rouge-1"][0], 3)
-    0.857
-    >>> ng.score(ng.example(), ["len", "wps"]).metrics[-2:]
-    ['len', 'wps']
-    """
-    from nlgauge.scoring.plan import suggested
-    from nlgauge.scoring.score import score as run
-
-    texts = {"output": outputs, "references": references, "source": sources, "context": contexts}
-    if (data is None) == (outputs is None):
-        raise NlgaugeError("score needs data or outputs: one of the two.")
-    chosen = _from_texts(texts) if outputs is not None else dataset(data)
-    tick = None if progress is None else lambda done, total, metric: progress(metric, done, total)
-    return run(chosen, suggested(chosen) if metrics is None else metrics, progress=tick, workers=workers)
-
-
-def _from_texts(texts: Mapping[str, Any]) -> Dataset:
-    """One system's outputs, numbered from 1."""
-    import polars as pl
-
-    from nlgauge.data.dataset import Dataset
-
-    columns = {name: [t] if isinstance(t, str) else list(t) for name, t in texts.items() if t is not None}
-    sizes = {name: len(column) for name, column in columns.items()}
-    if len(set(sizes.values())) > 1:
-        found = ", ".join(f"{n} of {name}" for name, n in sizes.items())
-        raise NlgaugeError(f"every output needs its own texts, in the same order; found {found}.")
-    if "references" in columns:
-        columns["references"] = [[r] if isinstance(r, str) else list(r) for r in columns["references"]]
-    for name, column in columns.items():
-        wrong = [t for t in column if t is not None and not isinstance(t, str) and name != "references"]
-        if wrong:
-            raise NlgaugeError(f"{name}: a text is needed; found {type(wrong[0]).__name__}.")
-    keys = {"system": "outputs", "input": [str(i + 1) for i in range(sizes["output"])]}
-    return Dataset.of("texts", pl.DataFrame({**keys, **columns}), people=())
-
-
-def judge(
+def verdicts(
     data: Any,
-    judges: str | Judge | Sequence[Judge] = "summarisation",
-    *,
-    model: str = "",
     aspect: Names = None,
-    base_url: str = "",
-    how: Asking | None = None,
-    keep_draws: bool = False,
-    progress: Progress | None = None,
-) -> JudgedData:
-    """Let a language model judge the outputs, from any OpenAI-compatible endpoint.
-
-    Every reply is kept at once (NLGAUGE_STORE): the same call goes on where it was, and never asks twice.
+    metrics: Names = None,
+    *,
+    people_pass_from: float | None = None,
+    judge_pass_from: float | None = None,
+    level: float = 0.95,
+) -> Table:
+    """Does a judge say pass and fail as people do? Shares and coefficients with intervals.
 
     Parameters
     ----------
     data : path, data frame, rows, Dataset or Selection
-    judges : str, Judge or a sequence of Judges, default 'summarisation'
-        A shipped task, the path of your own YAML, or judges with all their settings.
-    model, base_url : str
-        The model's name and the endpoint (or NLGAUGE_MODEL, NLGAUGE_BASE_URL).
-    aspect : str or sequence of str, optional
-        All of the task by default.
-    how : Asking, optional
-        Requests at once, attempts, limits, key, budget.
-    keep_draws : bool, default False
-        Also keep each draw as a column.
-    progress : callable, optional
-        Called with the aspect, the number of requests done, and of how many.
-
-    Returns
-    -------
-    JudgedData
-        `data` with the judges' columns, `table`, and `stopped`: why it ended early, if it did.
+    aspect, metrics : str or sequence of str, optional
+        All by default; `metrics` are the judges.
+    people_pass_from, judge_pass_from : float, optional
+        The lowest value that passes, where there are more than two values.
+    level : float, default 0.95
+        Share inside the intervals.
 
     Examples
     --------
     >>> import nlgauge as ng
-    >>> done = ng.judge("outputs.csv", "dialogue", model="llama3", base_url="http://localhost:11434/v1")    # doctest: +SKIP
-    >>> ng.correlate(done.data)    # doctest: +SKIP
+    >>> table = ng.verdicts(ng.example(), metrics="unigram_f1", people_pass_from=4, judge_pass_from=0.5)
+    >>> table.kind
+    'verdicts'
     """
-    from nlgauge.metrics.judge.judge import Judge
-    from nlgauge.scoring.judge_data import judge_data, judges_of
-
-    if isinstance(judges, str):
-        chosen = judges_of(judges, listed(aspect), model=model, base_url=base_url)
-    elif model or base_url or aspect:
-        raise NlgaugeError("judge: a Judge has its own model, base_url and aspect; name them there.")
-    else:
-        chosen = [judges] if isinstance(judges, Judge) else list(judges)
-    done = judge_data(dataset(data), chosen, how=how, keep_draws=keep_draws, progress=progress)
-    if done.nothing:
-        raise NlgaugeError(done.nothing)
-    return done
+    options = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from, "level": level}
+    return analyse("verdicts", data, aspect, metrics, **options)

@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from nlgauge.analyses import Analysis
     from nlgauge.data.dataset import Dataset
     from nlgauge.data.panel import Aggregate, Panel
+    from nlgauge.types import Names, Progress
 
 Ask = tuple[str, dict[str, Any]]  # an analysis and its options
-Progress = Callable[[str, int, int], None]  # of what, done, of how many
-Names = str | Sequence[str] | None
 Group = dict[str, Any]  # the value of each column of `by`
 Part = tuple[Group, Callable[[], Any], dict[str, Any]]  # where, the data (made when asked for), own options
 

@@ -1,7 +1,8 @@
-"""The arrays that modules hand to each other."""
+"""Types that modules hand to each other: arrays, names, progress."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,3 +13,5 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 Ids = np.ndarray[Any, np.dtype[np.int32]]
 Codes = np.ndarray[Any, np.dtype[np.uint32]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
+Names = str | Sequence[str] | None  # one name, several, or all there are
+Progress = Callable[[str, int, int], None]  # of what, steps done, of how many

@@ -50,7 +50,12 @@ def example_rows() -> list[dict[str, Any]]:
 
 
 def example() -> Dataset:
-    """The built-in example as a Dataset; its ratings are constructed, not human, and every page says so."""
+    """The built-in example as a Dataset; its ratings are constructed, not human, and every page says so.
+
+    >>> import nlgauge as ng
+    >>> len(ng.example().systems), len(ng.example().inputs), ng.example().aspects
+    (8, 24, ['constructed_quality'])
+    """
     from nlgauge.data.load import load
 
     data = load(example_rows(), name="example (constructed)")

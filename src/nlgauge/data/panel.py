@@ -242,9 +242,9 @@ class Panel:
             )
         import nlgauge
 
-        chosen = nlgauge.select(
-            self.data, self.aspect, self.names, keep_people=bool(self.kept), aggregate=self.aggregate
-        )
+        fewer = self.names if set(self.names) != set(self.data.metrics) else None
+        people = bool(self.kept)
+        chosen = nlgauge.select(self.data, self.aspect, fewer, keep_people=people, aggregate=self.aggregate)
         return chosen.analyse(name, **options)
 
     def _repr_html_(self) -> str:

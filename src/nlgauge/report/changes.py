@@ -35,8 +35,8 @@ PASS, FAIL, CANNOT_TELL = 0, 1, 2  # exit codes
 
 
 def compare_results(
-    old: Path,
-    new: Path,
+    old: str | Path,
+    new: str | Path,
     *,
     measure: str | None = None,
     metrics: Sequence[str] | None = None,
@@ -45,11 +45,38 @@ def compare_results(
     alpha: float = 0.05,
     seed: int = 0,
 ) -> Table:
-    """One row per aspect and metric of the old file: old, new, change, p of sign flips over the common inputs.
+    """Did a metric or judge get worse between two runs? A sign-flip test over the inputs that both have.
 
-    `fails` is true where the drop is larger than `fail_drop` and significant after Holm's correction; where that could not be
-    found out, the verdict says why.
+    Parameters
+    ----------
+    old, new : path
+        results.json of two runs of `nlgauge run` or `nlgauge.report`.
+    measure : str, optional
+        The gate measure of both runs; for a check.
+    metrics, aspects : sequence of str, optional
+        All by default.
+    fail_drop : float, default 0
+        Drops up to this size never fail.
+    alpha : float, default 0.05
+        A drop is significant below this corrected p.
+    seed : int, default 0
+
+    Returns
+    -------
+    Table
+        One row per aspect and metric of the old file: old, new, change, p. `fails` is true where the drop is larger
+        than `fail_drop` and significant after Holm's correction; where that could not be found out, the verdict says why.
+
+    Examples
+    --------
+    >>> import nlgauge as ng, tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = ng.report(ng.example(), pathlib.Path(folder) / "page.html", quick=True)
+    ...     table = ng.diff(made.results, made.results)
+    >>> {row["verdict"] for row in table}
+    {'no change'}
     """
+    old, new = Path(old), Path(new)
     files = {"old": read_results(old), "new": read_results(new)}
     name = _measure(files, (old, new), measure)
     first, second = (files[k]["per_input"] for k in ("old", "new"))

@@ -1,0 +1,243 @@
+"""The Python door: every analysis through it, the same signatures as methods of Dataset, frames of every kind in and out."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import nlgauge as ng
+from nlgauge import registry
+from nlgauge.errors import NeedsMissing, NlgaugeError
+
+ASKED_OF_DATA = (
+    "agreement",
+    "analyse",
+    "compare",
+    "correlate",
+    "judge",
+    "report",
+    "stability",
+    "verdicts",
+    "export",
+)
+
+
+def two_aspects() -> ng.Dataset:
+    """The example with a second aspect: the first one and noise."""
+    data = ng.example()
+    noise = np.random.default_rng(0).integers(-1, 2, data.ratings.height)
+    second = data.ratings.with_columns(
+        pl.lit("charm").alias("aspect"), (pl.col("value") + pl.Series(noise)).clip(1, 5)
+    )
+    return replace(data, ratings=pl.concat([data.ratings, second]))
+
+
+def with_choices() -> ng.Dataset:
+    """The example with a model's choice between two systems on each input, the first shown preferred."""
+    data = ng.example()
+    first, second = data.systems[:2]
+    rows = [
+        (i, *pair, "quality", "m", "first")
+        for i in data.inputs
+        for pair in ((first, second), (second, first))
+    ]
+    votes = pl.DataFrame(rows, schema=ng.Dataset.COMPARISONS, orient="row")
+    return replace(data, comparisons=votes, models=frozenset({"m"}))
+
+
+def in_halves() -> ng.Dataset:
+    data = ng.example()
+    half = pl.Series("half", ["a" if i % 2 else "b" for i in range(len(data))])
+    return replace(data, samples=data.samples.with_columns(half))
+
+
+# What an analysis needs beside the example: other data, or options.
+MORE: dict[str, tuple[Callable[[], ng.Dataset], dict[str, Any]]] = {
+    "aspect-disagreement": (two_aspects, {}),
+    "inter-aspect": (two_aspects, {}),
+    "joint-aspects": (two_aspects, {}),
+    "independent": (in_halves, {"by": "half", "draws": 20}),
+    "slices": (in_halves, {"by": "half", "people_pass_from": 4, "judge_pass_from": 0.5}),
+    "position": (with_choices, {}),
+    "plan": (ng.example, {"metrics": ["unigram_f1", "random"], "trials": 5}),
+    "calibration": (ng.example, {"people_pass_from": 4}),
+    "threshold": (ng.example, {"people_pass_from": 4}),
+    "verdicts": (ng.example, {"people_pass_from": 4, "judge_pass_from": 0.5}),
+    "progress": (ng.example, {"years": {"unigram_f1": 2002, "char3_f1": 2015, "source_overlap": 2020}}),
+    "robustness": (ng.example, {"metrics": ["rouge-1"], "sample": 10}),
+}
+
+
+@pytest.mark.parametrize("name", registry.names("analysis"))
+def test_every_analysis_runs_through_the_door(name: str) -> None:
+    made, options = MORE.get(name, (ng.example, {}))
+    by = options.get("by")
+    chosen = ng.select(made(), by=by, metrics=options.get("metrics"))
+    table = chosen.analyse(name, **{k: v for k, v in options.items() if k not in ("by", "metrics")})
+    assert isinstance(table, ng.Table)
+    assert len(table)
+    assert table.kind == name
+
+
+@pytest.mark.parametrize("name", registry.names("analysis"))
+def test_a_panel_answers_or_refuses_in_one_line(name: str) -> None:
+    try:
+        table = ng.example().panel(metrics=["unigram_f1", "random", "char3_f1"]).analyse(name)
+    except NlgaugeError as error:
+        assert "\n" not in str(error)
+    else:
+        assert isinstance(table, ng.Table)
+
+
+def test_a_panel_made_by_hand_says_where_analyses_of_data_sets_are_asked() -> None:
+    panel = replace(ng.example().panel(), data=None)
+    with pytest.raises(NeedsMissing, match=r"'wins' is asked of a data set.*nlgauge.analyse\('wins', data\)"):
+        panel.analyse("wins")
+
+
+@pytest.mark.parametrize("name", ASKED_OF_DATA)
+def test_methods_of_a_dataset_have_the_signatures_of_the_door(name: str) -> None:
+    door: Any = ng.report.report if name == "report" else getattr(ng, name)  # type: ignore[attr-defined]
+    theirs = [p for p in inspect.signature(door).parameters.values() if p.name != "data"]
+    mine = [p for p in inspect.signature(getattr(ng.Dataset, name)).parameters.values() if p.name != "self"]
+    assert [(p.name, p.kind, p.default) for p in mine] == [(p.name, p.kind, p.default) for p in theirs]
+
+
+def public_functions() -> list[str]:
+    return [n for n in ng.__all__ if n[0].islower() and n != "report"]
+
+
+@pytest.mark.parametrize("name", [*public_functions(), "report"])
+def test_a_public_function_is_typed_and_has_an_example(name: str) -> None:
+    function: Any = ng.report.report if name == "report" else getattr(ng, name)  # type: ignore[attr-defined]
+    parameters = inspect.signature(function).parameters
+    assert all(p.annotation is not p.empty for p in parameters.values())
+    assert ">>> " in inspect.getdoc(function)
+    free = [p.name for p in parameters.values() if p.kind is p.VAR_KEYWORD]
+    assert not free or name in ("analyse", "load", "check", "load_set")  # options of an analysis or a reader
+
+
+def test_report_can_be_called_whatever_was_imported_before() -> None:
+    importlib.import_module("nlgauge.report.page")
+    assert callable(ng.report)
+    assert callable(importlib.reload(ng).report)
+
+
+def test_texts_are_scored_without_a_file() -> None:
+    scored = ng.score(outputs=["a b", "c"], references=[["a b", "x"], ["d"]], metrics=["bleu", "rouge-1"])
+    assert scored.metrics == ["bleu", "rouge-1"]
+    assert scored.scores["rouge-1"].to_list() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"outputs": ["a"], "references": ["a", "b"]}, "found 1 of output, 2 of references"),
+        ({}, "score needs data or outputs"),
+        ({"data": "x.csv", "outputs": ["a"]}, "score needs data or outputs"),
+        ({"outputs": ["a"], "sources": [3]}, "source: a text is needed; found int"),
+    ],
+)
+def test_texts_that_do_not_fit_are_refused_in_one_line(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(NlgaugeError, match=said):
+        ng.score(metrics="len", **options)
+
+
+def test_a_path_a_frame_and_a_dataset_give_the_same_table(tmp_path: Path) -> None:
+    rows = [{"system": s, "input": i, "human.q": (i * k) % 5, "metric.m": i + k} for k, s in enumerate("ABC") for i in range(6)]  # fmt: skip
+    frame = pl.DataFrame(rows)
+    path = tmp_path / "a.csv"
+    frame.write_csv(path)
+    tables = [
+        ng.correlate(data).rows for data in (path, str(path), frame, rows, ng.load(rows), ng.select(rows))
+    ]
+    assert all(rows == tables[0] for rows in tables)
+
+
+def test_several_aspects_are_one_table_that_prints_apart() -> None:
+    table = ng.correlate(two_aspects(), measures="input/kendall")
+    assert {row["aspect"] for row in table} == {"constructed_quality", "charm"}
+    assert [len(part) for part in table.parts] == [5, 5]
+    assert str(table).count("agreement with") == 2
+    assert table.to_polars().height == 10
+    with pytest.raises(NlgaugeError, match="plot one of its parts"):
+        table.plot()
+    assert table.parts[0].plot().data
+
+
+def test_a_selection_computes_the_same_question_once_and_says_what_it_left_out() -> None:
+    chosen = ng.select(in_halves(), by="half")
+    first = chosen.each("ranking")
+    assert chosen.each("ranking") is first
+    assert [row["half"] for row in first[0]][:1] == ["b"]
+
+
+def test_what_could_not_be_computed_is_data() -> None:
+    data = two_aspects()
+    lone = data.ratings.filter((pl.col("aspect") != "charm") | (pl.col("rater") == data.raters[0]))
+    chosen = ng.select(replace(data, ratings=lone))
+    assert len(chosen.each("agreement", draws=20)) == 1
+    assert len(chosen.not_computed) == 1
+    assert "charm: agreement needs at least two raters" in chosen.not_computed[0]
+
+
+def test_ranking_and_significance_run_the_test_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = importlib.import_module("nlgauge.analyses.comparing.significance")
+    calls: list[Any] = []
+    real = module.run_test
+    monkeypatch.setattr(module, "run_test", lambda *a, **k: calls.append(a) or real(*a, **k))
+    chosen = ng.select(ng.example())
+    chosen.analyse("ranking")
+    chosen.analyse("significance")
+    assert len(calls) == 1
+    ng.select(ng.example()).analyse("significance")
+    assert len(calls) == 2  # another selection knows nothing of the first
+
+
+def test_an_unknown_option_or_analysis_is_answered_with_those_there_are() -> None:
+    with pytest.raises(NlgaugeError, match=r"correlation: no option 'measurs'. Did you mean 'measures'\?"):
+        ng.analyse("correlation", ng.example(), measurs="x")
+    with pytest.raises(NlgaugeError, match=r"no analysis 'rankin'\. Did you mean 'ranking'"):
+        ng.analyse("rankin", ng.example())
+    with pytest.raises(NlgaugeError, match="no aspect 'x'"):
+        ng.correlate(ng.example(), "x")
+
+
+@pytest.mark.parametrize(
+    "thing", [ng.example, lambda: ng.example().panel(), lambda: ng.correlate(ng.example())]
+)
+def test_notebooks_show_html_without_foreign_markup(thing: Callable[[], Any]) -> None:
+    shown = thing()._repr_html_()
+    assert "unigram_f1" in shown
+    assert "<script" not in ng.Table("<script>", [{"a": "<b>"}], notes=["<i>"])._repr_html_()
+    assert "<script" not in replace(ng.example(), name="<script>")._repr_html_()
+
+
+def test_the_door_lists_what_it_offers() -> None:
+    assert set(ng.__all__) <= set(dir(ng))
+    for name in ng.__all__:
+        assert getattr(ng, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = ng.nothing  # type: ignore[attr-defined]
+
+
+def test_examples_of_the_door_run() -> None:
+    for name in (
+        "nlgauge.questions",
+        "nlgauge.scores",
+        "nlgauge.session",
+        "nlgauge.report",
+        "nlgauge.data.export",
+    ):
+        module = importlib.import_module(name)
+        found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+        assert (found.failed, found.attempted > 0) == (0, True)
