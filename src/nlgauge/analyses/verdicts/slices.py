@@ -205,7 +205,8 @@ def _thirds(values: pl.Series) -> pl.Series:
     if not len(there):
         return values.cast(pl.String)
     cuts = np.unique(np.quantile(there, (1 / 3, 2 / 3)))
-    ends = [f"up to {cuts[0]:g}", *(f"above {c:g}" for c in cuts)]
+    tops = [f" up to {c:g}" for c in cuts[1:]] + [""]
+    ends = [f"up to {cuts[0]:g}", *(f"above {c:g}{top}" for c, top in zip(cuts, tops, strict=True))]
     names = [
         f"{word} ({end})"
         for word, end in zip(THIRDS if len(cuts) == 2 else ("low", "high"), ends, strict=True)

@@ -1,0 +1,94 @@
+"""A small version of bench/verdicts.py: the promises of docs/verdicts_coverage.md hold within what chance allows."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench import _verdict_worlds as world
+
+from nlgauge.stats.agreement.proportion import proportion_interval
+
+CHANCE = 0.0002  # of one of these bands being left although all is well
+
+
+def at_least(rate: float, row: dict) -> bool:
+    """Of the data sets with an interval the share that hold the truth is not below `rate`."""
+    given = round(row["given"] * row["data sets"])
+    return bool(binomtest(round(row["coverage"] * given), given, rate, "less").pvalue > CHANCE)
+
+
+def exact_coverage(n: int, kind: str) -> np.ndarray:
+    """Probability that the interval holds the share, for shares from .02 to .98."""
+    low, high = proportion_interval(np.arange(n + 1), n, kind=kind)  # type: ignore[arg-type]
+    shares = np.linspace(0.02, 0.98, 481)
+    held = (low[:, None] <= shares) & (shares <= high[:, None])
+    return np.asarray((binom.pmf(np.arange(n + 1)[:, None], n, shares) * held).sum(axis=0))
+
+
+@pytest.mark.parametrize("n", [5, 9, 11, 20, 26, 27, 50, 59, 155, 500])
+def test_the_interval_of_a_share_holds_it_with_at_least_93_percent(n: int) -> None:
+    found = exact_coverage(n, "lean")
+    assert found.min() >= 0.93
+    assert found.mean() < exact_coverage(n, "exact").mean()
+
+
+def test_wilsons_interval_and_mid_p_would_not_pass_this() -> None:
+    assert exact_coverage(9, "wilson").min() < 0.9
+    assert exact_coverage(14, "midp").min() < 0.92
+
+
+@pytest.mark.parametrize(
+    ("n", "prevalence", "judge"),
+    [
+        (20, 0.5, "lenient"),
+        (50, 0.1, "good"),
+        (100, 0.9, "lenient"),
+        (100, 0.3, "weak"),
+        (300, 0.98, "strict"),
+    ],
+)
+def test_figures_of_verdicts_hold_the_populations_value(n: int, prevalence: float, judge: str) -> None:
+    for row in world.verdict_coverage(n, prevalence, judge, 300, seed=99):
+        if row["given"] >= 0.5:
+            assert at_least(0.94, row), row
+        assert row["wrong"] <= 0.1, row
+
+
+def test_rows_of_one_conversation_are_allowed_for() -> None:
+    rows = world.clustered_coverage(40, 0.5, "lenient", 100, seed=99)
+    assert all(at_least(0.94, row) for row in rows), rows
+    # As if independent the band would be left.
+    assert min(row["as independent"] for row in rows) < 0.87
+
+
+@pytest.mark.parametrize(
+    ("prevalence", "apart", "steps"), [(0.5, 1.2, False), (0.8, 2.4, True), (0.2, 0.3, False)]
+)
+def test_areas_hold_the_populations_value(prevalence: float, apart: float, steps: bool) -> None:
+    for row in world.area_coverage(100, prevalence, apart, 1.0, steps, 150, seed=99):
+        assert at_least(0.93, row), row
+
+
+@pytest.mark.parametrize("kind", list(world.CALIBRATIONS))
+def test_calibration_figures_hold_the_populations_value(kind: str) -> None:
+    for row in world.calibration_coverage(150, 0.7, kind, 150, seed=99):
+        assert at_least(0.94, row), row
+
+
+def test_a_threshold_is_flattered_by_the_rows_that_chose_it_and_not_by_others() -> None:
+    other, same = world.threshold_honesty(60, 0.5, 400, seed=99)
+    assert at_least(0.94, other)
+    assert not at_least(0.94, same)
+
+
+def test_slices_that_are_alike_are_rarely_called_worse() -> None:
+    row = world.slice_discoveries(200, 10, 0, 300, seed=99)
+    assert binomtest(round(row["any false mark"] * 300), 300, 0.05, "greater").pvalue > CHANCE
+    assert world.slice_discoveries(600, 6, 1, 50, seed=99)["bad slices found"] > 0.9
