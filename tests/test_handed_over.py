@@ -16,9 +16,9 @@ import nlgauge as ng
 from nlgauge import registry
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.scoring import aggregate
+from nlgauge.scoring.scored_parts import ScoredParts
 from nlgauge.scoring.shards import Recorded, Shard, merge
 from nlgauge.scoring.stream import stream
-from nlgauge.scoring.unfinished import Unfinished
 
 OWN = '''
 from dataclasses import dataclass
@@ -97,7 +97,7 @@ def test_a_folder_of_shards_that_names_a_python_file_is_merged_without_running_i
         part.write_text(part.read_text().replace("handed-wit", spec))
     facts = tmp_path / "handed.csv.parts" / "run.json"
     facts.write_text(json.dumps({**json.loads(facts.read_text()), "specs": [spec, "len"]}))
-    run = Unfinished.known(tmp_path / "handed.csv").run
+    run = ScoredParts.known(tmp_path / "handed.csv").folder.run
     for part in parts:
         if part != facts:
             part.write_text(json.dumps({**json.loads(part.read_text()), "run": run}))

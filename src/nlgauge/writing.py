@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import shutil
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,13 +28,14 @@ ADVICE = {
 def whole(path: str | Path) -> Iterator[Path]:
     """A path to write to; when the block ends well it becomes `path` in one step, otherwise the old file stays.
 
-    The name holds the number of the process, so that two runs that write the same file do not write into each other.
+    The name holds the machine and the number of the process, so that two runs that write the same file do not write into
+    each other.
 
     >>> with whole("table.csv") as part:                             # doctest: +SKIP
     ...     part.write_text("a,b")
     """
     target = Path(os.path.realpath(path))  # a link stays a link
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    part = target.with_name(f"{target.name}.{socket.gethostname()}-{os.getpid()}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield part

@@ -17,6 +17,7 @@ from nlgauge.analyses.agreement.large_intervals import large_intervals
 from nlgauge.cli import build
 from nlgauge.data.large import Wide
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.scoring.parts_folder import PartsFolder
 from nlgauge.stats.correlation.measure import TWELVE
 from nlgauge.stats.resampling import bootstrap_large as stats_large
 from nlgauge.stats.resampling.draws import bootstrap_counts
@@ -102,7 +103,7 @@ def test_an_interrupted_run_goes_on_with_the_next_metric(
     assert told[-1] == (3, 3)
     with pytest.raises(NlgaugeError, match=r"left from another run \(other draws\)"):
         large_intervals(Wide.open(table), keep=keep, **{**options, "draws": 41})
-    large.Kept(keep).forget()
+    PartsFolder(keep, {}).remove()
     assert not keep.exists()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -159,7 +160,7 @@ def test_kill_9_while_the_output_is_written_leaves_the_old_file(tmp_path: Path) 
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "scored.jsonl").write_text(OLD)
     run = begun(tmp_path, "score", "outputs.jsonl", "-m", "len", "-o", "out/scored.jsonl")
-    part = tmp_path / "out" / f"scored.jsonl.{run.pid}.part"
+    part = tmp_path / "out" / f"scored.jsonl.{socket.gethostname()}-{run.pid}.part"
     until = time.monotonic() + 120
     while not part.exists() and run.poll() is None and time.monotonic() < until:
         time.sleep(0.0002)

@@ -16,7 +16,7 @@ from test_stream import METRICS, rows, write
 from nlgauge.errors import NlgaugeError
 from nlgauge.scoring.shards import Shard, merge
 from nlgauge.scoring.stream import stream
-from nlgauge.scoring.table_batches import Source
+from nlgauge.scoring.table_batches import TableFile
 from nlgauge.table import Table
 
 
@@ -145,14 +145,14 @@ def test_a_batch_can_be_read_from_its_place_alone(
         path.write_bytes(b"\xef\xbb\xbf\n" + path.read_bytes().replace(b"\n", b"\r\n\r\n"))
     elif suffix == "csv":
         path.write_text(path.read_text(), encoding="utf-16", newline="\r\n")
-    source = Source(path)
+    source = TableFile(path)
     batches = list(source.batches(4))
-    assert [batch.first for batch in batches] == list(range(1, 24, 4))
+    assert [batch.place.first for batch in batches] == list(range(1, 24, 4))
     for batch in reversed(batches):
         alone = next(source.batches(4, None, batch.place))
         assert alone.json_lines() == batch.json_lines()
         assert [(p.number, p.first, p.line) for p in (alone.place, batch.place)] == [
-            (batch.place.number, batch.first, batch.place.line)
+            (batch.place.number, batch.place.first, batch.place.line)
         ] * 2
 
 
@@ -161,13 +161,13 @@ def test_a_bad_line_has_its_number_also_when_the_file_is_read_from_the_middle(tm
     path.write_text('output,n\n"a\nb",1\n\nc,1\nd,1\n"e\n",1\nf,1,2\n')
     first, second = [], []
     with pytest.raises(NlgaugeError) as whole:
-        for batch in Source(path).batches(1):
+        for batch in TableFile(path).batches(1):
             first.append(batch.place)
     path.write_text('output,n\n"a\nb",1\n\nc,1\nd,1\n"e\n",1\nf,1\n')
-    places = [batch.place for batch in Source(path).batches(1)]
+    places = [batch.place for batch in TableFile(path).batches(1)]
     path.write_text('output,n\n"a\nb",1\n\nc,1\nd,1\n"e\n",1\nf,1,2\n')
     with pytest.raises(NlgaugeError) as middle:
-        second = list(Source(path).batches(1, None, places[3]))
+        second = list(TableFile(path).batches(1, None, places[3]))
     assert (first, second) == ([], [])
     assert "line 9: found 3 fields" in str(whole.value)
     assert str(middle.value) == str(whole.value)

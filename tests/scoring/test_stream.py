@@ -18,7 +18,7 @@ from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.scoring import aggregate
 from nlgauge.scoring import stream as stream_module
 from nlgauge.scoring.stream import stream, streams
-from nlgauge.scoring.table_batches import Source
+from nlgauge.scoring.table_batches import TableFile
 
 METRICS = ["bleu", "rouge-1", "rouge-l", "chrf", "ter", "len"]
 WORDS = "the hotel is near a park, and it has no rooms left; café 日本 “quoted” line\nbreak".split(" ")
@@ -219,7 +219,7 @@ def test_records_of_a_csv_file_may_lie_across_blocks(
     monkeypatch.setattr("nlgauge.scoring.table_batches.BLOCK", block)
     path = tmp_path / "x.csv"
     path.write_bytes('output,n\r\n"a, ""b""\r\nc",1\r\n\r\né,2\r\n"",3\r\n,4'.encode())
-    read = [row for part in Source(path).batches(3) for row in part.values("output")]
+    read = [row for part in TableFile(path).batches(3) for row in part.values("output")]
     assert read == ['a, "b"\nc', "é", "", None]
     assert read == ng.load(path).samples["output"].to_list()
 

@@ -45,10 +45,11 @@ def command(
 
       nlgauge intervals scores.parquet --over inputs --measure input/kendall,system/pearson -o table.csv
     """
-    from nlgauge.analyses.agreement.large_intervals import Kept, large_intervals
+    from nlgauge.analyses.agreement.large_intervals import large_intervals
     from nlgauge.data.large import Wide
     from nlgauge.data.tables.directions import lower_of
     from nlgauge.errors import NlgaugeError
+    from nlgauge.scoring.parts_folder import PartsFolder
 
     if over not in ("both", "inputs", "systems"):
         raise NlgaugeError(f"--over {over}: use inputs, systems or both.")
@@ -69,4 +70,5 @@ def command(
     if wide.infinite:
         o.tell([f"{sum(wide.infinite.values())} values are inf: left out (in {', '.join(wide.infinite)})"])
     o.show([table], format, out)
-    Kept(keep).forget()
+    if keep is not None:
+        PartsFolder(keep, {}).remove()

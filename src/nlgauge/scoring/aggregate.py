@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,11 +14,12 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics import Batch, Metric, metric_from_spec, take
 from nlgauge.registry import did_you_mean
+from nlgauge.scoring.outcomes import from_sums, group_rows, group_table
 from nlgauge.scoring.parts import lacking, pieces
 from nlgauge.scoring.plan import plan
 from nlgauge.scoring.score import run
 from nlgauge.scoring.score_batch import sees_all
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Row, Table
 from nlgauge.types import Array, Ints
 
 ALL = "all outputs"
@@ -59,28 +60,6 @@ def aggregate(
             counts = {"n": len(valid), "unscored": len(found) - len(valid), "lower": lower}
             rows += group_rows({line: group}, name, mean, whole.get(group), counts)
     return group_table(data.name, by, rows)
-
-
-def group_rows(group: Row, name: str, mean: float, corpus: float | None, counts: Row) -> list[Row]:
-    """The lines of one group and metric: the mean, and the value of its corpus where there is one."""
-    row = {**group, "metric": name, "of": "mean", "column": name, **counts, "value": mean}
-    if corpus is None:
-        return [row]
-    return [row, {**row, "of": "corpus", "column": f"{name} (corpus)", "value": corpus}]
-
-
-def group_table(name: str, by: str | None, rows: list[Row]) -> Table:
-    line = by or "outputs"
-    return Table(
-        f"{name}: metrics by {line}" if by else f"{name}: metrics of all outputs",
-        rows, _layout(line, rows),
-        method="Mean of the outputs' values; (corpus): from counts pooled over the outputs, not a mean.",
-    )  # fmt: skip
-
-
-def from_sums(metric: Any, sums: Array) -> float:
-    """The value of a corpus from the sums of its samples' statistics."""
-    return float(np.asarray(metric.from_stats(sums)).reshape(-1)[0]) if len(sums) else np.nan
 
 
 def _scored(
@@ -151,18 +130,3 @@ def _sums(metric: Any, batch: Batch, number: Ints, many: int) -> list[Array]:
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         parts = [part for part in pool.map(of, cuts) if part.shape[1]]
     return list(np.sum(parts, axis=0)) if parts else [np.zeros(0)] * many
-
-
-def _layout(line: str, rows: list[Row]) -> Layout:
-    def unscored(mine: list[Row]) -> str:
-        return str(sum(row["unscored"] for row in mine if row["of"] == "mean"))
-
-    def best(row: Row) -> float:
-        return float(-row["value"] if row["lower"] else row["value"])
-
-    heads = {row["column"]: f"{row['column']} ↓" for row in rows if row["lower"]}
-    extra: dict[str, Callable[[list[Row]], str]] = {}
-    if any(row["unscored"] for row in rows):
-        extra["unscored"] = unscored
-    several = len({row[line] for row in rows}) > 1
-    return Layout(line, "column", "value", best=best if several else None, heads=heads, extra=extra)

@@ -9,18 +9,9 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.metrics import Batch, Metric
+from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.plan import plan
-from nlgauge.scoring.score_batch import (
-    Column,
-    Engine,
-    Outcome,
-    Progress,
-    empty_outputs,
-    outcome_table,
-    score_batch,
-    sees_all,
-    signature_of,
-)
+from nlgauge.scoring.score_batch import Column, Engine, Progress, score_batch, sees_all, signature_of
 from nlgauge.table import Table
 
 __all__ = ["Engine", "Progress", "Scored", "run", "score", "sees_all"]
@@ -65,8 +56,7 @@ def run(
     planned = plan(data, metrics)
     batch = Batch.of(data)
     columns = score_batch(batch, planned, progress=progress, workers=workers, engine=engine)
-    outcomes = {name: Outcome.of(column) for name, column in columns.items()}
-    table = outcome_table(data.name, planned, outcomes, empty_outputs(batch))
+    table = Sums.of(batch, columns).table(data.name, planned)
     return Scored(_add(data, planned, columns), table, batch, planned)
 
 

@@ -13,11 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.data.failed_scores import headline
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Metric, Scores, take
 from nlgauge.scoring.parts import lacking, pieces
-from nlgauge.table import Table
 from nlgauge.types import Array, Ints
 
 # done, of, and the metric that was just finished on a part
@@ -64,41 +62,6 @@ class Column:
 
     def __post_init__(self) -> None:
         self.values = np.full(self.n, np.nan)
-
-
-@dataclass
-class Outcome:
-    """What became of one metric on some samples; outcomes of parts add up."""
-
-    scored: int = 0
-    total: float = 0.0
-    unscored: int = 0
-    seconds: float = 0.0
-    reasons: Counter[str] = field(default_factory=Counter)
-    notes: Counter[str] = field(default_factory=Counter)
-    tally: Counter[str] = field(default_factory=Counter)
-
-    @classmethod
-    def of(cls, column: Column) -> Outcome:
-        valid = column.values[~np.isnan(column.values)]
-        return cls(
-            len(valid), float(valid.sum()), column.n - len(valid), column.seconds, Counter(column.reasons.values()),
-            Counter(column.notes), Counter(column.tally),
-        )  # fmt: skip
-
-    @classmethod
-    def from_json(cls, said: dict[str, Any]) -> Outcome:
-        counters = {name: Counter(said[name]) for name in ("reasons", "notes", "tally")}
-        return cls(said["scored"], said["total"], said["unscored"], said["seconds"], **counters)
-
-    def __add__(self, other: Outcome) -> Outcome:
-        return Outcome(
-            *(mine + theirs for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True))
-        )
-
-    @property
-    def mean(self) -> float:
-        return self.total / self.scored if self.scored else float("nan")
 
 
 def score_batch(
@@ -234,34 +197,3 @@ def against(metric: Metric) -> str:
     """What the output is held against: source, context, references; nothing but itself for some."""
     others = ("source", "context", "references", "control")
     return ", ".join(field for field in others if field in metric.facts.needs) or "–"
-
-
-def outcome_table(name: str, metrics: Sequence[Metric], outcomes: dict[str, Outcome], empty: int) -> Table:
-    """What was run: metric, mean, unscored, seconds, signature; reasons and warnings as notes, many failures above all."""
-    rows, remarks, warnings, first = [], [], Counter[str](), list[str]()
-    for metric in metrics:
-        found = outcomes[str(metric)]
-        rows.append({
-            "metric": str(metric), "mean": found.mean, "scored": found.scored, "unscored": found.unscored,
-            "seconds": found.seconds, "better": "lower" if metric.facts.lower else "higher", "against": against(metric),
-            "signature": signature_of(metric),
-        })  # fmt: skip
-        first += headline(str(metric), found.reasons, found.scored + found.unscored)
-        for reason, times in found.reasons.most_common():
-            remarks.append(f"{metric}: {times} unscored ({reason})")
-        for note, times in found.notes.items():
-            warnings[note] = max(warnings[note], times)
-        if found.tally:
-            remarks.append(", ".join(f"{n:,} {what}" for what, n in found.tally.items()))
-    notes = [f"warning: {times} × {note}" for note, times in warnings.items()]
-    if empty and "empty output" not in warnings:
-        notes.append(f"warning: {empty} × empty output")
-    method = "seconds: work that metrics share, as encoding the texts, counts for the first of them."
-    return Table(
-        f"Scores of {name}", rows, method=method, notes=[*notes, *dict.fromkeys(remarks)], headlines=first
-    )
-
-
-def empty_outputs(batch: Batch) -> int:
-    texts = batch.texts.list()
-    return sum(1 for i in batch.output.tolist() if i >= 0 and not texts[i].strip())

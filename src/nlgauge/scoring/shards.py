@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Facts, Metric, Scores, metric_from_spec
-from nlgauge.scoring.batch_sums import Sums, groups_table, run_table
+from nlgauge.scoring.outcomes import Sums
+from nlgauge.scoring.parts_folder import DAMAGED, PartsFolder
 from nlgauge.scoring.plan import parse
 from nlgauge.scoring.score_batch import signature_of
+from nlgauge.scoring.scored_parts import ScoredParts, kind_of
 from nlgauge.scoring.stream import Streamed
-from nlgauge.scoring.unfinished import Unfinished, difference, kind_of
 
 
 class Shard(NamedTuple):
@@ -49,6 +51,21 @@ class Shard(NamedTuple):
     def has(self, number: int) -> bool:
         """Whether a batch (from 0) is one of its own."""
         return number % self.of == self.at - 1
+
+    def end(self, folder: PartsFolder, batches: int) -> None:
+        """Mark that the shard is through, and of how many batches the run consists."""
+        folder.mark(f"shard-{self.at}-of-{self.of}", shard=self.at, shards=self.of, batches=batches)
+
+    @staticmethod
+    def ended(folder: PartsFolder) -> list[tuple[int, int]]:
+        """Of every shard that is through: of how many it is one, and the batches of the run."""
+        found = []
+        for path in sorted(folder.path.glob("shard-*.json")):
+            with suppress(*DAMAGED):
+                said = folder.marked(path.stem) or {}
+                if said["shards"] >= said["shard"] >= 1 and said["batches"] >= 0:
+                    found.append((int(said["shards"]), int(said["batches"])))
+        return found
 
     def __str__(self) -> str:
         return f"{self.at}/{self.of}"
@@ -89,16 +106,17 @@ def merge(
     >>> merge(["scores.parquet"]).rows    # doctest: +SKIP
     10000000
     """
-    parts = [Unfinished.known(Path(each)) for each in dict.fromkeys(map(str, outs))]
-    first = parts[0]
+    parts = [ScoredParts.known(Path(each)) for each in dict.fromkeys(map(str, outs))]
+    first, facts = parts[0], parts[0].folder.facts
     for name, kind in (("lower", list), ("metrics", dict), ("file", str), ("by", str), ("batch", int)):
-        if not isinstance(first.facts.get(name), kind):
+        if not isinstance(facts.get(name), kind):
             raise NlgaugeError(
-                f"{first.folder}: run.json is damaged ({name}); remove the folder and score again."
+                f"{first.folder.path}: run.json is damaged ({name}); remove the folder and score again."
             )
     for each in parts[1:]:
-        if other := difference(first.facts, each.facts):
-            raise NlgaugeError(f"{first.folder} and {each.folder} are of different runs (other {other}).")
+        if other := first.folder.difference(each.folder):
+            both = f"{first.folder.path} and {each.folder.path}"
+            raise NlgaugeError(f"{both} are of different runs (other {other}).")
         if each.kind != first.kind:
             raise NlgaugeError(f"{first.out} and {each.out} are not of one format.")
     if out is not None and kind_of(Path(out)) != first.kind:
@@ -106,17 +124,12 @@ def merge(
     if len(parts) > 1 and out is None:
         raise NlgaugeError("several files to merge: say with -o which file to write.")
     batches = _complete(parts)
-    facts = first.facts
-    merged = _metrics(first, parse(metrics, allow_code=True))
+    merged = _metrics(first.folder, parse(metrics, allow_code=True))
     total = Sums()
     for number in range(batches):
-        total.add(Sums.from_text(next(kept for each in parts if (kept := each.done(number)) is not None)))
-    if out is None or Path(out) == first.out:
-        first.join(batches, parts[1:])
-    else:
-        Unfinished(Path(out), first.kind, facts).join(batches, parts)
-    name, by = facts["file"], facts["by"]
-    tables = run_table(name, merged, total, facts["batch"]), groups_table(name, by, merged, total)
+        total += next(sums for each in parts if (sums := each.done(number)) is not None)
+    replace(first, out=Path(out or first.out)).join(batches, parts[1:])
+    tables = total.tables(facts["file"], facts["by"], merged, facts["batch"])
     if summed := [m for m in merged if isinstance(m, Recorded) and _has_sums(total, str(m))]:
         tables[1].notes = [
             *tables[1].notes,
@@ -126,7 +139,7 @@ def merge(
     return Streamed(total.rows, merged, *tables, batches, batches, batches)
 
 
-def _metrics(run: Unfinished, named: Sequence[Metric]) -> list[Metric]:
+def _metrics(run: PartsFolder, named: Sequence[Metric]) -> list[Metric]:
     """The metrics of a run: those that the caller names, those known here by name, else only what is recorded of them."""
     typed = {str(m): m for m in named}
     found: list[Metric] = []
@@ -134,11 +147,11 @@ def _metrics(run: Unfinished, named: Sequence[Metric]) -> list[Metric]:
         metric = typed.pop(name, None) or _known(name)
         if metric is not None and signature_of(metric) != said:
             raise NlgaugeError(
-                f"{run.folder}: '{name}' was scored with another version; merge it with that one."
+                f"{run.path}: '{name}' was scored with another version; merge it with that one."
             )
         found.append(metric or Recorded.of(name, str(said), name in run.facts["lower"]))
     if typed:
-        raise NlgaugeError(f"{run.folder}: was not scored with {', '.join(typed)}.")
+        raise NlgaugeError(f"{run.path}: was not scored with {', '.join(typed)}.")
     return found
 
 
@@ -150,25 +163,24 @@ def _known(name: str) -> Metric | None:
 
 
 def _has_sums(total: Sums, name: str) -> bool:
-    return any(name in stats for stats in total.stats.values())
+    return any(name in found and found[name].stats for found in total.groups.values())
 
 
-def _complete(parts: Sequence[Unfinished]) -> int:
+def _complete(parts: Sequence[ScoredParts]) -> int:
     """How many batches the run has; all of them must be there."""
     first = parts[0]
-    ended = [said for each in parts for said in each.ended_shards()]
+    ended = [said for each in parts for said in Shard.ended(each.folder)]
     if not ended:
         raise NlgaugeError(
-            f"{first.folder}: no shard is finished yet; `nlgauge score … --shard 1/8` begins one."
+            f"{first.folder.path}: no shard is finished yet; `nlgauge score … --shard 1/8` begins one."
         )
-    batches, of = ended[-1]["batches"], ended[-1]["shards"]
+    of, batches = ended[-1]
     missing = set(range(batches)).difference(*(each.finished() for each in parts))
     if missing:
         shards = [str(at) for at in sorted({number % of + 1 for number in missing})]
-        word = "shard" if len(shards) == 1 else "shards"
-        verb = "is" if len(shards) == 1 else "are"
+        word, verb, those = ("shard", "is", "it") if len(shards) == 1 else ("shards", "are", "them")
         raise NlgaugeError(
             f"{first.out}: {word} {', '.join(shards)} of {of} {verb} not finished ({len(missing)} of {batches} batches "
-            f"are missing); run {'it' if len(shards) == 1 else 'them'} again, then merge."
+            f"are missing); run {those} again, then merge."
         )
-    return int(batches)
+    return batches

@@ -14,21 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from nlgauge import registry
 from nlgauge.data.peek import Peek
 from nlgauge.engines import Engine, Local
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.metrics import Metric
-from nlgauge.scoring.batch_columns import Layout
-from nlgauge.scoring.batch_sums import Sums, groups_table, run_table
 from nlgauge.scoring.network_folder import own_store
+from nlgauge.scoring.outcomes import Outcome, Sums
 from nlgauge.scoring.plan import plan_for, suggested_for
-from nlgauge.scoring.score_batch import Column, Outcome, empty_outputs, score_batch, sees_all, signature_of
-from nlgauge.scoring.table_batches import KINDS, Source
-from nlgauge.scoring.table_rows import Place, Rows
-from nlgauge.scoring.unfinished import Unfinished
+from nlgauge.scoring.score_batch import score_batch, sees_all, signature_of
+from nlgauge.scoring.scored_parts import ScoredParts
+from nlgauge.scoring.table_batches import KINDS, Place, TableFile, TableRows
+from nlgauge.scoring.text_columns import TextColumns
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
@@ -57,7 +54,7 @@ class Streamed:
 def streams(path: str | Path) -> bool:
     """Whether a file is a plain table that can be scored in batches."""
     path = Path(path)
-    if not path.is_file() or Source(path).kind not in KINDS:
+    if not path.is_file() or TableFile(path).kind not in KINDS:
         return False
     peek = Peek(path)
     return not any(registry.get("reader", name).recognises(peek) for name in registry.names("reader"))
@@ -83,46 +80,55 @@ def stream(
     path = Path(path)
     if engine.far:  # workers on other machines stand in another folder
         path, out = path.absolute(), None if out is None else Path(out).absolute()
-    source = Source(path, encoding)
-    source.check()
+    file = TableFile(path, encoding)
+    file.check()
     if batch < 1:
         raise NlgaugeError(f"batch must be at least 1. Got {batch} instead.")
     if shard is not None and out is None:
         raise NlgaugeError("--shard: say with -o which file the shards are for.")
     if shard is not None:
         own_store()
-    layout = Layout.of(source, dict(columns or {}), by)
-    planned = _planned(layout, path.name, metrics)
-    kept = Unfinished.open(out, _facts(source, batch, by, layout, planned))
-    work = _Scoring(source, batch, layout, planned, kept, 1 if engine.far else workers)
-    through = _Through(source.batches(batch, work.only), shard, engine.far)
-    earlier = set() if kept is None else kept.finished()
+    texts = TextColumns.of(file, dict(columns or {}), by)
+    planned = _planned(texts, path.name, metrics)
+    parts = None if out is None else ScoredParts.open(out, _facts(file, batch, by, texts, planned))
+    earlier = set() if parts is None else parts.finished()
+    work = _ScoreRows(file, batch, texts, planned, parts, 1 if engine.far else workers)
+    batches, mine, reached = 0, set[int](), deque[int]()
+
+    def jobs() -> Iterator[TableRows | Place]:
+        """The batches of the file, or of the shard: as rows, or for another machine as the place to read them from."""
+        nonlocal batches
+        for rows in file.batches(batch, work.only):
+            batches += 1
+            if shard is None or shard.has(rows.place.number):
+                mine.add(rows.place.number)
+                reached.append(rows.done)
+                yield rows.place if engine.far else rows
+
     total = Sums(outcomes={str(m): Outcome() for m in planned})  # a shard may have no batch
-    for text in engine.run(work, through, alone=True, gpu=any(m.facts.weights for m in planned)):
-        total.add(Sums.from_text(text))
+    for sums in engine.run(work, jobs(), alone=True, gpu=any(m.facts.weights for m in planned)):
+        total += sums
         if len(total.groups) > GROUPS:
             raise NlgaugeError(f"--by {by}: more than {GROUPS:,} values; a table of them has no use.")
         if progress is not None:
-            progress(through.reached.popleft(), source.total, total.rows)
-    if not through.batches:
+            progress(reached.popleft(), file.total, total.rows)
+    if not batches:
         raise DataError(f"{path}: the file has no rows.")
-    if kept is not None and shard is not None:
-        kept.end_shard(shard.at, shard.of, through.batches)
-    elif kept is not None:
-        kept.join(through.batches)
-    tables = run_table(path.name, planned, total, batch), groups_table(path.name, by, planned, total)
-    return Streamed(
-        total.rows, planned, *tables, len(earlier & through.mine), len(through.mine), through.batches
-    )
+    if parts is not None and shard is not None:
+        shard.end(parts.folder, batches)
+    elif parts is not None:
+        parts.join(batches)
+    tables = total.tables(path.name, by, planned, batch)
+    return Streamed(total.rows, planned, *tables, len(earlier & mine), len(mine), batches)
 
 
 def _planned(
-    layout: Layout, name: str, metrics: Sequence[str | Metric] | str | Metric | None
+    texts: TextColumns, name: str, metrics: Sequence[str | Metric] | str | Metric | None
 ) -> list[Metric]:
     if metrics is None:
-        quick = suggested_for(layout.has, layout.names, name)
-        return plan_for(layout.has, layout.names, name, [m for m in quick if not sees_all(m)])
-    planned = plan_for(layout.has, layout.names, name, metrics)
+        quick = suggested_for(texts.has, texts.names, name)
+        return plan_for(texts.has, texts.names, name, [m for m in quick if not sees_all(m)])
+    planned = plan_for(texts.has, texts.names, name, metrics)
     if whole := [str(m) for m in planned if sees_all(m)]:
         raise NlgaugeError(
             f"{', '.join(map(repr, whole))}: looks at all outputs at once, so it cannot be scored in batches; "
@@ -131,95 +137,53 @@ def _planned(
     return planned
 
 
-# --- one batch ---
-
-
-class _Through:
-    """The batches of a file, or those of a shard, as jobs: as rows, or for another machine as the place to read them from."""
-
-    def __init__(self, batches: Iterator[Rows], shard: Shard | None, far: bool) -> None:
-        self.all, self.shard, self.far = batches, shard, far
-        self.batches, self.mine, self.reached = 0, set[int](), deque[int]()
-
-    def __iter__(self) -> Iterator[Rows | Place]:
-        for rows in self.all:
-            self.batches += 1
-            number = rows.place.number
-            if self.shard is None or self.shard.has(number):
-                self.mine.add(number)
-                self.reached.append(rows.done)
-                yield rows.place if self.far else rows
-
-
 @dataclass(frozen=True)
-class _Scoring:
-    """The work of an engine: score one batch, keep its scores, give its sums as text. What is done is not done again."""
+class _ScoreRows:
+    """The work of an engine: score one batch, keep its scores, give its sums. What is done is not done again."""
 
-    source: Source
+    file: TableFile
     size: int
-    layout: Layout
+    texts: TextColumns
     metrics: list[Metric]
-    kept: Unfinished | None
+    parts: ScoredParts | None
     workers: int | None
 
     @property
     def only(self) -> list[str] | None:
         """The columns that are looked at; a line that is written with its scores needs all."""
-        return None if self.kept is not None and self.kept.kind == "jsonl" else self.layout.columns
+        return None if self.parts is not None and self.parts.kind == "jsonl" else self.texts.columns
 
-    def __call__(self, job: Rows | Place) -> str:
-        number = job.number if isinstance(job, Place) else job.place.number
-        if self.kept is not None and (known := self.kept.done(number)) is not None:
+    def __call__(self, job: TableRows | Place) -> Sums:
+        place = job if isinstance(job, Place) else job.place
+        if self.parts is not None and (known := self.parts.done(place.number)) is not None:
             return known
         rows = self._read(job) if isinstance(job, Place) else job
-        sums, found = _score(rows, self.layout, self.metrics, self.workers)
-        text = sums.to_text()
-        if self.kept is not None:
-            self.kept.write(number, rows, self.layout.keys(rows), found, text)
-        return text
+        batch = self.texts.batch(rows)
+        columns = score_batch(batch, self.metrics, workers=self.workers, stats=True)
+        sums = Sums.of(batch, columns, self.texts.groups(rows))
+        if self.parts is not None:
+            self.parts.write(rows, self.texts.keys(rows), columns, sums)
+        return sums
 
-    def _read(self, place: Place) -> Rows:
+    def _read(self, place: Place) -> TableRows:
         """On another machine, which may not have the file."""
         own_store()
-        needed = [self.source.path, *([] if self.kept is None else [self.kept.folder])]
-        for path in needed:
+        for path in [self.file.path, *([] if self.parts is None else [self.parts.folder.path])]:
             if not path.exists():
                 raise DataError(
                     f"{path}: machine {socket.gethostname()} of the cluster does not see it; the file and the place for the "
                     "scores must be in a folder that all machines share."
                 )
-        return next(self.source.batches(self.size, self.only, place))
+        return next(self.file.batches(self.size, self.only, place))
 
 
-def _score(
-    rows: Rows, layout: Layout, metrics: Sequence[Metric], workers: int | None
-) -> tuple[Sums, dict[str, Column]]:
-    batch = layout.batch(rows)
-    columns = score_batch(batch, metrics, workers=workers, stats=True)
-    sums = Sums(len(rows), empty_outputs(batch), {name: Outcome.of(c) for name, c in columns.items()})
-    numbers: dict[str, int] = {}
-    group = np.array([numbers.setdefault(g, len(numbers)) for g in layout.groups(rows)], np.int64)
-    for name, column in columns.items():
-        there = ~np.isnan(column.values)
-        scored = np.bincount(group[there], minlength=len(numbers))
-        unscored = np.bincount(group[~there], minlength=len(numbers))
-        total = np.bincount(group[there], column.values[there], len(numbers))
-        for label, g in numbers.items():
-            found = Outcome(int(scored[g]), float(total[g]), int(unscored[g]))
-            sums.groups.setdefault(label, {})[name] = found
-        if column.stats is not None:
-            rowsums = np.zeros((len(numbers), column.stats.shape[1]))
-            np.add.at(rowsums, group, column.stats)
-            for label, g in numbers.items():
-                sums.stats.setdefault(label, {})[name] = rowsums[g].tolist()
-    return sums, columns
-
-
-def _facts(source: Source, batch: int, by: str, layout: Layout, planned: Sequence[Metric]) -> dict[str, Any]:
+def _facts(
+    file: TableFile, batch: int, by: str, texts: TextColumns, planned: Sequence[Metric]
+) -> dict[str, Any]:
     """What a finished batch depends on; another answer means another run."""
-    state = source.path.stat()
+    state = file.path.stat()
     return {
-        "file": source.path.name, "bytes": state.st_size, "changed": state.st_mtime_ns, "encoding": source.encoding,
-        "batch": batch, "columns": layout.columns, "by": by, "group": layout.group,
+        "file": file.path.name, "bytes": state.st_size, "changed": state.st_mtime_ns, "encoding": file.encoding,
+        "batch": batch, "columns": texts.columns, "by": by, "group": texts.group,
         "metrics": {str(m): signature_of(m) for m in planned}, "lower": [str(m) for m in planned if m.facts.lower],
     }  # fmt: skip

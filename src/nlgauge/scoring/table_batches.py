@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import gzip
 import io
-import re
+import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -20,21 +20,76 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from nlgauge.data.files import MAX_LINE
-from nlgauge.data.tables.raw import SUFFIXES, from_object
+from nlgauge.data.files import MAX_LINE, check_letters
+from nlgauge.data.tables.raw import SUFFIXES, RawTable, from_object
+from nlgauge.data.tables.separated import has_quotes, record_bounds, separator_of, wrong_width
 from nlgauge.errors import DataError
-from nlgauge.scoring.table_rows import FrameRows, JsonRows, Place, Rows
+from nlgauge.types import Ints
 
 KINDS = ("jsonl", "csv", "tsv", "parquet")
 BLOCK = 1 << 22  # characters of a CSV file at a time
 SLICE = (
     200_000  # rows of a Parquet file at a time: whole row groups are unpacked, however few rows are wanted
 )
-QUOTED_FIELD = re.compile(r'(^|\t)"[^\t\n]*"(\t|\n|$)', re.MULTILINE)
+Records = list[dict[str, Any]]
+
+
+class Place(NamedTuple):
+    """Where a batch stands in its file: enough to read it, and no other, on another machine."""
+
+    number: int  # of the batch, from 0
+    first: int  # its first row, from 1
+    mark: int = 0  # of the text, as its tell() says
+    skip: int = 0  # bytes of UTF-8 behind the mark that belong to the rows before
+    line: int = 0  # lines before it
+
+
+@dataclass
+class TableRows:
+    """Consecutive rows of a file; `done` says how much of the file is read after them."""
+
+    place: Place
+    done: int
+    size: int
+    parse: Callable[[], Records]
+    lines: list[str] | None = None  # of a JSONL file
+
+    def __len__(self) -> int:
+        return self.size
+
+    @cached_property
+    def records(self) -> Records:
+        return self.parse()
+
+    def values(self, column: str) -> list[Any]:
+        """What a column holds; None where a row does not have it."""
+        if "." not in column or any(column in record for record in self.records):
+            return [record.get(column) for record in self.records]
+        return [_inside(record, column) for record in self.records]
+
+    def json_lines(self) -> list[str]:
+        """The rows as JSON objects: as they stand in a JSONL file."""
+        return self.lines or [json.dumps(row, ensure_ascii=False, default=str) for row in self.records]
+
+    def table(self, rows: int) -> RawTable:
+        """The first ones as a table, for a look at its columns."""
+        return from_object(self.records[:rows])
+
+
+def _inside(record: Any, column: str) -> Any:
+    """The value under a dotted name; a name with dots of its own wins."""
+    if not isinstance(record, dict) or column in record:
+        return record.get(column) if isinstance(record, dict) else None
+    parts = column.split(".")
+    for k in range(1, len(parts)):
+        found = _inside(record.get(".".join(parts[:k])), ".".join(parts[k:]))
+        if found is not None:
+            return found
+    return None
 
 
 @dataclass(frozen=True)
-class Source:
+class TableFile:
     """A file that can be read in batches."""
 
     path: Path
@@ -58,12 +113,12 @@ class Source:
         """What `done` comes to: bytes, or rows of a Parquet file."""
         if self.kind == "parquet":
             with self._undamaged():
-                return int(self._scan().select(pl.len()).collect().item())
+                return int(pl.scan_parquet(self.path).select(pl.len()).collect().item())
         return self.path.stat().st_size
 
     def batches(
         self, size: int, only: Sequence[str] | None = None, start: Place | None = None
-    ) -> Iterator[Rows]:
+    ) -> Iterator[TableRows]:
         """From the first batch on, or from the one at `start`, without reading what is before it.
 
         `only`: the columns that will be looked at, where the file lets others be passed over.
@@ -95,26 +150,53 @@ class Source:
 
     # --- JSON lines ---
 
-    def _json_lines(self, size: int, place: Place) -> Iterator[Rows]:
+    def _json_lines(self, size: int, place: Place) -> Iterator[TableRows]:
         with self._text("\n") as (raw, text):
             text.seek(place.mark)
             lines = self._lines(text, place.line)
             while found := list(islice(lines, size)):
-                numbers, kept = (list(column) for column in zip(*found, strict=True))
-                yield JsonRows(self.path, place, raw.tell(), kept, numbers)
-                place = Place(place.number + 1, place.first + len(kept), text.tell(), line=numbers[-1])
+                parse = partial(self._json_records, found)
+                yield TableRows(place, raw.tell(), len(found), parse, [line for _, line in found])
+                place = Place(place.number + 1, place.first + len(found), text.tell(), line=found[-1][0])
 
     def _lines(self, text: IO[str], number: int) -> Iterator[tuple[int, str]]:
         while line := text.readline(MAX_LINE):
             number += 1
             if len(line) == MAX_LINE and not line.endswith("\n"):
-                raise DataError(f"{self.path}, line {number}: is longer than {MAX_LINE >> 20} MiB.")
+                raise self._too_long(number)
             if line := line.strip():
                 yield number, line
 
+    def _json_records(self, lines: list[tuple[int, str]]) -> Records:
+        together = f"[{','.join(line for _, line in lines)}]"
+        if "\\ud" in together or "\\uD" in together:
+            for number, line in lines:
+                check_letters(f"{self.path}, line {number}", line)
+        try:
+            found: Records = json.loads(together)  # one call for all is quicker
+        except (ValueError, RecursionError):
+            found = []
+        if len(found) != len(lines) or not all(type(record) is dict for record in found):
+            found = [self._json_record(number, line) for number, line in lines]
+        return found
+
+    def _json_record(self, number: int, line: str) -> dict[str, Any]:
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{self.path}, line {number}: is not JSON ({error}).") from None
+        if not isinstance(record, dict):
+            raise DataError(
+                f"{self.path}, line {number}: found {type(record).__name__}, expected one JSON object a line."
+            )
+        return record
+
+    def _too_long(self, line: int) -> DataError:
+        return DataError(f"{self.path}, line {line}: is longer than {MAX_LINE >> 20} MiB.")
+
     # --- CSV and TSV ---
 
-    def _separated(self, size: int, place: Place) -> Iterator[Rows]:
+    def _separated(self, size: int, place: Place) -> Iterator[TableRows]:
         have, parts = 0, list[bytes]()
         with self._text(None) as (raw, text):
             form, body = self._header(text)
@@ -127,21 +209,24 @@ class Source:
                     parts.append(_bytes(chunk.data, chunk.starts[some], chunk.ends[some]))
                     have, at = have + some.stop - at, some.stop
                     if have == size:
-                        yield FrameRows(place, raw.tell(), have, partial(self._frame, form, parts, place))
+                        yield TableRows(
+                            place, raw.tell(), have, partial(self._csv_records, form, parts, place)
+                        )
                         place, have, parts = Place(place.number + 1, place.first + have), 0, []
             if have:
-                yield FrameRows(place, raw.tell(), have, partial(self._frame, form, parts, place))
+                yield TableRows(place, raw.tell(), have, partial(self._csv_records, form, parts, place))
 
-    def _frame(self, form: _Form, parts: list[bytes], place: Place) -> pl.DataFrame:
+    def _csv_records(self, form: _Form, parts: list[bytes], place: Place) -> Records:
         sign = '"' if form.quoted else None
-        whole = b"".join([form.head, *parts])
+        content = b"".join([form.head, *parts])
         try:
-            return pl.read_csv(whole, separator=form.separator, infer_schema=False, quote_char=sign)
+            frame = pl.read_csv(content, separator=form.separator, infer_schema=False, quote_char=sign)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             said = next(iter(str(error).splitlines()), type(error).__name__)
             raise DataError(
                 f"{self.path}, line {place.line + 1} or behind: the double quotes do not match ({said})."
             ) from None
+        return frame.to_dicts()
 
     def _header(self, text: IO[str]) -> tuple[_Form, Place]:
         """How the fields are separated, and where the first row begins."""
@@ -150,10 +235,9 @@ class Source:
             block = text.read(BLOCK)
             seen += block
             data = _ended(seen.encode("utf-8", "surrogatepass"), last=not block)
-            top = data.lstrip(b"\n").partition(b"\n")[0].decode("utf-8", "surrogatepass")
-            separator = "\t" if self.kind == "tsv" else max(",\t;", key=top.count)
-            quoted = separator != "\t" or QUOTED_FIELD.search(seen) is not None
-            starts, ends, _, fields = _records(data, separator, quoted)
+            separator = "\t" if self.kind == "tsv" else separator_of(seen)
+            quoted = has_quotes(seen, separator)
+            starts, ends, _, fields = record_bounds(data, separator, quoted)
             if len(ends):
                 form = _Form(separator, quoted, data[starts[0] : ends[0]], int(fields[0]))
                 return form, Place(0, 1, 0, int(ends[0]), data[: ends[0]].count(b"\n"))
@@ -175,13 +259,11 @@ class Source:
             if not rest:
                 mark, skip = here, used
             data = _ended(rest + fresh[used:], last=not block)
-            starts, ends, lines, fields = _records(data, form.separator, form.quoted)
+            starts, ends, lines, fields = record_bounds(data, form.separator, form.quoted)
             if len(ends):
                 if (wrong := np.flatnonzero(fields != form.width)).size:
-                    raise DataError(
-                        f"{self.path}, line {line + int(lines[wrong[0]])}: found {fields[wrong[0]]} fields, the header "
-                        f"has {form.width}; a text that holds '{form.separator}' or a line break must stand in double quotes."
-                    )
+                    at = line + int(lines[wrong[0]])
+                    raise wrong_width(self.path, at, int(fields[wrong[0]]), form.width, form.separator)
                 yield _Chunk(data, starts, ends, lines + line - 1, mark, skip)
                 read = int(ends[-1])
                 fits = read >= len(rest)
@@ -194,15 +276,9 @@ class Source:
                     raise DataError(f"{self.path}, line {line}: a double quote is left open.")
                 return
             if len(rest) > MAX_LINE:
-                raise DataError(f"{self.path}, line {line}: is longer than {MAX_LINE >> 20} MiB.")
+                raise self._too_long(line)
 
     # --- Parquet ---
-
-    def _scan(self) -> pl.LazyFrame:
-        with self._undamaged():
-            scan = pl.scan_parquet(self.path)
-            scan.collect_schema()
-            return scan
 
     @contextmanager
     def _undamaged(self) -> Iterator[None]:
@@ -212,20 +288,23 @@ class Source:
             said = next(iter(str(error).splitlines()), type(error).__name__)
             raise DataError(f"{self.path}: the Parquet file is damaged ({said}).") from None
 
-    def _parquet(self, size: int, only: Sequence[str] | None, start: Place) -> Iterator[Rows]:
-        scan = self._scan()
+    def _parquet(self, size: int, only: Sequence[str] | None, start: Place) -> Iterator[TableRows]:
+        with self._undamaged():
+            scan = pl.scan_parquet(self.path)
+            names = scan.collect_schema().names()
         if only is not None:
             roots = {name.split(".")[0] for name in only} | set(only)
-            scan = scan.select([c for c in scan.collect_schema().names() if c in roots])
+            scan = scan.select([c for c in names if c in roots])
         # Somebody who begins in the middle wants this batch, and maybe no other.
         step = size if start.number else max(1, SLICE // size) * size
         number = start.number
         for at in range(start.first - 1, self.total, step):
-            part = _Slice(self, scan, at, min(step, self.total - at))
-            for k in range(0, part.size, size):
-                many = min(size, part.size - k)
-                place = Place(number, at + k + 1)
-                yield FrameRows(place, at + k + many, many, partial(part.rows, k, many))
+            part = _Slice(self, scan.slice(at, step))
+            for first in range(at, min(at + step, self.total), size):
+                many = min(size, self.total - first)
+                yield TableRows(
+                    Place(number, first + 1), first + many, many, partial(part.records, first - at, many)
+                )
                 number += 1
 
 
@@ -242,9 +321,9 @@ class _Chunk(NamedTuple):
     """Records of a separated file: bytes, where each begins and ends, and the lines before it."""
 
     data: bytes
-    starts: Any
-    ends: Any
-    lines: Any
+    starts: Ints
+    ends: Ints
+    lines: Ints
     mark: int  # where in the file the bytes begin
     skip: int
 
@@ -254,37 +333,21 @@ class _Chunk(NamedTuple):
 
 @dataclass
 class _Slice:
-    source: Source
+    """Rows of a Parquet file that several batches share; read when the first of them is looked into."""
+
+    file: TableFile
     scan: pl.LazyFrame
-    at: int
-    size: int
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        with self.source._undamaged():
-            return from_object(self.scan.slice(self.at, self.size).collect()).frame
+        with self.file._undamaged():
+            return from_object(self.scan.collect()).frame
 
-    def rows(self, first: int, many: int) -> pl.DataFrame:
-        return self.frame[first : first + many]
-
-
-def _records(data: bytes, separator: str, quoted: bool) -> tuple[Any, Any, Any, Any]:
-    """Begin and end of every record that is complete and not blank, its line, and its number of fields."""
-    signs = np.frombuffer(data, np.uint8)
-    outside = np.ones(len(signs), np.bool_)
-    if quoted:
-        outside = (np.cumsum(signs == ord('"')) & 1) == 0
-    newline = signs == ord("\n")
-    ends = np.flatnonzero(newline & outside) + 1
-    starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)[: len(ends)]
-    filled = ends - starts > 1
-    starts, ends = starts[filled], ends[filled]
-    cuts = np.concatenate([[0], np.cumsum((signs == ord(separator)) & outside)])
-    lines = np.concatenate([[0], np.cumsum(newline)])
-    return starts, ends, lines[starts], cuts[ends] - cuts[starts] + 1
+    def records(self, first: int, many: int) -> Records:
+        return self.frame[first : first + many].to_dicts()
 
 
-def _bytes(data: bytes, starts: Any, ends: Any) -> bytes:
+def _bytes(data: bytes, starts: Ints, ends: Ints) -> bytes:
     """Those records, without blank lines between them."""
     if (starts[1:] == ends[:-1]).all():
         return data[starts[0] : ends[-1]]

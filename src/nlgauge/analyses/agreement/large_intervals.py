@@ -6,11 +6,8 @@ interrupted run goes on with the next one.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,16 +17,15 @@ from nlgauge.analyses.agreement.correlation import short
 from nlgauge.analyses.agreement.intervals import interval_row, interval_text
 from nlgauge.data.large import Wide
 from nlgauge.data.panel import MOST_CELLS
-from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.errors import NeedsMissing
+from nlgauge.scoring.parts_folder import PartsFolder
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.resampling.canonical import Order, canonical_order
 from nlgauge.stats.resampling.draws import Resample
 from nlgauge.table import Layout, Row, Table
 from nlgauge.types import Array
-from nlgauge.writing import write_whole
 
 QUICK = [f"{g}/{c}" for g in ("system", "input") for c in ("pearson", "spearman", "kendall")]
-PLAN = "run.json"
 
 
 def large_intervals(
@@ -55,7 +51,7 @@ def large_intervals(
         "measures": [str(m) for m in asked], "over": over, "draws": draws, "level": level, "seed": seed, "metrics": names,
         "lower": sorted(lower), "people": wide.keep_people,
     }  # fmt: skip
-    kept = Kept.open(keep, facts)
+    kept = None if keep is None else PartsFolder.open(keep, facts)
     human = wide.human(aspect)
     human = arrays(np.empty((0, *human.shape)), human)[1]
     panel = wide.panel(aspect, human)
@@ -75,8 +71,9 @@ def large_intervals(
     best: dict[str, float] = {}
     lost = 0
     for k, name in enumerate(names):
-        found = kept.get(k)
-        if found is None:
+        done = None if kept is None else kept.marked(f"{k:04d}")
+        found = done and done.get("found")
+        if not isinstance(found, list):
             scores = wide.metric(name)
             x = -scores if name in lower else scores
             if order:
@@ -89,7 +86,8 @@ def large_intervals(
             )
             low, high = percentile_interval(samples[:, 1:], level)
             found = [samples[:, 0].tolist(), low.tolist(), high.tolist(), int(np.isnan(samples[:, 1:]).sum())]
-            kept.put(k, found)
+            if kept is not None:
+                kept.mark(f"{k:04d}", found=found)
         if progress is not None:
             progress((k + 1) * strips, len(names) * strips)
         value, low, high, missing = found
@@ -138,52 +136,3 @@ def _part(progress: Progress | None, k: int, metrics: int, strips: int) -> Progr
     if progress is None:
         return None
     return lambda done, _: progress(k * strips + done, metrics * strips)
-
-
-@dataclass(frozen=True)
-class Kept:
-    """The metrics that are done, one small file each, and what they depend on."""
-
-    folder: Path | None
-
-    @classmethod
-    def open(cls, folder: Path | None, facts: dict[str, Any]) -> Kept:
-        if folder is None:
-            return cls(None)
-        plan = folder / PLAN
-        said = json.loads(json.dumps(facts))
-        known = _read(plan) if plan.exists() else None
-        if known is not None and known != said:
-            other = (
-                next(key for key in said if known.get(key) != said[key])
-                if isinstance(known, dict)
-                else "plan"
-            )
-            raise NlgaugeError(
-                f"{folder}: is left from another run (other {other}); remove it, or write to another file."
-            )
-        write_whole(plan, json.dumps(said))
-        return cls(folder)
-
-    def get(self, k: int) -> list[Any] | None:
-        found = None if self.folder is None else _read(self.folder / f"{k:04d}.json")
-        return found if isinstance(found, list) else None
-
-    def put(self, k: int, found: list[Any]) -> None:
-        if self.folder is not None:
-            write_whole(self.folder / f"{k:04d}.json", json.dumps(found))
-
-    def forget(self) -> None:
-        if self.folder is not None and self.folder.is_dir():
-            for path in [*self.folder.glob("[0-9][0-9][0-9][0-9].json"), self.folder / PLAN]:
-                path.unlink(missing_ok=True)
-            if not any(self.folder.iterdir()):
-                self.folder.rmdir()
-
-
-def _read(path: Path) -> Any:
-    """None where there is nothing, or nothing whole: then it is computed again."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None

@@ -19,7 +19,7 @@ import polars as pl
 
 from nlgauge.data.files import check_letters, check_lines, decode, most_bytes, read_bytes, refuse_patterns
 from nlgauge.data.tables.frames import check_names, pandas_columns
-from nlgauge.data.tables.separated import record_lines, separator_of
+from nlgauge.data.tables.separated import has_quotes, record_lines, separator_of
 from nlgauge.data.tables.sheets import is_workbook, read_sheet
 from nlgauge.data.tables.vocabulary import NAMES, plain
 from nlgauge.errors import DataError
@@ -332,8 +332,7 @@ def _read_separated(path: Path, text: str, separator: str, wanted: Collection[st
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if separator == "\t":
         text = _tab_header(text)
-    # Tab files written by hand or by WMT tools hold bare quotes; those written by pandas quote whole fields.
-    quoted = separator != "\t" or re.search(r'(^|\t)"[^\t\n]*"(\t|\n|$)', text, re.MULTILINE) is not None
+    quoted = has_quotes(text, separator)
     lines = record_lines(path, text, separator, quoted)
     where = Where(str(path), "line", lambda row: lines[row + 1])
     columns: list[str] | None = None

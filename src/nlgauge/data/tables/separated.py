@@ -1,4 +1,4 @@
-"""CSV and TSV before they are read: what separates the fields, and on which line each record starts."""
+"""CSV and TSV before they are read: what separates the fields, and where each record starts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from nlgauge.errors import DataError
+from nlgauge.types import Ints
 
 SEPARATORS = ",\t;|"
+QUOTED_FIELD = re.compile(r'(^|\t)"[^\t\n]*"(\t|\n|$)', re.MULTILINE)
 
 
 def separator_of(text: str) -> str:
@@ -21,26 +23,46 @@ def separator_of(text: str) -> str:
     return max(SEPARATORS, key=header.count)
 
 
+def has_quotes(text: str, separator: str) -> bool:
+    """Tab files written by hand or by WMT tools hold bare quotes; those written by pandas quote whole fields."""
+    return separator != "\t" or QUOTED_FIELD.search(text) is not None
+
+
+def record_bounds(data: bytes, separator: str, quoted: bool) -> tuple[Ints, Ints, Ints, Ints]:
+    """Begin and end of every record that is complete and not blank, the lines before it, and its number of fields."""
+    signs = np.frombuffer(data, np.uint8)
+    outside = np.ones(len(signs), np.bool_)
+    if quoted:
+        outside = (np.cumsum(signs == ord('"')) & 1) == 0
+    newline = signs == ord("\n")
+    ends = np.flatnonzero(newline & outside) + 1
+    starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)[: len(ends)]
+    filled = ends - starts > 1
+    starts, ends = starts[filled], ends[filled]
+    cuts = np.concatenate([[0], np.cumsum((signs == ord(separator)) & outside)])
+    lines = np.concatenate([[0], np.cumsum(newline)])
+    return starts, ends, lines[starts], cuts[ends] - cuts[starts] + 1
+
+
+def wrong_width(path: Path, line: int, fields: int, width: int, separator: str) -> DataError:
+    return DataError(
+        f"{path}, line {line}: found {fields} fields, the header has {width}; "
+        f"a text that holds '{separator}' or a line break must stand in double quotes."
+    )
+
+
 def record_lines(path: Path, text: str, separator: str, quoted: bool) -> list[int]:
     """The line on which each record starts, header included; a record with a wrong number of fields is refused.
 
     polars fills short lines with nulls in silence, so the fields are counted here: on bytes at once, and only when
     something looks wrong record by record with the csv module, which is slow but exact about quotes.
     """
-    data = np.frombuffer(text.encode(), np.uint8)
-    inside = (np.cumsum(data == ord('"')) & 1).astype(bool) if quoted else np.zeros(len(data), bool)
-    newline = data == ord("\n")
-    ends = np.flatnonzero(newline & ~inside)
-    if not len(ends) or ends[-1] != len(data) - 1:
-        ends = np.append(ends, len(data))
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    commas = np.concatenate([[0], np.cumsum((data == ord(separator)) & ~inside)])
-    fields = commas[np.minimum(ends, len(data))] - commas[starts] + 1
-    filled = ends > starts  # blank lines do not count
-    line_numbers = np.concatenate([[0], np.cumsum(newline)])[starts] + 1
-    if np.unique(fields[filled]).size > 1 or (quoted and len(data) and inside[-1]):
+    data = text.encode() + (b"" if text.endswith("\n") else b"\n")
+    _, _, lines, fields = record_bounds(data, separator, quoted)
+    open_quote = quoted and data.count(b'"') % 2
+    if np.unique(fields).size > 1 or open_quote:
         return _exactly(path, text, separator, quoted)
-    return [int(n) for n in line_numbers[filled]]
+    return [int(n) + 1 for n in lines]
 
 
 def _exactly(path: Path, text: str, separator: str, quoted: bool) -> list[int]:
@@ -54,10 +76,7 @@ def _exactly(path: Path, text: str, separator: str, quoted: bool) -> list[int]:
             if record:
                 width = width or len(record)
                 if len(record) != width:
-                    raise DataError(
-                        f"{path}, line {line}: found {len(record)} fields, the header has {width}; "
-                        f"a text that holds '{separator}' or a line break must stand in double quotes."
-                    )
+                    raise wrong_width(path, line, len(record), width, separator)
                 starts.append(line)
             line = reader.line_num + 1
     except csv.Error as error:

@@ -1,4 +1,4 @@
-"""What the columns of a table mean that is read in batches, and the samples of one batch."""
+"""Which columns of a table that is read in batches hold the texts, and the samples of one batch."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from nlgauge.data.tables.columns import Roles, find_roles
 from nlgauge.data.tables.raw import Where
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.metrics import Batch
-from nlgauge.scoring.table_batches import Source
-from nlgauge.scoring.table_rows import Rows
+from nlgauge.scoring.table_batches import TableFile, TableRows
 
 LOOK = 1000  # rows that are looked at
 NOBODY = "(none)"
+TEXTS = ("output", "source", "context", "references", "control")
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextColumns:
     """Which column is which, and by which the rows are grouped; found in the first rows of the file."""
 
     names: list[str]
@@ -27,24 +27,23 @@ class Layout:
     group: str | None
 
     @classmethod
-    def of(cls, source: Source, said: dict[str, str], by: str) -> Layout:
-        first = next(iter(source.batches(LOOK)), None)
+    def of(cls, file: TableFile, said: dict[str, str], by: str) -> TextColumns:
+        first = next(iter(file.batches(LOOK)), None)
         if first is None:
-            raise DataError(f"{source.path}: the file has no rows.")
+            raise DataError(f"{file.path}: the file has no rows.")
         table = first.table(LOOK)
-        frame = table.frame
-        table.where = Where(str(source.path))
+        table.where = Where(str(file.path))
         roles = find_roles(table, said)
         group = {"system": roles.system, "input": roles.input}.get(by, by)
-        if group is not None and group not in frame.columns:
-            hint = registry.did_you_mean(group, frame.columns)
-            raise NameUnknown(f"{source.path.name}: no column '{group}'.{hint}")
-        return cls(frame.columns, roles, group)
+        names = table.frame.columns
+        if group is not None and group not in names:
+            hint = registry.did_you_mean(group, names)
+            raise NameUnknown(f"{file.path.name}: no column '{group}'.{hint}")
+        return cls(names, roles, group)
 
     @property
     def has(self) -> set[str]:
-        roles = ("output", "references", "source", "context", "control")
-        return {role for role in roles if getattr(self.roles, role)}
+        return {role for role in TEXTS if getattr(self.roles, role)}
 
     @property
     def columns(self) -> list[str]:
@@ -52,29 +51,29 @@ class Layout:
         named = (r.output, r.source, r.context, r.control, r.system, r.input, self.group, *r.references)
         return list(dict.fromkeys(name for name in named if name is not None))
 
-    def batch(self, rows: Rows) -> Batch:
-        def texts(column: str | None) -> list[str | None] | None:
-            return None if column is None else _texts(rows, column)
-
-        roles = self.roles
-        output = texts(roles.output)
+    def batch(self, rows: TableRows) -> Batch:
+        single = {
+            role: None if (column := getattr(self.roles, role)) is None else _texts(rows, column)
+            for role in ("output", "source", "context", "control")
+        }
+        references = _references(rows, self.roles.references) if self.roles.references else None
+        output = single.pop("output")
         return Batch.from_columns(
-            [None] * len(rows) if output is None else output, texts(roles.source), texts(roles.context),
-            _references(rows, roles.references) if roles.references else None, texts(roles.control),
-        )  # fmt: skip
+            [None] * len(rows) if output is None else output, references=references, **single
+        )
 
-    def keys(self, rows: Rows) -> dict[str, list[str | None]]:
+    def keys(self, rows: TableRows) -> dict[str, list[str | None]]:
         """What the written table says about a row beside its scores."""
         said = {"system": self.roles.system, "input": self.roles.input}
         return {role: _labels(rows, column) for role, column in said.items() if column is not None}
 
-    def groups(self, rows: Rows) -> list[str]:
+    def groups(self, rows: TableRows) -> list[str]:
         if self.group is None:
             return ["system"] * len(rows)
         return [NOBODY if label is None else label for label in _labels(rows, self.group)]
 
 
-def _labels(rows: Rows, column: str) -> list[str | None]:
+def _labels(rows: TableRows, column: str) -> list[str | None]:
     return [value.strip() if type(value) is str else _label(value) for value in rows.values(column)]
 
 
@@ -84,24 +83,24 @@ def _label(value: Any) -> str | None:
     return None if value is None else str(value).strip()
 
 
-def _texts(rows: Rows, column: str) -> list[str | None]:
+def _texts(rows: TableRows, column: str) -> list[str | None]:
     values = rows.values(column)
     if all(type(value) is str or value is None for value in values):
         return values
     return [_text(value, rows, i, column) for i, value in enumerate(values)]
 
 
-def _text(value: Any, rows: Rows, place: int, column: str) -> str | None:
+def _text(value: Any, rows: TableRows, at: int, column: str) -> str | None:
     if isinstance(value, list) and all(isinstance(x, str) or x is None for x in value):
         return "\n".join(x for x in value if x is not None)
     if value is None or isinstance(value, str):
         return value
     raise DataError(
-        f"row {rows.first + place:,}, column '{column}': found {type(value).__name__}, expected a text."
+        f"row {rows.place.first + at:,}, column '{column}': found {type(value).__name__}, expected a text."
     )
 
 
-def _references(rows: Rows, columns: Sequence[str]) -> list[list[str]]:
+def _references(rows: TableRows, columns: Sequence[str]) -> list[list[str]]:
     found: list[list[str]] = [[] for _ in range(len(rows))]
     for column in columns:
         for i, value in enumerate(rows.values(column)):

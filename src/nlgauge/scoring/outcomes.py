@@ -1,0 +1,194 @@
+"""What became of every metric on some samples: counts, sums and reasons that add up over batches, and the tables of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from nlgauge.data.failed_scores import headline
+from nlgauge.metrics import Batch, Metric
+from nlgauge.scoring.score_batch import Column, against, signature_of
+from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
+
+
+@dataclass
+class Outcome:
+    """One metric on some samples; `stats` are the sums that the value of their corpus comes from."""
+
+    scored: int = 0
+    total: float = 0.0
+    unscored: int = 0
+    seconds: float = 0.0
+    reasons: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
+    tally: Counter[str] = field(default_factory=Counter)
+    stats: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, column: Column) -> Outcome:
+        valid = column.values[~np.isnan(column.values)]
+        return cls(
+            len(valid), float(valid.sum()), column.n - len(valid), column.seconds, Counter(column.reasons.values()),
+            Counter(column.notes), Counter(column.tally),
+        )  # fmt: skip
+
+    @classmethod
+    def from_json(cls, said: dict[str, Any]) -> Outcome:
+        return cls(**said | {name: Counter(said[name]) for name in ("reasons", "notes", "tally")})
+
+    def __add__(self, other: Outcome) -> Outcome:
+        sums = (
+            np.add(self.stats, other.stats).tolist()
+            if self.stats and other.stats
+            else self.stats or other.stats
+        )
+        added = {name: mine + getattr(other, name) for name, mine in vars(self).items() if name != "stats"}
+        return Outcome(**added, stats=sums)
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.scored if self.scored else float("nan")
+
+
+Outcomes = dict[str, Outcome]  # by metric
+
+
+def _added(mine: Outcomes, theirs: Outcomes) -> Outcomes:
+    return mine | {name: mine.get(name, Outcome()) + outcome for name, outcome in theirs.items()}
+
+
+@dataclass
+class Sums:
+    """The outcomes of the rows so far: by metric, and by group and metric."""
+
+    rows: int = 0
+    empty: int = 0  # outputs without a word
+    outcomes: Outcomes = field(default_factory=dict)
+    groups: dict[str, Outcomes] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, batch: Batch, columns: dict[str, Column], groups: Sequence[str] = ()) -> Sums:
+        """The outcomes of one batch; `groups` has the group of each sample."""
+        sums = cls(len(batch), _empty(batch), {name: Outcome.of(column) for name, column in columns.items()})
+        numbers: dict[str, int] = {}
+        group = np.array([numbers.setdefault(g, len(numbers)) for g in groups], np.int64)
+        for name, column in columns.items() if numbers else ():
+            there = ~np.isnan(column.values)
+            scored, unscored = (np.bincount(group[rows], minlength=len(numbers)) for rows in (there, ~there))
+            total = np.bincount(group[there], column.values[there], len(numbers))
+            stats = np.zeros((len(numbers), 0 if column.stats is None else column.stats.shape[1]))
+            if column.stats is not None:
+                np.add.at(stats, group, column.stats)
+            for label, g in numbers.items():
+                found = Outcome(int(scored[g]), float(total[g]), int(unscored[g]), stats=stats[g].tolist())
+                sums.groups.setdefault(label, {})[name] = found
+        return sums
+
+    @classmethod
+    def from_json(cls, said: dict[str, Any]) -> Sums:
+        """Raises ValueError, KeyError, TypeError or AttributeError for what is no such text."""
+
+        def outcomes(found: dict[str, Any]) -> Outcomes:
+            return {name: Outcome.from_json(one) for name, one in found.items()}
+
+        groups = {group: outcomes(found) for group, found in said["groups"].items()}
+        return cls(said["rows"], said["empty"], outcomes(said["outcomes"]), groups)
+
+    def __add__(self, other: Sums) -> Sums:
+        groups = {group: _added(self.groups.get(group, {}), found) for group, found in other.groups.items()}
+        return Sums(
+            self.rows + other.rows, self.empty + other.empty, _added(self.outcomes, other.outcomes), self.groups | groups
+        )  # fmt: skip
+
+    def table(self, name: str, metrics: Sequence[Metric]) -> Table:
+        """What was run: metric, mean, unscored, seconds, signature; reasons and warnings as notes, many failures above all."""
+        rows, remarks, warnings, first = [], [], Counter[str](), list[str]()
+        for metric in metrics:
+            found = self.outcomes[str(metric)]
+            rows.append({
+                "metric": str(metric), "mean": found.mean, "scored": found.scored, "unscored": found.unscored,
+                "seconds": found.seconds, "better": "lower" if metric.facts.lower else "higher", "against": against(metric),
+                "signature": signature_of(metric),
+            })  # fmt: skip
+            first += headline(str(metric), found.reasons, found.scored + found.unscored)
+            remarks += [f"{metric}: {n} unscored ({reason})" for reason, n in found.reasons.most_common()]
+            for note, times in found.notes.items():
+                warnings[note] = max(warnings[note], times)
+            if found.tally:
+                remarks.append(", ".join(f"{n:,} {what}" for what, n in found.tally.items()))
+        notes = [f"warning: {times} × {note}" for note, times in warnings.items()]
+        if self.empty and "empty output" not in warnings:
+            notes.append(f"warning: {self.empty} × empty output")
+        method = "seconds: work that metrics share, as encoding the texts, counts for the first of them."
+        return Table(
+            f"Scores of {name}", rows, method=method, notes=[*notes, *dict.fromkeys(remarks)], headlines=first
+        )
+
+    def tables(self, name: str, by: str, metrics: Sequence[Metric], batch: int) -> tuple[Table, Table]:
+        """What was run on a file in batches, and means and corpus values by group."""
+        run = self.table(name, metrics)
+        run.notes = [*run.notes, f"{self.rows:,} rows in batches of {batch:,}, each row a sample of its own"]
+        rows: list[Row] = []
+        for metric in metrics:
+            for group, outcomes in self.groups.items():
+                found, corpus = outcomes[str(metric)], None
+                if hasattr(metric, "from_stats"):
+                    known = found.stats and found.scored
+                    corpus = from_sums(metric, np.array(found.stats)) if known else np.nan
+                counts = {"n": found.scored, "unscored": found.unscored, "lower": metric.facts.lower}
+                rows += group_rows({by: group}, str(metric), found.mean, corpus, counts)
+        groups = group_table(name, by, rows)
+        if pooled := [str(m) for m in metrics if hasattr(m, "pooled") and not hasattr(m, "from_stats")]:
+            said = f"no corpus value in batches, as it pools the outputs themselves: {', '.join(pooled)}"
+            groups.notes = [*groups.notes, said]
+        return run, groups
+
+
+def _empty(batch: Batch) -> int:
+    texts = batch.texts.list()
+    return sum(1 for i in batch.output.tolist() if i >= 0 and not texts[i].strip())
+
+
+# --- tables of groups ---
+
+
+def group_rows(group: Row, name: str, mean: float, corpus: float | None, counts: Row) -> list[Row]:
+    """The lines of one group and metric: the mean, and the value of its corpus where there is one."""
+    row = {**group, "metric": name, "of": "mean", "column": name, **counts, "value": mean}
+    if corpus is None:
+        return [row]
+    return [row, {**row, "of": "corpus", "column": f"{name} (corpus)", "value": corpus}]
+
+
+def group_table(name: str, by: str | None, rows: list[Row]) -> Table:
+    line = by or "outputs"
+    return Table(
+        f"{name}: metrics by {line}" if by else f"{name}: metrics of all outputs",
+        rows, _layout(line, rows),
+        method="Mean of the outputs' values; (corpus): from counts pooled over the outputs, not a mean.",
+    )  # fmt: skip
+
+
+def from_sums(metric: Any, sums: Array) -> float:
+    """The value of a corpus from the sums of its samples' statistics."""
+    return float(np.asarray(metric.from_stats(sums)).reshape(-1)[0]) if len(sums) else np.nan
+
+
+def _layout(line: str, rows: list[Row]) -> Layout:
+    def unscored(mine: list[Row]) -> str:
+        return str(sum(row["unscored"] for row in mine if row["of"] == "mean"))
+
+    def best(row: Row) -> float:
+        return float(-row["value"] if row["lower"] else row["value"])
+
+    heads = {row["column"]: f"{row['column']} ↓" for row in rows if row["lower"]}
+    extra: dict[str, Callable[[list[Row]], str]] = {}
+    if any(row["unscored"] for row in rows):
+        extra["unscored"] = unscored
+    several = len({row[line] for row in rows}) > 1
+    return Layout(line, "column", "value", best=best if several else None, heads=heads, extra=extra)
