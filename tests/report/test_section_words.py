@@ -103,7 +103,7 @@ def test_wins_are_means_over_the_comparisons_of_a_system() -> None:
 
 def test_sections_have_their_own_places_and_say_what_they_do_not_say() -> None:
     found = sections()
-    assert len({s.order for s in found}) == len({s.key for s in found}) == len(found) == 13
+    assert len({s.order for s in found}) == len({s.key for s in found}) == len(found) == 14
     assert all(s.question.endswith("?") and len(s.not_said) > 40 for s in found)
 
 

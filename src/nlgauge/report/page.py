@@ -203,10 +203,9 @@ def write_page(
 ) -> Path:
     """The report: the `short` answers, all sections, and where it is; `views` may have drawn figures already."""
     views = views or Views()
-    return _write(
-        path,
-        _page(name, "Which metric can I trust?", short, list(_sections(answered, views)), views, command),
-    )
+    judged = any(a.section.key == "verdicts" and a.found.parts for a in answered)
+    title = "How far can I rely on the judge?" if judged else "Which metric can I trust?"
+    return _write(path, _page(name, title, short, list(_sections(answered, views)), views, command))
 
 
 def render(name: str, card: Sequence[str], tables: Sequence[Table], command: Sequence[str] = ()) -> str:

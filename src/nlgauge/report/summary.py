@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from nlgauge.data.failed_scores import headlines
 from nlgauge.report.sections import Answered, Run
 from nlgauge.report.sections.agreeing import ceiling_of, untested
-from nlgauge.report.sections.words import interval, missing, some, two
+from nlgauge.report.sections.verdicts import lines_of
+from nlgauge.report.sections.words import interval, some, two
+from nlgauge.report.sections.words import missing as no_value
 from nlgauge.table import Table
 
 MOST = 6  # aspects that get lines of their own
@@ -16,20 +18,20 @@ MOST = 6  # aspects that get lines of their own
 def session(run: Run, answered: list[Answered]) -> list[str]:
     """Short answers, one line each; what could not be answered is one line too. Metrics that failed often stand first."""
     found = {a.section.key: a for a in answered}
+    verdicts = found["verdicts"].found.parts[:MOST] if "verdicts" in found else []
     lines = [
+        *(f"{part.about}: {line}" for part in verdicts for table in part.tables for line in lines_of(table)),
         *_people(run, found["people"]),
-        *_best(run, found["real"], found["agrees"]),
-        *_trust(run.gate, found["trust"]),
+        *(() if verdicts and found["real"].missing else _best(run, found["real"], found["agrees"])),
+        *(() if verdicts and len(run.data.systems) == 1 else _trust(run.gate, found["trust"])),
     ]
-    return [
-        *headlines(run.data),
-        *lines,
-        *(
-            f"not answered: {a.section.question} {a.missing}"
-            for a in answered
-            if a.missing and a.section.key != "costs"
-        ),
-    ]
+    missing = [a for a in answered if a.missing and a.section.key != "costs"]
+    if verdicts and missing:  # one judge, one system: most other questions cannot be asked
+        questions = " ".join(a.section.question for a in missing)
+        unanswered = [f"not answered, for reasons that stand on the page: {questions}"]
+    else:
+        unanswered = [f"not answered: {a.section.question} {a.missing}" for a in missing]
+    return [*headlines(run.data), *lines, *unanswered]
 
 
 def _people(run: Run, people: Answered) -> Iterator[str]:
@@ -64,7 +66,7 @@ def _best(run: Run, real: Answered, agrees: Answered) -> Iterator[str]:
 
 def _ranked(table: Table) -> str:
     """The first metric, and whether the tests support that it is the best."""
-    rows = [r for r in table if not missing(r["value"])]
+    rows = [r for r in table if not no_value(r["value"])]
     if not rows:
         return "no metric has a value"
     best = f"{rows[0]['metric']} {interval(rows[0])}"
@@ -80,7 +82,7 @@ def _ranked(table: Table) -> str:
 
 
 def _first(table: Table) -> str:
-    row = next((r for r in table if not missing(r["value"])), None)
+    row = next((r for r in table if not no_value(r["value"])), None)
     return "" if row is None else f"{row['metric']} {two(row['value'])}"
 
 
@@ -91,7 +93,7 @@ def _trust(gate: str, trust: Answered) -> Iterator[str]:
         answer = part.answer[:1].lower() + part.answer[1:]
         if not part.tables[0].facts["steady"]:
             answer = (
-                "no measure is steady here: more inputs or systems would help, or metrics that differ more; they are ranked by {gate} all "
+                f"no measure is steady here: more inputs or systems would help, or metrics that differ more; they are ranked by {gate} all "
                 "the same, so read the order by the intervals"
             )
         said.setdefault(answer, []).append(part.about)

@@ -133,6 +133,7 @@ class Section:
     function: Callable[[Run], Found]
     ahead: Callable[[Run], Sequence[Ask]] | None = None  # what takes long, to be begun before all sections
     last: bool = False  # it looks at what all others did
+    applies: Callable[[Run], bool] | None = None  # whether the data can be asked this at all
 
 
 @dataclass
@@ -153,12 +154,13 @@ _complete: set[str] = set()
 
 
 def section(
-    key: str, *, order: int, question: str, not_said: str, ahead: Callable[[Run], Sequence[Ask]] | None = None, last: bool = False
+    key: str, *, order: int, question: str, not_said: str, ahead: Callable[[Run], Sequence[Ask]] | None = None, last: bool = False,
+    applies: Callable[[Run], bool] | None = None,
 ) -> Callable[[Callable[[Run], Found]], Callable[[Run], Found]]:  # fmt: skip
     """Decorator: this function answers that question."""
 
     def keep(function: Callable[[Run], Found]) -> Callable[[Run], Found]:
-        _found[key] = Section(key, order, question, not_said, function, ahead, last)
+        _found[key] = Section(key, order, question, not_said, function, ahead, last, applies)
         return function
 
     return keep
@@ -178,9 +180,9 @@ def answer_all(run: Run, done: Callable[[Answered], None] | None = None) -> list
 
     What takes long is begun first and asked for last; `done` is told of each section, in the order in which they end.
     """
-    answered = []
-    with run.source.ahead([ask for each in sections() if each.ahead for ask in each.ahead(run)]):
-        for each in sorted(sections(), key=lambda s: (s.last, s.ahead is not None, s.order)):
+    answered, asked = [], [each for each in sections() if each.applies is None or each.applies(run)]
+    with run.source.ahead([ask for each in asked if each.ahead for ask in each.ahead(run)]):
+        for each in sorted(asked, key=lambda s: (s.last, s.ahead is not None, s.order)):
             answered.append(_answer(run, each))
             if done is not None:
                 done(answered[-1])

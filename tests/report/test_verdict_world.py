@@ -1,0 +1,72 @@
+"""A judge's pass and fail on every row, people's on some: the report leads with how far the judge can be relied on."""
+
+from __future__ import annotations
+
+import csv
+import random
+from pathlib import Path
+
+import pytest
+
+import nlgauge as ng
+from nlgauge.report.sections.verdicts import judge_words
+
+
+def table(path: Path, known: float, rows: int = 400, labelled: float = 0.4) -> Path:
+    """`known`: how often the judge looks at the answer; else it says pass."""
+    draw = random.Random(7)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "question", "answer", "judge", "human_label"])
+        for i in range(rows):
+            good = draw.random() < 0.6
+            judge = good if draw.random() < known else True
+            label = ("pass" if good else "fail") if draw.random() < labelled else ""
+            writer.writerow([f"q{i}", f"What is {i}?", f"It is {i}.", "pass" if judge else "fail", label])
+    return path
+
+
+def test_the_report_leads_with_the_judge_in_words(tmp_path: Path) -> None:
+    made = ng.report(table(tmp_path / "v.csv", known=0.9), tmp_path / "v.html", quick=True)
+    assert made.lines[0].startswith("label: Of ")
+    assert "so the judge knows more" in made.lines[0]
+    assert not any("pearson" in line for line in made.lines)
+    assert sum(line.startswith("not answered") for line in made.lines) == 1
+    page = made.path.read_text()
+    assert "<h1>How far can I rely on the judge?</h1>" in page
+    assert page.index("How far can I rely on the judge&#39;s pass and fail?") < page.index(
+        "What was evaluated?"
+    )
+
+
+def test_a_judge_that_always_passes_is_not_said_to_know_more(tmp_path: Path) -> None:
+    made = ng.report(table(tmp_path / "v.csv", known=0.0), tmp_path / "v.html", quick=True)
+    assert "knows more (" not in made.lines[0]
+
+
+def test_ratings_on_a_scale_are_not_asked_about_pass_and_fail(tmp_path: Path) -> None:
+    made = ng.report(ng.example(), tmp_path / "e.html", quick=True)
+    assert "verdicts" not in {a.section.key for a in made.sections}
+    assert "<h1>Which metric can I trust?</h1>" in made.path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (0.02, 0.3, "the judge knows more"),
+        (-0.1, 0.2, "these labels do not show that the judge knows more"),
+        (-0.3, -0.1, "the judge is worse than that"),
+        (float("nan"), float("nan"), "too few labels tell"),
+    ],
+)
+def test_whether_the_judge_knows_more_is_read_off_the_interval(low: float, high: float, words: str) -> None:
+    share = {"value": 0.8, "low": 0.7, "high": 0.9, "n": 50}
+    rows = {m: {**share, "measure": m} for m in ("fail_recall", "pass_recall", "agreement", "always_pass")}
+    rows["gain_over_always_pass"] = {
+        "measure": "gain_over_always_pass",
+        "value": 0.1,
+        "low": low,
+        "high": high,
+        "n": 50,
+    }
+    assert words in judge_words("j", rows)
