@@ -48,6 +48,7 @@ def _columns(
     metric: o.MetricColumns = None, rater: o.Rater = None, person_rater: o.PersonRaters = None,
     model_rater: o.ModelRaters = None, lower: o.Lower = None, higher: o.Higher = None, repeats: o.Repeats = "auto",
     values: o.Values = None, sheet: o.Sheet = None, encoding: o.Encoding = None, reader: o.Reader = None,
+    labels: o.Labels = None,
 ) -> None: ...  # fmt: skip
 
 
@@ -82,6 +83,8 @@ class Columns:
 
         words = self.words
         if self.file == "example" and not Path(self.file).exists():
+            if self.given.get("labels"):
+                raise NlgaugeError("--labels: the example holds people's ratings already.")
             return dataset(self.file)
         return ng.load(self.file, **words, **options)
 

@@ -56,6 +56,9 @@ Repeats = Annotated[str, column("--repeats", "Rows that repeat (system, input): 
 Values = Annotated[Name, column("--values", "What words are worth: good=3,ok=2,bad=1.")]
 Sheet = Annotated[Name, column("--sheet", "Sheet of an Excel file.")]
 Encoding = Annotated[Name, column("--encoding", "Text encoding, when not UTF-8.")]
+Labels = Annotated[
+    Name, column("--labels", "File with people's labels of these outputs, joined by id.", metavar="FILE")
+]
 Reader = Annotated[Name, column("--reader", "Format, when it is not found by looking.")]
 
 Aspects = Annotated[List, choice("--aspect", "Aspects to use; all by default.")]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from nlgauge import registry
 from nlgauge.data.dataset import Dataset
+from nlgauge.data.labels import labels_of_dataset, labels_of_table, with_labels
 from nlgauge.data.peek import Peek
 from nlgauge.data.raters import parted
 from nlgauge.data.records import option_numbers
@@ -50,6 +51,7 @@ def load(
     sheet: str | None = None,
     encoding: str | None = None,
     reader: str | None = None,
+    labels: Any = None,
     name: str | None = None,
     **options: Any,
 ) -> Dataset:
@@ -60,7 +62,8 @@ def load(
     to those that are found. `lower` names metrics of which less is better, `higher` those of which it is not,
     whatever their names say (ter, wer, perplexity … are known). `values` says what words are worth ({"good": 3, "bad": 1}),
     `sheet` names one of an Excel file. Raters whose names are those of language models are no people: `person_raters` and
-    `model_raters` say what a rater is.
+    `model_raters` say what a rater is. `labels` is another file, frame or Dataset with people's labels of these outputs, joined
+    by id; a column of it may be named with `human`, `rater`, `input` and `system`.
     Further options belong to the reader of a known layout, e.g. lp="en-de" (docs/formats.md).
 
     >>> import nlgauge as ng
@@ -72,6 +75,10 @@ def load(
     said = {"system": system, "input": input, "output": output, "source": source, "context": context, "references": references,
             "control": control, "rater": rater}  # fmt: skip
     said = {role: column for role, column in said.items() if column is not None}
+    theirs = None if labels is None else LabelFile.of(labels, said, human, values)
+    if theirs is not None:  # words about its columns are not about those of the data
+        human = None if theirs.human else human
+        said = {role: column for role, column in said.items() if role != "rater" or role not in theirs.said}
     if isinstance(data, str | Path):
         path = _path(data)
         if reader is not None and "(" in reader:  # mt-metrics-eval(lp='en-de')
@@ -91,7 +98,7 @@ def load(
                 "metrics": metrics or None,
             }
             found = _read(special, path, options | {k: v for k, v in asked.items() if v is not None})
-            found = parted(found, person_raters, model_raters)
+            found = parted(labelled(found, theirs), person_raters, model_raters)
             return finished(found, name, lower, higher, people, known=getattr(special, "whole", False))
         _read_no(options)
         if not path.suffix and not path.exists():
@@ -103,12 +110,42 @@ def load(
         table = from_object(data, _words(said, human, metrics))
         name = name or table.where.source
     table.worth = option_numbers("values", values)
-    roles = understood(table, human=human, metrics=metrics, **said)
-    found = parted(build(table, roles, name, repeats), person_raters, model_raters)
+    roles = understood(table, human=human, metrics=metrics, labels=labels, **said)
+    found = labelled(build(table, roles, name, repeats), theirs, ids=roles.input is not None)
+    found = parted(found, person_raters, model_raters)
     return Dataset.of(
         name, found.samples, ratings=found.ratings, scores=found.scores, persons=found.persons, people=people,
         lower=lower_of(found.metrics, lower, higher, name), notes=[*lines(table, roles), *found.notes], models=found.models,
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LabelFile:
+    """What holds people's labels, and the user's words that speak of its columns."""
+
+    given: Dataset | RawTable
+    said: Mapping[str, str | None]
+    human: Names
+
+    @classmethod
+    def of(cls, labels: Any, said: Mapping[str, str | None], human: Names = None, values: Any = None) -> LabelFile:
+        given = labels if isinstance(labels, Dataset) else plain_table(labels, values=values)[0]
+        if not isinstance(given, RawTable):
+            return cls(given or load(labels, values=values), {}, None)
+        columns = set(given.frame.columns)
+        theirs = {role: said[role] for role in ("system", "input", "rater") if said.get(role) in columns}
+        return cls(given, theirs, human if _words({}, human, None) & columns else None)
+
+
+def labelled(data: Dataset, labels: LabelFile | None, ids: bool = True) -> Dataset:
+    """The data with the labels of another file; `ids` as for `with_labels`."""
+    if labels is None:
+        return data
+    given = labels.given
+    if isinstance(given, Dataset):
+        return with_labels(data, labels_of_dataset(given), ids)
+    roles = find_roles(given, labels.said, _listed(labels.human))
+    return with_labels(data, labels_of_table(given, roles, data.metrics, chosen=bool(labels.human)), ids)
 
 
 def _path(source: str | Path) -> Path:
@@ -200,7 +237,8 @@ def plain_table(
 
 def understood(table: RawTable, *, human: Names = None, metrics: Names = None, **options: Any) -> Roles:
     said = {role: options[role] for role in ROLES if options.get(role) is not None}
-    return with_input(table, find_roles(table, said, _listed(human), _listed(metrics)))
+    elsewhere = options.get("labels") is not None
+    return with_input(table, find_roles(table, said, _listed(human), _listed(metrics), elsewhere))
 
 
 def _words(said: Mapping[str, str | None], human: Names, metrics: Names) -> set[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from nlgauge.data.tables.judge_columns import judge_columns, judge_guesses
 from nlgauge.data.tables.rating_columns import Columns, people_columns
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import is_number_list, numbers_in
@@ -57,6 +58,7 @@ class Roles:
     metrics: Mapping[str, str] = field(default_factory=dict)
     aside: tuple[str, ...] = ()
     persons: bool = False  # raters in columns have names
+    elsewhere: bool = False  # people's labels stand in another file
     why: Mapping[str, str] = field(default_factory=dict)  # of each column
     guesses: tuple[str, ...] = ()  # lines for the card
 
@@ -66,8 +68,12 @@ def find_roles(
     said: Mapping[str, str | None],
     human: Mapping[str, Columns] | Sequence[str] | None = None,
     metrics: Mapping[str, str] | Sequence[str] | None = None,
+    elsewhere: bool = False,
 ) -> Roles:
-    """Roles of the columns; `said`, `human` and `metrics` are the user's words and win over names."""
+    """Roles of the columns; `said`, `human` and `metrics` are the user's words and win over names.
+
+    `elsewhere`: people's labels stand in another file, so that only what is plainly people's is so here.
+    """
     columns = table.frame.columns
     human, more_human = _asked(human, columns)
     found_metrics, more_metrics = _asked(metrics, columns)
@@ -136,16 +142,20 @@ def find_roles(
     used.update(sets)
     why.update({c: NAMED for c in (*references, *sets) if c not in why})
     free = [c for c in columns if c in numbers and c not in used]
-    people = people_columns(table, free, "rating" in taken, human, more_human)
+    by_name = "rating" not in taken and (human is None or more_human)
+    judges = judge_columns(table, free, elsewhere) if by_name else {}
+    people = people_columns(table, [c for c in free if c not in judges], "rating" in taken, human, more_human)
     why |= people.why
     of_people = {c for pairs in people.human.values() for _, c in pairs}
     if metrics is None or more_metrics:
         rest = [
             c
             for c in free
-            if c not in of_people and c not in people.aside and not _unfit(table, c, c in many)
+            if c not in of_people
+            and c not in people.aside
+            and (c in judges or not _unfit(table, c, c in many))
         ]
-        why |= dict.fromkeys(rest, "a number, and of no other role")
+        why |= dict.fromkeys(rest, "a number, and of no other role") | judges
         metrics = {**_metric_names(rest), **(metrics or {})}
     why |= {c: SAID for c in metrics.values() if c in asked}
     used |= of_people | set(metrics.values())
@@ -157,7 +167,7 @@ def find_roles(
         )
     return Roles(
         **taken, references=references, sets=sets, human=people.human, metrics=metrics, aside=aside, persons=people.persons,
-        why=why, guesses=(*people.guesses, *dialogue),
+        why=why, guesses=(*people.guesses, *judge_guesses(judges), *dialogue), elsewhere=elsewhere,
     )  # fmt: skip
 
 

@@ -92,13 +92,19 @@ def label(table: RawTable, column: str) -> pl.Series:
     series = table.frame[column]
     if series.dtype.is_nested():
         raise DataError(f"{table.where.at(None, column)}: found lists, expected a name.")
-    if series.dtype.is_float() and ((series == series.round()) & (series.abs() < 2**53)).all():
-        series = series.cast(pl.Int64)
-    text = series.cast(pl.String).str.strip_chars()
-    missing = (text.is_null() | (text == "")).arg_true()
+    text = name_text(series)
+    missing = text.is_null().arg_true()
     if len(missing):
         raise DataError(f"{table.where.at(missing[0], column)}: is empty, expected a name.")
     return text
+
+
+def name_text(series: pl.Series) -> pl.Series:
+    """Values as names: 3.0 is '3', blanks around a name are no part of it, nothing is null."""
+    if series.dtype.is_float() and ((series == series.round()) & (series.abs() < 2**53)).all():
+        series = series.cast(pl.Int64)
+    text = series.cast(pl.String).str.strip_chars()
+    return text.set(text == "", None)
 
 
 def _short(text: str) -> str:

@@ -73,7 +73,7 @@ def people_columns(
     if long:
         return people
     names = _named(table, columns, people)
-    raters = _raters(table, columns, names, people)
+    raters = raters_in_columns(table, columns, names, people)
     spoken_for = {c for pairs in raters.values() for _, c in pairs}
     people.single = {c: what for c, what in people.single.items() if c not in spoken_for}
     for column, name in names.items():
@@ -124,7 +124,7 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
     """Column → aspect."""
     found: dict[str, str] = {}
     for column in columns:
-        if name := _plainly(column):
+        if name := plainly(column):
             found[column] = name
             people.why[column] = "by its name"
             if plain(column) in DOUBTFUL:
@@ -133,7 +133,7 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
             found[column] = column[: scale.start()].strip() or column
             people.why[column] = "whole numbers on the scale in its name"
             people.single[column] = "ratings"
-    kinds = {c: _kind(c) for c in columns if c not in found and not METRIC_PREFIX.match(c)}
+    kinds = {c: kind_of(c) for c in columns if c not in found and not METRIC_PREFIX.match(c)}
     known = {plain(name) for name in found.values()}
     for column, (kind, aspect) in kinds.items():
         if kind == "strong" and aspect and plain(aspect) in known:
@@ -154,7 +154,7 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
             people.single[column] = "z-scores"
         elif kind == "spread":
             people.aside[column] = "a spread or a count of ratings, by its name"
-    if not found and not _raters(table, columns, {}, People()):
+    if not found and not raters_in_columns(table, columns, {}, People()):
         for column in columns:
             kind, aspect = kinds.get(column, ("", ""))
             if kind == "weak":
@@ -164,7 +164,7 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
     return found
 
 
-def _plainly(column: str) -> str | None:
+def plainly(column: str) -> str | None:
     rest = HUMAN_PREFIX.sub("", column)
     if rest != column and is_model(column):
         return None  # rating_gpt4: a model's, not people's
@@ -183,11 +183,11 @@ def is_aspect(column: str) -> bool:
 def called_rating(column: str) -> bool:
     """By its name a rating, for certain or perhaps."""
     return not METRIC_PREFIX.match(column) and (
-        bool(_plainly(column)) or _kind(column)[0] in ("strong", "weak")
+        bool(plainly(column)) or kind_of(column)[0] in ("strong", "weak")
     )
 
 
-def _kind(column: str) -> tuple[str, str]:
+def kind_of(column: str) -> tuple[str, str]:
     """What the words around an aspect say (z, spread, strong, weak or nothing), and the aspect."""
     words = [w.lower() for w in tokens(column) if not w.isdigit()]
     z = [w for w in words if w in ZSCORES]
@@ -226,7 +226,7 @@ def levels(table: RawTable, column: str) -> list[float] | None:
 # --- raters in columns ------------------------------------------------------------------------------------------------
 
 
-def _raters(
+def raters_in_columns(
     table: RawTable, columns: Sequence[str], names: Mapping[str, str], people: People
 ) -> dict[str, tuple[tuple[str | None, str], ...]]:
     """Aspect → (rater, column): `coherence_1`, `coherence_2`, or `coherence_ann`, `coherence (Bob)`, `ann_coherence`."""

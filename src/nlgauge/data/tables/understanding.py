@@ -42,7 +42,7 @@ def _found(roles: Roles) -> Iterator[str]:
 
 def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
     """No rating by name: whole numbers on a scale may be some, under the names of raters."""
-    if roles.human or roles.rating or table.nested:
+    if roles.human or roles.rating or table.nested or roles.elsewhere:
         return
     likely = [
         c

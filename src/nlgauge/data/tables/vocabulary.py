@@ -86,8 +86,16 @@ ASIDE = re.compile(
 )
 # Words around an aspect that say "rated by people" (STRONG), or may say so where nothing else does (WEAK).
 STRONG = frozenset(
-    "avg average mean median human humans rating ratings rated annotation annotations annotator rater likert gold raw".split()
+    """avg average mean median human humans people person rating ratings rated annotation annotations annotated annotator rater
+    expert reviewer labeler labeller crowd manual sme likert gold raw""".split()
 )
+# Those of them that name a person.
+PERSONS = frozenset(
+    """human humans people person annotation annotations annotated annotator rater expert reviewer labeler labeller crowd manual sme
+    gold""".split()
+)
+# Words that rather people use, where a judge's column is called by the others of WEAK.
+LABELS = frozenset("label labels feedback thumbs vote".split())
 WEAK = frozenset(
     "score scores label labels verdict grade judgment judgement vote correct pass passed thumbs feedback".split()
 )
@@ -106,7 +114,9 @@ PROGRAMS = re.compile(
     r"|seg$|sys$|doc$|refs?$|src$|free$)",
     re.I,
 )
-WHO = frozenset("rater annotator expert worker coder reviewer participant r a ann by from of human".split())
+WHO = frozenset(
+    "rater annotator expert worker coder reviewer labeler labeller crowd sme participant r a ann by from of human".split()
+)
 # `(1-5)`, `(1 to 5)`, `(1 = bad, 5 = good)` at the end of a heading.
 SCALE = re.compile(
     r"\s*[(\[][^()\[\]\d]*(\d+)\b[^()\[\]\d]*?(?:-|–|—|to|\.\.|,|;|/)[^()\[\]\d]*(\d+)\b[^()\[\]\d]*[)\]]\s*$",

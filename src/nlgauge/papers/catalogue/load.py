@@ -69,8 +69,12 @@ def _load_published(set_name: str, options: dict[str, Any]) -> Dataset:
         raise DataError(f"{set_name}: a published set knows its columns; name none.")
     name, people = options.pop("name", None), options.pop("people", None)
     lower, higher = options.pop("lower", ()), options.pop("higher", ())
+    labels = options.pop("labels", None)
     own = {key: value for key, value in options.items() if key not in (*files.ROLES, *OF_FILES)}
-    return files.finished(load_set(set_name, **own), name, lower, higher, people, known=True)
+    data = load_set(set_name, **own)
+    if labels is not None:
+        data = files.labelled(data, files.LabelFile.of(labels, {}, values=options.get("values")))
+    return files.finished(data, name, lower, higher, people, known=True)
 
 
 load = _or_published_set(files.load)

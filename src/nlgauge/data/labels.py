@@ -1,0 +1,288 @@
+"""People's labels that stand in another file than the outputs: joined by id, and what matches nothing, repeats or conflicts."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from nlgauge.data.dataset import KEY, ROW, Dataset
+from nlgauge.data.raters import is_model
+from nlgauge.data.tables.build import build
+from nlgauge.data.tables.columns import LABEL, Roles, listed
+from nlgauge.data.tables.keys import name_text
+from nlgauge.data.tables.raw import RawTable
+from nlgauge.data.tables.understanding import lines
+from nlgauge.data.tables.values import few_words, numbers_in, worth_asked
+from nlgauge.data.tables.vocabulary import ASIDE, plain
+from nlgauge.errors import DataError
+
+SHOWN = 5  # examples in a line
+MADE_SYSTEM, MADE_INPUT = "__label_system__", "__label_row__"
+UNNAMED = ["system"]  # the systems of a table without a system column
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What people said, and the columns of their file that may tell of which output.
+
+    rows: row, aspect, rater, value. keys: row and every column that may be an id, as text.
+    """
+
+    source: str
+    rows: pl.DataFrame
+    keys: pl.DataFrame
+    system: str | None
+    input: str | None
+    texts: dict[str, str]  # output and source → column, where there are such
+    persons: bool
+    notes: Sequence[str]
+
+
+def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], chosen: bool = False) -> Labels:
+    """The labels of a plain table. Each column with values is people's, but for those that the data have as `metrics`.
+
+    `chosen`: the user named the columns with labels.
+    """
+    roles = replace(roles, metrics={}) if chosen else _all_of_people(table, roles, metrics)
+    made = table.frame.with_columns(
+        pl.lit("labels").alias(MADE_SYSTEM), pl.int_range(pl.len()).alias(MADE_INPUT)
+    )
+    keyed = replace(
+        roles, system=MADE_SYSTEM, input=MADE_INPUT, output=None, source=None, context=None, sets=(), aside=()
+    )
+    built = build(replace(table, frame=made), keyed, table.where.source)
+    if built.ratings.is_empty():
+        raise DataError(_no_labels(table))
+    rows = built.ratings.select(pl.col("input").cast(pl.Int64).alias(ROW), "aspect", "rater", "value")
+    texts = {role: c for role in ("output", "source") if (c := getattr(roles, role)) is not None}
+    flat = [c for c, kind in table.frame.schema.items() if not kind.is_nested()]
+    keys = pl.DataFrame(
+        [pl.Series(ROW, range(table.frame.height)), *(name_text(table.frame[c]) for c in flat)]
+    )
+    notes = [line for line in (*lines(table, roles), *built.notes) if not line.startswith("by their names")]
+    return Labels(table.where.source, rows, keys, roles.system, roles.input, texts, built.persons, notes)
+
+
+def labels_of_dataset(data: Dataset) -> Labels:
+    """The ratings of a Dataset, as a reader of annotation tools makes it, as labels of other outputs."""
+    if data.ratings.is_empty():
+        data.aspect()  # says why there are none
+    flat = [c for c, kind in data.samples.schema.items() if not kind.is_nested()]
+    keys = pl.DataFrame([pl.Series(ROW, range(len(data))), *(name_text(data.samples[c]) for c in flat)])
+    rows = data.ratings.join(keys.select(ROW, *KEY), on=KEY, how="left", maintain_order="left")
+    system = None if data.systems == UNNAMED else "system"
+    texts: dict[str, str] = {role: role for role in ("output", "source") if role in flat}
+    return Labels(
+        data.name, rows.select(ROW, "aspect", "rater", "value"), keys, system, "input", texts, data.persons, data.notes
+    )  # fmt: skip
+
+
+def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
+    """The data with people's labels as ratings. `ids`: the names of the inputs come from the data and are no row numbers."""
+    system = _system_column(data, labels)
+    column, mine = _joining_columns(data, labels, ids, system)
+    samples = data.samples.select(*KEY, name_text(data.samples[mine]).alias("__id__"))
+    keys = labels.keys.select(
+        ROW, pl.col(column).alias("__id__"), *([pl.col(system).alias("system")] if system else [])
+    )
+    keys = keys.join(labels.rows.select(ROW).unique(), on=ROW, how="semi")
+    found = keys.join(samples, on=["__id__", *(["system"] if system else [])], how="inner")
+    _refuse_several(data, labels, found, column)
+    rows = labels.rows.join(found.select(ROW, *KEY), on=ROW, how="inner", maintain_order="left")
+    ratings, said = _settled(data, labels, rows)
+    lost = keys.join(found, on=ROW, how="anti")
+    by = f"'{column}'" + ("" if mine == "input" else f", which is '{mine}' of the outputs")
+    notes = [
+        f"labels of people from {Path(labels.source).name}: {listed(labels.rows['aspect'].unique(maintain_order=True).to_list())}, "
+        f"{found.height:,} rows joined by {by}{f' and system ({system!r})' if system else ''}",
+        *(f"labels: {note}" for note in labels.notes),
+        *said,
+    ]
+    if lost.height:
+        examples = _examples(lost["__id__"].fill_null("(empty)").to_list())
+        notes.append(
+            f"{_rows(lost.height)} of {Path(labels.source).name} match no output and are left out: {examples}"
+        )
+    return replace(data, ratings=ratings, persons=data.persons or labels.persons, notes=(*data.notes, *notes))
+
+
+def _settled(data: Dataset, labels: Labels, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Ratings with one value per output, aspect and rater; what repeats counts once, what conflicts is left out."""
+    own = data.ratings.with_columns(pl.lit(-1, pl.Int64).alias(ROW))
+    every = pl.concat([own.select(ROW, *Dataset.RATINGS), rows.select(ROW, *Dataset.RATINGS)])
+    who = [*KEY, "aspect", "rater"]
+    groups = every.group_by(who, maintain_order=True).agg(
+        pl.col("value").first(), pl.len().alias("times"), pl.col("value").unique(maintain_order=True).alias("values")
+    )  # fmt: skip
+    conflict = groups.filter(pl.col("values").list.len() > 1)
+    again = groups.filter((pl.col("values").list.len() == 1) & (pl.col("times") > 1))
+    notes = []
+    if again.height:
+        n = int((again["times"] - 1).sum())
+        shown = _examples(again["input"].to_list())
+        notes.append(
+            f"{n:,} label{'s repeat others' if n > 1 else ' repeats another'} and count once: {shown}"
+        )
+    if conflict.height:
+        shown = _examples(
+            [f"{i} ({' and '.join(f'{v:g}' for v in vs)})" for i, vs in conflict.select("input", "values").iter_rows()]
+        )  # fmt: skip
+        named = (
+            bool(labels.rows["rater"].null_count()) and " (several people? name their column with --rater)"
+        )
+        notes.append(
+            f"{conflict.height:,} outputs have labels that conflict and are left out: {shown}{named or ''}"
+        )
+    kept = groups.filter(pl.col("values").list.len() == 1).select(list(Dataset.RATINGS))
+    if kept.is_empty():
+        raise DataError(f"{labels.source}: no label is left. {notes[-1]}.")
+    return kept, notes
+
+
+# --- which rows are of which output -----------------------------------------------------------------------------------
+
+
+def _system_column(data: Dataset, labels: Labels) -> str | None:
+    """The labels' system column, where the data have systems of these names."""
+    if labels.system is None:
+        return None
+    theirs = labels.keys[labels.system].drop_nulls().unique(maintain_order=True).to_list()
+    if set(theirs) & set(data.systems):
+        return labels.system
+    if data.systems == UNNAMED and len(theirs) == 1:
+        return None
+    ours = (
+        "has no system column (--system names it)"
+        if data.systems == UNNAMED
+        else f"has {listed(data.systems, SHOWN)}"
+    )
+    raise DataError(
+        f"{labels.source}: its systems ({listed(theirs, SHOWN)}, in column '{labels.system}') are none of {data.name}, which {ours}."
+    )
+
+
+def _joining_columns(data: Dataset, labels: Labels, ids: bool, system: str | None) -> tuple[str, str]:
+    """The column of the labels and that of the outputs whose values match: ids before other columns before texts."""
+    for pairs in _pairs(data, labels, ids, system):
+        matched = [(_matches(labels, theirs, data.samples[ours]), theirs, ours) for theirs, ours in pairs]
+        best = max(matched, key=lambda found: found[0], default=(0, "", ""))
+        if best[0]:
+            return best[1], best[2]
+    ours = (
+        f"'{data.samples['input'][0]}' (its first input)"
+        if ids
+        else "row numbers only: no column with ids was found"
+    )
+    if labels.input is None:
+        shown = f"no column with ids among {listed([c for c in labels.keys.columns if c != ROW])}"
+    else:
+        first = labels.keys.join(labels.rows, on=ROW, how="semi")[labels.input].drop_nulls()
+        shown = f"'{first[0] if len(first) else ''}' (column '{labels.input}')"
+    raise DataError(
+        f"{labels.source}: no label matches an output of {data.name}. The labels have {shown}, the outputs {ours}; "
+        "--input names the column with the ids, under one name in both files."
+    )
+
+
+def _pairs(data: Dataset, labels: Labels, ids: bool, system: str | None) -> Iterator[list[tuple[str, str]]]:
+    """Pairs (column of the labels, column of the outputs) to try, the likely ones first."""
+    unique = ["system"] if system else []
+    short = [
+        c for c, kind in data.samples.schema.items()
+        if c not in (*KEY, "output", "source", "context", "control", "occurrence") and not kind.is_nested() and not kind.is_float()
+        and _is_short(data.samples[c]) and data.samples.select(*unique, c).is_unique().all()
+    ]  # fmt: skip
+    if labels.input is not None:
+        if ids:
+            yield [(labels.input, "input")]
+        yield [(labels.input, c) for c in short]
+    others = [
+        c for c in labels.keys.columns
+        if c not in (ROW, labels.input, labels.system, *labels.texts.values()) and _is_short(labels.keys[c])
+    ]  # fmt: skip
+    yield [(theirs, ours) for theirs in others for ours in short if plain(theirs) == plain(ours)]
+    if ids:
+        yield [(c, "input") for c in others if labels.keys[c].n_unique() > 1]
+    yield [
+        (column, role) for role, column in labels.texts.items()
+        if role in data.samples.columns and data.samples.select(*unique, role).drop_nulls().is_unique().all()
+    ]  # fmt: skip
+
+
+def _is_short(series: pl.Series) -> bool:
+    longest = series.cast(pl.String, strict=False).str.len_chars().max()
+    return isinstance(longest, int) and longest <= LABEL
+
+
+def _matches(labels: Labels, column: str, ours: pl.Series) -> int:
+    rated = labels.keys.join(labels.rows.select(ROW).unique(), on=ROW, how="semi")
+    return int(rated[column].is_in(name_text(ours).unique().to_list()).sum())
+
+
+def _refuse_several(data: Dataset, labels: Labels, found: pl.DataFrame, column: str) -> None:
+    """A label that may be of several outputs is of none."""
+    twice = found.filter(pl.col(ROW).is_duplicated())
+    if twice.height:
+        one = twice.filter(pl.col(ROW) == twice[ROW][0])
+        systems = listed(one["system"].to_list(), SHOWN)
+        raise DataError(
+            f"{labels.source}: has no system column, and '{one['__id__'][0]}' has outputs of several systems in {data.name} ({systems}); "
+            "which one is labelled? Add the column, or name it with --system."
+        )
+    if "occurrence" in data.samples.columns:
+        several = data.samples.filter(pl.col("occurrence") > 1)["input"].str.replace(r" #\d+$", "")
+        if (
+            column == labels.input
+            and (mixed := found.filter(pl.col("input").is_in(several.to_list()))).height
+        ):
+            raise DataError(
+                f"{labels.source}: '{mixed['input'][0]}' has several outputs of one system in {data.name}; which one is labelled? "
+                "Give every output an id of its own (--input), in both files."
+            )
+
+
+# --- what the columns of a table of labels are ------------------------------------------------------------------------
+
+
+def _all_of_people(table: RawTable, roles: Roles, metrics: Collection[str]) -> Roles:
+    """Roles in which every column with values is people's; of what is the data's own or a model's a line says so."""
+    human, notes = dict(roles.human), []
+    answers = [
+        c for c in roles.aside if (found := numbers_in(table, c)) is not None and found.answers and not ASIDE.match(c)
+    ]  # fmt: skip
+    for name, column in [*roles.metrics.items(), *zip(answers, answers, strict=True)]:
+        if column in metrics:
+            notes.append(
+                f"'{column}' is a score of the outputs, so no label (--human {shlex.quote(column)} where it is one)"
+            )
+        elif is_model(column):
+            notes.append(
+                f"'{column}' is a model's by its name, so no label (--human {shlex.quote(column)} where it is one)"
+            )
+        else:
+            human[name] = ((None, column),)
+    aside = [c for c in roles.aside if c not in answers]
+    why = {**roles.why, **{c: "in a file of labels" for pairs in human.values() for _, c in pairs}}
+    guesses = [g for g in roles.guesses if "--metric" not in g]
+    return replace(roles, human=human, metrics={}, aside=tuple(aside), why=why, guesses=(*guesses, *notes))
+
+
+def _no_labels(table: RawTable) -> str:
+    columns = table.frame.columns
+    worded = [(c, words) for c in columns if len(words := few_words(table.frame[c])) > 1]
+    asked = "; ".join(
+        f"column '{c}' holds {listed(words)}: --values {worth_asked(words)}" for c, words in worded[:3]
+    )
+    return f"{table.where.source}: no column with labels found{f' ({asked})' if asked else ''}. Columns: {listed(columns)}."
+
+
+def _examples(names: Sequence[str]) -> str:
+    return ", ".join(str(n) for n in names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+
+
+def _rows(n: int) -> str:
+    return f"{n:,} row{'' if n == 1 else 's'}"
