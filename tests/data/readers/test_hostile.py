@@ -103,7 +103,7 @@ def test_damaged_json_is_read_or_refused(tmp_path: Path, name: str) -> None:
         answers(path, reader, **options)
 
 
-@pytest.mark.parametrize("name", [*TEXT, *JSON])
+@pytest.mark.parametrize("name", [*TEXT, *JSON, "inspect.eval"])
 def test_damaged_bytes_are_read_or_refused(tmp_path: Path, name: str) -> None:
     rng, reader, raw = random.Random(name), reader_of(name), (SAMPLES / name).read_bytes()
     for _ in range(ROUNDS):

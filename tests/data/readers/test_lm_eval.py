@@ -29,7 +29,7 @@ def test_documents_are_inputs_and_filters_are_metrics(folder: Path) -> None:
     assert data.scores["exact_match:strict"].to_list() == [1, 0, 0, 0]
     first = data.samples.row(1, named=True)
     assert (first["source"], first["output"]) == ("What is the capital of Italy?", "lol")
-    assert (first["references"], first["task"]) == (["Rome"], "capitals")
+    assert (first["references"], first["task"], first["country"]) == (["Rome"], "capitals", "Italy")
 
 
 def test_the_most_likely_choice_is_the_output(folder: Path) -> None:
@@ -72,6 +72,17 @@ def test_files_of_older_versions_are_read(folder: Path) -> None:
     data = ng.load(path)
     assert data.metrics == ["exact_match"]
     assert data.samples["source"][0] == "What is the capital of France?"
+
+
+def test_a_field_of_a_document_that_is_called_like_a_metric_is_no_score(folder: Path) -> None:
+    path = one(folder, "choice")
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in rows:
+        row["doc"]["acc"] = "of the document"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = ng.load(path)
+    assert data.samples["acc (column)"].to_list() == ["of the document"] * 4
+    assert data.scores["acc"].null_count() == 0
 
 
 def test_a_metric_of_the_whole_set_is_left_aside_and_counted(folder: Path) -> None:

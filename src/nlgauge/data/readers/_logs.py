@@ -28,6 +28,7 @@ from nlgauge.registry import did_you_mean
 
 PERSON, MODEL, CODE = "person", "model", "code"
 TEXTS = ("output", "source", "context", "references", "control")
+SCORES = {**dict.fromkeys([*KEY, "metric"], pl.String), "value": pl.Float64, "reason": pl.String}
 NAMED = ("Ratings of people", "Judgements of models", "Scores of code")
 
 
@@ -87,52 +88,46 @@ class Log:
         judgements = self._by_users_word(human, metrics)
         keys = self._keys(repeats)
         numbers, notes = self._numbers(judgements)
+        if judgements and not numbers:
+            raise DataError(f"{self.path}: {notes[0]}")
         if self.overruled:
             notes.append(
                 f"{self.overruled} judgements were overruled by people: both are read; where people correct only what is wrong, "
                 "a judge looks worse than it is"
             )
-        if judgements and not numbers:
-            raise DataError(f"{self.path}: {notes[0]}")
-        samples = from_object(
-            [row | key for row, key in zip(self.rows, keys, strict=True)]
-        ).frame.unique(KEY, keep="first", maintain_order=True)  # fmt: skip
+        rows = [row | key for row, key in zip(self.rows, keys, strict=True)]
+        samples = from_object(rows).frame.unique(KEY, keep="first", maintain_order=True)
         names = _metric_names(numbers)
         check_metrics(str(self.path), names.values())
-        ratings = [
-            (*keys[j.row].values(), j.name, j.who, v) for j, v in numbers if j.by == PERSON and v is not None
-        ]
-        scored = [
-            (*keys[j.row].values(), names[j.name, j.who], v, j.why) for j, v in numbers if j.by != PERSON
-        ]
-        long = pl.DataFrame(
-            [row[:4] for row in scored], schema={**dict.fromkeys([*KEY, "metric"], pl.String), "value": pl.Float64}, orient="row"
+        samples = samples.rename({c: f"{c} (column)" for c in samples.columns if c in names.values()})
+        placed = [(keys[j.row], j, value) for j, value in numbers]
+        ratings = pl.DataFrame(
+            [(*key.values(), j.name, j.who, value) for key, j, value in placed if j.by == PERSON and value is not None],
+            schema=Dataset.RATINGS, orient="row",
         )  # fmt: skip
-        if twice := len(scored) - len({(j.row, names[j.name, j.who]) for j, _ in numbers if j.by != PERSON}):
-            notes.append(f"{twice} scores repeat the same output and metric: their mean is used")
+        long = pl.DataFrame(
+            [(*key.values(), names[j.name, j.who], value, j.why or "no value in the log") for key, j, value in placed if j.by != PERSON],
+            schema=SCORES, orient="row",
+        )  # fmt: skip
+        if repeats != "mean":
+            notes += _repeated("ratings repeat the same rater, output and aspect", ratings.drop("value"))
+            notes += _repeated("scores repeat the same output and metric", long.drop("value", "reason"))
         scores = samples.select(KEY)
         for (metric,), part in long.group_by("metric", maintain_order=True):
             means = means_by(part, KEY, ["value"]).rename({"value": str(metric)})
             scores = scores.join(means, on=KEY, how="left", maintain_order="left")
-        there = {(s, i, m) for s, i, m, v, _ in scored if v is not None}
-        lost = {(s, i, m): why for s, i, m, _, why in scored if (s, i, m) not in there}
-        rated = pl.DataFrame(ratings, schema=Dataset.RATINGS, orient="row")
-        if twice := rated.height - rated.select(pl.exclude("value")).n_unique():
-            if repeats != "mean":
-                notes.append(f"{twice} ratings repeat the same rater, output and aspect: their mean is used")
-            rated = means_by(rated, [*KEY, "aspect", "rater"], ["value"])
+        found = long.drop_nulls("value").select(*KEY, "metric")
+        failures = long.join(found, on=[*KEY, "metric"], how="anti", maintain_order="left").drop("value")
         data = Dataset.of(
             self.path.name,
             samples,
-            ratings=rated,
+            ratings=means_by(ratings, [*KEY, "aspect", "rater"], ["value"]),
             scores=scores,
-            failures=pl.DataFrame(
-                [(*key, why or "no value in the log") for key, why in lost.items()], schema=Dataset.FAILURES, orient="row"
-            ),
-            persons=rated["rater"].null_count() < rated.height,
+            failures=failures.unique([*KEY, "metric"], keep="first", maintain_order=True),
+            persons=ratings["rater"].null_count() < ratings.height,
             lower=self.lower & set(scores.columns),
             notes=[*self._whose([j for j, _ in numbers], names), *self.notes, *notes],
-        )  # fmt: skip
+        )
         models = {names[j.name, j.who]: j.who for j, _ in numbers if j.by == MODEL and j.who}
         return replace(data, signatures={m: f"{self.tool}|model:{who}" for m, who in models.items()})
 
@@ -212,6 +207,11 @@ class Log:
             other = f"--{'metric' if by == PERSON else 'human'} NAME says otherwise"
             lines += [f"{title} in this {self.tool} log: {listed}; {other}"] if found else []
         return lines or [f"this {self.tool} log holds no judgements, only outputs"]
+
+
+def _repeated(what: str, keys: pl.DataFrame) -> list[str]:
+    twice = keys.height - keys.n_unique()
+    return [f"{twice} {what}: their mean is used"] if twice else []
 
 
 def _metric_names(numbers: Iterable[tuple[Judgement, float | None]]) -> dict[tuple[str, str | None], str]:
@@ -296,8 +296,11 @@ class LogReader:
         encoding: str | None = None,
     ) -> Dataset:
         log = Log(path, cls.tool, {**cls.worth, **option_numbers("values", values)})
-        for file in cls.files(path):
-            cls.collect(log, file, encoding)
+        try:
+            for file in cls.files(path):
+                cls.collect(log, file, encoding)
+        except RecursionError:
+            raise DataError(f"{path}: the log is nested too deeply.") from None
         return log.dataset(human, metrics, repeats)
 
     @classmethod

@@ -55,6 +55,7 @@ class LmEval(LogReader):
                 str(record.want("doc_id", int, str)),
                 task=task,
                 repeat=path,
+                extra=record.maybe("doc", dict),
                 output=_answer(record, answers),
                 source=text_of(_argument(record, 0, 0)),
                 references=texts_of(_target(record, len(answers))),
