@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from nlgauge.errors import NlgaugeError
-from nlgauge.session import Selection, listed
+from nlgauge import registry
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.session import Selection, check_options, listed
 
 if TYPE_CHECKING:
+    from nlgauge.analyses import Analysis
     from nlgauge.data.dataset import Dataset
-    from nlgauge.data.panel import Aggregate
+    from nlgauge.data.panel import Aggregate, Panel
     from nlgauge.table import Table
     from nlgauge.types import Names, Progress
 
@@ -101,7 +103,7 @@ def analyse(name: str, data: Any, aspect: Names = None, metrics: Names = None, *
     ----------
     name : str
         Of the analysis, or file.py@name for one of your own.
-    data : path, data frame, rows, Dataset, list of Datasets or Selection
+    data : path, data frame, rows, Dataset, list of Datasets, Selection or Panel
     aspect, metrics : str or sequence of str, optional
         All by default.
     **options
@@ -119,7 +121,29 @@ def analyse(name: str, data: Any, aspect: Names = None, metrics: Names = None, *
     >>> table.kind, len(table) > 0
     ('inter-metric', True)
     """
+    from nlgauge.data.panel import Panel
+
+    if isinstance(data, Panel):
+        return _of_panel(name, data if aspect is None else data.with_aspect(str(aspect)), metrics, options)
     return select(data, aspect, metrics).analyse(name, **options)
+
+
+def _of_panel(name: str, panel: Panel, metrics: Names, options: dict[str, Any]) -> Table:
+    """An analysis of this very panel; one of a whole data set is run on that of the panel."""
+    run: Analysis = registry.get("analysis", name, allow_code=True)
+    if run.takes == "panel" and metrics is None:
+        check_options(run, options)
+        return run(panel, **options)
+    if panel.data is None or run.takes == "datasets":
+        asked = "data sets" if run.takes == "datasets" else "a data set"
+        raise NeedsMissing(
+            f"'{name}' is asked of {asked}, not of one panel: nlgauge.analyse('{name}', data)."
+        )
+    fewer = panel.names if set(panel.names) != set(panel.data.metrics) else None
+    chosen = select(
+        panel.data, panel.aspect, metrics or fewer, keep_people=bool(panel.kept), aggregate=panel.aggregate
+    )
+    return chosen.analyse(name, **options)
 
 
 def correlate(

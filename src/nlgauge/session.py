@@ -145,7 +145,7 @@ class Selection:
     def _computed(self, name: str, options: dict[str, Any]) -> list[Table]:
         run: Analysis = registry.get("analysis", name, allow_code=True)
         known = inspect.signature(run.function).parameters
-        _check_options(name, options, known)
+        check_options(run, options)
         if "seed" in known:
             options = {"seed": self.seed, **options}
         if run.takes == "datasets":
@@ -235,12 +235,14 @@ def listed(names: Names) -> list[str] | None:
     return None if names is None else [names] if isinstance(names, str) else list(names)
 
 
-def _check_options(name: str, options: dict[str, Any], known: Any) -> None:
+def check_options(run: Analysis, options: dict[str, Any]) -> None:
+    """An option that the analysis does not have is answered with those it has."""
+    known = inspect.signature(run.function).parameters
     theirs = [n for n in list(known)[1:] if n != "progress"]
     for option in options:
         if option not in known and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
             hint = registry.did_you_mean(option, theirs)
-            raise NameUnknown(f"{name}: no option '{option}'.{hint} Options: {', '.join(theirs)}.")
+            raise NameUnknown(f"{run.name}: no option '{option}'.{hint} Options: {', '.join(theirs)}.")
 
 
 def _key(name: str, options: dict[str, Any]) -> str | None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 import numpy as np
 import polars as pl
 
-from nlgauge import registry
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing
 from nlgauge.stats.correlation.ties import largest, snap
@@ -231,21 +230,9 @@ class Panel:
         >>> ng.example().panel().analyse("chance").kind
         'chance'
         """
-        run = registry.get("analysis", name, allow_code=True)
-        if run.takes == "panel":
-            table: Table = run(self, **options)
-            return table
-        if self.data is None or run.takes == "datasets":
-            raise NeedsMissing(
-                f"'{name}' is asked of {'data sets' if run.takes == 'datasets' else 'a data set'}, not of one panel: "
-                f"nlgauge.analyse('{name}', data)."
-            )
         import nlgauge
 
-        fewer = self.names if set(self.names) != set(self.data.metrics) else None
-        people = bool(self.kept)
-        chosen = nlgauge.select(self.data, self.aspect, fewer, keep_people=people, aggregate=self.aggregate)
-        return chosen.analyse(name, **options)
+        return nlgauge.analyse(name, self, **options)
 
     def _repr_html_(self) -> str:
         """As a notebook shows it: its size, and the metrics and aspects with the share of outputs that have a value."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, evaluated, measures_of, signature, turned_note
-from nlgauge.analyses.comparing.significance import significance
+from nlgauge.analyses.comparing.significance import Test, significance
 from nlgauge.data.panel import Panel
 from nlgauge.stats.resampling.jackknife import intervals
 from nlgauge.table import Row, Table
@@ -22,11 +22,14 @@ def ranking(
     panel: Panel,
     *,
     measure: Named = "input/kendall",
+    test: Test = "auto",
+    how: Literal["both", "inputs", "systems", "cells"] | None = None,
     draws: int | None = None,
+    correction: Literal["holm", "bh", "none"] = "holm",
     level: float = 0.05,
+    profile: str = "nlgauge",
     seed: int = 0,
     progress: Progress | None = None,
-    **test_options: Any,
 ) -> Table:
     """Metrics from best to worst with an interval and a rank.
 
@@ -37,8 +40,9 @@ def ranking(
     """
     chosen = measures_of(measure)[0]
     pairs = significance(
-        panel, measure=chosen, draws=draws, level=level, seed=seed, progress=progress, **test_options
-    )
+        panel, measure=chosen, test=test, how=how, draws=draws, correction=correction, level=level, profile=profile,
+        seed=seed, progress=progress,
+    )  # fmt: skip
     stacked = panel.oriented()
     found = evaluated(panel, [chosen])
     sure = intervals(stacked, panel.human, [chosen], clusters=panel.clusters)
