@@ -135,14 +135,14 @@ def is_analysis(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def test_functions_have_few_parameters() -> None:
-    found = set()
-    for path in modules():
-        if room(path) in ("cli", "kernels"):
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_analysis(node):
-                if len(parameters(node)) > MOST_PARAMETERS:
-                    found.add(f"{place(path)}:{node.name}")
+    functions = (
+        (path, node)
+        for path in modules()
+        if room(path) not in ("cli", "kernels")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_analysis(node)
+    )
+    found = {f"{place(p)}:{node.name}" for p, node in functions if len(parameters(node)) > MOST_PARAMETERS}
     assert found <= KNOWN_LONG, f"give these an options object: {sorted(found - KNOWN_LONG)}"
 
 

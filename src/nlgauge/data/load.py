@@ -128,7 +128,9 @@ class LabelFile:
     human: Names
 
     @classmethod
-    def of(cls, labels: Any, said: Mapping[str, str | None], human: Names = None, values: Any = None) -> LabelFile:
+    def of(
+        cls, labels: Any, said: Mapping[str, str | None], human: Names = None, values: Any = None
+    ) -> LabelFile:
         given = labels if isinstance(labels, Dataset) else plain_table(labels, values=values)[0]
         if not isinstance(given, RawTable):
             return cls(given or load(labels, values=values), {}, None)
