@@ -168,7 +168,7 @@ def test_a_bad_line_has_its_number_also_when_the_file_is_read_from_the_middle(tm
     path.write_text('output,n\n"a\nb",1\n\nc,1\nd,1\n"e\n",1\nf,1,2\n')
     with pytest.raises(NlgaugeError) as middle:
         second = list(TableFile(path).batches(1, None, places[3]))
-    assert (first, second) == ([], [])
+    assert (first, second) == (places[:4], [])  # what is before it can be scored
     assert "line 9: found 3 fields" in str(whole.value)
     assert str(middle.value) == str(whole.value)
 

@@ -17,17 +17,15 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-import numpy as np
 import polars as pl
 
-from nlgauge.data.files import MAX_LINE, check_letters
+from nlgauge.data.files import check_letters
 from nlgauge.data.tables.raw import SUFFIXES, RawTable, from_object
-from nlgauge.data.tables.separated import has_quotes, record_bounds, separator_of, wrong_width
+from nlgauge.data.tables.separated import fields, has_quotes, records, separator_of, wrong_width
 from nlgauge.errors import DataError
-from nlgauge.types import Ints
 
 KINDS = ("jsonl", "csv", "tsv", "parquet")
-BLOCK = 1 << 22  # characters of a CSV file at a time
+BLOCK = 1 << 22  # characters of a CSV file that are looked at to see how it is written
 SLICE = (
     200_000  # rows of a Parquet file at a time: whole row groups are unpacked, however few rows are wanted
 )
@@ -39,8 +37,7 @@ class Place(NamedTuple):
 
     number: int  # of the batch, from 0
     first: int  # its first row, from 1
-    mark: int = 0  # of the text, as its tell() says
-    skip: int = 0  # bytes of UTF-8 behind the mark that belong to the rows before
+    mark: int = 0  # of the text, as its tell() says; 0: the beginning of the file
     line: int = 0  # lines before it
 
 
@@ -124,9 +121,7 @@ class TableFile:
         `only`: the columns that will be looked at, where the file lets others be passed over.
         """
         start = start or Place(0, 1)
-        if self.kind == "parquet":
-            return self._parquet(size, only, start)
-        return self._json_lines(size, start) if self.kind == "jsonl" else self._separated(size, start)
+        return self._parquet(size, only, start) if self.kind == "parquet" else self._lines(size, start)
 
     @contextmanager
     def _text(self, newline: str | None) -> Iterator[tuple[IO[bytes], IO[str]]]:
@@ -148,24 +143,35 @@ class TableFile:
                     f"{self.path}: the gzip file is cut off or damaged ({error}); fetch it again."
                 ) from None
 
-    # --- JSON lines ---
+    # --- JSON lines, CSV and TSV ---
 
-    def _json_lines(self, size: int, place: Place) -> Iterator[TableRows]:
-        with self._text("\n") as (raw, text):
+    def _lines(self, size: int, place: Place) -> Iterator[TableRows]:
+        form = None if self.kind == "jsonl" else self._form()
+        with self._text("\n" if form is None else None) as (raw, text):
             text.seek(place.mark)
-            lines = self._lines(text, place.line)
-            while found := list(islice(lines, size)):
-                parse = partial(self._json_records, found)
-                yield TableRows(place, raw.tell(), len(found), parse, [line for _, line in found])
-                place = Place(place.number + 1, place.first + len(found), text.tell(), line=found[-1][0])
+            found = self._records(text, place.line, form)
+            if form is not None and not place.mark:
+                next(found, None)  # the header
+            while some := list(islice(found, size)):
+                if form is None:
+                    lines = [line for _, line in some]
+                    yield TableRows(place, raw.tell(), len(some), partial(self._json_records, some), lines)
+                else:
+                    yield TableRows(place, raw.tell(), len(some), partial(self._csv_records, form, some))
+                line, last = some[-1]
+                read = line - 1 + max(1, last.count("\n"))
+                place = Place(place.number + 1, place.first + len(some), text.tell(), read)
 
-    def _lines(self, text: IO[str], number: int) -> Iterator[tuple[int, str]]:
-        while line := text.readline(MAX_LINE):
-            number += 1
-            if len(line) == MAX_LINE and not line.endswith("\n"):
-                raise self._too_long(number)
-            if line := line.strip():
-                yield number, line
+    def _records(self, text: IO[str], line: int, form: _Form | None) -> Iterator[tuple[int, str]]:
+        """Every record that is not blank, and the line it begins on."""
+        for at, record in records(self.path, text, form is not None and form.quoted, line):
+            if form is None:
+                if stripped := record.strip():
+                    yield at, stripped
+            elif record != "\n":
+                if form.width and (found := fields(record, form.separator, form.quoted)) != form.width:
+                    raise wrong_width(self.path, at, found, form.width, form.separator)
+                yield at, record
 
     def _json_records(self, lines: list[tuple[int, str]]) -> Records:
         together = f"[{','.join(line for _, line in lines)}]"
@@ -191,92 +197,31 @@ class TableFile:
             )
         return record
 
-    def _too_long(self, line: int) -> DataError:
-        return DataError(f"{self.path}, line {line}: is longer than {MAX_LINE >> 20} MiB.")
+    def _form(self) -> _Form:
+        """How the fields are separated, and the header."""
+        with self._text(None) as (_, text):
+            seen = text.read(BLOCK)
+            text.seek(0)
+            top = next((line for line in iter(text.readline, "") if line != "\n"), "")
+            text.seek(0)
+            separator = "\t" if self.kind == "tsv" else separator_of(top)
+            form = _Form(separator, has_quotes(seen, separator))
+            _, head = next(self._records(text, 0, form), (0, ""))
+            return form._replace(head=head, width=fields(head, separator, form.quoted))
 
-    # --- CSV and TSV ---
-
-    def _separated(self, size: int, place: Place) -> Iterator[TableRows]:
-        have, parts = 0, list[bytes]()
-        with self._text(None) as (raw, text):
-            form, body = self._header(text)
-            for chunk in self._chunks(text, form, place if place.mark or place.skip else body):
-                at = 0
-                while at < len(chunk.ends):
-                    if have == 0:
-                        place = chunk.place(at, place.number, place.first)
-                    some = slice(at, at + min(size - have, len(chunk.ends) - at))
-                    parts.append(_bytes(chunk.data, chunk.starts[some], chunk.ends[some]))
-                    have, at = have + some.stop - at, some.stop
-                    if have == size:
-                        yield TableRows(
-                            place, raw.tell(), have, partial(self._csv_records, form, parts, place)
-                        )
-                        place, have, parts = Place(place.number + 1, place.first + have), 0, []
-            if have:
-                yield TableRows(place, raw.tell(), have, partial(self._csv_records, form, parts, place))
-
-    def _csv_records(self, form: _Form, parts: list[bytes], place: Place) -> Records:
+    def _csv_records(self, form: _Form, some: list[tuple[int, str]]) -> Records:
         sign = '"' if form.quoted else None
-        content = b"".join([form.head, *parts])
+        content = form.head + "".join(record for _, record in some)
         try:
-            frame = pl.read_csv(content, separator=form.separator, infer_schema=False, quote_char=sign)
+            frame = pl.read_csv(
+                content.encode("utf-8", "surrogatepass"), separator=form.separator, infer_schema=False, quote_char=sign
+            )  # fmt: skip
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             said = next(iter(str(error).splitlines()), type(error).__name__)
             raise DataError(
-                f"{self.path}, line {place.line + 1} or behind: the double quotes do not match ({said})."
+                f"{self.path}, line {some[0][0]} or behind: the double quotes do not match ({said})."
             ) from None
         return frame.to_dicts()
-
-    def _header(self, text: IO[str]) -> tuple[_Form, Place]:
-        """How the fields are separated, and where the first row begins."""
-        seen = ""
-        while True:
-            block = text.read(BLOCK)
-            seen += block
-            data = _ended(seen.encode("utf-8", "surrogatepass"), last=not block)
-            separator = "\t" if self.kind == "tsv" else separator_of(seen)
-            quoted = has_quotes(seen, separator)
-            starts, ends, _, fields = record_bounds(data, separator, quoted)
-            if len(ends):
-                form = _Form(separator, quoted, data[starts[0] : ends[0]], int(fields[0]))
-                return form, Place(0, 1, 0, int(ends[0]), data[: ends[0]].count(b"\n"))
-            if not block:
-                if data.strip():
-                    raise DataError(f"{self.path}, line 1: a double quote is left open.")
-                return _Form(separator, quoted, b"", 0), Place(0, 1, 0, len(data))
-
-    def _chunks(self, text: IO[str], form: _Form, start: Place) -> Iterator[_Chunk]:
-        """Whole records at a time: where each of them begins and ends."""
-        text.seek(start.mark)
-        rest, line, before = b"", start.line + 1, start.skip
-        mark = skip = 0  # where in the file the rest begins
-        while True:
-            here, block = text.tell(), text.read(BLOCK)
-            fresh = block.encode("utf-8", "surrogatepass")
-            used = min(before, len(fresh))
-            before -= used
-            if not rest:
-                mark, skip = here, used
-            data = _ended(rest + fresh[used:], last=not block)
-            starts, ends, lines, fields = record_bounds(data, form.separator, form.quoted)
-            if len(ends):
-                if (wrong := np.flatnonzero(fields != form.width)).size:
-                    at = line + int(lines[wrong[0]])
-                    raise wrong_width(self.path, at, int(fields[wrong[0]]), form.width, form.separator)
-                yield _Chunk(data, starts, ends, lines + line - 1, mark, skip)
-                read = int(ends[-1])
-                fits = read >= len(rest)
-                mark, skip = (here, used + read - len(rest)) if fits else (mark, skip + read)
-                line += data[:read].count(b"\n")
-                data = data[read:]
-            rest = data
-            if not block:
-                if rest.strip():
-                    raise DataError(f"{self.path}, line {line}: a double quote is left open.")
-                return
-            if len(rest) > MAX_LINE:
-                raise self._too_long(line)
 
     # --- Parquet ---
 
@@ -313,22 +258,8 @@ class _Form(NamedTuple):
 
     separator: str
     quoted: bool
-    head: bytes
-    width: int
-
-
-class _Chunk(NamedTuple):
-    """Records of a separated file: bytes, where each begins and ends, and the lines before it."""
-
-    data: bytes
-    starts: Ints
-    ends: Ints
-    lines: Ints
-    mark: int  # where in the file the bytes begin
-    skip: int
-
-    def place(self, at: int, number: int, first: int) -> Place:
-        return Place(number, first, self.mark, self.skip + int(self.starts[at]), int(self.lines[at]))
+    head: str = ""
+    width: int = 0  # fields of the header; 0: not known yet
 
 
 @dataclass
@@ -345,15 +276,3 @@ class _Slice:
 
     def records(self, first: int, many: int) -> Records:
         return self.frame[first : first + many].to_dicts()
-
-
-def _bytes(data: bytes, starts: Ints, ends: Ints) -> bytes:
-    """Those records, without blank lines between them."""
-    if (starts[1:] == ends[:-1]).all():
-        return data[starts[0] : ends[-1]]
-    return b"".join(data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True))
-
-
-def _ended(data: bytes, last: bool) -> bytes:
-    """The last line of a file may lack its end."""
-    return data + b"\n" if last and data and not data.endswith(b"\n") else data

@@ -1,25 +1,25 @@
-"""CSV and TSV before they are read: what separates the fields, and where each record starts."""
+"""CSV and TSV before they are read: what separates the fields, and which lines make a record."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-import numpy as np
-
+from nlgauge.data.files import MAX_LINE
 from nlgauge.errors import DataError
-from nlgauge.types import Ints
 
 SEPARATORS = ",\t;|"
+QUOTED = re.compile(r'"[^"]*"')
 QUOTED_FIELD = re.compile(r'(^|\t)"[^\t\n]*"(\t|\n|$)', re.MULTILINE)
 
 
 def separator_of(text: str) -> str:
     """The most frequent of the header's signs, not counting those in quotes: a question may hold commas."""
-    header = re.sub(r'"[^"]*"', "", text.lstrip("\n").split("\n", 1)[0])
+    header = QUOTED.sub("", text.lstrip("\n").split("\n", 1)[0])
     return max(SEPARATORS, key=header.count)
 
 
@@ -28,25 +28,38 @@ def has_quotes(text: str, separator: str) -> bool:
     return separator != "\t" or QUOTED_FIELD.search(text) is not None
 
 
-def record_bounds(data: bytes, separator: str, quoted: bool) -> tuple[Ints, Ints, Ints, Ints]:
-    """Begin and end of every record that is complete and not blank, the lines before it, and its number of fields."""
-    signs = np.frombuffer(data, np.uint8)
-    outside = np.ones(len(signs), np.bool_)
-    if quoted:
-        outside = (np.cumsum(signs == ord('"')) & 1) == 0
-    newline = signs == ord("\n")
-    ends = np.flatnonzero(newline & outside) + 1
-    starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)[: len(ends)]
-    filled = ends - starts > 1
-    starts, ends = starts[filled], ends[filled]
-    cuts = np.concatenate([[0], np.cumsum((signs == ord(separator)) & outside)])
-    lines = np.concatenate([[0], np.cumsum(newline)])
-    return starts, ends, lines[starts], cuts[ends] - cuts[starts] + 1
+def records(path: Path, text: IO[str], quoted: bool, line: int = 0) -> Iterator[tuple[int, str]]:
+    """Every record and the number of its first line, blank ones too: a line, or several where a quote is open between them.
+
+    `line`: lines before the text. A record is given as soon as it is whole, so the text says where the next one begins.
+    """
+    parts, length, is_open = list[str](), 0, 0
+    while part := text.readline(MAX_LINE):
+        parts.append(part)
+        length += len(part)
+        if length >= MAX_LINE and not part.endswith("\n"):
+            raise DataError(f"{path}, line {line + 1}: is longer than {MAX_LINE >> 20} MiB.")
+        is_open ^= quoted and part.count('"') & 1
+        if not is_open:
+            yield line + 1, part if len(parts) == 1 else "".join(parts)
+            line, parts, length = line + len(parts), [], 0
+    if parts:
+        raise DataError(f"{path}, line {line + 1}: a double quote is left open.")
 
 
-def wrong_width(path: Path, line: int, fields: int, width: int, separator: str) -> DataError:
+def fields(record: str, separator: str, quoted: bool) -> int:
+    """
+    >>> fields('a,"b,c",d', ",", quoted=True), fields('a,"b,c",d', ",", quoted=False)
+    (3, 4)
+    """
+    if quoted and '"' in record:
+        record = QUOTED.sub("", record)
+    return record.count(separator) + 1
+
+
+def wrong_width(path: Path, line: int, found: int, width: int, separator: str) -> DataError:
     return DataError(
-        f"{path}, line {line}: found {fields} fields, the header has {width}; "
+        f"{path}, line {line}: found {found} fields, the header has {width}; "
         f"a text that holds '{separator}' or a line break must stand in double quotes."
     )
 
@@ -54,29 +67,26 @@ def wrong_width(path: Path, line: int, fields: int, width: int, separator: str) 
 def record_lines(path: Path, text: str, separator: str, quoted: bool) -> list[int]:
     """The line on which each record starts, header included; a record with a wrong number of fields is refused.
 
-    polars fills short lines with nulls in silence, so the fields are counted here: on bytes at once, and only when
-    something looks wrong record by record with the csv module, which is slow but exact about quotes.
+    polars fills short lines with nulls in silence, so the fields are counted here; when something looks wrong once more
+    with the csv module, which is slow but exact about quotes.
     """
-    data = text.encode() + (b"" if text.endswith("\n") else b"\n")
-    _, _, lines, fields = record_bounds(data, separator, quoted)
-    open_quote = quoted and data.count(b'"') % 2
-    if np.unique(fields).size > 1 or open_quote:
-        return _exactly(path, text, separator, quoted)
-    return [int(n) + 1 for n in lines]
-
-
-def _exactly(path: Path, text: str, separator: str, quoted: bool) -> list[int]:
+    if not (quoted and text.count('"') % 2):
+        found = [
+            (line, record) for line, record in records(path, io.StringIO(text), quoted) if record != "\n"
+        ]
+        if len({fields(record, separator, quoted) for _, record in found}) == 1:
+            return [line for line, _ in found]
     csv.field_size_limit(1 << 30)
     rules: dict[str, Any] = {"quoting": csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, "strict": quoted}
     reader = csv.reader(io.StringIO(text), delimiter=separator, **rules)
     starts: list[int] = []
     width, line = 0, 1
     try:
-        for record in reader:
-            if record:
-                width = width or len(record)
-                if len(record) != width:
-                    raise wrong_width(path, line, len(record), width, separator)
+        for row in reader:
+            if row:
+                width = width or len(row)
+                if len(row) != width:
+                    raise wrong_width(path, line, len(row), width, separator)
                 starts.append(line)
             line = reader.line_num + 1
     except csv.Error as error:
