@@ -125,7 +125,7 @@ def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> N
         .answer.startswith(("On these outputs bleu agrees most", "None on these outputs"))
     )
     assert any(line.startswith("ceiling left out:") for line in answered["agrees"].found.lines)
-    assert len(answered) == len(sections())
+    assert set(answered) == {s.key for s in sections() if s.applies is None}  # nobody said pass or fail
 
 
 def test_a_wrong_name_is_the_users_to_mend() -> None:
