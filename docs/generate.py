@@ -226,7 +226,7 @@ def figures() -> str:
     for d in drawn:
         where = f"[{d.title}](#{d.paper}-{d.title.lower().replace(' ', '-')})"
         lines.append(f"| {d.paper} | {where} | {d.what} | `{d.function}` |")
-    lines += ["| nimah2023 | Figure 6 | as Figure 4, for controlled generation | `levels.distance_and_order` |",
+    lines += ["| nimah2023 | Figure 6 | as Figure 4, for controlled generation | `dot_plots.distance_and_order` |",
               "| deng2021 | Figure 7 | accuracy of the alignment against correlation; its data are not published | `alignment.accuracy_curves` |"]  # fmt: skip
     for d in drawn:
         lines += [f"\n## {d.paper} {d.title}\n", f"{d.what[0].upper()}{d.what[1:]}." + (f" {d.note}" if d.note else ""), "",

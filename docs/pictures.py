@@ -41,16 +41,16 @@ class Drawn:
 
 
 LEVELS, ALIGN, CIRCLES = (
-    "levels.distance_and_order",
+    "dot_plots.distance_and_order",
     "alignment.alignment_bars",
     "circles.correlation_circles",
 )
 
 FIGURES = [
-    Drawn("nimah2023-1", "correlation with people in and out of domain", "levels.transfer_lines", """
+    Drawn("nimah2023-1", "correlation with people in and out of domain", "curves.transfer_lines", """
 from nlgauge import load_set
 from nlgauge.analyses.checklist.transfer import transfer
-from nlgauge.report.figures.levels import transfer_lines
+from nlgauge.report.figures.curves import transfer_lines
 
 names = ["checklist-usr-pc", "checklist-usr-tc", "checklist-unieval-tc", "checklist-ctrleval-topic"]
 figure = transfer_lines(transfer([load_set(name) for name in names], keep_people=True))
@@ -58,7 +58,7 @@ figure = transfer_lines(transfer([load_set(name) for name in names], keep_people
           "The shell draws the same numbers as dots."),
     Drawn("nimah2023-2", "levels of an aspect told apart and ordered, summarisation", LEVELS, """
 from nlgauge import load_set
-from nlgauge.report.figures.levels import distance_and_order
+from nlgauge.report.figures.dot_plots import distance_and_order
 
 panel = load_set("summeval").panel(
     "coherence", metrics=["ROUGE_1", "ROUGE_L", "BLEU", "Chrfpp", "S3_pyr", "JS_2", "BERTScore", "MoverScore"]
@@ -67,14 +67,14 @@ figure = distance_and_order(panel.analyse("discrimination"), panel.analyse("aspe
 """),
     Drawn("nimah2023-3", "the same, controlled generation", LEVELS, """
 from nlgauge import load_set
-from nlgauge.report.figures.levels import distance_and_order
+from nlgauge.report.figures.dot_plots import distance_and_order
 
 panel = load_set("checklist-ctrleval-topic").panel("relevance", keep_people=True)
 figure = distance_and_order(panel.analyse("discrimination"), panel.analyse("aspect-preference"))
 """, note="The paper has UBER-Topic and CTRL-Topic, which are not redistributed here; this is CtrlEval-Topic."),
     Drawn("nimah2023-4", "systems told apart and ordered, summarisation (Figure 6: controlled generation)", LEVELS, """
 from nlgauge import load_set, registry
-from nlgauge.report.figures.levels import distance_and_order
+from nlgauge.report.figures.dot_plots import distance_and_order
 
 data = load_set("summeval")
 apart, order = (
@@ -84,7 +84,7 @@ figure = distance_and_order(apart, order)
 """),
     Drawn("nimah2023-5", "the same, dialogue", LEVELS, """
 from nlgauge import load_set, registry
-from nlgauge.report.figures.levels import distance_and_order
+from nlgauge.report.figures.dot_plots import distance_and_order
 
 data = load_set("checklist-usr-pc")
 apart, order = (
@@ -93,7 +93,7 @@ apart, order = (
 )
 figure = distance_and_order(apart, order, lines="family")
 """),
-    Drawn("nimah2023-7", "who wins over whom, by people and by metrics", "checklist.win_matrices", """
+    Drawn("nimah2023-7", "who wins over whom, by people and by metrics", "heat_maps.win_matrices", """
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
 
@@ -109,7 +109,7 @@ figure = figure_of(
           "The paper has UBER-PPLM, which is not redistributed here; these are the systems of USR-TC."),
     Drawn("nimah2023-9", "levels of an aspect told apart and ordered, dialogue", LEVELS, """
 from nlgauge import load_set
-from nlgauge.report.figures.levels import distance_and_order
+from nlgauge.report.figures.dot_plots import distance_and_order
 
 panel = load_set("checklist-usr-tc").panel(
     "Overall",
@@ -159,34 +159,34 @@ figure = alignment_bars(
     ],
 )
 """, "nlgauge reproduce deng2021 F.1", width=1000),
-    Drawn("gao2025-1", "raising the agreement on systems and on outputs apart", "simulated.study_curves", """
+    Drawn("gao2025-1", "raising the agreement on systems and on outputs apart", "curves.study_curves", """
 from nlgauge.analyses.design import simulation
 from nlgauge.report.figures import figure_of
 from nlgauge.stats.design.simulate import SimulationParams
 
 figure = figure_of(simulation.relation(SimulationParams(N=15, M=200), trials=20)[0])
 """, "nlgauge simulate --study relation -o figure.svg", "20 trials here, 1,000 in the paper."),
-    Drawn("gao2025-2", "coarser scales", "simulated.study_curves", """
+    Drawn("gao2025-2", "coarser scales", "curves.study_curves", """
 from nlgauge.analyses.design import simulation
 from nlgauge.report.figures import figure_of
 from nlgauge.stats.design.simulate import SimulationParams
 
 figure = figure_of(simulation.scale(SimulationParams(N=15, M=200), trials=10, redraws=2))
 """, "nlgauge simulate --study scale -o figure.svg", "10 trials here, 1,000 in the paper."),
-    Drawn("gao2025-7", "p-value curves of the twelve measures (Figures 7 to 36)", "trust.p_value_curves", """
+    Drawn("gao2025-7", "p-value curves of the twelve measures (Figures 7 to 36)", "stability.p_value_curves", """
 from nlgauge import load_set
-from nlgauge.report.figures.trust import p_value_curves
+from nlgauge.report.figures.stability import p_value_curves
 
 panel = load_set("summeval").panel("coherence")
 figure = p_value_curves(panel.analyse("stability", draws=200, trials=50))
 """, "nlgauge meta summeval --aspect coherence --analysis stability -o figure.svg", "The shell adds discriminative power against ranking consistency."),
-    Drawn("colombo2023-1", "progress over the years, all metrics together", "ceiling.over_years", """
+    Drawn("colombo2023-1", "progress over the years, all metrics together", "curves.over_years", """
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
 
 figure = figure_of(registry.get("analysis", "progress")(load_set("summeval-table"), model="ridge"))
 """, "nlgauge meta summeval-table --analysis progress --set model=ridge -o figure.svg", "Ridge regression on ranks here, XGBoost in the paper (`model=xgboost`)."),
-    Drawn("colombo2023-2", "complementarity of all metrics and people", "ceiling.distance_matrix", """
+    Drawn("colombo2023-2", "complementarity of all metrics and people", "heat_maps.distance_matrix", """
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
 
@@ -197,7 +197,7 @@ figure = figure_of(
     )
 )
 """, "nlgauge meta usr-persona-table --analysis complementarity --metrics ROUGE_1,ROUGE_L,BLEU,Chrfpp,S3_resp,BERTScore,MoverScore -o figure.svg"),
-    Drawn("colombo2023-3", "people predicted from metrics, from people, from both", "ceiling.prediction_bars", """
+    Drawn("colombo2023-3", "people predicted from metrics, from people, from both", "bars.prediction_bars", """
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from nlgauge.report.figures import figure_of, figures
-from nlgauge.report.figures.ranks import joined
-from nlgauge.report.figures.trust import p_value_curves, power_and_consistency
+from nlgauge.report.figures.dot_plots import joined
+from nlgauge.report.figures.stability import p_value_curves, power_and_consistency
 from nlgauge.table import Table
 
 

@@ -20,7 +20,8 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.report.figures import figure_of
 from nlgauge.report.figures.alignment import accuracy_curves, alignment_bars, kind_of
 from nlgauge.report.figures.circles import bin_circles, correlation_circles, not_different
-from nlgauge.report.figures.levels import distance_and_order, transfer_lines
+from nlgauge.report.figures.curves import transfer_lines
+from nlgauge.report.figures.dot_plots import distance_and_order
 from nlgauge.report.save import Picture, dressed, save, save_all, save_tables
 from nlgauge.table import Layout, Table
 

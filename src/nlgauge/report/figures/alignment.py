@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlgauge.number import number
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import QUIET, framed, plain
+from nlgauge.report.figures.look import LEGEND, QUIET, framed, key, panels, plain
 from nlgauge.table import Row, Table
 
 if TYPE_CHECKING:
@@ -41,38 +41,28 @@ def alignment_bars(*tables: Table, titles: Sequence[str] = (), leave: Sequence[s
 
     Takes the tables that `nlgauge reproduce deng2021 D.1` prints. `leave` names panels to leave out, such as CNN/DM of Table D.4.
     """
-    from plotly.subplots import make_subplots
-
-    panels = [(name, rows) for table in tables for name, rows in _panels(table) if name not in leave]
-    heads = list(titles) or [plain(name) for name, _ in panels]
-    across = min(2, len(panels))
-    down = -(-len(panels) // across)
-    figure = make_subplots(
-        rows=down, cols=across, shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=heads,
-        vertical_spacing=min(0.4, 200 / (330 * down)),
-    )  # fmt: skip
-    for place, (_, rows) in enumerate(panels):
-        at = {"row": place // across + 1, "col": place % across + 1}
+    sets = [(name, rows) for table in tables for name, rows in _sets(table) if name not in leave]
+    figure, places = panels(list(titles) or [name for name, _ in sets], apart=200)
+    for at, (_, rows) in zip(places, sets, strict=True):
         names = sorted({r["metric"] for r in rows}, key=lambda m: _order(m, rows))
         for trace in [*_bars(rows, names), _diamonds(rows, names)]:
             figure.add_trace(trace, **at)
         figure.update_xaxes(
             tickvals=list(range(len(names))), ticktext=[_shown(n) for n in names], range=[-0.7, len(names) - 0.3], **at
         )  # fmt: skip
-    framed(figure, 180 + 330 * down, barmode="overlay", margin={"l": 10, "r": 10, "t": 60, "b": 160})
+    framed(
+        figure, 180 + 330 * places[-1]["row"], barmode="overlay", margin={"l": 10, "r": 10, "t": 60, "b": 160}
+    )
     figure.update_xaxes(tickangle=-55, showgrid=False, zeroline=False, tickfont={"size": 11})
     figure.update_yaxes(title="correlation with people", col=1)
-    there = {kind_of(r["metric"]) for _, rows in panels for r in rows}
+    there = {kind_of(r["metric"]) for _, rows in sets for r in rows}
     words = "  ".join(f"<span style='color:{c}'>■ {k}</span>" for k, c in KINDS.items() if k in there)
-    figure.add_annotation(
-        text=f"{words}  full r, pale ρ as printed  ◆ r of NLGauge", xref="paper", yref="paper", x=0, y=1, yshift=30,
-        xanchor="left", yanchor="bottom", showarrow=False, font={"size": 12},
-    )  # fmt: skip
-    figure.update_layout(margin_t=85)
-    return figure
+    return key(figure, f"{words}  full r, pale ρ as printed  ◆ r of NLGauge", 30, top=True).update_layout(
+        margin_t=85
+    )
 
 
-def _panels(table: Table) -> list[tuple[str, list[Row]]]:
+def _sets(table: Table) -> list[tuple[str, list[Row]]]:
     """Rows of single outputs (`sample`), by data set where the table has several."""
     rows = [r for r in table if r.get("level", "sample") == "sample" and r.get("coefficient") in PAIR]
     several = list(dict.fromkeys(r["set"] for r in rows)) if rows and "set" in rows[0] else []
@@ -139,29 +129,25 @@ def accuracy_curves(table: Table) -> go.Figure:
     Rows: task, accuracy, pearson, spearman and, where it helps, label (what the model was).
     """
     import plotly.graph_objects as go
-    from plotly.subplots import make_subplots
 
     tasks = list(dict.fromkeys(str(row["task"]) for row in table))
-    across = max(1, len(tasks) if len(tasks) < 4 else 2)
-    down = max(1, -(-len(tasks) // across))
-    figure = make_subplots(
-        rows=down, cols=across, horizontal_spacing=0.12, vertical_spacing=0.3 / down, subplot_titles=[plain(t) for t in tasks],
-    )  # fmt: skip
-    for place, task in enumerate(tasks):
+    figure, places = panels(
+        tasks, most=3 if len(tasks) < 4 else 2, apart=100, horizontal_spacing=0.12, shared_yaxes=False
+    )
+    for at, task in zip(places, tasks, strict=True):
         rows = sorted((r for r in table if str(r["task"]) == task), key=lambda r: r["accuracy"])
         for name, (colour, sign, dash) in CURVES.items():
             figure.add_trace(
                 go.Scatter(
                     x=[r["accuracy"] for r in rows], y=[r[name] for r in rows], mode="lines+markers", name=name,
-                    legendgroup=name, showlegend=place == 0,
+                    legendgroup=name, showlegend=at == places[0],
                     line={"color": colour, "dash": dash}, marker={"symbol": sign, "size": 9}, cliponaxis=False,
                     customdata=[plain(r.get("label", "")) for r in rows],
                     hovertemplate="%{customdata} accuracy %{x:.3f}: %{y:.3f}<extra></extra>",
                 ),
-                row=place // across + 1,
-                col=place % across + 1,
+                **at,
             )  # fmt: skip
-    height = 80 + 340 * down
+    height = 80 + 340 * places[-1]["row"]
     above = {"orientation": "h", "x": 0, "y": 1 + 40 / height, "yanchor": "bottom"}
     framed(figure, height, margin={"l": 10, "r": 30, "t": 90, "b": 50}, showlegend=True, legend=above)
     figure.update_xaxes(title="accuracy of the alignment")
@@ -194,7 +180,7 @@ def printed_and_ours(table: Table) -> go.Figure:
                     hovertemplate=f"%{{text}}<br>{said} %{{x}}, ours %{{y:.4f}} (%{{customdata}})<extra></extra>",
                 )
             )  # fmt: skip
-    framed(figure, 480, showlegend=True, legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0})
+    framed(figure, 480, **LEGEND)
     figure.update_xaxes(title="as the paper prints it" if said == "printed" else "statements of the paper")
     figure.update_yaxes(title="NLGauge")
     return figure

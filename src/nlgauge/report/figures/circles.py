@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from nlgauge.analyses.agreement.inter_metric import PEOPLE
 from nlgauge.number import number
-from nlgauge.report.figures.look import DIVERGING, QUIET, framed, plain
+from nlgauge.report.figures.heat_maps import by_wins
+from nlgauge.report.figures.look import DIVERGING, QUIET, distinct, framed, key, panels, plain, there
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def correlation_circles(table: Table) -> go.Figure:
     """`inter-metric` as circles: blue positive, orange negative, the larger the stronger; people's rows have a border (Figure 1)."""
     import plotly.graph_objects as go
 
-    names = list(dict.fromkeys(row["metric"] for row in table))
+    names = distinct(table, "metric")
     people = len({row["metric"] for row in table if row["kind"] == "human"})
     cell = _cell(len(names))
     points = [(row["other"], row["metric"], row["value"]) for row in table if row["metric"] != row["other"]]
@@ -37,17 +38,15 @@ def correlation_circles(table: Table) -> go.Figure:
 
 def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good")) -> go.Figure:
     """`quality-bins` of one or several aspects: a panel a bin, aspects down, metrics across (Figure 3)."""
-    from plotly.subplots import make_subplots
-
     rows = [row for table in tables for row in table]
-    metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    aspects = list(dict.fromkeys(row["aspect"] for row in rows))
+    metrics, aspects = distinct(rows, "metric"), distinct(rows, "aspect")
     cell = min(40, max(22, 760 // max(1, len(metrics))))
-    figure = make_subplots(rows=len(bins), cols=1, shared_xaxes=True, vertical_spacing=0.12,
-                           subplot_titles=[f"rated {name}" for name in bins])  # fmt: skip
-    for place, name in enumerate(bins, start=1):
+    figure, places = panels(
+        [f"rated {name}" for name in bins], most=1, apart=80, shared_xaxes=True, shared_yaxes=False
+    )
+    for name, at in zip(bins, places, strict=True):
         points = [(row["metric"], row["aspect"], row["value"]) for row in rows if row["bin"] == name]
-        figure.add_trace(_circles(points, cell, texts=len(metrics) <= 16), row=place, col=1)
+        figure.add_trace(_circles(points, cell, texts=len(metrics) <= 16), **at)
     tall = max(58, (cell + 14) * len(aspects))
     framed(figure, 190 + (tall + 45) * len(bins), margin={"l": 10, "r": 20, "t": 65, "b": 130})
     _legend(figure, 32, top=True)
@@ -66,10 +65,7 @@ def not_different(table: Table, level: float = 0.05) -> go.Figure:
     """`significance` (test=williams): a cross where two metrics do not differ significantly (Figure 2)."""
     import plotly.graph_objects as go
 
-    wins = {name: 0 for row in table for name in (row["better"], row["worse"])}
-    for row in table:
-        wins[row["better"]] += 1
-    names = sorted(wins, key=lambda name: -wins[name])
+    names = by_wins(table)
     cell = _cell(len(names))
     # One number a pair; a pair without one is left empty, which the note of the table explains.
     alike = [row for row in table if row["p_corrected"] >= level]
@@ -82,17 +78,14 @@ def not_different(table: Table, level: float = 0.05) -> go.Figure:
         )
     )  # fmt: skip
     framed(figure, 190 + cell * len(names), margin={"l": 10, "r": 10, "t": 130, "b": 45})
-    figure.add_annotation(
-        text=f"× no significant difference (p ≥ {number(level)})", xref="paper", yref="paper", x=0, y=0, yshift=-8, xanchor="left",
-        yanchor="top", showarrow=False, font={"color": NEGATIVE, "size": 12},
-    )  # fmt: skip
+    key(figure, f"× no significant difference (p ≥ {number(level)})", -8, color=NEGATIVE)
     return _square(figure, names, names, cell)
 
 
 def _circles(points: Sequence[tuple[str, str, float]], cell: int, texts: bool = False) -> Any:
     import plotly.graph_objects as go
 
-    known = [(x, y, v) for x, y, v in points if not math.isnan(v)]
+    known = [point for point in points if there(point[2])]
     return go.Scatter(
         x=[plain(x.removeprefix(PEOPLE)) for x, _, _ in known], y=[plain(y.removeprefix(PEOPLE)) for _, y, _ in known],
         mode="markers+text" if texts else "markers", text=[number(v, 2) for _, _, v in known], textposition="bottom center",
@@ -109,10 +102,7 @@ def _legend(figure: go.Figure, shift: int, more: str = "", top: bool = False) ->
         f"<span style='color:{POSITIVE}'>● positive</span>  <span style='color:{NEGATIVE}'>● negative</span>  "
         f"area: strength of the correlation{more}"
     )
-    figure.add_annotation(
-        text=words, xref="paper", yref="paper", x=0, y=1 if top else 0, yshift=shift, xanchor="left",
-        yanchor="bottom" if top else "top", showarrow=False, font={"size": 12},
-    )  # fmt: skip
+    key(figure, words, shift, top)
 
 
 def _square(figure: go.Figure, shown: Sequence[str], names: Sequence[str], cell: int) -> go.Figure:

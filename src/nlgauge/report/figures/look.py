@@ -1,9 +1,13 @@
-"""One look for all figures: font, colours that colour-blind readers tell apart, and the common frame."""
+"""One look for all figures: font, colours that colour-blind readers tell apart, and the frames that pictures share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
+
+from nlgauge.number import number
+from nlgauge.table import Row
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -11,13 +15,21 @@ if TYPE_CHECKING:
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 # Diverging blue–orange: tells sign without red and green, and stays apart in greyscale.
 DIVERGING = [[0, "#b35806"], [0.25, "#f1a340"], [0.5, "#f7f7f7"], [0.75, "#67a9cf"], [1, "#2166ac"]]
-# One colour a grouping (Okabe and Ito), one dash and one sign a coefficient: twelve measures without a long legend.
+# Okabe and Ito; more series than colours differ by sign.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555"]
+SIGNS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "star"]
+# One colour a grouping, one dash and one sign a coefficient: twelve measures without a long legend.
 GROUPINGS = {"system": "#D55E00", "input": "#0072B2", "global": "#009E73", "item": "#CC79A7"}
 DASHES = {"pearson": "solid", "spearman": "dash", "kendall": "dot"}
 SYMBOLS = {"pearson": "circle", "spearman": "square", "kendall": "triangle-up"}
 LETTERS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
 LABEL = "label"  # annotations of this name get the page's colour behind them when a figure is saved
 ACCENT, QUIET, GRID = "#2878b5", "#8a94a3", "rgba(128,136,150,.25)"
+LEGEND: dict[str, Any] = {
+    "showlegend": True,
+    "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
+}
+MANY = 40  # lines that still get large letters
 
 
 def colour(measure: str) -> str:
@@ -43,6 +55,43 @@ def plain(text: Any) -> str:
     return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def cut(text: Any, most: int = 44) -> str:
+    """An axis label of a bearable length."""
+    name = str(text)
+    return plain(name if len(name) <= most else name[: most - 1] + "…")
+
+
+def distinct(rows: Iterable[Row], column: str) -> list[Any]:
+    """Values of a column in the order of the rows."""
+    return list(dict.fromkeys(row[column] for row in rows))
+
+
+def there(value: float | None) -> bool:
+    return value is not None and not math.isnan(value)
+
+
+def ends(low: float, high: float) -> str:
+    """` [.47, .57]`, as tips show an interval."""
+    return f" [{number(low)}, {number(high)}]" if there(low) else ""
+
+
+def whiskers(rows: Sequence[Row], ink: str = QUIET, **more: Any) -> dict[str, Any]:
+    """Error bars from `value` to `low` and `high`; none where an end is not known."""
+    up, down = (
+        [max(0.0, sign * (row[end] - row["value"])) if there(row[end]) else 0.0 for row in rows]
+        for end, sign in (("high", 1), ("low", -1))
+    )
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": up,
+        "arrayminus": down,
+        "color": ink,
+        "thickness": 1.5,
+        **more,
+    }
+
+
 def framed(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
     """The common frame; transparent, so that the page's colours (light or dark) show through."""
     common = {
@@ -52,6 +101,100 @@ def framed(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
     figure.update_layout(**{**common, **layout})
     figure.update_xaxes(gridcolor=GRID, zerolinecolor=QUIET, automargin=True, fixedrange=True)
     figure.update_yaxes(gridcolor=GRID, zerolinecolor=QUIET, automargin=True, fixedrange=True)
+    return figure
+
+
+def heat(
+    values: Sequence[Sequence[float | None]], columns: Sequence[str], lines: Sequence[str], texts: Sequence[Sequence[str]] | None,
+    *, top: float | None = 1.0, low: float | None = None, **trace: Any,
+) -> go.Figure:  # fmt: skip
+    """Lines × columns as colours, zero white; `top` is the size of the strongest colour, by default the largest value."""
+    import plotly.graph_objects as go
+
+    most = (
+        top
+        or max((abs(v) for each in values for v in each if v is not None and there(v)), default=1.0)
+        or 1.0
+    )
+    common = {
+        "colorscale": DIVERGING, "colorbar": {"title": "", "thickness": 12}, "texttemplate": "%{text}" if texts else "",
+        "xgap": 1, "ygap": 1, "hovertemplate": "%{y}<br>%{x}: %{z:.4f}<extra></extra>",
+    }  # fmt: skip
+    figure = go.Figure(
+        go.Heatmap(
+            z=[[v if there(v) else None for v in each] for each in values], x=[cut(c) for c in columns], y=[cut(i) for i in lines],
+            text=texts, zmin=-most if low is None else low, zmax=most, **{**common, **trace},
+        )
+    )  # fmt: skip
+    few = len(lines) <= MANY
+    framed(figure, 150 + (28 if few else 15) * len(lines), margin={"l": 10, "r": 10, "t": 110, "b": 10})
+    axis: dict[str, Any] = {
+        "type": "category",
+        "dtick": 1,
+        "showgrid": False,
+        "tickfont": {"size": 13 if few else 10},
+    }
+    figure.update_xaxes(side="top", tickangle=-45, **axis)
+    figure.update_yaxes(autorange="reversed", **axis)
+    return figure
+
+
+def bars(
+    values: Sequence[float],
+    names: Sequence[Any],
+    title: str,
+    colours: str | Sequence[str] = ACCENT,
+    **trace: Any,
+) -> go.Figure:
+    """One bar a line, the first on top."""
+    import plotly.graph_objects as go
+
+    common: dict[str, Any] = {
+        "textposition": "outside",
+        "cliponaxis": False,
+        "hovertemplate": "%{y}: %{x:.3f}<extra></extra>",
+    }
+    figure = go.Figure(
+        go.Bar(x=values, y=[plain(n) for n in names], orientation="h", marker={"color": colours}, **{**common, **trace})
+    )  # fmt: skip
+    framed(figure, 100 + 28 * len(names), bargap=0.3)
+    figure.update_xaxes(title=title)
+    figure.update_yaxes(autorange="reversed", type="category", showgrid=False, dtick=1)
+    return figure
+
+
+def listed(figure: go.Figure, names: Sequence[Any], height: int = 0, **layout: Any) -> go.Figure:
+    """The frame of pictures with names down the side, in their order."""
+    few = len(names) <= MANY
+    framed(figure, height or 130 + (24 if few else 15) * max(len(names), 2), **layout)
+    figure.update_yaxes(
+        type="category", categoryorder="array", categoryarray=[cut(n) for n in names], range=[len(names) - 0.5, -0.5], dtick=1,
+        tickfont={"size": 13 if few else 10},
+    )  # fmt: skip
+    return figure
+
+
+def panels(
+    titles: Sequence[str], most: int = 2, apart: int = 70, tall: int = 330, **more: Any
+) -> tuple[go.Figure, list[dict[str, int]]]:
+    """Small pictures beside and below each other, and the place of each; `apart` pixels between two lines of them."""
+    from plotly.subplots import make_subplots
+
+    across = max(1, min(most, len(titles)))
+    down = max(1, -(-len(titles) // across))
+    figure = make_subplots(
+        rows=down, cols=across, subplot_titles=[plain(t) for t in titles], vertical_spacing=min(0.4, apart / (tall * down)),
+        **{"horizontal_spacing": 0.03, "shared_yaxes": True, **more},
+    )  # fmt: skip
+    return figure, [{"row": k // across + 1, "col": k % across + 1} for k in range(len(titles))]
+
+
+def key(figure: go.Figure, text: str, shift: int, top: bool = False, **more: Any) -> go.Figure:
+    """A line of words below (or above) the picture that says what its colours and signs mean."""
+    figure.add_annotation(
+        text=text, xref="paper", yref="paper", x=0, y=int(top), yshift=shift, xanchor="left", yanchor="bottom" if top else "top",
+        showarrow=False, font={"size": 12, **more},
+    )  # fmt: skip
     return figure
 
 

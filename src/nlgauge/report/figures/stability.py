@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.report.figures import figure
@@ -14,8 +13,11 @@ from nlgauge.report.figures.look import (
     colour,
     dash,
     framed,
+    key,
     label,
+    panels,
     symbol,
+    there,
 )
 from nlgauge.table import Table
 
@@ -26,17 +28,13 @@ if TYPE_CHECKING:
 @figure("stability")
 def stability_figure(table: Table) -> go.Figure:
     """Both pictures of a stability table, one above the other."""
-    from plotly.subplots import make_subplots
-
-    figure = make_subplots(
-        rows=2, cols=1, vertical_spacing=0.14, row_heights=[0.55, 0.45],
-        subplot_titles=["Trust the measures at the top left", "p-values of all metric pairs, from high to low"],
-    )  # fmt: skip
+    titles = ["Trust the measures at the top left", "p-values of all metric pairs, from high to low"]
+    figure, (above, below) = panels(titles, most=1, apart=92, shared_yaxes=False, row_heights=[0.55, 0.45])
     for trace in _points(table):
-        figure.add_trace(trace, row=1, col=1)
+        figure.add_trace(trace, **above)
     for trace in _curves(table):
-        figure.add_trace(trace, row=2, col=1)
-    _name_axes(figure, {"row": 1, "col": 1}, {"row": 2, "col": 1})
+        figure.add_trace(trace, **below)
+    _name_axes(figure, above, below)
     return _with_key(framed(figure, 860, margin={"l": 10, "r": 20, "t": 60, "b": 60}), table)
 
 
@@ -63,7 +61,7 @@ def p_value_curves(table: Table) -> go.Figure:
 def _points(table: Table) -> list[Any]:
     import plotly.graph_objects as go
 
-    rows = [row for row in table if not (math.isnan(row["dp"]) or math.isnan(row["rc"]))]
+    rows = [row for row in table if there(row["dp"]) and there(row["rc"])]
     places = _label_places([(row["dp"], row["rc"]) for row in rows])
     return [
         go.Scatter(
@@ -136,9 +134,4 @@ def _with_key(figure: go.Figure, table: Table) -> go.Figure:
     signs = {"circle": "●", "square": "■", "triangle-up": "▲"}
     lines = {"solid": "──", "dash": "– –", "dot": "····"}
     kinds = "  ".join(f"{signs[SYMBOLS[c]]} {lines[DASHES[c]]} {LETTERS[c]}" for c in LETTERS)
-    figure.add_annotation(
-        text=f"{colours}     {kinds}", xref="paper", yref="paper", x=0, y=0, yshift=-58, yanchor="top", xanchor="left",
-        showarrow=False, font={"size": 12},
-    )  # fmt: skip
-    figure.update_layout(margin_b=95)
-    return figure
+    return key(figure, f"{colours}     {kinds}", -58).update_layout(margin_b=95)

@@ -1,0 +1,295 @@
+"""Lines: simulations, coarser scales, progress over years, sets of growing size, two orders, and data that are further away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.number import number
+from nlgauge.report.figures import figure
+from nlgauge.report.figures.look import (
+    ACCENT,
+    COLOURS,
+    GRID,
+    GROUPINGS,
+    LABEL,
+    LETTERS,
+    QUIET,
+    SIGNS,
+    apart,
+    colour,
+    cut,
+    dash,
+    distinct,
+    framed,
+    label,
+    panels,
+    plain,
+    symbol,
+    there,
+    whiskers,
+)
+from nlgauge.table import Row, Table
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+@figure("plan")
+def power_curve(table: Table) -> go.Figure:
+    """Power against the number of inputs, systems or raters; the dashed line is the power asked for."""
+    import plotly.graph_objects as go
+
+    axis = next(name for name in ("inputs", "systems", "raters") if name in table.columns)
+    rows = [row for row in table if there(row["power"])]
+    drawn = go.Figure(
+        go.Scatter(
+            x=[str(row[axis]) for row in rows], y=[row["power"] for row in rows], mode="lines+markers+text",
+            text=[number(row["power"], 2) for row in rows], textposition="top right", cliponaxis=False,
+            line={"color": ACCENT}, marker={"size": [13 if row["now"] else 8 for row in rows]},
+            error_y={"type": "data", "array": [1.96 * row["se"] for row in rows], "color": QUIET, "thickness": 1.5},
+            hovertemplate=f"%{{x}} {axis}: power %{{y:.2f}}<extra></extra>",
+        )
+    )  # fmt: skip
+    if rows:
+        target = rows[0]["target"]
+        drawn.add_hline(
+            y=target,
+            line={"color": QUIET, "dash": "dash"},
+            annotation_text=f"power {target:g}",
+            annotation_position="top left",
+        )
+    framed(drawn, 380)
+    drawn.update_xaxes(title=f"{axis} (large mark: as in the data)", type="category")
+    return drawn.update_yaxes(title="power", range=[0, 1.08])
+
+
+@figure("relation", "scale")
+def study_curves(table: Table) -> go.Figure:
+    """One panel a grouping, one line a coefficient, labelled at its end: Figure 1 (ρ_sys or μ_ρ) and Figure 2 (scale size)."""
+    if table.kind == "scale":
+        title, at = "distinct values", [table.line_name(row) for row in table]
+    else:
+        axis = next(name for name in ("rho_sys", "mu_rho") if name in table.columns)
+        title, at = table.heading(axis), [row[axis] for row in table]
+    rows = [{**row, "at": place} for row, place in zip(table, at, strict=True)]
+    groupings = [g for g in GROUPINGS if any(row["measure"].startswith(f"{g}/") for row in table)]
+    drawn, places = panels(groupings, most=4)
+    for measure in distinct(table, "measure"):
+        _add_line(drawn, rows, measure, title, places[groupings.index(measure.partition("/")[0])])
+    framed(drawn, 400)
+    drawn.update_xaxes(title=title, **({"type": "category"} if table.kind == "scale" else {}))
+    return drawn.update_yaxes(title="value", col=1)
+
+
+def _add_line(drawn: go.Figure, every: list[Row], measure: str, title: str, at: dict[str, int]) -> None:
+    import plotly.graph_objects as go
+
+    rows = [row for row in every if row["measure"] == measure]
+    grouping, _, coefficient = measure.partition("/")
+    # The letters stand at different points of the lines, which run close together.
+    place = {"pearson": -1, "spearman": len(rows) // 2, "kendall": len(rows) // 4}.get(coefficient, 0)
+    texts = [""] * len(rows)
+    texts[place] = LETTERS.get(coefficient, coefficient)
+    # Where Pearson's line (or Spearman's, of Pearson's own) runs above this one, the letter has room below.
+    other = f"{grouping}/{'spearman' if coefficient == 'pearson' else 'pearson'}"
+    above = [r["value"] for r in every if r["measure"] == other]
+    below = coefficient == "kendall" or (
+        len(above) == len(rows) and bool(rows[place]["value"] < above[place] - 1e-9)
+    )
+    drawn.add_trace(
+        go.Scatter(
+            x=[row["at"] for row in rows], y=[row["value"] for row in rows], mode="lines+markers+text", text=texts,
+            textposition="bottom center" if below else "top center", textfont={"size": 15}, cliponaxis=False, name=measure,
+            line={"color": colour(measure), "dash": dash(measure)}, marker={"symbol": symbol(measure), "size": 6},
+            hovertemplate=f"{measure}<br>{title} %{{x}}: %{{y:.3f}}<extra></extra>",
+        ),
+        **at,
+    )  # fmt: skip
+
+
+@figure("fineness")
+def fineness_lines(table: Table) -> go.Figure:
+    """One small picture a coefficient: the measure over versions from fine to coarse, one line a judge."""
+    import plotly.graph_objects as go
+
+    measures, judges = distinct(table, "measure"), distinct(table, "metric")
+    level = next(
+        (g for g in ("input", "global", "item", "system") if any(m.startswith(f"{g}/") for m in measures)), ""
+    )
+    shown = [m for m in measures if m.startswith(f"{level}/")][:3]
+    versions = distinct(table, "version")
+    coarse = sorted((v for v in versions if v.endswith("levels")), key=lambda v: -int(v.split()[0]))
+    order = [*(v for v in ("one draw", "as it is") if v in versions), *coarse]
+    drawn, places = panels([label(m) for m in shown], most=3)
+    for k, judge in enumerate(judges):
+        ink, sign = COLOURS[k % len(COLOURS)], SIGNS[(k // len(COLOURS) + k) % len(SIGNS)]
+        for measure, at in zip(shown, places, strict=True):
+            found = {
+                r["version"]: r["value"] for r in table if r["metric"] == judge and r["measure"] == measure
+            }
+            drawn.add_trace(
+                go.Scatter(
+                    x=order, y=[found.get(v) for v in order], mode="lines+markers", name=plain(judge), legendgroup=judge,
+                    showlegend=at["col"] == 1, line={"color": ink, "width": 2}, marker={"symbol": sign, "size": 8},
+                    hovertemplate=f"{plain(judge)}, %{{x}}: %{{y:.3f}}<extra></extra>",
+                ),
+                **at,
+            )  # fmt: skip
+    framed(drawn, 420, showlegend=True, legend={"orientation": "h", "y": -0.25})
+    drawn.update_xaxes(type="category", categoryorder="array", categoryarray=order, tickangle=-30)
+    return drawn.update_yaxes(title="agreement with people", row=1, col=1)
+
+
+@figure("consensus")
+def two_orders(table: Table) -> go.Figure:
+    """Kemeny's places by people and by metrics, a line for each system: crossing lines are disagreements."""
+    import plotly.graph_objects as go
+
+    name = table.columns[0]
+    sides = [side for side in ("people", "metrics") if f"{side}_kemeny" in table.columns]
+    rows = table.rows[:40]  # more lines cannot be told apart
+    drawn = go.Figure()
+    for row in rows:
+        places, text = [row[f"{side}_kemeny"] for side in sides], plain(row[name])
+        moved = abs(places[0] - places[-1]) > len(table) / 4
+        drawn.add_trace(
+            go.Scatter(
+                x=sides, y=places, mode="lines+markers+text", line={"color": ACCENT if moved else GRID, "width": 2 if moved else 1.5},
+                marker={"color": ACCENT if moved else QUIET, "size": 7}, text=[f"{text} ", f" {text}"][: len(sides)],
+                textposition=["middle left", "middle right"][: len(sides)], textfont={"size": 11 if len(rows) <= 25 else 9},
+                cliponaxis=False, hovertemplate=f"{text}: %{{x}} %{{y}}<extra></extra>",
+            )
+        )  # fmt: skip
+    side = 30 + min(260, 7 * max(len(str(row[name])) for row in rows))
+    framed(drawn, 110 + 22 * len(rows), margin={"l": side, "r": side, "t": 40, "b": 40})
+    drawn.update_xaxes(side="top", type="category", showgrid=False)
+    return drawn.update_yaxes(autorange="reversed", visible=False)
+
+
+@figure("progress")
+def over_years(table: Table) -> go.Figure:
+    """One line an aspect, from year to year; what was new stands in the tips (Fig. 1)."""
+    import plotly.graph_objects as go
+
+    drawn = go.Figure()
+    known: dict[str, list[Row]] = {}
+    for row in table:
+        if there(row["value"]):
+            known.setdefault(row["aspect"], []).append(row)
+    values = [
+        row[end]
+        for rows in known.values()
+        for row in rows
+        for end in ("low", "high", "value")
+        if there(row[end])
+    ]
+    tall = max(values, default=1.0) - min(values, default=0.0)
+    labels = apart({aspect: rows[-1]["value"] for aspect, rows in known.items()}, tall * 18 / 330)
+    for k, (aspect, rows) in enumerate(known.items()):
+        ink = COLOURS[k % len(COLOURS)]
+        # Beside each other, or the whiskers of one year hide each other.
+        aside = 0.13 * (k - (len(known) - 1) / 2)
+        drawn.add_annotation(
+            x=rows[-1]["year"] + 0.13 * len(known) / 2, y=labels[aspect], text=plain(aspect), xanchor="left", xshift=8, showarrow=False,
+            font={"color": ink},
+        )  # fmt: skip
+        drawn.add_trace(
+            go.Scatter(
+                x=[row["year"] + aside for row in rows], customdata=[row["year"] for row in rows], y=[row["value"] for row in rows],
+                mode="lines+markers", name=plain(aspect), line={"color": ink, "dash": "dot"},
+                marker={"symbol": SIGNS[k % len(SIGNS)], "size": 8}, error_y=whiskers(rows, ink, thickness=1),
+                text=[plain(", ".join(table.facts["new"][row["year"]])) for row in rows],
+                hovertemplate=f"{plain(aspect)}, %{{customdata}}: %{{y:.3f}}<br>new: %{{text}}<extra></extra>",
+            )
+        )  # fmt: skip
+    framed(drawn, 430, margin={"l": 10, "r": 40 + 7 * max(map(len, known), default=0), "t": 30, "b": 50})
+    years = [row["year"] for row in table]
+    span = max(years) - min(years)
+    drawn.update_xaxes(
+        title="all metrics released up to", dtick=1 if span <= 12 else 2 if span <= 24 else 5, tickformat="d"
+    )
+    return drawn.update_yaxes(title=_held_out(table))
+
+
+@figure("portfolio")
+def gain_curve(table: Table) -> go.Figure:
+    """What sets of growing size reach on held-out inputs; filled marks are kept by the stop rule, dashes are all metrics."""
+    aspects = distinct(table, "aspect")
+    drawn, places = panels(aspects, apart=170, horizontal_spacing=0.1, shared_yaxes=False)
+    for aspect, at in zip(aspects, places, strict=True):
+        rows = [row for row in table if row["aspect"] == aspect and there(row["value"])]
+        for trace in _gains(rows):
+            drawn.add_trace(trace, **at)
+    framed(drawn, 60 + 330 * places[-1]["row"], margin={"l": 10, "r": 20, "t": 40, "b": 130})
+    drawn.update_xaxes(type="category", tickangle=-40, tickfont={"size": 11})
+    return drawn.update_yaxes(title=_held_out(table), col=1)
+
+
+def _gains(rows: list[Row]) -> list[Any]:
+    import plotly.graph_objects as go
+
+    steps, whole = ([row for row in rows if (row["chosen"] is None) == last] for last in (False, True))
+    names = [cut(f"{'+ ' if row['size'] > 1 else ''}{row['added']}", 22) for row in steps]
+    traces = [
+        go.Scatter(
+            x=names, y=[row["value"] for row in steps], mode="lines+markers", line={"color": ACCENT}, error_y=whiskers(steps),
+            marker={"size": 10, "line": {"color": ACCENT, "width": 2}, "color": [ACCENT if r["chosen"] else "#ffffff" for r in steps]},
+            text=[plain(row["added"]) for row in steps], hovertemplate="%{text}: %{y:.3f}<extra></extra>",
+        )
+    ]  # fmt: skip
+    if whole and names:
+        words = f"all {whole[0]['size']} metrics: %{{y:.3f}}<extra></extra>"
+        line = {"color": QUIET, "dash": "dash"}
+        traces.append(
+            go.Scatter(
+                x=[names[0], names[-1]],
+                y=[whole[0]["value"]] * 2,
+                mode="lines",
+                line=line,
+                hovertemplate=words,
+            )
+        )
+    return traces
+
+
+def _held_out(table: Table) -> str:
+    return f"{plain(table.rows[0]['measure'])} on held-out data"
+
+
+def transfer_lines(table: Table) -> go.Figure:
+    """One line a family (or metric) over the groups of data, its name at the end: what falls does not carry over (nimah2023,
+    Figure 1)."""
+    import plotly.graph_objects as go
+
+    line = "metric" if "metric" in table.columns else "family"
+    across = "group" if "group" in table.columns else "data"
+    groups = [str(group) for group in distinct(table, across)]
+    found: dict[str, list[Row]] = {}
+    for row in table:
+        if there(row["value"]):
+            found.setdefault(str(row[line]), []).append(row)
+    last = {name: rows[-1]["value"] for name, rows in found.items()}
+    values = [row["value"] for rows in found.values() for row in rows]
+    height = 150 + max(300, 26 * len(found))
+    places = apart(last, ((max(values, default=1) - min(values, default=0)) or 1.0) * 22 / (height - 110))
+    drawn = go.Figure()
+    for k, (name, rows) in enumerate(found.items()):
+        ink = COLOURS[k % len(COLOURS)]
+        drawn.add_trace(
+            go.Scatter(
+                x=[str(row[across]) for row in rows], y=[row["value"] for row in rows], mode="lines+markers", name=plain(name),
+                line={"color": ink, "width": 2}, marker={"size": 9, "symbol": SIGNS[k % len(SIGNS)]},
+                hovertemplate=f"{plain(name)}, %{{x}}: %{{y:.3f}}<extra></extra>",
+            )
+        )  # fmt: skip
+        drawn.add_annotation(
+            x=str(rows[-1][across]), y=places[name], text=f"{plain(name)} {number(last[name])}", xanchor="left", xshift=12,
+            showarrow=False, font={"color": ink, "size": 12}, name=LABEL,
+        )  # fmt: skip
+    framed(drawn, height, margin={"l": 10, "r": 60 + 7 * max(map(len, found), default=0), "t": 30, "b": 50})
+    drawn.update_xaxes(
+        type="category", categoryorder="array", categoryarray=groups, range=[-0.2, len(groups) - 0.8]
+    )
+    return drawn.update_yaxes(
+        title="correlation with people", zeroline=True, zerolinecolor=QUIET, gridcolor=GRID
+    )

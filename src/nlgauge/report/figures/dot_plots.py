@@ -1,0 +1,365 @@
+"""Dots: metrics down the side with their values, intervals and marks; and places by people against places by a metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.number import number
+from nlgauge.report.figures import figure
+from nlgauge.report.figures.look import (
+    ACCENT,
+    COLOURS,
+    LEGEND,
+    QUIET,
+    SIGNS,
+    colour,
+    cut,
+    distinct,
+    ends,
+    framed,
+    key,
+    label,
+    listed,
+    panels,
+    plain,
+    there,
+    whiskers,
+)
+from nlgauge.table import Row, Table
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+Point = tuple[str, float, str, bool]  # line, value, tip, filled
+MOST_LINES = 80  # lines of a dot plot; beyond that the table is the better picture
+LANE = 0.022  # width of a bar's lane, as a share of the plot
+# Colour and sign both tell the verdict.
+VERDICTS = {"good": (ACCENT, "circle", "●"), "usable": (COLOURS[2], "square", "■"), "cannot tell": (COLOURS[4], "diamond", "◆"), "not": (QUIET, "x-thin-open", "✕")}  # fmt: skip
+KS_AND_ORDER = {
+    "discrimination": "KS distance between two levels of quality",
+    "system-discrimination": "KS distance between two systems, mean over pairs",
+    "system-preference": "similarity with people's order (chance .667)",
+    "transfer": "correlation with people",
+    "aspect-disagreement": "KS distance of low and high rows",
+    "joint-aspects": "KS distance between joint levels",
+}
+
+
+@figure("ranking")
+def rank_picture(table: Table) -> go.Figure:
+    """Best metric on top; dot and interval; at the right a bar joins metrics of which no two differ significantly."""
+    import plotly.graph_objects as go
+
+    rows = [row for row in table if there(row["value"])]
+    groups = joined([row["metric"] for row in rows], table.facts["no_different_from"])
+    lanes = max((lane for *_, lane in groups), default=-1) + 1
+    share = min(0.35, LANE * (lanes + 1)) if groups else 0.0
+    drawn = go.Figure(_with_intervals(rows, [f"{row['rank']}  {row['metric']}" for row in rows], ACCENT))
+    framed(
+        drawn,
+        110 + 26 * len(rows),
+        xaxis={"domain": [0, 1 - share], "title": plain(rows[0]["measure"]) if rows else ""},
+    )
+    drawn.update_yaxes(autorange="reversed", type="category", dtick=1)
+    for first, last, lane in groups:
+        x = 1 - share + LANE * (lane + 1)
+        drawn.add_shape(
+            type="line",
+            xref="paper",
+            yref="y",
+            x0=x,
+            x1=x,
+            y0=first - 0.25,
+            y1=last + 0.25,
+            line={"color": QUIET, "width": 5},
+        )
+    if groups:
+        drawn.add_annotation(
+            text="bars: no different", xref="paper", yref="paper", x=1, y=1, yanchor="bottom", xanchor="right", showarrow=False, font={"size": 11}
+        )  # fmt: skip
+    return drawn
+
+
+def joined(names: list[str], alike: dict[str, list[str]]) -> list[tuple[int, int, int]]:
+    """Longest runs of neighbours of which no two differ significantly: (first, last, lane), two or more metrics each."""
+    close = [set(alike[name]) for name in names]
+    runs: list[tuple[int, int]] = []
+    for first in range(len(names)):
+        last = first
+        while last + 1 < len(names) and all(names[last + 1] in close[k] for k in range(first, last + 1)):
+            last += 1
+        if last > first and (not runs or last > runs[-1][1]):
+            runs.append((first, last))
+    free: list[int] = []  # where each lane is free again
+    placed = []
+    for first, last in runs:
+        lane = next((i for i, end in enumerate(free) if end < first), len(free))
+        free[lane:] = [last, *free[lane + 1 :]]
+        placed.append((first, last, lane))
+    return placed
+
+
+@figure("intervals")
+def interval_plot(table: Table) -> go.Figure:
+    """One panel a measure, metrics down the side, the value with its interval."""
+    measures, names = distinct(table, "measure"), distinct(table, "metric")
+    tall = 26 * len(names) + 70
+    drawn, places = panels(
+        [label(m) for m in measures], most=4, apart=70, tall=tall, horizontal_spacing=0.025
+    )
+    for measure, at in zip(measures, places, strict=True):
+        rows = [row for row in table if row["measure"] == measure and there(row["value"])]
+        drawn.add_trace(_with_intervals(rows, [row["metric"] for row in rows], colour(measure)), **at)
+    return listed(drawn, names, 60 + tall * places[-1]["row"]).update_xaxes(nticks=5)
+
+
+def _with_intervals(rows: list[Row], names: Sequence[str], ink: str, **marker: Any) -> Any:
+    import plotly.graph_objects as go
+
+    tips = [number(row["value"]) + ends(row["low"], row["high"]) for row in rows]
+    return go.Scatter(
+        x=[row["value"] for row in rows], y=[cut(n) for n in names], mode="markers", marker={"color": ink, "size": 9, **marker}, text=tips,
+        error_x=whiskers(rows, ink, width=0), hovertemplate="%{y}: %{text}<extra></extra>",
+    )  # fmt: skip
+
+
+@figure("uses")
+def use_dots(table: Table) -> go.Figure:
+    """Metrics down the side, a column of dots with intervals for each use; .5 is chance."""
+    uses, names = distinct(table, "use"), distinct(table, "metric")
+    drawn, places = panels(uses, most=len(uses))
+    for use, at in zip(uses, places, strict=True):
+        for verdict, (ink, sign, _) in VERDICTS.items():
+            rows = [r for r in table if r["use"] == use and r["verdict"] == verdict and there(r["value"])]
+            dots = _with_intervals(
+                rows, [r["metric"] for r in rows], ink, symbol=sign, line={"color": ink, "width": 2}
+            )
+            drawn.add_trace(
+                dots.update(name=verdict, hovertemplate="%{y}<br>" + verdict + ": %{text}<extra></extra>"),
+                **at,
+            )
+    # As `add_vline` draws them, which takes a hundred times as long.
+    chance = [
+        {"type": "line", "x0": 0.5, "x1": 0.5, "y0": 0, "y1": 1, "xref": f"x{n}", "yref": f"y{n} domain", "line": {"color": QUIET, "width": 1, "dash": "dot"}}
+        for n in ("", *range(2, len(uses) + 1))
+    ]  # fmt: skip
+    listed(
+        drawn, names, 130 + 26 * len(names), margin={"l": 10, "r": 20, "t": 40, "b": 75}, shapes=chance
+    ).update_xaxes(nticks=5)
+    words = "   ".join(
+        f"<span style='color:{ink}'>{sign}</span> {verdict}" for verdict, (ink, _, sign) in VERDICTS.items()
+    )
+    return key(drawn, f"{words}     dotted: chance", -42)
+
+
+@figure(*KS_AND_ORDER)
+def column_dots(table: Table) -> go.Figure:
+    """One line a metric, one mark a column of the table; the figure of the tables with several numbers a metric."""
+    layout = table.layout
+    assert layout is not None  # these analyses always have one
+    series: dict[Any, list[Row]] = {}
+    for row in table:
+        series.setdefault(layout.head(layout.place(row)[1]), []).append(row)
+    drawn, places = _marks(
+        table, {name: [(table.line_name(r), r["value"]) for r in rows] for name, rows in series.items()}
+    )
+    listed(drawn, places, margin={"l": 10, "r": 20, "t": 60, "b": 50}, **LEGEND)
+    return drawn.update_xaxes(
+        title=KS_AND_ORDER[table.kind], **({} if table.kind == "transfer" else {"rangemode": "tozero"})
+    )
+
+
+def _marks(table: Table, series: dict[str, list[tuple[str, float]]]) -> tuple[go.Figure, list[str]]:
+    import plotly.graph_objects as go
+
+    return go.Figure([marked(name, k, points) for k, (name, points) in enumerate(series.items())]), list(
+        dict.fromkeys(table.line_name(row) for row in table)
+    )
+
+
+def marked(name: str, place: int, points: Sequence[tuple[str, float]], **trace: Any) -> Any:
+    """One series of marks, told apart by colour and by sign."""
+    import plotly.graph_objects as go
+
+    known = [(line, value) for line, value in points if there(value)]
+    return go.Scatter(
+        x=[value for _, value in known], y=[cut(line) for line, _ in known], mode="markers", name=plain(name),
+        marker={"size": 10, "color": COLOURS[place % len(COLOURS)], "symbol": SIGNS[place % len(SIGNS)], "opacity": 0.9,
+                "line": {"width": 1, "color": "white"}},
+        hovertemplate="%{y}<br>" + plain(name) + ": %{x:.3f}<extra></extra>", **trace,
+    )  # fmt: skip
+
+
+@figure("system-means")
+def mean_dots(table: Table) -> go.Figure:
+    """Each system's distance from the mean of the systems, in standard deviations; filled where the difference is significant."""
+    lines: dict[str, list[Row]] = {}
+    parts = table.columns[: table.columns.index("quantity")]  # by which the data were split
+    for row in table:
+        place = " ".join(row[c] for c in parts)
+        lines.setdefault(f"{row['quantity']} ({place})" if place else row["quantity"], []).append(row)
+    series: dict[str, list[Point]] = {system: [] for system in distinct(table, "system")}
+    for line, rows in lines.items():
+        centre = sum(r["value"] for r in rows) / len(rows)
+        spread = math.sqrt(sum(r["sd"] ** 2 for r in rows if there(r["sd"])) / len(rows)) or 1.0
+        for r in rows:
+            series[r["system"]].append(
+                (line, (r["value"] - centre) / spread, table.text(r, "value"), r["significant"])
+            )
+    return _dots("standard deviations from the mean of the systems", series)
+
+
+@figure("relative-ranking")
+def accuracy_dots(table: Table) -> go.Figure:
+    """Per cent of pairs ordered as people do, raw and quantised, beside random scores."""
+    series: dict[str, list[Point]] = {"raw": [], "quantised": [], "random": []}
+    for row in table:
+        line = f"{row['metric']}, {row['aspect']}" + (f" ({row['part']})" if row["part"] != "all" else "")
+        for name, column, filled in (
+            ("raw", "accuracy", row["significant"]), ("quantised", "quantised", row["significant_quantised"]), ("random", "random", False),
+        ):  # fmt: skip
+            series[name].append((line, row[column], f"{row[column]:.1f} %", filled))
+    return _dots("per cent of pairs ordered as people order them", series, [ACCENT, COLOURS[1], QUIET])
+
+
+@figure("best-metric")
+def best_dots(table: Table) -> go.Figure:
+    """The best metric of each type and the next one, without sign."""
+    series: dict[str, list[Point]] = {"best": [], "next": []}
+    for row in table:
+        line = f"{row['type']}: {row['metric']}"
+        series["best"].append(
+            (line, abs(row["value"]), f"{row['metric']} {table.text(row, 'value')}", row["clearly_best"])
+        )
+        if row["next"]:
+            series["next"].append(
+                (line, abs(row["next_value"]), f"{row['next']} {number(row['next_value'], 2)}", False)
+            )
+    return _dots("absolute correlation", series, [ACCENT, QUIET])
+
+
+@figure("ensemble")
+def ensemble_dots(table: Table) -> go.Figure:
+    """Ensemble and best single metric for each pair of parts learnt from and tested on."""
+    series: dict[str, list[Point]] = {"ensemble": [], "best single metric": []}
+    for row in (r for r in table if there(r["value"])):
+        line, inside = f"{row['train']} → {row['test']}, {row['aspect']}", row["setting"] == "in-domain"
+        series["ensemble"].append(
+            (line, row["value"], f"{number(row['value'], 2)}, {row['setting']}", inside)
+        )
+        series["best single metric"].append(
+            (line, row["best_single"], f"{row['metric']} {number(row['best_single'], 2)}", False)
+        )
+    return _dots("correlation on the tested part (filled: in-domain)", series, [ACCENT, QUIET])
+
+
+def _dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLOURS) -> go.Figure:
+    """Lines down the side, one colour a series; a filled dot is significant (or what the caller says)."""
+    import plotly.graph_objects as go
+
+    lines = list(dict.fromkeys(point[0] for points in series.values() for point in points))
+    shown = lines[:MOST_LINES]
+    drawn = go.Figure()
+    for k, (name, every) in enumerate(series.items()):
+        points, ink = [p for p in every if p[0] in shown and there(p[1])], inks[k % len(inks)]
+        drawn.add_trace(
+            go.Scatter(
+                x=[p[1] for p in points], y=[cut(p[0]) for p in points], mode="markers", name=plain(name),
+                text=[plain(p[2]) for p in points], hovertemplate="%{y}: %{text}<extra>" + plain(name) + "</extra>",
+                marker={"color": [ink if p[3] else "rgba(0,0,0,0)" for p in points], "size": 10, "line": {"color": ink, "width": 2}},
+            )
+        )  # fmt: skip
+    rest = f" (first {MOST_LINES} of {len(lines)} lines)" if len(lines) > MOST_LINES else ""
+    return listed(drawn, shown, margin={"l": 10, "r": 20, "t": 50, "b": 60}, **LEGEND).update_xaxes(
+        title=title + rest
+    )
+
+
+@figure("disagreements")
+def disagreement_points(table: Table) -> go.Figure:
+    """Place by the metric against place by people; the text of the output is in the tip."""
+    import plotly.graph_objects as go
+
+    drawn = go.Figure()
+    for k, who in enumerate(distinct(table, "who")):
+        rows = [row for row in table if row["who"] == who]
+        tips = [
+            f"{r['system']}, {r['input']}, {r['aspect']}: {table.text(r, 'output') if r['output'] else '(no text)'}"
+            for r in rows
+        ]
+        drawn.add_trace(
+            go.Scatter(
+                x=[r["people_place"] for r in rows], y=[r["metric_place"] for r in rows], mode="markers", name=plain(who),
+                text=[plain(tip) for tip in tips], marker={"color": COLOURS[k], "size": 10}, hovertemplate="%{text}<extra></extra>",
+            )
+        )  # fmt: skip
+    drawn.add_shape(type="line", x0=0, y0=0, x1=1, y1=1, line={"color": QUIET, "dash": "dot"})
+    framed(drawn, 460, margin={"l": 10, "r": 20, "t": 50, "b": 50}, **LEGEND)
+    drawn.update_xaxes(title="place by people (1 best)", range=[-0.03, 1.03])
+    return drawn.update_yaxes(title="place by the metric", range=[-0.03, 1.03])
+
+
+@figure("consensus-distance")
+def from_both(table: Table) -> go.Figure:
+    """Distance from people's consensus against distance from that of the metrics; people are diamonds."""
+    import plotly.graph_objects as go
+
+    sides = [c for c in ("from_people", "from_metrics") if c in table.columns]
+    rows = [row for row in table if all(there(row[c]) for c in sides)]
+    places = [(row[sides[0]], row[sides[-1]]) for row in rows]
+    drawn = go.Figure()
+    for kind, ink, mark in (("automatic", ACCENT, "circle"), ("human", COLOURS[1], "diamond")):
+        mine = [
+            (place, plain(row["metric"]))
+            for place, row in zip(places, rows, strict=True)
+            if row["kind"] == kind
+        ]
+        drawn.add_trace(
+            go.Scatter(
+                x=[x for (x, _), _ in mine], y=[y for (_, y), _ in mine], mode="markers+text", name=kind, textfont={"size": 10},
+                marker={"color": ink, "symbol": mark, "size": 9}, textposition="top center", cliponaxis=False,
+                customdata=[name for _, name in mine], text=[name if _alone(place, places) else "" for place, name in mine],
+                hovertemplate="%{customdata}<br>%{x:.3f} %{y:.3f}<extra></extra>",
+            )
+        )  # fmt: skip
+    framed(drawn, 440, **LEGEND)
+    drawn.update_xaxes(title="distance from the consensus of people", rangemode="tozero")
+    other = "the metrics" if len(sides) > 1 else "people"
+    return drawn.update_yaxes(title=f"distance from the consensus of {other}", rangemode="tozero")
+
+
+def _alone(place: tuple[float, float], places: list[tuple[float, float]]) -> bool:
+    """Room for a name: no other point so near that the names would lie over each other."""
+    wide, high = (max([1e-9, *(p[i] for p in places)]) for i in (0, 1))
+    return sum(abs(p[0] - place[0]) < 0.1 * wide and abs(p[1] - place[1]) < 0.06 * high for p in places) == 1
+
+
+def distance_and_order(distance: Table, order: Table, lines: str = "metric") -> go.Figure:
+    """Left how far a metric tells levels or systems apart (KS), right whether it orders them as people do.
+
+    Figures 2, 3 and 9 of nimah2023: `discrimination` and `aspect-preference`. Figures 4 to 6: `system-discrimination` and
+    `system-preference`. `lines="family"` where the tables were made with per=family.
+    """
+    # A line without any value (an aspect that was not rated on these levels) only takes room.
+    names = list(dict.fromkeys(row[lines] for t in (distance, order) for row in t if there(row["value"])))
+    drawn, places = panels(["tells them apart", "orders them as people do"], horizontal_spacing=0.04)
+    groups = list(dict.fromkeys(_group(row) for table in (distance, order) for row in table))
+    for table, at in zip((distance, order), places, strict=True):
+        for group in dict.fromkeys(_group(row) for row in table):
+            points = [(row[lines], row["value"]) for row in table if _group(row) == group]
+            own = at["col"] == 1 or all(_group(row) != group for row in distance)
+            drawn.add_trace(
+                marked(group, groups.index(group), points, legendgroup=group, showlegend=own), **at
+            )
+    listed(drawn, names, 170 + 24 * len(names), margin={"l": 10, "r": 20, "t": 80, "b": 55}, **LEGEND)
+    for title in drawn.layout.annotations:
+        title.update(yshift=26, font={"size": 14})
+    drawn.update_xaxes(title="KS distance", range=[-0.03, 1.05], col=1)
+    return drawn.update_xaxes(title="similarity with people's order", range=[-0.03, 1.05], col=2)
+
+
+def _group(row: Row) -> str:
+    """Lo-Hi, Lo-Mod, … or easy, hard: the same colour left and right."""
+    return str(row.get("contrast") or row.get("pairs") or "all levels")

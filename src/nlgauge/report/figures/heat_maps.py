@@ -1,0 +1,270 @@
+"""Tables as colours: metrics × measures, metrics × parts, who is better than whom, who ranks like whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.number import interval, number
+from nlgauge.report.figures import figure
+from nlgauge.report.figures.look import (
+    DIVERGING,
+    GROUPINGS,
+    LETTERS,
+    distinct,
+    ends,
+    framed,
+    heat,
+    label,
+    panels,
+    plain,
+    there,
+)
+from nlgauge.table import Layout, Row, Table
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+# From sure to unsure: dark blue below .001, white above .1.
+STEPS = [(0.001, "#08519c"), (0.01, "#3182bd"), (0.05, "#9ecae1"), (0.1, "#deebf7"), (1.01, "#f7f7f7")]
+WORDS = ["p < .001", "p < .01", "p < .05", "p < .1", "p ≥ .1"]
+# Dark: the same order. Light: unrelated (.5). Orange: turned round.
+NEARNESS = [[0, "#08306b"], [0.25, "#4292c6"], [0.5, "#f7f7f7"], [0.75, "#f1a340"], [1, "#b35806"]]
+VERDICTS = {True: 1.0, False: -1.0, None: 0.0}
+FEW = 16  # columns whose cells have room for a number
+
+
+@figure("correlation", "ceiling", "split", "quality-bins")
+def heat_map(table: Table) -> go.Figure:
+    """The table as it is printed; zero is white, intervals are in the tips."""
+    # Many parts are printed as a list, which is a table of colours all the same.
+    layout = table.layout or Layout(("aspect", "metric"), "part", "value")
+    at = {layout.place(row): row for row in table}
+    lines, across = (list(dict.fromkeys(place[side] for place in at)) for side in (0, 1))
+    cells = [[at.get((line, column), {}) for column in across] for line in lines]
+    return heat(
+        [[row.get(layout.value) for row in each] for each in cells], [layout.head(c) for c in across],
+        [layout.line_text(line) for line in lines],
+        [[table.text(row, layout.value) if row else "" for row in each] for each in cells] if len(across) <= FEW else None,
+        top=None, customdata=[[ends(row["low"], row["high"]) if "low" in row else "" for row in each] for each in cells],
+        hovertemplate="%{y}<br>%{x}: %{z:.4f}%{customdata}<extra></extra>",
+    )  # fmt: skip
+
+
+@figure("inter-metric")
+def metric_map(table: Table) -> go.Figure:
+    """The square of Figure 1: blue agrees, orange disagrees; people first."""
+    return square(distinct(table, "metric"), {(row["metric"], row["other"]): row["value"] for row in table})
+
+
+@figure("inter-aspect")
+def aspect_matrix(table: Table) -> go.Figure:
+    """Aspects × aspects, kappa of their levels."""
+    names = list(dict.fromkeys(name for row in table for name in (row["first"], row["second"])))
+    both = {
+        (row[a], row[b]): row["kappa"] for row in table for a, b in (("first", "second"), ("second", "first"))
+    }
+    return square(names, both, decimals=3, colorbar={"title": "kappa", "thickness": 12})
+
+
+@figure("measures")
+def agreement_of_measures(table: Table) -> go.Figure:
+    """Measures × measures: do they put the metrics into the same order? By grouping, so that blocks show."""
+    names = sorted((row["measure"] for row in table), key=_place)
+    taus = {(a, b): 1.0 if a == b else table.facts["agreement"][a].get(b) for a in names for b in names}
+    drawn = square(
+        names,
+        taus,
+        hovertemplate="%{y} and %{x}<br>τ = %{z:.3f}<extra></extra>",
+        colorbar={"title": "τ", "thickness": 12},
+    )
+    labels = [label(name) for name in names]
+    return drawn.update_traces(x=labels, y=labels)
+
+
+def _place(measure: str) -> tuple[int, int, str]:
+    grouping, _, coefficient = measure.partition("/")
+    groupings, coefficients = list(GROUPINGS), list(LETTERS)
+    known = coefficients.index(coefficient) if coefficient in coefficients else len(coefficients)
+    return groupings.index(grouping), known, measure
+
+
+@figure("complementarity")
+def distance_matrix(table: Table) -> go.Figure:
+    """All aspects and metrics against all, people first; the lines part people from metrics (Fig. 2)."""
+    names, apart = [row["metric"] for row in table], table.facts["distance"]
+    far = {(a, b): None if a == b else apart[a][b] for a in names for b in names}
+    bar = {"thickness": 12, "tickvals": [0, 0.5, 1], "ticktext": ["0 same", ".5", "1 turned"]}
+    drawn = square(
+        names,
+        far,
+        decimals=3,
+        low=0.0,
+        colorscale=NEARNESS,
+        colorbar=bar,
+        hovertemplate="%{y}<br>%{x}: %{text}<extra></extra>",
+    )
+    people, last = sum(row["kind"] == "human" for row in table) - 0.5, len(names) - 0.5
+    if -0.5 < people < last:
+        line = {"color": "#c00000", "width": 2}
+        drawn.add_shape(type="line", x0=-0.5, x1=last, y0=people, y1=people, line=line)
+        drawn.add_shape(type="line", x0=people, x1=people, y0=-0.5, y1=last, line=line)
+    return drawn
+
+
+def square(
+    names: list[str],
+    at: dict[tuple[str, str], Any],
+    decimals: int = 2,
+    low: float | None = None,
+    **trace: Any,
+) -> go.Figure:
+    """Names against names."""
+    values = [[at.get((a, b)) for b in names] for a in names]
+    texts = [[number(v, decimals, missing="") for v in each] for each in values]
+    template = {} if len(names) <= FEW else {"texttemplate": ""}
+    return heat(values, names, names, texts, low=low, **{**template, **trace})
+
+
+@figure("significance")
+def significance_matrix(table: Table) -> go.Figure:
+    """Row better than column; the darker, the surer. The corrected p stands in the cell (few metrics) or in the tip."""
+    names = by_wins(table)
+    p = {(row["better"], row["worse"]): row["p_corrected"] for row in table}
+    texts = [[number(p.get((a, b)), missing="") for b in names] for a in names]
+    scale = [[edge, c] for i, (_, c) in enumerate(STEPS) for edge in (i / len(STEPS), (i + 1) / len(STEPS))]
+    return heat(
+        [[_step(p.get((a, b))) for b in names] for a in names], names, names, texts, top=len(STEPS), low=0, colorscale=scale,
+        texttemplate="%{text}" if len(names) <= FEW else "", hovertemplate="%{y} better than %{x}<br>p = %{text}<extra></extra>",
+        colorbar={"tickvals": [i + 0.5 for i in range(len(STEPS))], "ticktext": WORDS, "thickness": 12},
+    )  # fmt: skip
+
+
+def by_wins(table: Table) -> list[str]:
+    """Metrics by the number of those they are better than."""
+    wins = {name: 0 for row in table for name in (row["better"], row["worse"])}
+    for row in table:
+        wins[row["better"]] += 1
+    return sorted(wins, key=lambda name: -wins[name])
+
+
+def _step(p: float | None) -> float | None:
+    return (
+        next(i for i, (edge, _) in enumerate(STEPS) if p < edge) + 0.5 if p is not None and there(p) else None
+    )
+
+
+@figure("characteristics")
+def characteristic_map(table: Table) -> go.Figure:
+    """How much stronger the correlation is where the characteristic is high (blue) or low (orange)."""
+    several = len(distinct(table, "aspect")) > 1
+    column = {
+        id(r): f"{r['characteristic']}, {r['aspect']}" if several else r["characteristic"] for r in table
+    }
+    at = {(row["metric"], column[id(row)]): row for row in table}
+    lines, across = distinct(table, "metric"), list(dict.fromkeys(column.values()))
+    cells = [[at.get((line, c)) for c in across] for line in lines]
+    values = [[abs(r["value_high"]) - abs(r["value_low"]) if r else None for r in each] for each in cells]
+    texts = [
+        [
+            "" if several or not r else f"{table.text(r, 'value_low')} / {table.text(r, 'value_high')}"
+            for r in each
+        ]
+        for each in cells
+    ]
+    return heat(values, across, lines, texts, top=None)
+
+
+@figure("checklist")
+def verdict_grid(table: Table) -> go.Figure:
+    """Metrics × assessments: blue passes, orange does not, white could not be assessed; the number in the cell."""
+    metrics, columns = distinct(table, "metric"), distinct(table, "assessment")
+    at = {(row["metric"], row["assessment"]): row for row in table}
+    cells = [[at[m, c] for c in columns] for m in metrics]
+    inks = ["#f1a340", "#f7f7f7", "#67a9cf"]
+    return heat(
+        [[VERDICTS[row["passes"]] for row in line] for line in cells], columns, metrics,
+        [[number(row["value"]) + (" ✓" if row["passes"] else "") for row in line] for line in cells],
+        colorscale=[[edge, ink] for k, ink in enumerate(inks) for edge in (k / 3, (k + 1) / 3)], showscale=False,
+        customdata=[[_verdict(row) for row in line] for line in cells], textfont={"color": "#1b1b1b"},
+        hovertemplate="%{y}, %{x}: %{text}<br>%{customdata}<extra></extra>",
+    )  # fmt: skip
+
+
+def _verdict(row: Row) -> str:
+    if row["passes"] is None:
+        return plain(row["reason"] or "what people reach")
+    human = f"; people {number(row['human'])}" if there(row["human"]) else ""
+    return f"{'passes' if row['passes'] else 'does not pass'}{human}"
+
+
+@figure("wins")
+def win_matrices(table: Table) -> go.Figure:
+    """People left, metrics right: the share of comparisons that the row wins over the column, and of ties (=). The colour is
+    wins minus losses, so that ties take neither side."""
+    import plotly.graph_objects as go
+
+    sides, names = distinct(table, "side")[:4], distinct(table, "first")
+    shown = [plain(n) for n in names]
+    drawn, places = panels(sides, most=4, horizontal_spacing=0.04)
+    for side, at in zip(sides, places, strict=True):
+        rows = {(row["first"], row["second"]): row for row in table if row["side"] == side}
+        cells = [[rows[a, b] for b in names] for a in names]
+        drawn.add_trace(
+            go.Heatmap(
+                z=[[2 * r["value"] + r["tied"] - 1 if r["n"] else None for r in line] for line in cells], x=shown, y=shown,
+                coloraxis="coloraxis", xgap=1, ygap=1, text=[[_win(r) for r in line] for line in cells],
+                texttemplate="%{text}" if len(names) <= 8 else "", customdata=[[_win_tip(r) for r in line] for line in cells],
+                hovertemplate="%{y} over %{x}<br>%{customdata}<extra>" + plain(side) + "</extra>",
+            ),
+            **at,
+        )  # fmt: skip
+    bar = {"title": "wins −<br>losses", "thickness": 12}
+    framed(
+        drawn, 250 + 34 * len(names), margin={"l": 10, "r": 10, "t": 50, "b": 40},
+        coloraxis={"colorscale": DIVERGING, "cmin": -1, "cmax": 1, "colorbar": bar},
+    )  # fmt: skip
+    drawn.update_xaxes(tickangle=-50, type="category", showgrid=False, dtick=1)
+    return drawn.update_yaxes(autorange="reversed", type="category", showgrid=False, dtick=1)
+
+
+def _win(row: Row) -> str:
+    """`.62` and the share of ties below, where there are any."""
+    if not row["n"]:
+        return ""
+    return number(row["value"], 2) + (f"<br>={number(row['tied'], 2)}" if row["tied"] else "")
+
+
+def _win_tip(row: Row) -> str:
+    if not row["n"]:
+        return "never compared"
+    return f"wins {number(row['value'])}, ties {number(row['tied'])} of {row['n']} comparisons"
+
+
+@figure("robustness")
+def robustness_map(table: Table) -> go.Figure:
+    """Metrics × perturbations: the share of falls. Blue where a fall is right, orange where it is a false alarm, grey
+    where nothing can be said."""
+    kinds, metrics = distinct(table, "perturbation"), distinct(table, "metric")
+    at = {(row["metric"], row["perturbation"]): row for row in table}
+    damaging = {row["perturbation"] for row in table if row["should"] == "fall"}
+    # Blanks between the perturbations that should cost something and those that should not.
+    columns = [*(k for k in kinds if k in damaging), " ", *(k for k in kinds if k not in damaging)]
+    cells = [[at.get((metric, kind), {}) for kind in columns] for metric in metrics]
+    signs = {"fall": 1.0, "stay": -1.0, "not fall": -1.0}
+    return heat(
+        [[signs.get(row["should"], 0.0) * row["falls"] if row else None for row in line] for line in cells], columns, metrics,
+        [[number(row["falls"], 2, missing="") if row else "" for row in line] for line in cells],
+        customdata=[[_fall_tip(row) for row in line] for line in cells], hovertemplate="%{y}, %{x}<br>%{customdata}<extra></extra>",
+        hoverongaps=False,
+        colorbar={"tickvals": [-1, 0, 1], "ticktext": ["false alarms", "does not fall", "damage noticed"], "thickness": 12},
+    )  # fmt: skip
+
+
+def _fall_tip(row: Row) -> str:
+    if not row or not there(row["falls"]):
+        return "no pairs" if row else ""
+    should = f"should {row['should']}" if row["should"] != "open" else "nothing can be expected"
+    falls = interval(row["falls"], row["falls_low"], row["falls_high"])
+    change = interval(row["change"], row["change_low"], row["change_high"])
+    moved = f"<br>mean change {change} SD" if there(row["change"]) else ""
+    return f"{should}<br>falls {falls}, ties {number(row['ties'])}, rises {number(row['rises'])} of {row['pairs']} pairs{moved}"
