@@ -84,8 +84,9 @@ def load(
         if reader is not None and "(" in reader:  # mt-metrics-eval(lp='en-de')
             reader, more = parse_spec(reader)
             options |= more
-        if special := _special(path, reader, said, human, metrics):
-            if said or ((human or metrics) and not _knows_judges(special)):
+        own = {role: column for role, column in said.items() if theirs is None or role not in theirs.said}
+        if special := _special(path, reader, own, judges=bool(human or metrics or said)):
+            if own or ((human or metrics) and not _knows_judges(special)):
                 raise DataError(
                     f"{path}: the reader '{reader}' finds the columns itself; name none, or use --reader table."
                 )
@@ -174,10 +175,11 @@ def finished(
     )  # fmt: skip
 
 
-def _special(path: Path, reader: str | None, said: Mapping[str, Any], human: Names, metrics: Names) -> Any:
+def _special(path: Path, reader: str | None, said: Mapping[str, Any], judges: bool) -> Any:
     """The reader that knows this file, or None for a plain table. Columns named by the user mean a table.
 
-    In a log of an evaluation tool, what judged has names as well: there `human` and `metrics` say whose a judgement is.
+    judges: the user names what may be judgements in a log of an evaluation tool (or columns of the labels), so only its
+    reader is asked.
     """
     if reader == "table" or (said and reader is None):
         return None
@@ -185,7 +187,7 @@ def _special(path: Path, reader: str | None, said: Mapping[str, Any], human: Nam
         return registry.get("reader", reader, allow_code=True)
     peek = Peek(path)  # a path that does not exist may still name something, such as wmt23/en-de
     known = [(name, registry.get("reader", name)) for name in registry.names("reader")]
-    if human or metrics:
+    if judges:
         known = [(name, thing) for name, thing in known if _knows_judges(thing)]
     found = [(name, thing) for name, thing in known if thing.recognises(peek)]
     if len(found) > 1:
@@ -227,7 +229,7 @@ def plain_table(
     if isinstance(data, str | Path):
         path = _path(data)
         name = None if reader is None else reader.partition("(")[0]
-        special = _special(path, name, said, human, metrics)
+        special = _special(path, name, said, judges=bool(human or metrics))
         if special:
             return None, str(special.__name__)
         table = read_table(path, encoding, sheet, _words(said, human, metrics))
