@@ -65,6 +65,7 @@ class Dataset:
         default_factory=dict
     )  # metric -> how its scores were made, where known
     models: frozenset[str] = frozenset()  # raters that are models: their choices are not people's
+    cluster: str = ""  # column whose value several outputs share that are not independent, if one was named
 
     RATINGS: ClassVar[dict[str, Any]] = {
         "system": pl.String, "input": pl.String, "aspect": pl.String, "rater": pl.String, "value": pl.Float64,
@@ -206,6 +207,15 @@ class Dataset:
         old = self.scores.drop([c for c in values.columns if c not in KEY], strict=False)
         joined = self.samples.select(KEY).join(old, on=KEY, how="left").join(values, on=KEY, how="left")
         return replace(self, scores=joined)
+
+    def clustered(self, column: str) -> Dataset:
+        """The same data, with the outputs of one value of the column (a conversation, a document) taken as not independent."""
+        if column not in self.samples.columns:
+            known = [c for c in self.samples.columns if c not in KEY]
+            raise NameUnknown(
+                f"{self.name}: no column '{column}'.{did_you_mean(column, known)} Columns: {', '.join(known)}."
+            )
+        return replace(self, cluster=column)
 
     def only_metrics(self, names: Sequence[str]) -> Dataset:
         for name in names:

@@ -247,13 +247,19 @@ class Panel:
 
 
 def _clusters(data: Dataset, inputs: Sequence[str]) -> dict[str, Any]:
-    """The column of documents or conversations that several of the inputs share."""
-    for column in data.samples.columns:
-        if re.sub(r"[^a-z]", "", column.lower()) not in CLUSTERS or data.samples[column].dtype.is_nested():
+    """The column of documents or conversations that several of the inputs share: the one named, or one called so."""
+    called = [c for c in data.samples.columns if re.sub(r"[^a-z]", "", c.lower()) in CLUSTERS]
+    for column in [data.cluster] if data.cluster else called:
+        if data.samples[column].dtype.is_nested():
             continue
         of = data.samples.select("input", pl.col(column).cast(pl.String).alias("cluster")).unique()
         of = of.filter(pl.col("input").is_in(list(inputs)))
         if of["cluster"].null_count() or of.height != of["input"].n_unique():
+            if data.cluster:
+                raise DataError(
+                    f"{data.name}: column '{column}' is empty for some rows, or differs between the outputs of an input, so it "
+                    "cannot say which rows belong together."
+                )
             continue  # unknown of some, or not the same for all outputs of an input
         if 1 < of["cluster"].n_unique() < len(inputs):
             names = dict(zip(of["input"], of["cluster"], strict=True))

@@ -84,10 +84,11 @@ def _cut(levels: Array, cut: float | None, found: str, option: str) -> float:
         return float(levels[1])
     if len(levels) == 1 and levels[0] in (0.0, 1.0):
         return 1.0
-    shown = ", ".join(f"{v:g}" for v in levels[:8]) + (", …" if len(levels) > 8 else "")
+    shown = ", ".join(f"{v:g}" for v in levels[:5]) + (", …" if len(levels) > 5 else "")
+    word = option.replace("_", "-")
     raise NeedsMissing(
-        f"{found} {len(levels)} different value{'s' * (len(levels) != 1)} ({shown}), not pass and fail; say from which value on "
-        f"a row passes: {option}=… (`--set {option}=…` in `nlgauge meta`)."
+        f"{found} {len(levels)} different value{'s' * (len(levels) != 1)} ({shown}), not pass and fail; say from which value on a row "
+        f"passes: {option}=… in Python, --{word} in `nlgauge verdicts`, --set {option}=… in `nlgauge meta`."
     )
 
 

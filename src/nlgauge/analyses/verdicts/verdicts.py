@@ -90,7 +90,7 @@ def verdicts(
         clustered = cluster_notes(panel, mine.clusters)
     if not rows:
         raise NeedsMissing(
-            " ".join([*skipped, "`--analysis threshold` takes a judge's numbers."])
+            " ".join([*skipped, "`nlgauge meta --analysis threshold` takes a judge's numbers."])
             if skipped
             else "no judge."
         )
