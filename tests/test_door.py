@@ -163,6 +163,42 @@ def test_a_path_a_frame_and_a_dataset_give_the_same_table(tmp_path: Path) -> Non
     assert all(rows == tables[0] for rows in tables)
 
 
+def frames(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    pandas, arrow, hugging = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "datasets"))
+    frame = pandas.DataFrame(rows)
+    return {
+        "polars": pl.DataFrame(rows), "lazy": pl.DataFrame(rows).lazy(), "pandas": frame,
+        "pandas index": frame.set_index(["system", "input"]), "pyarrow": arrow.Table.from_pylist(rows),
+        "hugging face": hugging.Dataset.from_list(rows), "rows": rows,
+        "chosen rows": hugging.Dataset.from_list([*rows, {**rows[0], "input": "more"}]).select(range(len(rows))),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "kind", ["lazy", "pandas", "pandas index", "pyarrow", "hugging face", "chosen rows", "rows"]
+)
+def test_frames_of_every_kind_hold_the_same_data(kind: str) -> None:
+    rows = [
+        {"system": s, "input": f"i{i}", "output": f"{s} says {i}", "references": ["a", f"b{i}"], "human.q": None if i == 3 else i % 3 + k,
+         "metric.m": float("nan") if i == 2 else i + 0.5 * k}
+        for k, s in enumerate("ABC") for i in range(5)
+    ]  # fmt: skip
+    every = frames(rows)
+    one, other = ng.load(every["polars"], name="x"), ng.load(every[kind], name="x")
+    assert one.samples.sort("system", "input").equals(
+        other.samples.select(one.samples.columns).sort("system", "input")
+    )
+    assert one.ratings.sort("system", "input").equals(other.ratings.sort("system", "input"))
+    assert one.scores.sort("system", "input").equals(other.scores.sort("system", "input"), null_equal=True)
+
+
+def test_tables_go_out_as_frames_of_the_asked_kind() -> None:
+    table = ng.correlate(ng.example(), measures="input/kendall")
+    assert table.to_pandas()["metric"].tolist() == table.to_polars()["metric"].to_list()
+    assert table.to_arrow()["metric"].to_pylist() == table.to_polars()["metric"].to_list()
+    assert np.allclose(table.to_pandas()["value"], table.to_arrow()["value"].to_numpy())
+
+
 def test_several_aspects_are_one_table_that_prints_apart() -> None:
     table = ng.correlate(two_aspects(), measures="input/kendall")
     assert {row["aspect"] for row in table} == {"constructed_quality", "charm"}

@@ -1,4 +1,7 @@
-"""pandas frames as plain columns: what stands in the index is data too, and is used or refused, never dropped unsaid."""
+"""Data frames as plain columns, through narwhals: pandas, pyarrow, Modin, cuDF, DuckDB relations, Hugging Face datasets.
+
+What stands in the index of a pandas frame is data too, and is used or refused, never dropped unsaid.
+"""
 
 from __future__ import annotations
 
@@ -8,32 +11,51 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.errors import DataError
+from nlgauge.errors import DataError, NeedsMissing
 
 
-def pandas_columns(frame: Any, source: str) -> tuple[dict[str, list[Any]], list[str]]:
-    """Columns and index levels with names, as lists; and lines that say what was not used."""
+def frame_columns(data: Any, source: str) -> tuple[dict[str, list[Any]], list[str]] | None:
+    """The columns as lists, and lines that say what was not used; None where it is no frame.
+
+    >>> import pyarrow
+    >>> frame_columns(pyarrow.table({"system": ["A"], "bleu": [0.5]}), "mine")
+    ({'system': ['A'], 'bleu': [0.5]}, [])
+    """
+    import narwhals.stable.v2 as nw
+    from narwhals.dependencies import is_pandas_like_dataframe
+
+    if isinstance(getattr(data, "column_names", None), dict):  # datasets.DatasetDict
+        splits = list(data.column_names)
+        raise DataError(f"{source}: has splits {', '.join(splits)}; pass one, e.g. data['{splits[0]}'].")
+    notes: list[str] = []
+    if hasattr(data, "with_format") and hasattr(data, "column_names"):  # datasets.Dataset
+        data = data.with_format("arrow")[:]
+    if is_pandas_like_dataframe(data):
+        data, notes = _without_index(data, source)
+    else:
+        check_names(getattr(data, "column_names", None) or [], source)
+    try:
+        frame = nw.from_native(data)
+    except TypeError:
+        return None
+    if isinstance(frame, nw.LazyFrame):
+        try:
+            frame = frame.collect("polars")
+        except ImportError as error:
+            raise NeedsMissing(f"{source}: {error}.") from None
+    return {name: _plain(frame[name].to_list()) for name in frame.columns}, notes
+
+
+def _without_index(frame: Any, source: str) -> tuple[Any, list[str]]:
+    """A pandas frame with plain names, and its named index levels as columns in front."""
     names = [_name(c) for c in frame.columns]
     check_names(names, source)
-    levels, notes = _index(frame, names, source)
-    columns = {name: _plain(frame.iloc[:, i].tolist()) for i, name in enumerate(names)}
-    return levels | columns, notes
-
-
-def _name(column: Any) -> str:
-    """Several levels of names are read as `human.coherence`."""
-    if isinstance(column, tuple):
-        return ".".join(str(part) for part in column if str(part).strip())
-    return str(column)
-
-
-def _index(frame: Any, names: Sequence[str], source: str) -> tuple[dict[str, list[Any]], list[str]]:
-    index = frame.index
-    given = [None if name is None else _name(name) for name in index.names]
-    found: dict[str, list[Any]] = {}
+    given = [None if name is None else _name(name) for name in frame.index.names]
+    flat = frame.set_axis(names, axis=1)
+    found: dict[str, Any] = {}
     notes = []
     for level, name in enumerate(given):
-        values = index.get_level_values(level)
+        values = frame.index.get_level_values(level)
         if name is None and len(given) == 1 and values.dtype.kind in "iu":
             # What is left of a default index after rows were filtered or sorted; said unless it counts the rows.
             if not (len(values) and (np.asarray(values) == np.arange(len(values))).all()):
@@ -47,16 +69,25 @@ def _index(frame: Any, names: Sequence[str], source: str) -> tuple[dict[str, lis
                 "(frame.rename_axis(['system', 'input'])), or drop it (frame.reset_index(drop=True))."
             )
         elif name in names:
-            same = _plain(frame.iloc[:, list(names).index(name)].tolist()) == _plain(values.tolist())
-            if not same:
+            if _plain(flat[name].tolist()) != _plain(values.tolist()):
                 raise DataError(
                     f"{source}: '{name}' is both in the index and a column, with other values; rename one."
                 )
+        elif name in found:
+            raise DataError(f"{source}: two levels of its index have the same name; rename one.")
         else:
-            found[name] = _plain(values.tolist())
-    if len(found) < len([n for n in given if n is not None and n not in names]):
-        raise DataError(f"{source}: two levels of its index have the same name; rename one.")
-    return found, notes
+            found[name] = values
+    flat = flat.reset_index(drop=True)
+    for place, (name, values) in enumerate(found.items()):
+        flat.insert(place, name, values)
+    return flat, notes
+
+
+def _name(column: Any) -> str:
+    """Several levels of names are read as `human.coherence`."""
+    if isinstance(column, tuple):
+        return ".".join(str(part) for part in column if str(part).strip())
+    return str(column)
 
 
 def check_names(names: Sequence[str], source: str) -> None:
@@ -66,6 +97,12 @@ def check_names(names: Sequence[str], source: str) -> None:
 
 
 def _plain(values: list[Any]) -> list[Any]:
-    """pandas marks what is missing as NaN or NA, also among texts."""
-    return [None if value is None or value != value or type(value).__name__ == "NAType" else value  # noqa: PLR0124
-            if not isinstance(value, np.ndarray) else value.tolist() for value in values]  # fmt: skip
+    """Lists of plain values; missing ones, which pandas marks as NaN or NA also among texts, are None."""
+    return [
+        value.tolist() if isinstance(value, np.ndarray) else None if _missing(value) else value
+        for value in values
+    ]
+
+
+def _missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)  # noqa: PLR0124  # fmt: skip

@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from nlgauge.data.files import check_letters, check_lines, decode, most_bytes, read_bytes, refuse_patterns
-from nlgauge.data.tables.frames import check_names, pandas_columns
+from nlgauge.data.tables.frames import check_names, frame_columns
 from nlgauge.data.tables.separated import has_quotes, record_lines, separator_of
 from nlgauge.data.tables.sheets import is_workbook, read_sheet
 from nlgauge.data.tables.vocabulary import NAMES, plain
@@ -103,7 +103,7 @@ def read_table(
 
 
 def from_object(data: Any, wanted: Collection[str] = ()) -> RawTable:
-    """A pandas or polars frame, or a Hugging Face `datasets.Dataset`."""
+    """A data frame of any kind that narwhals knows, a Hugging Face `datasets.Dataset`, columns or rows."""
     where = Where(f"{type(data).__module__.split('.')[0]} {type(data).__name__}", line_of=lambda row: row)
     if isinstance(data, pl.LazyFrame):
         data = data.collect()
@@ -112,19 +112,9 @@ def from_object(data: Any, wanted: Collection[str] = ()) -> RawTable:
         return _split_nested(data.select(chosen) if notes else data, where, notes)
     if isinstance(data, list) and data and all(isinstance(r, dict) for r in data):
         return _from_records(data, where, wanted)
-    if isinstance(getattr(data, "column_names", None), dict):  # datasets.DatasetDict
-        splits = list(data.column_names)
-        raise DataError(
-            f"{where.source}: has splits {', '.join(splits)}; pass one, e.g. data['{splits[0]}']."
-        )
     notes = []
-    if hasattr(data, "column_names") and hasattr(data, "to_dict"):  # datasets.Dataset
-        columns = data.to_dict()
-    elif hasattr(data, "columns") and hasattr(data, "index") and hasattr(data, "to_dict"):  # pandas
-        columns, notes = pandas_columns(data, where.source)
-    elif hasattr(data, "column_names") and hasattr(data, "to_pydict"):  # pyarrow
-        check_names(data.column_names, where.source)
-        columns = data.to_pydict()
+    if (found := frame_columns(data, where.source)) is not None:
+        columns, notes = found
     elif (
         isinstance(data, dict)
         and data
