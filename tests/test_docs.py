@@ -40,7 +40,8 @@ def test_docstring_examples_run(name: str) -> None:
 
 def test_the_readmes_first_screen_is_what_the_commands_print(tmp_path: Path) -> None:
     readme = (REPO / "README.md").read_text(encoding="utf-8")
-    for words in (["run", "mine.csv", "-o", str(tmp_path / "page.html")], ["meta", "mine.csv"]):
+    page = str(tmp_path / "page.html")
+    for words in (["run", "mine.csv", "-o", page], ["meta", "mine.csv"], ["run", "judged.csv", "-o", page]):
         said = subprocess.run(
             [sys.executable, "-m", "nlgauge", *words], cwd=REPO / "examples", capture_output=True, text=True, check=True,
             env={**os.environ, "COLUMNS": "160", "NO_COLOR": "1"},
