@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -18,7 +19,11 @@ from nlgauge.kernels.overlaps import overlaps
 from nlgauge.kernels.rouge import skip_bigrams, weighted_lcs
 from nlgauge.kernels.sequences import alignments
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.stats.correlation.measure import Measure, all_measures, evaluate
+from nlgauge.stats.agreement.alpha import alpha
+from nlgauge.stats.correlation.measure import TWELVE, Measure, all_measures, evaluate
+from nlgauge.stats.resampling.bootstrap import bootstrap
+from nlgauge.stats.tests.permutation import permutation_test
+from nlgauge.text.tokens import tokens
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 SIDES = b"\xfe"  # between two texts; a byte that UTF-8 never uses
@@ -47,6 +52,10 @@ def targets() -> Iterator[Target]:
     yield Target("kernel-ngrams", ngrams, numbers, 30)
     yield Target("kernel-rouge", rouge, numbers, 30)
     yield Target("kernel-pairs", pairs, numbers, 30)
+    yield Target("kernel-kinds", kinds, numbers, 10)
+    yield Target(
+        "kernel-draws", draws, [bytes([3, 4]) + bytes(range(60)), bytes([8, 8]) + bytes([250, 1, 2] * 30)], 4
+    )
     yield Target(
         "measures",
         measures,
@@ -54,6 +63,7 @@ def targets() -> Iterator[Target]:
         8,
     )
     texts = [t.encode().replace("\xfe".encode(), SIDES) for t in TEXTS]
+    yield Target("kernel-tokens", split, texts, 10)
     yield Target("metrics", metrics, texts, 4)
 
 
@@ -114,6 +124,50 @@ def pairs(data: bytes) -> None:
     there = np.isfinite(x) & np.isfinite(z)
     expected = twin.twin_counts(x[there], z[there])
     check({c: int(getattr(found, c)[0, 0]) for c in twin.COUNTS} == expected, "pairs are not counted right")
+
+
+def kinds(data: bytes) -> None:
+    """Alpha of up to four raters against its definition pair by pair."""
+    raters = 2 + sum(data) % 3
+    table = np.array([np.nan if b > 240 else b % 7 for b in data[:30]], np.float64)
+    table = table[: len(table) // raters * raters].reshape(raters, -1)
+    for level in ("nominal", "ordinal", "interval", "ratio"):
+        found = refused(lambda level=level: alpha(table, level, rng=np.random.default_rng(0), draws=9))
+        if found is None or found.reason:
+            continue
+        plain = twins("stats", "test_alpha")._plain_alpha(table, level)
+        check(abs(found.value - plain) < 1e-9, f"alpha {found.value}, its twin {plain}")
+        check(not found.low > found.high, f"an interval from {found.low} to {found.high}")
+
+
+def draws(data: bytes) -> None:
+    """Permutation test and bootstrap: every draw of every measure has a value from -1 to 1, or none."""
+    systems, inputs = (2 + b % 8 for b in (data + b"\0\0")[:2])
+    x1, x2, z = np.resize(floats(data[2:] or b"\0"), (3, systems, inputs))
+    test = refused(lambda: permutation_test(x1, x2, z, TWELVE, draws=9))
+    many = refused(lambda: bootstrap(np.stack([x1, x2]), z, TWELVE, draws=9, threads=1))
+    for found, most in ((test, 2), (many, 1)):
+        there = np.empty(0) if found is None else found.samples[~np.isnan(found.samples)]
+        check((np.abs(there) <= most + 1e-9).all(), f"a draw of {there}")
+
+
+def split(data: bytes) -> None:
+    """Tokens are what Python's own splitting finds, whatever else was encoded before."""
+    texts = [text_of(part) for part in data[:2000].split(SIDES)]
+    batch = Batch.from_columns(texts)
+    plain = {
+        "none": [t.split() for t in texts],
+        "rouge": [re.findall("[a-z0-9]+", t.lower()) for t in texts],
+    }
+    for name in ("none", "rouge", "13a", "chrf"):
+        found = tokens(batch, name, batch.output)
+        words = found.words()
+        for k, t in enumerate(batch.output.tolist()):
+            mine = [words[i] for i in found.ids[found.start[t] : found.start[t] + found.length[t]]]
+            if name in plain:
+                check(mine == plain[name][k], f"{name}: {mine[:20]}")
+            elif name == "chrf":
+                check("".join(mine) == "".join(texts[k].split()), f"{name}: {mine[:20]}")
 
 
 def measures(data: bytes) -> None:

@@ -8,6 +8,7 @@ import mmap
 import random
 import resource
 import struct
+import sys
 import time
 import traceback
 from dataclasses import dataclass, field
@@ -82,6 +83,9 @@ def run_target(target: Target, runs: int, seed: int, limit: float, memory: int, 
 
 
 def _broke(target: Target, data: bytes, limit: float) -> BaseException | None:
+    # A kernel built with checks cannot raise where it has let go of the interpreter: its error ends up here.
+    lost: list[BaseException | None] = []
+    before, sys.unraisablehook = sys.unraisablehook, lambda found: lost.append(found.exc_value)
     try:
         with in_time(limit):
             target.run(data)
@@ -89,7 +93,9 @@ def _broke(target: Target, data: bytes, limit: float) -> BaseException | None:
         raise
     except BaseException as error:  # a panic of polars is no Exception
         return error
-    return None
+    finally:
+        sys.unraisablehook = before
+    return Broken(f"an error that could not be raised: {lost[0]!r}") if lost else None
 
 
 def keep(outcome: Outcome, data: bytes, error: BaseException, folder: Path) -> None:

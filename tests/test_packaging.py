@@ -177,7 +177,7 @@ def imported() -> dict[str, set[Path]]:
 
 def declared() -> set[str]:
     """What a user can install: the dependencies and every extra but those of the developers."""
-    lines = [line for name, lines in EXTRAS.items() if name not in ("dev", "docs") for line in lines]
+    lines = [line for name, lines in EXTRAS.items() if name not in ("dev", "docs", "bench") for line in lines]
     return asked_for([*PROJECT["dependencies"], *lines])
 
 

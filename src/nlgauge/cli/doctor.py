@@ -34,6 +34,7 @@ ADDS = {
     "excel": "reading Excel files",
     "inspect": "reading the .eval logs of Inspect AI (zstd)",
     "docs": "building the docs site",
+    "bench": "other libraries beside ours in the benchmarks",
     "ray": "scoring and resampling on a Ray cluster (--engine ray)",
     "boost": "the analysis 'predictability'",
 }
