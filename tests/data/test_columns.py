@@ -166,17 +166,17 @@ def test_yes_and_no_of_nothing_known_are_not_used_and_said() -> None:
 
 
 def test_words_of_unknown_worth_are_refused_with_the_words_found() -> None:
-    source = rows(coherence=lambda s, i: ("good", "ok", "bad")[whole(s, i) % 3], bleu=real)
+    source = rows(coherence=lambda s, i: ("nice", "meh", "ugh")[whole(s, i) % 3], bleu=real)
     with pytest.raises(
-        DataError, match=r"column 'coherence': found the words .*expected numbers.*--values .*good=…"
+        DataError, match=r"column 'coherence': found the words .*expected numbers.*--values .*nice=…"
     ):
         ng.load(source, human="coherence")
-    assert said(ng.load(source), "not used: 'coherence'", "--values", "good=")
+    assert said(ng.load(source), "not used: 'coherence'", "--values", "nice=")
     with pytest.raises(DataError, match=r"no human ratings found.*'coherence' \(holds words.*--values"):
         ng.load(source).panel()
-    data = ng.load(source, values={"good": 3, "ok": 2, "bad": 1})
+    data = ng.load(source, values={"nice": 3, "meh": 2, "ugh": 1})
     assert set(data.ratings["value"]) == {1.0, 2.0, 3.0}
-    assert said(data, "good = 3, ok = 2, bad = 1")
+    assert said(data, "nice = 3, meh = 2, ugh = 1")
 
 
 def test_whole_numbers_without_a_name_for_ratings_are_offered() -> None:

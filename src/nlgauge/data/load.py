@@ -13,7 +13,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.labels import labels_of_dataset, labels_of_table, with_labels
 from nlgauge.data.peek import Peek
 from nlgauge.data.raters import parted
-from nlgauge.data.records import option_numbers
+from nlgauge.data.records import option_worth
 from nlgauge.data.tables.build import Repeats, build
 from nlgauge.data.tables.columns import Roles, find_roles
 from nlgauge.data.tables.directions import lower_of
@@ -110,7 +110,7 @@ def load(
         _read_no(options)
         table = from_object(data, _words(said, human, metrics))
         name = name or table.where.source
-    table.worth = option_numbers("values", values)
+    table.worth = option_worth("values", values)
     roles = understood(table, human=human, metrics=metrics, labels=labels, **said)
     found = labelled(build(table, roles, name, repeats), theirs, ids=roles.input is not None)
     found = parted(found, person_raters, model_raters)
@@ -235,7 +235,7 @@ def plain_table(
         table = read_table(path, encoding, sheet, _words(said, human, metrics))
     else:
         table = from_object(data, _words(said, human, metrics))
-    table.worth = option_numbers("values", values)
+    table.worth = option_worth("values", values)
     return table, ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,9 +157,14 @@ def option_map(option: str, said: Mapping[str, Any] | str | None) -> dict[str, s
 
 def option_numbers(option: str, said: Mapping[str, Any] | str | None) -> dict[str, float]:
     """As `option_map`, for words that stand for numbers."""
-    found = option_map(option, said)
-    return {
-        word: n
-        for word, meaning in found.items()
-        if (n := number(f"option {option}, '{word}'", meaning)) is not None
-    }
+    return {word: value for word, value in option_worth(option, said).items() if not math.isnan(value)}
+
+
+def option_worth(option: str, said: Mapping[str, Any] | str | None) -> dict[str, float]:
+    """What words are worth; NaN where they stand for nothing.
+
+    >>> option_worth("values", "good=3, unsure=")
+    {'good': 3.0, 'unsure': nan}
+    """
+    found = {w: number(f"option {option}, '{w}'", meaning) for w, meaning in option_map(option, said).items()}
+    return {word: math.nan if value is None else value for word, value in found.items()}

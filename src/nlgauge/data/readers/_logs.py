@@ -19,10 +19,11 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset, check_metrics
 from nlgauge.data.means import means_by
 from nlgauge.data.readers._annotations import turn_text
-from nlgauge.data.records import option_numbers
+from nlgauge.data.records import option_worth
 from nlgauge.data.tables.build import Repeats
 from nlgauge.data.tables.raw import from_object
-from nlgauge.data.tables.values import WORTH, read_numbers
+from nlgauge.data.tables.values import read_numbers
+from nlgauge.data.tables.words import WORTH
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
 
@@ -295,7 +296,7 @@ class LogReader:
         repeats: Repeats = "auto",
         encoding: str | None = None,
     ) -> Dataset:
-        log = Log(path, cls.tool, {**cls.worth, **option_numbers("values", values)})
+        log = Log(path, cls.tool, {**cls.worth, **option_worth("values", values)})
         try:
             for file in cls.files(path):
                 cls.collect(log, file, encoding)

@@ -102,8 +102,8 @@ def find_roles(
                 continue
             if column in numbers and role not in ("system", "input", "rater"):
                 continue
-            if role == "rater" and plain(column) == "judge" and column in numbers:
-                continue  # a judge with numbers is a model that scores, not the name of a rater
+            if role == "rater" and column in numbers and _says(table, column):
+                continue
             if role == "input" and plain(column) in NUMBERED and column not in numbers:
                 continue
             if plain(column) in SOFT.get(role, ()) and not is_label(table.frame[column]):
@@ -169,6 +169,12 @@ def find_roles(
         **taken, references=references, sets=sets, human=people.human, metrics=metrics, aside=aside, persons=people.persons,
         why=why, guesses=(*people.guesses, *judge_guesses(judges), *dialogue), elsewhere=elsewhere,
     )  # fmt: skip
+
+
+def _says(table: RawTable, column: str) -> bool:
+    """A rater's column that holds what the rater says, and no names: a judge's numbers, an expert's pass and fail in some rows."""
+    found = numbers_in(table, column)
+    return plain(column) == "judge" or (found is not None and bool(found.how or found.values.null_count()))
 
 
 def _dialogue(

@@ -15,6 +15,7 @@ from nlgauge.data.tables.vocabulary import (
     DOUBTFUL,
     FILLERS,
     HUMAN_PREFIX,
+    LABELS,
     METRIC_PREFIX,
     PROGRAMS,
     SCALE,
@@ -295,7 +296,7 @@ def _split(name: str) -> tuple[str, str] | None:
         return "rating", words[1]  # `Rater A`
     for k in range(len(words) - 1, 0, -1):
         for stem, rest in ((words[:k], words[k:]), (words[-k:], words[:-k])):
-            if plain("".join(stem)) in ASPECTS and _may_be_person(rest):
+            if (plain("".join(stem)) in ASPECTS or stem[0].lower() in LABELS) and _may_be_person(rest):
                 who = [w for w in rest if w.lower() not in WHO] or rest
                 return "_".join(stem), " ".join(who)
     return None

@@ -163,6 +163,7 @@ def _split_nested(frame: pl.DataFrame, where: Where, notes: Sequence[str] = ()) 
         if isinstance(t, (pl.List, pl.Array)) and isinstance(t.inner, pl.Struct)
     }
     _check_header(frame.columns, where)
+    frame = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
     return RawTable(frame.drop(list(nested)), where, nested, list(notes))
 
 

@@ -87,8 +87,9 @@ def _read(table: RawTable, roles: Roles) -> Iterator[str]:
     infinite: dict[str, int] = {}
     for column in used_numbers(roles):
         found = numbers_in(table, column)
-        if found is not None and found.how:
-            ways.setdefault(found.how, []).append(column)
+        if found is not None and (found.how or found.missing):
+            how = "; ".join(part for part in (found.how, found.missing) if part)
+            ways.setdefault(how, []).append(column)
         if found is not None and found.infinite:
             infinite[column] = found.infinite
     for how, columns in ways.items():

@@ -5,26 +5,18 @@ Whatever is more than a plain number is said in the card: `Numbers.how`.
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from nlgauge.data.tables.raw import RawTable
+from nlgauge.data.tables.words import bare_words, of_what, worth_of
 from nlgauge.errors import DataError
 
 BLANKS = ["", "na", "n/a", "nan", "none", "null", "-", "?", ".", "<na>", "#n/a"]
-# Words that stand for 1 and 0. Of the first group no one means anything but good and bad.
-VERDICTS = {
-    "pass": "fail", "passed": "failed", "good": "bad", "correct": "incorrect", "right": "wrong", "acceptable": "unacceptable",
-    "ok": "not ok", "success": "failure", "thumbs up": "thumbs down", "thumbs_up": "thumbs_down", "👍": "👎",
-}  # fmt: skip
-ANSWERS = {"yes": "no", "y": "n", "true": "false"}
-WORTH = {
-    **dict.fromkeys([*VERDICTS, *ANSWERS], 1.0),
-    **dict.fromkeys([*VERDICTS.values(), *ANSWERS.values()], 0.0),
-}
 LOOK = 200  # values
 MOST_WORDS = 12  # more different ones are texts
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -41,10 +33,11 @@ class Numbers:
 
     values: pl.Series
     how: str = ""  # for the card
+    missing: str = ""  # words that stand for nothing, for the card
     infinite: int = 0
     wrong: int | None = None  # the first row that holds something else
     doubt: str = ""  # why it must not be read, though it looks like numbers
-    answers: bool = False  # yes and no, true and false: of what?
+    answers: bool = False  # yes and no, high and low: of what?
 
 
 def read_numbers(series: pl.Series, worth: Mapping[str, float] | None = None) -> Numbers | None:
@@ -58,6 +51,11 @@ def read_numbers(series: pl.Series, worth: Mapping[str, float] | None = None) ->
     if series.dtype != pl.String:
         return None
     clean = blank_to_null(series)
+    found = _of_texts(clean, worth or {})
+    return None if found is None else replace(found, missing=_missing(series, clean))
+
+
+def _of_texts(clean: pl.Series, worth: Mapping[str, float]) -> Numbers | None:
     there = clean.is_not_null()
     filled = int(there.sum())
     if not filled:
@@ -68,12 +66,12 @@ def read_numbers(series: pl.Series, worth: Mapping[str, float] | None = None) ->
         return _finite(values)
     # Every value must fit, so the first few tell most texts apart from numbers without a look at the rest.
     sample = clean.drop_nulls().head(LOOK)
-    few = sample.n_unique() <= MOST_WORDS + len(worth or ())
+    few = sample.n_unique() <= MOST_WORDS + len(worth)
     digits = bool(sample.str.contains(r"^(?:[+-]?[.\d]|(?i:[+-]?inf))").all())
     return (
-        (_of_words(clean, worth or {}, said=True) if few else None)
+        (_of_said_words(clean, worth) if few and worth else None)
         or (_with_commas(clean) if digits else None)
-        or (_of_words(clean, WORTH, said=False) if few else None)
+        or (_of_words(clean) if few else None)
         or (_graded(clean) if digits else None)
         or (_finite(values, int((values.is_null() & there).arg_max() or 0)) if read >= 0.8 * filled else None)
     )
@@ -87,7 +85,7 @@ def blank_to_null(series: pl.Series) -> pl.Series:
 def _finite(values: pl.Series, wrong: int | None = None, how: str = "") -> Numbers:
     values = values.fill_nan(None)
     infinite = values.is_infinite().fill_null(False)
-    return Numbers(values.set(infinite, None), how, int(infinite.sum()), wrong)
+    return Numbers(values.set(infinite, None), how, infinite=int(infinite.sum()), wrong=wrong)
 
 
 def _with_commas(clean: pl.Series) -> Numbers | None:
@@ -115,32 +113,59 @@ def _with_commas(clean: pl.Series) -> Numbers | None:
     return _finite(values, how=f"decimal commas ({example})")
 
 
-def _of_words(clean: pl.Series, worth: Mapping[str, float], said: bool) -> Numbers | None:
-    """Words by what they are worth; by themselves only the two of one pair."""
-    if not worth:
+def _of_said_words(clean: pl.Series, worth: Mapping[str, float]) -> Numbers | None:
+    """Words by what the user says of them; others must be numbers, or known words."""
+    words = clean.str.to_lowercase()
+    each = words.unique().drop_nulls().to_list()
+    rest = [w for w in each if w not in worth]
+    if len(rest) == len(each):
         return None
-    words = clean.str.to_lowercase().unique().drop_nulls()
-    if len(words) > (MOST_WORDS + len(worth) if said else 2):
+    other = {w: float(w) for w in rest} if all(map(_is_float, rest)) else worth_of(rest)
+    if other is None:
         return None
-    found = {w: worth[w] if w in worth else _float(w) if said else None for w in words.to_list()}
-    if any(value is None for value in found.values()) or not (said or _one_pair(set(found))):
-        return None
-    values = clean.str.to_lowercase().replace_strict(found, return_dtype=pl.Float64)
-    shown = sorted(((w, v) for w, v in found.items() if v is not None and w in worth), key=lambda x: -x[1])
-    how = ", ".join(f"{w} = {v:g}" for w, v in shown)
-    return Numbers(values, how, answers=not said and set(found) <= {*ANSWERS, *ANSWERS.values()})
+    found = {w: other[w] if w in other else worth[w] for w in each}
+    said = {w: v for w, v in found.items() if w in worth or not _is_float(w)}
+    return _worded(words, found, said)
 
 
-def _one_pair(words: set[str]) -> bool:
-    verdicts = [*VERDICTS.items(), ("correct", "wrong")]
-    return any(words <= set(pair) for pair in verdicts) or any(words == set(pair) for pair in ANSWERS.items())
+def _of_words(clean: pl.Series) -> Numbers | None:
+    """Words of one list that is known."""
+    words = bare_words(clean)
+    found = worth_of(words.unique().drop_nulls().to_list())
+    return (
+        None
+        if found is None
+        else _worded(words, found, found, answers=of_what(found) and set(found) != {"good", "bad"})
+    )
 
 
-def _float(word: str) -> float | None:
+def _worded(
+    words: pl.Series, found: Mapping[str, float], shown: Mapping[str, float], answers: bool = False
+) -> Numbers:
+    values = words.replace_strict(found, return_dtype=pl.Float64).fill_nan(None)
+    best = sorted(((w, v) for w, v in shown.items() if not math.isnan(v)), key=lambda pair: -pair[1])
+    left = [f"'{w}' is missing" for w, v in shown.items() if math.isnan(v)]
+    return Numbers(values, ", ".join([*(f"{w} = {v:g}" for w, v in best), *left]), answers=answers)
+
+
+def _is_float(word: str) -> bool:
     try:
-        return float(word)
+        return math.isfinite(float(word))
     except ValueError:
-        return None
+        return False
+
+
+def _missing(series: pl.Series, clean: pl.Series) -> str:
+    """Rows that hold a word for nothing: "12 rows 'n/a' are missing"."""
+    if series.null_count() == clean.null_count():
+        return ""
+    words = series.filter(clean.is_null()).str.strip_chars()
+    counts = words.filter(words != "").value_counts(sort=True)
+    if counts.is_empty():
+        return ""
+    shown = ", ".join(f"{n:,} row{'s' * (n > 1)} '{word}'" for word, n in counts.head(3).iter_rows())
+    n = int(counts["count"].sum())
+    return f"{shown}{', …' * (counts.height > 3)} {'are' if n > 1 else 'is'} missing"
 
 
 def _graded(clean: pl.Series) -> Numbers | None:
@@ -155,6 +180,10 @@ def _graded(clean: pl.Series) -> Numbers | None:
     values = clean.str.extract(rf"^({NUMBER})").cast(pl.Float64, strict=False)
     if len(scales) > 1 or (filled.str.contains("%", literal=True).any() and plain.any()):
         return Numbers(values, doubt=f"'{example}' stands beside values on another scale; use one")
+    if len(scales) and (values.drop_nulls() > float(scales[0])).any():
+        return Numbers(
+            values, doubt=f"'{example}' is beyond its own scale; if these are dates, they are no values"
+        )
     return _finite(
         values,
         how=f"the number in front ('{_short(example)}' is {values.drop_nulls()[int(behind.arg_max() or 0)]:g})",
@@ -184,14 +213,18 @@ def is_number_column(series: pl.Series) -> bool:
     return is_number_list(series) or read_numbers(series) is not None
 
 
-def few_words(series: pl.Series) -> list[str]:
-    """The different words of a column that holds only a few short ones, most frequent first; otherwise none."""
+def few_words(series: pl.Series, recur: bool = True) -> list[str]:
+    """The different words of a column that holds only a few short ones, most frequent first; otherwise none.
+
+    `recur`: one at least must stand in two rows; without that, none may be a number.
+    """
     if series.dtype != pl.String:
         return []
     counts = blank_to_null(series).drop_nulls().value_counts(sort=True)
     words: list[str] = counts[:, 0].to_list()
-    fits = 0 < len(words) <= MOST_WORDS and max(map(len, words)) <= 30 and counts["count"].sum() > len(words)
-    return words if fits else []
+    fits = 0 < len(words) <= MOST_WORDS and max(map(len, words)) <= 30
+    again = counts["count"].sum() > len(words)
+    return words if fits and (again or not (recur or any(map(_is_float, words)))) else []
 
 
 def worth_asked(words: Sequence[str]) -> str:
@@ -209,7 +242,7 @@ def numbers(table: RawTable, column: str) -> pl.Series:
     if found is None and series.dtype == pl.String and not blank_to_null(series).drop_nulls().len():
         return pl.Series(series.name, [None] * len(series), pl.Float64)
     if found is None:
-        if words := few_words(series):
+        if words := few_words(series, recur=False):
             raise DataError(
                 f"{table.where.at(None, column)}: found the words {', '.join(words)}, expected numbers; "
                 f"say what they are worth: --values {worth_asked(words)}."

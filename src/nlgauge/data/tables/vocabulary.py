@@ -87,20 +87,20 @@ ASIDE = re.compile(
 # Words around an aspect that say "rated by people" (STRONG), or may say so where nothing else does (WEAK).
 STRONG = frozenset(
     """avg average mean median human humans people person rating ratings rated annotation annotations annotated annotator rater
-    expert reviewer labeler labeller crowd manual sme likert gold raw""".split()
+    expert reviewer labeler labeller crowd manual sme user users customer likert gold raw""".split()
 )
 # Those of them that name a person.
 PERSONS = frozenset(
     """human humans people person annotation annotations annotated annotator rater expert reviewer labeler labeller crowd manual sme
-    gold""".split()
+    user users customer gold""".split()
 )
 # Words that rather people use, where a judge's column is called by the others of WEAK.
 LABELS = frozenset("label labels feedback thumbs vote".split())
 WEAK = frozenset(
-    "score scores label labels verdict grade judgment judgement vote correct pass passed thumbs feedback".split()
+    "score scores label labels labelled labeled verdict grade judgment judgement vote correct pass passed thumbs feedback".split()
 )
 FILLERS = frozenset(
-    "your my our the a an of for how is was would you please rate out this overall on scale points".split()
+    "your my our the a an of by for how is was would you please rate out this overall on scale points".split()
 )
 # Statistics of ratings, which are no ratings.
 SPREADS = frozenset("std sd stdev stddev var variance se sem ci count n range min max iqr".split())
@@ -115,7 +115,7 @@ PROGRAMS = re.compile(
     re.I,
 )
 WHO = frozenset(
-    "rater annotator expert worker coder reviewer labeler labeller crowd sme participant r a ann by from of human".split()
+    "rater annotator expert worker coder reviewer labeler labeller crowd sme user customer participant r a ann by from of human".split()
 )
 # `(1-5)`, `(1 to 5)`, `(1 = bad, 5 = good)` at the end of a heading.
 SCALE = re.compile(

@@ -1,0 +1,82 @@
+"""Which column is people's and which the judge's, in the tables that people bring."""
+
+import pytest
+
+import nlgauge as ng
+
+ROWS = 40
+PF, YN, TF, NUM, LIKERT, UNIT, CI = (
+    "pass fail",
+    "yes no",
+    "true false",
+    "1 0",
+    "5 4 3 2 1",
+    ".9 .2 .7 .4 .35",
+    "C I",
+)
+ALL, FEW = 1, 4  # every row has a value, every fourth has
+
+
+def table(columns):
+    """Rows with an id, a text, and the columns: name → (values, in every how manieth row)."""
+    rows = []
+    for i in range(ROWS):
+        row = {"id": f"q{i}", "output": f"answer number {i}"}
+        for k, (name, (values, each)) in enumerate(columns.items()):
+            words = values.split()
+            value = words[(i * 7 + i // 4 + i // 9 * k) % len(words)]
+            row[name] = None if i % each else float(value) if value[0] in "0123456789." else value
+        rows.append(row)
+    return rows
+
+
+# people's columns | the judge's or metrics | a column: its values and every how manieth row has one
+HEADERS = [
+    ("human_label", "judge_verdict", {"human_label": (PF, FEW), "judge_verdict": (PF, ALL)}),
+    ("label", "verdict", {"label": (PF, FEW), "verdict": (PF, ALL)}),
+    ("label", "verdict", {"verdict": (PF, ALL), "label": (PF, ALL)}),
+    ("label", "score", {"score": (UNIT, ALL), "label": (NUM, FEW)}),
+    ("annotation", "llm_judge", {"llm_judge": (YN, ALL), "annotation": (YN, FEW)}),
+    ("annotation", "passed", {"passed": (TF, ALL), "annotation": (TF, FEW)}),
+    ("reviewer", "judge", {"judge": (PF, ALL), "reviewer": (PF, FEW)}),
+    ("expert", "gpt4_score", {"gpt4_score": (LIKERT, ALL), "expert": (LIKERT, FEW)}),
+    ("gold", "judge", {"gold": (PF, FEW), "judge": (PF, ALL)}),
+    ("gold_label", "score", {"gold_label": (NUM, ALL), "score": (UNIT, ALL)}),
+    ("human", "llm_score", {"human": (NUM, FEW), "llm_score": (UNIT, ALL)}),
+    ("faithfulness", "faithfulness_judge", {"faithfulness": (NUM, FEW), "faithfulness_judge": (NUM, ALL)}),
+    ("faithfulness_human", "faithfulness", {"faithfulness": (UNIT, ALL), "faithfulness_human": (NUM, FEW)}),
+    ("human_correctness", "correctness", {"correctness": (NUM, ALL), "human_correctness": (NUM, FEW)}),
+    ("human_correctness", "correctness", {"correctness": (NUM, ALL), "human_correctness": (NUM, ALL)}),
+    ("label", "correctness", {"correctness": (NUM, ALL), "label": (PF, FEW)}),
+    ("correct", "score", {"correct": (TF, FEW), "score": (UNIT, ALL)}),
+    ("is_correct", "judge_score", {"is_correct": (TF, ALL), "judge_score": (UNIT, ALL)}),
+    ("passed", "auto_eval", {"passed": (TF, FEW), "auto_eval": (NUM, ALL)}),
+    ("thumbs", "g_eval", {"thumbs": ("👍 👎", FEW), "g_eval": (UNIT, ALL)}),
+    ("user_feedback", "score", {"user_feedback": ("good bad", FEW), "score": (UNIT, ALL)}),
+    ("Human Verdict", "LLM Verdict", {"Human Verdict": (PF, FEW), "LLM Verdict": (PF, ALL)}),
+    ("manual_grade", "claude_grade", {"manual_grade": (LIKERT, FEW), "claude_grade": (LIKERT, ALL)}),
+    ("expert_label", "model_label", {"expert_label": (PF, FEW), "model_label": (PF, ALL)}),
+    ("sme_rating", "answer_relevancy", {"answer_relevancy": (UNIT, ALL), "sme_rating": (LIKERT, FEW)}),
+    ("annotator_1+annotator_2", "judge", {"annotator_1": (PF, FEW), "annotator_2": (PF, FEW), "judge": (PF, ALL)}),
+    ("expert_1+expert_2", "gpt-4o", {"expert_1": (PF, FEW), "expert_2": (PF, FEW), "gpt-4o": (PF, ALL)}),
+    ("label_ann+label_bob", "judge", {"label_ann": (PF, FEW), "label_bob": (PF, FEW), "judge": (PF, ALL)}),
+    ("label", "judge_a+judge_b", {"judge_a": (PF, ALL), "judge_b": (PF, ALL), "label": (PF, FEW)}),
+    ("grade", "score", {"grade": (CI, FEW), "score": (CI, ALL)}),
+    ("rating", "verdict", {"rating": (LIKERT, FEW), "verdict": (PF, ALL)}),
+    ("human_label", "score", {"human_label": (PF, ALL), "score": (UNIT, ALL)}),
+    ("human_label", "faithfulness", {"faithfulness": (UNIT, ALL), "human_label": (PF, FEW)}),
+    ("people.verdict", "judge.verdict", {"people.verdict": (PF, FEW), "judge.verdict": (PF, ALL)}),
+    ("labelled_by_person", "labelled_by_model", {"labelled_by_person": (PF, FEW), "labelled_by_model": (PF, ALL)}),
+    ("coherence+fluency", "bleu", {"coherence": (LIKERT, ALL), "fluency": (LIKERT, FEW), "bleu": (UNIT, ALL)}),
+    ("coherence_expert+coherence_crowd", "bleu", {"coherence_expert": (LIKERT, ALL), "coherence_crowd": (LIKERT, ALL), "bleu": (UNIT, ALL)}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("people", "judges", "columns"), HEADERS, ids=lambda x: x if isinstance(x, str) else ""
+)
+def test_peoples_columns_and_the_judges_are_told_apart(people, judges, columns):
+    roles = {row["column"]: row["role"] for row in ng.check(table(columns))}
+    found = "+".join(c for c in columns if roles[c].startswith("rating"))
+    scored = "+".join(c for c in columns if roles[c].startswith("metric"))
+    assert (found, scored) == (people, judges), roles
