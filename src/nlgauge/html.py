@@ -10,13 +10,13 @@ from nlgauge.table import Table, is_number
 
 def html(table: Table) -> str:
     """
-    >>> html(Table("Two", [{"metric": "<a>", "value": 0.5}]))[:60]
-    '<table>\\n<caption style="text-align:left">Two</caption>\\n<thead'
+    >>> html(Table("Two", [{"metric": "<a>", "value": 0.5}])).split("\\n")[-3]
+    '<tr><td style="text-align:left">&lt;a&gt;</td><td style="text-align:right">.500</td></tr>'
     """
     header, body = table.grid()
     right = [i > 0 and all(is_number(cells[i]) for cells in body) for i in range(len(header))]
     lines = [f"<p><strong>{escape(text)}</strong></p>" for text in table.headlines]
-    lines += ["<table>", f'<caption style="text-align:left">{escape(table.title)}</caption>', "<thead>"]
+    lines += [f'<p style="margin:1em 0 0"><strong>{escape(table.title)}</strong></p>', "<table>", "<thead>"]
     lines += [_row("th", [(head, False) for head in header], right), "</thead>", "<tbody>"]
     lines += [_row("td", [(cell.text, cell.best) for cell in cells], right) for cells in body]
     lines += ["</tbody>", "</table>"]
