@@ -59,7 +59,7 @@ def test_the_order_of_metrics_changes_nothing_and_flat_metrics_stand_last() -> N
 def test_what_cannot_be_had_is_named() -> None:
     with pytest.raises(NeedsMissing, match="resampling raters needs at least two raters"):
         intervals(noisy_panel(raters=1), over="raters")
-    with pytest.raises(NameUnknown, match="no interval 'exact'"):
+    with pytest.raises(NameUnknown, match="no kind 'exact'"):
         intervals(noisy_panel(), kind="exact")  # type: ignore[arg-type]
     rng = np.random.default_rng(0)
     with pytest.raises(NeedsMissing, match="at least 2 systems"):

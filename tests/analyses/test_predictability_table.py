@@ -78,7 +78,7 @@ def test_two_systems_one_system_and_holes() -> None:
 def test_unknown_models_and_splits_are_refused() -> None:
     with pytest.raises(NameUnknown, match="no model 'forest'"):
         predictability(made(), model="forest")  # type: ignore[arg-type]
-    with pytest.raises(NameUnknown, match="no folds by 'rows'"):
+    with pytest.raises(NameUnknown, match="no split 'rows'"):
         predictability(made(), model="ridge", split="rows")  # type: ignore[arg-type]
 
 

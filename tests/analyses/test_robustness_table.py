@@ -251,7 +251,7 @@ def test_people_among_the_systems_stay_out_unless_kept() -> None:
         ({"amounts": []}, NlgaugeError, "above 0"),
         ({"sample": 1}, NlgaugeError, "at least 2 outputs"),
         ({"margin": -1.0}, NlgaugeError, "0 or more"),
-        ({"show": "p"}, NlgaugeError, "cannot show 'p'"),
+        ({"show": "p"}, NlgaugeError, "no show 'p'"),
     ],
 )
 def test_wrong_options_say_what_is_possible(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, ParamSpec
+from typing import Any, Literal, ParamSpec, get_args, get_origin, get_type_hints
 
+from nlgauge.errors import NameUnknown
 from nlgauge.registry import register
 from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.table import Table
@@ -42,6 +43,7 @@ def analysis(
     def keep(function: Callable[P, Table]) -> Callable[P, Table]:
         @functools.wraps(function)
         def named(*args: P.args, **kwargs: P.kwargs) -> Table:
+            _check_choices(function, kwargs)
             profile: Any = kwargs.get("profile", "nlgauge")
             if takes == "panel" and not profile_of(profile).legacy:
                 args = (args[0].canonical(), *args[1:])  # type: ignore[attr-defined,assignment]
@@ -56,6 +58,26 @@ def analysis(
         return named
 
     return keep
+
+
+def _check_choices(function: Callable[..., Table], options: Mapping[str, Any]) -> None:
+    """An option whose type is a list of words (Literal) has one of them."""
+    for name, words in _choices(function).items():
+        if name in options and options[name] not in words:
+            known = [str(word) for word in words if word is not None]
+            use = " or ".join(filter(None, [", ".join(known[:-1]), known[-1]]))
+            raise NameUnknown(f"no {name} '{options[name]}'; use {use}.")
+
+
+@functools.cache
+def _choices(function: Callable[..., Table]) -> dict[str, tuple[Any, ...]]:
+    """Option -> the words it may have, None among them where it is optional."""
+    found = {}
+    for name, hint in get_type_hints(function).items():
+        parts = [hint] if get_origin(hint) is Literal else list(get_args(hint))
+        if parts and all(get_origin(part) is Literal or part is type(None) for part in parts):
+            found[name] = tuple(w for part in parts for w in (get_args(part) or (None,)))
+    return found
 
 
 def _only_families(

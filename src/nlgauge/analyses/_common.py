@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from nlgauge import __version__
+from nlgauge.analyses import Progress
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.measure import TWELVE, Estimates, Measure, evaluate
 from nlgauge.types import Array
 
 Named = str | Measure
+Job = TypeVar("Job")
+
+
+def counted(jobs: Collection[Job], progress: Progress | None) -> Iterator[Job]:
+    """The jobs one after the other; `progress` is told after each how many are done, and of how many."""
+    for done, job in enumerate(jobs, start=1):
+        yield job
+        if progress is not None:
+            progress(done, len(jobs))
 
 
 def measures_of(names: Sequence[Named] | Named | None) -> list[Measure]:

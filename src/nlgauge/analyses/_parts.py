@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from nlgauge.analyses._common import Named, measures_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Panel
-from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.tests.fisher import fisher_test
 from nlgauge.stats.tests.independent_parts import Bools, dealt_tests
@@ -75,6 +75,17 @@ class Choice:
         return part.data.panel(part.data.aspect(aspect), canonical=True, seed=self.seed, **options)
 
 
+def panels_of(
+    parts: Sequence[Part], aspect: str, choice: Choice, lost: list[str]
+) -> Iterator[tuple[Part, Panel]]:
+    """Each part with its panel; what has no ratings is named in `lost`."""
+    for part in parts:
+        try:
+            yield part, choice.panel(part, aspect)
+        except (NameUnknown, DataError, NeedsMissing):
+            lost.append(f"{part.name}, {aspect}: no ratings")
+
+
 def single(measure: Named, who: str) -> Measure:
     """A measure that is one correlation over outputs; the tests here are for those."""
     chosen = measures_of(measure)[0]
@@ -86,7 +97,7 @@ def single(measure: Named, who: str) -> Measure:
 
 
 @dataclass(frozen=True)
-class Found:
+class Correlation:
     """One correlation: value, points, p that it is zero; NaN with its reason."""
 
     value: float
@@ -97,11 +108,9 @@ class Found:
 
 def correlations(
     stacked: Array, human: Array, measure: Measure, outputs: Outputs = "clustered", seed: int = 0
-) -> list[Found]:
+) -> list[Correlation]:
     """Of every metric (K × N × M). p by shuffling systems and inputs where several systems share inputs, unless the
     outputs are to be taken as independent, as novikova2017 takes them."""
-    if outputs not in get_args(Outputs):
-        raise NameUnknown(f"no outputs='{outputs}'; use {' or '.join(get_args(Outputs))}.")
     found = evaluate(stacked, human, [measure])
     there = np.isfinite(stacked) & np.isfinite(human)
     n = there.sum(axis=(1, 2))
@@ -111,7 +120,7 @@ def correlations(
     else:
         p = zero_test(found.value[:, 0], n, measure.coefficient)
     return [
-        Found(float(found.value[k, 0]), int(n[k]), float(p[k]), found.reason[k, 0])
+        Correlation(float(found.value[k, 0]), int(n[k]), float(p[k]), found.reason[k, 0])
         for k in range(len(stacked))
     ]
 
@@ -165,8 +174,17 @@ def difference_words(outputs: Outputs) -> str:
     return f"{PART_WORDS}; for one system, or inputs that few systems share: {_FISHER}"
 
 
+def check_words(draws: int, seed: int) -> str:
+    """What the permutation check beside a test is; nothing where there is none."""
+    return (
+        f" p check: outputs, taken as independent, dealt out anew, {draws} draws, seed {seed}."
+        if draws
+        else ""
+    )
+
+
 def differ(
-    one: Sequence[Found], two: Sequence[Found], measure: Measure, halves: Halves, outputs: Outputs
+    one: Sequence[Correlation], two: Sequence[Correlation], measure: Measure, halves: Halves, outputs: Outputs
 ) -> list[float]:
     """p for each metric that its correlation is as strong in two parts; .3 and -.3 are equally strong. Fisher's where the
     outputs are (or are to be taken as) independent."""
@@ -181,16 +199,36 @@ def differ(
 
 
 def checked(
-    stacked: Array, human: Array, one: Bools, two: Bools, found: tuple[Sequence[Found], Sequence[Found]], measure: Measure,
-    draws: int, rng: np.random.Generator,
+    halves: Halves, found: tuple[Sequence[Correlation], Sequence[Correlation]], measure: Measure, draws: int, rng: np.random.Generator
 ) -> Array:  # fmt: skip
-    """The permutation check of `differ` for every metric (K × N × M); NaN for Kendall and without draws."""
+    """The permutation check of `differ` for every metric; NaN for Kendall and without draws."""
     if measure.coefficient == "kendall" or draws < 1:
-        return np.full(len(stacked), np.nan)
-    x = stacked.reshape(len(stacked), 1, -1)[:, 0].copy()
+        return np.full(len(halves.scores), np.nan)
+    x = halves.scores.reshape(len(halves.scores), -1).copy()
+    one, two = halves.one.ravel(), halves.two.ravel()
     # Without sign: scores that fall with the ratings in a part change their sign there.
-    for mask, values in zip((one.ravel(), two.ravel()), found, strict=True):
-        turned = np.array([v.value < 0 for v in values])
-        x[np.ix_(turned, mask)] *= -1
-    ranks = measure.coefficient == "spearman"
-    return dealt_tests(x, human.ravel(), one.ravel(), two.ravel(), ranks=ranks, draws=draws, rng=rng)
+    for mask, values in zip((one, two), found, strict=True):
+        x[np.ix_(np.array([v.value < 0 for v in values]), mask)] *= -1
+    return dealt_tests(
+        x, halves.human.ravel(), one, two, ranks=measure.coefficient == "spearman", draws=draws, rng=rng
+    )
+
+
+class Compared(NamedTuple):
+    """The correlations of every metric in two halves of a panel, p that they are as strong, and the permutation check."""
+
+    one: list[Correlation]
+    two: list[Correlation]
+    p: list[float]
+    check: list[float]
+
+
+def compared(halves: Halves, measure: Measure, outputs: Outputs, draws: int, seed: int) -> Compared:
+    one, two = (
+        correlations(halves.scores, np.where(mask, halves.human, np.nan), measure, outputs, seed)
+        for mask in (halves.one, halves.two)
+    )
+    # One seed for all: a row does not depend on what else was asked for, nor on the order.
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    check = checked(halves, (one, two), measure, draws, rng).tolist()
+    return Compared(one, two, differ(one, two, measure, halves, outputs), check)

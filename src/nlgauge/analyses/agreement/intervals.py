@@ -69,7 +69,7 @@ def intervals(
         value, low, high, reasons, method = sure.value, sure.low, sure.high, sure.reason, sure.method
         notes += scope_notes(panel, sure.over)
         notes += [f"no interval: {why}." for why in dict.fromkeys(r for r in reasons.flat if r)]
-    elif kind in ("percentile", "bca"):
+    else:
         over = "both" if over == "auto" else over
         human = panel.human
         if over == "raters":
@@ -83,8 +83,6 @@ def intervals(
         value, method = found.value, f"{'BCa' if kind == 'bca' else 'Percentile'} {found.method}"
         if (lost := int(found.undefined.sum())) > 0:
             notes.append(f"{lost} of {found.samples.size} draws had no defined correlation and are left out.")
-    else:
-        raise NameUnknown(f"no interval '{kind}'; use jackknife, percentile, bca or fisher.")
     rows = [
         {**interval_row(metric, panel.aspect, m, value[k, j], low[k, j], high[k, j]), "reason": reasons[k, j]}
         for k, metric in enumerate(panel.metrics)

@@ -8,19 +8,20 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, turned_words
+from nlgauge.analyses._common import Named, counted, turned_words
 from nlgauge.analyses._parts import (
     Choice,
-    Found,
     Halves,
     Outputs,
     Part,
+    check_words,
     checked,
     columns_of,
     comparable,
     correlations,
     differ,
     difference_words,
+    panels_of,
     parts_of,
     single,
     star_words,
@@ -28,11 +29,10 @@ from nlgauge.analyses._parts import (
 from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Panel
-from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.errors import NeedsMissing
 from nlgauge.number import starred
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.table import Layout, Row, Table
-from nlgauge.types import Array
 
 WIDEST = 12  # parts that still stand beside each other
 
@@ -66,17 +66,13 @@ def split(
     >>> table = split(ng.example(), by="system", aspects=["constructed_quality"])  # doctest: +SKIP
     """
     chosen = single(measure, "split")
-    if correction not in CORRECTIONS:
-        raise NameUnknown(f"no correction '{correction}'; use {', '.join(CORRECTIONS)}.")
     columns, parts = columns_of(by), parts_of(data, by)
     wanted = [data.aspect(a) for a in aspects or data.aspects]
     choice = Choice(metrics, keep_people, aggregate, seed)
     rows: list[Row] = []
     lost: list[str] = []
-    for done, aspect in enumerate(wanted):
+    for aspect in counted(wanted, progress):
         rows += _aspect(parts, aspect, choice, chosen, draws, outputs, lost)
-        if progress is not None:
-            progress(done + 1, len(wanted))
     if not rows:
         raise NeedsMissing(f"{data.name}: no part has ratings and scores.")
     tests = _decide(rows, correction, level)
@@ -103,50 +99,34 @@ def split(
 def _aspect(
     parts: Sequence[Part], aspect: str, choice: Choice, measure: Measure, draws: int, outputs: Outputs, lost: list[str]
 ) -> list[Row]:  # fmt: skip
-    kept: list[Part] = []
-    panels: list[Panel] = []
-    for part in parts:
-        try:
-            panels.append(choice.panel(part, aspect))
-            kept.append(part)
-        except (NameUnknown, DataError, NeedsMissing):
-            lost.append(f"{part.name}, {aspect}")
-    rows: list[Row] = []
-    at: dict[tuple[int, str], Row] = {}
-    found = [correlations(panel.oriented(), panel.human, measure, outputs, choice.seed) for panel in panels]
-    for place, (part, panel) in enumerate(zip(kept, panels, strict=True)):
-        for metric, one in zip(panel.metrics, found[place], strict=True):
-            row: Row = {
-                **part.group, "metric": metric, "aspect": aspect, "part": part.name, "measure": str(measure),
-                "value": one.value, "n": one.n, "p": one.p, "reason": one.reason, "against": {},
-            }  # fmt: skip
-            at[place, metric] = row
-            rows.append(row)
-    pairs = list(comparable(kept)) if kept and kept[0].group else []
-    for i, j in pairs:
+    kept = list(panels_of(parts, aspect, choice, lost))
+    found = [correlations(panel.oriented(), panel.human, measure, outputs, choice.seed) for _, panel in kept]
+    at: dict[tuple[int, str], Row] = {
+        (place, metric): {
+            **part.group, "metric": metric, "aspect": aspect, "part": part.name, "measure": str(measure),
+            "value": one.value, "n": one.n, "p": one.p, "reason": one.reason, "against": {},
+        }
+        for place, (part, panel) in enumerate(kept)
+        for metric, one in zip(panel.metrics, found[place], strict=True)
+    }  # fmt: skip
+    for i, j in comparable([part for part, _ in kept]) if kept and kept[0][0].group else []:
+        (first, a), (second, b) = kept[i], kept[j]
         # One seed for all: a row does not depend on what else was asked for, nor on the order of parts and aspects.
         rng = np.random.default_rng(np.random.SeedSequence(choice.seed))
-        checks = _check(panels[i], panels[j], (found[i], found[j]), measure, draws, rng)
-        halves = Halves.of(panels[i], panels[j])
-        tests = differ(found[i], found[j], measure, halves, outputs)
-        for metric, *tested in zip(panels[i].metrics, tests, checks.tolist(), strict=True):
-            at[i, metric]["against"][kept[j].name] = tested
-            at[j, metric]["against"][kept[i].name] = tested
-    return rows
+        checks = checked(_flat(a, b), (found[i], found[j]), measure, draws, rng).tolist()
+        tests = differ(found[i], found[j], measure, Halves.of(a, b), outputs)
+        for metric, *tested in zip(a.metrics, tests, checks, strict=True):
+            at[i, metric]["against"][second.name] = tested
+            at[j, metric]["against"][first.name] = tested
+    return list(at.values())
 
 
-def _check(
-    a: Panel,
-    b: Panel,
-    found: tuple[list[Found], list[Found]],
-    measure: Measure,
-    draws: int,
-    rng: np.random.Generator,
-) -> Array:
-    flat = [panel.oriented().reshape(len(panel.metrics), 1, -1) for panel in (a, b)]
+def _flat(a: Panel, b: Panel) -> Halves:
+    """All outputs of two parts in one line: the check takes them as independent."""
+    scores = np.concatenate([panel.oriented().reshape(len(panel.metrics), 1, -1) for panel in (a, b)], axis=2)
     human = np.concatenate([a.human.ravel(), b.human.ravel()])[None]
     first = (np.arange(human.size) < a.human.size)[None]
-    return checked(np.concatenate(flat, axis=2), human, first, ~first, found, measure, draws, rng)
+    return Halves(scores, human, first, ~first)
 
 
 def _decide(rows: list[Row], correction: str, level: float) -> int:
@@ -190,19 +170,14 @@ def _method(tests: int, correction: str, level: float, draws: int, outputs: Outp
     words = star_words(level, outputs, seed) + "."
     if not tests:
         return words
-    check = (
-        f" p check: outputs, taken as independent, dealt out anew, {draws} draws, seed {seed}."
-        if draws
-        else ""
-    )
     return (
         f"{words} † significantly stronger (absolute) than in every part it is compared with: {difference_words(outputs)}; "
-        f"{WORDS[correction]} over {tests} tests.{check}"
+        f"{WORDS[correction]} over {tests} tests.{check_words(draws, seed)}"
     )
 
 
 def _notes(rows: list[Row], lost: list[str], data: Dataset) -> list[str]:
-    notes = [f"no ratings: {', '.join(dict.fromkeys(lost))}."] if lost else []
+    notes = [f"left out: {'; '.join(dict.fromkeys(lost))}."] if lost else []
     reasons = dict.fromkeys(f"{r['metric']}, {r['part']}: {r['reason']}" for r in rows if r["reason"])
     if reasons:
         notes.append(f"{len(reasons)} cells without a value, such as {next(iter(reasons))}.")

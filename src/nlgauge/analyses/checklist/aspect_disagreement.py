@@ -15,7 +15,6 @@ from nlgauge.analyses.checklist.rater_rows import Rows, Scales, Unit, chosen_pan
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
-from nlgauge.errors import NameUnknown
 from nlgauge.number import number
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
 from nlgauge.stats.tests.ks import ks_chance, ks_weighted
@@ -46,8 +45,6 @@ def aspect_disagreement(
     panel.stacked()  # says what is missing when there are no metrics
     rows = rated_rows(panel, unit)
     two_or_more(rows)
-    if per not in ("metric", "aspect"):
-        raise NameUnknown(f"no per='{per}'; use metric or aspect.")
     found = _single(rows, bins, scale, families_of(panel.names, families), seed)
     shown = found if per == "aspect" else _averaged(found)
     best = {m: mean([r["value"] for r in shown if r["metric"] == m]) for m in panel.names}

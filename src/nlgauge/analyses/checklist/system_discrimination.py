@@ -14,7 +14,6 @@ from nlgauge.analyses.checklist.rater_rows import Rows, Unit, chosen_panel, rate
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
-from nlgauge.errors import NameUnknown
 from nlgauge.table import Layout, Row, Table
 
 Per = Literal["metric", "family", "pair"]
@@ -50,8 +49,6 @@ def system_discrimination(
     rows = rated_rows(panel, unit)
     chosen = system_pairs(rows, pairs, share)
     single = pair_rows(rows, chosen, families_of(panel.names, families), draws, seed)
-    if per not in ("metric", "family", "pair"):
-        raise NameUnknown(f"no per='{per}'; use metric, family or pair.")
     found = single if per == "pair" else averaged(single, per, ["value"])
     line = "family" if per == "family" else "metric"
     order = _order(found, line)

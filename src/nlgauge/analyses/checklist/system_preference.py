@@ -12,7 +12,7 @@ from nlgauge.analyses.checklist.rater_rows import Rows, Unit, chosen_panel, rate
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
-from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.errors import NeedsMissing
 from nlgauge.stats.ranking.preference import order_similarity
 from nlgauge.table import Layout, Row, Table
 
@@ -39,8 +39,6 @@ def system_preference(
     panel = chosen_panel(data, aspects, metrics, keep_people, aggregate, overall)
     if not panel.metrics:
         raise NeedsMissing(f"{panel.name}: no metric scores to compare with people's order.")
-    if per not in ("metric", "family", "aspect", "pair"):
-        raise NameUnknown(f"no per='{per}'; use metric, family, aspect or pair.")
     rows = rated_rows(panel, unit)
     chosen = system_pairs(rows, pairs, share)
     single = preference_rows(rows, chosen, families_of(panel.names, families))

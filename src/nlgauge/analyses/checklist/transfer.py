@@ -69,8 +69,6 @@ def transfer(
         notes.append("one data set only: name more files to see what carries over.")
     where, said = _groups(datasets, groups)
     notes += _grouped(single, where)
-    if per not in ("family", "metric", "data"):
-        raise NameUnknown(f"no per='{per}'; use family, metric or data.")
     line, across = ("family" if per == "family" else "metric"), ("data" if per == "data" else "group")
     found = _means([row for row in single if row["group"] or per == "data"], line, across)
     order = _order_of(

@@ -118,8 +118,6 @@ def distance(one: Wins, two: Wins) -> float:
 
 
 def _votes(data: Dataset, aspect: str | None, source: Source) -> pl.DataFrame | None:
-    if source not in ("auto", "comparisons", "ratings"):
-        raise NameUnknown(f"no source '{source}'; use auto, comparisons or ratings.")
     known = judged_aspects(data)
     if aspect is not None and aspect not in known:
         raise NameUnknown(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, measures_of, turned_words
-from nlgauge.analyses._parts import Halves, Outputs, difference_words
+from nlgauge.analyses._common import Named, counted, turned_words
+from nlgauge.analyses._parts import Choice, Halves, Outputs, difference_words, parts_of, single
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
@@ -48,42 +47,23 @@ def independent(
     For metrics on the *same* outputs use `significance`. The check standardises (or ranks) each part by itself, deals
     the outputs out anew and asks how often the parts differ as much.
     """
-    chosen = measures_of(measure)[0]
-    if chosen.grouping != "global" or chosen.coefficient not in ("pearson", "spearman", "kendall"):
-        raise NlgaugeError(
-            f"independent: {chosen} is no single correlation over outputs; use global/pearson, global/spearman or global/kendall."
-        )
+    chosen = single(measure, "independent")
     column = by if isinstance(by, str) else next(iter(by or [""]))
     if not column:
         raise NlgaugeError(
             "independent: name the column that splits the data (by=…, or --by on the command line)."
         )
-    parts = [(str(group[column]), part) for group, part in data.by(column)]
+    parts = parts_of(data, column)
     if len(parts) < 2:
         raise NeedsMissing(
             f"{data.name}: column '{column}' has one value only, so there is nothing to compare."
         )
+    choice = Choice(metrics, keep_people, aggregate, seed)
     rows: list[Row] = []
     jobs = [(aspect, a, b) for aspect in aspects or data.aspects for a, b in combinations(parts, 2)]
-    for done, (aspect, (name_a, a), (name_b, b)) in enumerate(jobs):
-        options: dict[str, Any] = {
-            "canonical": True,
-            "metrics": metrics,
-            "keep_people": keep_people or column == "system",
-            "aggregate": aggregate,
-            "seed": seed,
-        }
-        rows += _pair(
-            a.panel(aspect, **options),
-            b.panel(aspect, **options),
-            (name_a, name_b),
-            chosen,
-            draws,
-            outputs,
-            seed,
-        )
-        if progress is not None:
-            progress(done + 1, len(jobs))
+    for aspect, a, b in counted(jobs, progress):
+        one, two = choice.panel(a, aspect), choice.panel(b, aspect)
+        rows += _pair(one, two, (a.name, b.name), chosen, draws, outputs, seed)
     for row, p in zip(rows, holm([r["p"] for r in rows]).tolist(), strict=True):
         row["p_corrected"], row["significant"] = p, bool(p < level)
     return Table(

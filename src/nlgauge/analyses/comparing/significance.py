@@ -49,8 +49,6 @@ def significance(
     chosen = measures_of(measure)[0]
     if len(panel.metrics) < 2:
         raise NeedsMissing(f"{panel.name}: comparing metrics needs at least two; found {len(panel.metrics)}.")
-    if correction not in CORRECTIONS:
-        raise NameUnknown(f"no correction '{correction}'; use {', '.join(CORRECTIONS)}.")
     stacked = panel.oriented()
     found = evaluated(panel, [chosen])
     values = found.value[:, 0]

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._parts import Choice, Part, columns_of, parts_of
+from nlgauge.analyses._common import counted
+from nlgauge.analyses._parts import Choice, Part, columns_of, panels_of, parts_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Panel
-from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, starred
 from nlgauge.stats.tests.corrections import holm
 from nlgauge.stats.tests.two_samples import PAIRED, WORDS, MeanTest, mean_test
@@ -47,13 +48,11 @@ def system_means(
     choice = Choice(metrics, keep_people, aggregate, seed)
     wanted = [data.aspect(a) for a in aspects or data.aspects]
     rows: list[Row] = []
-    for done, part in enumerate(parts):
+    for part in counted(parts, progress):
         for quantity, kind, panel, values in _quantities(part, wanted, choice):
             rows += _rows(
                 part, quantity, kind, panel, values, quantity in data.lower, test, draws, level, seed
             )
-        if progress is not None:
-            progress(done + 1, len(parts))
     if not rows:
         raise NeedsMissing(f"{data.name}: no part has ratings.")
     columns = columns_of(by)
@@ -80,11 +79,8 @@ def _quantities(
     """People first, then metrics: name, kind, panel, and the systems' scores (N × M)."""
     panel = None
     for aspect in aspects:
-        try:
-            panel = choice.panel(part, aspect)
-        except (NameUnknown, DataError, NeedsMissing):
-            continue
-        yield aspect, "people", panel, panel.human
+        for _, panel in panels_of([part], aspect, choice, []):
+            yield aspect, "people", panel, panel.human
     if panel is not None:
         for metric, values in panel.metrics.items():
             yield metric, "metric", panel, values

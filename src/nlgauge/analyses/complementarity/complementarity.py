@@ -11,7 +11,7 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._aspects import Sides
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate
-from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.ranking.rankings import RULES, Distances, Rule, rank_distances
 from nlgauge.table import Row, Table
@@ -52,8 +52,6 @@ def complementarity(
 
     0: the same order of systems on every input, .5: unrelated, 1: the opposite order. `distance` says what a tie costs.
     """
-    if distance not in RULES:
-        raise NameUnknown(f"no distance '{distance}'; use {', '.join(RULES)}.")
     sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
     if sides.panel.n_systems < 2 or len(sides.names) < 2:
         raise NeedsMissing(

@@ -13,7 +13,7 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._aspects import Sides
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate
-from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.stats.ranking.consensus import Kemeny, Votes, borda, kemeny
 from nlgauge.stats.ranking.rankings import system_representation
@@ -140,8 +140,6 @@ def consensus_distance(
 
 
 def _both(sides: Sides, of: Of, seconds: float) -> dict[str, Consensus]:
-    if of not in ("systems", "inputs"):
-        raise NameUnknown(f"no consensus of '{of}'; use systems or inputs.")
     found = {}
     for side, scores in (("people", sides.people()), ("metrics", sides.automatic())):
         if len(scores):

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named
-from nlgauge.analyses._parts import Choice, Part, columns_of, parts_of, single
+from nlgauge.analyses._common import Named, counted
+from nlgauge.analyses._parts import Choice, Part, columns_of, panels_of, parts_of, single
 from nlgauge.analyses.errors.disagreements import ranks
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
-from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.tests.williams import williams_test
 from nlgauge.table import Row, Table
@@ -57,7 +57,7 @@ def ensemble(
     family = families_of(list(metrics or data.metrics), families)
     rows: list[Row] = []
     notes: list[str] = []
-    for done, aspect in enumerate(wanted):
+    for aspect in counted(wanted, progress):
         domains = _domains(parts, aspect, choice, family, notes)
         for domain in domains:
             rows.append(_inside(domain, aspect, chosen, folds, ridge, seed))
@@ -65,8 +65,6 @@ def ensemble(
             rows += [_across([o], domain, o.name, aspect, chosen, ridge) for o in others]
             if len(others) > 1:
                 rows.append(_across(others, domain, REST, aspect, chosen, ridge))
-        if progress is not None:
-            progress(done + 1, len(wanted))
     if not rows:
         raise NeedsMissing(
             f"{data.name}: no part has {LEAST} outputs with ratings and scores ({'; '.join(dict.fromkeys(notes))})."
@@ -105,16 +103,11 @@ def _domains(
     parts: Sequence[Part], aspect: str, choice: Choice, family: dict[str, str], notes: list[str]
 ) -> list[Domain]:
     panels = []
-    for part in parts:
-        try:
-            panel = choice.panel(part, aspect)
-        except (NameUnknown, DataError, NeedsMissing):
-            notes.append(f"{part.name}, {aspect}: no ratings")
-            continue
+    for part, panel in panels_of(parts, aspect, choice, notes):
         if np.isfinite(panel.human).sum() < LEAST:
             notes.append(f"{part.name}, {aspect}: fewer than {LEAST} rated outputs")
-            continue
-        panels.append((part, panel))
+        else:
+            panels.append((part, panel))
     # A family that one of the parts lacks cannot be carried over.
     scored = [m for m in family if all(_varies(p.metrics[m], p.human) for _, p in panels)]
     if lacking := [m for m in family if m not in scored]:
@@ -218,15 +211,8 @@ def _turned(place: Array, sign: float) -> Array:
 
 
 def _row(
-    test: Domain,
-    train: str,
-    setting: str,
-    aspect: str,
-    predicted: Array,
-    alone: Array,
-    metric: str | None,
-    measure: Measure,
-) -> Row:
+    test: Domain, train: str, setting: str, aspect: str, predicted: Array, alone: Array, metric: str | None, measure: Measure
+) -> Row:  # fmt: skip
     ours, theirs = _r(predicted, test.rating, measure), _r(alone, test.rating, measure)
     p = float(williams_test(ours, theirs, _r(predicted, alone, measure), len(test.rating)))
     return {

@@ -9,7 +9,7 @@ from scipy.special import stdtr
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._aspects import Sides, measure_for
-from nlgauge.analyses._common import Named
+from nlgauge.analyses._common import Named, counted
 from nlgauge.analyses.complementarity.complementarity import mean_of
 from nlgauge.analyses.complementarity.predictability import INTERVAL, ModelName
 from nlgauge.data.dataset import Dataset
@@ -63,12 +63,10 @@ def metric_portfolio(
     apart = rank_distances(scores, np.zeros(len(scores), bool)).mean["tau-b"]
     rows: list[Row] = []
     answers: list[str] = []
-    for done, (aspect, target) in enumerate(sides.humans.items()):
+    for aspect, target in counted(sides.humans.items(), progress):
         found = portfolio(scores, target, chosen, most=most, count=count, model=refit, seed=seed)
         rows += _rows(sides, aspect, found, chosen, apart)
         answers.append(_answer(sides, aspect, found))
-        if progress is not None:
-            progress(done + 1, len(sides.humans))
     within = "within inputs" if sides.panel.n_systems > 1 else "over all outputs (there is one system)"
     refitted = (
         "" if model == "ridge" else " The sets so chosen are refitted with XGBoost for the values shown."

@@ -10,7 +10,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._aspects import Sides, measure_for
-from nlgauge.analyses._common import Named
+from nlgauge.analyses._common import Named, counted
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing
@@ -81,7 +81,7 @@ def predictability(
             f"{data.name}: no metric scores and no second aspect, so nothing can predict people."
         )
     rows: list[Row] = []
-    for done, (aspect, name, features) in enumerate(jobs):
+    for aspect, name, features in counted(jobs, progress):
         target = sides.humans[aspect]
         fold = deal(target, count, split, seed)
         if name == "best metric":
@@ -96,8 +96,6 @@ def predictability(
             value = reached(held_out(x, y, fold, predict), target, fold, chosen)
             more = {"features": len(features), "best": None}
         rows.append({"aspect": aspect, "predictors": name, **numbers(value, chosen, target), **more})
-        if progress is not None:
-            progress(done + 1, len(jobs))
     return Table(
         title=f"{data.name}: predicting people on held-out outputs, {chosen}",
         rows=rows,

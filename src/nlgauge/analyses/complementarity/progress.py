@@ -8,7 +8,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._aspects import Sides, measure_for
-from nlgauge.analyses._common import Named
+from nlgauge.analyses._common import Named, counted
 from nlgauge.analyses.complementarity._released import Given, releases
 from nlgauge.analyses.complementarity.predictability import (
     INTERVAL,
@@ -63,7 +63,7 @@ def progress_over_years(
     predict, words = model_of(model, seed)
     steps = sorted({year for _, year in families})
     rows: list[Row] = []
-    for done, (aspect, year) in enumerate((a, y) for a in sides.humans for y in steps):
+    for aspect, year in counted([(a, y) for a in sides.humans for y in steps], progress):
         target = sides.humans[aspect]
         fold = deal(target, count, split, seed)
         known = {f: x for f, x in families.items() if f[1] <= year}
@@ -78,8 +78,6 @@ def progress_over_years(
                 **numbers(value, chosen, target),
             }
         )
-        if progress is not None:
-            progress(done + 1, len(sides.humans) * len(steps))
     new = {year: sorted(f for f, came in families if came == year) for year in steps}
     return Table(
         title=f"{data.name}: what all metrics of the time reach together, {chosen}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -50,8 +50,6 @@ def measures_study(
     levels = [scales] if isinstance(scales, int) else list(scales)
     if any(level < 2 for level in levels) or redraws < 1:
         raise NlgaugeError(f"scales need at least 2 levels and 1 redraw; found {levels} and {redraws}.")
-    if cut not in get_args(Cut):
-        raise NlgaugeError(f"cut must be {', '.join(get_args(Cut))}; found '{cut}'.")
     base = stability(
         panel,
         measures=measures,

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, measures_of, people_note, ratings_of, signature
+from nlgauge.analyses._common import Named, counted, measures_of, people_note, ratings_of, signature
 from nlgauge.data.panel import Panel
-from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.errors import DataError, NeedsMissing, NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.planning import Axis, Power, Raters, Strength, power, swap_test
 from nlgauge.stats.design.simulate import SimulationParams, fit_panel
@@ -64,12 +64,10 @@ def plan(
     # The two metrics are simulated in the order of their content; the difference is that of the first named.
     sign = 1.0 if table_order(panel.oriented())[0] == 0 else -1.0
     seeds = np.random.SeedSequence(seed).spawn(len(steps))
-    for done, (size, own) in enumerate(zip(steps, seeds, strict=True)):
+    for size, own in counted(list(zip(steps, seeds, strict=True)), progress):
         point = _power_at(pair, axis, size, chosen, own, how, draws, level, trials)
         point = replace(point, difference=sign * point.difference)
         points.append((size, point))
-        if progress is not None:
-            progress(done + 1, len(steps))
         if point.power >= power and sizes is None:
             break
     rows: list[Row] = [
@@ -163,10 +161,6 @@ def _check(panel: Panel, axis: str, target: float, how: str, level: float) -> No
         raise NlgaugeError(
             f"{panel.name}: planning compares two metrics: name them with --metrics a,b{found}."
         )
-    if axis not in ("inputs", "systems", "raters"):
-        raise NameUnknown(f"no axis '{axis}'; use inputs, systems or raters.")
-    if how not in ("systems", "inputs", "both", "cells"):
-        raise NameUnknown(f"no swap '{how}'; use systems, inputs, both or cells.")
     if not 0 < target < 1 or not 0 < level < 1:
         raise NlgaugeError(f"power and level lie between 0 and 1; found power {target:g}, level {level:g}.")
     if panel.n_systems < 2 or panel.n_inputs < 2:

@@ -10,15 +10,15 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, turned_words
+from nlgauge.analyses._common import Named, counted, turned_words
 from nlgauge.analyses._parts import (
     Choice,
     Halves,
     Outputs,
     Part,
-    checked,
+    check_words,
+    compared,
     correlations,
-    differ,
     difference_words,
     single,
     star_words,
@@ -61,8 +61,6 @@ def characteristics(
     have them; and the numeric columns of the samples that `columns` names.
     """
     chosen = single(measure, "characteristics")
-    if correction not in CORRECTIONS:
-        raise NameUnknown(f"no correction '{correction}'; use {', '.join(CORRECTIONS)}.")
     table = describe(data, [columns] if isinstance(columns, str) else list(columns or []))
     names = [c for c in table.columns if c not in KEY]
     constant = [c for c in names if table[c].drop_nulls().n_unique() < 2]
@@ -76,26 +74,10 @@ def characteristics(
     rows: list[Row] = []
     jobs = [(aspect, name) for aspect in wanted for name in names]
     panels = {a: choice.panel(Part({}, data), a) for a in wanted}
-    for done, (aspect, name) in enumerate(jobs):
-        rows += _rows(
-            panels[aspect],
-            name,
-            _grid(table, name, panels[aspect]),
-            chosen,
-            draws,
-            level,
-            outputs,
-            np.random.default_rng(np.random.SeedSequence(seed)),  # the same for all: order does not matter
-        )
-        if progress is not None:
-            progress(done + 1, len(jobs))
+    for aspect, name in counted(jobs, progress):
+        rows += _rows(panels[aspect], name, _grid(table, name, panels[aspect]), chosen, draws, outputs, seed)
     for row, p in zip(rows, CORRECTIONS[correction]([r["p"] for r in rows]).tolist(), strict=True):
         row["p_corrected"], row["significant"] = p, bool(p < level)
-    check = (
-        f" p check: outputs, taken as independent, dealt out anew, {draws} draws, seed {seed}."
-        if draws
-        else ""
-    )
     return Table(
         title=f"{data.name}: {chosen} with {data.rated_by} where a characteristic of the data is low and high",
         rows=rows,
@@ -104,7 +86,7 @@ def characteristics(
         cells={f"value_{half}": partial(_half, half, level) for half in ("low", "high")},
         definitions={str(chosen): chosen.definition},
         method=f"Low: below the cut, high: at or above it; the cut is the median, or the next value where half the outputs share the lowest one. "
-        f"{star_words(level, outputs, seed)}. p: {difference_words(outputs)}, absolute correlations; {WORDS[correction]} over {len(rows)} tests.{check}",
+        f"{star_words(level, outputs, seed)}. p: {difference_words(outputs)}, absolute correlations; {WORDS[correction]} over {len(rows)} tests.{check_words(draws, seed)}",
         notes=[
             *(_about(name, panels[wanted[0]], table, chosen, outputs) for name in names),
             *([f"the same for all outputs: {', '.join(constant)}."] if constant else []),
@@ -167,34 +149,20 @@ def cut_of(values: Array) -> float:
 
 
 def _rows(
-    panel: Panel,
-    name: str,
-    values: Array,
-    measure: Measure,
-    draws: int,
-    level: float,
-    outputs: Outputs,
-    rng: np.random.Generator,
+    panel: Panel, name: str, values: Array, measure: Measure, draws: int, outputs: Outputs, seed: int
 ) -> list[Row]:
     known = np.isfinite(values) & np.isfinite(panel.human)
     if len(np.unique(values[known])) < 2:
         return []
     cut = cut_of(values[known])
-    low, high = known & (values < cut), known & (values >= cut)
-    stacked = panel.oriented()
-    below, above = (
-        correlations(stacked, np.where(mask, panel.human, np.nan), measure, outputs) for mask in (low, high)
-    )
-    checks = checked(stacked, panel.human, low, high, (below, above), measure, draws, rng)
-    rows: list[Row] = []
-    tests = differ(below, above, measure, Halves(stacked, panel.human, low, high), outputs)
-    for metric, a, b, p, check in zip(panel.metrics, below, above, tests, checks.tolist(), strict=True):
-        rows.append(
-            {"characteristic": name, "aspect": panel.aspect, "metric": metric, "measure": str(measure), "cut": cut, "value_low": a.value,
-             "value_high": b.value, "p_low": a.p, "p_high": b.p, "n_low": a.n, "n_high": b.n,
-             "difference": b.value - a.value, "p": p, "p_check": check, "reason": a.reason or b.reason}
-        )  # fmt: skip
-    return rows
+    halves = Halves(panel.oriented(), panel.human, known & (values < cut), known & (values >= cut))
+    found = compared(halves, measure, outputs, draws, seed)
+    return [
+        {"characteristic": name, "aspect": panel.aspect, "metric": metric, "measure": str(measure), "cut": cut, "value_low": a.value,
+         "value_high": b.value, "p_low": a.p, "p_high": b.p, "n_low": a.n, "n_high": b.n, "difference": b.value - a.value, "p": p,
+         "p_check": check, "reason": a.reason or b.reason}
+        for metric, a, b, p, check in zip(panel.metrics, *found, strict=True)
+    ]  # fmt: skip
 
 
 def _about(name: str, panel: Panel, table: pl.DataFrame, measure: Measure, outputs: Outputs) -> str:

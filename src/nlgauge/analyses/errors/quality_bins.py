@@ -12,9 +12,9 @@ from nlgauge.analyses._common import Named, people_note, signature, turned_note
 from nlgauge.analyses._parts import (
     Halves,
     Outputs,
-    checked,
+    check_words,
+    compared,
     correlations,
-    differ,
     difference_words,
     single,
     star_words,
@@ -22,7 +22,7 @@ from nlgauge.analyses._parts import (
 from nlgauge.analyses.agreement.split import marked
 from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, quality_levels, rating_scale
 from nlgauge.table import Layout, Row, Table
@@ -52,22 +52,16 @@ def quality_bins(
     which on 1–6 are the paper's cuts 2 and 5; terciles where the scale has no ends.
     """
     chosen = single(measure, "quality-bins")
-    if correction not in CORRECTIONS:
-        raise NameUnknown(f"no correction '{correction}'; use {', '.join(CORRECTIONS)}.")
     bins = cut_bins(panel.human, cuts)
     masks = bins.masks()
     stacked = panel.oriented()
-    found = {
-        name: correlations(stacked, np.where(mask, panel.human, np.nan), chosen, outputs, seed)
-        for name, mask in masks.items()
+    pair = compared(Halves(stacked, panel.human, masks[BAD], masks[REST]), chosen, outputs, draws, seed)
+    found = {BAD: pair.one, REST: pair.two} | {
+        name: correlations(stacked, np.where(masks[name], panel.human, np.nan), chosen, outputs, seed)
+        for name in (AVERAGE, GOOD)
     }
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
-    pair = (found[BAD], found[REST])
-    halves = Halves(stacked, panel.human, masks[BAD], masks[REST])
-    tests = differ(*pair, chosen, halves, outputs)
-    check = checked(stacked, panel.human, masks[BAD], masks[REST], pair, chosen, draws, rng)
     rows: list[Row] = []
-    adjusted = CORRECTIONS[correction](tests)
+    adjusted = CORRECTIONS[correction](pair.p)
     for k, metric in enumerate(panel.metrics):
         strong = bool(adjusted[k] < level) and abs(found[BAD][k].value) > abs(found[REST][k].value)
         for name, values in found.items():
@@ -75,7 +69,7 @@ def quality_bins(
             rows.append(
                 {"metric": metric, "aspect": panel.aspect, "bin": name, "measure": str(chosen), "value": one.value, "n": one.n,
                  "p": one.p, "significant": bool(one.p < level), "stronger": strong and name == BAD,
-                 "p_difference": tests[k], "p_check": float(check[k]), "p_corrected": float(adjusted[k]), "reason": one.reason}
+                 "p_difference": pair.p[k], "p_check": pair.check[k], "p_corrected": float(adjusted[k]), "reason": one.reason}
             )  # fmt: skip
     if all(np.isnan(r["value"]) for r in rows):
         raise NeedsMissing(
@@ -94,7 +88,7 @@ def quality_bins(
         cells={"value": lambda row: marked(row, level)},
         definitions={str(chosen): chosen.definition},
         method=f"{bins.words}. {star_words(level, outputs, seed)}. † significantly stronger among bad outputs than among the others: {difference_words(outputs)}, "
-        f"{WORDS[correction]} over {len(tests)} metrics. p check: outputs, taken as independent, dealt out anew, {draws} draws, seed {seed}.",
+        f"{WORDS[correction]} over {len(pair.p)} metrics.{check_words(draws, seed)}",
         notes=_notes(panel, rows, bins),
         signature=signature(panel, measure=chosen, cuts=str(cuts).replace(" ", ""), correction=correction, draws=draws, seed=seed),
     )  # fmt: skip

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import turned_words
-from nlgauge.analyses._parts import Choice, Outputs, Part, columns_of, parts_of
+from nlgauge.analyses._common import counted, turned_words
+from nlgauge.analyses._parts import Choice, Outputs, Part, columns_of, panels_of, parts_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Panel
-from nlgauge.errors import DataError, NameUnknown, NeedsMissing
+from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.quantise import quantise, scale_levels
 from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
 from nlgauge.stats.tests.row_column_permutation import order_tests
@@ -56,24 +56,17 @@ def relative_ranking(
     wanted = [data.aspect(a) for a in aspects or data.aspects]
     choice = Choice(metrics, keep_people, aggregate, seed)
     ends = {m: _ends(data, m) for m in (metrics or data.metrics)}
-    jobs = [(part, aspect) for part in parts for aspect in wanted]
     rows: list[Row] = []
     lost: list[str] = []
-    for done, (part, aspect) in enumerate(jobs):
-        try:
-            panel = choice.panel(part, aspect)
-        except (NameUnknown, DataError, NeedsMissing):
-            lost.append(f"{part.name}, {aspect}: no ratings")
-            continue
-        if panel.n_systems < 2:
-            lost.append(f"{part.name}, {aspect}: one system only")
-            continue
-        steps = levels or scale_levels(_ratings(data, aspect, aggregate, panel))
-        # The same random scores for every aspect: a row does not depend on what else was asked for.
-        rng = np.random.default_rng(np.random.SeedSequence(seed))
-        rows += _rows(part, panel, steps, ends, draws, level, rng, outputs, seed)
-        if progress is not None:
-            progress(done + 1, len(jobs))
+    for part, aspect in counted([(part, aspect) for part in parts for aspect in wanted], progress):
+        for _, panel in panels_of([part], aspect, choice, lost):
+            if panel.n_systems < 2:
+                lost.append(f"{part.name}, {aspect}: one system only")
+                continue
+            steps = levels or scale_levels(_ratings(data, aspect, aggregate, panel))
+            # The same random scores for every aspect: a row does not depend on what else was asked for.
+            rng = np.random.default_rng(np.random.SeedSequence(seed))
+            rows += _rows(part, panel, steps, ends, draws, level, rng, outputs, seed)
     if not rows:
         raise NeedsMissing(
             f"{data.name}: no pairs of outputs of one input ({'; '.join(dict.fromkeys(lost))})."
@@ -184,7 +177,7 @@ def _against(name: str, ours: Orders, people: Orders, right: Bools, level: float
     middle = float(np.median(p))
     wins = correct.mean() > chance.mean() and middle < level
     values = [100 * float(correct.mean()), 100 * float(chance.mean()), middle, share, bool(wins)]
-    return {**dict(zip([columns[0], *columns[1:]], values, strict=True)), "pairs": n}
+    return {**dict(zip(columns, values, strict=True)), "pairs": n}
 
 
 def _ends(data: Dataset, metric: str) -> tuple[float, float]:

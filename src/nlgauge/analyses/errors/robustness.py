@@ -80,8 +80,6 @@ def robustness(
         raise NlgaugeError(
             f"threshold and margin are shares of an SD, 0 or more; found {threshold} and {margin}."
         )
-    if show not in TITLES:
-        raise NlgaugeError(f"robustness: cannot show '{show}'; use {', '.join(TITLES)}.")
     chosen = _metrics(data, metrics)
     expected = {str(m): _aspect(m, aspects) for m in chosen}
     made = versions(
