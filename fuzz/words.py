@@ -224,13 +224,14 @@ def source(data: bytes) -> None:
 def _store() -> bytes:
     from nlgauge.metrics.judge.replies import Reply, Request
     from nlgauge.scoring.replies import Replies
-    from nlgauge.scoring.store import Kept
+    from nlgauge.scoring.store import StoredScore
 
     path = scratch() / "seed.sqlite"
     path.unlink(missing_ok=True)
     kept = Store(path)
     kept.put(
-        "bleu|version:1", {bytes([i]): Kept(i / 50, None, "short" if i % 9 else None) for i in range(50)}
+        "bleu|version:1",
+        {bytes([i]): StoredScore(i / 50, None, "short" if i % 9 else None) for i in range(50)},
     )
     asked = [
         Request("http://x/v1", {"model": "m", "messages": [{"content": f"Rate {i}."}]}) for i in range(8)

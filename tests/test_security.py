@@ -22,7 +22,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.judge.secret import Secret
 from nlgauge.papers.catalogue import entries
 from nlgauge.papers.catalogue.download import inside
-from nlgauge.scoring.store import Kept, Store
+from nlgauge.scoring.store import Store, StoredScore
 from nlgauge.spec import parse_spec
 
 SRC = Path(__file__).resolve().parent.parent / "src" / "nlgauge"
@@ -204,7 +204,7 @@ def test_a_key_does_not_show_itself() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="rights are another thing there")
 def test_the_store_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     store = Store(tmp_path / "deep" / "scores.sqlite")
-    store.put("m|version:1", {b"k": Kept(0.5)})
+    store.put("m|version:1", {b"k": StoredScore(0.5)})
     there = [p for p in store.path.parent.iterdir() if p.name.startswith(store.path.name)]
     assert len(there) > 1  # with its side files
     assert {stat.S_IMODE(p.stat().st_mode) for p in there} == {0o600}

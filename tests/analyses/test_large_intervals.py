@@ -46,7 +46,7 @@ def table(tmp_path: Path) -> Path:
 
 def test_the_draws_are_those_of_the_bootstrap() -> None:
     for how in ("both", "inputs", "systems"):
-        given = stats_large.lots(how, 5, 300, 1100, seed=4)  # type: ignore[arg-type]
+        given = stats_large.resample_counts(how, 5, 300, 1100, seed=4)  # type: ignore[arg-type]
         blocks = list(bootstrap_counts(how, 5, 300, 1100, 4))  # type: ignore[arg-type]
         for mine, theirs in zip((given.systems, given.inputs), zip(*blocks, strict=True), strict=True):
             flat = mine.transpose(0, 2, 1).reshape(-1, mine.shape[1])[: given.draws]

@@ -18,7 +18,7 @@ from fault_tools import assert_one_line, begun, nlgauge
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.judge.limits import Bucket, retry_after
 from nlgauge.scoring.replies import Replies
-from nlgauge.scoring.store import Kept, Store
+from nlgauge.scoring.store import Store, StoredScore
 from nlgauge.scoring.work_claims import Claims
 
 Serve = Callable[..., Any]
@@ -57,7 +57,7 @@ def test_a_store_locked_for_too_long_is_one_line(folder: Path, locked: sqlite3.C
 def test_a_store_locked_for_a_while_is_waited_for(locked: sqlite3.Connection, folder: Path) -> None:
     threading.Timer(1.0, lambda: locked.execute("ROLLBACK")).start()
     store = Store(folder / "store.sqlite")
-    store.put("s", {b"k": Kept(1.0)})
+    store.put("s", {b"k": StoredScore(1.0)})
     assert store.counts() == {"s": 1}
 
 
@@ -181,7 +181,7 @@ def test_scores_are_found_again_whatever_the_time(tmp_path: Path, monkeypatch: p
     store = Store(tmp_path / "s.sqlite")
     for moment in (2e9, 1.0, -5.0):
         monkeypatch.setattr(time, "time", lambda moment=moment: moment)
-        store.put("s", {str(moment).encode(): Kept(moment)})
+        store.put("s", {str(moment).encode(): StoredScore(moment)})
     assert store.counts() == {"s": 3}
     with pytest.raises(NlgaugeError, match="store"):
         Store(tmp_path).counts()  # a folder is no store

@@ -16,7 +16,7 @@ from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.metrics.judge.replies import Reply, Request
 from nlgauge.report.explorer.points import Explored
 from nlgauge.scoring.replies import Replies
-from nlgauge.scoring.store import Kept, Store
+from nlgauge.scoring.store import Store, StoredScore
 
 pytest.importorskip("yaml", reason="judge tasks need the extra 'judges'")
 HERE = [name for name, words in VERBS.items() if words and words[0] in known()]
@@ -104,7 +104,7 @@ def test_a_report_needs_no_correlation_of_judges_to_be_written(tmp_path: Path) -
 
 def stored(path: Path) -> tuple[Store, Request]:
     store, request = Store(path), Request("http://x/v1", {"model": "m"})
-    store.put("bleu", {b"k": Kept(0.5)})
+    store.put("bleu", {b"k": StoredScore(0.5)})
     Replies(store).keep({request.key: Reply("4", "m")}, {request.key: request})
     return store, request
 

@@ -17,7 +17,7 @@ import pytest
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Facts, Scores
-from nlgauge.scoring.store import Kept, Store, Storing, keys_of, lacks, signature_of, stored
+from nlgauge.scoring.store import Store, StoredScore, Storing, keys_of, lacks, signature_of, stored
 
 CALLS: list[str] = []
 
@@ -105,10 +105,10 @@ def test_a_transient_failure_is_tried_again(store: Store) -> None:
 
 WRITER = """
 import sys
-from nlgauge.scoring.store import Kept, Store
+from nlgauge.scoring.store import StoredScore, Store
 store, who = Store(sys.argv[1]), sys.argv[2]
 for i in range(int(sys.argv[3])):
-    store.put("s", {f"{who}-{i}-{k}".encode(): Kept(float(k)) for k in range(50)})
+    store.put("s", {f"{who}-{i}-{k}".encode(): StoredScore(float(k)) for k in range(50)})
     print(i, flush=True)
 """
 
@@ -145,7 +145,7 @@ def test_two_processes_write_at_once(store: Store) -> None:
 
 
 def test_nan_comes_back_with_its_reason(store: Store) -> None:
-    store.put("s", {b"1": Kept(math.nan, "empty output")})
+    store.put("s", {b"1": StoredScore(math.nan, "empty output")})
     found = store.get("s", [b"1"])[b"1"]
     assert math.isnan(found.value) and found.reason == "empty output"
 
@@ -162,8 +162,8 @@ def test_the_signature_names_the_options() -> None:
 
 
 def test_forget_removes_one_signature(store: Store) -> None:
-    store.put("a", {b"1": Kept(1.0)})
-    store.put("b", {b"1": Kept(1.0)})
+    store.put("a", {b"1": StoredScore(1.0)})
+    store.put("b", {b"1": StoredScore(1.0)})
     assert store.forget("a") == 1 and store.counts() == {"b": 1}
 
 

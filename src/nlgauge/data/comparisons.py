@@ -42,18 +42,18 @@ def judged_aspects(data: Dataset) -> list[str]:
     return list(dict.fromkeys([*data.aspects, *data.comparisons["aspect"].unique(maintain_order=True)]))
 
 
-class Pair(NamedTuple):
+class PairColumns(NamedTuple):
     """Names of the columns with the two systems and the two outputs, the one shown first before the other."""
 
     systems: tuple[str, str] | None
     outputs: tuple[str, str] | None
 
 
-def find_pair(names: Iterable[str]) -> Pair:
+def find_pair(names: Iterable[str]) -> PairColumns:
     """`system_a`/`system_b`, `left_output`/`right_output`, `model1`/`model2` …: by name.
 
     >>> find_pair(["model_a", "response_a", "model_b", "response_b"])
-    Pair(systems=('model_a', 'model_b'), outputs=('response_a', 'response_b'))
+    PairColumns(systems=('model_a', 'model_b'), outputs=('response_a', 'response_b'))
     """
     known = {plain(name): name for name in names}
 
@@ -66,10 +66,10 @@ def find_pair(names: Iterable[str]) -> Pair:
                         return known[pair[0]], known[pair[1]]
         return None
 
-    return Pair(find(SYSTEMS), find(OUTPUTS))
+    return PairColumns(find(SYSTEMS), find(OUTPUTS))
 
 
-def pair_samples(row: Mapping[str, Any], pair: Pair) -> tuple[str, str, dict[str, dict[str, Any]]]:
+def pair_samples(row: Mapping[str, Any], pair: PairColumns) -> tuple[str, str, dict[str, dict[str, Any]]]:
     """The two systems of a row, and their outputs and what these came from as columns of samples."""
     if pair.systems is not None:
         first, second = (str(row[name]) for name in pair.systems)

@@ -86,9 +86,10 @@ def load(
             options |= more
         own = {role: column for role, column in said.items() if theirs is None or role not in theirs.said}
         if special := _special(path, reader, own, judges=bool(human or metrics or said)):
+            known_as, special = special
             if own or ((human or metrics) and not _knows_judges(special)):
                 raise DataError(
-                    f"{path}: the reader '{reader}' finds the columns itself; name none, or use --reader table."
+                    f"{path}: the reader '{known_as}' finds the columns itself; name none, or use --reader table."
                 )
             asked = {
                 "encoding": encoding,
@@ -98,7 +99,9 @@ def load(
                 "human": human or None,
                 "metrics": metrics or None,
             }
-            found = _read(special, path, options | {k: v for k, v in asked.items() if v is not None})
+            found = _read(
+                known_as, special, path, options | {k: v for k, v in asked.items() if v is not None}
+            )
             found = parted(labelled(found, theirs), person_raters, model_raters)
             return finished(found, name, lower, higher, people, known=getattr(special, "whole", False))
         _read_no(options)
@@ -175,8 +178,8 @@ def finished(
     )  # fmt: skip
 
 
-def _special(path: Path, reader: str | None, said: Mapping[str, Any], judges: bool) -> Any:
-    """The reader that knows this file, or None for a plain table. Columns named by the user mean a table.
+def _special(path: Path, reader: str | None, said: Mapping[str, Any], judges: bool) -> tuple[str, Any] | None:
+    """The reader that knows this file, with its name, or None for a plain table. Columns named by the user mean a table.
 
     judges: the user names what may be judgements in a log of an evaluation tool (or columns of the labels), so only its
     reader is asked.
@@ -184,7 +187,7 @@ def _special(path: Path, reader: str | None, said: Mapping[str, Any], judges: bo
     if reader == "table" or (said and reader is None):
         return None
     if reader is not None:
-        return registry.get("reader", reader, allow_code=True)
+        return reader, registry.get("reader", reader, allow_code=True)
     peek = Peek(path)  # a path that does not exist may still name something, such as wmt23/en-de
     known = [(name, registry.get("reader", name)) for name in registry.names("reader")]
     if judges:
@@ -192,19 +195,19 @@ def _special(path: Path, reader: str | None, said: Mapping[str, Any], judges: bo
     found = [(name, thing) for name, thing in known if thing.recognises(peek)]
     if len(found) > 1:
         raise DataError(f"{path}: could be {' or '.join(name for name, _ in found)}; choose with --reader.")
-    return found[0][1] if found else None
+    return found[0] if found else None
 
 
 def _knows_judges(reader: Any) -> bool:
     return "human" in inspect.signature(reader.read).parameters
 
 
-def _read(reader: Any, path: Path, options: Mapping[str, Any]) -> Dataset:
+def _read(name: str, reader: Any, path: Path, options: Mapping[str, Any]) -> Dataset:
     known = [name for name in inspect.signature(reader.read).parameters if name != "path"]
     for option in options:
         if option not in known:
             raise NameUnknown(
-                f"{path}: the reader {reader.__name__} has no option '{option}'.{registry.did_you_mean(option, known)} "
+                f"{path}: the reader {name} has no option '{option}'.{registry.did_you_mean(option, known)} "
                 f"Its options: {', '.join(known) or 'none'}."
             )
     data: Dataset = reader.read(path, **options)
@@ -231,7 +234,7 @@ def plain_table(
         name = None if reader is None else reader.partition("(")[0]
         special = _special(path, name, said, judges=bool(human or metrics))
         if special:
-            return None, str(special.__name__)
+            return None, special[0]
         table = read_table(path, encoding, sheet, _words(said, human, metrics))
     else:
         table = from_object(data, _words(said, human, metrics))

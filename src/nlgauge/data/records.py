@@ -13,6 +13,7 @@ from typing import Any
 
 from nlgauge.data.files import check_letters, check_lines, decode, read_bytes
 from nlgauge.data.peek import Peek
+from nlgauge.data.tables.separated import separator_of
 from nlgauge.errors import DataError
 
 KINDS = {
@@ -113,9 +114,17 @@ def parse_json(where: str, text: str) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise DataError(f"{where}: the JSON is nested too deeply.") from None
+        raise DataError(f"{where}: the JSON is nested too deeply to be read.") from None
     except ValueError as error:
         raise DataError(f"{where}: is not JSON ({error}); is the file cut off?") from None
+
+
+def parse_object(where: str, line: str) -> dict[str, Any]:
+    """A line that is one JSON object."""
+    found = parse_json(where, line)
+    if not isinstance(found, dict):
+        raise DataError(f"{where}: found {type(found).__name__}, expected one JSON object a line.")
+    return found
 
 
 def first_row(peek: Peek) -> dict[str, Any]:
@@ -130,9 +139,8 @@ def first_row(peek: Peek) -> dict[str, Any]:
         except (Exception, pl.exceptions.PanicException):
             return {}
     head = peek.text[: 1 << 16]
-    separator = max("\t,;", key=head.partition("\n")[0].count)
     try:
-        rows = csv.reader(io.StringIO(head), delimiter=separator)
+        rows = csv.reader(io.StringIO(head), delimiter=separator_of(head))
         names, values = next(rows), next(rows)
     except (csv.Error, StopIteration):
         return {}

@@ -11,10 +11,10 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.metrics import Batch, Metric
 from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.plan import plan
-from nlgauge.scoring.score_batch import Column, Engine, Progress, score_batch, sees_all, signature_of
+from nlgauge.scoring.score_batch import Column, Progress, RunMetric, score_batch, sees_all, signature_of
 from nlgauge.table import Table
 
-__all__ = ["Engine", "Progress", "Scored", "run", "score", "sees_all"]
+__all__ = ["Progress", "RunMetric", "Scored", "run", "score", "sees_all"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def score(
 
 def run(
     data: Dataset, metrics: Sequence[str | Metric] | str | Metric, *, progress: Progress | None = None,
-    workers: int | None = None, engine: Engine | None = None,
+    workers: int | None = None, engine: RunMetric | None = None,
 ) -> Scored:  # fmt: skip
     """As `score`, with the table of what was run. `engine` may look up what is already known.
 

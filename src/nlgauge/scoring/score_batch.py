@@ -21,7 +21,7 @@ from nlgauge.types import Array, Ints
 # done, of, and the metric that was just finished on a part
 Progress = Callable[[int, int, str], None]
 # How a metric is run on a part of the samples: by itself, or through something that remembers.
-Engine = Callable[[Metric, Batch], Scores]
+RunMetric = Callable[[Metric, Batch], Scores]
 
 CRASH = "the metric failed: "
 
@@ -34,7 +34,7 @@ def _always(metric: Metric, batch: Batch) -> bool:
     return True
 
 
-def _remembering() -> Engine:
+def _remembering() -> RunMetric:
     from nlgauge.scoring.store import Store, Storing
 
     return Storing(Store())
@@ -66,7 +66,7 @@ class Column:
 
 def score_batch(
     batch: Batch, metrics: Sequence[Metric], *, progress: Progress | None = None, workers: int | None = None,
-    engine: Engine | None = None, stats: bool = False,
+    engine: RunMetric | None = None, stats: bool = False,
 ) -> dict[str, Column]:  # fmt: skip
     """Every metric on every sample; `stats` keeps the statistics of metrics that have a value of a corpus."""
     heavy = [m for m in metrics if m.facts.weights]
@@ -123,7 +123,7 @@ class _Ticker:
 
 
 def _part(
-    batch: Batch, rows: Ints, metrics: list[Metric], columns: dict[str, Column], tick: _Ticker, engine: Engine,
+    batch: Batch, rows: Ints, metrics: list[Metric], columns: dict[str, Column], tick: _Ticker, engine: RunMetric,
     stats: bool,
 ) -> None:  # fmt: skip
     """All these metrics on one part: what they share is computed once and then let go."""
@@ -169,7 +169,7 @@ def _stats(metric: Any, batch: Batch) -> Array | None:
         return None
 
 
-def _values(metric: Metric, batch: Batch, engine: Engine) -> tuple[Array, dict[int, str], dict[int, str]]:
+def _values(metric: Metric, batch: Batch, engine: RunMetric) -> tuple[Array, dict[int, str], dict[int, str]]:
     if not len(batch):
         return np.empty(0), {}, {}
     try:

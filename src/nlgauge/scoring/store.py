@@ -42,7 +42,7 @@ CREATE TABLE IF NOT EXISTS scores (
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredScore:
     """One score as it is kept: a value, or NaN with its reason; and what there is to note."""
 
     value: float
@@ -60,9 +60,9 @@ class Store:
 
     >>> import tempfile
     >>> store = Store(Path(tempfile.mkdtemp()) / "scores.sqlite")
-    >>> store.put("bleu|version:1", {b"k": Kept(0.5)})
+    >>> store.put("bleu|version:1", {b"k": StoredScore(0.5)})
     >>> store.get("bleu|version:1", [b"k", b"other"])
-    {b'k': Kept(value=0.5, reason=None, note=None)}
+    {b'k': StoredScore(value=0.5, reason=None, note=None)}
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
@@ -70,10 +70,10 @@ class Store:
         self._lock = threading.RLock()
         self._open: tuple[int, sqlite3.Connection] | None = None
 
-    def get(self, signature: str, keys: Iterable[bytes]) -> dict[bytes, Kept]:
+    def get(self, signature: str, keys: Iterable[bytes]) -> dict[bytes, StoredScore]:
         """What is kept under these keys; a key that is not there is not in the answer."""
         asked = list(dict.fromkeys(keys))
-        found: dict[bytes, Kept] = {}
+        found: dict[bytes, StoredScore] = {}
         with self.work() as db:
             number = _number(db, signature)
             for i in range(0, len(asked) if number is not None else 0, ASK):
@@ -89,10 +89,10 @@ class Store:
                         isinstance(x, str | None) for x in (reason, note)
                     ):
                         raise self.damaged()
-                    found[bytes(texts)] = Kept(math.nan if value is None else value, reason, note)
+                    found[bytes(texts)] = StoredScore(math.nan if value is None else value, reason, note)
         return found
 
-    def put(self, signature: str, rows: dict[bytes, Kept]) -> None:
+    def put(self, signature: str, rows: dict[bytes, StoredScore]) -> None:
         """Keep these scores, all or none."""
         if not rows:
             return
@@ -283,7 +283,7 @@ def stored(
     def compute(some: list[bytes]) -> None:
         found = metric.score(take(batch, np.array([first[key] for key in some], np.int64)))
         new = {
-            key: Kept(float(found.values[k]), found.reasons.get(k), found.notes.get(k))
+            key: StoredScore(float(found.values[k]), found.reasons.get(k), found.notes.get(k))
             for k, key in enumerate(some)
         }
         store.put(signature, {key: k for key, k in new.items() if not (k.reason and transient(k.reason))})
@@ -304,7 +304,7 @@ def stored(
 
 
 def _shared(
-    store: Store, signature: str, chunks: list[list[bytes]], known: dict[bytes, Kept],
+    store: Store, signature: str, chunks: list[list[bytes]], known: dict[bytes, StoredScore],
     compute: Callable[[list[bytes]], None],
 ) -> None:  # fmt: skip
     """Compute the chunks, each unless another run is at it; then wait for that one, or take over what it leaves."""

@@ -24,7 +24,7 @@ from nlgauge.scoring.outcomes import Outcome, Sums
 from nlgauge.scoring.plan import plan_for, suggested_for
 from nlgauge.scoring.score_batch import score_batch, sees_all, signature_of
 from nlgauge.scoring.scored_parts import ScoredParts
-from nlgauge.scoring.table_batches import KINDS, Place, TableFile, TableRows
+from nlgauge.scoring.table_batches import KINDS, BatchPlace, TableFile, TableRows
 from nlgauge.scoring.text_columns import TextColumns
 from nlgauge.table import Table
 
@@ -95,7 +95,7 @@ def stream(
     work = _ScoreRows(file, batch, texts, planned, parts, 1 if engine.far else workers)
     batches, mine, reached = 0, set[int](), deque[int]()
 
-    def jobs() -> Iterator[TableRows | Place]:
+    def jobs() -> Iterator[TableRows | BatchPlace]:
         """The batches of the file, or of the shard: as rows, or for another machine as the place to read them from."""
         nonlocal batches
         for rows in file.batches(batch, work.only):
@@ -153,11 +153,11 @@ class _ScoreRows:
         """The columns that are looked at; a line that is written with its scores needs all."""
         return None if self.parts is not None and self.parts.kind == "jsonl" else self.texts.columns
 
-    def __call__(self, job: TableRows | Place) -> Sums:
-        place = job if isinstance(job, Place) else job.place
+    def __call__(self, job: TableRows | BatchPlace) -> Sums:
+        place = job if isinstance(job, BatchPlace) else job.place
         if self.parts is not None and (known := self.parts.done(place.number)) is not None:
             return known
-        rows = self._read(job) if isinstance(job, Place) else job
+        rows = self._read(job) if isinstance(job, BatchPlace) else job
         batch = self.texts.batch(rows)
         columns = score_batch(batch, self.metrics, workers=self.workers, stats=True)
         sums = Sums.of(batch, columns, self.texts.groups(rows))
@@ -165,7 +165,7 @@ class _ScoreRows:
             self.parts.write(rows, self.texts.keys(rows), columns, sums)
         return sums
 
-    def _read(self, place: Place) -> TableRows:
+    def _read(self, place: BatchPlace) -> TableRows:
         """On another machine, which may not have the file."""
         own_store()
         for path in [self.file.path, *([] if self.parts is None else [self.parts.folder.path])]:

@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 
 import polars as pl
 
-from nlgauge.data.files import check_letters
+from nlgauge.data.records import parse_object
 from nlgauge.data.tables.raw import SUFFIXES, RawTable, from_object
 from nlgauge.data.tables.separated import fields, has_quotes, records, separator_of, wrong_width
 from nlgauge.errors import DataError
@@ -32,7 +32,7 @@ SLICE = (
 Records = list[dict[str, Any]]
 
 
-class Place(NamedTuple):
+class BatchPlace(NamedTuple):
     """Where a batch stands in its file: enough to read it, and no other, on another machine."""
 
     number: int  # of the batch, from 0
@@ -45,7 +45,7 @@ class Place(NamedTuple):
 class TableRows:
     """Consecutive rows of a file; `done` says how much of the file is read after them."""
 
-    place: Place
+    place: BatchPlace
     done: int
     size: int
     parse: Callable[[], Records]
@@ -114,13 +114,13 @@ class TableFile:
         return self.path.stat().st_size
 
     def batches(
-        self, size: int, only: Sequence[str] | None = None, start: Place | None = None
+        self, size: int, only: Sequence[str] | None = None, start: BatchPlace | None = None
     ) -> Iterator[TableRows]:
         """From the first batch on, or from the one at `start`, without reading what is before it.
 
         `only`: the columns that will be looked at, where the file lets others be passed over.
         """
-        start = start or Place(0, 1)
+        start = start or BatchPlace(0, 1)
         return self._parquet(size, only, start) if self.kind == "parquet" else self._lines(size, start)
 
     @contextmanager
@@ -145,7 +145,7 @@ class TableFile:
 
     # --- JSON lines, CSV and TSV ---
 
-    def _lines(self, size: int, place: Place) -> Iterator[TableRows]:
+    def _lines(self, size: int, place: BatchPlace) -> Iterator[TableRows]:
         form = None if self.kind == "jsonl" else self._form()
         with self._text("\n" if form is None else None) as (raw, text):
             text.seek(place.mark)
@@ -160,7 +160,7 @@ class TableFile:
                     yield TableRows(place, raw.tell(), len(some), partial(self._csv_records, form, some))
                 line, last = some[-1]
                 read = line - 1 + max(1, last.count("\n"))
-                place = Place(place.number + 1, place.first + len(some), text.tell(), read)
+                place = BatchPlace(place.number + 1, place.first + len(some), text.tell(), read)
 
     def _records(self, text: IO[str], line: int, form: _Form | None) -> Iterator[tuple[int, str]]:
         """Every record that is not blank, and the line it begins on."""
@@ -175,27 +175,14 @@ class TableFile:
 
     def _json_records(self, lines: list[tuple[int, str]]) -> Records:
         together = f"[{','.join(line for _, line in lines)}]"
-        if "\\ud" in together or "\\uD" in together:
-            for number, line in lines:
-                check_letters(f"{self.path}, line {number}", line)
+        halves = "\\ud" in together or "\\uD" in together  # of characters, maybe; `parse_object` looks closer
         try:
-            found: Records = json.loads(together)  # one call for all is quicker
+            found: Records = [] if halves else json.loads(together)  # one call for all is quicker
         except (ValueError, RecursionError):
             found = []
         if len(found) != len(lines) or not all(type(record) is dict for record in found):
-            found = [self._json_record(number, line) for number, line in lines]
+            found = [parse_object(f"{self.path}, line {number}", line) for number, line in lines]
         return found
-
-    def _json_record(self, number: int, line: str) -> dict[str, Any]:
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{self.path}, line {number}: is not JSON ({error}).") from None
-        if not isinstance(record, dict):
-            raise DataError(
-                f"{self.path}, line {number}: found {type(record).__name__}, expected one JSON object a line."
-            )
-        return record
 
     def _form(self) -> _Form:
         """How the fields are separated, and the header."""
@@ -233,7 +220,7 @@ class TableFile:
             said = next(iter(str(error).splitlines()), type(error).__name__)
             raise DataError(f"{self.path}: the Parquet file is damaged ({said}).") from None
 
-    def _parquet(self, size: int, only: Sequence[str] | None, start: Place) -> Iterator[TableRows]:
+    def _parquet(self, size: int, only: Sequence[str] | None, start: BatchPlace) -> Iterator[TableRows]:
         with self._undamaged():
             scan = pl.scan_parquet(self.path)
             names = scan.collect_schema().names()
@@ -248,7 +235,7 @@ class TableFile:
             for first in range(at, min(at + step, self.total), size):
                 many = min(size, self.total - first)
                 yield TableRows(
-                    Place(number, first + 1), first + many, many, partial(part.records, first - at, many)
+                    BatchPlace(number, first + 1), first + many, many, partial(part.records, first - at, many)
                 )
                 number += 1
 

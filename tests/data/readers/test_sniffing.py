@@ -76,7 +76,7 @@ def test_a_missing_file_is_still_a_missing_file(tmp_path: Path, refused: Callabl
 
 def test_an_unknown_option_is_refused_with_the_known_ones(samples: Path, refused: Callable[..., str]) -> None:
     message = refused(samples / "mqm.tsv", weigths="major=5")
-    assert "Mqm has no option 'weigths'. Did you mean 'weights'?" in message
+    assert "the reader mqm has no option 'weigths'. Did you mean 'weights'?" in message
     assert "load has no option 'sistem'. Did you mean 'system'?" in refused(samples / "plain.csv", sistem="x")
 
 

@@ -41,7 +41,7 @@ def large_intervals(
     """
     from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
     from nlgauge.stats.resampling.bootstrap_intervals import percentile_interval
-    from nlgauge.stats.resampling.bootstrap_large import lots, people, refusals, resample
+    from nlgauge.stats.resampling.bootstrap_large import refusals, resample, resample_counts, sorted_ratings
 
     aspect = wide.aspect(aspect)
     asked = measures_of(QUICK if measures is None else measures)
@@ -58,14 +58,14 @@ def large_intervals(
     judged, order = _ordered(wide)
     human = human[np.ix_(*order)] if order else human
     want = wanted(asked)
-    side = people(human, want)
+    side = sorted_ratings(human, want)
     chosen, notes = _possible(asked, refusals(side, want))
     if order is None:
         notes.append(
             f"more than {MOST_CELLS:,} cells are drawn in the order of the file; another order gives other draws."
         )
     want = wanted(chosen)
-    given = lots(over, len(human), human.shape[1], draws, seed)
+    given = resample_counts(over, len(human), human.shape[1], draws, seed)
     strips = len(given.inputs)
     rows: list[Row] = []
     best: dict[str, float] = {}

@@ -37,7 +37,7 @@ class Rating(NamedTuple):
     value: float
 
 
-class Answers:
+class CollectedAnswers:
     """Collects raw answers; words become ratings only by a mapping or when they begin with a number."""
 
     def __init__(

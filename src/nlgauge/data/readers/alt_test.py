@@ -17,7 +17,7 @@ PEOPLE, MODELS, PROMPTS = "human_annotations.json", "llm_annotations.json", "pro
 
 
 @register("reader", "alt-test")
-class AltTest(LogReader):
+class AltTestReader(LogReader):
     """AltTest annotations (a folder, or its human_annotations.json): labels of annotators and of language models."""
 
     takes = Takes(

@@ -11,7 +11,7 @@ from nlgauge.data.comparisons import Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._annotations import Answers, dataset_of
+from nlgauge.data.readers._annotations import CollectedAnswers, dataset_of
 from nlgauge.data.records import Record, number, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -51,7 +51,7 @@ class Argilla:
         encoding: str | None = None,
     ) -> Dataset:
         records = read_records(path, encoding)
-        answers, choices = Answers(values, ignore), Choices(path.name)
+        answers, choices = CollectedAnswers(values, ignore), Choices(path.name)
         aside: Counter[str] = Counter()
         rows = []
         for row, record in enumerate(records):
@@ -141,7 +141,7 @@ def _user(record: Record) -> str | None:
     return None if user is None else str(user)
 
 
-def _suggested(record: Record, answers: Answers) -> Iterator[tuple[str, float]]:
+def _suggested(record: Record, answers: CollectedAnswers) -> Iterator[tuple[str, float]]:
     """`agent:question` and the number that a named agent suggested."""
     given = record.maybe("suggestions", list, dict)
     if isinstance(given, dict):

@@ -10,7 +10,7 @@ from typing import Any
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._annotations import Answers, dataset_of
+from nlgauge.data.readers._annotations import CollectedAnswers, dataset_of
 from nlgauge.data.records import Record, read_records
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -56,7 +56,11 @@ class Doccano:
             for file in files
             for r in read_records(file, encoding)
         ]
-        return _written(path, found) if task == "seq2seq" else _rated(path, found, Answers(values, ignore))
+        return (
+            _written(path, found)
+            if task == "seq2seq"
+            else _rated(path, found, CollectedAnswers(values, ignore))
+        )
 
 
 def _is_doccano(record: dict[str, Any]) -> bool:
@@ -80,7 +84,7 @@ def _labels(record: Record) -> list[Any]:
     return found
 
 
-def _rated(path: Path, found: list[tuple[Record, str | None]], answers: Answers) -> Dataset:
+def _rated(path: Path, found: list[tuple[Record, str | None]], answers: CollectedAnswers) -> Dataset:
     rows, places, empty = [], [], 0
     for row, (record, who) in enumerate(found):
         record.want("id", int, str)

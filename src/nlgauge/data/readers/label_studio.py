@@ -11,7 +11,7 @@ from nlgauge.data.comparisons import FIRST, SECOND, Choices, add_pair
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._annotations import Answers, dataset_of
+from nlgauge.data.readers._annotations import CollectedAnswers, dataset_of
 from nlgauge.data.records import Record, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -43,7 +43,7 @@ class LabelStudio:
         encoding: str | None = None,
     ) -> Dataset:
         tasks = read_records(path, encoding)
-        answers, choices = Answers(values, ignore), Choices(path.name)
+        answers, choices = CollectedAnswers(values, ignore), Choices(path.name)
         aside: Counter[str] = Counter()
         rows: list[dict[str, Any]] = []
         for row, task in enumerate(tasks):
@@ -101,7 +101,9 @@ def _selected(result: Record) -> str:
     return SELECTED[selected]
 
 
-def _answer(answers: Answers, aside: Counter[str], row: int, result: Record, rater: str | None) -> None:
+def _answer(
+    answers: CollectedAnswers, aside: Counter[str], row: int, result: Record, rater: str | None
+) -> None:
     kind = str(result.values.get("type"))
     if kind not in VALUES:
         aside[f"results of type '{kind}'"] += 1
@@ -121,7 +123,7 @@ def _predictions(task: Record) -> dict[str, Any]:
     for prediction in task.children("predictions"):
         model = prediction.values.get("model_version")
         for result in prediction.children("result") if model else ():
-            grade = Answers().grade(
+            grade = CollectedAnswers().grade(
                 (result.maybe("value", dict) or {}).get(VALUES.get(str(result.values.get("type")), ""))
             )
             if grade is not None:

@@ -17,7 +17,7 @@ YES = {"yes": 1.0, "no": 0.0}
 
 
 @register("reader", "qags")
-class Qags:
+class QagsReader:
     """QAGS jsonl: 'consistency' is the published score; single workers are 'consistency (worker)'."""
 
     takes = Takes(

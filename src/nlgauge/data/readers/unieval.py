@@ -13,7 +13,7 @@ from nlgauge.registry import register
 
 
 @register("reader", "unieval")
-class UniEval:
+class UniEvalReader:
     """UniEval json: system_output with scores{} (people) and predict_scores{} (the metric)."""
 
     takes = Takes(

@@ -86,61 +86,13 @@ def find_roles(
                 f"{table.where.source}: no column '{name}'.{did_you_mean(name, columns)} "
                 f"Columns found: {listed(columns)}."
             )
-    many = {c for c, t in table.frame.schema.items() if t.is_nested()}
-    numbers = {c for c in columns if c in asked or is_number(table, c)}
-    taken: dict[str, str] = {role: name for role, name in said.items() if name}
-    used = {*taken.values(), *asked}
-    why = dict.fromkeys(used, SAID)
-    names = _Names(columns)
-    for role in ("system", "input", "output", "source", "context", "control", "rater", "aspect", "metric"):
-        if role in said:
-            continue
-        # A number can name a system, an input or a rater, but not be a text; a list can be a text, but not a name.
-        key = role in ("system", "input", "rater", "aspect", "metric")
-        for column in names.of([*NAMES[role], *SOFT.get(role, ()), *(NUMBERED if role == "input" else ())]):
-            if column in used or column in (many if key else numbers):
-                continue
-            if column in numbers and role not in ("system", "input", "rater"):
-                continue
-            if role == "rater" and column in numbers and _says(table, column):
-                continue
-            if role == "input" and plain(column) in NUMBERED and column not in numbers:
-                continue
-            if plain(column) in SOFT.get(role, ()) and not is_label(table.frame[column]):
-                continue
-            taken[role] = column
-            used.add(column)
-            why[column] = NAMED
-            break
-    dialogue = _dialogue(names, taken, said, used, numbers)
-    why |= dict.fromkeys((taken[r] for r in ("source", "context") if dialogue), NAMED)
-    if "system" not in said and "system" not in taken:  # "Which system wrote this?"
-        free = [c for c in columns if c not in used and c not in numbers | many]
-        if found := next((c for c in free if _about(c, "system") and is_label(table.frame[c])), None):
-            taken["system"] = found
-            used.add(found)
-            why[found] = NAMED
-    long_ratings = "aspect" in taken or said.get("rating") is not None
-    for role, on in (
-        ("rating", long_ratings and human is None),
-        ("score", "metric" in taken and not long_ratings),
-    ):
-        found = next((c for c in names.of(NAMES[role]) if c not in used), None)
-        if on and role not in said and found:
-            taken[role] = found
-            used.add(found)
-            why[found] = NAMED
-    if "score" not in taken:
-        used.discard(taken.pop("metric", ""))
-    if "rating" not in taken:
-        used.discard(taken.pop("aspect", ""))
-    references = tuple(c for c in columns if c not in used and c not in numbers and REFERENCES.match(c))
-    if "references" in taken:
-        references = (taken.pop("references"),)
-    used.update(references)
-    sets = tuple(c for c in columns if c not in used and c not in many and plain(c) in SETS)
-    used.update(sets)
-    why.update({c: NAMED for c in (*references, *sets) if c not in why})
+    found = _RoleSearch(table, said, asked)
+    found.keys_and_texts()
+    dialogue = found.dialogue()
+    found.system_in_words()
+    found.long_table(ratings_named=human is not None)
+    references, sets = found.references_and_sets()
+    taken, used, why, numbers, many = found.taken, found.used, found.why, found.numbers, found.many
     free = [c for c in columns if c in numbers and c not in used]
     by_name = "rating" not in taken and (human is None or more_human)
     judges = judge_columns(table, free, elsewhere) if by_name else {}
@@ -177,23 +129,87 @@ def _says(table: RawTable, column: str) -> bool:
     return plain(column) == "judge" or (found is not None and bool(found.how or found.values.null_count()))
 
 
-def _dialogue(
-    names: _Names, taken: dict[str, str], said: Mapping[str, str | None], used: set[str], numbers: set[str]
-) -> list[str]:
-    """`context` beside `fact` is the dialogue so far: what the response answers; the fact is what it may use. Said, as a guess is."""
-    first = taken.get("context", "")
-    if "source" in taken or "context" in said or plain(first) != "context":
-        return []
-    fact = next(
-        (c for c in names.of(["fact", "facts", "knowledge", "persona"]) if c not in used | numbers), None
-    )
-    if fact is None:
-        return []
-    taken["source"], taken["context"] = first, fact
-    used.add(fact)
-    return [
-        f"'{first}' beside '{fact}' is read as what was said before, '{fact}' as the knowledge (else: --source '{fact}' --context '{first}')"
-    ]
+class _RoleSearch:
+    """Roles that are given to columns one after the other, a column to one role; what the user said comes first."""
+
+    def __init__(self, table: RawTable, said: Mapping[str, str | None], asked: Sequence[str]) -> None:
+        self.table, self.said, self.columns = table, said, table.frame.columns
+        self.many = {c for c, t in table.frame.schema.items() if t.is_nested()}
+        self.numbers = {c for c in self.columns if c in asked or is_number(table, c)}
+        self.taken: dict[str, str] = {role: name for role, name in said.items() if name}
+        self.used = {*self.taken.values(), *asked}
+        self.why = dict.fromkeys(self.used, SAID)
+        self.names = _Names(self.columns)
+
+    def take(self, role: str, column: str | None) -> None:
+        if column is not None:
+            self.taken[role] = column
+            self.used.add(column)
+            self.why[column] = NAMED
+
+    def keys_and_texts(self) -> None:
+        roles = ("system", "input", "output", "source", "context", "control", "rater", "aspect", "metric")
+        for role in (role for role in roles if role not in self.said):
+            words = [*NAMES[role], *SOFT.get(role, ()), *(NUMBERED if role == "input" else ())]
+            self.take(role, next((c for c in self.names.of(words) if self._fits(role, c)), None))
+
+    def system_in_words(self) -> None:
+        """`Which system wrote this?`"""
+        if "system" not in self.said and "system" not in self.taken:
+            free = [c for c in self.columns if c not in self.used | self.numbers | self.many]
+            labels = (c for c in free if _about(c, "system") and is_label(self.table.frame[c]))
+            self.take("system", next(labels, None))
+
+    def _fits(self, role: str, column: str) -> bool:
+        """Whether a column whose name says the role can have it."""
+        # A number can name a system, an input or a rater, but not be a text; a list can be a text, but not a name.
+        key = role in ("system", "input", "rater", "aspect", "metric")
+        number, name = column in self.numbers, plain(column)
+        if column in self.used or (key and column in self.many):
+            return False
+        if number and role not in ("system", "input", "rater"):
+            return False
+        if number and role == "rater" and _says(self.table, column):
+            return False
+        if not number and role == "input" and name in NUMBERED:
+            return False
+        return name not in SOFT.get(role, ()) or is_label(self.table.frame[column])
+
+    def dialogue(self) -> list[str]:
+        """`context` beside `fact` is the dialogue so far: what the response answers; the fact is what it may use. Said, as a guess is."""
+        first = self.taken.get("context", "")
+        if "source" in self.taken or "context" in self.said or plain(first) != "context":
+            return []
+        facts = self.names.of(["fact", "facts", "knowledge", "persona"])
+        fact = next((c for c in facts if c not in self.used | self.numbers), None)
+        if fact is None:
+            return []
+        self.take("source", first)
+        self.take("context", fact)
+        return [
+            f"'{first}' beside '{fact}' is read as what was said before, '{fact}' as the knowledge (else: --source '{fact}' --context '{first}')"
+        ]
+
+    def long_table(self, ratings_named: bool) -> None:
+        """A column of aspects or of metrics means that another one has their values."""
+        ratings = "aspect" in self.taken or self.said.get("rating") is not None
+        scores = "metric" in self.taken and not ratings
+        for role, on in (("rating", ratings and not ratings_named), ("score", scores)):
+            if on and role not in self.said:
+                self.take(role, next((c for c in self.names.of(NAMES[role]) if c not in self.used), None))
+        for value, name in (("score", "metric"), ("rating", "aspect")):
+            if value not in self.taken:
+                self.used.discard(self.taken.pop(name, ""))
+
+    def references_and_sets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        free = [c for c in self.columns if c not in self.used]
+        references = tuple(c for c in free if c not in self.numbers and REFERENCES.match(c))
+        if "references" in self.taken:
+            references = (self.taken.pop("references"),)
+        sets = tuple(c for c in free if c not in (*references, *self.many) and plain(c) in SETS)
+        self.used.update(references, sets)
+        self.why.update({c: NAMED for c in (*references, *sets) if c not in self.why})
+        return references, sets
 
 
 def _about(column: str, role: str) -> bool:

@@ -17,7 +17,8 @@ from typing import Any
 
 import polars as pl
 
-from nlgauge.data.files import check_letters, check_lines, decode, most_bytes, read_bytes, refuse_patterns
+from nlgauge.data.files import check_lines, decode, most_bytes, read_bytes, refuse_patterns
+from nlgauge.data.records import parse_json, parse_object
 from nlgauge.data.tables.frames import check_names, frame_columns
 from nlgauge.data.tables.separated import has_quotes, record_lines, separator_of
 from nlgauge.data.tables.sheets import is_workbook, read_sheet
@@ -178,33 +179,18 @@ def _is_json_lines(text: str) -> bool:
         return False
 
 
-def _loads(where: str, text: str) -> Any:
-    check_letters(where, text)
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise DataError(f"{where}: the JSON is nested too deeply to be a table.") from None
-    except ValueError as error:
-        raise DataError(f"{where}: is not JSON ({error}).") from None
-
-
 def _read_jsonl(path: Path, text: str, wanted: Collection[str]) -> RawTable:
     rows, lines = [], []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        row = _loads(f"{path}, line {number}", line)
-        if not isinstance(row, dict):
-            raise DataError(
-                f"{path}, line {number}: found {type(row).__name__}, expected one JSON object a line."
-            )
-        rows.append(row)
+        rows.append(parse_object(f"{path}, line {number}", line))
         lines.append(number)
     return _from_records(rows, Where(str(path), "line", lines.__getitem__), wanted)
 
 
 def _read_json(path: Path, text: str, wanted: Collection[str]) -> RawTable:
-    content = _loads(str(path), text)
+    content = parse_json(str(path), text)
     if isinstance(content, dict):
         tables = [
             v for v in content.values() if isinstance(v, list) and v and all(isinstance(r, dict) for r in v)

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.readers.qags import Qags
+from nlgauge.data.readers.qags import QagsReader
 from nlgauge.errors import DataError
 from nlgauge.papers.catalogue import Entry
 from nlgauge.papers.catalogue.table_parts import records, scores
@@ -16,7 +16,7 @@ from nlgauge.papers.catalogue.table_parts import records, scores
 def load(folder: Path, entry: Entry, system: str) -> Dataset:
     """`consistency` is what the papers correlate with; `consistency (worker)` keeps the single workers."""
     path, predicted = (folder / f.path for f in entry.files)
-    judged = Qags.read(path)
+    judged = QagsReader.read(path)
     named = pl.lit(system).alias("system")
     samples, ratings = judged.samples.with_columns(named), judged.ratings.with_columns(named)
     notes = [*judged.notes[1:], "one system only: correlation exists over its outputs, not between systems"]

@@ -30,7 +30,7 @@ from nlgauge.metrics.alignment.trained import CHOSEN, HEADS, Trained, form, hash
 from nlgauge.models.encoder import DEFAULT, fingerprint
 from nlgauge.papers import Sources, further, published_rows
 from nlgauge.papers.deng2021.estimators import SETS, Case, Sets, correlations, first_references
-from nlgauge.scoring.store import Kept, Store, keys_of
+from nlgauge.scoring.store import Store, StoredScore, keys_of
 from nlgauge.table import Row, Table
 from nlgauge.text.batch import Batch
 
@@ -96,7 +96,7 @@ class Read:
         kept = self.sets.store.get(signature, keys)
         if any(key not in kept for key in keys):
             values = self._values(case, batch, expression, settings, heads)
-            kept = {key: Kept(value) for key, value in zip(keys, values, strict=True)}
+            kept = {key: StoredScore(value) for key, value in zip(keys, values, strict=True)}
             self.sets.store.put(signature, kept)
         return [kept[key].value for key in keys]
 

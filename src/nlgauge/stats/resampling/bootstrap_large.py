@@ -41,7 +41,7 @@ ROWS = 16  # draws made at once
 ROOM = 1 << 30  # bytes that the levels of one group may take in the kernels (three arrays of a strip)
 
 
-class Lots(NamedTuple):
+class ResampleCounts(NamedTuple):
     """How often each system and each input counts: strips × systems (or inputs) × STRIP. The first draw is the data."""
 
     systems: Counts
@@ -50,7 +50,7 @@ class Lots(NamedTuple):
     how: Resample
 
 
-def lots(how: Resample, systems: int, inputs: int, draws: int, seed: int) -> Lots:
+def resample_counts(how: Resample, systems: int, inputs: int, draws: int, seed: int) -> ResampleCounts:
     """The draws of `draws.bootstrap_counts`, in an eighth of the memory."""
     if how not in ("both", "inputs", "systems"):
         raise NlgaugeError(f"what to resample must be one of both, inputs, systems; found {how!r}")
@@ -69,7 +69,7 @@ def lots(how: Resample, systems: int, inputs: int, draws: int, seed: int) -> Lot
                     strip, lane = divmod(at + first + k, STRIP)
                     counts[strip, :, lane] = _times(picked, n)
         at += size
-    return Lots(made[0], made[1], draws + 1, how)
+    return ResampleCounts(made[0], made[1], draws + 1, how)
 
 
 def _times(picked: NDArray[np.int64], n: int) -> Counts:
@@ -81,7 +81,7 @@ def _times(picked: NDArray[np.int64], n: int) -> Counts:
     return times.astype(np.uint8)
 
 
-def people(z: Floats, want: Wanted) -> SortedPanel:
+def sorted_ratings(z: Floats, want: Wanted) -> SortedPanel:
     """People's side: sorted once for all metrics."""
     n, m = z.shape
     flat = z.reshape(-1)
@@ -116,7 +116,7 @@ class Resampled:
     valid: Bools
     walks: dict[str, Walk]
     values: Floats  # coefficients × inputs, where the groups stay as they are
-    given: Lots
+    given: ResampleCounts
     want: Wanted
 
     def strip(self, s: int) -> tuple[Floats, Floats]:
@@ -141,7 +141,7 @@ class Resampled:
 def resample(
     human: SortedPanel,
     x: Floats,
-    given: Lots,
+    given: ResampleCounts,
     want: Wanted,
     *,
     threads: int | None = None,
@@ -162,7 +162,7 @@ def resample(
     return joined(GroupSums(total, count).mean(), given.draws)
 
 
-def _prepared(data: SortedPanel, given: Lots, want: Wanted) -> Resampled:
+def _prepared(data: SortedPanel, given: ResampleCounts, want: Wanted) -> Resampled:
 
     valid = data.shared(0)
     x = np.where(valid, data.metrics[0].x, 0.0)
