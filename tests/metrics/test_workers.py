@@ -80,12 +80,15 @@ def able() -> list[Metric]:
 
 
 @pytest.mark.parametrize("rounds", [3, pytest.param(50, marks=pytest.mark.slow)])
-def test_every_run_with_eight_workers_gives_the_scores_of_one(hasty: None, rounds: int) -> None:
+@pytest.mark.parametrize("workers", [2, WORKERS])
+def test_every_run_with_several_workers_gives_the_scores_of_one(
+    hasty: None, workers: int, rounds: int
+) -> None:
     metrics = able()
     assert len(metrics) >= 40
     alone = score_batch(fresh(), metrics, workers=1, engine=lambda m, b: m.score(b), stats=True)
     for _ in range(rounds):
-        together = score_batch(fresh(), metrics, workers=WORKERS, engine=lambda m, b: m.score(b), stats=True)
+        together = score_batch(fresh(), metrics, workers=workers, engine=lambda m, b: m.score(b), stats=True)
         for name, one in alone.items():
             many = together[name]
             assert many.reasons == one.reasons, name
