@@ -27,9 +27,9 @@ from nlgauge.stats.tests.two_shares import fisher_exact_test
 
 Row = dict[str, Any]
 # Share of people's fails that the judge fails, and of people's passes that it passes.
-JUDGES = {"lenient": (0.6, 0.95), "good": (0.9, 0.9), "weak": (0.6, 0.6), "strict": (0.95, 0.7)}
-PREVALENCES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
-SIZES = (20, 50, 100, 200, 500, 2000)
+JUDGES = {"lenient": (0.6, 0.95), "good": (0.9, 0.9), "weak": (0.6, 0.6)}
+PREVALENCES = (0.02, 0.1, 0.5, 0.9, 0.98)
+SIZES = (20, 50, 100, 300, 2000)
 WHOLE = 100_000_000.0  # rows of a population
 
 

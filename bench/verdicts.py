@@ -134,7 +134,7 @@ def page(kept: dict[str, list[Row]]) -> str:
     parts = [
         INTRO,
         "## Verdicts, rows independent\n",
-        f"{len(world.SIZES)} sizes from {min(world.SIZES)} to {max(world.SIZES):,} rows, people pass .02 to .98 of them, four judges "
+        f"{len(world.SIZES)} sizes from {min(world.SIZES)} to {max(world.SIZES):,} rows, people pass .02 to .98 of them, three judges "
         + "; ".join(f"({name}: fails {f:g} of what people fail, passes {p:g} of what they pass" + ")" for name, (f, p) in world.JUDGES.items())
         + ". 2,000 data sets a cell up to 50 rows, 1,000 above.\n",
         *summary(plain),
