@@ -12,28 +12,15 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.means import means_by
 from nlgauge.data.readers._annotations import turn_text
 from nlgauge.data.records import Record
-from nlgauge.data.tables.vocabulary import NAMES, SETS, plain
+from nlgauge.data.tables.vocabulary import SETS, column_of, plain
 from nlgauge.errors import DataError
 
 FIRST, SECOND, TIE = "first", "second", "tie"
 SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("x", "y"))
 SYSTEMS = ("system", "model", "method", "team", "generator", "systemname", "modelname", "systemid", "modelid")
-OUTPUTS = (
-    "output",
-    "response",
-    "answer",
-    "text",
-    "summary",
-    "translation",
-    "candidate",
-    "conversation",
-    "story",
-    "generation",
-    "completion",
-    "sample",
-    "reply",
-    "passage",
-    "hypothesis",
+OUTPUTS = tuple(
+    "output response answer text summary translation candidate conversation story generation completion sample reply passage "
+    "hypothesis".split()
 )
 
 
@@ -78,7 +65,7 @@ def pair_samples(row: Mapping[str, Any], pair: PairColumns) -> tuple[str, str, d
     texts = [None, None] if pair.outputs is None else [row[name] for name in pair.outputs]
     shared: dict[str, Any] = {}
     for role in ("source", "context", "control"):
-        column = next((c for name in NAMES[role] for c in row if plain(c) == name), None)
+        column = column_of(role, row)
         if column is not None and row[column] is not None:
             shared[role] = (
                 "\n".join(turn_text(t) for t in row[column])
@@ -122,12 +109,10 @@ def add_pair(
             f"text1, text2. Fields found: {', '.join(fields)}."
         )
     first, second, outputs = pair_samples(fields, pair)
-    named = next((fields[c] for name in NAMES["input"] for c in fields if plain(c) == name), None)
-    given = (
-        named
-        if named is not None
-        else next(iter(outputs.values())).get("source") or task.values.get("id", task.number)
-    )
+    column = column_of("input", fields)
+    given = None if column is None else fields[column]
+    if given is None:
+        given = next(iter(outputs.values())).get("source") or task.values.get("id", task.number)
     choices.choose(
         choices.place(str(given), outputs), first, second, aspect=aspect, rater=rater, preferred=preferred
     )

@@ -22,24 +22,8 @@ from nlgauge.writing import write_whole
 VERSION = 1
 # Keys of a line with a meaning of their own; a column of that name goes into the line's "columns".
 RESERVED = frozenset({"nlgauge", "ratings", "scores", "failures", "comparison", "columns"})
-PLAIN = {
-    str(t): t
-    for t in (
-        pl.String,
-        pl.Boolean,
-        pl.Int8,
-        pl.Int16,
-        pl.Int32,
-        pl.Int64,
-        pl.UInt8,
-        pl.UInt16,
-        pl.UInt32,
-        pl.UInt64,
-        pl.Float32,
-        pl.Float64,
-        pl.Null,
-    )
-}
+INTEGERS = [getattr(pl, f"{kind}{bits}") for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)]
+PLAIN = {str(t): t for t in (pl.String, pl.Boolean, *INTEGERS, pl.Float32, pl.Float64, pl.Null)}
 
 
 def write_tidy(data: Dataset, path: str | Path) -> Path:

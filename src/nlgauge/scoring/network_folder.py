@@ -9,21 +9,7 @@ from pathlib import Path
 from nlgauge.scoring.store import store_path
 
 # Types of file systems that several machines see at once.
-NETWORK = (
-    "nfs",
-    "cifs",
-    "smb",
-    "lustre",
-    "gpfs",
-    "beegfs",
-    "ceph",
-    "gluster",
-    "afs",
-    "orangefs",
-    "pvfs",
-    "9p",
-    "fuse.sshfs",
-)
+NETWORK = tuple("nfs cifs smb lustre gpfs beegfs ceph gluster afs orangefs pvfs 9p fuse.sshfs".split())
 MOUNTS = Path("/proc/self/mounts")
 
 

@@ -94,16 +94,7 @@ class Replies:
                 "SELECT CAST(model AS TEXT), COUNT(*), SUM(prompt_tokens), SUM(completion_tokens), MIN(CAST(made AS REAL)), "
                 "MAX(CAST(made AS REAL)), AVG(seconds), COUNT(DISTINCT fingerprint) FROM replies GROUP BY model ORDER BY model"
             )
-            names = [
-                "model",
-                "replies",
-                "tokens in",
-                "tokens out",
-                "first",
-                "last",
-                "seconds",
-                "fingerprints",
-            ]
+            names = "model,replies,tokens in,tokens out,first,last,seconds,fingerprints".split(",")
             return [dict(zip(names, row, strict=True)) for row in rows]
 
     def all(self) -> Iterator[dict[str, Any]]:

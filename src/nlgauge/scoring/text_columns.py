@@ -9,6 +9,7 @@ from typing import Any
 from nlgauge import registry
 from nlgauge.data.tables.columns import Roles, find_roles
 from nlgauge.data.tables.raw import Where
+from nlgauge.data.tables.vocabulary import label_text
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.metrics import Batch
 from nlgauge.scoring.table_batches import TableFile, TableRows
@@ -74,13 +75,7 @@ class TextColumns:
 
 
 def _labels(rows: TableRows, column: str) -> list[str | None]:
-    return [value.strip() if type(value) is str else _label(value) for value in rows.values(column)]
-
-
-def _label(value: Any) -> str | None:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return None if value is None else str(value).strip()
+    return [None if value is None else label_text(value).strip() for value in rows.values(column)]
 
 
 def _texts(rows: TableRows, column: str) -> list[str | None]:

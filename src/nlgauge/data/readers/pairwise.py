@@ -25,29 +25,14 @@ from nlgauge.data.raters import HUMAN, PERSON, is_model
 from nlgauge.data.readers import Takes
 from nlgauge.data.records import first_row, option_map, shown
 from nlgauge.data.tables.raw import RawTable, read_table
-from nlgauge.data.tables.vocabulary import NAMES, plain
+from nlgauge.data.tables.vocabulary import column_of, label_text, plain
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
 WORDS = "winner|preference|preferred|vote|choice|verdict|better|judge?ment"
 VOTE = re.compile(rf"^(?:(?P<before>.+?)[ _.-])?(?:{WORDS})(?:[ _.-](?P<after>.+))?$", re.I)
 ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
-TIES = {
-    "tie",
-    "0",
-    "equal",
-    "same",
-    "draw",
-    "both",
-    "neither",
-    "none",
-    "tiebothbad",
-    "bothbad",
-    "bothgood",
-    "tieinconsistent",
-    "nopreference",
-    "unsure",
-}
+TIES = "tie 0 equal same draw both neither none tiebothbad bothbad bothgood tieinconsistent nopreference unsure".split()
 
 
 def _words() -> dict[str, str]:
@@ -103,14 +88,14 @@ class Pairwise:
         for column in columns:
             _check_binary(table, column, [row[column] for row in rows], said)
         choices, counts = Choices(path.name), Counter[str]()
-        inputs, raters, aspects = (_column(rows, NAMES[role]) for role in ("input", "rater", "aspect"))
+        inputs, raters, aspects = (column_of(role, rows[0]) for role in ("input", "rater", "aspect"))
         turns = [n for n in rows[0] if plain(n) == "turn" and len({str(row[n]) for row in rows}) > 1]
         for i, row in enumerate(rows):
             first, second, outputs = pair_samples(row, pair)
             given = row[inputs] if inputs else next(iter(outputs.values())).get("source") or str(i)
-            given = _name(given) + "".join(f" turn {_name(row[t])}" for t in turns)
+            given = label_text(given) + "".join(f" turn {label_text(row[t])}" for t in turns)
             given = choices.place(given, outputs)
-            rater = _name(row[raters]) if raters and row[raters] is not None else None
+            rater = label_text(row[raters]) if raters and row[raters] is not None else None
             for aspect, who, column, vote in _votes(row, columns):
                 if vote is None or not str(vote).strip():
                     counts["rows without a vote left out"] += 1
@@ -158,17 +143,9 @@ def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, st
     return found
 
 
-def _column(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str | None:
-    return next((column for name in names for column in rows[0] if plain(column) == name), None)
-
-
-def _name(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
 def _check_binary(table: RawTable, column: str, votes: Sequence[Any], said: Mapping[str, str]) -> None:
     """0 and 1 alone may mean tie and first, or first and second: nobody but the user knows."""
-    found = {_name(v) for v in votes if v is not None and str(v).strip()}
+    found = {label_text(v) for v in votes if v is not None and str(v).strip()}
     if found <= {"0", "1"} and "0" in found and "0" not in said:
         raise DataError(
             f"{table.where.at(None, column)}: holds only 0 and 1, which can mean several things; "

@@ -14,7 +14,7 @@ from nlgauge.data.readers import Takes
 from nlgauge.data.records import first_row, parse_json, shown
 from nlgauge.data.tables.raw import RawTable, read_table
 from nlgauge.data.tables.values import is_number_column, numbers
-from nlgauge.data.tables.vocabulary import ASIDE, NAMES, plain
+from nlgauge.data.tables.vocabulary import ASIDE, column_of, label_text, plain
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
@@ -48,7 +48,7 @@ class Preferences:
         """When the user names this reader, other columns of numbers are taken for ranks of systems."""
         table = read_table(path, encoding)
         frame, choices = table.frame, Choices(path.name)
-        roles = {role: _column(frame.columns, NAMES[role]) for role in ("input", "source", "rater", "aspect")}
+        roles = {role: column_of(role, frame.columns) for role in ("input", "source", "rater", "aspect")}
         ranks = _ranks(table, roles)
         for i, row in enumerate(frame.iter_rows(named=True)):
             merits = ranks(i, row)
@@ -57,23 +57,19 @@ class Preferences:
                 raise DataError(f"{table.where.at(i, named)}: is empty, expected a name.")
             source = row[roles["source"]] if roles["source"] else None
             outputs = {system: {"output": row.get(f"output_{system}"), "source": source} for system in merits}
-            given = choices.place(_name(row[named]) if named else str(i), outputs)
+            given = choices.place(label_text(row[named]) if named else str(i), outputs)
             aspect = str(row[roles["aspect"]]) if roles["aspect"] else "preference"
-            rater = _name(row[roles["rater"]]) if roles["rater"] and row[roles["rater"]] is not None else None
+            rater = (
+                label_text(row[roles["rater"]])
+                if roles["rater"] and row[roles["rater"]] is not None
+                else None
+            )
             for system, merit in merits.items():
                 choices.rate(system, given, aspect, rater, merit)
             choices.rank(given, merits, aspect, rater)
         return choices.dataset(
             ["ratings are minus the rank in the row, so higher is better; comparisons are all pairs of a row"]
         )
-
-
-def _column(columns: list[str], names: tuple[str, ...]) -> str | None:
-    return next((c for name in names for c in columns if plain(c) == name), None)
-
-
-def _name(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _ranking_column(names: Mapping[str, Any]) -> str | None:

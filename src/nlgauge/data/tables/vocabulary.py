@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 # In order of preference; compared after lower-casing and dropping everything but letters and digits.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -130,6 +132,21 @@ ANSWERED = frozenset(
 
 def plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def column_of(role: str, columns: Iterable[str]) -> str | None:
+    """The column with the role by its name alone.
+
+    >>> column_of("system", ["id", "Model", "text"])
+    'Model'
+    """
+    named = {plain(column): column for column in reversed(list(columns))}
+    return next((named[word] for word in NAMES[role] if word in named), None)
+
+
+def label_text(value: Any) -> str:
+    """A value as the name of a system, an input or a rater: 3.0 is '3'."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def tokens(name: str) -> list[str]:
