@@ -61,16 +61,11 @@ def test_a_metric_of_which_less_is_better_is_known_from_the_results(folder: Path
     assert ng.load(one(folder, "choice")).lower == {"acc"}
 
 
-def test_files_of_older_versions_are_read(folder: Path) -> None:
-    path = one(folder, "capitals")
-    rows = [json.loads(line) for line in path.read_text().splitlines()][:4]
-    for row in rows:
-        del row["metrics"], row["filter"]
-        given = row["arguments"]["gen_args_0"]
-        row["arguments"] = [[given["arg_0"], given["arg_1"]]]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    data = ng.load(path)
-    assert data.metrics == ["exact_match"]
+def test_files_of_an_older_version_name_no_filters(samples: Path) -> None:
+    data = ng.load(samples / "lm_eval_0.4.5")
+    assert data.systems == ["lab/model-a"]
+    assert data.metrics == ["exact_match", "exact_match #2"]
+    assert data.scores["exact_match"].to_list() == [1, 0, 0, 0]
     assert data.samples["source"][0] == "What is the capital of France?"
 
 

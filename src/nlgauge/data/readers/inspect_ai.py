@@ -42,7 +42,7 @@ class InspectAi(LogReader):
         if peek.bytes[:2] == b"PK":
             names = names_in(peek.path)
             return HEADER in names or START in names
-        return {"version", "eval", "status"} <= peek.keys and '"eval_id"' in peek.text
+        return {"version", "status", "eval", "plan"} <= peek.keys
 
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:

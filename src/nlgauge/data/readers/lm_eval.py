@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ class LmEval(LogReader):
             )
         directions = about.get("higher_is_better")
         better = directions.get(task) if isinstance(directions, dict) else None
-        several = len({str(r.values.get("filter")) for r in records}) > 1
+        filters = len({str(r.values.get("filter")) for r in records})
+        seen: Counter[str] = Counter()
         for record in records:
             answers = record.want("resps", list)
             row = log.output(
@@ -64,11 +66,14 @@ class LmEval(LogReader):
                 log.aside["further responses to the same document (the first is shown)"] += (
                     len(answers[0]) - 1
                 )
-            # Files of older versions do not list their metrics: they are what else is there.
-            for metric in record.maybe("metrics", list) or [
-                k for k in record.values if k not in KEYS | OTHERS
-            ]:
-                name = f"{metric}:{record.values.get('filter')}" if several else str(metric)
+            # Files of older versions name neither filters nor metrics: a document stands there once for each filter, and its
+            # metrics are what else is there.
+            named, metrics = record.values.get("filter"), record.maybe("metrics", list)
+            document = f"{record.values['doc_id']} {named}"
+            seen[document] += 1
+            nth = f" #{seen[document]}" if named is None and seen[document] > 1 else ""
+            for metric in metrics or [k for k in record.values if k not in KEYS | OTHERS]:
+                name = f"{metric}:{named}" if filters > 1 else f"{metric}{nth}"
                 log.judged(row, name, record.values.get(str(metric)))
                 if isinstance(better, dict) and better.get(str(metric)) is False:
                     log.lower.add(name)
