@@ -24,29 +24,16 @@ def test_the_latest_run_is_the_same_one_level_down(samples: Path, edited: Callab
     assert ng.load(path).scores.equals(ng.load(samples / "deepeval.json").scores)
 
 
-def test_a_metric_that_failed_has_its_error_as_the_reason(edited: Callable[..., Path]) -> None:
-    def fail(run: dict[str, Any]) -> dict[str, Any]:
-        run["testCases"][2]["metricsData"][0] |= {"score": None, "error": "no API key"}
-        return run
-
-    data = ng.load(edited("deepeval.json", fail))
-    assert data.failures.rows() == [("model-a", "Spain", "Correctness", "no API key")]
-
-
-def test_conversations_are_read_as_dialogues(edited: Callable[..., Path]) -> None:
-    def talk(run: dict[str, Any]) -> dict[str, Any]:
-        case = run["testCases"].pop()
-        run["conversationalTestCases"] = [
-            {
-                "name": "chat",
-                "metricsData": case["metricsData"],
-                "turns": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}],
-            }
-        ]
-        return run
-
-    data = ng.load(edited("deepeval.json", talk))
-    assert data.samples.filter(input="chat")["output"].to_list() == ["user: Hi\nassistant: Yes?"]
+def test_conversations_are_dialogues_and_an_error_is_a_reason(samples: Path) -> None:
+    data = ng.load(samples / "deepeval_conversations.json")
+    assert data.samples.select("input", "output", "source").row(0) == (
+        "c1",
+        "user: Hi\nassistant: Yes?",
+        "Small talk",
+    )
+    assert data.scores["Turns"].to_list() == [2, None]
+    assert data.failures.rows() == [("system", "c2", "Turns", "ValueError: boom")]
+    assert "no hyperparameter 'model' in the run: its system is called 'system'" in data.notes
 
 
 def test_damage_is_named(edited: Callable[..., Path], refused: Callable[..., str]) -> None:

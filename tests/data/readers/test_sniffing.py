@@ -21,7 +21,7 @@ KNOWN = {
     "qags.jsonl": "qags", "rankme.csv": "rankme", "ranks.csv": "preferences", "summeval.jsonl": "summeval",
     "tidy.jsonl": "tidy", "unieval.json": "unieval", "unieval_result.json": "unieval", "wmt99": "mt-metrics-eval",
     "wmt99/en-de": "mt-metrics-eval", "alpaca_eval.json": "alpaca-eval", "alt_test": "alt-test",
-    "alt_test/human_annotations.json": "alt-test", "deepeval.json": "deepeval", "every_eval_ever": "every-eval-ever",
+    "alt_test/human_annotations.json": "alt-test", "deepeval.json": "deepeval", "deepeval_conversations.json": "deepeval", "every_eval_ever": "every-eval-ever",
     "inspect.eval": "inspect-ai", "inspect.json": "inspect-ai", "inspect_0.3.60.eval": "inspect-ai",
     "inspect_0.3.60.json": "inspect-ai", "lm_eval_0.4.5": "lm-eval", "langfuse_v2.json": "langfuse",
     "langfuse_v3.json": "langfuse", "lm_eval": "lm-eval", "mlflow_search.jsonl": "mlflow",

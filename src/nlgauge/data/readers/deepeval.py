@@ -36,6 +36,8 @@ class DeepEval(LogReader):
         run = Record(str(path), 0, whole if isinstance(whole, dict) else {})
         settings = run.maybe("hyperparameters", dict) or {}
         system = str(settings.get("model") or "system")
+        if not settings.get("model"):
+            log.notes.append("no hyperparameter 'model' in the run: its system is called 'system'")
         for case in run.children("testCases"):
             _judge(log, case, log.output(
                 system,
