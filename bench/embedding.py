@@ -27,7 +27,9 @@ import numpy as np
 
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.models.embeddings import BUDGET
-from nlgauge.models.encoder import _folder, cores, encoder
+from nlgauge.models.encoder import encoder
+from nlgauge.models.loading import folder_of
+from nlgauge.models.tensors import cores
 from nlgauge.papers.catalogue import load_set
 
 CTC = ["ctc(aspect='consistency')", "ctc(aspect='relevance')"]
@@ -84,7 +86,7 @@ def bertscore(quick: bool) -> None:
     first = [texts[batch.reference[s]] for s in batch.start[:-1].tolist()]
     outputs = [texts[o] for o in batch.output.tolist()]
     n = len(outputs)
-    scorer = bert_score.BERTScorer(model_type=_folder("minilm"), num_layers=5, device="cpu", nthreads=0)
+    scorer = bert_score.BERTScorer(model_type=folder_of("minilm"), num_layers=5, device="cpu", nthreads=0)
     import torch
 
     torch.set_num_threads(cores())

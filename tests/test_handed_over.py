@@ -24,14 +24,13 @@ OWN = '''
 from dataclasses import dataclass
 from pathlib import Path
 import numpy as np
-from nlgauge.metrics import Batch, Scores, metric
+from nlgauge.metrics import Batch, Metric, Scores, metric
 
 Path(__file__).with_name("RAN").touch()
 
 
 @metric("handed-wit", family="own", needs=(), lower=True, year=2024, cite="")
-@dataclass(frozen=True)
-class Wit:
+class Wit(Metric):
     """Words."""
 
     def score(self, batch: Batch) -> Scores:

@@ -14,11 +14,10 @@ MINE = '''
 from __future__ import annotations
 from dataclasses import dataclass
 import numpy as np
-from nlgauge.metrics import Batch, Scores, metric
+from nlgauge.metrics import Batch, Metric, Scores, metric
 
 @metric("letters", family="mine", needs=(), year=2026, cite="")
-@dataclass(frozen=True)
-class Letters:
+class Letters(Metric):
     """Number of letters."""
     times: int = 1
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.models import encoder as module
+from nlgauge.models import loading
 from nlgauge.models.embeddings import Embeddings
-from nlgauge.models.encoder import Encoder, _cuts, _folder, encoder, ready
+from nlgauge.models.encoder import OVERLAP, Encoder, _cuts, encoder
+from nlgauge.models.loading import check_ready, folder_of
 
 SHORT = "A cat sat."
 LONG = "The quick brown fox jumps over the lazy dog near the river bank. " * 12
@@ -24,7 +25,7 @@ def test_vectors_equal_those_of_transformers(minilm: Encoder) -> None:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    folder = _folder("minilm")
+    folder = folder_of("minilm")
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
     with torch.inference_mode():
         theirs = model(**tokenizer(SHORT, return_tensors="pt"), output_hidden_states=True).hidden_states
@@ -66,7 +67,7 @@ def test_windows_cover_every_token_and_overlap(n: int) -> None:
     spans = _cuts(n, 510)
     assert spans[0][0] == 0 and spans[-1][1] == n
     assert all(b - a <= 510 for a, b in spans)
-    assert all(after[0] <= before[1] - module.OVERLAP for before, after in pairwise(spans))
+    assert all(after[0] <= before[1] - OVERLAP for before, after in pairwise(spans))
 
 
 def test_an_empty_text_has_no_tokens(minilm: Encoder) -> None:
@@ -108,7 +109,7 @@ def test_no_network_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_weights_that_are_not_safetensors_are_refused(tmp_path: Path, minilm: Encoder) -> None:
-    folder = Path(_folder("minilm"))
+    folder = Path(folder_of("minilm"))
     for name in (
         "config.json",
         "tokenizer.json",
@@ -129,21 +130,21 @@ def test_a_folder_without_a_model_is_one_clear_line(tmp_path: Path, minilm: Enco
 
 
 def test_a_missing_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(loading.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(NeedsMissing, match=r'pip install "nlgauge\[neural\]"'):
-        ready("bertscore")
+        check_ready("bertscore", encoder="minilm")
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
 def test_the_default_encoder_with_one_changed_byte_is_refused(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    shutil.copytree(_folder("minilm"), tmp_path / "model")
+    shutil.copytree(folder_of("minilm"), tmp_path / "model")
     damaged = tmp_path / "model" / name
     whole = bytearray(damaged.read_bytes())
     whole[-1] ^= 1
     damaged.write_bytes(whole)
-    monkeypatch.setattr(module, "_folder", lambda _: str(tmp_path / "model"))
+    monkeypatch.setattr(loading, "folder_of", lambda *_: str(tmp_path / "model"))
     with pytest.raises(NlgaugeError) as caught:
         Encoder("minilm")
     message = str(caught.value)
@@ -157,8 +158,8 @@ def test_the_default_encoder_with_one_changed_byte_is_refused(
 
 def test_the_release_that_is_checked_is_the_one_that_is_installed_and_pinned() -> None:
     repo = Path(__file__).resolve().parents[2]
-    assert f'"{module.RELEASE}"' in (repo / "pyproject.toml").read_text(encoding="utf-8")
-    assert module.RELEASE in (repo / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert f'"{loading.MINILM_RELEASE}"' in (repo / "pyproject.toml").read_text(encoding="utf-8")
+    assert loading.MINILM_RELEASE in (repo / "constraints.txt").read_text(encoding="utf-8").splitlines()
 
 
 def test_a_layer_that_does_not_exist_is_said(minilm: Encoder) -> None:

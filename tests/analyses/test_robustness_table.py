@@ -16,12 +16,12 @@ from nlgauge.analyses.errors.robustness import robustness
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
-from nlgauge.metrics import Batch, Facts, Scores
+from nlgauge.metrics import Batch, Facts, Metric, Scores
 from nlgauge.report.figures import figure_of
 
 
 @dataclass(frozen=True)
-class Made:
+class Made(Metric):
     """A metric from a function of the output."""
 
     name: str

@@ -94,11 +94,11 @@ import sys, time
 from dataclasses import dataclass
 from typing import ClassVar
 import numpy as np
-from nlgauge.metrics import Batch, Facts, Scores
+from nlgauge.metrics import Batch, Facts, Metric, Scores
 from nlgauge.scoring.store import Store, stored
 
 @dataclass(frozen=True)
-class Slow:
+class Slow(Metric):
     facts: ClassVar[Facts] = Facts("slow", "test", frozenset({"output"}), False, (0.0, 1e9), 2026, "", "", "", "")
     def score(self, batch):
         time.sleep(0.05)

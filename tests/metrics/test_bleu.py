@@ -94,8 +94,8 @@ def test_a_sample_without_a_value_adds_nothing_to_the_sum() -> None:
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        ("bleu(preset='moses')", "sacrebleu, e2e, coco, torchmetrics. Got 'moses'"),
-        ("bleu(smooth='exq')", "exp, none, floor, add-k. Got 'exq'"),
+        ("bleu(preset='moses')", "sacrebleu, e2e, coco or torchmetrics. Got 'moses'"),
+        ("bleu(smooth='exq')", "exp, floor, add-k or none. Got 'exq'"),
         ("bleu(order=0)", "at least 1. Got 0"),
         ("bleu(tokenise='13a')", "Did you mean 'tokenize'"),
     ],

@@ -26,8 +26,8 @@ def test_a_random_score_is_the_seeds_own_and_uniform() -> None:
 def test_length_is_words_or_characters() -> None:
     assert scores("length", ["a bc  d", ""]).values.tolist() == [3, 0]
     assert scores("length(unit='characters')", ["a bc  d", ""]).values.tolist() == [7, 0]
-    with pytest.raises(NlgaugeError, match="use words or characters"):
-        metric_from_spec("length(unit='lines')").ready()
+    with pytest.raises(NlgaugeError, match=r"unit must be words or characters\. Got 'lines' instead"):
+        metric_from_spec("length(unit='lines')")
 
 
 def test_a_copy_of_the_source_scores_1_and_nothing_in_common_0() -> None:

@@ -43,7 +43,7 @@ def test_beyond_its_limit_an_output_has_a_reason_and_the_others_their_values(nam
     assert scores.values[[0, 2]].tolist() == metric.score(batch_of("A cat sat.", SHORT)).values.tolist()
     alone = metric.score(batch_of(long))
     assert np.isnan(alone.values).all()
-    if hasattr(metric, "stats"):
+    if metric.has_stats:
         rows = metric.stats(batch_of("A cat sat.", long))
         assert not rows[1].any()
         assert rows[0].tolist() == metric.stats(batch_of("A cat sat."))[0].tolist()

@@ -229,7 +229,7 @@ def test_a_model_that_is_not_to_be_had_is_one_clear_line(tmp_path: Path) -> None
 def test_without_the_package_of_the_default_model_one_line_says_how_to_get_it(
     tmp_path: Path, monkeypatch: Any
 ) -> None:
-    from nlgauge.models import hub_models as _models
+    from nlgauge.models import loading as _models
 
     monkeypatch.setenv("NLGAUGE_MODELS", str(tmp_path))
     monkeypatch.setattr(
@@ -241,7 +241,7 @@ def test_without_the_package_of_the_default_model_one_line_says_how_to_get_it(
 
 @pytest.mark.slow
 def test_the_default_model_prefers_english_to_the_same_words_shuffled() -> None:
-    from nlgauge.models.hub_models import check_ready
+    from nlgauge.models.loading import check_ready
 
     try:
         check_ready("perplexity", lm="smollm2")

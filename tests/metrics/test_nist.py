@@ -42,7 +42,7 @@ def test_references_of_an_input_count_once_however_many_systems_there_are() -> N
 
 def test_weights_of_the_sample_do_not_depend_on_others_and_the_metric_says_so() -> None:
     metric: Any = metric_from_spec("nist(weights='sample')")
-    assert (metric.corpus, metric_from_spec("nist").facts.corpus) == (False, True)
+    assert (metric.facts.corpus, metric_from_spec("nist").facts.corpus) == (False, True)
     alone = metric.score(Batch.from_columns(["a b"], references=[["a b c", "b"]])).values[0]
     mates = metric.score(Batch.from_columns(["a b", "c"], references=[["a b c", "b"], ["b b"]])).values[0]
     assert (

@@ -55,7 +55,7 @@ def test_blank_references_are_left_out_and_a_sample_without_any_says_why() -> No
     scores = metric_from_spec("rouge-1").score(batch)
     assert scores.values[0] == 1
     assert scores.reasons == {1: "empty reference", 2: "no reference", 3: "no output"}
-    assert (scores.values[4], scores.notes) == (0.0, {4: "empty output"})
+    assert (scores.values[4], scores.notes) == (0.0, {0: "1 empty references left out", 4: "empty output"})
 
 
 def test_a_missing_reference_in_a_list_is_no_reference() -> None:
@@ -64,7 +64,7 @@ def test_a_missing_reference_in_a_list_is_no_reference() -> None:
 
 
 def test_an_unknown_way_is_refused_with_those_there_are() -> None:
-    with pytest.raises(NlgaugeError, match=r"max, mean, jackknife, closest. Got 'best'"):
+    with pytest.raises(NlgaugeError, match=r"max, mean, jackknife or closest. Got 'best'"):
         metric_from_spec("rouge-1(references='best')")
 
 

@@ -11,6 +11,7 @@ and in what is counted:
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from scipy.stats import spearmanr
 import nlgauge as ng
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.surface import readability as r
+from nlgauge.text.readability_counts import Counts
 from nlgauge.text.sentences import words
 from nlgauge.text.syllables import cmudict
 
@@ -82,15 +84,17 @@ def test_the_formulas_of_textstats_counts_are_textstats_indices(texts: list[str]
         many, sents = np.array(textstat.lexicon_count(text)), np.array(textstat.sentence_count(text))
         syllables, poly = np.array(textstat.syllable_count(text)), np.array(textstat.polysyllabcount(text))
         letters, hard = textstat.letter_count(text), count_difficult_words(text, "en_US", 0)
+        nothing = np.zeros(1)
+        found = Counts(nothing, letters, many, many, sents, syllables, poly, nothing)
+        signs = replace(found, letters=np.array(textstat.char_count(text)))
         pairs = [
-            (r.flesch_reading_ease(many, sents, syllables), textstat.flesch_reading_ease(text)),
-            (r.flesch_kincaid_grade(many, sents, syllables), textstat.flesch_kincaid_grade(text)),
-            (r.smog_grade(poly, sents), textstat.smog_index(text)),
-            (r.coleman_liau_index(letters, many, sents) - 0.08 * letters / many, textstat.coleman_liau_index(text)),
-            (r.automated_readability_index(textstat.char_count(text), many, sents),
-             textstat.automated_readability_index(text)),
+            (r.Flesch().value(found), textstat.flesch_reading_ease(text)),
+            (r.FleschKincaid().value(found), textstat.flesch_kincaid_grade(text)),
+            (r.Smog().value(found), textstat.smog_index(text)),
+            (r.ColemanLiau().value(found) - 0.08 * letters / many, textstat.coleman_liau_index(text)),
+            (r.Ari().value(signs), textstat.automated_readability_index(text)),
             (r.dale_chall_score(hard, many, sents), textstat.dale_chall_readability_score(text)),
-        ]  # fmt: skip
+        ]
         for ours, theirs in pairs:
             assert float(ours) == pytest.approx(theirs, abs=1e-9)
 

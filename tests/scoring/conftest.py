@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,11 @@ import pytest
 
 from nlgauge import registry
 from nlgauge.data.dataset import Dataset
-from nlgauge.metrics import Batch, Scores, metric
+from nlgauge.metrics import Batch, Metric, Scores, metric
 
 
 @metric("test-words", family="test", needs=(), lower=True, bounds=(0.0, 1e9), year=2026, cite="none")
-@dataclass(frozen=True)
-class Words:
+class Words(Metric):
     """Words of the output."""
 
     times: int = 1
@@ -34,8 +32,7 @@ class Words:
 
 
 @metric("test-share", family="test", year=2026, cite="none")
-@dataclass(frozen=True)
-class Share:
+class Share(Metric):
     """Share of the output's words that stand in the references; the corpus value pools the counts."""
 
     signature = "tok:space|version:test"
@@ -62,8 +59,7 @@ class Share:
 
 
 @metric("test-source", family="test", needs=("source",), year=2026, cite="none")
-@dataclass(frozen=True)
-class Source:
+class Source(Metric):
     """1 where output and source are the same."""
 
     def score(self, batch: Batch) -> Scores:
@@ -71,8 +67,7 @@ class Source:
 
 
 @metric("test-rank", family="test", needs=(), bounds=(0.0, 1e9), year=2026, cite="none", corpus=True)
-@dataclass(frozen=True)
-class Rank:
+class Rank(Metric):
     """How many samples were seen: a value that depends on the whole run."""
 
     def score(self, batch: Batch) -> Scores:

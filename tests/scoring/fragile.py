@@ -3,17 +3,15 @@
 import os
 import signal
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from nlgauge.metrics import Batch, Scores, metric
+from nlgauge.metrics import Batch, Metric, Scores, metric
 
 
 @metric("fragile", family="test", needs=(), bounds=(0.0, 1e9), year=2026, cite="none")
-@dataclass(frozen=True)
-class Fragile:
+class Fragile(Metric):
     """Letters of the output. The first process that meets the word KILL is gone."""
 
     folder: str = ""

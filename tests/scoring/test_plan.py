@@ -49,7 +49,7 @@ def test_a_missing_installation_is_said_before_any_metric_runs(
 ) -> None:
     import importlib.util
 
-    from nlgauge.metrics.surface.surface import spelling
+    from nlgauge.metrics.surface import spelling
 
     spelling.dictionary.cache_clear()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)

@@ -7,8 +7,8 @@ import pytest
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics import Batch, Scores
-from nlgauge.metrics.surface.surface import Len
+from nlgauge.metrics import Batch, Metric, Scores
+from nlgauge.metrics.surface.counts import Len
 from nlgauge.scoring import run, score
 
 
@@ -84,7 +84,7 @@ def test_progress_counts_every_metric_on_every_part_up_to_the_end() -> None:
 
 
 @dataclass(frozen=True)
-class Broken:
+class Broken(Metric):
     facts = Len.facts
     values: int = 0
 

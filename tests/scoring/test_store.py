@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics import Batch, Facts, Scores
+from nlgauge.metrics import Batch, Facts, Metric, Scores
 from nlgauge.scoring.store import Store, StoredScore, Storing, keys_of, lacks, signature_of, stored
 
 CALLS: list[str] = []
 
 
 @dataclass(frozen=True)
-class Slow:
+class Slow(Metric):
     """Length of the output; writes down what it was asked. Not registered: only these tests know it."""
 
     factor: float = 1.0
@@ -158,7 +158,7 @@ def test_a_file_that_is_no_store_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def test_the_signature_names_the_options() -> None:
-    assert signature_of(Slow(factor=2.0)).startswith("Slow(factor=2.0")
+    assert signature_of(Slow(factor=2.0)).startswith("slow(factor=2.0)")
 
 
 def test_forget_removes_one_signature(store: Store) -> None:

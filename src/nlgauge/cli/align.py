@@ -59,14 +59,15 @@ def command(
 
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics import metric_from_spec
+    from nlgauge.metrics.alignment.ctc import Aligned
 
     found = metric_from_spec(metric, allow_code=True)
-    if not hasattr(found, "explain"):
+    if not isinstance(found, Aligned):
         raise NlgaugeError(f"-m {metric}: has no token scores; use ctc or align-expr.")
     batch = (
         _typed(output, source, context, reference) if output is not None else _from_file(file, system, input)
     )
-    getattr(found, "ready", lambda: None)()
+    found.ready()
     scores, aligned = found.explain(batch)
     console = Console(highlight=False)
     if not aligned[0]:

@@ -80,7 +80,7 @@ def metric_rows(needs: list[str] | None = None, family: str | None = None) -> li
     """One row per metric, from its facts, ordered by family."""
     from nlgauge import registry
     from nlgauge.errors import NameUnknown
-    from nlgauge.metrics.base import NEEDS
+    from nlgauge.metrics.batch import NEEDS
 
     asked = set(needs or ())
     if unknown := sorted(asked - {*NEEDS, "none"}):

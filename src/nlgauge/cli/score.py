@@ -105,7 +105,6 @@ def _batch_size(file: str, batch: int | None, asked: list[str] | None, unread: l
     """Rows of a batch; 0: the whole file at once, because it is small, no plain table, or a metric looks at all of it."""
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics import metric_from_spec
-    from nlgauge.scoring.score import sees_all
     from nlgauge.scoring.stream import BATCH, LARGE, streams
 
     path = Path(file)
@@ -121,7 +120,7 @@ def _batch_size(file: str, batch: int | None, asked: list[str] | None, unread: l
         return batch
     if unread or not path.is_file() or path.stat().st_size < LARGE or not streams(path):
         return 0
-    if whole := [name for name in asked or [] if sees_all(metric_from_spec(name, allow_code=True))]:
+    if whole := [name for name in asked or [] if metric_from_spec(name, allow_code=True).facts.corpus]:
         o.tell([f"{path}: large, yet read at once, because {', '.join(whole)} looks at all outputs"])
         return 0
     return BATCH

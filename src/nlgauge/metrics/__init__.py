@@ -4,7 +4,8 @@ A metric states facts about itself and has one method. It asks the batch for *vi
 n-gram ids, sentences …); a view is computed once per distinct text and shared by every metric of the run.
 """
 
-from nlgauge.metrics.base import Facts, Metric, Scores, metric, metric_from_spec
+from nlgauge.metrics.base import Facts, Metric, metric, metric_from_spec
+from nlgauge.metrics.batch import Scores
 from nlgauge.text.batch import Batch, take
 
 __all__ = ["Batch", "Facts", "Metric", "Scores", "metric", "metric_from_spec", "take"]

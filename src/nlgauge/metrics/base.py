@@ -1,22 +1,24 @@
-"""What a metric is: facts and `score(batch)`."""
+"""What a metric is: a class with facts about itself and `score(batch)`, and hooks that most metrics leave as they are."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+import sys
+import types
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Protocol, TypeVar, runtime_checkable
-
-import numpy as np
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin
 
 from nlgauge import registry
-from nlgauge.errors import NlgaugeError
+from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge.metrics.batch import NEEDS, Scores, limited_scores, limited_stats
+from nlgauge.registry import did_you_mean
 from nlgauge.spec import format_spec, make, parse_spec
 from nlgauge.text.batch import Batch
 from nlgauge.types import Array
 
-V = TypeVar("V")
-
-NEEDS = ("output", "references", "source", "context", "control")
+C = TypeVar("C", bound="type[Metric]")
 
 
 @dataclass(frozen=True)
@@ -42,38 +44,130 @@ class Facts:
     longest: int = 0
 
 
-@dataclass
-class Scores:
-    """One value per sample; NaN where there is none, and then a reason.
+class FactsOf:
+    """`Bleu.facts` are those of the class, `bleu.facts` those under the options of an instance, worked out once."""
 
-    notes: what to know about a value that is there, as "empty output" where the convention defines a score for it.
-    """
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
 
-    values: Array
-    reasons: dict[int, str] = field(default_factory=dict)
-    notes: dict[int, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for place in np.flatnonzero(np.isnan(self.values)):
-            self.reasons.setdefault(int(place), "not defined for these texts")
+    def __get__(self, metric: Metric | None, cls: type[Metric]) -> Facts:
+        if metric is None:
+            return self.facts
+        found = vars(metric)["facts"] = metric.own_facts(self.facts)
+        return found
 
 
-@runtime_checkable
-class Metric(Protocol):
-    """The shape of a metric. `facts` is set by the decorator `@metric`.
-
-    A metric may have more:
-    `signature`: one line to print beside its numbers, so that others can repeat them;
-    `stats(batch)`: an array n × k whose sums over samples give the value of a corpus or system by `from_stats(sums)`
-    (1-D or rows; a sample without a value has a row of zeros), as corpus BLEU, which is no mean of sentence BLEUs;
-    `pooled(batch)`: the value of all outputs together where no sums exist (distinct-n).
-    """
+class Metric:
+    """The base class. A metric is a frozen dataclass of its options below `@metric(…)` and defines `score`."""
 
     facts: Facts
+    instead = ""  # a metric of the same kind whose weights come inside a package
+    model_options: tuple[str, ...] = ()  # options that name a model
 
-    def score(self, batch: Batch) -> Scores: ...
+    def score(self, batch: Batch) -> Scores:
+        """One value per sample."""
+        raise NotImplementedError
+
+    def __post_init__(self) -> None:
+        cls: Any = type(self)
+        for option, allowed in choices(cls).items():
+            value = getattr(self, option)
+            if value not in allowed:
+                known = [str(a) for a in allowed if a not in (None, "")]
+                said = " or ".join(filter(None, [", ".join(known[:-1]), known[-1]]))
+                hint = did_you_mean(value, known) if isinstance(value, str) else ""
+                raise NameUnknown(f"{self.facts.name}: {option} must be {said}. Got {value!r} instead.{hint}")
+        self.check()
+
+    def check(self) -> None:
+        """Refuse options that mean nothing together; those whose annotation lists the values are checked already."""
+
+    def own_facts(self, facts: Facts) -> Facts:
+        """The facts under these options: what is needed and how high a value can be may depend on them."""
+        return facts
+
+    @property
+    def signature(self) -> str:
+        """One line that is printed beside the numbers, so that others can repeat them; '' where options say all."""
+        return ""
+
+    def models(self) -> dict[str, str]:
+        """Option -> name or folder of a model."""
+        return {option: getattr(self, option) for option in self.model_options}
+
+    def ready(self) -> None:
+        """Refuse, before any work, what cannot run on this machine: packages and folders that are missing."""
+        if models := self.models():
+            from nlgauge.models.loading import check_ready
+
+            check_ready(self.facts.name, self.instead, **models)
+
+    def prepare(self, batch: Batch) -> None:
+        """Called for all metrics of a run before the first is scored, so that they can share one pass of a model."""
+
+    def remarks(self, batch: Batch) -> list[str]:
+        """What a reader of these scores should know."""
+        return []
+
+    def tally(self, batch: Batch) -> dict[str, int]:
+        """Counts to be summed over the parts of a run and printed."""
+        return {}
+
+    def stats(self, batch: Batch) -> Array:
+        """Samples × statistics, whose sums give the value of a corpus or system; zeros for a sample without a value."""
+        raise NotImplementedError
+
+    def from_stats(self, stats: Array) -> Array:
+        """The values of sums of statistics (one row or several), as corpus BLEU, which is no mean of sentence BLEUs."""
+        raise NotImplementedError
+
+    def pooled(self, batch: Batch) -> float:
+        """The value of all outputs together where no sums give it (distinct-n)."""
+        raise NotImplementedError
+
+    @property
+    def has_stats(self) -> bool:
+        return type(self).from_stats is not Metric.from_stats
+
+    @property
+    def has_pooled(self) -> bool:
+        return type(self).pooled is not Metric.pooled
+
+    def __str__(self) -> str:
+        return format_spec(self.facts.name, self)
+
+    def signed(self, **settings: Any) -> str:
+        """A signature: the models with a hash of their weights, these settings, our version."""
+        from nlgauge.models.loading import fingerprint
+
+        return signature(
+            **{option: fingerprint(name) for option, name in self.models().items()},
+            **{k: spaceless(v) for k, v in settings.items()},
+        )
 
 
+def needing(facts: Facts, needs: Iterable[str], bounds: tuple[float, float] | None = None) -> Facts:
+    """The facts with other needs beside the output, and perhaps other bounds."""
+    return replace(facts, needs=frozenset({"output", *needs}), bounds=bounds or facts.bounds)
+
+
+@functools.cache
+def choices(cls: type[Any]) -> dict[str, tuple[Any, ...]]:
+    """Options that allow a few values only, as their annotation says: option -> values."""
+    found = {}
+    for field in fields(cls):
+        owner = next(c for c in cls.__mro__ if field.name in inspect.get_annotations(c))
+        kind = field.type
+        if isinstance(kind, str):
+            kind = eval(kind, vars(sys.modules[owner.__module__]))
+        parts = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+        kinds = [get_origin(p) for p in parts if p is not type(None)]
+        if kinds and all(k is Literal for k in kinds):
+            found[field.name] = tuple(v for p in parts for v in (get_args(p) or (None,)))
+    return found
+
+
+@dataclass_transform(frozen_default=True)
 def metric(
     name: str,
     *,
@@ -87,26 +181,24 @@ def metric(
     weights: str = "",
     corpus: bool = False,
     longest: int = 0,
-) -> Callable[[type[V]], type[V]]:
-    """Class decorator: state the facts, make `str(metric)` its spec, and register it."""
+) -> Callable[[C], C]:
+    """Class decorator: make it a frozen dataclass of its options, state the facts, and register it."""
     wants = frozenset({"output", *needs})
     if not wants <= set(NEEDS):
         raise ValueError(f"metric {name}: unknown needs {sorted(wants - set(NEEDS))}")
 
-    def keep(cls: type[V]) -> type[V]:
-        if not is_dataclass(cls):
-            raise TypeError(f"metric {name}: put @metric above @dataclass(frozen=True)")
-        summary = (cls.__doc__ or "").strip().split("\n")[0]
-        cls.facts = Facts(  # type: ignore[attr-defined]
-            name, family, wants, lower, bounds, year, cite, extra, weights, summary, corpus, longest
+    def keep(cls: C) -> C:
+        if not issubclass(cls, Metric):
+            raise TypeError(f"metric {name}: write class {cls.__name__}(Metric).")
+        made: Any = cls if "__dataclass_fields__" in vars(cls) else dataclass(frozen=True)(cls)
+        summary = (made.__doc__ or "").strip().split("\n")[0]
+        made.facts = FactsOf(
+            Facts(name, family, wants, lower, bounds, year, cite, extra, weights, summary, corpus, longest)
         )
         if longest:
-            from nlgauge.metrics.longest import bounded
-
-            bounded(cls, longest)
-        if "__str__" not in vars(cls):  # a judge is called by a short name
-            cls.__str__ = lambda self: format_spec(name, self)  # type: ignore[assignment]
-        return registry.register("metric", name)(cls)
+            made.score = limited_scores(made.score)
+            made.stats = limited_stats(made.stats)
+        return registry.register("metric", name)(made)  # type: ignore[no-any-return]
 
     return keep
 
@@ -118,24 +210,25 @@ def metric_from_spec(spec: str, *, allow_code: bool = False) -> Metric:
     """
     name, options = parse_spec(spec)
     cls = registry.get("metric", name, allow_code=allow_code)
-    found = make(cls, name.rpartition("@")[2], options)
-    if not isinstance(found, Metric):
-        raise NlgaugeError(f"'{name}' is no metric: it has no score(batch).")
+    if not (isinstance(cls, type) and issubclass(cls, Metric)):
+        raise NlgaugeError(f"'{name}' is no metric: it is no class below nlgauge.metrics.Metric.")
+    found: Metric = make(cls, name.rpartition("@")[2], options)
     return found
 
 
-def signature(**facts: Any) -> str:
-    """The line that is printed with a number, in the manner of sacrebleu.
+def signature(**settings: Any) -> str:
+    """The line that is printed with a number, in the manner of sacrebleu; settings that are None are left out.
 
     >>> signature(tok="13a", lowercase=False).rpartition("|")[0]
     'tok:13a|lowercase:no'
     """
     from nlgauge import __version__
 
-    said = {True: "yes", False: "no"}
-    pairs = [f"{k}:{said.get(v, v) if isinstance(v, bool) else v}" for k, v in facts.items() if v is not None]
+    words = {True: "yes", False: "no"}
+    pairs = [f"{k}:{words[v] if isinstance(v, bool) else v}" for k, v in settings.items() if v is not None]
     return "|".join([*pairs, f"version:nlgauge-{__version__}"])
 
 
-def option_names(cls: type[Any]) -> list[str]:
-    return [f.name for f in fields(cls)]
+def spaceless(value: Any) -> Any:
+    """Text as one word, so that a signature has no spaces."""
+    return repr(value).replace(" ", "_") if isinstance(value, str) and set(value) & set(" \n|:") else value

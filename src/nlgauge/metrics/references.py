@@ -1,4 +1,4 @@
-"""Outputs and their references as pairs, and what several references make of one value.
+"""What several references make of one value.
 
 `references=` of a metric says how:
   max        the best reference (the smallest value where lower is better)
@@ -11,74 +11,30 @@ A reference without a single token is left out; a sample that has no other gets 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores
+from nlgauge.metrics.batch import Usable, usable
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
-from nlgauge.types import Array, Ints
+from nlgauge.types import Array
 
 MultiRef = Literal["max", "mean", "jackknife", "closest"]
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Output and reference of each pair as text numbers; sample s has the pairs `start[s]:start[s + 1]`, maybe none."""
-
-    output: Ints  # of each pair
-    reference: Ints
-    sample: Ints
-    start: Ints
-    of_sample: Ints  # the output of each sample, 0 where there is none
-    reasons: dict[int, str]
-    notes: dict[int, str]
-
-    def __len__(self) -> int:
-        return len(self.start) - 1
-
-    def scores(self, values: Array) -> Scores:
-        """Values of samples with the reasons of those that have none."""
-        values = np.asarray(values, np.float64).copy()
-        values[list(self.reasons)] = np.nan
-        return Scores(values, dict(self.reasons), dict(self.notes))
-
-    def filled(self, stats: Array) -> Array:
-        """Rows of samples without a value as zeros."""
-        stats = np.asarray(stats, np.float64).copy()
-        stats[list(self.reasons)] = 0.0
-        return stats
-
-
-def pair_up(batch: Batch, tokens: Tokens) -> Pairs:
-    """The pairs of a batch under a tokenizer, with a reason for every sample that cannot be scored."""
-    length = tokens.length
-    sample = np.repeat(np.arange(len(batch)), np.diff(batch.start))
-    good = (batch.output[sample] >= 0) & (length[batch.reference] > 0)
-    reference, sample = batch.reference[good], sample[good]
-    start = np.searchsorted(sample, np.arange(len(batch) + 1))
-    reasons = {}
-    for s in np.flatnonzero(start[1:] == start[:-1]).tolist():
-        if batch.output[s] < 0:
-            reasons[s] = "no output"
-        else:
-            reasons[s] = "empty reference" if batch.start[s + 1] > batch.start[s] else "no reference"
-    of_sample = np.maximum(batch.output, 0)
-    empty = (length[of_sample] == 0) & (batch.output >= 0)
-    notes = {s: "empty output" for s in np.flatnonzero(empty).tolist() if s not in reasons}
-    return Pairs(of_sample[sample], reference, sample, start.astype(np.int64), of_sample, reasons, notes)
-
-
-def check_how(how: str, allowed: tuple[str, ...] = ("max", "mean", "jackknife", "closest")) -> None:
-    if how not in allowed:
-        raise NlgaugeError(f"references must be one of {', '.join(allowed)}. Got '{how}' instead.")
+def pair_up(batch: Batch, tokens: Tokens, *more: str) -> Usable:
+    """Outputs and their references that have tokens; an empty output is scored, and noted. `more`: further needs."""
+    found = usable(
+        batch, ("output", "references", *more), filled=tokens.length > 0, may_be_empty=("output", *more)
+    )
+    empty = (tokens.length[found.of_sample] == 0) & (batch.output >= 0)
+    found.notes |= {s: "empty output" for s in np.flatnonzero(empty).tolist() if s not in found.reasons}
+    return found
 
 
 def over_references(
-    pairs: Pairs, values: Array, how: str, *, rank: Array | None = None, tokens: Tokens | None = None
+    pairs: Usable, values: Array, how: str, *, rank: Array | None = None, tokens: Tokens | None = None
 ) -> Array:
     """One value (or row) per sample from one per pair; NaN where there is no pair.
 

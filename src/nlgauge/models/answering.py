@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from nlgauge.models.hub_models import load, longest_input, threads
+from nlgauge.models.loading import load
+from nlgauge.models.tensors import longest_input, threads
 from nlgauge.text.sentences import sentences
 
 CAPITALS = "capitals"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.models.loading import save_converted
 from nlgauge.models.tensorflow_checkpoint import tensors
 from nlgauge.places import kept_at
 
@@ -60,7 +60,6 @@ def converted(name: str) -> str:
 def _write(folder: Path, made: Path) -> None:
     import torch
     import transformers
-    from safetensors.torch import save_file
 
     made_of: Any = transformers  # its classes are looked up by name, some without types
     facts = _facts(folder)
@@ -87,12 +86,7 @@ def _write(folder: Path, made: Path) -> None:
         str(folder / facts["vocab_file"]), do_lower_case=bool(facts.get("do_lower_case", True)),
         model_max_length=int(facts.get("max_seq_length", 512)),
     )  # fmt: skip
-    made.mkdir(parents=True, exist_ok=True)
-    config.save_pretrained(made)
-    tokenizer.save_pretrained(made)
-    part = made / f"part-{os.getpid()}"
-    save_file({k: v.contiguous() for k, v in model.state_dict().items()}, part, metadata={"format": "pt"})
-    part.replace(made / "model.safetensors")  # whole or not at all
+    save_converted(made, config, tokenizer, model.state_dict())
 
 
 def renamed(old: str) -> str:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nlgauge.models.hub_models import SMOL_START, SMOLLM2, by_length, load, longest_input, padded, threads
+from nlgauge.models.loading import SMOL_START, SMOLLM2, load
+from nlgauge.models.tensors import by_length, longest_input, padded, threads
 
 if TYPE_CHECKING:
     from nlgauge.text.batch import Batch
@@ -142,8 +143,7 @@ class Likelihood:
     def _batch(self, ids: Sequence[Sequence[int]], rows: Sequence[Row], depth: int, past: Any) -> list[Array]:
         import torch
 
-        table, mask = padded(ids, 0)
-        table, mask = table.to(self.model.device), mask.to(self.model.device)
+        table, mask = padded(ids, 0, self.model.device)
         given: dict[str, Any] = {}
         if depth:
             seen = torch.ones((len(rows), depth), dtype=mask.dtype, device=mask.device)

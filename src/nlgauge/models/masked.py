@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.models.hub_models import by_length, load, longest_input, padded, threads
+from nlgauge.models.loading import load
+from nlgauge.models.tensors import by_length, longest_input, padded, threads
 
 T = TypeVar("T")
 TOKENS = 1024  # of a batch: logits over the vocabulary are the largest thing in memory
@@ -59,9 +60,9 @@ class Masked:
         with threads():
             for rows in by_length([len(c.ids) for c in distinct], TOKENS):
                 some = [distinct[i] for i in rows]
-                table, mask = padded([c.ids for c in some], self.pad)
                 used = model or self.model
-                logits = used(input_ids=table.to(used.device), attention_mask=mask.to(used.device)).logits
+                table, mask = padded([c.ids for c in some], self.pad, used.device)
+                logits = used(input_ids=table, attention_mask=mask).logits
                 for k, c in enumerate(some):
                     found[c] = take(logits[k, list(c.places)].float(), c)
         return [found[c] for c in asked]

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nlgauge.models.hub_models import by_length, load, longest_input, padded, threads
+from nlgauge.models.loading import load
+from nlgauge.models.tensors import by_length, longest_input, padded, threads
 
 if TYPE_CHECKING:
     from nlgauge.types import Array
@@ -88,19 +89,18 @@ class Seq2Seq:
         texts = list(sources)
         for places in by_length([len(sources[t]) for t in texts]):
             some = [texts[i] for i in places]
-            table, mask = padded([sources[t] for t in some], self.pad)
-            table, mask = table.to(self.model.device), mask.to(self.model.device)
+            table, mask = padded([sources[t] for t in some], self.pad, self.model.device)
             states = self.model.get_encoder()(input_ids=table, attention_mask=mask).last_hidden_state
             yield {t: i for i, t in enumerate(some)}, states, mask
 
     def _logits(self, states: Any, mask: Any, labels: Sequence[Sequence[int]]) -> Any:
         from transformers.modeling_outputs import BaseModelOutput
 
-        given, _ = padded([[self.start, *ids[:-1]] for ids in labels], self.pad)
+        given, _ = padded([[self.start, *ids[:-1]] for ids in labels], self.pad, self.model.device)
         return self.model(
             encoder_outputs=BaseModelOutput(last_hidden_state=states),
             attention_mask=mask,
-            decoder_input_ids=given.to(self.model.device),
+            decoder_input_ids=given,
         ).logits
 
     def generate(self, texts: Sequence[str], beams: int, most: int) -> list[str]:

@@ -13,12 +13,12 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics import Batch, Metric, metric_from_spec, take
+from nlgauge.metrics.batch import NEEDS, usable
 from nlgauge.registry import did_you_mean
 from nlgauge.scoring.outcomes import from_sums, group_rows, group_table
-from nlgauge.scoring.parts import lacking, pieces
+from nlgauge.scoring.parts import pieces
 from nlgauge.scoring.plan import plan
 from nlgauge.scoring.score import run
-from nlgauge.scoring.score_batch import sees_all
 from nlgauge.table import Row, Table
 from nlgauge.types import Array, Ints
 
@@ -94,14 +94,14 @@ def _groups(data: Dataset, by: str | None) -> dict[Any, Ints]:
 
 
 def _has_corpus(metric: Metric) -> bool:
-    return hasattr(metric, "from_stats") or hasattr(metric, "pooled")
+    return metric.has_stats or metric.has_pooled
 
 
-def _corpus(metric: Any, batch: Batch, groups: dict[Any, Ints]) -> dict[Any, float]:
+def _corpus(metric: Metric, batch: Batch, groups: dict[Any, Ints]) -> dict[Any, float]:
     """The value of each group from sums of its samples' statistics, or of its outputs pooled; NaN where there are none."""
-    able = ~np.any(list(lacking(batch, metric.facts.needs).values()), axis=0)
-    kept = {group: places[able[places]] for group, places in groups.items()}
-    if not hasattr(metric, "from_stats"):
+    able = usable(batch, metric.facts.needs, may_be_empty=NEEDS).places
+    kept = {group: places[np.isin(places, able)] for group, places in groups.items()}
+    if not metric.has_stats:
         return {
             g: float(metric.pooled(take(batch, rows))) if len(rows) else np.nan for g, rows in kept.items()
         }
@@ -115,7 +115,7 @@ def _corpus(metric: Any, batch: Batch, groups: dict[Any, Ints]) -> dict[Any, flo
     }
 
 
-def _sums(metric: Any, batch: Batch, number: Ints, many: int) -> list[Array]:
+def _sums(metric: Metric, batch: Batch, number: Ints, many: int) -> list[Array]:
     """Statistics summed per group. Pieces have one size on every machine, so the sums are the same to the last bit."""
 
     def of(rows: Ints) -> Array:
@@ -126,7 +126,7 @@ def _sums(metric: Any, batch: Batch, number: Ints, many: int) -> list[Array]:
         return total
 
     whole = [np.arange(len(batch), dtype=np.int64)]
-    cuts = whole if sees_all(metric) else pieces(len(batch), 1)
+    cuts = whole if metric.facts.corpus else pieces(len(batch), 1)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         parts = [part for part in pool.map(of, cuts) if part.shape[1]]
     return list(np.sum(parts, axis=0)) if parts else [np.zeros(0)] * many

@@ -11,7 +11,7 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores
+from nlgauge.metrics.batch import Scores
 from nlgauge.metrics.judge.client import Asking, Failure, Progress, ask
 from nlgauge.metrics.judge.replies import Keeper, Reply
 from nlgauge.metrics.judge.secret import find_key, origin

@@ -137,13 +137,13 @@ class Sums:
         for metric in metrics:
             for group, outcomes in self.groups.items():
                 found, corpus = outcomes[str(metric)], None
-                if hasattr(metric, "from_stats"):
+                if metric.has_stats:
                     known = found.stats and found.scored
                     corpus = from_sums(metric, np.array(found.stats)) if known else np.nan
                 counts = {"n": found.scored, "unscored": found.unscored, "lower": metric.facts.lower}
                 rows += group_rows({by: group}, str(metric), found.mean, corpus, counts)
         groups = group_table(name, by, rows)
-        if pooled := [str(m) for m in metrics if hasattr(m, "pooled") and not hasattr(m, "from_stats")]:
+        if pooled := [str(m) for m in metrics if m.has_pooled and not m.has_stats]:
             said = f"no corpus value in batches, as it pools the outputs themselves: {', '.join(pooled)}"
             groups.notes = [*groups.notes, said]
         return run, groups

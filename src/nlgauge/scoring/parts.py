@@ -7,25 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from nlgauge.metrics import Batch
-from nlgauge.types import Ints, Mask
+from nlgauge.types import Ints
 
 # Large enough that starting a part costs nothing beside it, small enough that what it keeps stays small.
 SMALLEST, LARGEST = 500, 20_000
-
-
-def lacking(batch: Batch, needs: frozenset[str]) -> dict[str, Mask]:
-    """Reason -> the samples that cannot be scored for it."""
-    found = {"no output": batch.output < 0}
-    if "references" in needs:
-        found["no reference"] = batch.start[1:] == batch.start[:-1]
-    if "source" in needs:
-        found["no source"] = batch.source < 0
-    if "context" in needs:
-        found["no context"] = batch.context < 0
-    if "control" in needs:
-        found["no control attribute"] = np.array([c is None for c in batch.control], np.bool_)
-    return found
 
 
 def pieces(n: int, workers: int) -> list[Ints]:

@@ -48,9 +48,7 @@ def plan_for(
             )
     _check(has, columns, name, list(found.values()))
     for metric in found.values():
-        ready = getattr(metric, "ready", None)
-        if ready is not None:
-            ready()
+        metric.ready()
     return list(found.values())
 
 
@@ -64,7 +62,7 @@ def parse(metrics: Sequence[str | Metric], *, allow_code: bool = False) -> list[
             wrong.append(error)
         else:
             if not isinstance(found[-1], Metric):
-                raise NlgaugeError(f"{each!r} is no metric: it has no facts or no score(batch).")
+                raise NlgaugeError(f"{each!r} is no metric: its class is not below nlgauge.metrics.Metric.")
     if len(wrong) == 1:
         raise wrong[0]
     if wrong:

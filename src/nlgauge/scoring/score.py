@@ -11,10 +11,10 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.metrics import Batch, Metric
 from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.plan import plan
-from nlgauge.scoring.score_batch import Column, Progress, RunMetric, score_batch, sees_all, signature_of
+from nlgauge.scoring.score_batch import Column, Progress, RunMetric, score_batch, signature_of
 from nlgauge.table import Table
 
-__all__ = ["Progress", "RunMetric", "Scored", "run", "score", "sees_all"]
+__all__ = ["Progress", "RunMetric", "Scored", "run", "score"]
 
 
 @dataclass(frozen=True)

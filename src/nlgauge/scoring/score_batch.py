@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Metric, Scores, take
-from nlgauge.scoring.parts import lacking, pieces
+from nlgauge.metrics.batch import NEEDS, Usable, usable
+from nlgauge.scoring.parts import pieces
 from nlgauge.types import Array, Ints
 
 # done, of, and the metric that was just finished on a part
@@ -38,11 +38,6 @@ def _remembering() -> RunMetric:
     from nlgauge.scoring.store import Store, Storing
 
     return Storing(Store())
-
-
-def sees_all(metric: Metric) -> bool:
-    """Whether the value of a sample depends on the others; an option may decide it."""
-    return bool(getattr(metric, "corpus", metric.facts.corpus))
 
 
 @dataclass
@@ -73,8 +68,8 @@ def score_batch(
     engine = engine or (_remembering() if heavy else plainly)
     columns = {str(m): Column(len(batch)) for m in metrics}
     workers = workers or os.cpu_count() or 1
-    together = [m for m in metrics if not sees_all(m) and m not in heavy]
-    alone = [m for m in metrics if sees_all(m) and m not in heavy]
+    together = [m for m in metrics if not m.facts.corpus and m not in heavy]
+    alone = [m for m in metrics if m.facts.corpus and m not in heavy]
     parts = [(rows, together) for rows in pieces(len(batch), workers)] if together else []
     everything = np.arange(len(batch), dtype=np.int64)
     jobs = [*parts, *((everything, [metric]) for metric in alone)]
@@ -90,11 +85,10 @@ def score_batch(
             raise
     unknown = [m for m in heavy if getattr(engine, "lacks", _always)(m, batch)]
     for metric in unknown:
-        if hasattr(metric, "prepare"):
-            metric.prepare(batch)
+        metric.prepare(batch)
     for metric in heavy:
         _part(batch, everything, [metric], columns, tick, engine, stats)
-        if metric in unknown and hasattr(metric, "remarks"):
+        if metric in unknown:
             columns[str(metric)].notes.update(metric.remarks(batch))
     _check_crashes(columns)
     return columns
@@ -128,18 +122,18 @@ def _part(
 ) -> None:  # fmt: skip
     """All these metrics on one part: what they share is computed once and then let go."""
     part = take(batch, rows)
-    ready: dict[frozenset[str], tuple[Ints, Batch]] = {}
+    ready: dict[frozenset[str], tuple[Usable, Batch]] = {}
     for metric in metrics:
         needs, column = metric.facts.needs, columns[str(metric)]
-        refused = lacking(part, needs)
         if needs not in ready:
-            keep = np.flatnonzero(~np.any(list(refused.values()), axis=0))
-            ready[needs] = keep, take(part, keep)
-        kept, able = ready[needs]
+            found = usable(part, needs, may_be_empty=NEEDS)
+            ready[needs] = found, take(part, found.places)
+        found, able = ready[needs]
+        kept = found.places
         began = time.perf_counter()
         values, reasons, notes = _values(metric, able, engine)
         spent = time.perf_counter() - began
-        tally = metric.tally(able) if hasattr(metric, "tally") else {}
+        tally = metric.tally(able)
         sums = _stats(metric, able) if stats else None
         with column.lock:
             if sums is not None:
@@ -148,18 +142,16 @@ def _part(
                 column.stats[rows[kept]] = sums
             column.seconds += spent
             column.values[rows[kept]] = values
-            for reason, where in refused.items():
-                for place in rows[np.flatnonzero(where)].tolist():
-                    column.reasons.setdefault(place, reason)
+            column.reasons.update({int(rows[i]): why for i, why in found.reasons.items()})
             column.reasons.update({int(rows[kept[i]]): why for i, why in reasons.items()})
             column.notes.update(notes.values())
             column.tally.update(tally)
         tick(str(metric))
 
 
-def _stats(metric: Any, batch: Batch) -> Array | None:
+def _stats(metric: Metric, batch: Batch) -> Array | None:
     """Rows to be summed, where the metric has them: what the scores have computed is still at hand."""
-    if not len(batch) or not hasattr(metric, "from_stats"):
+    if not len(batch) or not metric.has_stats:
         return None
     try:
         return np.asarray(metric.stats(batch), np.float64)
@@ -189,8 +181,7 @@ def signature_of(metric: Metric) -> str:
     """The line that lets another group repeat the number."""
     from nlgauge import __version__
 
-    said = getattr(metric, "signature", "")
-    return str(said() if callable(said) else said) or f"version:nlgauge-{__version__}"
+    return metric.signature or f"version:nlgauge-{__version__}"
 
 
 def against(metric: Metric) -> str:

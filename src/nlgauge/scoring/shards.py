@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,19 +71,17 @@ class Shard(NamedTuple):
         return f"{self.at}/{self.of}"
 
 
-@dataclass
-class Recorded:
-    """A metric of which only the scores are here: its name, what it said of itself, and no code."""
+class Recorded(Metric):
+    """A metric of which only the scores are here: its name, its signature, and no code."""
 
-    name: str
-    signature: str
-    facts: Facts
-
-    @classmethod
-    def of(cls, name: str, signature: str, lower: bool) -> Recorded:
+    def __init__(self, name: str, signature: str, lower: bool) -> None:
+        self.name, self.recorded = name, signature
         ends = float("-inf"), float("inf")
-        facts = Facts(name, "recorded", frozenset({"output"}), lower, ends, 0, "", "", "", "")
-        return cls(name, signature, facts)
+        self.facts = Facts(name, "recorded", frozenset({"output"}), lower, ends, 0, "", "", "", "")
+
+    @property
+    def signature(self) -> str:
+        return self.recorded
 
     def __str__(self) -> str:
         return self.name
@@ -149,7 +147,7 @@ def _metrics(run: PartsFolder, named: Sequence[Metric]) -> list[Metric]:
             raise NlgaugeError(
                 f"{run.path}: '{name}' was scored with another version; merge it with that one."
             )
-        found.append(metric or Recorded.of(name, str(said), name in run.facts["lower"]))
+        found.append(metric or Recorded(name, str(said), name in run.facts["lower"]))
     if typed:
         raise NlgaugeError(f"{run.path}: was not scored with {', '.join(typed)}.")
     return found

@@ -22,7 +22,8 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError, PartlyDone
 from nlgauge.metrics import take
-from nlgauge.metrics.base import Metric, Scores
+from nlgauge.metrics.base import Metric
+from nlgauge.metrics.batch import Scores
 from nlgauge.places import kept_at
 from nlgauge.scoring.work_claims import Claims
 from nlgauge.text.batch import Batch
@@ -219,7 +220,7 @@ def _number(db: sqlite3.Connection, signature: str) -> int | None:
 
 def signature_of(metric: Metric) -> str:
     """What a score depends on beside the texts: the spec with all that the metric says about itself."""
-    return "|".join(filter(None, [str(metric), str(getattr(metric, "signature", ""))]))
+    return "|".join(filter(None, [str(metric), metric.signature]))
 
 
 def keys_of(metric: Metric, batch: Batch) -> list[bytes]:
@@ -270,7 +271,7 @@ def stored(
     A score that depends on the other samples (`corpus`) is computed afresh, as its texts alone do not determine it.
     A failure whose reason is `transient` (a server that did not answer) is not kept, so that it is tried again.
     """
-    if getattr(metric, "corpus", metric.facts.corpus):
+    if metric.facts.corpus:
         return metric.score(batch)
     signature, keys = signature_of(metric), keys_of(metric, batch)
     known = store.get(signature, keys)

@@ -22,7 +22,7 @@ from nlgauge.metrics import Metric
 from nlgauge.scoring.network_folder import own_store
 from nlgauge.scoring.outcomes import Outcome, Sums
 from nlgauge.scoring.plan import plan_for, suggested_for
-from nlgauge.scoring.score_batch import score_batch, sees_all, signature_of
+from nlgauge.scoring.score_batch import score_batch, signature_of
 from nlgauge.scoring.scored_parts import ScoredParts
 from nlgauge.scoring.table_batches import KINDS, BatchPlace, TableFile, TableRows
 from nlgauge.scoring.text_columns import TextColumns
@@ -127,9 +127,9 @@ def _planned(
 ) -> list[Metric]:
     if metrics is None:
         quick = suggested_for(texts.has, texts.names, name)
-        return plan_for(texts.has, texts.names, name, [m for m in quick if not sees_all(m)])
+        return plan_for(texts.has, texts.names, name, [m for m in quick if not m.facts.corpus])
     planned = plan_for(texts.has, texts.names, name, metrics)
-    if whole := [str(m) for m in planned if sees_all(m)]:
+    if whole := [str(m) for m in planned if m.facts.corpus]:
         raise NlgaugeError(
             f"{', '.join(map(repr, whole))}: looks at all outputs at once, so it cannot be scored in batches; "
             "score it without --batch, or leave it out."

@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 
-from nlgauge.errors import NlgaugeError
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences, words
 from nlgauge.text.syllables import GROUPS, How, by_rule, dictionary
@@ -51,8 +50,6 @@ def per_output(batch: Batch, key: object, value: Callable[[str], float]) -> Arra
 
 
 def counts(batch: Batch, how: How = "auto", preset: Preset = "") -> Counts:
-    check(how, preset)
-
     def make() -> Counts:
         texts = batch.texts.list()
         rows, place = np.unique(batch.output, return_inverse=True)
@@ -63,13 +60,6 @@ def counts(batch: Batch, how: How = "auto", preset: Preset = "") -> Counts:
         return Counts(*np.array(table, np.float64).reshape(-1, len(FIELDS))[place].T)
 
     return batch.keep(("counts", how, preset), make)
-
-
-def check(how: str, preset: str) -> None:
-    if how not in ("auto", "cmudict", "rules"):
-        raise NlgaugeError(f"syllables='{how}': use auto, cmudict or rules.")
-    if preset not in ("", "novikova2017"):
-        raise NlgaugeError(f"preset='{preset}': use 'novikova2017' or leave it out.")
 
 
 def _count(

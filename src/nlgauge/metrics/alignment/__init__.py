@@ -24,9 +24,9 @@ def align(a: str, b: str | Sequence[str], *, estimator: str = "E", **options: An
     (summarisation, dialogue, style) or weights (the folder of a training of one's own), encoder.
     """
     from nlgauge.metrics.alignment.estimate import Pair
-    from nlgauge.models.encoder import DEFAULT, ready
+    from nlgauge.models.loading import MINILM, check_ready
 
-    ready("align", options.get("encoder", DEFAULT))
+    check_ready("align", encoder=options.get("encoder", MINILM))
     pair = Pair(a, (b,) if isinstance(b, str) else tuple(b))
     if estimator == "E":
         from nlgauge.metrics.alignment.matching import Matching

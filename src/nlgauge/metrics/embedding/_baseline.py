@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.pairs import Pair, Side
+from nlgauge.metrics.batch import Side, TextPair
 from nlgauge.text.batch import Batch
 
 COMPUTED = "computed"
@@ -63,7 +63,7 @@ def _table(path: str) -> dict[int, tuple[float, float, float]]:
         raise NlgaugeError(f"{path}: each line must hold a layer and three numbers.") from None
 
 
-def computed(batch: Batch, side: Side, score: Callable[[list[Pair]], Sequence[float]]) -> float:
+def computed(batch: Batch, side: Side, score: Callable[[list[TextPair]], Sequence[float]]) -> float:
     """The mean score of random pairs: an output with a reference (or source) of another sample. NaN without such pairs."""
     texts = batch.texts.list()
     refs, start = batch.reference.tolist(), batch.start.tolist()
@@ -72,7 +72,7 @@ def computed(batch: Batch, side: Side, score: Callable[[list[Pair]], Sequence[fl
         for i in range(len(batch))
     ]
     rng = np.random.default_rng(np.random.SeedSequence(0))
-    pairs: list[Pair] = []
+    pairs: list[TextPair] = []
     for i, j, k in rng.integers(0, [len(batch), len(batch), 2**31], size=(4 * PAIRS, 3)).tolist():
         output = int(batch.output[i])
         if output < 0 or not others[j] or len(pairs) == PAIRS:

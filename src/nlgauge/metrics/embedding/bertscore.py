@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Facts, Scores, metric, signature
+from nlgauge.metrics.base import Facts, Metric, metric
+from nlgauge.metrics.batch import Best, Scores, Side, TextPair, over_pairs
 from nlgauge.metrics.embedding import _baseline
 from nlgauge.metrics.embedding._transport import best_of_each, best_of_parts
-from nlgauge.metrics.pairs import MultiRef, Pair, Side, check_multiref, over_pairs
 from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
@@ -28,18 +28,13 @@ CHUNK = 512  # pairs whose texts are encoded together: bounds memory
 Part = Literal["f", "p", "r"]
 
 
-class Contextual:
+class Contextual(Metric):
     """What these metrics share: the encoder, its layer, and that their vectors are the run's."""
 
-    facts: Facts
     encoder: str
     layer: int | None
     side: Side = "references"
-
-    def ready(self) -> None:
-        from nlgauge.models.encoder import ready
-
-        ready(self.facts.name, self.encoder)
+    model_options = ("encoder",)
 
     def vectors(self, batch: Batch) -> tuple[Embeddings, int]:
         from nlgauge.models.embeddings import embeddings
@@ -48,19 +43,15 @@ class Contextual:
         return kept, kept.want(self.layer)
 
     def prepare(self, batch: Batch) -> None:
-        """Called for all metrics of a run before the first is scored: one encoder pass then serves all layers."""
         self.vectors(batch)
 
     def remarks(self, batch: Batch) -> list[str]:
         return self.vectors(batch)[0].remarks()
 
-    def _signature(self, **more: Any) -> str:
-        from nlgauge.models.encoder import fingerprint
+    def signed(self, **settings: Any) -> str:
+        return super().signed(layer="default" if self.layer is None else self.layer, **settings)
 
-        layer = "default" if self.layer is None else self.layer
-        return signature(encoder=fingerprint(self.encoder), layer=layer, **more)
-
-    def _encoded(self, batch: Batch, pairs: Sequence[Pair]) -> Iterator[tuple[Encoded, Encoded]]:
+    def _encoded(self, batch: Batch, pairs: Sequence[TextPair]) -> Iterator[tuple[Encoded, Encoded]]:
         kept, layer = self.vectors(batch)
         for at in range(0, len(pairs), CHUNK):
             some = pairs[at : at + CHUNK]
@@ -76,17 +67,15 @@ class BertScoring(Contextual):
     of: Part
     idf: bool
     rescale: float | str
-    references: MultiRef = "max"
+    references: Best = "max"
 
-    def _check(self) -> None:
-        check_multiref(self.facts.name, self.references)
-        if self.of not in ("f", "p", "r"):
-            raise NlgaugeError(f"{self.facts.name}: of='{self.of}'; use f, p or r.")
+    def check(self) -> None:
         _baseline.check(self.facts.name, self.rescale)
+
+    def own_facts(self, facts: Facts) -> Facts:
         # With idf the weights, with a computed baseline the scale, so the score, depend on all texts of the run.
-        whole = self.idf or self.rescale == _baseline.COMPUTED
-        low = -math.inf if self.rescale else self.facts.bounds[0]
-        object.__setattr__(self, "facts", replace(type(self).facts, corpus=whole, bounds=(low, 1.0)))
+        low = -math.inf if self.rescale else facts.bounds[0]
+        return replace(facts, corpus=self.idf or self.rescale == _baseline.COMPUTED, bounds=(low, 1.0))
 
     def ready(self) -> None:
         super().ready()
@@ -95,14 +84,12 @@ class BertScoring(Contextual):
     @property
     def signature(self) -> str:
         rescale = _baseline.name(self.rescale)
-        return self._signature(
-            of=self.of, idf=self.idf, rescale=rescale, refs=self.references, special="targets"
-        )
+        return self.signed(of=self.of, idf=self.idf, rescale=rescale, refs=self.references, special="targets")
 
     def score(self, batch: Batch) -> Scores:
         zero = self._zero(batch)
 
-        def score(pairs: list[Pair]) -> list[float]:
+        def score(pairs: list[TextPair]) -> list[float]:
             return [(value - zero) / (1 - zero) for value in self._plain(batch, pairs)]
 
         why = "one text only: no baseline to compute" if math.isnan(zero) else "no words to compare"
@@ -114,7 +101,7 @@ class BertScoring(Contextual):
             said.append(f"{self}: 0 is {self._zero(batch):.4f}, the mean of random pairs of these texts")
         return said
 
-    def _plain(self, batch: Batch, pairs: list[Pair]) -> list[float]:
+    def _plain(self, batch: Batch, pairs: list[TextPair]) -> list[float]:
         weigh = piece_weights(batch, self.side, self.encoder, self.idf)
         found: list[float] = []
         for _, same in groupby(self._encoded(batch, pairs), key=lambda pair: id(pair[0])):
@@ -195,7 +182,6 @@ def _part(pr: tuple[float, float], of: Part) -> float:
     extra="neural",
     weights=WEIGHTS,
 )
-@dataclass(frozen=True)
 class BertScore(BertScoring):
     """Greedy cosine matching of contextual tokens of output and reference: F, precision or recall.
 
@@ -208,10 +194,7 @@ class BertScore(BertScoring):
     layer: int | None = None
     idf: bool = False
     rescale: float | str = 0.0
-    references: MultiRef = "max"
-
-    def __post_init__(self) -> None:
-        self._check()
+    references: Best = "max"
 
 
 @metric(
@@ -224,7 +207,6 @@ class BertScore(BertScoring):
     extra="neural",
     weights="a multilingual encoder by name",
 )
-@dataclass(frozen=True)
 class XBertScore(BertScoring):
     """BERTScore of output and source, across languages: name a multilingual encoder."""
 
@@ -235,9 +217,6 @@ class XBertScore(BertScoring):
     rescale: float | str = 0.0
 
     side = "source"
-
-    def __post_init__(self) -> None:
-        self._check()
 
 
 @metric(
@@ -250,7 +229,6 @@ class XBertScore(BertScoring):
     extra="neural",
     weights=WEIGHTS,
 )
-@dataclass(frozen=True)
 class Supert(Contextual):
     """Output against a pseudo-reference, the first sentences of the source: F of token matching, without stop words."""
 
@@ -260,13 +238,13 @@ class Supert(Contextual):
 
     side = "source"
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if self.sentences < 1:
             raise NlgaugeError(f"supert: sentences={self.sentences}; at least 1.")
 
     @property
     def signature(self) -> str:
-        return self._signature(sentences=self.sentences, stop=True)
+        return self.signed(sentences=self.sentences, stop=True)
 
     def score(self, batch: Batch) -> Scores:
         from nlgauge.metrics.alignment.estimate import Alignment
@@ -282,7 +260,7 @@ class Supert(Contextual):
                 rows.append(e.tokens[places.astype(np.int64)])
             return np.concatenate(rows)
 
-        def score(pairs: list[Pair]) -> list[float]:
+        def score(pairs: list[TextPair]) -> list[float]:
             found, known = [], {}
             for output, source in pairs:
                 for text, most in ((output, None), (source, self.sentences)):

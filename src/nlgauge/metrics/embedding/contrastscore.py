@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric
+from nlgauge.metrics.base import metric
+from nlgauge.metrics.batch import Scores, TextPair, over_pairs
 from nlgauge.metrics.embedding.bertscore import Contextual
-from nlgauge.metrics.pairs import Pair, over_pairs
 from nlgauge.text.batch import Batch
 
 LAST = -1
@@ -25,7 +23,6 @@ LAST = -1
     extra="neural",
     weights="a sentence encoder trained by contrast, by name or folder; the authors' (from xlm-roberta-base) are not published",
 )
-@dataclass(frozen=True)
 class ContrastScore(Contextual):
     """Cosine of the sentence vectors of output and source, each the mean over all tokens of the last layer.
 
@@ -39,7 +36,7 @@ class ContrastScore(Contextual):
     side = "source"
 
     def ready(self) -> None:
-        if not self.encoder.strip():
+        if not self.encoder.strip():  # said with what to name
             raise NlgaugeError(
                 "contrastscore: encoder='': name a sentence encoder, as sentence-transformers/LaBSE across languages, a "
                 "folder, or 'minilm' within English (the authors' own are not published)."
@@ -48,12 +45,12 @@ class ContrastScore(Contextual):
 
     @property
     def signature(self) -> str:
-        return self._signature(pool="mean")
+        return self.signed(pool="mean")
 
     def score(self, batch: Batch) -> Scores:
         self.ready()
 
-        def score(pairs: list[Pair]) -> list[float]:
+        def score(pairs: list[TextPair]) -> list[float]:
             vectors = [(a.mean(), b.mean()) for a, b in self._encoded(batch, pairs)]
             return [float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b))) for a, b in vectors]
 

@@ -6,7 +6,7 @@ import hashlib
 import math
 import string
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric
+from nlgauge.metrics.base import Facts, metric
+from nlgauge.metrics.batch import Best, Scores, TextPair, over_pairs
 from nlgauge.metrics.embedding.bertscore import CHUNK, MULTILINGUAL, WEIGHTS, Contextual, piece_weights
 from nlgauge.metrics.learned.lm import WINDOWS
-from nlgauge.metrics.pairs import MultiRef, Pair, check_multiref, over_pairs
 from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Moving(Contextual):
 
     idf: bool
     n: int
-    references: MultiRef = "max"
+    references: Best = "max"
 
     @property
     def _cost(self) -> Cost:
@@ -48,11 +48,12 @@ class Moving(Contextual):
         super().ready()
         ready(self.facts.name)
 
-    def _check(self) -> None:
-        check_multiref(self.facts.name, self.references)
+    def check(self) -> None:
         if self.n < 1:
             raise NlgaugeError(f"{self.facts.name}: n={self.n}; 1 (tokens), 2 (pairs of neighbours) or more.")
-        object.__setattr__(self, "facts", replace(type(self).facts, corpus=self.idf))
+
+    def own_facts(self, facts: Facts) -> Facts:
+        return replace(facts, corpus=self.idf, bounds=(LEAST[self._cost], 1.0))
 
     def wanted(self, kept: Embeddings) -> list[int]:
         return [kept.want(self.layer)]
@@ -79,9 +80,9 @@ class Moving(Contextual):
         from nlgauge.metrics.embedding._transport import TOO_LONG, euclidean, too_large, transport
 
         weighs = self.weighs(batch)
-        long: set[Pair] = set()
+        long: set[TextPair] = set()
 
-        def score(pairs: list[Pair]) -> list[float]:
+        def score(pairs: list[TextPair]) -> list[float]:
             found = []
             for pair, (a, b) in zip(pairs, self._bags(batch, pairs, weighs), strict=True):
                 if too_large(len(a[1]), len(b[1])):
@@ -92,13 +93,13 @@ class Moving(Contextual):
                     found.append(1 - transport(a[1], b[1], far**2 if self._cost == "squared" else far))
             return found
 
-        def why(pair: Pair) -> str:
+        def why(pair: TextPair) -> str:
             return TOO_LONG if pair in long else "no words to compare"
 
         return over_pairs(batch, self.side, score, self.references, why=why)
 
     def _bags(
-        self, batch: Batch, pairs: Sequence[Pair], weighs: tuple[Weigh, Weigh]
+        self, batch: Batch, pairs: Sequence[TextPair], weighs: tuple[Weigh, Weigh]
     ) -> Iterator[tuple[Bag, Bag]]:
         kept, _ = self.vectors(batch)
         layers = self.wanted(kept)
@@ -144,7 +145,6 @@ PRESETS: dict[str, tuple[int, Literal["mean", "power"], Cost]] = {
     extra="neural",
     weights=WEIGHTS,
 )
-@dataclass(frozen=True)
 class MoverScore(Moving):
     """1 − the least cost of moving the contextual tokens of the output onto those of the reference, as the authors' program.
 
@@ -164,21 +164,14 @@ class MoverScore(Moving):
     cost: Cost | Literal[""] = ""
     n: int = 1
     idf: bool = False
-    references: MultiRef = "max"
+    references: Best = "max"
 
-    def __post_init__(self) -> None:
-        if self.preset not in PRESETS:
-            raise NlgaugeError(f"moverscore: preset='{self.preset}'; use {' or '.join(PRESETS)}.")
-        if self.combine not in ("mean", "power", ""):
-            raise NlgaugeError(f"moverscore: combine='{self.combine}'; use mean or power.")
-        if self.cost not in ("euclidean", "squared", ""):
-            raise NlgaugeError(f"moverscore: cost='{self.cost}'; use euclidean or squared.")
+    def check(self) -> None:
+        super().check()
         if self.layers and self.layer is not None:
             raise NlgaugeError("moverscore: give layer or layers, not both.")
         if isinstance(self.layers, int) and self.layers < 0:
             raise NlgaugeError(f"moverscore: layers={self.layers}; how many of the last ones, or (2, 4, 6).")
-        self._check()
-        object.__setattr__(self, "facts", replace(self.facts, bounds=(LEAST[self._cost], 1.0)))
 
     @property
     def _cost(self) -> Cost:
@@ -221,7 +214,7 @@ class MoverScore(Moving):
     def signature(self) -> str:
         layers = None if self.layer is not None else f"{self._layers}".replace(" ", "")
         combine = self.combine or PRESETS[self.preset][1]
-        return self._signature(
+        return self.signed(
             layers=layers and f"{layers}-{combine}", idf=self.idf, ngram=self.n, cost=self._cost, form="1-cost",
             tokens="words", refs=self.references,
         )  # fmt: skip
@@ -245,7 +238,6 @@ def _whole(encoder: str, ids: Sequence[int]) -> list[bool]:
     extra="neural",
     weights="a multilingual encoder by name",
 )
-@dataclass(frozen=True)
 class XMoverScore(Moving):
     """1 − word mover's distance of output and source, across languages, with re-mapping and a language model if given.
 
@@ -266,12 +258,14 @@ class XMoverScore(Moving):
 
     side = "source"
 
-    def __post_init__(self) -> None:
-        self._check()
+    def check(self) -> None:
+        super().check()
         if self.clp and self.umd:
             raise NlgaugeError("xmoverscore: give clp or umd, not both.")
-        if self.lm:
-            object.__setattr__(self, "facts", replace(self.facts, bounds=(-math.inf, 1.0)))
+
+    def own_facts(self, facts: Facts) -> Facts:
+        found = super().own_facts(facts)
+        return replace(found, bounds=(-math.inf, 1.0)) if self.lm else found
 
     def ready(self) -> None:
         super().ready()
@@ -280,7 +274,7 @@ class XMoverScore(Moving):
             if path and not Path(path).expanduser().is_file():
                 raise NlgaugeError(f"xmoverscore: {option}='{path}': no such file.")
         if self.lm:
-            from nlgauge.models.hub_models import check_ready
+            from nlgauge.models.loading import check_ready
 
             check_ready("xmoverscore", lm=self.lm)
 
@@ -291,11 +285,11 @@ class XMoverScore(Moving):
 
     @property
     def signature(self) -> str:
-        from nlgauge.models.hub_models import fingerprint
+        from nlgauge.models.loading import fingerprint
 
         files = {k: _hash(getattr(self, k)) for k in ("clp", "umd") if getattr(self, k)}
         lm = f"{self.lm_weight}x{fingerprint(self.lm)}" if self.lm else None
-        return self._signature(idf=self.idf, ngram=self.n, cost="euclidean", form="1-cost", **files, lm=lm)
+        return self.signed(idf=self.idf, ngram=self.n, cost="euclidean", form="1-cost", **files, lm=lm)
 
     def score(self, batch: Batch) -> Scores:
         found = super().score(batch)

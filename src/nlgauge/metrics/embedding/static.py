@@ -6,15 +6,14 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Facts, Scores, metric, signature
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Best, Scores, TextPair, over_pairs
 from nlgauge.metrics.embedding import _transport
-from nlgauge.metrics.pairs import MultiRef, Pair, Side, check_multiref, over_pairs
 from nlgauge.models import static_vectors as _vectors
 from nlgauge.text.batch import Batch
 from nlgauge.text.stopwords import STOP, WORD
@@ -55,15 +54,10 @@ def units(rows: Any) -> Any:
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
 
 
-class Static:
+class Static(Metric):
     """What these metrics share: a function of two texts, over references or against the source."""
 
-    facts: Facts
-    references: MultiRef = "max"
-    against: Side = "references"
-
-    def __post_init__(self) -> None:
-        check_multiref(self.facts.name, self.references)
+    references: Best = "max"
 
     def ready(self) -> None:
         _vectors.ready(self.facts.name)
@@ -78,15 +72,15 @@ class Static:
         return signature(vectors="wordllama-l2_supercat_256", words="unicode-lower", refs=self.references)
 
     def score(self, batch: Batch) -> Scores:
-        def score(pairs: list[Pair]) -> list[float]:
+        def score(pairs: list[TextPair]) -> list[float]:
             return [math.nan if self._too_long(pair) else self.value(*pair) for pair in pairs]
 
-        def why(pair: Pair) -> str:
+        def why(pair: TextPair) -> str:
             return _transport.TOO_LONG if self._too_long(pair) else "no words to compare"
 
         return over_pairs(batch, "references", score, self.references, self.facts.lower, why)
 
-    def _too_long(self, pair: Pair) -> bool:
+    def _too_long(self, pair: TextPair) -> bool:
         """Metrics that hold the whole table of words in memory; the others go through it in blocks."""
         if self.facts.name not in WHOLE_TABLE:
             return False
@@ -94,18 +88,17 @@ class Static:
         return _transport.too_large(a, b)
 
 
-def _facts(name: str, year: int, cite: str, **more: Any) -> Callable[[type], type]:
+def _facts(name: str, year: int, cite: str, **more: Any) -> Callable[[type[Metric]], type[Metric]]:
     return metric(name, family="embedding", year=year, cite=cite, extra="vectors", weights=WEIGHTS, **more)
 
 
 @_facts("wmd", 2015, "kusner-etal-2015-from", lower=True, bounds=(0.0, math.inf))
-@dataclass(frozen=True)
 class Wmd(Static):
     """Word mover's distance of output and reference: the least way that its words must travel, without stop words."""
 
     stop: bool = True
     normalise: bool = True
-    references: MultiRef = "max"
+    references: Best = "max"
 
     def value(self, output: str, other: str) -> float:
         """With `normalise` word vectors have length 1, as gensim's WMD does by default."""
@@ -120,7 +113,6 @@ class Wmd(Static):
 
 
 @_facts("sms", 2019, "clark-etal-2019-sentence", bounds=(0.0, 1.0))
-@dataclass(frozen=True)
 class Sms(Static):
     """Sentence mover's similarity: sentences as mean word vectors, weighted by their length; exp(−distance).
 
@@ -128,12 +120,7 @@ class Sms(Static):
     """
 
     of: Literal["sms", "s+wms", "wms"] = "sms"
-    references: MultiRef = "max"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.of not in ("sms", "s+wms", "wms"):
-            raise NlgaugeError(f"sms: of='{self.of}'; use sms, s+wms or wms.")
+    references: Best = "max"
 
     def value(self, output: str, other: str) -> float:
         bags = [self._bag(t) for t in (output, other)]
@@ -158,11 +145,10 @@ class Sms(Static):
 
 
 @_facts("embedding-average", 2016, "liu-etal-2016-evaluate", bounds=(-1.0, 1.0))
-@dataclass(frozen=True)
 class EmbeddingAverage(Static):
     """Cosine of the mean word vectors of output and reference."""
 
-    references: MultiRef = "max"
+    references: Best = "max"
 
     def value(self, output: str, other: str) -> float:
         a, b = words(output), words(other)
@@ -172,11 +158,10 @@ class EmbeddingAverage(Static):
 
 
 @_facts("vector-extrema", 2014, "forgues-etal-2014-bootstrapping", bounds=(-1.0, 1.0))
-@dataclass(frozen=True)
 class VectorExtrema(Static):
     """Cosine of output and reference, each dimension by its most extreme word."""
 
-    references: MultiRef = "max"
+    references: Best = "max"
 
     def value(self, output: str, other: str) -> float:
         a, b = words(output), words(other)
@@ -191,11 +176,10 @@ def extrema(rows: Any) -> Any:
 
 
 @_facts("greedy-matching", 2012, "rus-lintean-2012-comparison", bounds=(-1.0, 1.0), longest=50_000)
-@dataclass(frozen=True)
 class GreedyMatching(Static):
     """Each word with its nearest one by cosine, mean, both ways."""
 
-    references: MultiRef = "max"
+    references: Best = "max"
 
     def value(self, output: str, other: str) -> float:
         a, b = words(output), words(other)
@@ -207,7 +191,6 @@ class GreedyMatching(Static):
 
 
 @_facts("rouge-we", 2015, "ng-abrecht-2015-better", bounds=(0.0, 1.0))
-@dataclass(frozen=True)
 class RougeWe(Static):
     """ROUGE-N with soft matches: n-grams count by the cosine of their vectors (products of their words' vectors).
 
@@ -217,12 +200,11 @@ class RougeWe(Static):
     n: int = 1
     of: Literal["f", "p", "r"] = "f"
     floor: float = 0.8
-    references: MultiRef = "max"
+    references: Best = "max"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.n < 1 or self.of not in ("f", "p", "r"):
-            raise NlgaugeError(f"rouge-we: n={self.n}, of='{self.of}'; n from 1, of f, p or r.")
+    def check(self) -> None:
+        if self.n < 1:
+            raise NlgaugeError(f"rouge-we: n must be at least 1. Got {self.n} instead.")
 
     def value(self, output: str, other: str) -> float:
         a, b = (self._grams(t) for t in (output, other))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nlgauge.metrics.batch import Scores
 from nlgauge.metrics.judge.client import Failure
 from nlgauge.metrics.judge.pairs import Pair, all_pairs, read_choice
 from nlgauge.metrics.judge.parse import Parsed, parse, parse_by
@@ -20,7 +21,7 @@ from nlgauge.metrics.judge.weigh import expected_rating
 from nlgauge.types import Array
 
 if TYPE_CHECKING:
-    from nlgauge.metrics import Batch, Scores
+    from nlgauge.text.batch import Batch
 
 TOP = 20  # alternatives of a token that most servers can tell
 Found = Mapping[bytes, Reply | Failure]
@@ -121,8 +122,6 @@ class Judge:
     # --- reading ---
 
     def scores(self, batch: Batch, found: Found) -> Scores:
-        from nlgauge.metrics import Scores
-
         if self.mode == "pairwise":
             return self._win_shares(batch, found)
         values, reasons, notes = np.full(len(batch), np.nan), {}, {}
@@ -215,8 +214,6 @@ class Judge:
         return rows
 
     def _win_shares(self, batch: Batch, found: Found) -> Scores:
-        from nlgauge.metrics import Scores
-
         won: list[list[float]] = [[] for _ in range(len(batch))]
         why: dict[int, str] = {}
         for pair, share, reason in self.comparisons(batch, found):

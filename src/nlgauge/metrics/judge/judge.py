@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Facts, Scores, metric, signature
-from nlgauge.metrics.by_name import spaceless
+from nlgauge.metrics.base import Facts, Metric, metric, signature, spaceless
+from nlgauge.metrics.batch import Scores
 from nlgauge.spec import format_spec
 from nlgauge.text.batch import Batch
 
@@ -21,16 +21,9 @@ BASE_URL = "NLGAUGE_BASE_URL"
 LONGEST = 60  # characters of a name
 
 
-class _WithFacts:
-    """Says to the type checker what the decorator sets."""
-
-    facts: Facts
-
-
 @metric("judge", family="judge", needs=(), bounds=(float("-inf"), float("inf")), year=2023, cite="liu-etal-2023-g-eval",
         extra="judges", weights="a model behind an OpenAI-compatible endpoint")  # fmt: skip
-@dataclass(frozen=True)
-class Judge(_WithFacts):
+class Judge(Metric):
     """A language model rates each output (or compares two) on one aspect; task: a shipped one or your own YAML."""
 
     task: str = "summarisation"
@@ -48,21 +41,22 @@ class Judge(_WithFacts):
     pattern: str = ""  # a regular expression whose first group is the rating
     name: str = ""  # what its column and its lines are called
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         from nlgauge.metrics.judge.task import shipped
 
         if self.name.endswith((".yaml", ".yml")) or self.name in shipped():
             raise NlgaugeError(
                 f"judge: name='{self.name}' is what the judge is called; its task is task='{self.name}'."
             )
+        self.decided()  # refuses what cannot be
+
+    def own_facts(self, facts: Facts) -> Facts:
         decided = self.decided()
-        points = decided.scale
-        low, high = (0.0, 1.0) if decided.mode == "pairwise" else (points.low, points.high)
-        facts = replace(
-            type(self).facts,
-            needs=frozenset({"output", *decided.task.shows}), bounds=(low, high), corpus=decided.mode == "pairwise",
+        points, pairwise = decided.scale, decided.mode == "pairwise"
+        return replace(
+            facts, needs=frozenset({"output", *decided.task.shows}), corpus=pairwise,
+            bounds=(0.0, 1.0) if pairwise else (points.low, points.high),
         )  # fmt: skip
-        object.__setattr__(self, "facts", facts)
 
     def decided(self) -> Decided:
         """What the spec says, else the YAML, else the environment."""

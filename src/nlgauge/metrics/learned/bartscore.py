@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
-from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric
-from nlgauge.metrics.by_name import ByName
-from nlgauge.metrics.pairs import MultiRef, check_multiref
-from nlgauge.metrics.samples import Sample, able, fold
+from nlgauge.metrics.base import Facts, Metric, metric, needing
+from nlgauge.metrics.batch import Best, Sample, Scores, fold, readable
 from nlgauge.text.batch import Batch
 
 NEEDS = {"s-h": ("source",), "r-h": ("references",), "h-r": ("references",), "f": ("references",)}
@@ -27,8 +23,7 @@ CUT = "longer than the model takes: cut at the end"
     extra="neural",
     weights="facebook/bart-large-cnn, or another sequence-to-sequence model, by name or folder",
 )
-@dataclass(frozen=True)
-class BartScore(ByName):
+class BartScore(Metric):
     """Mean log-probability of the output's tokens given the source, under BART fine-tuned on news summaries.
 
     direction: 's-h' output given source (faithfulness), 'r-h' output given reference (precision), 'h-r' reference given
@@ -37,26 +32,22 @@ class BartScore(ByName):
     """
 
     direction: Literal["s-h", "r-h", "h-r", "f"] = "s-h"
-    references: MultiRef = "mean"
+    references: Best = "mean"
     prompt: str | tuple[str, ...] = ""
     at: Literal["source", "target"] = "source"
     model: str = "facebook/bart-large-cnn"
 
     instead = "lm-score"
+    model_options = ("model",)
 
-    def __post_init__(self) -> None:
-        check_multiref("bartscore", self.references)
-        if self.direction not in NEEDS:
-            raise NlgaugeError(f"bartscore: direction='{self.direction}'; use {', '.join(NEEDS)}.")
-        if self.at not in ("source", "target"):
-            raise NlgaugeError(f"bartscore: at='{self.at}'; use source or target.")
-        self._tell(NEEDS[self.direction])
+    def own_facts(self, facts: Facts) -> Facts:
+        return needing(facts, NEEDS[self.direction])
 
     @property
     def signature(self) -> str:
         prompt = str(self.prompt) if self.prompt else None
         refs = self.references if self.direction != "s-h" else None
-        return self._signature(dir=self.direction, prompt=prompt, at=self.at if prompt else None, refs=refs)
+        return self.signed(dir=self.direction, prompt=prompt, at=self.at if prompt else None, refs=refs)
 
     def pairs(self, sample: Sample) -> list[tuple[str, str]]:
         """What is read and what is asked for, for each reference and prompt."""
@@ -77,7 +68,7 @@ class BartScore(ByName):
     def score(self, batch: Batch) -> Scores:
         from nlgauge.models.seq2seq import seq2seq
 
-        found = able(batch, self.facts.needs)
+        found = readable(batch, self.facts.needs)
         asked = [self.pairs(s) for s in found.samples]
         told = seq2seq(self.model).told([p for each in asked for p in each]) if asked else []
         counts = [len(each) for each in asked]
@@ -85,7 +76,7 @@ class BartScore(ByName):
         means = [float(t.logs.mean()) for t in told]
         prompts = 1 if isinstance(self.prompt, str) else max(1, len(self.prompt))
         each = fold(means, [prompts] * (len(means) // prompts), "mean")
-        return found.scores(self._values(each, [n // prompts for n in counts]))
+        return found.scattered(self._values(each, [n // prompts for n in counts]))
 
     def _values(self, means: list[float], counts: list[int]) -> list[float]:
         if self.direction != "f":

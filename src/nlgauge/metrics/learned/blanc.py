@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric
-from nlgauge.metrics.by_name import ByName
+from nlgauge.metrics.base import Metric, metric
+from nlgauge.metrics.batch import Sample, Scores, readable
 from nlgauge.metrics.learned.bartscore import CUT
-from nlgauge.metrics.samples import Sample, able
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
 
@@ -27,13 +25,15 @@ RANDOM, SAME = 0.1, 0.2  # of the masked tokens a tenth becomes a random one, a 
 WEIGHTS = "bert-base-uncased, or another masked language model, by name or folder"
 
 
-class Guessing(ByName):
+class Guessing(Metric):
     """The share of masked words of the source that are guessed with the summary only, less those guessed without only."""
 
     gap: int
     model: str
 
-    def _check(self) -> None:
+    model_options = ("model",)
+
+    def check(self) -> None:
         if self.gap < 1:
             raise NlgaugeError(
                 f"{self.facts.name}: gap={self.gap}; 1 masks every word at once, 6 every sixth."
@@ -75,16 +75,16 @@ class Guessing(ByName):
     def score(self, batch: Batch) -> Scores:
         from nlgauge.models.masked import masked
 
-        found = able(batch, self.facts.needs)
+        found = readable(batch, self.facts.needs)
         if not found.samples:
-            return found.scores([])
+            return found.scattered([])
         model = masked(self.model)
         values = [self.compare(model, s) for s in found.samples]
         room = model.longest // 2
         found.note(
             (self.facts.name == "blanc-help" and len(model.ids(s.output)) > room for s in found.samples), CUT
         )
-        return found.scores(values, "no word of the source is long enough to be masked")
+        return found.scattered(values, "no word of the source is long enough to be masked")
 
 
 def maskable(model: Masked, ids: Sequence[int]) -> list[int]:
@@ -115,19 +115,15 @@ def gain(without: Any, with_it: Any) -> float:
     extra="neural",
     weights=WEIGHTS,
 )
-@dataclass(frozen=True)
 class BlancHelp(Guessing):
     """How much oftener masked words of the source are guessed after the summary than after a filler of full stops."""
 
     gap: int = 6
     model: str = "bert-base-uncased"
 
-    def __post_init__(self) -> None:
-        self._check()
-
     @property
     def signature(self) -> str:
-        return self._signature(gap=self.gap)
+        return self.signed(gap=self.gap)
 
     def compare(self, model: Masked, sample: Sample) -> float:
         summary = model.ids(sample.output)
@@ -146,7 +142,6 @@ class BlancHelp(Guessing):
     extra="neural",
     weights=WEIGHTS,
 )
-@dataclass(frozen=True)
 class BlancTune(Guessing):
     """How much oftener masked words of the source are guessed by a model that was tuned on the summary.
 
@@ -159,12 +154,9 @@ class BlancTune(Guessing):
     seed: int = 0
     model: str = "bert-base-uncased"
 
-    def __post_init__(self) -> None:
-        self._check()
-
     @property
     def signature(self) -> str:
-        return self._signature(gap=self.gap, epochs=self.epochs, rate=self.rate, seed=self.seed)
+        return self.signed(gap=self.gap, epochs=self.epochs, rate=self.rate, seed=self.seed)
 
     def compare(self, model: Masked, sample: Sample) -> float:
         asked = self.clozes(model, sample.source, [])

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
-from nlgauge.metrics.by_name import ByName
-from nlgauge.metrics.pairs import MultiRef, check_multiref
-from nlgauge.metrics.samples import able, fold
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Best, Scores, fold, readable
 from nlgauge.text.batch import Batch
 
 
@@ -23,8 +20,7 @@ from nlgauge.text.batch import Batch
     weights="a BLEURT checkpoint by name or folder: Google's own (bleurt-base-128 …; converted on first use) or one for "
     "transformers (Elron/bleurt-base-512)",
 )
-@dataclass(frozen=True)
-class Bleurt(ByName):
+class Bleurt(Metric):
     """A trained regression of human ratings on the pair of reference and output.
 
     model: a folder as Google publishes it (bleurt-tiny, -base, -large; converted once, without TensorFlow), or a checkpoint in
@@ -32,10 +28,9 @@ class Bleurt(ByName):
     """
 
     model: str = "Elron/bleurt-base-512"
-    references: MultiRef = "max"
+    references: Best = "max"
 
-    def __post_init__(self) -> None:
-        check_multiref("bleurt", self.references)
+    model_options = ("model",)
 
     def ready(self) -> None:
         from nlgauge.models.bleurt_checkpoint import check, is_google
@@ -56,18 +51,18 @@ class Bleurt(ByName):
 
         if is_google(self.model):  # its weights are in files of another kind
             return signature(model=place(self.model).name, refs=self.references)
-        return self._signature(refs=self.references)
+        return self.signed(refs=self.references)
 
     def score(self, batch: Batch) -> Scores:
         from nlgauge.models.classifier import CUT, classifier
 
-        found = able(batch, self.facts.needs)
+        found = readable(batch, self.facts.needs)
         if not found.samples:
-            return found.scores([])
+            return found.scattered([])
         model = classifier(self.folder())
         if (labels := int(model.model.config.num_labels)) != 1:
             raise NlgaugeError(f"bleurt: model='{self.model}' has {labels} labels; a BLEURT has one.")
         told = model.logits([(r, s.output) for s in found.samples for r in s.references])
         counts = [len(s.references) for s in found.samples]
         found.note(fold([float(cut) for _, cut in told], counts, "max"), CUT)
-        return found.scores(fold([float(v[0]) for v, _ in told], counts, self.references))
+        return found.scattered(fold([float(v[0]) for v, _ in told], counts, self.references))

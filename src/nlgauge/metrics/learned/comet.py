@@ -5,15 +5,12 @@ from __future__ import annotations
 import functools
 import importlib.util
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.metrics.base import Scores, metric
-from nlgauge.metrics.by_name import ByName
-from nlgauge.metrics.pairs import MultiRef, check_multiref
-from nlgauge.metrics.samples import able, fold
+from nlgauge.metrics.base import Facts, Metric, metric, needing
+from nlgauge.metrics.batch import Best, Scores, fold, readable
 from nlgauge.text.batch import Batch
 
 EIGHT = 8  # pairs in a batch, the package's own default
@@ -40,8 +37,7 @@ def _model(name: str) -> Any:
     extra="neural",
     weights="Unbabel/wmt22-comet-da by name or a .ckpt file, through the package unbabel-comet (install it yourself)",
 )
-@dataclass(frozen=True)
-class Comet(ByName):
+class Comet(Metric):
     """A trained regression of human ratings on source, output and reference, run by the package unbabel-comet.
 
     qe: the model takes no reference (Unbabel/wmt22-cometkiwi-da). The package unpickles its checkpoints: name only those
@@ -50,11 +46,12 @@ class Comet(ByName):
 
     model: str = "Unbabel/wmt22-comet-da"
     qe: bool = False
-    references: MultiRef = "max"
+    references: Best = "max"
 
-    def __post_init__(self) -> None:
-        check_multiref("comet", self.references)
-        self._tell(("source",) if self.qe else ("source", "references"))
+    model_options = ("model",)
+
+    def own_facts(self, facts: Facts) -> Facts:
+        return needing(facts, ("source",) if self.qe else ("source", "references"))
 
     def ready(self) -> None:
         if importlib.util.find_spec("comet") is None:
@@ -69,19 +66,19 @@ class Comet(ByName):
 
     @property
     def signature(self) -> str:
-        return self._signature(qe=self.qe, refs=None if self.qe else self.references)
+        return self.signed(qe=self.qe, refs=None if self.qe else self.references)
 
     def score(self, batch: Batch) -> Scores:
         self.ready()
-        found = able(batch, self.facts.needs)
+        found = readable(batch, self.facts.needs)
         rows = [
             {"src": s.source, "mt": s.output, **({} if self.qe else {"ref": ref})}
             for s in found.samples for ref in (("",) if self.qe else s.references)
         ]  # fmt: skip
         if not rows:
-            return found.scores([])
+            return found.scattered([])
         told = _model(self.model).predict(rows, batch_size=EIGHT, gpus=0, progress_bar=False)
         values = [float(v) for v in told["scores"]]
-        return found.scores(
+        return found.scattered(
             fold(values, [1 if self.qe else len(s.references) for s in found.samples], self.references)
         )

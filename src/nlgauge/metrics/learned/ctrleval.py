@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -12,10 +11,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nlgauge.errors import NameUnknown, NlgaugeError
-from nlgauge.metrics.base import Scores, metric
-from nlgauge.metrics.by_name import ByName
+from nlgauge.metrics.base import Facts, Metric, metric, needing
+from nlgauge.metrics.batch import Sample, Scores, Usable, fold, readable
 from nlgauge.metrics.learned.bartscore import CUT
-from nlgauge.metrics.samples import Able, Sample, able, fold
 from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
@@ -67,8 +65,7 @@ def prompts(name: str) -> Prompts:
     extra="neural",
     weights="google/pegasus-large, or another infilling model with its mask, by name or folder",
 )
-@dataclass(frozen=True)
-class CtrlEval(ByName):
+class CtrlEval(Metric):
     """How likely PEGASUS finds a masked part of the text: each sentence, the prefix and the rest, or a label in a prompt.
 
     aspect: coherence (each sentence after the others), consistency (source is the prefix; each given the other) or
@@ -83,14 +80,16 @@ class CtrlEval(ByName):
     mask: str = "<mask_1>"
     model: str = "google/pegasus-large"
 
-    def __post_init__(self) -> None:
-        if self.aspect not in NEEDS:
-            raise NameUnknown(f"ctrleval: no aspect '{self.aspect}'. There are {', '.join(NEEDS)}.")
+    model_options = ("model",)
+
+    def check(self) -> None:
         if self.aspect == "relevance" and not prompts(self.prompts).labels:
             raise NlgaugeError(
                 f"ctrleval: prompts='{self.prompts}' have no labels to choose from; give a .json file with labels."
             )
-        self._tell(NEEDS[self.aspect], (0.0, 1.0) if self.aspect == "relevance" else None)
+
+    def own_facts(self, facts: Facts) -> Facts:
+        return needing(facts, NEEDS[self.aspect], (0.0, 1.0) if self.aspect == "relevance" else None)
 
     def ready(self) -> None:
         if self.iwf and not Path(self.iwf).expanduser().is_file():
@@ -101,14 +100,14 @@ class CtrlEval(ByName):
     def signature(self) -> str:
         chosen = self.prompts if self.aspect == "relevance" else None
         iwf = None if self.aspect == "relevance" else Path(self.iwf).name or "none"
-        return self._signature(aspect=self.aspect, prompts=chosen, iwf=iwf, mask=self.mask)
+        return self.signed(aspect=self.aspect, prompts=chosen, iwf=iwf, mask=self.mask)
 
     def score(self, batch: Batch) -> Scores:
         from nlgauge.models.seq2seq import seq2seq
 
-        found = able(batch, self.facts.needs)
+        found = readable(batch, self.facts.needs)
         if not found.samples:
-            return found.scores([])
+            return found.scattered([])
         model = seq2seq(self.model)
         if self.aspect == "relevance":
             return self._relevance(model, found)
@@ -129,7 +128,7 @@ class CtrlEval(ByName):
             values.append(float(np.dot(logs, weights) / total) if total > 0 else sum(logs) / len(logs))
             cut.append(long)
         found.note(cut, CUT)
-        return found.scores(values)
+        return found.scattered(values)
 
     def _parts(self, sample: Sample) -> list[tuple[str, str]]:
         """Text with a mask, and what stood there."""
@@ -154,7 +153,7 @@ class CtrlEval(ByName):
             )
         return float(weights[ids].max()) if ids else 0.0
 
-    def _relevance(self, model: Any, found: Able) -> Scores:
+    def _relevance(self, model: Any, found: Usable) -> Scores:
         patterns, labels = prompts(self.prompts)
         names = list(labels)
         for place, sample in zip(found.places, found.samples, strict=True):
@@ -180,7 +179,7 @@ class CtrlEval(ByName):
             float(share[i, names.index(s.control)]) if s.control in labels else math.nan
             for i, s in enumerate(found.samples)
         ]
-        return found.scores(values)
+        return found.scattered(values)
 
 
 @lru_cache(2)

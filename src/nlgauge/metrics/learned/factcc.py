@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric
-from nlgauge.metrics.by_name import ByName
-from nlgauge.metrics.samples import Sample, able, fold
+from nlgauge.metrics.base import Facts, Metric, metric, needing
+from nlgauge.metrics.batch import Sample, Scores, fold, readable
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
 
@@ -18,17 +15,17 @@ ENTAILED = ("entailment", "entail", "entailed", "supported", "consistent")
 AGAINST = ("contradiction", "contradict", "refutes", "inconsistent")
 
 
-class Entailing(ByName):
+class Entailing(Metric):
     """Probability of a label for pairs of source and output, as a whole or by sentences."""
 
     model: str
     split: str
     known: Sequence[str] = ENTAILED
+    over: str = "mean"
+    minus: bool = False
     label: str | int
 
-    def _check(self) -> None:
-        if self.split not in ("none", "output", "both"):
-            raise NlgaugeError(f"{self.facts.name}: split='{self.split}'; use none, output or both.")
+    model_options = ("model",)
 
     def grid(self, sample: Sample) -> list[list[tuple[str, str]]]:
         """Premise and claim: one row for each claim, in it one pair for each premise."""
@@ -39,22 +36,22 @@ class Entailing(ByName):
     def score(self, batch: Batch) -> Scores:
         from nlgauge.models.classifier import CUT, classifier
 
-        found = able(batch, self.facts.needs)
+        found = readable(batch, self.facts.needs)
         if not found.samples:
-            return found.scores([])
+            return found.scattered([])
         model = classifier(self.model)
         grids = [self.grid(s) for s in found.samples]
         pairs = [pair for grid in grids for row in grid for pair in row]
         told = model.probabilities(pairs, model.label(self.label, self.known))
         values = [p for p, _ in told]
-        if getattr(self, "minus", False):
+        if self.minus:
             against = model.probabilities(pairs, model.label("", AGAINST))
             values = [p - q for p, (q, _) in zip(values, against, strict=True)]
         widths = [len(row) for grid in grids for row in grid]
         heights = [len(grid) for grid in grids]
         found.note(fold(fold([float(c) for _, c in told], widths, "max"), heights, "max"), CUT)
         # A claim is as good as the sentence that supports it best; a text is as good as its claims on average.
-        return found.scores(fold(fold(values, widths, "max"), heights, getattr(self, "over", "mean")))
+        return found.scattered(fold(fold(values, widths, "max"), heights, self.over))
 
 
 @metric(
@@ -66,7 +63,6 @@ class Entailing(ByName):
     extra="neural",
     weights="manueldeprada/FactCC, or another copy of it, by name or folder",
 )
-@dataclass(frozen=True)
 class FactCC(Entailing):
     """Probability that the output is correct given the source, by a BERT trained on damaged sentences.
 
@@ -79,12 +75,9 @@ class FactCC(Entailing):
 
     known = ("correct", *ENTAILED)
 
-    def __post_init__(self) -> None:
-        self._check()
-
     @property
     def signature(self) -> str:
-        return self._signature(split=self.split, label=self.label or None)
+        return self.signed(split=self.split, label=self.label or None)
 
 
 @metric(
@@ -96,7 +89,6 @@ class FactCC(Entailing):
     extra="neural",
     weights="FacebookAI/roberta-large-mnli, or any inference model, by name or folder",
 )
-@dataclass(frozen=True)
 class Entailment(Entailing):
     """Probability that the source entails the output, under any inference model.
 
@@ -111,12 +103,9 @@ class Entailment(Entailing):
     label: str | int = ""
     model: str = "FacebookAI/roberta-large-mnli"
 
-    def __post_init__(self) -> None:
-        self._check()
-        if self.over not in ("mean", "min"):
-            raise NlgaugeError(f"entailment: over='{self.over}'; use mean or min.")
-        self._tell(("source",), (-1.0, 1.0) if self.minus else None)
+    def own_facts(self, facts: Facts) -> Facts:
+        return needing(facts, ("source",), (-1.0, 1.0) if self.minus else None)
 
     @property
     def signature(self) -> str:
-        return self._signature(split=self.split, over=self.over, minus=self.minus, label=self.label or None)
+        return self.signed(split=self.split, over=self.over, minus=self.minus, label=self.label or None)

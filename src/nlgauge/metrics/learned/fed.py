@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from nlgauge.errors import NameUnknown, NlgaugeError
-from nlgauge.metrics.base import Scores, metric
+from nlgauge.errors import NameUnknown
+from nlgauge.metrics.base import metric
+from nlgauge.metrics.batch import Scores, fold, readable
 from nlgauge.metrics.learned.lm import WEIGHTS, WINDOWS, Causal
-from nlgauge.metrics.samples import able, fold
 from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
 
@@ -31,18 +30,15 @@ def turns(which: str) -> Turns:
     return found[which]
 
 
-def _checked(name: str, aspect: str, known: Turns) -> None:
-    if aspect not in known:
-        raise NameUnknown(
-            f"{name}: no aspect '{aspect}'.{did_you_mean(aspect, known)} There are {', '.join(known)}."
-        )
-
-
 class FollowUps(Causal):
     """Mean log-likelihood of the happy follow-ups minus that of the unhappy ones."""
 
     aspect: str
     over: str
+
+    @property
+    def signature(self) -> str:
+        return self.signed(aspect=self.aspect, over=self.over)
 
     def turns(self) -> dict[str, list[str]]:
         raise NotImplementedError
@@ -62,7 +58,7 @@ class FollowUps(Causal):
     def score(self, batch: Batch) -> Scores:
         from nlgauge.models.causal import answers
 
-        found = able(batch, self.facts.needs)
+        found = readable(batch, self.facts.needs)
         self.prepare(batch)
         dialogues = [self.before(s.source, s.output) for s in found.samples]
         lm = answers(batch, self.lm)
@@ -78,7 +74,7 @@ class FollowUps(Causal):
             each = [_mean(t, whole[k // len(said)] if whole else None) for k, t in enumerate(told)]
             means = fold(each, [len(said)] * len(dialogues), "mean")
             total = [a + sign * b for a, b in zip(total, means, strict=True)]
-        return found.scores(total)
+        return found.scattered(total)
 
 
 def _mean(turn: Told, dialogue: Told | None) -> float:
@@ -102,7 +98,6 @@ def lines(history: str) -> Sequence[str]:
     extra="neural",
     weights="microsoft/DialoGPT-large (or another DialoGPT) by name or folder",
 )
-@dataclass(frozen=True)
 class Fed(FollowUps):
     """Likelihood of praising minus blaming follow-ups under DialoGPT, with the paper's turns, after history and response.
 
@@ -117,14 +112,11 @@ class Fed(FollowUps):
 
     instead = "follow-up"
 
-    def __post_init__(self) -> None:
-        _checked("fed", self.aspect, turns("fed"))
-        if self.over not in ("dialogue", "turn"):
-            raise NlgaugeError(f"fed: over='{self.over}'; use dialogue or turn.")
-
-    @property
-    def signature(self) -> str:
-        return self._signature(aspect=self.aspect, over=self.over)
+    def check(self) -> None:
+        if self.aspect not in (known := turns("fed")):
+            raise NameUnknown(
+                f"fed: no aspect '{self.aspect}'.{did_you_mean(self.aspect, known)} There are {', '.join(known)}."
+            )
 
     def turns(self) -> dict[str, list[str]]:
         return turns("fed")[self.aspect]
@@ -144,7 +136,6 @@ class Fed(FollowUps):
     extra="neural",
     weights=WEIGHTS,
 )
-@dataclass(frozen=True)
 class FollowUp(FollowUps):
     """Likelihood of praising minus blaming follow-ups under any causal language model: FED's idea, not FED.
 
@@ -154,15 +145,6 @@ class FollowUp(FollowUps):
     aspect: Literal["interesting", "informative"] = "interesting"
     over: Literal["turn", "dialogue"] = "turn"
     lm: str = "smollm2"
-
-    def __post_init__(self) -> None:
-        _checked("follow-up", self.aspect, turns("ours"))
-        if self.over not in ("dialogue", "turn"):
-            raise NlgaugeError(f"follow-up: over='{self.over}'; use turn or dialogue.")
-
-    @property
-    def signature(self) -> str:
-        return self._signature(aspect=self.aspect, over=self.over)
 
     def turns(self) -> dict[str, list[str]]:
         return turns("ours")[self.aspect]

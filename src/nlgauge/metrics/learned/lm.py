@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
-from nlgauge.metrics.by_name import ByName
-from nlgauge.metrics.pairs import MultiRef, check_multiref
-from nlgauge.metrics.samples import Able, Sample, able, fold
+from nlgauge.metrics.base import Facts, Metric, metric, needing, signature
+from nlgauge.metrics.batch import Best, Sample, Scores, Usable, fold, readable
 from nlgauge.text.batch import Batch
 
 TRIGRAM = "trigram"
@@ -26,13 +24,11 @@ DIRECTIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-class Causal(ByName):
+class Causal(Metric):
     """What metrics with one causal language model share."""
 
     lm: str
-
-    def models(self) -> dict[str, str]:
-        return {"lm": self.lm}
+    model_options = ("lm",)
 
 
 @metric(
@@ -46,7 +42,6 @@ class Causal(ByName):
     extra="neural",
     weights=f"{WEIGHTS}; lm='trigram': inside pocketsphinx (fast, no torch)",
 )
-@dataclass(frozen=True)
 class Perplexity(Causal):
     """How much the output surprises a language model: exp of the mean negative log-probability of its tokens.
 
@@ -57,10 +52,10 @@ class Perplexity(Causal):
     lm: str = "smollm2"
     start: bool = True
 
-    def __post_init__(self) -> None:
-        if self.lm == TRIGRAM:
-            facts = replace(type(self).facts, extra="readability", weights="trigram inside pocketsphinx")
-            object.__setattr__(self, "facts", facts)
+    def own_facts(self, facts: Facts) -> Facts:
+        if self.lm != TRIGRAM:
+            return facts
+        return replace(facts, extra="readability", weights="trigram inside pocketsphinx")
 
     def ready(self) -> None:
         if self.lm == TRIGRAM:
@@ -76,21 +71,21 @@ class Perplexity(Causal):
             from nlgauge.models.trigram import NAME
 
             return signature(lm=NAME, unknown="1e-6")
-        return self._signature(start=self.start)
+        return self.signed(start=self.start)
 
     def score(self, batch: Batch) -> Scores:
-        found = able(batch, self.facts.needs)
+        found = readable(batch, self.facts.needs)
         values = self._trigram(found) if self.lm == TRIGRAM else self._causal(batch, found)
-        return found.scores([math.exp(min(-v, 700.0)) for v in values], "no token to be surprised by")
+        return found.scattered([math.exp(min(-v, 700.0)) for v in values], "no token to be surprised by")
 
-    def _causal(self, batch: Batch, found: Able) -> list[float]:
+    def _causal(self, batch: Batch, found: Usable) -> list[float]:
         from nlgauge.models.causal import answers
 
         told = answers(batch, self.lm).of([("", s.output) for s in found.samples], self.start)
         found.note((t.windows for t in told), WINDOWS)
         return [t.mean for t in told]
 
-    def _trigram(self, found: Able) -> list[float]:
+    def _trigram(self, found: Usable) -> list[float]:
         from nlgauge.models.trigram import log_probabilities
 
         told = [log_probabilities(s.output) for s in found.samples]
@@ -108,7 +103,6 @@ class Perplexity(Causal):
     extra="neural",
     weights=WEIGHTS,
 )
-@dataclass(frozen=True)
 class LmScore(Causal):
     """Log-probability of the output after the source, as BARTScore but with a causal language model.
 
@@ -121,25 +115,22 @@ class LmScore(Causal):
     pmi: bool = False
     per: Literal["token", "text"] = "token"
     join: str = "\n"
-    references: MultiRef = "mean"
+    references: Best = "mean"
     lm: str = "smollm2"
 
-    def __post_init__(self) -> None:
-        check_multiref("lm-score", self.references)
-        if self.direction not in DIRECTIONS:
-            raise NlgaugeError(f"lm-score: direction='{self.direction}'; use {', '.join(DIRECTIONS)}.")
-        if self.per not in ("token", "text"):
-            raise NlgaugeError(f"lm-score: per='{self.per}'; use token or text.")
+    def check(self) -> None:
         if self.pmi and self.direction == "h":
             raise NlgaugeError(
                 "lm-score: pmi compares a text after another with the text alone; direction='h' has one only."
             )
-        self._tell(DIRECTIONS[self.direction], (-math.inf, math.inf if self.pmi else 0.0))
+
+    def own_facts(self, facts: Facts) -> Facts:
+        return needing(facts, DIRECTIONS[self.direction], (-math.inf, math.inf if self.pmi else 0.0))
 
     @property
     def signature(self) -> str:
         refs = self.references if "references" in self.facts.needs else None
-        return self._signature(dir=self.direction, pmi=self.pmi, per=self.per, join=self.join, refs=refs)
+        return self.signed(dir=self.direction, pmi=self.pmi, per=self.per, join=self.join, refs=refs)
 
     def questions(self, sample: Sample) -> list[tuple[str, str]]:
         """Context and target, one for each reference where there are references."""
@@ -154,7 +145,7 @@ class LmScore(Causal):
     def score(self, batch: Batch) -> Scores:
         from nlgauge.models.causal import answers
 
-        found = able(batch, self.facts.needs)
+        found = readable(batch, self.facts.needs)
         asked = [self.questions(s) for s in found.samples]
         counts = [len(each) for each in asked]
         flat = [q for each in asked for q in each]
@@ -169,4 +160,4 @@ class LmScore(Causal):
         if self.per == "token":
             values = [v / len(t.logs) if len(t.logs) else math.nan for v, t in zip(values, told, strict=True)]
         found.note(fold([float(t.windows) for t in told], counts, "max"), WINDOWS)
-        return found.scores(fold(values, counts, self.references), "no token to be surprised by")
+        return found.scattered(fold(values, counts, self.references), "no token to be surprised by")

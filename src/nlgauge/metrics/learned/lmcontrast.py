@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric
-from nlgauge.metrics.by_name import ByName
+from nlgauge.metrics.base import Facts, Metric, metric, needing
+from nlgauge.metrics.batch import Best, Scores, fold, readable
 from nlgauge.metrics.learned.lm import DIRECTIONS, WINDOWS, Direction, LmScore
-from nlgauge.metrics.pairs import MultiRef, check_multiref
-from nlgauge.metrics.samples import able, fold
 from nlgauge.text.batch import Batch
 
 LEAST = 1e-12  # a difference of exactly nothing would be minus infinity
@@ -28,8 +25,7 @@ LEAST = 1e-12  # a difference of exactly nothing would be minus infinity
     extra="neural",
     weights="two causal language models with one tokenizer, as Qwen/Qwen2.5-3B and Qwen/Qwen2.5-0.5B, by name or folder",
 )
-@dataclass(frozen=True)
-class LmContrast(ByName):
+class LmContrast(Metric):
     """Mean over the output's tokens of the log of the gap between p(expert) and gamma · p(amateur), given the source.
 
     direction as in lm-score. The two models must cut texts into the same tokens. gamma between 0 (the expert alone) and 1;
@@ -39,30 +35,28 @@ class LmContrast(ByName):
     direction: Direction = "s-h"
     gamma: float = 0.1
     join: str = "\n"
-    references: MultiRef = "mean"
+    references: Best = "mean"
     expert: str = "Qwen/Qwen2.5-3B"
     amateur: str = "Qwen/Qwen2.5-0.5B"
 
-    def __post_init__(self) -> None:
-        check_multiref("lm-contrast", self.references)
-        if self.direction not in DIRECTIONS:
-            raise NlgaugeError(f"lm-contrast: direction='{self.direction}'; use {', '.join(DIRECTIONS)}.")
+    model_options = ("expert", "amateur")
+
+    def check(self) -> None:
         if not 0 <= self.gamma <= 1:
             raise NlgaugeError(f"lm-contrast: gamma={self.gamma}; between 0 and 1.")
-        self._tell(DIRECTIONS[self.direction])
 
-    def models(self) -> dict[str, str]:
-        return {"expert": self.expert, "amateur": self.amateur}
+    def own_facts(self, facts: Facts) -> Facts:
+        return needing(facts, DIRECTIONS[self.direction])
 
     @property
     def signature(self) -> str:
         refs = self.references if "references" in self.facts.needs else None
-        return self._signature(dir=self.direction, gamma=self.gamma, join=self.join, refs=refs)
+        return self.signed(dir=self.direction, gamma=self.gamma, join=self.join, refs=refs)
 
     def score(self, batch: Batch) -> Scores:
         from nlgauge.models.causal import answers, likelihood
 
-        found = able(batch, self.facts.needs)
+        found = readable(batch, self.facts.needs)
         ask = LmScore(self.direction, join=self.join).questions
         asked = [ask(s) for s in found.samples]
         flat = [q for each in asked for q in each]
@@ -80,4 +74,4 @@ class LmContrast(ByName):
         counts = [len(each) for each in asked]
         windows = [float(a.windows or b.windows) for a, b in zip(*both, strict=True)]
         found.note(fold(windows, counts, "max"), WINDOWS)
-        return found.scores(fold(values, counts, self.references))
+        return found.scattered(fold(values, counts, self.references))

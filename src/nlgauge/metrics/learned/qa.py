@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric
-from nlgauge.metrics.by_name import ByName
-from nlgauge.metrics.samples import Sample, able
+from nlgauge.metrics.base import Metric, metric
+from nlgauge.metrics.batch import Sample, Scores, readable
 from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ NER = "dslim/bert-base-NER"
 MARK = "MASKED"  # what stands for the name in the authors' questions
 
 
-class Asking(ByName):
+class Asking(Metric):
     """Models for names (or their rule), for answers, perhaps for questions."""
 
     entities: str
@@ -40,15 +38,15 @@ class Asking(ByName):
     def score(self, batch: Batch) -> Scores:
         from nlgauge.models.answering import answering
 
-        found = able(batch, self.facts.needs)
+        found = readable(batch, self.facts.needs)
         if not found.samples:
-            return found.scores([])
+            return found.scattered([])
         model = answering(self.qa, "qa")
         values = [self.one(model, s) for s in found.samples]
         for place, sample in zip(found.places, found.samples, strict=True):
             if self.too_long(sample):
                 found.reasons[place] = "output longer than the question generator takes"
-        return found.scores(values, "no question to ask")
+        return found.scattered(values, "no question to ask")
 
 
 @metric(
@@ -60,7 +58,6 @@ class Asking(ByName):
     extra="neural",
     weights=f"{SQUAD} (answers) and {NER} (names), or others, by name or folder",
 )
-@dataclass(frozen=True)
 class SummaQA(Asking):
     """Sentences of the source with a name masked are questions; the output answers them.
 
@@ -72,13 +69,9 @@ class SummaQA(Asking):
     entities: str = NER
     qa: str = SQUAD
 
-    def __post_init__(self) -> None:
-        if self.of not in ("prob", "f"):
-            raise NlgaugeError(f"summaqa: of='{self.of}'; use prob or f.")
-
     @property
     def signature(self) -> str:
-        return self._signature(of=self.of, names=CAPITALS if self.entities == CAPITALS else None)
+        return self.signed(of=self.of, names=CAPITALS if self.entities == CAPITALS else None)
 
     def one(self, model: Answering, sample: Sample) -> float:
         from nlgauge.models.answering import cloze, mean, overlap
@@ -99,7 +92,6 @@ class SummaQA(Asking):
     extra="neural",
     weights=f"a question generator (valhalla/t5-base-qg-hl), {SQUAD} (answers) and {NER} (names), by name or folder",
 )
-@dataclass(frozen=True)
 class Qags(Asking):
     """Questions about names in the output, answered from the output and from the source: mean word overlap of the answers.
 
@@ -115,7 +107,7 @@ class Qags(Asking):
     entities: str = NER
     qa: str = SQUAD
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if self.beams < 1 or self.most < 1:
             raise NlgaugeError(f"qags: beams={self.beams}, most={self.most}; at least 1.")
         if "{answer}" not in self.prompt:
@@ -127,7 +119,7 @@ class Qags(Asking):
     @property
     def signature(self) -> str:
         names = CAPITALS if self.entities == CAPITALS else None
-        return self._signature(beams=self.beams, most=self.most, prompt=self.prompt, names=names)
+        return self.signed(beams=self.beams, most=self.most, prompt=self.prompt, names=names)
 
     def questions(self, output: str) -> list[tuple[str, str]]:
         """Question and the name it was made for."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from nlgauge.errors import NameUnknown
-from nlgauge.metrics.base import Scores, metric
-from nlgauge.metrics.by_name import ByName
+from nlgauge.metrics.base import Facts, Metric, metric, needing
+from nlgauge.metrics.batch import Best, Sample, Scores, fold, readable
 from nlgauge.metrics.learned.bartscore import CUT
-from nlgauge.metrics.pairs import MultiRef, check_multiref
-from nlgauge.metrics.samples import Sample, able, fold
 from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
@@ -89,8 +86,7 @@ def prompts(ask: Ask, sample: Sample) -> list[list[str]]:
     extra="neural",
     weights="MingZhong/unieval-sum, unieval-dialog or unieval-fact (T5-large) by name or folder",
 )
-@dataclass(frozen=True)
-class UniEval(ByName):
+class UniEval(Metric):
     """P(Yes) / (P(Yes) + P(No)) of a model trained to answer questions about one aspect of the output.
 
     task: summarization, dialogue (source the history, context the fact), data2text or fact; aspect: one of the task's, or
@@ -100,24 +96,21 @@ class UniEval(ByName):
 
     task: Literal["summarization", "dialogue", "data2text", "fact"] = "summarization"
     aspect: str = "coherence"
-    references: MultiRef = "max"
+    references: Best = "max"
     model: str = ""
 
-    def __post_init__(self) -> None:
-        check_multiref("unieval", self.references)
-        if self.task not in TASKS:
-            raise NameUnknown(
-                f"unieval: no task '{self.task}'.{did_you_mean(self.task, TASKS)} There are {', '.join(TASKS)}."
-            )
+    def check(self) -> None:
         known = [*TASKS[self.task], "overall"]
         if self.aspect not in known:
             raise NameUnknown(
                 f"unieval: no aspect '{self.aspect}' of {self.task}.{did_you_mean(self.aspect, known)} "
                 f"There are {', '.join(known)}."
             )
+
+    def own_facts(self, facts: Facts) -> Facts:
         needs = {name for ask in self.asks() for _, name in ask.shown}
         summed = any(ask.unit == "sum" for ask in self.asks())
-        self._tell(needs, (0.0, math.inf if summed else 1.0))
+        return needing(facts, needs, (0.0, math.inf if summed else 1.0))
 
     def asks(self) -> Sequence[Ask]:
         known = TASKS[self.task]
@@ -129,14 +122,14 @@ class UniEval(ByName):
     @property
     def signature(self) -> str:
         refs = self.references if "references" in self.facts.needs else None
-        return self._signature(task=self.task, aspect=self.aspect, refs=refs)
+        return self.signed(task=self.task, aspect=self.aspect, refs=refs)
 
     def score(self, batch: Batch) -> Scores:
         from nlgauge.models.seq2seq import seq2seq
 
-        found = able(batch, self.facts.needs)
+        found = readable(batch, self.facts.needs)
         if not found.samples:
-            return found.scores([])
+            return found.scattered([])
         model = seq2seq(self.models()["model"])
         yes, no = (model.ids(word, LONGEST)[0][0] for word in ("Yes", "No"))
         columns = []
@@ -150,4 +143,4 @@ class UniEval(ByName):
             columns.append(fold(each, refs, self.references))
             cut = fold([float(c) for _, c in told], units, "max")
             found.note(fold(cut, refs, "max"), CUT)
-        return found.scores([sum(row) / len(row) for row in zip(*columns, strict=True)])
+        return found.scattered([sum(row) / len(row) for row in zip(*columns, strict=True)])

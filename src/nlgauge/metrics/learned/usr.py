@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric
-from nlgauge.metrics.by_name import ByName
+from nlgauge.metrics.base import Facts, Metric, metric, needing
+from nlgauge.metrics.batch import Sample, Scores, Usable, readable
 from nlgauge.metrics.learned.bartscore import CUT
 from nlgauge.metrics.learned.fed import lines
-from nlgauge.metrics.samples import Able, Sample, able
 from nlgauge.text.batch import Batch
 
 MLM, CONTEXT, FACT = (f"adamlin/usr-topicalchat-{part}" for part in ("roberta_ft", "ctx", "uk"))
@@ -39,7 +36,7 @@ def last(history: str) -> str:
     return ended((lines(history) or [""])[-1])
 
 
-def mlm_values(found: Able, name: str, option: str = "model") -> list[float]:
+def mlm_values(found: Usable, name: str, option: str = "model") -> list[float]:
     """Mean log-probability of all tokens of the last turn and the response, marks included, each masked in turn."""
     from nlgauge.models.masked import Cloze, masked
 
@@ -72,7 +69,7 @@ def regression(parts: Mapping[str, Sequence[float]]) -> list[float]:
     return total
 
 
-def dr_values(found: Able, name: str, x: str, option: str = "model") -> list[float]:
+def dr_values(found: Usable, name: str, x: str, option: str = "model") -> list[float]:
     """Probability that the response is the true one after x: the last turn with the fact (c), or the fact (f)."""
     from nlgauge.models.classifier import classifier
 
@@ -96,8 +93,7 @@ def dr_values(found: Able, name: str, x: str, option: str = "model") -> list[flo
     extra="neural",
     weights=f"{MLM} (RoBERTa), or another masked model, by name or folder",
 )
-@dataclass(frozen=True)
-class UsrMlm(ByName):
+class UsrMlm(Metric):
     """Mean log-probability of the tokens of the last turn and the response, each masked in turn, as the published program.
 
     The paper speaks of the response alone; the program, and so the published scores, mask the turn before it as well. Too
@@ -106,13 +102,15 @@ class UsrMlm(ByName):
 
     model: str = MLM
 
+    model_options = ("model",)
+
     @property
     def signature(self) -> str:
-        return self._signature()
+        return self.signed()
 
     def score(self, batch: Batch) -> Scores:
-        found = able(batch, self.facts.needs)
-        return found.scores(mlm_values(found, self.model) if found.samples else [])
+        found = readable(batch, self.facts.needs)
+        return found.scattered(mlm_values(found, self.model) if found.samples else [])
 
 
 @metric(
@@ -124,8 +122,7 @@ class UsrMlm(ByName):
     extra="neural",
     weights=f"{CONTEXT} (x='c'), {FACT} (x='f'), by name or folder",
 )
-@dataclass(frozen=True)
-class UsrDr(ByName):
+class UsrDr(Metric):
     """Probability that the response is the one that was really given, by a retrieval model.
 
     x: 'c' after the last turn and the fact, 'f' after the fact alone (source is the history, context the fact). model: ''
@@ -135,21 +132,19 @@ class UsrDr(ByName):
     x: Literal["c", "f"] = "c"
     model: str = ""
 
-    def __post_init__(self) -> None:
-        if self.x not in DR_NEEDS:
-            raise NlgaugeError(f"usr-dr: x='{self.x}'; use c or f.")
-        self._tell(DR_NEEDS[self.x])
+    def own_facts(self, facts: Facts) -> Facts:
+        return needing(facts, DR_NEEDS[self.x])
 
     def models(self) -> dict[str, str]:
         return {"model": self.model or (CONTEXT if self.x == "c" else FACT)}
 
     @property
     def signature(self) -> str:
-        return self._signature(x=self.x)
+        return self.signed(x=self.x)
 
     def score(self, batch: Batch) -> Scores:
-        found = able(batch, self.facts.needs)
-        return found.scores(dr_values(found, self.models()["model"], self.x) if found.samples else [])
+        found = readable(batch, self.facts.needs)
+        return found.scattered(dr_values(found, self.models()["model"], self.x) if found.samples else [])
 
 
 @metric(
@@ -162,8 +157,7 @@ class UsrDr(ByName):
     extra="neural",
     weights=f"{MLM}, {CONTEXT} and {FACT} by name or folder",
 )
-@dataclass(frozen=True)
-class Usr(ByName):
+class Usr(Metric):
     """USR: the published regression of Overall on usr-mlm, usr-dr(x='c') and usr-dr(x='f'), fitted on Topical-Chat.
 
     Coefficients, means and standard deviations are the authors'. With other models than theirs it is no USR: the means and
@@ -174,20 +168,19 @@ class Usr(ByName):
     drc: str = CONTEXT
     drf: str = FACT
 
-    def models(self) -> dict[str, str]:
-        return {"mlm": self.mlm, "drc": self.drc, "drf": self.drf}
+    model_options = ("mlm", "drc", "drf")
 
     @property
     def signature(self) -> str:
-        return self._signature(regression="topical-chat")
+        return self.signed(regression="topical-chat")
 
     def score(self, batch: Batch) -> Scores:
-        found = able(batch, self.facts.needs)
+        found = readable(batch, self.facts.needs)
         if not found.samples:
-            return found.scores([])
+            return found.scattered([])
         parts = {
             "mlm": mlm_values(found, self.mlm, "mlm"),
             "drc": dr_values(found, self.drc, "c", "drc"),
             "drf": dr_values(found, self.drf, "f", "drf"),
         }
-        return found.scores(regression(parts))
+        return found.scattered(regression(parts))

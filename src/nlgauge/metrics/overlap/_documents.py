@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from nlgauge.metrics.references import Pairs
+from nlgauge.metrics.batch import Usable
 from nlgauge.text.batch import Batch
 from nlgauge.types import Ints
 
 
-def documents(batch: Batch, pairs: Pairs) -> tuple[Ints, Ints]:
+def documents(batch: Batch, pairs: Usable) -> tuple[Ints, Ints]:
     """References of each document, `texts[start[d]:start[d + 1]]`: those of one input, which several systems share, are one.
 
     Where inputs are not known every sample is a document, as in pycocoevalcap and mteval, which see one system.

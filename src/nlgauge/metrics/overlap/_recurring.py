@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from nlgauge.metrics.batch import Usable
 from nlgauge.metrics.overlap.matches import kinds
-from nlgauge.metrics.references import Pairs
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
 from nlgauge.types import Ids, Ints
@@ -36,7 +36,7 @@ class Recurring:
         return found
 
 
-def recurring(batch: Batch, key: Any, tokens: Tokens, pairs: Pairs, order: int) -> Recurring:
+def recurring(batch: Batch, key: Any, tokens: Tokens, pairs: Usable, order: int) -> Recurring:
     """Those of outputs and references; `key` names the tokens, so that metrics share them."""
 
     def make() -> Recurring:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Scores, Usable
 from nlgauge.metrics.overlap.matches import ngram_matches, paired
-from nlgauge.metrics.references import MultiRef, Pairs, check_how, over_references
+from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
 from nlgauge.types import Array
@@ -30,8 +30,7 @@ TINY, SMALL = 1e-15, 1e-9
 
 
 @metric("bleu", family="bleu", bounds=(0.0, 100.0), year=2002, cite="papineni-etal-2002-bleu")
-@dataclass(frozen=True)
-class Bleu:
+class Bleu(Metric):
     """Share of the output's n-grams found in the references, times a penalty for brevity (0 to 100).
 
     Presets: `sacrebleu` (13a tokens, exponential smoothing, sentences by their effective order); `e2e`, the E2E
@@ -51,16 +50,7 @@ class Bleu:
     lowercase: bool | None = None
     references: MultiRef = "closest"
 
-    def __post_init__(self) -> None:
-        check_how(self.references)
-        if self.preset not in PRESETS:
-            raise NlgaugeError(
-                f"bleu: preset must be one of {', '.join(PRESETS)}. Got '{self.preset}' instead."
-            )
-        if self.smoothing not in SMOOTH_VALUE:
-            raise NlgaugeError(
-                f"bleu: smooth must be one of {', '.join(SMOOTH_VALUE)}. Got '{self.smooth}' instead."
-            )
+    def check(self) -> None:
         if self.order < 1:
             raise NlgaugeError(f"bleu: order must be at least 1. Got {self.order} instead.")
 
@@ -99,7 +89,7 @@ class Bleu:
         if by_pair:
             rank = self._values(rows, True)
             rows = over_references(pairs, rows, self.references, rank=rank, tokens=self._tokens(batch))
-        return pairs.filled(rows)
+        return pairs.zeroed(rows)
 
     def from_stats(self, stats: Array) -> Array:
         """BLEU of sums of statistics; sacrebleu's corpus score for the sum over a corpus."""
@@ -108,7 +98,7 @@ class Bleu:
     def _tokens(self, batch: Batch) -> Tokens:
         return paired(batch, self.tokenizer, lowercase=self.lower)[0]
 
-    def _rows(self, batch: Batch) -> tuple[Pairs, Array, bool]:
+    def _rows(self, batch: Batch) -> tuple[Usable, Array, bool]:
         """Statistics per sample, or per pair where references are taken one by one."""
         tokens, pairs = paired(batch, self.tokenizer, lowercase=self.lower)
         by_pair, by_sample = ngram_matches(batch, self.tokenizer, self.order, lowercase=self.lower)
@@ -181,7 +171,7 @@ def geometric_mean(rows: Array) -> Array:
     return mean
 
 
-def closest_length(tokens: Tokens, pairs: Pairs, *, first: bool = False) -> Array:
+def closest_length(tokens: Tokens, pairs: Usable, *, first: bool = False) -> Array:
     """The length of the reference nearest in length to each output; of two the shorter, or the first."""
     size = tokens.length[pairs.reference].astype(np.float64)
     away = -np.abs(size - tokens.length[pairs.output])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Scores, Usable
 from nlgauge.metrics.overlap.matches import ngram_matches, paired
-from nlgauge.metrics.references import MultiRef, Pairs, check_how, over_references
+from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens, tokens
 from nlgauge.types import Array, Ids
@@ -20,8 +20,7 @@ Preset = Literal["sacrebleu", "torchmetrics"]
 
 
 @metric("chrf", family="chrf", bounds=(0.0, 100.0), year=2015, cite="popovic-2015-chrf")
-@dataclass(frozen=True)
-class Chrf:
+class Chrf(Metric):
     """Character n-grams up to six that output and reference share, recall weighing double (0 to 100).
 
     Values are sacrebleu's: precision and recall are averaged over the orders that both texts have. `eps=True` averages
@@ -38,12 +37,7 @@ class Chrf:
     references: MultiRef = "max"
     preset: Preset = "sacrebleu"
 
-    def __post_init__(self) -> None:
-        check_how(self.references)
-        if self.preset not in ("sacrebleu", "torchmetrics"):
-            raise NlgaugeError(
-                f"chrf: preset must be sacrebleu or torchmetrics. Got '{self.preset}' instead."
-            )
+    def check(self) -> None:
         if self.chars < 1 or self.words < 0:
             raise NlgaugeError("chrf: chars must be at least 1 and words at least 0.")
 
@@ -66,12 +60,12 @@ class Chrf:
         """Columns: for each order n-grams of the output, of the reference, and matches."""
         letters, pairs, rows = self._rows(batch)
         best = over_references(pairs, rows, self.references, rank=self._values(rows), tokens=letters)
-        return pairs.filled(best)
+        return pairs.zeroed(best)
 
     def from_stats(self, stats: Array) -> Array:
         return self._values(np.atleast_2d(np.asarray(stats, np.float64)))
 
-    def _rows(self, batch: Batch) -> tuple[Tokens, Pairs, Array]:
+    def _rows(self, batch: Batch) -> tuple[Tokens, Usable, Array]:
         letters, pairs = paired(batch, "char", lowercase=self.lowercase, spaces=self.spaces)
         matches = ngram_matches(batch, "char", self.chars, lowercase=self.lowercase, spaces=self.spaces)[0]
         rows = self._triples(letters, pairs, matches)
@@ -82,7 +76,7 @@ class Chrf:
         return letters, pairs, rows
 
     @staticmethod
-    def _triples(found: Tokens, pairs: Pairs, matches: Ids) -> Array:
+    def _triples(found: Tokens, pairs: Usable, matches: Ids) -> Array:
         order = np.arange(matches.shape[1])
         output = np.maximum(found.length[pairs.output][:, None] - order, 0)
         reference = np.maximum(found.length[pairs.reference][:, None] - order, 0)
@@ -111,7 +105,6 @@ class Chrf:
 
 
 @metric("chrf++", family="chrf", bounds=(0.0, 100.0), year=2017, cite="popovic-2017-chrf")
-@dataclass(frozen=True)
 class ChrfPlusPlus(Chrf):
     """As chrf, with words and pairs of words among the n-grams."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Scores
 from nlgauge.metrics.overlap._documents import documents
 from nlgauge.metrics.overlap._recurring import recurring
 from nlgauge.metrics.overlap.matches import paired
-from nlgauge.metrics.references import check_how, over_references
+from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.types import Array
 
@@ -21,8 +21,7 @@ ORDER = 4
 
 
 @metric("cider", family="cider", bounds=(0.0, 10.0), year=2015, cite=CITE, corpus=True)
-@dataclass(frozen=True)
-class Cider:
+class Cider(Metric):
     """Cosine of the tf-idf vectors of output and reference, mean over n-grams of one to four words, times ten.
 
     The idf is counted over the references of all samples of the batch, each input's references being one document; with
@@ -34,11 +33,8 @@ class Cider:
     tokenize: str = "coco"
     lowercase: bool = True
     stem: bool = False
-    references: str = "mean"
+    references: MultiRef = "mean"
     clipped: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_how(self.references)
 
     @property
     def signature(self) -> str:
@@ -77,7 +73,6 @@ class Cider:
 
 
 @metric("cider-d", family="cider", bounds=(0.0, 10.0), year=2015, cite=CITE, corpus=True)
-@dataclass(frozen=True)
 class CiderD(Cider):
     """As cider, with counts clipped to the reference's and a penalty for a different length: pycocoevalcap's "CIDEr"."""
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Scores
 from nlgauge.metrics.overlap.matches import kinds, paired
-from nlgauge.metrics.references import MultiRef, check_how, over_references
+from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.types import Array
 
 
 @metric("lepor", family="lepor", year=2012, cite="han-etal-2012-lepor", longest=50_000)
-@dataclass(frozen=True)
-class Lepor:
+class Lepor(Metric):
     """Length penalty × position penalty × weighed harmonic mean of recall (alpha) and precision (beta).
 
     After the paper: a shorter output is penalised by exp(1 − r/c), a longer one by exp(1 − c/r); words are aligned one
@@ -30,9 +28,6 @@ class Lepor:
     tokenize: str = "13a"
     lowercase: bool = True
     references: MultiRef = "max"
-
-    def __post_init__(self) -> None:
-        check_how(self.references)
 
     @property
     def signature(self) -> str:
@@ -70,7 +65,6 @@ class Lepor:
 
 
 @metric("hlepor", family="lepor", year=2013, cite="han-etal-2013-language", longest=50_000)
-@dataclass(frozen=True)
 class HLepor(Lepor):
     """As lepor, the three factors joined by a weighed harmonic mean instead of a product (weights 2, 1, 7)."""
 

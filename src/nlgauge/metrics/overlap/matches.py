@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nlgauge.metrics.references import Pairs, pair_up
+from nlgauge.metrics.batch import Usable
+from nlgauge.metrics.references import pair_up
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens, tokens
 from nlgauge.types import Ids, Ints
@@ -10,11 +11,11 @@ from nlgauge.types import Ids, Ints
 
 def paired(
     batch: Batch, name: str, *, lowercase: bool = False, stem: str | None = None, spaces: bool = False
-) -> tuple[Tokens, Pairs]:
+) -> tuple[Tokens, Usable]:
     """The tokens of outputs and references, and the pairs they form."""
     found = tokens(batch, name, batch.output, batch.reference, lowercase=lowercase, stem=stem, spaces=spaces)
 
-    def make() -> Pairs:  # a reference of blanks alone is empty, also where blanks are tokens
+    def make() -> Usable:  # a reference of blanks alone is empty, also where blanks are tokens
         seen = tokens(batch, name, batch.output, batch.reference, lowercase=lowercase) if spaces else found
         return pair_up(batch, seen)
 

@@ -12,10 +12,10 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
-from nlgauge.metrics.longest import WHY, scores_without, stats_without
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import GROWS, Scores, Usable, scores_without, stats_without
 from nlgauge.metrics.overlap.matches import paired
-from nlgauge.metrics.references import MultiRef, Pairs, check_how, over_references
+from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Stems, Tokens
 from nlgauge.types import Array, Ints
@@ -37,15 +37,14 @@ PARAMETERS = {
     "nltk": Parameters(0.9, 3.0, 0.5, 0.5, (1.0, 1.0, 1.0)),
 }
 MATCHES = 4_000_000  # of equal words, beyond which the search takes seconds and gigabytes
-CROWDED = f"more than {MATCHES:,} pairs of equal words: {WHY}"
+CROWDED = f"more than {MATCHES:,} pairs of equal words: {GROWS}"
 TOKENIZERS = {"1.5": "13a", "coco": "coco", "nltk": "13a"}
 
 
 @metric(
     "meteor", family="meteor", year=2005, cite="banerjee-lavie-2005-meteor", extra="wordnet", longest=50_000
 )
-@dataclass(frozen=True)
-class Meteor:
+class Meteor(Metric):
     """Words aligned with the reference's, the same, by stem or as synonyms; less for scattered ones.
 
     `preset='1.5'`: the alignment, stems (Snowball), synonyms (WordNet 3.0) and English parameters of
@@ -66,13 +65,6 @@ class Meteor:
     beta: float | None = None
     gamma: float | None = None
     function_words: str = ""
-
-    def __post_init__(self) -> None:
-        check_how(self.references)
-        if self.preset not in TOKENIZERS:
-            raise NlgaugeError(
-                f"meteor: preset must be one of {', '.join(TOKENIZERS)}. Got '{self.preset}' instead."
-            )
 
     @property
     def tokenizer(self) -> str:
@@ -124,7 +116,7 @@ class Meteor:
         tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
         rows = self._rows(batch)
         best = over_references(pairs, rows, self.references, rank=self.from_stats(rows), tokens=tokens)
-        return pairs.filled(best)
+        return pairs.zeroed(best)
 
     def from_stats(self, stats: Array) -> Array:
         rows, p = np.atleast_2d(np.asarray(stats, np.float64)), self.parameters
@@ -154,7 +146,7 @@ class Meteor:
 
 
 def _equal_words(tokens: Tokens, output: int, reference: int) -> int:
-    """Pairs of equal words of two texts."""
+    """Usable of equal words of two texts."""
     first, last = tokens.start, tokens.start + tokens.length
     mine, times = np.unique(tokens.ids[first[output] : last[output]], return_counts=True)
     theirs, others = np.unique(tokens.ids[first[reference] : last[reference]], return_counts=True)
@@ -180,7 +172,7 @@ def function_words(path: str = "") -> frozenset[str]:
         ) from None
 
 
-def aligned(tokens: Tokens, pairs: Pairs, greedy: bool, synonyms: bool, light: frozenset[str]) -> Array:
+def aligned(tokens: Tokens, pairs: Usable, greedy: bool, synonyms: bool, light: frozenset[str]) -> Array:
     """Statistics of each pair."""
     from nlgauge.kernels.meteor import align
 

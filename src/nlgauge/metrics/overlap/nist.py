@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Facts, Metric, metric, signature
+from nlgauge.metrics.batch import Scores, Usable
 from nlgauge.metrics.overlap._documents import documents
 from nlgauge.metrics.overlap._recurring import recurring
 from nlgauge.metrics.overlap.matches import paired
-from nlgauge.metrics.references import Pairs, over_references
+from nlgauge.metrics.references import over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import ngrams
 from nlgauge.text.tokens import Tokens
@@ -25,8 +26,7 @@ BETA = math.log(0.5) / math.log(1.5) ** 2  # the penalty is ½ at two thirds of 
 @metric(
     "nist", family="nist", bounds=(0.0, math.inf), year=2002, cite="doddington-2002-automatic", corpus=True
 )
-@dataclass(frozen=True)
-class Nist:
+class Nist(Metric):
     """Information in bits of the n-grams that output and references share, per n-gram of the output.
 
     An n-gram's information is how much rarer it is, in all references of the batch, than its first n−1 words
@@ -40,16 +40,12 @@ class Nist:
     lowercase: bool = True
     weights: Literal["corpus", "sample"] = "corpus"
 
-    def __post_init__(self) -> None:
-        if self.weights not in ("corpus", "sample"):
-            raise NlgaugeError(f"nist: weights must be corpus or sample. Got '{self.weights}' instead.")
+    def check(self) -> None:
         if self.order < 1:
             raise NlgaugeError(f"nist: order must be at least 1. Got {self.order} instead.")
 
-    @property
-    def corpus(self) -> bool:
-        """Whether a value depends on the other samples."""
-        return self.weights == "corpus"
+    def own_facts(self, facts: Facts) -> Facts:
+        return replace(facts, corpus=self.weights == "corpus")
 
     @property
     def signature(self) -> str:
@@ -66,13 +62,13 @@ class Nist:
         scored = np.flatnonzero(np.diff(pairs.start) > 0)
         start = np.append(pairs.start[scored], len(pairs.reference))
         rows = np.zeros((len(pairs), 2 * self.order + 2))
-        matched = self._matched if self.corpus else self._matched_alone
+        matched = self._matched if self.weights == "corpus" else self._matched_alone
         rows[scored, : self.order] = matched(batch, tokens, pairs, pairs.of_sample[scored], start)
         length = np.maximum(tokens.length[pairs.of_sample], 0).astype(np.float64)
         rows[:, self.order : 2 * self.order] = np.maximum(length[:, None] - np.arange(self.order), 0)
         rows[:, -2] = length
         rows[:, -1] = over_references(pairs, tokens.length[pairs.reference].astype(np.float64), "mean")
-        return pairs.filled(np.nan_to_num(rows))
+        return pairs.zeroed(np.nan_to_num(rows))
 
     def from_stats(self, stats: Array) -> Array:
         rows = np.atleast_2d(np.asarray(stats, np.float64))
@@ -83,7 +79,7 @@ class Nist:
             penalty = np.where(ratio < 1, np.exp(BETA * np.log(ratio) ** 2), 1.0)
         return np.where(ratio > 0, gained * penalty, 0.0)
 
-    def _matched(self, batch: Batch, tokens: Tokens, pairs: Pairs, texts: Ints, start: Ints) -> Array:
+    def _matched(self, batch: Batch, tokens: Tokens, pairs: Usable, texts: Ints, start: Ints) -> Array:
         """Information by output and order, from the references of all samples; those of one input count once."""
         from nlgauge.kernels.recurring import matched_weight
 
@@ -97,7 +93,7 @@ class Nist:
         )
         return found
 
-    def _matched_alone(self, batch: Batch, tokens: Tokens, pairs: Pairs, texts: Ints, start: Ints) -> Array:
+    def _matched_alone(self, batch: Batch, tokens: Tokens, pairs: Usable, texts: Ints, start: Ints) -> Array:
         """With what an n-gram tells from the sample's own references."""
         key = (self.tokenize, self.lowercase, None, "output+references")
         grams = ngrams(batch, key, tokens, self.order, pairs.of_sample, pairs.reference)

@@ -12,10 +12,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Scores, Usable
 from nlgauge.metrics.overlap.matches import common_subsequences, kinds, ngram_matches, paired
-from nlgauge.metrics.references import MultiRef, Pairs, check_how, over_references
+from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
 from nlgauge.types import Array, Ints, Mask
@@ -25,7 +25,7 @@ CITE = "lin-2004-rouge"
 
 
 @dataclass(frozen=True)
-class Rouge:
+class Rouge(Metric):
     """What the members share: one part of (precision, recall, F) from hits and sizes, over several references."""
 
     part: Part = "f"
@@ -33,11 +33,6 @@ class Rouge:
     beta: float | None = None
     references: MultiRef = "max"
     tokenize: str | None = None
-
-    def __post_init__(self) -> None:
-        check_how(self.references)
-        if self.part not in ("f", "p", "r"):
-            raise NlgaugeError(f"part must be f, p or r. Got '{self.part}' instead.")
 
     @property
     def signature(self) -> str:
@@ -67,11 +62,11 @@ class Rouge:
         tokens, pairs = paired(batch, self.tokenizer, stem=self.stems)
         return pairs.scores(self._over(tokens, pairs, *self._parts(batch, tokens, pairs)))
 
-    def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
+    def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
         """Precision and recall of each pair."""
         raise NotImplementedError
 
-    def _over(self, tokens: Tokens, pairs: Pairs, precision: Array, recall: Array) -> Array:
+    def _over(self, tokens: Tokens, pairs: Usable, precision: Array, recall: Array) -> Array:
         f = f_measure(precision, recall, self.recall)
         wanted = {"f": f, "p": precision, "r": recall}[self.part]
         return over_references(pairs, wanted, self.references, rank=f, tokens=tokens)
@@ -82,7 +77,7 @@ def f_measure(precision: Array, recall: Array, beta: float) -> Array:
     return (1 + beta**2) * precision * recall / np.where(below > 0, below, 1.0)
 
 
-def sizes(tokens: Tokens, pairs: Pairs, less: int = 0) -> tuple[Array, Array]:
+def sizes(tokens: Tokens, pairs: Usable, less: int = 0) -> tuple[Array, Array]:
     """Tokens of output and reference of each pair, or n-grams of order `less + 1`; at least 1, for divisions."""
     both = (tokens.length[pairs.output] - less, tokens.length[pairs.reference] - less)
     return np.maximum(both[0], 1).astype(np.float64), np.maximum(both[1], 1).astype(np.float64)
@@ -92,7 +87,7 @@ def sizes(tokens: Tokens, pairs: Pairs, less: int = 0) -> tuple[Array, Array]:
 class RougeN(Rouge):
     order: ClassVar[int] = 1
 
-    def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
+    def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
         together = 2 if self.order <= 2 else 4  # one pass for ROUGE-1 and ROUGE-2
         hits = ngram_matches(batch, self.tokenizer, together, stem=self.stems)[0][:, self.order - 1]
         output, reference = sizes(tokens, pairs, self.order - 1)
@@ -100,21 +95,18 @@ class RougeN(Rouge):
 
 
 @metric("rouge-1", family="rouge", year=2004, cite=CITE)
-@dataclass(frozen=True)
 class Rouge1(RougeN):
     """Words that output and reference share."""
 
 
 @metric("rouge-2", family="rouge", year=2004, cite=CITE)
-@dataclass(frozen=True)
 class Rouge2(RougeN):
-    """Pairs of neighbouring words that output and reference share."""
+    """Usable of neighbouring words that output and reference share."""
 
     order: ClassVar[int] = 2
 
 
 @metric("rouge-3", family="rouge", year=2004, cite=CITE)
-@dataclass(frozen=True)
 class Rouge3(RougeN):
     """Runs of three words that output and reference share."""
 
@@ -122,7 +114,6 @@ class Rouge3(RougeN):
 
 
 @metric("rouge-4", family="rouge", year=2004, cite=CITE)
-@dataclass(frozen=True)
 class Rouge4(RougeN):
     """Runs of four words that output and reference share."""
 
@@ -130,7 +121,6 @@ class Rouge4(RougeN):
 
 
 @metric("rouge-l", family="rouge", year=2004, cite=CITE, longest=200_000)
-@dataclass(frozen=True)
 class RougeL(Rouge):
     """Longest common subsequence of output and reference.
 
@@ -140,13 +130,6 @@ class RougeL(Rouge):
 
     preset: Literal["rouge_score", "coco", "e2e"] = "rouge_score"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.preset not in ("rouge_score", "coco", "e2e"):
-            raise NlgaugeError(
-                f"rouge-l: preset must be rouge_score, coco or e2e. Got '{self.preset}' instead."
-            )
-
     def usual(self) -> tuple[float, str]:
         return super().usual() if self.preset == "rouge_score" else (1.2, "coco")
 
@@ -154,12 +137,12 @@ class RougeL(Rouge):
     def signature(self) -> str:
         return f"rules:{self.preset}|{super().signature}"
 
-    def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
+    def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
         hits = common_subsequences(batch, self.tokenizer, stem=self.stems)
         output, reference = sizes(tokens, pairs)
         return hits / output, hits / reference
 
-    def _over(self, tokens: Tokens, pairs: Pairs, precision: Array, recall: Array) -> Array:
+    def _over(self, tokens: Tokens, pairs: Usable, precision: Array, recall: Array) -> Array:
         if self.preset == "rouge_score":
             return super()._over(tokens, pairs, precision, recall)
         p, r = over_references(pairs, precision, "max"), over_references(pairs, recall, "max")
@@ -167,14 +150,13 @@ class RougeL(Rouge):
 
 
 @metric("rouge-lsum", family="rouge", year=2004, cite=CITE, longest=200_000)
-@dataclass(frozen=True)
 class RougeLsum(Rouge):
     """Union of longest common subsequences over the lines (sentences) of a summary.
 
     A sentence is a line, as in rouge_score: put a newline between sentences. Beyond 2^30 pairs of words: no value.
     """
 
-    def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
+    def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
         from nlgauge.kernels.rouge import union_lcs
 
         several = _lines(tokens, pairs.output) | _lines(tokens, pairs.reference)
@@ -197,7 +179,6 @@ def _lines(tokens: Tokens, texts: Ints) -> Mask:
 
 
 @metric("rouge-w", family="rouge", year=2004, cite=CITE, longest=200_000)
-@dataclass(frozen=True)
 class RougeW(Rouge):
     """Longest common subsequence in which a run of k words is worth k to the power `weight` (1.2 as in ROUGE-1.5.5)."""
 
@@ -207,7 +188,7 @@ class RougeW(Rouge):
     def signature(self) -> str:
         return f"weight:{self.weight}|{super().signature}"
 
-    def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
+    def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
         from nlgauge.kernels.rouge import weighted_lcs
 
         found = weighted_lcs(
@@ -218,9 +199,8 @@ class RougeW(Rouge):
 
 
 @metric("rouge-s", family="rouge", year=2004, cite=CITE)
-@dataclass(frozen=True)
 class RougeS(Rouge):
-    """Pairs of words in their order, with at most `gap` others between them (4; None: any number)."""
+    """Usable of words in their order, with at most `gap` others between them (4; None: any number)."""
 
     gap: int | None = 4
     unigrams: ClassVar[bool] = False
@@ -229,7 +209,7 @@ class RougeS(Rouge):
     def signature(self) -> str:
         return f"gap:{'any' if self.gap is None else self.gap}|{super().signature}"
 
-    def _parts(self, batch: Batch, tokens: Tokens, pairs: Pairs) -> tuple[Array, Array]:
+    def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
         from nlgauge.kernels.rouge import skip_bigrams
 
         reach = int(tokens.length.max(initial=1)) if self.gap is None else self.gap + 1
@@ -246,7 +226,6 @@ class RougeS(Rouge):
 
 
 @metric("rouge-su", family="rouge", year=2004, cite=CITE)
-@dataclass(frozen=True)
 class RougeSU(RougeS):
     """As rouge-s, and single words as well, so that an output without a common pair is not worth nothing."""
 

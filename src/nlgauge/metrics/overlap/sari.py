@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Scores
 from nlgauge.metrics.references import pair_up
 from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import Ngrams, ngrams
@@ -27,8 +26,7 @@ Preset = Literal["fixed", "original"]
     year=2016,
     cite="xu-etal-2016-optimizing",
 )
-@dataclass(frozen=True)
-class Sari:
+class Sari(Metric):
     """Mean of F of added, F of kept and precision of deleted n-grams of one to four words (0 to 100).
 
     `preset='fixed'`: as tensor2tensor and Hugging Face compute it: 0/0 is 1, and recall of kept n-grams counts
@@ -40,10 +38,6 @@ class Sari:
     tokenize: str = "13a"
     lowercase: bool = True
 
-    def __post_init__(self) -> None:
-        if self.preset not in ("fixed", "original"):
-            raise NlgaugeError(f"sari: preset must be fixed or original. Got '{self.preset}' instead.")
-
     @property
     def signature(self) -> str:
         return signature(
@@ -54,21 +48,18 @@ class Sari:
         found = tokens(
             batch, self.tokenize, batch.output, batch.reference, batch.source, lowercase=self.lowercase
         )
-        pairs = pair_up(batch, found)
-        reasons = dict(pairs.reasons)
-        for s in np.flatnonzero(batch.source < 0).tolist():
-            reasons.setdefault(s, "no source")
-        scored = np.array([s for s in range(len(batch)) if s not in reasons], np.int64)
-        values = np.full(len(batch), np.nan)
-        if len(scored):
-            key = (self.tokenize, self.lowercase, None, "output+references+source")
-            grams = ngrams(batch, key, found, ORDER, batch.output, batch.reference, batch.source)
-            mine = np.isin(pairs.sample, scored)
-            place = np.searchsorted(scored, pairs.sample[mine])
-            values[scored] = 100 * self._sari(
-                grams, batch.source[scored], batch.output[scored], pairs.reference[mine], place
+        pairs = pair_up(batch, found, "source")
+        if not len(pairs.places):
+            return pairs.scattered([])
+        key = (self.tokenize, self.lowercase, None, "output+references+source")
+        grams = ngrams(batch, key, found, ORDER, batch.output, batch.reference, batch.source)
+        place = np.searchsorted(pairs.places, pairs.sample)
+        return pairs.scattered(
+            100
+            * self._sari(
+                grams, batch.source[pairs.places], batch.output[pairs.places], pairs.reference, place
             )
-        return Scores(values, reasons, {s: n for s, n in pairs.notes.items() if s not in reasons})
+        )
 
     def _sari(self, grams: Ngrams, source: Ints, output: Ints, reference: Ints, place: Ints) -> Array:
         """One value per sample; `place` says whose each reference is."""

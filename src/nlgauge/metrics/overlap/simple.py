@@ -8,10 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Scores, usable
 from nlgauge.metrics.overlap.matches import edit_distances, ngram_matches, paired
-from nlgauge.metrics.references import MultiRef, check_how, over_references
+from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import Ngrams, ngrams
 from nlgauge.text.tokens import tokens
@@ -19,8 +19,7 @@ from nlgauge.types import Array, Ints
 
 
 @metric("token-f1", family="overlap", year=2016, cite="rajpurkar-etal-2016-squad")
-@dataclass(frozen=True)
-class TokenF1:
+class TokenF1(Metric):
     """Words that output and reference share, as F1, after SQuAD's normalisation.
 
     Lower-cased, without punctuation and articles. An empty output scores 0; a reference of nothing but articles and
@@ -29,9 +28,6 @@ class TokenF1:
 
     references: MultiRef = "max"
     tokenize: str = "squad"
-
-    def __post_init__(self) -> None:
-        check_how(self.references)
 
     @property
     def signature(self) -> str:
@@ -47,8 +43,7 @@ class TokenF1:
 @metric(
     "levenshtein", family="overlap", lower=True, year=1966, cite="levenshtein-1966-binary", longest=50_000
 )
-@dataclass(frozen=True)
-class Levenshtein:
+class Levenshtein(Metric):
     """Edits between output and reference, per word (or `unit='char'`) of the longer one.
 
     `normalize=False` counts the edits themselves. An empty output scores 1 (every word is missing).
@@ -59,11 +54,6 @@ class Levenshtein:
     lowercase: bool = False
     tokenize: str = "13a"
     references: MultiRef = "max"
-
-    def __post_init__(self) -> None:
-        check_how(self.references)
-        if self.unit not in ("word", "char"):
-            raise NlgaugeError(f"levenshtein: unit must be word or char. Got '{self.unit}' instead.")
 
     @property
     def signature(self) -> str:
@@ -82,15 +72,11 @@ class Levenshtein:
 
 
 @metric("length-ratio", family="length", bounds=(0.0, math.inf), year=2002, cite="papineni-etal-2002-bleu")
-@dataclass(frozen=True)
-class LengthRatio:
+class LengthRatio(Metric):
     """Words of the output per word of the reference; 1 is as long as, more is not better."""
 
     tokenize: str = "13a"
     references: MultiRef = "closest"
-
-    def __post_init__(self) -> None:
-        check_how(self.references)
 
     @property
     def signature(self) -> str:
@@ -103,7 +89,7 @@ class LengthRatio:
 
 
 @dataclass(frozen=True)
-class JensenShannon:
+class JensenShannon(Metric):
     """Divergence of the n-gram distributions of two texts, in bits."""
 
     stem: bool = False
@@ -146,9 +132,6 @@ class JensenShannon:
 class ReferenceDivergence(JensenShannon):
     references: MultiRef = "mean"
 
-    def __post_init__(self) -> None:
-        check_how(self.references)
-
     @property
     def signature(self) -> str:
         return signature(
@@ -170,7 +153,6 @@ class ReferenceDivergence(JensenShannon):
 
 
 @metric("js-1", family="js", lower=True, year=2009, cite="louis-nenkova-2009-automatically")
-@dataclass(frozen=True)
 class Js1(ReferenceDivergence):
     """Jensen-Shannon divergence between the words of output and reference, in bits (0 to 1).
 
@@ -180,7 +162,6 @@ class Js1(ReferenceDivergence):
 
 
 @metric("js-2", family="js", lower=True, year=2009, cite="louis-nenkova-2009-automatically")
-@dataclass(frozen=True)
 class Js2(ReferenceDivergence):
     """Jensen-Shannon divergence between the word pairs of output and reference, in bits (0 to 1)."""
 
@@ -195,7 +176,6 @@ class Js2(ReferenceDivergence):
     year=2009,
     cite="louis-nenkova-2009-automatically",
 )
-@dataclass(frozen=True)
 class JsSource(JensenShannon):
     """Jensen-Shannon divergence between the words of output and source, in bits: no reference needed."""
 
@@ -205,12 +185,9 @@ class JsSource(JensenShannon):
 
     def score(self, batch: Batch) -> Scores:
         found = tokens(batch, self.tokenize, batch.output, batch.source, lowercase=True, stem=self._stems)
-        there = np.flatnonzero((batch.output >= 0) & (batch.source >= 0))
         grams = ngrams(
             batch, (self.tokenize, True, self._stems, "output+source"), found, 2, batch.output, batch.source
         )
-        values = np.full(len(batch), np.nan)
-        values[there] = self._divergence(grams, batch.output[there], batch.source[there])
-        missing = np.flatnonzero((batch.output < 0) | (batch.source < 0)).tolist()
-        reasons = {s: "no output" if batch.output[s] < 0 else "no source" for s in missing}
-        return Scores(values, reasons)
+        pairs = usable(batch, self.facts.needs, may_be_empty=("output", "source"))
+        there = pairs.places
+        return pairs.scattered(self._divergence(grams, batch.output[there], batch.source[there]))

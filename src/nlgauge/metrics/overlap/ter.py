@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Scores, Usable
 from nlgauge.metrics.overlap.matches import kinds, paired
-from nlgauge.metrics.references import Pairs, check_how, over_references
+from nlgauge.metrics.references import MultiRef, over_references
 from nlgauge.text.batch import Batch
 from nlgauge.text.tokens import Tokens
 from nlgauge.types import Array, Ints
 
 
 @metric("ter", family="ter", lower=True, bounds=(0.0, math.inf), year=2006, cite="snover-etal-2006-study")
-@dataclass(frozen=True)
-class Ter:
+class Ter(Metric):
     """Edits that turn the output into the reference, a moved phrase counting once, per hundred reference words.
 
     Values are sacrebleu's, which are Tercom's: lower-cased words, shifts of up to ten words over up to fifty, a beam of
@@ -29,10 +28,7 @@ class Ter:
 
     lowercase: bool = True
     normalize: bool = False
-    references: str = "max"
-
-    def __post_init__(self) -> None:
-        check_how(self.references)
+    references: MultiRef = "max"
 
     @property
     def tokenizer(self) -> str:
@@ -58,10 +54,10 @@ class Ter:
         edits, size = self._edits(batch).astype(np.float64), tokens.length[pairs.reference].astype(np.float64)
         if self.references == "max":
             fewest = over_references(pairs, edits, "max", rank=-edits)
-            return pairs.filled(np.column_stack([fewest, over_references(pairs, size, "mean")]))
+            return pairs.zeroed(np.column_stack([fewest, over_references(pairs, size, "mean")]))
         rows = np.column_stack([edits, size])
         rank = -edits / np.maximum(size, 1)
-        return pairs.filled(over_references(pairs, rows, self.references, rank=rank, tokens=tokens))
+        return pairs.zeroed(over_references(pairs, rows, self.references, rank=rank, tokens=tokens))
 
     def from_stats(self, stats: Array) -> Array:
         edits, size = np.atleast_2d(np.asarray(stats, np.float64)).T
@@ -75,7 +71,7 @@ class Ter:
         return batch.keep(("ter", self.tokenizer, self.lowercase), lambda: shift_edits(tokens, pairs))
 
 
-def shift_edits(tokens: Tokens, pairs: Pairs) -> Ints:
+def shift_edits(tokens: Tokens, pairs: Usable) -> Ints:
     from nlgauge.kernels import ter
 
     if len(pairs.reference) and int(tokens.length.max()) > 1_000_000:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Scores, usable
 from nlgauge.text.batch import Batch
 from nlgauge.text.readability_counts import per_output
 
@@ -19,8 +19,7 @@ TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 @metric("random", family="control", needs=(), year=2017, cite="novikova-etal-2017-need", corpus=True)
-@dataclass(frozen=True)
-class Random:
+class Random(Metric):
     """A uniform random score: what chance gives."""
 
     seed: int = 0
@@ -36,15 +35,10 @@ class Random:
 @metric(
     "length", family="control", needs=(), bounds=(0.0, math.inf), year=2021, cite="deng-etal-2021-compression"
 )
-@dataclass(frozen=True)
-class Length:
+class Length(Metric):
     """Length of the output in words (by white space) or characters: many ratings follow it."""
 
     unit: Literal["words", "characters"] = "words"
-
-    def ready(self) -> None:
-        if self.unit not in ("words", "characters"):
-            raise NlgaugeError(f"length: unit='{self.unit}'; use words or characters.")
 
     def score(self, batch: Batch) -> Scores:
         return Scores(per_output(batch, ("length", self.unit), self._of))
@@ -54,28 +48,25 @@ class Length:
 
 
 @metric("copy-source", family="control", needs=("source",), year=2016, cite="rajpurkar-etal-2016-squad")
-@dataclass(frozen=True)
-class CopySource:
+class CopySource(Metric):
     """Token F1 of output and source: 1 for a copy of the source."""
 
     lowercase: bool = True
 
     def score(self, batch: Batch) -> Scores:
-        bags: dict[int, Counter[str]] = {}
         texts = batch.texts.list()
 
+        @functools.cache
         def bag(number: int) -> Counter[str]:
-            if number not in bags:
-                text = texts[number].lower() if self.lowercase else texts[number]
-                bags[number] = Counter(TOKEN.findall(text))
-            return bags[number]
+            return Counter(TOKEN.findall(texts[number].lower() if self.lowercase else texts[number]))
 
-        pairs = zip(batch.output.tolist(), batch.source.tolist(), strict=True)
-        values = [_f1(bag(out), bag(source)) if min(out, source) >= 0 else math.nan for out, source in pairs]
-        empty = {i: "empty source" for i, s in enumerate(batch.source.tolist()) if s >= 0 and not bag(s)}
-        found = np.array(values, np.float64)
-        found[list(empty)] = np.nan
-        return Scores(found, empty)
+        filled = np.zeros(len(texts), np.bool_)
+        for number in set(batch.source[batch.source >= 0].tolist()):
+            filled[number] = bool(bag(number))
+        found = usable(batch, self.facts.needs, filled=filled, may_be_empty=("output",))
+        return found.scattered(
+            [_f1(bag(int(batch.output[i])), bag(int(batch.source[i]))) for i in found.places]
+        )
 
 
 def _f1(output: Counter[str], source: Counter[str]) -> float:

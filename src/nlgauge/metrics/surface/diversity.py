@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Scores, usable
 from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import Ngrams, ngrams
 from nlgauge.text.tokens import Tokens, tokens
@@ -19,7 +20,7 @@ MAX_ORDER = 4
 
 
 @dataclass(frozen=True)
-class OutputNgrams:
+class OutputNgrams(Metric):
     """What is counted in the output alone."""
 
     tokenize: str = "13a"
@@ -47,11 +48,9 @@ class OutputNgrams:
         distinct, many = self._kinds(batch, order)
         with np.errstate(invalid="ignore", divide="ignore"):
             values = np.where(many > 0, distinct / many, np.nan)
-        reasons = {
-            s: "no output" if batch.output[s] < 0 else f"output has fewer than {order} words"
-            for s in np.flatnonzero(np.isnan(values)).tolist()
-        }
-        return Scores(1 - values if repeated else values, reasons)
+        found = usable(batch, ("output",), may_be_empty=("output",))
+        values = (1 - values if repeated else values)[found.places]
+        return found.scattered(values, f"output has fewer than {order} words")
 
 
 @dataclass(frozen=True)
@@ -71,13 +70,11 @@ class Distinct(OutputNgrams):
 
 
 @metric("distinct-1", family="diversity", needs=(), year=2016, cite=LI)
-@dataclass(frozen=True)
 class Distinct1(Distinct):
     """Distinct words per word of the output."""
 
 
 @metric("distinct-2", family="diversity", needs=(), year=2016, cite=LI)
-@dataclass(frozen=True)
 class Distinct2(Distinct):
     """Distinct pairs of words per pair of the output."""
 
@@ -85,7 +82,6 @@ class Distinct2(Distinct):
 
 
 @metric("distinct-3", family="diversity", needs=(), year=2016, cite=LI)
-@dataclass(frozen=True)
 class Distinct3(Distinct):
     """Distinct runs of three words per run of the output."""
 
@@ -93,13 +89,12 @@ class Distinct3(Distinct):
 
 
 @metric("repetition", family="diversity", needs=(), lower=True, year=2020, cite="welleck-etal-2020-neural")
-@dataclass(frozen=True)
 class Repetition(OutputNgrams):
     """Share of the output's n-grams (of four words) that repeat an earlier one."""
 
     order: int = 4
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not 1 <= self.order <= MAX_ORDER:
             raise NlgaugeError(f"repetition: order must be 1 to {MAX_ORDER}. Got {self.order} instead.")
 
@@ -120,7 +115,6 @@ class Repetition(OutputNgrams):
     cite="zhu-etal-2018-texygen",
     corpus=True,
 )
-@dataclass(frozen=True)
 class SelfBleu(OutputNgrams):
     """BLEU of an output with all other outputs of its system as references (0 to 1); less is more varied.
 
@@ -130,7 +124,7 @@ class SelfBleu(OutputNgrams):
 
     order: int = 4
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not 1 <= self.order <= MAX_ORDER:
             raise NlgaugeError(f"self-bleu: order must be 1 to {MAX_ORDER}. Got {self.order} instead.")
 
@@ -154,11 +148,8 @@ class SelfBleu(OutputNgrams):
             brevity = np.where(length > near, 1.0, np.exp(1 - near / length))
         known = np.where((hits[:, 0] > 0) & (length > 0), brevity * share, 0.0)
         values[there] = np.where(np.isnan(near), np.nan, known)
-        reasons = {
-            s: "no output" if batch.output[s] < 0 else "no other output of this system"
-            for s in np.flatnonzero(np.isnan(values)).tolist()
-        }
-        return Scores(values, reasons)
+        alone = "no other output of this system"
+        return usable(batch, ("output",), may_be_empty=("output",)).scattered(values[there], alone)
 
 
 def _highest_elsewhere(key: Any, count: Any) -> Any:

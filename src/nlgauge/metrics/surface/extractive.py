@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Scores, usable
 from nlgauge.metrics.overlap.matches import kinds
 from nlgauge.text.batch import Batch
 from nlgauge.text.ngrams import ngrams
@@ -24,7 +25,7 @@ MAX_ORDER = 4
 
 
 @dataclass(frozen=True)
-class FromSource:
+class FromSource(Metric):
     """Output against source; nothing is said about an output or source without words."""
 
     tokenize: str = "13a"
@@ -36,28 +37,21 @@ class FromSource:
 
     def score(self, batch: Batch) -> Scores:
         found = tokens(batch, self.tokenize, batch.output, batch.source, lowercase=self.lowercase)
-        values, reasons = np.full(len(batch), np.nan), {}
-        for s in range(len(batch)):
-            if batch.output[s] < 0 or batch.source[s] < 0:
-                reasons[s] = "no output" if batch.output[s] < 0 else "no source"
-            elif found.length[batch.output[s]] == 0 or found.length[batch.source[s]] == 0:
-                reasons[s] = "empty output" if found.length[batch.output[s]] == 0 else "empty source"
-        scored = np.array([s for s in range(len(batch)) if s not in reasons], np.int64)
-        values[scored] = self._values(batch, found, batch.output[scored], batch.source[scored])
-        return Scores(values, reasons)
+        there = usable(batch, self.facts.needs, filled=found.length > 0)
+        output, source = batch.output[there.places], batch.source[there.places]
+        return there.scattered(self._values(batch, found, output, source))
 
     def _values(self, batch: Batch, found: Tokens, output: Ints, source: Ints) -> Array:
         raise NotImplementedError
 
 
 @metric("novelty", family="extractive", needs=("source",), year=2017, cite="see-etal-2017-get")
-@dataclass(frozen=True)
 class Novelty(FromSource):
     """Share of the output's n-grams (of two words) that the source does not have."""
 
     order: int = 2
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         if not 1 <= self.order <= MAX_ORDER:
             raise NlgaugeError(f"novelty: order must be 1 to {MAX_ORDER}. Got {self.order} instead.")
 
@@ -97,7 +91,6 @@ class Fragments(FromSource):
 
 
 @metric("coverage", family="extractive", needs=("source",), year=2018, cite=GRUSKY)
-@dataclass(frozen=True)
 class Coverage(Fragments):
     """Share of the output's words that lie in fragments copied from the source.
 
@@ -106,7 +99,6 @@ class Coverage(Fragments):
 
 
 @metric("density", family="extractive", needs=("source",), bounds=(0.0, math.inf), year=2018, cite=GRUSKY)
-@dataclass(frozen=True)
 class Density(Fragments):
     """Mean length of the copied fragment that a word of the output belongs to."""
 
@@ -114,7 +106,6 @@ class Density(Fragments):
 
 
 @metric("compression", family="extractive", needs=("source",), bounds=(0.0, math.inf), year=2018, cite=GRUSKY)
-@dataclass(frozen=True)
 class Compression(FromSource):
     """Words of the source per word of the output."""
 

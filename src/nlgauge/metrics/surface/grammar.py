@@ -6,15 +6,16 @@ import functools
 import importlib.util
 import math
 import threading
-from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from typing import Any
 
 import numpy as np
 
 from nlgauge.errors import NeedsMissing
-from nlgauge.metrics.base import Scores, metric, signature
-from nlgauge.metrics.surface.counting import ratio
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Scores
+from nlgauge.metrics.surface.counts import defined
 from nlgauge.text.batch import Batch
 from nlgauge.text.link_parser import LONGEST, PIECE, costs, version
 from nlgauge.text.readability_counts import counts, per_output
@@ -27,8 +28,7 @@ NO_SENTENCE = "no sentence in the output"
     "prs", family="grammar", needs=(), bounds=(-math.inf, 0.0), year=1993,
     cite="sleator-temperley-1993-parsing", extra="apt install link-grammar",
 )  # fmt: skip
-@dataclass(frozen=True)
-class Prs:
+class Prs(Metric):
     """Parser score: minus the cost of the best linkage (words left out, rare uses), mean over sentences."""
 
     def ready(self) -> None:
@@ -61,8 +61,7 @@ def _mean(sents: list[str], cost: dict[str, float]) -> tuple[float, str]:
     "grammar-errors", family="grammar", needs=(), lower=True, bounds=(0.0, math.inf), year=2024,
     cite="harper", extra="grammar", longest=100_000,
 )  # fmt: skip
-@dataclass(frozen=True)
-class GrammarErrors:
+class GrammarErrors(Metric):
     """Errors that the grammar checker Harper finds, without spelling and capital letters unless asked.
 
     Without spelling its spelling rule is off: it takes most of the time, and may hide another error in the same word.
@@ -85,7 +84,11 @@ class GrammarErrors:
     def score(self, batch: Batch) -> Scores:
         key = ("grammar errors", self.spelling)
         errors = per_output(batch, key, lambda text: _errors(text, self.spelling))
-        found = ratio(errors, counts(batch).words) if self.per_word else Scores(errors)
+        found = (
+            defined(words := counts(batch).words, partial(np.divide, errors, words))
+            if self.per_word
+            else Scores(errors)
+        )
         texts = batch.texts.list()
         for i in np.flatnonzero(np.isnan(errors)).tolist():
             if batch.output[i] >= 0 and _long_word(texts[batch.output[i]]):

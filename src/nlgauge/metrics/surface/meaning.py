@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
-from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
-from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Facts, Metric, metric, needing, signature
+from nlgauge.metrics.batch import Scores, usable
 from nlgauge.models.static_vectors import Vectors, ready, vectors
 from nlgauge.text import wordnet_distance as _relations
 from nlgauge.text.batch import Batch
@@ -35,8 +34,7 @@ BAD = 0.05  # a term whose best similarity is lower has nothing to be aligned wi
     "sim", family="embedding", needs=("source",), bounds=(0.0, 1.0), year=2013, cite="han-etal-2013-umbc",
     extra="vectors", weights="wordllama l2_supercat_256 (inside the package); WordNet 3.0",
 )  # fmt: skip
-@dataclass(frozen=True)
-class Sim:
+class Sim(Metric):
     """Similarity of output and meaning representation: distributional with WordNet relations, terms aligned both ways.
 
     After Han et al. (2013), the measure that novikova2017 names:
@@ -58,11 +56,8 @@ class Sim:
     penalties: bool = True
     against: Literal["source", "references"] = "source"
 
-    def __post_init__(self) -> None:
-        if self.against not in ("source", "references"):
-            raise NlgaugeError(f"sim: against='{self.against}'; use source or references.")
-        needs = frozenset({"output", self.against})
-        object.__setattr__(self, "facts", replace(type(self).facts, needs=needs))  # type: ignore[attr-defined]
+    def own_facts(self, facts: Facts) -> Facts:
+        return needing(facts, (self.against,))
 
     def ready(self) -> None:
         ready("sim")
@@ -79,26 +74,21 @@ class Sim:
     def score(self, batch: Batch) -> Scores:
         space = vectors()
         texts = batch.texts.list()
-        terms: dict[int, list[str]] = {}
-        values, reasons = np.full(len(batch), np.nan), {}
-        refs, start, source = batch.reference.tolist(), batch.start.tolist(), batch.source.tolist()
-        for i, output in enumerate(batch.output.tolist()):
-            others = [source[i]] if self.against == "source" else refs[start[i] : start[i + 1]]
-            others = [other for other in others if other >= 0]
-            if output < 0 or not others:
-                continue
-            for number in (output, *others):
-                if number not in terms:
-                    terms[number] = content_terms(texts[number])
-            given = [terms[other] for other in others if terms[other]]
-            if not given:
-                reasons[i] = f"empty {self.against.removesuffix('s')}"
-            elif any(len(terms[output]) * len(other) > LARGEST for other in given):
-                reasons[i] = f"too long to align (more than {LARGEST:,} pairs of terms)"
+        others = batch.source if self.against == "source" else batch.reference
+        terms = {n: content_terms(texts[n]) for n in {*batch.output.tolist(), *others.tolist()} if n >= 0}
+        filled = np.array([bool(terms.get(n)) for n in range(len(texts))], np.bool_)
+        found = usable(batch, self.facts.needs, filled=filled, may_be_empty=("output",))
+        values = []
+        for i in found.places.tolist():
+            mine = terms[int(batch.output[i])]
+            refs = found.reference[found.start[i] : found.start[i + 1]]
+            given = [terms[int(n)] for n in ([batch.source[i]] if self.against == "source" else refs)]
+            if any(len(mine) * len(other) > LARGEST for other in given):
+                found.reasons[i] = f"too long to align (more than {LARGEST:,} pairs of terms)"
+                values.append(math.nan)
             else:
-                mine = terms[output]
-                values[i] = max(self._aligned(space, mine, other) for other in given) if mine else 0.0
-        return Scores(values, reasons)
+                values.append(max(self._aligned(space, mine, other) for other in given) if mine else 0.0)
+        return found.scattered(values)
 
     def _aligned(self, space: Vectors, output: list[str], other: list[str]) -> float:
         near = space.of(output) @ space.of(other).T
@@ -120,7 +110,7 @@ class Sim:
         return min(1.0, (cosine if cosine >= self.floor else 0.0) + boost)
 
 
-@lru_cache(2**18)
+@functools.lru_cache(2**18)
 def _boost(a: str, b: str) -> float:
     steps = _relations.distance(a, b)
     return 0.0 if steps is None else 0.5 * math.exp(-0.25 * steps)
@@ -147,20 +137,17 @@ def content_terms(text: str) -> list[str]:
     "lev-source", family="control", needs=("source",), lower=True, bounds=(0.0, math.inf), year=2017,
     cite="novikova-etal-2017-need", longest=100_000,
 )  # fmt: skip
-@dataclass(frozen=True)
-class LevSource:
+class LevSource(Metric):
     """Levenshtein distance in characters between output and source (lev.dist of novikova2017's data)."""
 
     normalise: bool = False
 
     def score(self, batch: Batch) -> Scores:
         texts = batch.texts.list()
-        known: dict[tuple[int, int], float] = {}
-        for pair in zip(batch.output.tolist(), batch.source.tolist(), strict=True):
-            if pair not in known:
-                known[pair] = self._of(texts[pair[0]], texts[pair[1]]) if min(pair) >= 0 else math.nan
-        pairs = zip(batch.output.tolist(), batch.source.tolist(), strict=True)
-        return Scores(np.array([known[pair] for pair in pairs], np.float64))
+        found = usable(batch, self.facts.needs, may_be_empty=("output", "source"))
+        of = functools.cache(lambda output, source: self._of(texts[output], texts[source]))
+        pairs = zip(batch.output[found.places].tolist(), batch.source[found.places].tolist(), strict=True)
+        return found.scattered([of(*pair) for pair in pairs])
 
     def _of(self, output: str, source: str) -> float:
         distance = levenshtein(output, source)

@@ -8,17 +8,17 @@ from __future__ import annotations
 import functools
 import importlib.util
 import math
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from nlgauge.errors import NeedsMissing
-from nlgauge.metrics.base import Scores, metric, signature
-from nlgauge.metrics.surface.counting import Counting, defined
+from nlgauge.metrics.base import metric, signature
+from nlgauge.metrics.batch import Scores
+from nlgauge.metrics.surface.counts import Counting, defined
 from nlgauge.text.batch import Batch
-from nlgauge.text.readability_counts import Preset, per_output
+from nlgauge.text.readability_counts import Counts, Preset, per_output
 from nlgauge.text.sentences import words as split_words
 from nlgauge.text.syllables import How
 from nlgauge.types import Array
@@ -26,101 +26,64 @@ from nlgauge.types import Array
 grade = partial(metric, family="readability", needs=(), lower=True, bounds=(-math.inf, math.inf))
 
 
-def flesch_reading_ease(words: Array, sentences: Array, syllables: Array) -> Array:
-    return 206.835 - 1.015 * words / sentences - 84.6 * syllables / words
-
-
-def flesch_kincaid_grade(words: Array, sentences: Array, syllables: Array) -> Array:
-    return 0.39 * words / sentences + 11.8 * syllables / words - 15.59
-
-
-def smog_grade(polysyllables: Array, sentences: Array) -> Array:
-    return 1.043 * np.sqrt(30 * polysyllables / sentences) + 3.1291
-
-
-def automated_readability_index(letters: Array, words: Array, sentences: Array) -> Array:
-    return 4.71 * letters / words + 0.5 * words / sentences - 21.43
-
-
-def coleman_liau_index(letters: Array, words: Array, sentences: Array) -> Array:
-    return 5.88 * letters / words - 29.6 * sentences / words - 15.8
-
-
-def dale_chall_score(difficult: Array, words: Array, sentences: Array) -> Array:
-    share = 100 * difficult / words
-    return 0.1579 * share + 0.0496 * words / sentences + 3.6365 * (share > 5)
-
-
 @grade("flesch", lower=False, bounds=(-math.inf, 206.835), year=1948, cite="flesch-1948-readability")
-@dataclass(frozen=True)
 class Flesch(Counting):
-    """Flesch reading ease (RE of novikova2017): higher is easier to read."""
+    """Flesch reading ease (RE in Novikova et al. 2017): higher is easier to read."""
 
     syllables: How = "auto"
     preset: Preset = ""
 
-    def score(self, batch: Batch) -> Scores:
-        found = self.counts(batch)
-        words = found.plain_words if self.preset else found.words
-        return defined(words, lambda: flesch_reading_ease(words, found.sentences, found.syllables))
+    def words(self, found: Counts) -> Array:
+        return found.plain_words if self.preset else found.words
+
+    def value(self, found: Counts) -> Array:
+        words = self.words(found)
+        return 206.835 - 1.015 * words / found.sentences - 84.6 * found.syllables / words
 
 
 @grade("flesch-kincaid", year=1975, cite="kincaid-etal-1975-derivation")
-@dataclass(frozen=True)
 class FleschKincaid(Counting):
     """Flesch-Kincaid school grade."""
 
     syllables: How = "auto"
 
-    def score(self, batch: Batch) -> Scores:
-        found = self.counts(batch)
-        return defined(
-            found.words, lambda: flesch_kincaid_grade(found.words, found.sentences, found.syllables)
-        )
+    def value(self, found: Counts) -> Array:
+        return 0.39 * found.words / found.sentences + 11.8 * found.syllables / found.words - 15.59
 
 
 @grade("smog", bounds=(3.1291, math.inf), year=1969, cite="mclaughlin-1969-smog")
-@dataclass(frozen=True)
 class Smog(Counting):
     """SMOG grade from polysyllabic words per sentence; meant for thirty sentences or more."""
 
     syllables: How = "auto"
 
-    def score(self, batch: Batch) -> Scores:
-        found = self.counts(batch)
-        return defined(found.words, lambda: smog_grade(found.polysyllables, found.sentences))
+    def value(self, found: Counts) -> Array:
+        return 1.043 * np.sqrt(30 * found.polysyllables / found.sentences) + 3.1291
 
 
 @grade("ari", year=1967, cite="smith-senter-1967-automated")
-@dataclass(frozen=True)
 class Ari(Counting):
     """Automated readability index: a school grade from letters and words, without syllables."""
 
     counts_syllables = False
 
-    def score(self, batch: Batch) -> Scores:
-        found = self.counts(batch)
-        return defined(
-            found.words, lambda: automated_readability_index(found.letters, found.words, found.sentences)
-        )
+    def value(self, found: Counts) -> Array:
+        return 4.71 * found.letters / found.words + 0.5 * found.words / found.sentences - 21.43
 
 
 @grade("coleman-liau", year=1975, cite="coleman-liau-1975-computer")
-@dataclass(frozen=True)
 class ColemanLiau(Counting):
     """Coleman-Liau index: a school grade from letters and sentences per word."""
 
     counts_syllables = False
 
-    def score(self, batch: Batch) -> Scores:
-        found = self.counts(batch)
-        return defined(found.words, lambda: coleman_liau_index(found.letters, found.words, found.sentences))
+    def value(self, found: Counts) -> Array:
+        return 5.88 * found.letters / found.words - 29.6 * found.sentences / found.words - 15.8
 
 
 @grade(
     "dale-chall", bounds=(0.0, math.inf), year=1995, cite="chall-dale-1995-readability", extra="readability"
 )
-@dataclass(frozen=True)
 class DaleChall(Counting):
     """New Dale-Chall score: words that are neither listed as familiar nor regular forms of listed ones."""
 
@@ -136,7 +99,12 @@ class DaleChall(Counting):
     def score(self, batch: Batch) -> Scores:
         found = self.counts(batch)
         difficult = per_output(batch, "difficult words", _difficult)
-        return defined(found.words, lambda: dale_chall_score(difficult, found.words, found.sentences))
+        return defined(found.words, partial(dale_chall_score, difficult, found.words, found.sentences))
+
+
+def dale_chall_score(difficult: Array, words: Array, sentences: Array) -> Array:
+    share = 100 * difficult / words
+    return 0.1579 * share + 0.0496 * words / sentences + 3.6365 * (share > 5)
 
 
 @functools.cache

@@ -7,11 +7,11 @@ import importlib.util
 import math
 import unicodedata
 from collections.abc import Container
-from dataclasses import dataclass
 from importlib import metadata
 
 from nlgauge.errors import NeedsMissing
-from nlgauge.metrics.base import Scores, metric, signature
+from nlgauge.metrics.base import Metric, metric, signature
+from nlgauge.metrics.batch import Scores
 from nlgauge.text.batch import Batch
 from nlgauge.text.readability_counts import per_output
 from nlgauge.text.sentences import words
@@ -23,8 +23,7 @@ LANGUAGES = ("en", "es", "fr", "pt", "de", "it", "ru", "ar", "lv", "eu", "nl")
     "msp", family="grammar", needs=(), lower=True, bounds=(0.0, math.inf), year=2017,
     cite="novikova-etal-2017-need", extra="readability",
 )  # fmt: skip
-@dataclass(frozen=True)
-class Msp:
+class Msp(Metric):
     """Misspelled words: those that pyspellchecker's dictionary does not have; numbers are passed over."""
 
     language: str = "en"

@@ -119,7 +119,7 @@ class Sets:
     def _prepare(self, name: str) -> None:
         """Tell the encoder all layers that this set will be asked for: one pass serves them."""
         for spec in {c.spec for c in cases() if c.set == name and c.spec != "length"}:
-            metric_from_spec(spec).prepare(self.get(name)[1])  # type: ignore[attr-defined]
+            metric_from_spec(spec).prepare(self.get(name)[1])
 
     def arrays(self, case: Case) -> tuple[Any, Any]:
         """Metric and human scores, systems × inputs, people among the systems kept as in the paper."""
@@ -214,7 +214,7 @@ def correlation_table(sets: Sets, draws: int = 1000, seed: int = 0, only: Iterab
             f"settings chosen on: {', '.join(f'{a}: {s}' for a, s in CHOSEN_ON.items())}; abstractive: qags-xsum; "
             "see `nlgauge reproduce deng2021 choice`."
         ],
-        signature=getattr(metric_from_spec("ctc"), "signature", ""),
+        signature=metric_from_spec("ctc").signature,
     )
 
 

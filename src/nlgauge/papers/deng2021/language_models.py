@@ -56,9 +56,8 @@ def scored(
     batch = take(fields(data), chosen.astype(np.int64))
     metrics: dict[str, Any] = {spec: metric_from_spec(spec) for spec in specs if spec != PMI}
     for metric in metrics.values() if compute else ():
-        if hasattr(metric, "ready"):
-            metric.ready()
-        if hasattr(metric, "prepare") and lacks(metric, batch, store):
+        metric.ready()
+        if lacks(metric, batch, store):
             metric.prepare(batch)
     found: dict[str, Array] = {}
     for spec in specs:
@@ -127,7 +126,7 @@ def study(
             f"{draws} draws, seed {seed}. Perplexity is lower-is-better: a good one correlates negatively. Printed figures are "
             "the papers', with other models.",
             notes=notes,
-            signature=str(getattr(metric_from_spec("perplexity"), "signature", "")),
+            signature=metric_from_spec("perplexity").signature,
             shown=shown(rows),
         )
     ]

@@ -27,7 +27,8 @@ from nlgauge.metrics.alignment.expression import Expression, parse
 from nlgauge.metrics.alignment.features import NAMES, Reader
 from nlgauge.metrics.alignment.head import Head
 from nlgauge.metrics.alignment.trained import CHOSEN, HEADS, Trained, form, hashed, scores
-from nlgauge.models.encoder import DEFAULT, fingerprint
+from nlgauge.models.encoder import DEFAULT
+from nlgauge.models.loading import fingerprint
 from nlgauge.papers import Sources, further, published_rows
 from nlgauge.papers.deng2021.estimators import SETS, Case, Sets, correlations, first_references
 from nlgauge.scoring.store import Store, StoredScore, keys_of

@@ -59,6 +59,7 @@ def _columns(run: Run, metric: str) -> Row:
 def _replies(run: Run, name: str, lines: list[str]) -> Row:
     """Tokens of the replies to this judge's requests for these outputs; nothing is asked."""
     from nlgauge.metrics import Batch
+    from nlgauge.metrics.judge.judge import Judge
     from nlgauge.scoring.store import store_path
 
     signature = run.data.signatures.get(name)
@@ -68,7 +69,7 @@ def _replies(run: Run, name: str, lines: list[str]) -> Row:
 
     try:
         metric: Any = known_metric(Replies().spec_of(signature) or "")
-        if not hasattr(metric, "decided"):
+        if not isinstance(metric, Judge):
             return {}
         judge = metric.decided()
         keys = {request.key for request in judge.requests(Batch.of(run.data))}

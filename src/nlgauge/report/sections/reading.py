@@ -6,7 +6,7 @@ import importlib.util
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,7 @@ def colour(cards: list[Card], rows: Sequence[Row], run: Run) -> list[str]:
     name = own[0] if own else ALIGNED
     metric: Any = known_metric(name)
     try:
-        getattr(metric, "ready", lambda: None)()
+        metric.ready()
         _colour(cards, rows, run.data, metric)
     except NlgaugeError as error:
         return [f"Words are not coloured by alignment: {error}"]
@@ -103,7 +103,9 @@ def colour(cards: list[Card], rows: Sequence[Row], run: Run) -> list[str]:
 
 def _ours(metric: Any) -> bool:
     """Whether a column's metric can colour words with weights that we ship. A heading is data: no model that it names is loaded."""
-    if not hasattr(metric, "explain"):
+    from nlgauge.metrics.alignment.ctc import Aligned
+
+    if not isinstance(metric, Aligned) or not is_dataclass(metric):
         return False
     named = [f for f in fields(metric) if f.name in ("encoder", "weights", "model")]
     return all(getattr(metric, f.name) == f.default for f in named)

