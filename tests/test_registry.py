@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
+from nlgauge import registry
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
 
@@ -39,3 +44,42 @@ def test_a_file_that_fails_leaves_no_half_module(tmp_path: Path) -> None:
     with pytest.raises(NlgaugeError, match="your file cannot be run"):
         metric_from_spec(f"{path}@letters", allow_code=True)
     assert "nlgauge_user_broken_one" not in sys.modules
+
+
+def in_a_new_process(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("kind", list(registry.FOLDERS))
+def test_names_are_all_that_the_modules_of_the_folder_register(kind: str) -> None:
+    package = importlib.import_module(registry.FOLDERS[kind])
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if not any(part.startswith("_") for part in module.name.split(".")):
+            importlib.import_module(module.name)
+    own = {name for name, thing in registry._found[kind].items() if "nlgauge_user" not in str(thing)}
+    assert {*registry.names(kind)} >= own and {*registry._modules(kind)} <= own
+
+
+def test_names_import_no_module_of_the_folder() -> None:
+    code = (
+        "import sys; from nlgauge import registry as r; [r.names(k) for k in r.FOLDERS]; print(*sys.modules)"
+    )
+    assert not [m for m in in_a_new_process(code).split() if m.startswith("nlgauge.") and m.count(".") > 1]
+
+
+def test_a_look_up_imports_the_one_module_that_has_the_name() -> None:
+    code = "import sys; from nlgauge import registry as r; r.get('metric', '{}'); print(*sys.modules)"
+    families = ("overlap", "surface", "embedding", "learned", "alignment", "judge")
+    for name, module in (("bleu", "overlap.bleu"), ("js-source", None), ("ppw", "surface.counts")):
+        loaded = in_a_new_process(code.format(name)).split()
+        metrics = [m for m in loaded if m.startswith(tuple(f"nlgauge.metrics.{f}." for f in families))]
+        registering = {m for m in metrics if m in registry._modules("metric").values()}
+        assert registering == {f"nlgauge.metrics.{module}" if module else registry._modules("metric")[name]}
+
+
+def test_a_plugin_is_known_by_name_and_loaded_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = EntryPoint("of-a-plugin", "no_such_package_of_mine:Thing", "nlgauge.metrics")
+    monkeypatch.setattr(registry, "_plugins", lambda kind: {entry.name: entry} if kind == "metric" else {})
+    assert entry.name in registry.names("metric") and entry.name not in registry.names("reader")
+    with pytest.raises(NlgaugeError, match=r"plugin 'of-a-plugin' .* cannot be loaded .* mend it"):
+        registry.get("metric", entry.name)

@@ -1,19 +1,22 @@
 """One registry for readers, metrics, analyses and studies.
 
-Each kind lives in its own folder, one or a few things a file, and registers itself with `@register(kind, name)`.
-There is no list to keep: a look-up imports the module that is called like the thing, and where there is none every module
-of the folder (they are light, heavy imports stay inside functions), then installed plugins (entry points `nlgauge.<kind>`). `path/to/file.py@name` names a thing in
-a user's own file, which is run: only words that the user typed may do that (`allow_code=True`), never a word from a file.
+Each kind lives in its own folder, one or a few things a file, and registers itself with a decorator whose first words
+name it: `@metric("bleu", …)`, `@register("reader", "tidy")`. There is no list to keep: names are read off the source
+text of the folder, and a look-up imports the one module in which the name stands. Installed plugins are entry points
+`nlgauge.<kind>`. `path/to/file.py@name` names a thing in a user's own file, which is run: only words that the user
+typed may do that (`allow_code=True`), never a word from a file.
 """
 
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib
 import importlib.util
+import re
 import sys
 from collections.abc import Callable, Iterable
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,8 +32,9 @@ PLURALS = {"reader": "readers", "metric": "metrics", "analysis": "analyses", "st
 
 USER = "nlgauge_user_"  # modules of users' own files
 T = TypeVar("T")
+# A decorator at the beginning of a line and the texts that its arguments begin with.
+NAMED = re.compile(r'^@\w+\(\s*((?:"[^"\n]*",?\s*)+)', re.M)
 _found: dict[str, dict[str, Any]] = {kind: {} for kind in FOLDERS}
-_complete: set[str] = set()
 
 
 def register(kind: str, name: str) -> Callable[[T], T]:
@@ -47,9 +51,8 @@ def register(kind: str, name: str) -> Callable[[T], T]:
 
 
 def names(kind: str) -> list[str]:
-    """All known names of a kind, sorted."""
-    _import_folder(kind)
-    return sorted(_found[kind])
+    """All known names of a kind, sorted; nothing is imported."""
+    return sorted({*_found[kind], *_modules(kind), *_plugins(kind)})
 
 
 def get(kind: str, name: str, *, allow_code: bool = False) -> Any:
@@ -66,15 +69,17 @@ def get(kind: str, name: str, *, allow_code: bool = False) -> Any:
         _import_file(Path(path))
         name = inner
     if name not in _found[kind]:
-        _import_one(kind, name)
-    if name not in _found[kind]:
-        _import_folder(kind)
+        if module := _modules(kind).get(name):
+            importlib.import_module(module)
+        elif name in _plugins(kind):
+            _load_plugin(kind, name)
     try:
         return _found[kind][name]
     except KeyError:
+        known = names(kind)
         raise NameUnknown(
-            f"no {kind} '{name}'.{did_you_mean(name, _found[kind])} "
-            f"`nlgauge list {PLURALS[kind]}` shows all {len(_found[kind])}."
+            f"no {kind} '{name}'.{did_you_mean(name, known)} "
+            f"`nlgauge list {PLURALS[kind]}` shows all {len(known)}."
         ) from None
 
 
@@ -108,43 +113,37 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {' or '.join(repr(lower[c]) for c in close)}?" if close else ""
 
 
-def _import_one(kind: str, name: str) -> None:
-    """The module that is called like the thing, or like its first word: looking one up need not import all."""
-    words = name.partition("(")[0].replace("-", "_")
-    for stem in dict.fromkeys((words, words.partition("_")[0])):
-        for module in _modules(kind):
-            if module.rpartition(".")[2] == stem:
-                importlib.import_module(module)
-                if name in _found[kind]:
-                    return
-
-
-def _modules(kind: str) -> list[str]:
-    """Public modules of a kind's folder and its subfolders, found without importing them."""
+@functools.cache
+def _modules(kind: str) -> dict[str, str]:
+    """Name -> the module that registers it, from the source text of the kind's folder; private modules are left out."""
     package = FOLDERS[kind]
     folder = Path(__file__).parent.joinpath(*package.split(".")[1:])
-    paths = sorted(p.relative_to(folder).with_suffix("").parts for p in folder.rglob("*.py"))
-    return [
-        ".".join([package, *parts])
-        for parts in paths
-        if not any(p.startswith("_") and p != "__init__" for p in parts) and parts[-1] != "__init__"
-    ]
+    found = {}
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        if any(part.startswith("_") for part in parts):
+            continue
+        for match in NAMED.finditer(path.read_text(encoding="utf-8")):
+            words = re.findall(r'"([^"]*)"', match[1])
+            name = "/".join(words[:2]) if kind == "study" else words[1] if words[0] == kind else words[0]
+            found[name] = ".".join([package, *parts])
+    return found
 
 
-def _import_folder(kind: str) -> None:
-    if kind in _complete:
-        return
-    for module in _modules(kind):
-        importlib.import_module(module)
-    for entry in entry_points(group=f"nlgauge.{PLURALS[kind]}"):
-        try:
-            _found[kind].setdefault(entry.name, entry.load())
-        except Exception as error:
-            raise NlgaugeError(
-                f"plugin '{entry.name}' ({entry.value}): cannot be loaded ({type(error).__name__}: {error}); "
-                "mend it, or uninstall it."
-            ) from error
-    _complete.add(kind)
+@functools.cache
+def _plugins(kind: str) -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=f"nlgauge.{PLURALS[kind]}")}
+
+
+def _load_plugin(kind: str, name: str) -> None:
+    entry = _plugins(kind)[name]
+    try:
+        _found[kind].setdefault(name, entry.load())
+    except Exception as error:
+        raise NlgaugeError(
+            f"plugin '{name}' ({entry.value}): cannot be loaded ({type(error).__name__}: {error}); "
+            "mend it, or uninstall it."
+        ) from error
 
 
 def _import_file(path: Path) -> None:

@@ -75,9 +75,7 @@ def test_the_order_of_references_does_not_matter(spec: str) -> None:
     assert np.allclose(one, other, rtol=0, atol=1e-9, equal_nan=True)
 
 
-@pytest.mark.parametrize(
-    "spec", [s for s in [*ALL, *VARIANTS] if hasattr(registry.get("metric", s.partition("(")[0]), "stats")]
-)
+@pytest.mark.parametrize("spec", [s for s in [*ALL, *VARIANTS] if metric_from_spec(s).has_stats])
 def test_statistics_of_one_sample_give_its_value(spec: str) -> None:
     metric = metric_or_skip(spec)
     batch = batch_of([REFERENCE, *[o for o in OTHERS if len(o.split()) > 4]])

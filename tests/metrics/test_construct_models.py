@@ -128,7 +128,7 @@ def test_missing_weights_are_one_clear_line(
     with pytest.raises(NlgaugeError, match=rf"^{option}='no/such': not in this machine's cache and the hub was not reached.*; give a folder, or leave"):  # fmt: skip
         run("no/such")
     with pytest.raises(
-        NlgaugeError, match=rf"^{option}='.*': the folder holds no model that transformers can load"
+        NlgaugeError, match=rf"^{option}='.*': the folder holds no Seq2SeqLM model that transformers can load"
     ):
         run(str(tmp_path))
     for path in Path(bart).iterdir():

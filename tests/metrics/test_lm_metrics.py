@@ -200,11 +200,11 @@ def test_contrast_of_models_with_different_tokens_is_one_clear_line(
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("lm-score(direction='h-s')", "use s-h, r-h, h-r, h"),
+        ("lm-score(direction='h-s')", "direction must be s-h, r-h, h-r or h"),
         ("lm-score(direction='h', pmi=True)", "has one only"),
-        ("lm-score(per='word')", "use token or text"),
+        ("lm-score(per='word')", "per must be token or text"),
         ("fed(aspect='interestin')", "Did you mean 'interesting'"),
-        ("follow-up(aspect='fluent')", "interesting, informative"),
+        ("follow-up(aspect='fluent')", "aspect must be interesting or informative"),
         ("lm-contrast(gamma=2)", "between 0 and 1"),
         ("perplexity(lm='./nowhere')", "lm='./nowhere': no such folder"),
         ("perplexity(lm='')", "name a model"),

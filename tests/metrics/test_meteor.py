@@ -64,7 +64,7 @@ def test_the_signature_says_stages_and_parameters() -> None:
 
 
 def test_an_unknown_preset_is_refused() -> None:
-    with pytest.raises(NlgaugeError, match=r"1.5, coco, nltk. Got '1.4'"):
+    with pytest.raises(NlgaugeError, match=r"1.5, coco or nltk. Got '1.4'"):
         metric_from_spec("meteor(preset='1.4')")
 
 

@@ -228,9 +228,9 @@ def test_a_text_longer_than_the_language_model_is_read_in_windows(tiny: dict[str
     ("spec", "said"),
     [
         ("moverscore(n=0)", "n=0"),
-        ("moverscore(combine='max')", "use mean or power"),
-        ("moverscore(cost='cosine')", "use euclidean or squared"),
-        ("moverscore(preset='v3')", "use original or v2"),
+        ("moverscore(combine='max')", "combine must be mean or power"),
+        ("moverscore(cost='cosine')", "cost must be euclidean or squared"),
+        ("moverscore(preset='v3')", "preset must be original or v2"),
         ("moverscore(layer=3, layers=2)", "not both"),
         ("xmoverscore(clp='a.npy', umd='b.npy')", "not both"),
         ("xmoverscore(encoder='minilm', clp='nowhere.npy')", "clp='nowhere.npy': no such file"),

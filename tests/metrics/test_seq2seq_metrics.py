@@ -236,11 +236,11 @@ def test_the_prompts_of_table_4_are_there() -> None:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("bartscore(direction='h-s')", "use s-h, r-h, h-r, f"),
-        ("bartscore(at='middle')", "use source or target"),
+        ("bartscore(direction='h-s')", "direction must be s-h, r-h, h-r or f"),
+        ("bartscore(at='middle')", "at must be source or target"),
         ("unieval(task='dialog')", "Did you mean 'dialogue'"),
         ("unieval(aspect='groundedness')", "no aspect 'groundedness' of summarization"),
-        ("ctrleval(aspect='fluency')", "There are coherence, consistency, relevance"),
+        ("ctrleval(aspect='fluency')", "aspect must be coherence, consistency or relevance"),
         ("ctrleval(aspect='relevance', prompts='summaries')", "no labels to choose from"),
         ("ctrleval(aspect='relevance', prompts='topic')", "Did you mean 'topics'"),
         ("ctrleval(iwf='nowhere.txt')", "no such file"),

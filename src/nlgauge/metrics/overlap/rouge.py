@@ -101,7 +101,7 @@ class Rouge1(RougeN):
 
 @metric("rouge-2", family="rouge", year=2004, cite=CITE)
 class Rouge2(RougeN):
-    """Usable of neighbouring words that output and reference share."""
+    """Pairs of neighbouring words that output and reference share."""
 
     order: ClassVar[int] = 2
 
@@ -200,7 +200,7 @@ class RougeW(Rouge):
 
 @metric("rouge-s", family="rouge", year=2004, cite=CITE)
 class RougeS(Rouge):
-    """Usable of words in their order, with at most `gap` others between them (4; None: any number)."""
+    """Pairs of words in their order, with at most `gap` others between them (4; None: any number)."""
 
     gap: int | None = 4
     unigrams: ClassVar[bool] = False
