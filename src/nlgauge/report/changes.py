@@ -1,5 +1,7 @@
 """Did a metric get worse between two runs? The gate measure of both on the inputs they share, and a paired test.
 
+Where people and the judge say pass or fail in both runs, their agreement is compared instead (`verdict_changes`).
+
 A gate passes only where it could have failed: a metric that vanished, has nothing to compare, lost values, or has too few
 inputs for any drop to be significant is no pass.
 """
@@ -16,6 +18,7 @@ import numpy as np
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
 from nlgauge.report.results import read_results
+from nlgauge.report.verdict_changes import AGREEMENT, METHOD, has_verdicts, verdict_change
 from nlgauge.stats.tests.corrections import holm
 from nlgauge.stats.tests.two_samples import mean_test
 from nlgauge.table import Row, Table
@@ -87,7 +90,17 @@ def compare_results(
             f"{old} and {new}: they have no input in common; compare two runs on the same inputs."
         )
     pairs, vanished, notes = _shared(first["values"], second["values"], aspects, metrics, (old, new))
-    rows = [_row(a, m, first["values"][a][m], second["values"][a][m], common, seed) for a, m in pairs]
+    rows, words = [], []
+    for a, m in pairs:
+        if measure is None and all(has_verdicts(found, a, m) for found in files.values()):
+            row, said = verdict_change(
+                files["old"]["verdicts"][a], files["new"]["verdicts"][a], m, DRAWS, seed
+            )
+            rows.append({"aspect": a, "metric": m, **row})
+            words.append(f"{m} on {a}: {said}.")
+        else:
+            rows.append(_row(a, m, first["values"][a][m], second["values"][a][m], common, seed))
+            rows[-1]["measure"] = name
     tested = [r for r in rows if np.isfinite(r["p"])]
     for row, p in zip(tested, holm([r["p"] for r in tested]), strict=True):
         row["p_corrected"] = float(p)
@@ -96,7 +109,7 @@ def compare_results(
     nothing = [None] * len(second["inputs"])
     for a, m in vanished:
         row = _row(a, m, first["values"][a][m], nothing, common, seed)
-        rows.append({**row, "verdict": VANISHED, "fails": False})
+        rows.append({**row, "measure": name, "verdict": VANISHED, "fails": False})
     left = len(first["inputs"]) + len(second["inputs"]) - 2 * len(common)
     if left:
         notes.append(f"{left} inputs are in one file only and left out.")
@@ -106,22 +119,34 @@ def compare_results(
         )
     notes += [f"{word}: {v}" for word, v in _differences(files).items()]
     notes += _made_otherwise(files, list(dict.fromkeys(m for _, m in pairs)))
+    verdicts = [r for r in rows if r["measure"] == AGREEMENT]
+    names = list(dict.fromkeys(r["measure"] for r in rows))
+    method = [] if len(verdicts) == len(rows) else [
+        f"{name}: means over the {len(common)} inputs that both runs have (where both have a value); two-sided sign-flip test of the "
+        f"paired differences, which speaks of these systems and inputs like these, {DRAWS} draws, p = (count + 1) / (draws + 1)."
+    ]  # fmt: skip
+    if verdicts:
+        method.append(METHOD + "; `inputs` are these rows.")
+    method.append(
+        f"p is corrected by Holm over {len(tested)} comparisons. A drop fails when it is larger than {fail_drop:g} and p corrected is below "
+        f"{alpha:g}."
+    )
     return Table(
-        title=f"{name}: {old.name} → {new.name}",
+        title=f"{' and '.join(names)}: {old.name} → {new.name}",
         rows=rows,
-        shown=["aspect", "metric", "old", "new", "change", "p", "p_corrected", "inputs", "verdict"],
-        method=f"Means over the {len(common)} inputs that both runs have (where both have a value); two-sided sign-flip test of the paired differences, which speaks of these systems and inputs like these, "
-        f"{DRAWS} draws, p = (count + 1) / (draws + 1), corrected by Holm over {len(tested)} comparisons. A drop fails when it is larger than {fail_drop:g} and "
-        f"p corrected is below {alpha:g}.",
-        notes=notes,
-        signature=f"nlgauge:{files['new']['nlgauge']}|measure:{name}|draws:{DRAWS}|seed:{seed}",
+        shown=[
+            "aspect", "metric", *(["measure"] if len(names) > 1 else []), "old", "new", "change", "p", "p_corrected", "inputs", "verdict",
+        ],
+        method=" ".join(method),
+        notes=[*words, *notes],
+        signature=f"nlgauge:{files['new']['nlgauge']}|measure:{'+'.join(names)}|draws:{DRAWS}|seed:{seed}",
         kind="diff",
     )  # fmt: skip
 
 
 def _verdict(row: Row, tested: int, alpha: float, fail_drop: float) -> tuple[str, bool]:
     """What became of a metric, and whether it fails."""
-    if row["lost"] and not row["new values"]:
+    if row["lost"] and not row["new_values"]:
         return GONE, True  # a judge that says the same everywhere has no correlation left to drop
     change, sure = row["change"], bool(row["p_corrected"] < alpha)
     if sure and change < -fail_drop:
@@ -132,7 +157,7 @@ def _verdict(row: Row, tested: int, alpha: float, fail_drop: float) -> tuple[str
         return LOST, False
     if not np.isfinite(row["p"]):
         return ALONE, False
-    if max(2.0 ** (1 - row["inputs"]), 1 / (DRAWS + 1)) * tested >= alpha:
+    if row["least_p"] * tested >= alpha:
         return FEW, False
     if change == 0:
         return SAME, False
@@ -207,7 +232,7 @@ def _row(
     both = np.isfinite(a) & np.isfinite(b)
     counts = {
         "lost": int((np.isfinite(a) & ~np.isfinite(b)).sum()), "gained": int((~np.isfinite(a) & np.isfinite(b)).sum()),
-        "new values": int(np.isfinite(b).sum()),
+        "new_values": int(np.isfinite(b).sum()),
     }  # fmt: skip
     a, b = a[both], b[both]
     mean = [float(v.mean()) if len(v) else float("nan") for v in (a, b)]
@@ -224,6 +249,7 @@ def _row(
         "p": p,
         "p_corrected": float("nan"),
         "inputs": len(a),
+        "least_p": max(2.0 ** (1 - len(a)), 1 / (DRAWS + 1)),
         **counts,
     }
 
@@ -269,7 +295,10 @@ def verdict_words(table: Table, fail_drop: float) -> tuple[int, str]:
 def _why(row: Row) -> str:
     return {
         VANISHED: "it is not in the new run (a judge keeps its name with `nlgauge judge --name`)",
-        ALONE: "no two inputs have a value in both runs",
-        FEW: f"with {row['inputs']} inputs and so many comparisons no drop could be significant",
+        ALONE: "no labelled row has a verdict in both runs"
+        if row["measure"] == AGREEMENT
+        else f"no two inputs have a value of {row['measure']} in both runs, which needs several systems (one judge alone is compared where it "
+        "and people say pass or fail, in both files)",
+        FEW: f"with {row['inputs']} {'labelled rows' if row['measure'] == AGREEMENT else 'inputs'} and so many comparisons no drop could be significant",
         LOST: f"{row['lost']} inputs lost their value and {row['gained']} won one (constant or unscored there)",
     }[row["verdict"]]

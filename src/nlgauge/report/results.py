@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import nlgauge
+from nlgauge.analyses.verdicts.verdict_rows import verdict_rows
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.report.sections import Answered, Run
 from nlgauge.stats.correlation.measure import Measure, group_values
@@ -34,7 +35,7 @@ def results_of(run: Run, answered: Sequence[Answered], command: Sequence[str] = 
         "tables": [
             {"section": a.section.key, "about": p.about, **t.to_dict()} for a in answered for p in a.found.parts for t in p.tables
         ],
-        "per_input": per_input(run), "signatures": dict(run.data.signatures),
+        "per_input": per_input(run), "verdicts": verdicts_of(run), "signatures": dict(run.data.signatures),
     }  # fmt: skip
 
 
@@ -54,6 +55,19 @@ def per_input(run: Run) -> dict[str, Any]:
         found["values"][aspect] = {
             m: [_short(v) for v in values[k].tolist()] for k, m in enumerate(panel.names)
         }
+    return found
+
+
+def verdicts_of(run: Run) -> dict[str, Any]:
+    """Aspect → pass and fail of people and judges, row by row, where both have two values."""
+    found = {}
+    for aspect in run.aspects:
+        try:
+            rows = verdict_rows(run.source.panel(aspect))
+        except DataError:
+            continue
+        if rows is not None:
+            found[aspect] = rows
     return found
 
 
@@ -86,8 +100,7 @@ def read_results(path: Path) -> dict[str, Any]:
         or not isinstance(values.get("inputs"), list)
     ):
         raise DataError(f"{path}: it holds no values per input; write it again with this version.")
-    if not isinstance(found.setdefault("signatures", {}), dict):
-        raise DataError(
-            f"{path}: signatures: found {type(found['signatures']).__name__}, expected name: signature."
-        )
+    for key, inside in (("signatures", "name: signature"), ("verdicts", "aspect: rows")):
+        if not isinstance(found.setdefault(key, {}), dict):
+            raise DataError(f"{path}: {key}: found {type(found[key]).__name__}, expected {inside}.")
     return found

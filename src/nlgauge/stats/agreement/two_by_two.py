@@ -255,11 +255,15 @@ class _Maker:
         effect = self.effect(lambda counts: gain(counts, over), other)
         shares = [(decided / effect, self.n / effect), (right / effect, decided / effect)]
         ends = melded_interval(shares, lambda share, precision: share * (2 * precision - 1), self.level)
-        return _with(base, ends, _sign_test(right / effect, decided / effect))
+        return _with(base, ends, sign_test(right / effect, decided / effect))
 
 
-def _sign_test(x: float, n: float) -> float:
-    """Two-sided mid-P of x of n where one half is expected; counts may be fractions."""
+def sign_test(x: float, n: float) -> float:
+    """Two-sided mid-P of x of n where one half is expected (McNemar's test); counts may be fractions.
+
+    >>> round(sign_test(2, 10), 4), sign_test(0, 0)
+    (0.0654, 1.0)
+    """
     from scipy.special import betainc
 
     at_least = float(betainc(x, n - x + 1, 0.5)) if x > 0 else 1.0
