@@ -122,3 +122,18 @@ def test_ratings_that_are_not_pass_and_fail_are_one_clear_line(folder: Path) -> 
     assert "--people-pass-from" in run.stderr.replace("\n", " ")
     good = nlgauge("verdicts", "example", "--people-pass-from", "4", "--format", "json", cwd=folder)
     assert set(tables(good)) == {"threshold", "calibration"}
+
+
+def test_the_page_shows_what_the_commands_print(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "verdicts.md").read_text(encoding="utf-8")
+    code = page.partition("```python\n")[2].partition("```")[0]
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+    blocks = [block.partition("```")[0] for block in page.split("```\n")[1:]]
+    shown = [line for block in blocks for line in block.splitlines() if "   " in line]
+    runs = [
+        nlgauge("verdicts", "answers.csv", "--cluster", "chat", *more, cwd=tmp_path)
+        for more in ((), ("--miss", "3"))
+    ]
+    printed = {line.rstrip() for run in runs for line in run.stdout.splitlines()}
+    assert len(shown) > 30
+    assert [line for line in shown if line not in printed] == []

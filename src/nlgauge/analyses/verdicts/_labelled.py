@@ -198,9 +198,11 @@ def coefficient_text(row: Row) -> str:
 
 def missing_notes(rows: list[Row], words: dict[str, str]) -> list[str]:
     """Why figures have no value or no interval, each reason once."""
-    found: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row["reason"]:
-            name = words.get(row["measure"]) or str(row["measure"])
-            found.setdefault(f"{row['reason']}", []).append(name)
-    return [f"no interval: {'; '.join(dict.fromkeys(names))} ({why})." for why, names in found.items()]
+            lacking = "no interval" if np.isfinite(row["value"]) else "not given"
+            found.setdefault((lacking, str(row["reason"])), []).append(words[row["measure"]])
+    return [
+        f"{lacking}: {'; '.join(dict.fromkeys(names))} ({why})." for (lacking, why), names in found.items()
+    ]
