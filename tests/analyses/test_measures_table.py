@@ -10,6 +10,7 @@ from scipy import stats
 from nlgauge.analyses.design.measures import measures_study
 from nlgauge.analyses.design.stability import stability
 from nlgauge.errors import NlgaugeError
+from nlgauge.number import number
 from nlgauge.report.figures import figure_of
 from nlgauge.stats.correlation.measure import Measure
 
@@ -102,9 +103,9 @@ def test_the_advice_names_the_first_row_and_its_numbers() -> None:
     best = table.rows[0]
     assert f"{best['measure']} is steady" in table.answers[0]
     assert table.answers[1].startswith(
-        f"{best['measure']} ranks the metrics as the other measures do at τ {best['agreement']:.2f}"
+        f"{best['measure']} ranks the metrics as the other measures do at τ {number(best['agreement'], 2)}"
     )
-    assert f"keeps the ranking at τ {best['kept_3']:.2f}" in table.answers[2]
+    assert f"keeps the ranking at τ {number(best['kept_3'], 2)}" in table.answers[2]
 
 
 def test_impossible_scales_are_refused() -> None:

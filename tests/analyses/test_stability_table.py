@@ -7,7 +7,7 @@ import pytest
 from analysis_panels import by, noisy_panel, panel_of, reordered, same_rows, upside_down, with_metrics
 
 from nlgauge.analyses.comparing.significance import significance
-from nlgauge.analyses.design.stability import Sized, recommend, stability
+from nlgauge.analyses.design.stability import PanelSize, recommend, stability
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.design.stability import Advice, ranking_consistency
 
@@ -68,7 +68,7 @@ def _rows(*numbers):
 
 
 ROWS = _rows(("global/pearson", 0.02, 0.85), ("input/kendall", 0.04, 0.84), ("system/kendall", 0.3, 0.2))
-SIZE = Sized(12, 50, 8)
+SIZE = PanelSize(12, 50, 8)
 
 
 def test_one_measure_is_trusted_only_if_it_stands_out_and_the_one_in_use_is_named() -> None:
@@ -87,7 +87,7 @@ def test_alike_measures_are_named_together_and_contradict_no_ranking() -> None:
         and "do not tell from it: input/kendall; surely worse: system/kendall" in text
     )
     assert text.endswith("input/kendall, by which metrics are ranked, is one of them.")
-    few = recommend(ROWS, Advice((0, 1), (0, 1, 2)), Sized(4, 50, 4))
+    few = recommend(ROWS, Advice((0, 1), (0, 1, 2)), PanelSize(4, 50, 4))
     assert (
         few.startswith("On these 4 systems")
         and "with 4 metrics no measure can stand out; 6 are needed" in few

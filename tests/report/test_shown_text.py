@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nlgauge.report.foreign_text import cut, for_script, visible, with_code
 from nlgauge.report.page import Views, render
-from nlgauge.report.sections import Answered, Card, Found, Section
+from nlgauge.report.sections import Answered, Card, Findings, Section
 from nlgauge.table import Table
 
 
@@ -49,7 +49,7 @@ def test_words_carry_their_grounding_as_class_and_title() -> None:
 
     card = Card("A, 1", "facts", [("Output", "a <b>")], "q", [("a", 0.2), (" ", None), ("<b>", 0.9)])
     views = Views()
-    answered = [Answered(Section("x", 1, "Why?", "n", lambda run: Found()), Found(cards=[card]))]
+    answered = [Answered(Section("x", 1, "Why?", "n", lambda run: Findings()), Findings(cards=[card]))]
     html = _page("d", "t", [], list(_sections(answered, views)), views, [])
     assert '<span class="w0" title="0.20">a</span> <span class="w3" title="0.90">&lt;b&gt;</span>' in html
 

@@ -29,7 +29,7 @@ DRAWS = 999  # shuffles behind a star
 
 
 @dataclass(frozen=True)
-class Part:
+class DataPart:
     """Outputs that share the values of some columns."""
 
     group: dict[str, str]
@@ -44,15 +44,15 @@ def columns_of(by: str | Sequence[str] | None) -> list[str]:
     return [by] if isinstance(by, str) else list(by or [])
 
 
-def parts_of(data: Dataset, by: str | Sequence[str] | None) -> list[Part]:
+def parts_of(data: Dataset, by: str | Sequence[str] | None) -> list[DataPart]:
     """The parts by columns (`mr_type=inform` is one too); the whole set as one part without columns."""
     columns = columns_of(by)
     if not columns:
-        return [Part({}, data)]
-    return [Part({c: str(group[c]) for c in columns}, part) for group, part in data.by(*columns)]
+        return [DataPart({}, data)]
+    return [DataPart({c: str(group[c]) for c in columns}, part) for group, part in data.by(*columns)]
 
 
-def comparable(parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
+def comparable(parts: Sequence[DataPart]) -> Iterator[tuple[int, int]]:
     """Pairs of parts that differ in the last column only: two systems on one data set, not on two."""
     for i, j in combinations(range(len(parts)), 2):
         if list(parts[i].group.values())[:-1] == list(parts[j].group.values())[:-1]:
@@ -68,7 +68,7 @@ class Choice:
     aggregate: Aggregate = "mean"
     seed: int = 0
 
-    def panel(self, part: Part, aspect: str) -> Panel:
+    def panel(self, part: DataPart, aspect: str) -> Panel:
         # A part that is one system keeps it, whoever wrote it.
         keep = self.keep_people or "system" in part.group
         options: dict[str, Any] = {"metrics": self.metrics, "keep_people": keep, "aggregate": self.aggregate}
@@ -76,8 +76,8 @@ class Choice:
 
 
 def panels_of(
-    parts: Sequence[Part], aspect: str, choice: Choice, lost: list[str]
-) -> Iterator[tuple[Part, Panel]]:
+    parts: Sequence[DataPart], aspect: str, choice: Choice, lost: list[str]
+) -> Iterator[tuple[DataPart, Panel]]:
     """Each part with its panel; what has no ratings is named in `lost`."""
     for part in parts:
         try:

@@ -17,7 +17,7 @@ from typing import Any
 import nlgauge
 from nlgauge.report.figures import figure_of
 from nlgauge.report.foreign_text import CELL, CUT, cut, for_script, visible, with_code
-from nlgauge.report.sections import Answered, Card, Part
+from nlgauge.report.sections import Answered, Card, Finding
 from nlgauge.report.sections.words import some
 from nlgauge.table import Cell, Table
 from nlgauge.writing import write_whole
@@ -116,7 +116,7 @@ class Views:
         """The figures of a section, while others are still computed."""
         self.drawn.update({id(table): (table, self._figure(table)) for table in answered.tables})
 
-    def part(self, part: Part) -> PartView:
+    def part(self, part: Finding) -> PartView:
         answer = part.answer
         views = [self.table(t, answer, part.under if k == 0 else {}) for k, t in enumerate(part.tables)]
         return PartView(part.about, answer, views)

@@ -10,6 +10,7 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, measures_of, people_note, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
+from nlgauge.number import percent
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.design.planning import chance_level
 from nlgauge.stats.design.simulate import fit_scores
@@ -60,7 +61,7 @@ def chance(
         shown=["measure", "value", "low", "high", "metrics_above", "of"],
         heads={"value": "chance"},
         definitions={m: measures_of(m)[0].definition for m in (r["measure"] for r in kept)},
-        method=f"{draws} random continuous scores, mean and central 95 %, seed {seed}; {ties:.1%} of all pairs of ratings are tied. A score that favours systems or inputs, related to people or "
+        method=f"{draws} random continuous scores, mean and central 95 %, seed {seed}; {percent(ties, 1)} of all pairs of ratings are tied. A score that favours systems or inputs, related to people or "
         "not, strays further than these, which take every output by itself.",
         notes=[*notes, *people_note(panel)],
         signature=signature(panel, draws=draws, seed=seed),

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
-from nlgauge.analyses.checklist.rater_rows import Rows, Scales, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing
+from nlgauge.number import percent
 from nlgauge.stats.agreement.kappa import cohen_kappa
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
 from nlgauge.table import Row, Table
@@ -65,18 +66,18 @@ def inter_aspect(
     )  # fmt: skip
 
 
-def two_or_more(rows: Rows) -> None:
+def two_or_more(rows: RaterRows) -> None:
     if len(rows.human) < 2:
         raise NeedsMissing(
             f"{rows.panel.name}: needs at least 2 aspects, found {len(rows.human)} ({', '.join(rows.human)})."
         )
 
 
-def aspect_levels(rows: Rows, bins: Bins, scale: Scales) -> dict[str, NDArray[np.int8]]:
+def aspect_levels(rows: RaterRows, bins: Bins, scale: Scales) -> dict[str, NDArray[np.int8]]:
     return {aspect: rows.levels(aspect, bins, scale).level for aspect in rows.human}
 
 
-def level_words(rows: Rows, bins: Bins, scale: Scales) -> dict[str, str]:
+def level_words(rows: RaterRows, bins: Bins, scale: Scales) -> dict[str, str]:
     """How each aspect was cut; said once where all were cut alike."""
     words = {aspect: rows.levels(aspect, bins, scale).words for aspect in rows.human}
     return {"all": next(iter(words.values()))} if len(set(words.values())) == 1 else words
@@ -88,7 +89,7 @@ def unanimity_words(levels: NDArray[np.int8]) -> str:
     n = int(complete.sum())
     same = complete & (levels == levels[0]).all(axis=0)
     low, high = (int((same & (levels[0] == each)).sum()) for each in (LOW, HIGH))
-    share = f"{same.sum() / n:.0%}" if n else "–"
+    share = percent(same.sum() / n) if n else "–"
     return (
         f"all {len(levels)} aspects at the same level: {int(same.sum())} of {n} rows ({share}); "
         f"low on all {low}, high on all {high}."
@@ -96,7 +97,11 @@ def unanimity_words(levels: NDArray[np.int8]) -> str:
 
 
 def _pair(
-    a: str, b: str, rows: Rows, levels: dict[str, NDArray[np.int8]], means: tuple[NDArray[np.float64], ...]
+    a: str,
+    b: str,
+    rows: RaterRows,
+    levels: dict[str, NDArray[np.int8]],
+    means: tuple[NDArray[np.float64], ...],
 ) -> Row:
     from scipy.stats import kendalltau
 

@@ -20,7 +20,7 @@ from nlgauge.analyses._common import (
 from nlgauge.analyses.agreement.correlation import short
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
-from nlgauge.number import interval
+from nlgauge.number import interval, percent
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.resampling.bootstrap import Unit, bootstrap
 from nlgauge.stats.resampling.jackknife import SYSTEMS, Over, over_of
@@ -95,7 +95,7 @@ def intervals(
     }
     rows.sort(key=lambda row: order[row["metric"]])
     return Table(
-        title=f"{panel.name}: {level:.0%} intervals of the agreement on {panel.aspect}",
+        title=f"{panel.name}: {percent(level)} intervals of the agreement on {panel.aspect}",
         rows=rows,
         layout=Layout(
             "metric", "measure", "value", heads={str(m): short(m) for m in chosen}, line=panel.label

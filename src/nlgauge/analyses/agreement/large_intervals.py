@@ -18,6 +18,7 @@ from nlgauge.analyses.agreement.intervals import interval_row, interval_text
 from nlgauge.data.large import Wide
 from nlgauge.data.panel import MOST_CELLS
 from nlgauge.errors import NeedsMissing
+from nlgauge.number import percent
 from nlgauge.scoring.parts_folder import PartsFolder
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.resampling.canonical import Order, canonical_order
@@ -101,7 +102,7 @@ def large_intervals(
         )
     units = "systems and inputs" if over == "both" else over
     return Table(
-        title=f"{panel.name}: {level:.0%} intervals of the agreement on {aspect}", rows=rows,
+        title=f"{panel.name}: {percent(level)} intervals of the agreement on {aspect}", rows=rows,
         layout=Layout("metric", "measure", "value", heads={str(m): short(m) for m in chosen}, line=lambda m: f"{m} ↓" if m in lower else m),
         cells={"value": interval_text},
         method=f"Percentile bootstrap over {units}, {draws} draws with replacement, seed {seed}; an output counts where people "

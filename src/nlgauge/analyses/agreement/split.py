@@ -11,9 +11,9 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, turned_words
 from nlgauge.analyses._parts import (
     Choice,
+    DataPart,
     Halves,
     Outputs,
-    Part,
     check_words,
     checked,
     columns_of,
@@ -97,7 +97,7 @@ def split(
 
 
 def _aspect(
-    parts: Sequence[Part], aspect: str, choice: Choice, measure: Measure, draws: int, outputs: Outputs, lost: list[str]
+    parts: Sequence[DataPart], aspect: str, choice: Choice, measure: Measure, draws: int, outputs: Outputs, lost: list[str]
 ) -> list[Row]:  # fmt: skip
     kept = list(panels_of(parts, aspect, choice, lost))
     found = [correlations(panel.oriented(), panel.human, measure, outputs, choice.seed) for _, panel in kept]

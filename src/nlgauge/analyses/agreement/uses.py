@@ -9,7 +9,7 @@ from nlgauge.analyses._common import people_note, signature
 from nlgauge.analyses.agreement.intervals import scope_notes
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.number import interval, number
+from nlgauge.number import interval, number, percent
 from nlgauge.stats.correlation.uses import Use, use_interval, verdict_of
 from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
 from nlgauge.stats.resampling.jackknife import UNITS, over_of
@@ -70,7 +70,7 @@ def uses(panel: Panel, *, usable: float = 0.6, good: float = 0.75, level: float 
         layout=Layout("metric", "use", "value", line=panel.label),
         cells={"value": _cell},
         definitions={u: USES[u] for u in there},
-        method=f"{level:.0%} intervals for {UNITS[over]} (delete-one, Student's t; ranking systems: Kendall's tau after Bonett and "
+        method=f"{percent(level)} intervals for {UNITS[over]} (delete-one, Student's t; ranking systems: Kendall's tau after Bonett and "
         f"Wright). good: interval at {number(good)} or above; usable: at {number(usable)} or above; not: below {number(usable)}; cannot tell: "
         f"anything else. Each mark by itself claims too much in at most {number((1 - level) / 2, 3)} of such data sets; the number of marks is not "
         f"corrected for. Bad outputs: {int(bad.sum())} of {int(np.isfinite(human).sum())} ({levels.words}).",

@@ -11,7 +11,7 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses.agreement.inter_aspect import aspect_levels, level_words, two_or_more, unanimity_words
 from nlgauge.analyses.checklist.easy_hard_pairs import mean
-from nlgauge.analyses.checklist.rater_rows import Rows, Scales, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
@@ -67,14 +67,14 @@ def aspect_disagreement(
         + f". Rows where they disagree: {counts['disagree']}.",
         notes=[
             unanimity_words(np.stack(list(aspect_levels(rows, bins, scale).values()))),
-            f"a metric that knows nothing and scores every output by itself has KS {chance['agree']:.3f} (agree) and {chance['disagree']:.3f} (disagree) with so many rows; one with effects of systems or inputs has more.",
+            f"a metric that knows nothing and scores every output by itself has KS {number(chance['agree'])} (agree) and {number(chance['disagree'])} (disagree) with so many rows; one with effects of systems or inputs has more.",
             *people_note(panel), *turned_note(panel),
         ],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, seed=seed),
     )  # fmt: skip
 
 
-def _single(rows: Rows, bins: Bins, scale: Scales, families: dict[str, str], seed: int) -> list[Row]:
+def _single(rows: RaterRows, bins: Bins, scale: Scales, families: dict[str, str], seed: int) -> list[Row]:
     levels = aspect_levels(rows, bins, scale)
     stacked = np.stack(list(levels.values()))
     complete = (stacked != NONE).all(axis=0)

@@ -9,9 +9,10 @@ import numpy as np
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses.checklist.discrimination import counts_words
-from nlgauge.analyses.checklist.rater_rows import Rows, Scales, Unit, rated_rows, row_words
+from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, rated_rows, row_words
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Panel
+from nlgauge.number import number
 from nlgauge.stats.ranking.preference import chance_similarity, order_sequence, order_similarity
 from nlgauge.stats.ranking.quality_levels import HIGH, LEVELS, LOW, Bins, Levels
 from nlgauge.table import Row, Table
@@ -57,7 +58,7 @@ def aspect_preference(
         cells={"order": order_text},
         definitions={
             "similarity": "((L1 + L2) − 2 · Levenshtein) / (L1 + L2) of the two orders as sequences; "
-            f"1 is people's order, a random order of {len(levels.present)} levels has {chance_similarity(len(levels.present)):.3f} on average (three levels upside down have .600 too)",
+            f"1 is people's order, a random order of {len(levels.present)} levels has {number(chance_similarity(len(levels.present)))} on average (three levels upside down have .600 too)",
             "Hi − Lo": "difference of the means of high and low in standard deviations of the metric; below 0 the metric is upside down",
         },
         method=f"Levels ordered by the mean score of the metric, against the order of people. {row_words(rows).capitalize()}: {counts_words(levels)}.",
@@ -69,7 +70,7 @@ def aspect_preference(
     )  # fmt: skip
 
 
-def level_means(rows: Rows, levels: Levels) -> dict[str, Array]:
+def level_means(rows: RaterRows, levels: Levels) -> dict[str, Array]:
     """Mean score of every metric at each level (oriented), NaN for a level without rows."""
     means: dict[str, Array] = {}
     for k, name in enumerate(rows.panel.metrics):

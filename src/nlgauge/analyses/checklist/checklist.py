@@ -16,7 +16,7 @@ from nlgauge.analyses.checklist.easy_hard_pairs import EASY, HUMAN, Pairs, mean,
 from nlgauge.analyses.checklist.rater_rows import (
     CONTRASTS,
     OTHER_RATERS,
-    Rows,
+    RaterRows,
     Scales,
     Unit,
     chosen_panel,
@@ -54,7 +54,7 @@ class Criteria:
 
 
 @dataclass(frozen=True)
-class Result:
+class Assessment:
     """One assessment: a number and a verdict per metric, what people reach, and why there is nothing."""
 
     value: dict[str, float]
@@ -143,10 +143,10 @@ def checklist(
 def _transfer(
     sets: Sequence[Dataset], names: list[str], measure: Measure, aspects: Sequence[str] | None, rule: Criteria,
     keep_people: bool, aggregate: Aggregate,
-) -> Result:  # fmt: skip
+) -> Assessment:  # fmt: skip
     values: dict[str, list[float]] = {name: [] for name in names}
     if len(sets) < 2:
-        return Result(
+        return Assessment(
             {}, {}, reason="it needs a second data set (more files) or parts of this one (--by column)"
         )
     for data in sets:
@@ -156,14 +156,16 @@ def _transfer(
             if not np.isnan(row["value"]):
                 values[row["metric"]].append(row["value"])
     usable = {name: some for name, some in values.items() if len(some) > 1}
-    return Result(
+    return Assessment(
         {name: min(some) for name, some in usable.items()},
         {name: bool(mean(some) > 0 and min(some) >= rule.kept * mean(some)) for name, some in usable.items()},
         reason="" if usable else "no metric has a correlation on two data sets",
     )
 
 
-def _aspect_ks(rows: Rows, bins: Bins, scale: Scales, rule: Criteria, draws: int, seed: int) -> Result:
+def _aspect_ks(
+    rows: RaterRows, bins: Bins, scale: Scales, rule: Criteria, draws: int, seed: int
+) -> Assessment:
     seen: dict[str, list[tuple[float, float]]] = {name: [] for name in rows.panel.names}
     people: list[float] = []
     for aspect in rows.human:
@@ -176,7 +178,9 @@ def _aspect_ks(rows: Rows, bins: Bins, scale: Scales, rule: Criteria, draws: int
     return _judged(seen, mean(people), rule, "no aspect has both low and high ratings")
 
 
-def _judged(seen: dict[str, list[tuple[float, float]]], human: float, rule: Criteria, reason: str) -> Result:
+def _judged(
+    seen: dict[str, list[tuple[float, float]]], human: float, rule: Criteria, reason: str
+) -> Assessment:
     """KS distances with their p: clear in more than half, and not far below people."""
     known = {name: some for name, some in seen.items() if some}
     value = {name: mean([d for d, _ in some]) for name, some in known.items()}
@@ -185,10 +189,10 @@ def _judged(seen: dict[str, list[tuple[float, float]]], human: float, rule: Crit
         name: bool(np.mean([p < rule.level for _, p in some]) > 0.5 and value[name] >= enough)
         for name, some in known.items()
     }
-    return Result(value, passes, human, "" if known else reason)
+    return Assessment(value, passes, human, "" if known else reason)
 
 
-def _aspect_order(rows: Rows, bins: Bins, scale: Scales, rule: Criteria) -> Result:
+def _aspect_order(rows: RaterRows, bins: Bins, scale: Scales, rule: Criteria) -> Assessment:
     value: dict[str, list[float]] = {name: [] for name in rows.panel.names}
     beyond: dict[str, list[float]] = {name: [] for name in rows.panel.names}
     for aspect in rows.human:
@@ -198,19 +202,19 @@ def _aspect_order(rows: Rows, bins: Bins, scale: Scales, rule: Criteria) -> Resu
                 value[name].append(level_similarity(means))
                 beyond[name].append(_beyond(value[name][-1], chance_similarity(levels)))
     known = [name for name, some in value.items() if some]
-    return Result(
+    return Assessment(
         {name: mean(value[name]) for name in known}, {name: mean(beyond[name]) >= rule.beyond for name in known},
         1.0 if known else np.nan, "" if known else "no aspect has two levels",
     )  # fmt: skip
 
 
 def _systems(
-    rows: Rows, pairs: Pairs | None, share: float, family: dict[str, str], rule: Criteria, draws: int, seed: int
-) -> dict[str, Result]:  # fmt: skip
+    rows: RaterRows, pairs: Pairs | None, share: float, family: dict[str, str], rule: Criteria, draws: int, seed: int
+) -> dict[str, Assessment]:  # fmt: skip
     try:
         chosen = system_pairs(rows, pairs, share)
     except NeedsMissing as error:
-        missing = Result({}, {}, reason=str(error).partition(": ")[2].rstrip("."))
+        missing = Assessment({}, {}, reason=str(error).partition(": ")[2].rstrip("."))
         return {"system KS": missing, "system order": missing}
     group = EASY if EASY in chosen.groups else next(iter(chosen.groups))
     only = type(chosen)({group: chosen.groups[group]}, chosen.words)
@@ -229,7 +233,7 @@ def _systems(
     chance = chance_similarity(2)
     return {
         "system KS": _judged(seen, mean(people), rule, "no pair of systems has scores"),
-        "system order": Result(known, {n: _beyond(v, chance) >= rule.beyond for n, v in known.items()}, 1.0,
+        "system order": Assessment(known, {n: _beyond(v, chance) >= rule.beyond for n, v in known.items()}, 1.0,
                                "" if known else "no pair of systems has scores"),
     }  # fmt: skip
 
@@ -247,7 +251,7 @@ def _beyond(similarity: float, chance: float) -> float:
     return (similarity - chance) / (1 - chance) + 1e-12
 
 
-def _rows(name: str, family: str, results: dict[str, Result]) -> list[Row]:
+def _rows(name: str, family: str, results: dict[str, Assessment]) -> list[Row]:
     found: list[Row] = []
     for assessment, r in results.items():
         value, passes = r.value.get(name, float("nan")), r.passes.get(name)
@@ -263,11 +267,11 @@ def _passed(rows: list[Row]) -> str:
     return f"{sum(known)} of {len(known)}" if known else ""
 
 
-def _score(name: str, results: dict[str, Result]) -> str:
+def _score(name: str, results: dict[str, Assessment]) -> str:
     return _passed([{"passes": r.passes.get(name)} for r in results.values()])
 
 
-def _order(names: list[str], results: dict[str, Result]) -> list[str]:
+def _order(names: list[str], results: dict[str, Assessment]) -> list[str]:
     """Metrics that pass most first, of these those that fail least, then by the sum of their numbers."""
 
     def key(name: str) -> tuple[float, ...]:

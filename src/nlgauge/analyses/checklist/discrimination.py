@@ -9,7 +9,7 @@ from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses.checklist.rater_rows import (
     CONTRASTS,
     OTHER_RATERS,
-    Rows,
+    RaterRows,
     Scales,
     Unit,
     rated_rows,
@@ -75,7 +75,7 @@ def discrimination(
 
 
 def contrast_ks(
-    rows: Rows, aspect: str, levels: Levels, pair: tuple[int, int], draws: int, seed: int
+    rows: RaterRows, aspect: str, levels: Levels, pair: tuple[int, int], draws: int, seed: int
 ) -> dict[str, tuple[float, float]]:
     """KS and p between two levels of an aspect: every metric, then people: each other aspect, and the other
     raters of the same aspect."""
@@ -91,7 +91,7 @@ def counts_words(levels: Levels) -> str:
     return f"{levels.words}; {counts}"
 
 
-def _reason(value: float, levels: Levels, pair: tuple[int, int], rows: Rows, name: str) -> str | None:
+def _reason(value: float, levels: Levels, pair: tuple[int, int], rows: RaterRows, name: str) -> str | None:
     if not math.isnan(value):
         return None
     empty = [LEVELS[i] for i in pair if not levels.counts[i]]

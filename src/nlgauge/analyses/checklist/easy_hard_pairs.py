@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.analyses.checklist.rater_rows import Rows
+from nlgauge.analyses.checklist.rater_rows import RaterRows
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.registry import did_you_mean
 from nlgauge.table import Row
@@ -38,7 +38,7 @@ class SystemPairs:
         return {**{name: f"{name} ({len(some)})" for name, some in self.groups.items()}, **single}
 
 
-def system_pairs(rows: Rows, pairs: Pairs | None = None, share: float = 1 / 3) -> SystemPairs:
+def system_pairs(rows: RaterRows, pairs: Pairs | None = None, share: float = 1 / 3) -> SystemPairs:
     """Pairs by the rule, all of them (`pairs="all"`), or those given: a list, or {"easy": […], "hard": […]}."""
     systems = rows.panel.systems
     if len(systems) < 2:
@@ -59,7 +59,7 @@ def system_pairs(rows: Rows, pairs: Pairs | None = None, share: float = 1 / 3) -
     return SystemPairs(groups, "pairs as given, " + _sizes(groups))
 
 
-def human_order(rows: Rows) -> Array:
+def human_order(rows: RaterRows) -> Array:
     """One number a system: the mean over aspects of its ratings, each aspect standardised over its rows."""
     scaled = []
     for aspect, means in rows.system_means().items():
@@ -73,7 +73,7 @@ def human_order(rows: Rows) -> Array:
     return order
 
 
-def _by_rule(rows: Rows, every: list[tuple[int, int]], share: float) -> SystemPairs:
+def _by_rule(rows: RaterRows, every: list[tuple[int, int]], share: float) -> SystemPairs:
     if not 0 < share <= 0.5:
         raise NlgaugeError(f"share must lie above 0 and up to 0.5; found {share}")
     order = human_order(rows)
@@ -91,7 +91,7 @@ def _by_rule(rows: Rows, every: list[tuple[int, int]], share: float) -> SystemPa
     )
 
 
-def _places(pair: Sequence[str], rows: Rows) -> tuple[int, int]:
+def _places(pair: Sequence[str], rows: RaterRows) -> tuple[int, int]:
     if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
         raise NlgaugeError(f"a pair is two different systems; found {pair!r}")
     systems = list(rows.panel.systems)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses.agreement.inter_aspect import aspect_levels, level_words, two_or_more
-from nlgauge.analyses.checklist.rater_rows import Rows, Scales, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
@@ -106,7 +106,7 @@ def _contrasts(parts: dict[str, Mask]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _higher(rows: Rows, metric: str, one: str, two: str, parts: dict[str, Mask]) -> str | None:
+def _higher(rows: RaterRows, metric: str, one: str, two: str, parts: dict[str, Mask]) -> str | None:
     """The part that the metric scores higher on average."""
     scores = rows.scores[list(rows.panel.metrics).index(metric)][rows.cell]
     picked = [scores[parts[name] & ~np.isnan(scores)] for name in (one, two)]
@@ -115,7 +115,7 @@ def _higher(rows: Rows, metric: str, one: str, two: str, parts: dict[str, Mask])
     return one if picked[0].mean() > picked[1].mean() else two
 
 
-def _follows(rows: Rows, contrast: str, first: bool, p: float) -> str | None:
+def _follows(rows: RaterRows, contrast: str, first: bool, p: float) -> str | None:
     """The aspect whose high rows the metric scores higher where the two aspects are opposite."""
     return list(rows.human)[0 if first else 1] if contrast == "opposite" and p < 0.05 else None
 

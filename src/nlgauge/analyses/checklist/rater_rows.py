@@ -29,7 +29,7 @@ CONTRASTS = {"Lo-Hi": (0, 2), "Lo-Mod": (0, 1), "Hi-Mod": (2, 1)}
 
 
 @dataclass(frozen=True)
-class Rows:
+class RaterRows:
     """One row per rater and output that has any rating. `cell` is the place of its output in the flat systems × inputs.
 
     `scores` are the metrics, oriented so that more is better, metrics × cells.
@@ -149,7 +149,7 @@ class Rows:
         }
 
 
-def rated_rows(panel: Panel, unit: Unit = "rater") -> Rows:
+def rated_rows(panel: Panel, unit: Unit = "rater") -> RaterRows:
     """The rows of a panel: one a rater (where raters are known), or one an output."""
     if unit not in ("rater", "output"):
         raise NlgaugeError(f"no unit '{unit}'; use rater (one row a rating) or output (their mean).")
@@ -170,7 +170,7 @@ def rated_rows(panel: Panel, unit: Unit = "rater") -> Rows:
         else np.empty((0, grid[0] * grid[1]))
     )
     slot, cell = np.nonzero(there)
-    return Rows(panel, unit, cell, {a: cube[there] for a, cube in cubes.items()}, scores, slot)
+    return RaterRows(panel, unit, cell, {a: cube[there] for a, cube in cubes.items()}, scores, slot)
 
 
 def chosen_panel(
@@ -210,7 +210,7 @@ def human_name(aspect: str) -> str:
     return f"human: {aspect}"
 
 
-def row_words(rows: Rows) -> str:
+def row_words(rows: RaterRows) -> str:
     """What the rows are, for method sentences."""
     raters = rows.unit == "rater" and bool(rows.panel.raters)
     return "one row a rater, the metric's score repeated" if raters else "one row an output"

@@ -10,7 +10,7 @@ import numpy as np
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN, Pairs, SystemPairs, averaged, mean, system_pairs
-from nlgauge.analyses.checklist.rater_rows import Rows, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
@@ -72,7 +72,9 @@ def system_discrimination(
     )  # fmt: skip
 
 
-def pair_rows(rows: Rows, chosen: SystemPairs, families: dict[str, str], draws: int, seed: int) -> list[Row]:
+def pair_rows(
+    rows: RaterRows, chosen: SystemPairs, families: dict[str, str], draws: int, seed: int
+) -> list[Row]:
     """One row per pair and metric, and per pair and human aspect."""
     found: list[Row] = []
     systems = rows.panel.systems

@@ -8,7 +8,7 @@ from typing import Literal
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses.checklist.easy_hard_pairs import Pairs, SystemPairs, averaged, mean, system_pairs
-from nlgauge.analyses.checklist.rater_rows import Rows, Unit, chosen_panel, rated_rows, row_words
+from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
@@ -74,7 +74,7 @@ def system_preference(
     )  # fmt: skip
 
 
-def preference_rows(rows: Rows, chosen: SystemPairs, families: dict[str, str]) -> list[Row]:
+def preference_rows(rows: RaterRows, chosen: SystemPairs, families: dict[str, str]) -> list[Row]:
     """One row per pair, metric and aspect: both orders and their similarity."""
     systems, human, metric = rows.panel.systems, rows.system_means(), rows.metric_means()
     found: list[Row] = []

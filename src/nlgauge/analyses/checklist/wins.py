@@ -14,7 +14,7 @@ from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.data.comparisons import FIRST, SECOND, judged_aspects
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import DataError, NameUnknown
-from nlgauge.number import number
+from nlgauge.number import number, percent
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.ranking.wins import TIE, Wins, score_votes, vote_counts, win_fractions
 from nlgauge.stats.tests.two_samples import choice_test
@@ -26,7 +26,7 @@ Places = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
-class Sides:
+class WinCounts:
     """Win counts by people and by each metric on the same systems, and where they come from, in words."""
 
     systems: list[str]
@@ -70,7 +70,7 @@ def wins(
     )
     found = _with_models(found, judged, merge)
     if merge and found.ordered:
-        found = Sides(found.systems, {n: w.merged() for n, w in found.sides.items()}, found.words, False)
+        found = WinCounts(found.systems, {n: w.merged() for n, w in found.sides.items()}, found.words, False)
     near = {n: distance(found.sides[HUMAN], w) for n, w in found.sides.items() if n != HUMAN}
     voters = [n for n in near if n in data.models]
     metric = [n for n in sorted(near, key=lambda n: (np.isnan(near[n]), near[n])) if n not in voters][:1]
@@ -96,7 +96,13 @@ def _nearest(near: dict[str, float]) -> str:
 
 
 def _table(
-    data: Dataset, found: Sides, named: str, rows: list[Row], notes: list[str], kind: str, answers: list[str]
+    data: Dataset,
+    found: WinCounts,
+    named: str,
+    rows: list[Row],
+    notes: list[str],
+    kind: str,
+    answers: list[str],
 ) -> Table:
     return Table(
         title=f"{data.name}: win fractions on {named}" + (", by models only" if kind == "models" else ""),
@@ -141,7 +147,9 @@ def _only(votes: pl.DataFrame) -> str:
     return str(aspects[0])
 
 
-def _by_votes(data: Dataset, votes: pl.DataFrame, kept: list[str], metrics: Sequence[str] | None) -> Sides:
+def _by_votes(
+    data: Dataset, votes: pl.DataFrame, kept: list[str], metrics: Sequence[str] | None
+) -> WinCounts:
     votes = votes.filter(pl.col("first").is_in(kept) & pl.col("second").is_in(kept))
     systems = [s for s in kept if s in {*votes["first"], *votes["second"]}]
     if len(systems) < 2:
@@ -177,7 +185,7 @@ def _model_sides(judged: pl.DataFrame, systems: list[str]) -> dict[str, Wins]:
     }
 
 
-def _with_models(found: Sides, judged: pl.DataFrame, merge: bool) -> Sides:
+def _with_models(found: WinCounts, judged: pl.DataFrame, merge: bool) -> WinCounts:
     """Models that chose themselves stand beside the metrics, never among people."""
     sides = _model_sides(judged, found.systems)
     if not found.ordered or merge:
@@ -226,7 +234,7 @@ def _same_choices(votes: pl.DataFrame, judged: pl.DataFrame) -> list[str]:
         if both.height:
             same = both.select((pl.col("won").eq_missing(pl.col("won model"))).sum()).item()
             notes.append(
-                f"{rater} chose as people did in {same} of {both.height} comparisons of the same two outputs ({100 * same / both.height:.0f}%; ties "
+                f"{rater} chose as people did in {same} of {both.height} comparisons of the same two outputs ({percent(same / both.height)}; ties "
                 "count as a choice)."
             )  # fmt: skip
     return notes
@@ -244,7 +252,9 @@ def _scores_of(data: Dataset, votes: pl.DataFrame, side: str, metric: str) -> Ar
     return np.asarray(values[metric].cast(pl.Float64).fill_null(np.nan).to_numpy() * sign)
 
 
-def _by_ratings(data: Dataset, aspect: str | None, kept: list[str], metrics: Sequence[str] | None) -> Sides:
+def _by_ratings(
+    data: Dataset, aspect: str | None, kept: list[str], metrics: Sequence[str] | None
+) -> WinCounts:
     panel = data.panel(aspect, canonical=True, metrics=metrics, keep_people=len(kept) == len(data.systems))
     ratings = panel.raters.get(panel.aspect, panel.human[None])
     sides = {HUMAN: win_fractions(ratings)}
@@ -258,7 +268,7 @@ def _by_ratings(data: Dataset, aspect: str | None, kept: list[str], metrics: Seq
     return _sorted(list(panel.systems), sides, words, ordered=False)
 
 
-def _sorted(systems: list[str], sides: dict[str, Wins], words: str, ordered: bool) -> Sides:
+def _sorted(systems: list[str], sides: dict[str, Wins], words: str, ordered: bool) -> WinCounts:
     """Systems from people's best to worst; without people from the first model's."""
     human = sides.get(HUMAN, next(iter(sides.values()))).merged()
     total = human.n.sum(axis=1)
@@ -268,10 +278,10 @@ def _sorted(systems: list[str], sides: dict[str, Wins], words: str, ordered: boo
     order = np.argsort(-strength, kind="stable")
     at = np.ix_(order, order)
     turned = {n: Wins(w.wins[at], w.ties[at], w.n[at]) for n, w in sides.items()}
-    return Sides([systems[i] for i in order], turned, words, ordered)
+    return WinCounts([systems[i] for i in order], turned, words, ordered)
 
 
-def _rows(side: str, found: Sides) -> list[Row]:
+def _rows(side: str, found: WinCounts) -> list[Row]:
     w = found.sides[side]
     return [
         {"side": side, "first": a, "second": b, "value": float(w.fraction[i, j]),
@@ -295,4 +305,4 @@ def _first_note(votes: pl.DataFrame) -> list[str]:
         return []
     p = choice_test(signs, decided["input"].to_numpy())
     sure = "not the half that chance gives" if p < 0.05 else "as chance would"
-    return [f"the output shown first won {won} of {won + lost} decided comparisons ({sure}, p {p:.3f})."]
+    return [f"the output shown first won {won} of {won + lost} decided comparisons ({sure}, p {number(p)})."]

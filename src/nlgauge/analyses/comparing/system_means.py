@@ -9,7 +9,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import counted
-from nlgauge.analyses._parts import Choice, Part, columns_of, panels_of, parts_of
+from nlgauge.analyses._parts import Choice, DataPart, columns_of, panels_of, parts_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import NeedsMissing
@@ -74,7 +74,7 @@ def system_means(
 
 
 def _quantities(
-    part: Part, aspects: Sequence[str], choice: Choice
+    part: DataPart, aspects: Sequence[str], choice: Choice
 ) -> Iterator[tuple[str, str, Panel, Array]]:
     """People first, then metrics: name, kind, panel, and the systems' scores (N × M)."""
     panel = None
@@ -87,7 +87,7 @@ def _quantities(
 
 
 def _rows(
-    part: Part, quantity: str, kind: str, panel: Panel, values: Array, lower: bool, test: MeanTest, draws: int,
+    part: DataPart, quantity: str, kind: str, panel: Panel, values: Array, lower: bool, test: MeanTest, draws: int,
     level: float, seed: int,
 ) -> list[Row]:  # fmt: skip
     there = [(panel.systems[i], values[i]) for i in panel.listed if np.isfinite(values[i]).any()]

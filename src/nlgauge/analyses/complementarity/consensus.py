@@ -14,6 +14,7 @@ from nlgauge.analyses._aspects import Sides
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing
+from nlgauge.number import number
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.stats.ranking.consensus import Kemeny, Votes, borda, kemeny
 from nlgauge.stats.ranking.rankings import system_representation
@@ -167,8 +168,8 @@ def _between(found: dict[str, Consensus]) -> list[str]:
         return ["no metric scores: there is people's consensus only."]
     people, metrics = found["people"], found["metrics"]
     return [
-        f"people and metrics: distance {order_distance(people.kemeny_place, metrics.kemeny_place):.3f} between the Kemeny "
-        f"orders, {order_distance(people.share, metrics.share):.3f} between Borda's."
+        f"people and metrics: distance {number(order_distance(people.kemeny_place, metrics.kemeny_place))} between the Kemeny "
+        f"orders, {number(order_distance(people.share, metrics.share))} between Borda's."
     ]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted
-from nlgauge.analyses._parts import Choice, Part, columns_of, panels_of, parts_of, single
+from nlgauge.analyses._parts import Choice, DataPart, columns_of, panels_of, parts_of, single
 from nlgauge.analyses.errors.disagreements import ranks
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.families import Families, families_of
@@ -100,7 +100,7 @@ class Domain:
 
 
 def _domains(
-    parts: Sequence[Part], aspect: str, choice: Choice, family: dict[str, str], notes: list[str]
+    parts: Sequence[DataPart], aspect: str, choice: Choice, family: dict[str, str], notes: list[str]
 ) -> list[Domain]:
     panels = []
     for part, panel in panels_of(parts, aspect, choice, notes):

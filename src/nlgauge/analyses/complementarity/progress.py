@@ -22,6 +22,7 @@ from nlgauge.analyses.complementarity.predictability import (
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing
+from nlgauge.number import number
 from nlgauge.stats.design.prediction import Grouped, held_out, model_of, reached, within_inputs
 from nlgauge.table import Layout, Row, Table
 from nlgauge.types import Array
@@ -131,7 +132,7 @@ def _gain(rows: list[Row], years: list[int]) -> list[str]:
         mine = [row for row in rows if row["aspect"] == aspect]
         first, last = mine[0], mine[-1]
         notes.append(
-            f"{aspect}: {last['value'] - first['value']:+.3f} from {first['year']} to {last['year']}, best in "
+            f"{aspect}: {number(last['value'] - first['value'], sign=True)} from {first['year']} to {last['year']}, best in "
             f"{max(mine, key=lambda r: np.nan_to_num(r['value'], nan=-2))['year']}."
         )
     return notes

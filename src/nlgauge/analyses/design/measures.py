@@ -13,6 +13,7 @@ from nlgauge.analyses.comparing.significance import Test
 from nlgauge.analyses.design.stability import HEADS, stability
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NlgaugeError
+from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.stats.design.simulate import discretise, thresholds
@@ -178,8 +179,8 @@ def _advice(rows: list[Row], agreement: dict[str, dict[str, float]], levels: Seq
     if taus:
         far = min(taus, key=taus.__getitem__)
         notes.append(
-            f"{best['measure']} ranks the metrics as the other measures do at τ {best['agreement']:.2f} on average, least as "
-            f"{far} ({taus[far]:.2f})"
+            f"{best['measure']} ranks the metrics as the other measures do at τ {number(best['agreement'], 2)} on average, least as "
+            f"{far} ({number(taus[far], 2)})"
             + ("; choose by your question, not by habit." if taus[far] < 0.5 else ".")
         )
     if levels:
@@ -191,10 +192,12 @@ def _advice(rows: list[Row], agreement: dict[str, dict[str, float]], levels: Seq
             ),
         )
         text = (
-            f"With {short_scale} levels {best['measure']} moves by {best[f'shift_{short_scale}']:+.2f} and keeps the ranking at "
-            f"τ {best[f'kept_{short_scale}']:.2f}"
+            f"With {short_scale} levels {best['measure']} moves by {number(best[f'shift_{short_scale}'], 2, sign=True)} and keeps the ranking at "
+            f"τ {number(best[f'kept_{short_scale}'], 2)}"
         )
         if steady is not best:
-            text += f"; {steady['measure']} moves least ({steady[f'shift_{short_scale}']:+.2f})"
+            text += (
+                f"; {steady['measure']} moves least ({number(steady[f'shift_{short_scale}'], 2, sign=True)})"
+            )
         notes.append(text + ": compare only scores on equally fine scales.")
     return notes

@@ -12,6 +12,7 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, measures_of, people_note, ratings_of, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError, NeedsMissing, NlgaugeError
+from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.planning import Axis, Power, Raters, Strength, power, swap_test
 from nlgauge.stats.design.simulate import SimulationParams, fit_panel
@@ -25,7 +26,7 @@ STEPS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 @dataclass(frozen=True)
-class Pair:
+class MetricPair:
     """Two metrics of a panel as a simulation: what they share, how strong each is, and the raters."""
 
     params: SimulationParams
@@ -94,7 +95,7 @@ def plan(
     )  # fmt: skip
 
 
-def describe(panel: Panel, measure: Measure, axis: Axis = "inputs") -> Pair:
+def describe(panel: Panel, measure: Measure, axis: Axis = "inputs") -> MetricPair:
     """Fit both metrics. They share one spread within systems relative to that between them: the mean of theirs.
 
     Ratings are noisy: to change the number of raters, their noise is taken out of people's scores (and the correlations
@@ -123,7 +124,7 @@ def describe(panel: Panel, measure: Measure, axis: Axis = "inputs") -> Pair:
     first, second = (Strength(_bound(f.rho_sys), _bound(f.mu_rho * raise_by)) for f in (one, two))
     if np.isnan([ratio, within_h, first.rho_sys, second.rho_sys, first.mu_rho, second.mu_rho]).any():
         raise flat
-    return Pair(params, first, second, _shared_error(x, y, people, measure), raters)
+    return MetricPair(params, first, second, _shared_error(x, y, people, measure), raters)
 
 
 def answer(points: list[tuple[int, Power]], axis: Axis, target: float, first: str, second: str) -> str:
@@ -134,13 +135,13 @@ def answer(points: list[tuple[int, Power]], axis: Axis, target: float, first: st
         return f"About {enough[0]} {axis}{least} tell {first} from {second} with power {target:g}."
     size, best = max(points, key=lambda item: item[1].power)
     return (
-        f"Power {target:g} is not reached: the most is {best.power:.2f} ± {best.se:.2f} at {size} {axis}"
+        f"Power {target:g} is not reached: the most is {number(best.power, 2)} ± {number(best.se, 2)} at {size} {axis}"
         + ("; more systems would help more than more inputs." if axis == "inputs" else ".")
     )
 
 
 def _power_at(
-    pair: Pair, axis: Axis, size: int, measure: Measure, seed: np.random.SeedSequence, how: Swapped, draws: int, level: float, trials: int
+    pair: MetricPair, axis: Axis, size: int, measure: Measure, seed: np.random.SeedSequence, how: Swapped, draws: int, level: float, trials: int
 ) -> Power:  # fmt: skip
     params, raters = pair.params, pair.raters
     if axis == "inputs":
@@ -172,7 +173,7 @@ def _check(panel: Panel, axis: str, target: float, how: str, level: float) -> No
         )
 
 
-def _sizes(panel: Panel, axis: Axis, pair: Pair) -> list[int]:
+def _sizes(panel: Panel, axis: Axis, pair: MetricPair) -> list[int]:
     if axis == "raters":
         return [1, 2, 3, 4, 6, 8, 12]
     if axis == "systems":
@@ -233,17 +234,21 @@ def _partial(a: Array, b: Array, given: Array) -> float:
 
 
 def _warnings(
-    panel: Panel, pair: Pair, points: list[tuple[int, Power]], observed: Array, axis: Axis
+    panel: Panel, pair: MetricPair, points: list[tuple[int, Power]], observed: Array, axis: Axis
 ) -> list[str]:
     seen = float(observed[0] - observed[1])
     simulated = next(
         (p.difference for size, p in points if size == _now(panel, axis)), points[-1][1].difference
     )
-    text = f"Difference in the data {seen:+.3f}, in the simulation {simulated:+.3f}"
+    text = (
+        f"Difference in the data {number(seen, sign=True)}, in the simulation {number(simulated, sign=True)}"
+    )
     if np.sign(seen) != np.sign(simulated) or not 0.5 <= abs(simulated) / max(abs(seen), 1e-9) <= 2:
         text += ": they disagree, so take the numbers as a rough guide"
-    worse = [f"power moves by ± {1.96 * max(p.se for _, p in points):.2f} with other trials (--trials)."]
-    return [f"{text}. Shared error of the two metrics {pair.between:.2f}.", *worse]
+    worse = [
+        f"power moves by ± {number(1.96 * max(p.se for _, p in points), 2)} with other trials (--trials)."
+    ]
+    return [f"{text}. Shared error of the two metrics {number(pair.between, 2)}.", *worse]
 
 
 def _size_words(panel: Panel) -> str:

@@ -19,7 +19,7 @@ def simulation_params(panel: Panel) -> tuple[SimulationParams, str]:
     >>> import nlgauge as ng
     >>> params, words = simulation_params(ng.example().panel(metrics=["unigram_f1"]))
     >>> round(params.rho_sys, 2), params.N, params.M
-    (0.98, 8, 24)
+    (0.94, 8, 24)
     """
     if len(panel.names) != 1:
         raise NlgaugeError(

@@ -13,6 +13,7 @@ import numpy as np
 from nlgauge.analyses import Progress
 from nlgauge.analyses._common import Named, measures_of
 from nlgauge.analyses.agreement.correlation import short
+from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.design.simulate import SimulationParams
 from nlgauge.stats.design.simulation_studies import EQUAL_SCALES, GRID, relation_study, scale_study
@@ -64,7 +65,7 @@ def relation(
                 layout=_layout(varied, chosen),
                 heads=NAMES,
                 method=f"{_setting(params)}, mean of {trials} trials, continuous scores, seed {seed}.",
-                notes=[f"largest standard error {max(r['se'] for r in rows):.3f}."],
+                notes=[f"largest standard error {number(max(r['se'] for r in rows))}."],
                 kind="relation",
             )
         )
@@ -101,7 +102,7 @@ def scale(
         layout=_layout(("metric_values", "human_values"), chosen),
         method=f"{_setting(params)}, ρ_sys {params.rho_sys:g}, μ_ρ {params.mu_rho:g}, mean of {trials} trials × {redraws} draws of "
         f"thresholds, seed {seed}.",
-        notes=[f"largest standard error {max(r['se'] for r in rows):.3f}."],
+        notes=[f"largest standard error {number(max(r['se'] for r in rows))}."],
         kind="scale",
     )
 

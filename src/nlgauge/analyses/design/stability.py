@@ -90,7 +90,7 @@ def stability(
     said = recommend(
         rows,
         advice,
-        Sized(systems, inputs, len(panel.metrics)),
+        PanelSize(systems, inputs, len(panel.metrics)),
         None if ranked_by is None else str(ranked_by),
     )
     rows = [rows[j] for j in order]
@@ -126,7 +126,7 @@ def stability(
     )
 
 
-def recommend(rows: list[Row], advice: Advice, about: Sized, ranked_by: str | None = None) -> str:
+def recommend(rows: list[Row], advice: Advice, about: PanelSize, ranked_by: str | None = None) -> str:
     """What to use here, or that nothing stands out; what would help; and how the measure in use stands to that.
 
     `rows` in the order of the measures that `advice` numbers.
@@ -170,7 +170,7 @@ def recommend(rows: list[Row], advice: Advice, about: Sized, ranked_by: str | No
 
 
 @dataclass(frozen=True)
-class Sized:
+class PanelSize:
     """What the advice rests on."""
 
     systems: int

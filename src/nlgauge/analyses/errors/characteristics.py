@@ -13,9 +13,9 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, turned_words
 from nlgauge.analyses._parts import (
     Choice,
+    DataPart,
     Halves,
     Outputs,
-    Part,
     check_words,
     compared,
     correlations,
@@ -73,7 +73,7 @@ def characteristics(
     choice = Choice(metrics, keep_people, aggregate, seed)
     rows: list[Row] = []
     jobs = [(aspect, name) for aspect in wanted for name in names]
-    panels = {a: choice.panel(Part({}, data), a) for a in wanted}
+    panels = {a: choice.panel(DataPart({}, data), a) for a in wanted}
     for aspect, name in counted(jobs, progress):
         rows += _rows(panels[aspect], name, _grid(table, name, panels[aspect]), chosen, draws, outputs, seed)
     for row, p in zip(rows, CORRECTIONS[correction]([r["p"] for r in rows]).tolist(), strict=True):

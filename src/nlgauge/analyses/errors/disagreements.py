@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._parts import Choice, Part
+from nlgauge.analyses._parts import Choice, DataPart
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import NeedsMissing
@@ -48,7 +48,7 @@ def disagreements(
     rows: list[Row] = []
     unscored = 0
     for aspect in wanted:
-        panel = Choice(chosen, keep_people, aggregate).panel(Part({}, data), aspect)
+        panel = Choice(chosen, keep_people, aggregate).panel(DataPart({}, data), aspect)
         place, people = metric_place(panel), ranks(panel.human)
         both = np.isfinite(place) & np.isfinite(people)
         unscored += int(np.isfinite(people).sum() - both.sum())

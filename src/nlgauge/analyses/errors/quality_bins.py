@@ -23,7 +23,7 @@ from nlgauge.analyses.agreement.split import marked
 from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.number import number
+from nlgauge.number import number, percent
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, quality_levels, rating_scale
 from nlgauge.table import Layout, Row, Table
 from nlgauge.types import Array
@@ -95,7 +95,7 @@ def quality_bins(
 
 
 @dataclass(frozen=True)
-class Bins:
+class QualityBins:
     """Where the bad and the good outputs are, and how they were cut."""
 
     bad: np.ndarray
@@ -108,7 +108,7 @@ class Bins:
         return {BAD: self.bad, REST: self.rated & ~self.bad, AVERAGE: middle, GOOD: self.good}
 
 
-def cut_bins(human: Array, cuts: tuple[float, float] | str) -> Bins:
+def cut_bins(human: Array, cuts: tuple[float, float] | str) -> QualityBins:
     """Bad and good outputs by two numbers, by fifths of the scale or by terciles."""
     rated = np.isfinite(human)
     ends = rating_scale(human)
@@ -119,7 +119,7 @@ def cut_bins(human: Array, cuts: tuple[float, float] | str) -> Bins:
             )
         if cuts == "terciles" or ends is None:
             found = quality_levels(human, "terciles")
-            return Bins(found.level == LOW, found.level == HIGH, rated, f"Bins: {found.words}")
+            return QualityBins(found.level == LOW, found.level == HIGH, rated, f"QualityBins: {found.words}")
         fifth = (ends[1] - ends[0]) / 5
         below, above = ends[0] + fifth, ends[1] - fifth
         why = f"lowest and highest fifth of {ends[0]:g}–{ends[1]:g}"
@@ -130,15 +130,13 @@ def cut_bins(human: Array, cuts: tuple[float, float] | str) -> Bins:
     edge = 1e-9 * max(abs(below), abs(above), 1.0)
     with np.errstate(invalid="ignore"):
         bad, good = human <= below + edge, human >= above - edge
-    return Bins(bad, good, rated, f"Bins: bad ≤ {below:.3g}, good ≥ {above:.3g} ({why})")
+    return QualityBins(bad, good, rated, f"QualityBins: bad ≤ {below:.3g}, good ≥ {above:.3g} ({why})")
 
 
-def _notes(panel: Panel, rows: list[Row], bins: Bins) -> list[str]:
+def _notes(panel: Panel, rows: list[Row], bins: QualityBins) -> list[str]:
     sizes = {name: int(mask.sum()) for name, mask in bins.masks().items() if name != REST}
     total = max(sum(sizes.values()), 1)
-    notes = [
-        "outputs: " + ", ".join(f"{n} {name} ({100 * n / total:.0f} %)" for name, n in sizes.items()) + "."
-    ]
+    notes = ["outputs: " + ", ".join(f"{n} {name} ({percent(n / total)})" for name, n in sizes.items()) + "."]
     small = [name for name, n in sizes.items() if n < FEW]
     if small:
         notes.append(f"few outputs are {' or '.join(small)}: try cuts=terciles.")

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import counted, turned_words
-from nlgauge.analyses._parts import Choice, Outputs, Part, columns_of, panels_of, parts_of
+from nlgauge.analyses._parts import Choice, DataPart, Outputs, columns_of, panels_of, parts_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import NeedsMissing
@@ -115,7 +115,7 @@ def signed_rank_p(ours: Bools, theirs: Bools) -> NDArray[np.float64]:
 
 
 def _rows(
-    part: Part, panel: Panel, steps: int, ends: dict[str, tuple[float, float]], draws: int, level: float, rng: np.random.Generator,
+    part: DataPart, panel: Panel, steps: int, ends: dict[str, tuple[float, float]], draws: int, level: float, rng: np.random.Generator,
     outputs: Outputs, seed: int,
 ) -> list[Row]:  # fmt: skip
     people = orders(panel.human)

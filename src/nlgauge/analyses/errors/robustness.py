@@ -19,6 +19,7 @@ from nlgauge.analyses.errors._versions import Versions, kinds_of, versions
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.metrics import Metric, metric_from_spec
+from nlgauge.number import number
 from nlgauge.scoring.plan import missing, parse, there
 from nlgauge.scoring.score import Scored, run
 from nlgauge.stats.tests.paired_changes import Moves, mean_interval, monotonicity, moves, signs
@@ -274,15 +275,15 @@ def _verdict(name: str, rows: list[Row]) -> str:
     harmless = sorted((r for r in rows if r["should"] in ALARM and r["pairs"]), key=lambda r: -r["falls"])
     parts = []
     if damage:
-        weak = [f"{r['perturbation']} {r['falls']:.2f}" for r in damage[:3] if r["falls"] < 0.9]
+        weak = [f"{r['perturbation']} {number(r['falls'], 2)}" for r in damage[:3] if r["falls"] < 0.9]
         parts.append(
-            f"notices {np.mean([r['falls'] for r in damage]):.2f} of the damage"
+            f"notices {number(float(np.mean([r['falls'] for r in damage])), 2)} of the damage"
             + (f", least {', '.join(weak)}" if weak else "")
         )
     if harmless:
-        worst = [f"{r['perturbation']} {r['falls']:.2f}" for r in harmless[:2] if r["falls"] > 0.1]
+        worst = [f"{r['perturbation']} {number(r['falls'], 2)}" for r in harmless[:2] if r["falls"] > 0.1]
         parts.append(
-            f"false alarms {np.mean([r['falls'] for r in harmless]):.2f}"
+            f"false alarms {number(float(np.mean([r['falls'] for r in harmless])), 2)}"
             + (f", most {', '.join(worst)}" if worst else "")
         )
     costly = min(harmless, key=lambda r: r["change"], default=None)
@@ -290,7 +291,7 @@ def _verdict(name: str, rows: list[Row]) -> str:
         less = [r["perturbation"] for r in sorted(damage, key=_fall) if r["change"] > costly["change"]]
         if less:
             parts.append(
-                f"a harmless change ({costly['perturbation']}, {costly['change']:+.2f} SD) costs it more than {_some(less[::-1])}"
+                f"a harmless change ({costly['perturbation']}, {number(costly['change'], 2, sign=True)} SD) costs it more than {_some(less[::-1])}"
             )
     return f"{name}: {'; '.join(parts) or 'nothing to compare'}."
 

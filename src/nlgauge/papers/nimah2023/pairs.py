@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from nlgauge.analyses.checklist.easy_hard_pairs import system_pairs
-from nlgauge.analyses.checklist.rater_rows import Rows, chosen_panel, rated_rows
+from nlgauge.analyses.checklist.rater_rows import RaterRows, chosen_panel, rated_rows
 from nlgauge.papers import Key, Ours, Sources, study
 from nlgauge.papers.nimah2023.systems import ABSENT, BENCHMARKS, Benchmark, Pairs, listed_pairs
 from nlgauge.types import Array
@@ -67,12 +67,12 @@ TIED = (
 )
 
 
-def _rows(sources: Sources, b: Benchmark) -> Rows:
+def _rows(sources: Sources, b: Benchmark) -> RaterRows:
     panel = chosen_panel(b.rated(sources), b.aspects, None, True, "mean", b.overall)
     return rated_rows(panel, "output" if b.means else "rater")
 
 
-def _own_rule(rows: Rows, listed: Pairs) -> str:
+def _own_rule(rows: RaterRows, listed: Pairs) -> str:
     """How many listed pairs are among the thirds that `system-discrimination` takes by itself."""
     systems = rows.panel.systems
     own = system_pairs(rows)

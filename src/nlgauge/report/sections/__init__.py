@@ -91,7 +91,7 @@ class Run:
 
 
 @dataclass
-class Part:
+class Finding:
     """The answer for one aspect (or for all of them, about ""), and the tables behind it, the first one unfolded.
 
     `under` holds small print for cells of the first table: (line, column) -> text.
@@ -115,10 +115,10 @@ class Card:
 
 
 @dataclass
-class Found:
+class Findings:
     """What a section has found."""
 
-    parts: list[Part] = field(default_factory=list)
+    parts: list[Finding] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     cards: list[Card] = field(default_factory=list)
     points: dict[str, Any] | None = None  # for the picture in which outputs are chosen
@@ -130,7 +130,7 @@ class Section:
     order: int
     question: str
     not_said: str
-    function: Callable[[Run], Found]
+    function: Callable[[Run], Findings]
     ahead: Callable[[Run], Sequence[Ask]] | None = None  # what takes long, to be begun before all sections
     last: bool = False  # it looks at what all others did
     applies: Callable[[Run], bool] | None = None  # whether the data can be asked this at all
@@ -141,7 +141,7 @@ class Answered:
     """A section with what it found, or with the reason why it found nothing."""
 
     section: Section
-    found: Found
+    found: Findings
     missing: str = ""
 
     @property
@@ -156,10 +156,10 @@ _complete: set[str] = set()
 def section(
     key: str, *, order: int, question: str, not_said: str, ahead: Callable[[Run], Sequence[Ask]] | None = None, last: bool = False,
     applies: Callable[[Run], bool] | None = None,
-) -> Callable[[Callable[[Run], Found]], Callable[[Run], Found]]:  # fmt: skip
+) -> Callable[[Callable[[Run], Findings]], Callable[[Run], Findings]]:  # fmt: skip
     """Decorator: this function answers that question."""
 
-    def keep(function: Callable[[Run], Found]) -> Callable[[Run], Found]:
+    def keep(function: Callable[[Run], Findings]) -> Callable[[Run], Findings]:
         _found[key] = Section(key, order, question, not_said, function, ahead, last, applies)
         return function
 
@@ -196,6 +196,6 @@ def _answer(run: Run, asked: Section) -> Answered:
     except NameUnknown:
         raise
     except NlgaugeError as error:
-        return Answered(asked, Found(), one_line(str(error)))
+        return Answered(asked, Findings(), one_line(str(error)))
     found.lines = [*found.lines, *dict.fromkeys(run.left)]
     return Answered(asked, found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nlgauge.report.sections import Found, Part, Run, section
+from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.report.sections.words import interval, missing, percent, some, two
 from nlgauge.session import Ask
 from nlgauge.table import Layout, Row, Table
@@ -16,15 +16,15 @@ FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, a
     "people", order=20, question="Can people agree?",
     not_said="That people are right: raters may share a mistake. A low agreement may also come from raters who use the scale differently.",
 )  # fmt: skip
-def people(run: Run) -> Found:
+def people(run: Run) -> Findings:
     ceilings = {run.about(t): t for t in run.also("ceiling", splits=_splits(run))}
     parts = []
     for table in run.each("agreement", draws=run.draws):
         about = run.about(table)
         row, above = table.rows[0], ceilings.get(about)
         answer = f"{_alpha_words(row)}{_ceiling_words(run, above)}"
-        parts.append(Part(about, answer, [table, *([above] if above else [])]))
-    return Found(parts, ["Customary limits of alpha: .80 for firm, .67 for tentative conclusions."])
+        parts.append(Finding(about, answer, [table, *([above] if above else [])]))
+    return Findings(parts, ["Customary limits of alpha: .80 for firm, .67 for tentative conclusions."])
 
 
 def _alpha_words(row: Row) -> str:
@@ -57,7 +57,7 @@ def ceiling_of(table: Table, gate: str) -> float | None:
     not_said="That the best metric is good, or that it would be best on other systems or texts. Agreement on average hides where a metric fails: see "
     "the outputs below.", ahead=lambda run: [_spread(run)],
 )  # fmt: skip
-def agrees(run: Run) -> Found:
+def agrees(run: Run) -> Findings:
     shares = {
         (run.about(t), r["metric"], r["measure"]): r["share"]
         for t in run.also("ceiling", splits=_splits(run))
@@ -79,9 +79,9 @@ def agrees(run: Run) -> Found:
         }
         answer = _best_words(joined, gate)
         parts.append(
-            Part(about, answer, [joined, *([intervals[about]] if about in intervals else [])], under)
+            Finding(about, answer, [joined, *([intervals[about]] if about in intervals else [])], under)
         )
-    return Found(parts)
+    return Findings(parts)
 
 
 def _joined(table: Table, sure: dict[tuple[str, str], Row], shares: dict[str, float], gate: str) -> Table:
@@ -131,14 +131,14 @@ def _best_words(table: Table, gate: str) -> str:
     "real", order=40, question="Is the difference between metrics real?",
     not_said="That metrics without a significant difference are equal: more inputs or systems may tell them apart (`nlgauge plan`).", ahead=lambda run: [_ranks(run), *_pairs(run)],
 )  # fmt: skip
-def real(run: Run) -> Found:
+def real(run: Run) -> Findings:
     matrices = [table for name, options in _pairs(run) for table in run.also(name, **options)]
     pairs = {run.about(t): t for t in matrices}
     parts = []
     for table in run.each(_ranks(run)[0], **_ranks(run)[1]):
         about, tests = run.about(table), pairs.get(run.about(table))
-        parts.append(Part(about, rank_words(table, tests), [table, *([tests] if tests else [])]))
-    return Found(parts)
+        parts.append(Finding(about, rank_words(table, tests), [table, *([tests] if tests else [])]))
+    return Findings(parts)
 
 
 def rank_words(table: Table, tests: Table | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.report.sections import Found, Part, Run, section
+from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.report.sections.evaluated import known_metric
 from nlgauge.report.sections.words import some
 from nlgauge.table import Row, Table
@@ -18,7 +18,7 @@ PER_REPLY = ("prompt_tokens", "completion_tokens", "seconds")
     "costs", order=120, question="What did the scores cost?",
     not_said="What it would cost elsewhere: prices and machines differ.",
 )  # fmt: skip
-def costs(run: Run) -> Found:
+def costs(run: Run) -> Findings:
     """From columns such as `bleu seconds` or `my-judge tokens in`, and from the replies in the store of the judges."""
     rows: list[Row] = []
     lines: list[str] = []
@@ -43,7 +43,7 @@ def costs(run: Run) -> Found:
     )
     if not run.prices and any("replies" in row for row in rows):
         lines.append("The money is not known: give `--prices FILE` with the prices of a million tokens.")
-    return Found([Part("", f"In all: {', '.join(parts)}.", [table])], lines)
+    return Findings([Finding("", f"In all: {', '.join(parts)}.", [table])], lines)
 
 
 def _columns(run: Run, metric: str) -> Row:

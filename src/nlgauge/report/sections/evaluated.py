@@ -12,7 +12,7 @@ import polars as pl
 import nlgauge
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NlgaugeError
-from nlgauge.report.sections import Found, Part, Run, section
+from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.report.sections.words import count, some
 from nlgauge.table import Row, Table
 
@@ -26,7 +26,7 @@ PACKAGES = ("numpy", "scipy", "polars", "plotly")
     "evaluated", order=10, question="What was evaluated?",
     not_said="Whether these systems, inputs and raters stand for the ones you have in mind: verdicts and intervals below speak of systems and inputs like these.",
 )  # fmt: skip
-def evaluated(run: Run) -> Found:
+def evaluated(run: Run) -> Findings:
     data = run.data
     people = [s for s in data.systems if s in data.people]
     one = len(people) == 1
@@ -41,7 +41,7 @@ def evaluated(run: Run) -> Found:
             else ""
         )
     )
-    return Found(parts=[Part("", answer, [_systems(run), *_gaps(data)])], lines=run.source.card)
+    return Findings(parts=[Finding("", answer, [_systems(run), *_gaps(data)])], lines=run.source.card)
 
 
 def _holes(data: Dataset) -> str:
@@ -89,7 +89,7 @@ def _gaps(data: Dataset) -> list[Table]:
     "made", order=130, question="How do I cite and repeat this?",
     not_said="That another sample of systems, inputs or raters would give the same numbers.", last=True,
 )  # fmt: skip
-def made(run: Run) -> Found:
+def made(run: Run) -> Findings:
     from nlgauge.papers.inventory import papers
 
     used = {t.kind for t in run.tables.values()}
@@ -114,7 +114,7 @@ def made(run: Run) -> Found:
         "Name NLGauge with its version, the measure and the signature of each number you quote, and cite the papers of the methods and "
         "metrics below. The same file, version and seed give the same numbers."
     )
-    return Found(parts=[Part("", answer, tables)], lines=lines)
+    return Findings(parts=[Finding("", answer, tables)], lines=lines)
 
 
 def _papers_of(kinds: set[str]) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from nlgauge.report.sections import Found, Part, Run, section
+from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.report.sections.words import missing, two
 from nlgauge.table import Table
 
@@ -13,8 +13,8 @@ from nlgauge.table import Table
     "wins", order=80, question="Which system beats which, by people and by the nearest metric?",
     not_said="By how much: a win by a hair counts as one. Fractions of few comparisons are unsure.",
 )  # fmt: skip
-def wins(run: Run) -> Found:
-    return Found([Part(run.about(t), win_words(t), [t]) for t in run.each("wins")])
+def wins(run: Run) -> Findings:
+    return Findings([Finding(run.about(t), win_words(t), [t]) for t in run.each("wins")])
 
 
 def win_words(table: Table) -> str:
@@ -40,14 +40,14 @@ def win_words(table: Table) -> str:
     not_said="That a set of metrics works elsewhere: it was chosen and tried on these inputs, on folds that it had not seen.",
     ahead=lambda run: [("portfolio", {})],
 )  # fmt: skip
-def complementarity(run: Run) -> Found:
+def complementarity(run: Run) -> Findings:
     tables = list(run.each("complementarity"))
     sets = run.also("portfolio")
     chosen = [answer for t in sets for answer in t.answers]
     answer = " ".join(distance_words(t) for t in tables)
     if len(chosen) == 1:
-        return Found([Part("", f"{answer} {chosen[0]}", [*tables, *sets])])
-    return Found([Part("", answer, [*tables, *sets])], chosen)
+        return Findings([Finding("", f"{answer} {chosen[0]}", [*tables, *sets])])
+    return Findings([Finding("", answer, [*tables, *sets])], chosen)
 
 
 def distance_words(table: Table) -> str:

@@ -16,7 +16,7 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.report.foreign_text import CUT, cut
-from nlgauge.report.sections import Card, Found, Part, Run, section
+from nlgauge.report.sections import Card, Finding, Findings, Run, section
 from nlgauge.report.sections.evaluated import known_metric
 from nlgauge.report.sections.words import some, two
 from nlgauge.table import Row
@@ -31,7 +31,7 @@ LONG = 6000  # signs of an output that is still coloured
     "disagree", order=110, question="Where do metric and people disagree most?",
     not_said="Who is right. Read the texts: the metric may be fooled, the raters may have slipped, or the reference may be bad.",
 )  # fmt: skip
-def disagree(run: Run) -> Found:
+def disagree(run: Run) -> Findings:
     tables = run.each("disagreements", top=3)
     rows = [row for table in tables for row in table]
     cards = [_card(row, run.data) for row in rows]
@@ -43,7 +43,7 @@ def disagree(run: Run) -> Found:
         )
     if not any(row["output"] for row in rows):
         lines.append("The data hold no texts: only systems and inputs can be named.")
-    return Found([Part("", _words(rows), tables)], lines, cards, points)
+    return Findings([Finding("", _words(rows), tables)], lines, cards, points)
 
 
 def _words(rows: Sequence[Row]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nlgauge.data.raters import MODEL
 from nlgauge.errors import NeedsMissing
-from nlgauge.report.sections import Found, Part, Run, section
+from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.report.sections.words import missing, percent, sentence, some, two
 from nlgauge.session import Ask
 from nlgauge.table import Table
@@ -21,20 +21,20 @@ TASKS = {"rank systems": "To rank systems", "choose of two": "To choose the bett
     "trust", order=50, question="Which measure can I trust here?",
     not_said="Which measure answers your question: a measure may be steady and still ask something else. Choose the grouping by your use first.", ahead=lambda run: [_trusted(run)],
 )  # fmt: skip
-def trust(run: Run) -> Found:
+def trust(run: Run) -> Findings:
     parts = []
     name, options = _trusted(run)
     tables = run.each(name, **options)
     if run.quick:
-        return Found([Part(run.about(t), t.answers[0], [t]) for t in tables])
+        return Findings([Finding(run.about(t), t.answers[0], [t]) for t in tables])
     for table in tables:
         # The same rows hold all that `stability` says: its picture comes first, the four sides are folded.
         first = replace(
             table, kind="stability", title=table.facts["stability_title"], answers=table.answers[:1], notes=[],
             shown=[c for c in STABILITY if c in table.rows[0]],
         )  # fmt: skip
-        parts.append(Part(run.about(table), table.answers[0], [first, table]))
-    return Found(parts)
+        parts.append(Finding(run.about(table), table.answers[0], [first, table]))
+    return Findings(parts)
 
 
 def _trusted(run: Run) -> Ask:
@@ -49,8 +49,8 @@ def _trusted(run: Run) -> Ask:
     "uses", order=60, question="For what use is a metric good enough?",
     not_said="How bad its mistakes are: a wrong choice between two nearly equal outputs counts as much as one between good and bad.",
 )  # fmt: skip
-def uses(run: Run) -> Found:
-    return Found([Part(run.about(table), use_words(table), [table]) for table in run.each("uses")])
+def uses(run: Run) -> Findings:
+    return Findings([Finding(run.about(table), use_words(table), [table]) for table in run.each("uses")])
 
 
 def use_words(table: Table) -> str:
@@ -79,7 +79,7 @@ def use_words(table: Table) -> str:
     "checklist", order=70, question="Which assessments of the checklist does a metric pass?",
     not_said="That a pass is enough for your use: the limits are conventions, written under the table.",
 )  # fmt: skip
-def checklist(run: Run) -> Found:
+def checklist(run: Run) -> Findings:
     draws = {"draws": 99 if run.quick else 499}
     tables = list(run.each("checklist", **draws))
     answer = " ".join(sentence(text) for t in tables for text in [*t.answers, *t.notes[:1]])
@@ -88,17 +88,17 @@ def checklist(run: Run) -> Found:
         more += ["system-preference", "discrimination", "system-discrimination"]
     for name in more:
         tables += run.also(name)
-    return Found([Part("", answer, tables)])
+    return Findings([Finding("", answer, tables)])
 
 
 @section(
     "scale", order=100, question="What do scale and ties do?",
     not_said="That a finer scale is a better one: ties lower some coefficients and leave others alone; compare only scores on equally fine scales.",
 )  # fmt: skip
-def scale(run: Run) -> Found:
+def scale(run: Run) -> Findings:
     parts = []
     for table in run.each("parameters"):
-        parts.append(Part(run.about(table), tie_words(table), [table]))
+        parts.append(Finding(run.about(table), tie_words(table), [table]))
     named = [
         m for m in run.source.metrics or run.data.metrics if JUDGE.search(m) and not re.search(r"#\d+$", m)
     ]
@@ -107,14 +107,14 @@ def scale(run: Run) -> Found:
         try:
             fine = [replace(t, rows=[r for r in t if r["metric"] in named]) for t in run.also("fineness")]
             tables = [*run.each("judges", metrics=named), *fine]
-            parts.append(Part("judges", _judge_words(tables), tables))
+            parts.append(Finding("judges", _judge_words(tables), tables))
         except NeedsMissing as error:
             lines.append(f"judges: {error}")
     else:
         lines.append(
             "No column looks like an LLM judge by its name, so fineness of judges is not asked here."
         )
-    return Found(parts, lines)
+    return Findings(parts, lines)
 
 
 def tie_words(table: Table) -> str:

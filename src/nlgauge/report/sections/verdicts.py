@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from nlgauge.errors import NeedsMissing
-from nlgauge.report.sections import Found, Part, Run, section
+from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.report.sections.words import missing, percent, two
 from nlgauge.table import Row, Table
 
@@ -24,7 +24,7 @@ def pass_or_fail(run: Run) -> list[str]:
     not_said="Whether people are right, and whether rows that nobody labelled are like those that were: label rows drawn at random.",
     applies=lambda run: bool(pass_or_fail(run)),
 )  # fmt: skip
-def verdicts(run: Run) -> Found:
+def verdicts(run: Run) -> Findings:
     said, scored = run.also("verdicts"), run.also("threshold")
     if not said and not scored:
         raise NeedsMissing("; ".join(run.left))
@@ -33,8 +33,8 @@ def verdicts(run: Run) -> Found:
     parts = []
     for name in about:
         tables = [t for t in (*said, *scored) if run.about(t) == name]
-        parts.append(Part(name, " ".join(line for t in tables for line in lines_of(t)), tables))
-    return Found(parts)
+        parts.append(Finding(name, " ".join(line for t in tables for line in lines_of(t)), tables))
+    return Findings(parts)
 
 
 def lines_of(table: Table) -> list[str]:

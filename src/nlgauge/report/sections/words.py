@@ -7,8 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from nlgauge.number import number
+from nlgauge.number import interval as number_interval
+from nlgauge.number import number, percent
 from nlgauge.table import Row, Table
+
+__all__ = ["count", "interval", "missing", "name_of", "one_line", "percent", "sentence", "some", "two"]
 
 
 def two(value: float | None) -> str:
@@ -24,12 +27,7 @@ def interval(row: Row) -> str:
     >>> interval({"value": 0.52, "low": 0.47, "high": 0.57})
     '.52 [.47 .57]'
     """
-    ends = "" if missing(row.get("low")) else f" [{two(row['low'])} {two(row['high'])}]"
-    return two(row["value"]) + ends
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.0f}%"
+    return number_interval(row["value"], row.get("low"), row.get("high"), 2)
 
 
 def missing(value: Any) -> bool:
