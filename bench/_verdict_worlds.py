@@ -51,6 +51,16 @@ def true_values(cells: np.ndarray) -> dict[str, float]:
     return found | {f"gain_over_always_{v}": float(gain(cells, v)) for v in ("pass", "fail")}
 
 
+def rarer(row: Row) -> float:
+    """Expected rows of the rarer outcome behind a figure: what makes counts coarse."""
+    cells = row["n"] * cells_of(row["prevalence"], *JUDGES[row["judge"]])
+    name = row["figure"].replace("_f1", "_jaccard")
+    if share := SHARES.get(name):
+        hits = float(share.over(cells))
+        return min(hits, float(share.below(cells)) - hits)
+    return float(min(cells[0], cells[2]) if name.startswith("gain") else cells.min())
+
+
 class Tally:
     """Counts of data sets in which an interval was given, and in which it held the value."""
 

@@ -21,6 +21,7 @@ from bench._trust_page import table
 Row = world.Row
 KEPT = Path("out/verdicts.json")
 BAND = (0.93, 0.97)
+ENOUGH = 10  # expected rows of the rarer outcome from which on counts are no longer coarse
 OFTEN = 0.5  # share of data sets with an interval below which coverage speaks of a lucky selection
 
 
@@ -41,17 +42,15 @@ def cells() -> Iterator[world.Cell]:
                     f"clusters {clusters} {p} {judge}",
                     lambda c=clusters, p=p, j=judge: world.clustered_coverage(c, p, j, 500),
                 )
-    for n in (30, 100, 400, 2000):
-        for p in (0.02, 0.1, 0.5, 0.9, 0.98):
-            for apart, spread in ((0.3, 1.0), (1.2, 1.0), (2.4, 1.0), (1.5, 1.6)):
-                for steps in (False, True):
-                    trials = 1000 if n <= 100 else 500 if n <= 400 else 200
-                    yield (
-                        f"area {n} {p} {apart} {steps}",
-                        lambda n=n, p=p, a=apart, d=spread, s=steps, t=trials: world.area_coverage(
-                            n, p, a, d, s, t
-                        ),
-                    )
+    shapes = [(a, d, s) for a, d in ((0.3, 1.0), (1.2, 1.0), (2.4, 1.0), (1.5, 1.6)) for s in (False, True)]
+    areas = [(n, p, shape) for n in (30, 100, 400) for p in (0.1, 0.5, 0.9) for shape in shapes]
+    areas += [(2000, p, shapes[k]) for p in (0.02, 0.5, 0.98) for k in (2, 3)]
+    for n, p, (apart, spread, steps) in areas:
+        trials = 1000 if n <= 100 else 400
+        yield (
+            f"area {n} {p} {apart} {steps}",
+            lambda n=n, p=p, a=apart, d=spread, s=steps, t=trials: world.area_coverage(n, p, a, d, s, t),
+        )
     for n in (30, 100, 400, 2000):
         for p in (0.02, 0.1, 0.5, 0.9, 0.98):
             for kind in world.CALIBRATIONS:
@@ -86,7 +85,7 @@ def compute(only: str = "") -> dict[str, list[Row]]:
     return kept
 
 
-def summary(rows: Sequence[Row], more: Sequence[str] = ()) -> list[str]:
+def summary(rows: Sequence[Row], more: Sequence[str] = (), coarse: bool = False) -> list[str]:
     """One line per figure over all its cells; coverage where an interval is given in at least half of the data sets."""
     lines = []
     for name in dict.fromkeys(row["figure"] for row in rows):
@@ -96,6 +95,8 @@ def summary(rows: Sequence[Row], more: Sequence[str] = ()) -> list[str]:
         inside = sum(BAND[0] <= c <= BAND[1] for c in found)
         over = sum(c > BAND[1] for c in found)
         extra = [min(row[m] for row in given) for m in more]
+        if coarse:
+            extra.append(sum(row["coverage"] > BAND[1] and world.rarer(row) >= ENOUGH for row in given))
         lines.append([
             f"`{name}`", f"{len(given)} of {len(mine)}", min(found), sum(found) / len(found), max(found), inside, over,
             len(found) - inside - over, max(row["wrong"] for row in mine), *extra,
@@ -111,7 +112,11 @@ def summary(rows: Sequence[Row], more: Sequence[str] = ()) -> list[str]:
         "below",
         "wrong at most",
     ]
-    return table([*heads, *(f"lowest {m}" for m in more)], lines)
+    extra_heads = [
+        *(f"lowest {m}" for m in more),
+        *([f"above, {ENOUGH} or more of the rarer outcome"] if coarse else []),
+    ]
+    return table([*heads, *extra_heads], lines)
 
 
 def grid(rows: Sequence[Row], figure: str, judge: str) -> list[str]:
@@ -137,7 +142,9 @@ def page(kept: dict[str, list[Row]]) -> str:
         f"{len(world.SIZES)} sizes from {min(world.SIZES)} to {max(world.SIZES):,} rows, people pass .02 to .98 of them, three judges "
         + "; ".join(f"({name}: fails {f:g} of what people fail, passes {p:g} of what they pass" + ")" for name, (f, p) in world.JUDGES.items())
         + ". 2,000 data sets a cell up to 50 rows, 1,000 above.\n",
-        *summary(plain),
+        *summary(plain, coarse=True),
+        f"\n*Above*: nearly all where fewer than {ENOUGH} rows of the rarer outcome are expected (the last column counts the others): with such coarse counts an interval "
+        "that never falls below .93 must hold more often.\n",
         "\n`fail_recall`, the lenient judge (none: too few rows that people failed in most data sets):\n",
         *grid(plain, "fail_recall", "lenient"),
         "\n`kappa`, the lenient judge:\n",
