@@ -132,6 +132,11 @@ def test_report_can_be_called_whatever_was_imported_before() -> None:
     assert callable(importlib.reload(ng).report)
 
 
+def test_no_module_hides_a_function_of_the_door() -> None:
+    files = {path.stem if path.is_file() else path.name for path in Path(ng.__file__).parent.iterdir()}
+    assert files & set(ng.__all__) == {"report"}  # which can be called
+
+
 def test_texts_are_scored_without_a_file() -> None:
     scored = ng.score(outputs=["a b", "c"], references=[["a b", "x"], ["d"]], metrics=["bleu", "rouge-1"])
     assert scored.metrics == ["bleu", "rouge-1"]

@@ -17,18 +17,25 @@ if TYPE_CHECKING:
     from nlgauge.data.export import export
     from nlgauge.data.panel import Panel
     from nlgauge.errors import NlgaugeError
+    from nlgauge.installation import doctor
+    from nlgauge.listing import available
     from nlgauge.metrics import Metric
+    from nlgauge.metrics.alignment.train import Plan as AlignerPlan
+    from nlgauge.metrics.alignment.train import train_aligner
     from nlgauge.metrics.judge.client import Asking
     from nlgauge.metrics.judge.cost import Price
     from nlgauge.metrics.judge.judge import Judge
     from nlgauge.papers.catalogue import load_set
     from nlgauge.papers.catalogue.load import check, load
+    from nlgauge.papers.catalogue.published_sets import get_set
+    from nlgauge.papers.catalogue.published_sets import sets_table as published_sets
+    from nlgauge.papers.reproduce import reproduce
     from nlgauge.questions import agreement, analyse, compare, correlate, select, stability, verdicts
     from nlgauge.report import Report, report
     from nlgauge.report.changes import compare_results as diff
     from nlgauge.report.explorer import explore
     from nlgauge.report.figures import plot
-    from nlgauge.scores import judge, score
+    from nlgauge.scores import align, judge, score
     from nlgauge.scoring.aggregate import aggregate
     from nlgauge.scoring.judge_data import JudgedData
     from nlgauge.scoring.shards import merge
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
 
 # Where each name lives; loaded on first use, so that `import nlgauge` costs next to nothing.
 _HOME = {
+    "AlignerPlan": "nlgauge.metrics.alignment.train:Plan",
     "Asking": "nlgauge.metrics.judge.client",
     "Dataset": "nlgauge.data.dataset",
     "Estimate": "nlgauge.stats.correlation.measure",
@@ -56,32 +64,41 @@ _HOME = {
     "Table": "nlgauge.table",
     "aggregate": "nlgauge.scoring.aggregate",
     "agreement": "nlgauge.questions",
+    "align": "nlgauge.scores",
     "analyse": "nlgauge.questions",
+    "available": "nlgauge.listing",
     "check": "nlgauge.papers.catalogue.load",
     "compare": "nlgauge.questions",
     "correlate": "nlgauge.questions",
     "diff": "nlgauge.report.changes:compare_results",
+    "doctor": "nlgauge.installation",
     "example": "nlgauge.data.example",
     "explore": "nlgauge.report.explorer",
     "export": "nlgauge.data.export",
+    "get_set": "nlgauge.papers.catalogue.published_sets",
     "judge": "nlgauge.scores",
     "load": "nlgauge.papers.catalogue.load",
     "load_set": "nlgauge.papers.catalogue",
     "merge": "nlgauge.scoring.shards",
     "plot": "nlgauge.report.figures",
+    "published_sets": "nlgauge.papers.catalogue.published_sets:sets_table",
+    "reproduce": "nlgauge.papers.reproduce",
     "score": "nlgauge.scores",
     "select": "nlgauge.questions",
     "simulate": "nlgauge.analyses.design.simulated_data:simulated",
     "stability": "nlgauge.questions",
     "stream": "nlgauge.scoring.stream",
+    "train_aligner": "nlgauge.metrics.alignment.train",
     "verdicts": "nlgauge.questions",
 }
 
 __all__ = [
-    "Asking", "Dataset", "Estimate", "Judge", "JudgedData", "Measure", "Metric", "NlgaugeError", "Panel",
-    "Price", "Report", "Selection", "SimulationParams", "Table", "aggregate", "agreement", "analyse",
-    "check", "compare", "correlate", "diff", "example", "explore", "export", "judge", "load", "load_set",
-    "merge", "plot", "report", "score", "select", "simulate", "stability", "stream", "verdicts",
+    "AlignerPlan", "Asking", "Dataset", "Estimate", "Judge", "JudgedData", "Measure", "Metric",
+    "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Table", "aggregate",
+    "agreement", "align", "analyse", "available", "check", "compare", "correlate", "diff", "doctor",
+    "example", "explore", "export", "get_set", "judge", "load", "load_set", "merge", "plot",
+    "published_sets", "report", "reproduce", "score", "select", "simulate", "stability", "stream",
+    "train_aligner", "verdicts",
 ]  # fmt: skip
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nlgauge.errors import NlgaugeError
+from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.questions import dataset
+from nlgauge.registry import did_you_mean
 from nlgauge.session import listed
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset
     from nlgauge.metrics import Metric
+    from nlgauge.metrics.alignment.explained import AlignedOutput
     from nlgauge.metrics.judge.client import Asking
     from nlgauge.metrics.judge.judge import Judge
     from nlgauge.scoring.judge_data import JudgedData
@@ -147,3 +149,68 @@ def judge(
     if done.nothing:
         raise NlgaugeError(done.nothing)
     return done
+
+
+def align(
+    data: Any = None,
+    metric: str = "ctc",
+    *,
+    system: str | None = None,
+    input: str | None = None,
+    output: str | None = None,
+    source: str | None = None,
+    context: str | None = None,
+    references: Sequence[str] = (),
+) -> AlignedOutput:
+    """Which words of an output are grounded, and which are not: token scores of one output.
+
+    Parameters
+    ----------
+    data : path, data frame, rows, Dataset or Selection, optional
+        Or the texts themselves, the output in `output`.
+    metric : str, default 'ctc'
+        ctc(aspect='…') or align-expr(expr='mean(y>x)').
+    system, input : str, optional
+        Whose output for which input; the first by default.
+    output, source, context, references : str, optional
+        Texts instead of data.
+
+    Returns
+    -------
+    AlignedOutput
+        The score, and for each part of it the tokens with their scores.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> found = ng.align(output="He is a hockey fan.", source="He is a fan of football.")    # doctest: +SKIP
+    >>> found.score, found.parts[0].alignment.tokens    # doctest: +SKIP
+    """
+    from nlgauge.metrics import Batch, metric_from_spec
+    from nlgauge.metrics.alignment.explained import aligned_output
+
+    chosen = metric_from_spec(metric, allow_code=True)
+    if output is not None:
+        batch, which = Batch.from_columns([output], [source], [context], [list(references)]), ""
+    elif data is None:
+        raise NlgaugeError("name a file, or give the texts with --output and --source.")
+    else:
+        one = _one_output(dataset(data), system, input)
+        sample = one.samples.row(0, named=True)
+        batch, which = Batch.of(one), f"{one.name}: system {sample['system']}, input {sample['input']}"
+    return aligned_output(chosen, batch, which)
+
+
+def _one_output(data: Dataset, system: str | None, input: str | None) -> Dataset:
+    import polars as pl
+
+    samples = data.samples
+    for column, value in (("system", system), ("input", input)):
+        if value is not None:
+            if value not in samples[column].to_list():
+                hint = did_you_mean(value, samples[column].unique().to_list())
+                raise NameUnknown(f"{data.name}: no {column} '{value}'.{hint}")
+            samples = samples.filter(pl.col(column) == value)
+    if not samples.height:
+        raise NlgaugeError(f"{data.name}: system '{system}' has no output for input '{input}'.")
+    return data.where(samples.head(1))

@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
+from nlgauge.cli import _options as o
+
 app = typer.Typer(no_args_is_help=True, help="Train an aligner of one's own on text without labels.")
-PARTS = "Models by name in place of the offline parts"
+part = o.panel("Models by name in place of the offline parts")
 
 
 @app.callback()
@@ -19,47 +21,22 @@ def _group() -> None:
 
 @app.command("aligner")
 def aligner(
-    text: Annotated[
-        Path, typer.Option("--text", help="One document a line, or JSON lines with a field 'text'.")
-    ],
-    out: Annotated[
-        Path, typer.Option("-o", "--out", help="Folder for features, checkpoints and the aligner.")
-    ],
-    kind: Annotated[
-        str, typer.Option("--kind", help="D: a score for each token; R: one for the whole text.")
-    ] = "D",
-    task: Annotated[
-        str, typer.Option("--task", help="summarisation, dialogue, response or style.")
-    ] = "summarisation",
+    text: Annotated[Path, typer.Option("--text", help="One document a line, or JSON lines with a field 'text'.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for features, checkpoints and the aligner.")],
+    kind: Annotated[str, typer.Option("--kind", help="D: a score for each token; R: one for the whole text.")] = "D",
+    task: Annotated[str, typer.Option("--task", help="summarisation, dialogue, response or style.")] = "summarisation",
     count: Annotated[int, typer.Option("--count", help="Examples to make.")] = 2000,
     steps: Annotated[int, typer.Option("--steps", help="Training steps.")] = 500,
     batch: Annotated[int, typer.Option("--batch", help="Tokens (D) or texts (R) a step.")] = 256,
-    checkpoints: Annotated[
-        int, typer.Option("--checkpoints", help="How often to save and measure, each time twice as late.")
-    ] = 8,
-    smooth: Annotated[
-        float, typer.Option("--smooth", help="D: how unsure the labels are taken to be, 0 to 0.5.")
-    ] = 0.1,
+    checkpoints: Annotated[int, typer.Option("--checkpoints", help="How often to save and measure, each time twice as late.")] = 8,
+    smooth: Annotated[float, typer.Option("--smooth", help="D: how unsure the labels are taken to be, 0 to 0.5.")] = 0.1,
     seed: Annotated[int, typer.Option("--seed")] = 0,
-    targets: Annotated[
-        str,
-        typer.Option(
-            "--targets",
-            help="Other targets than the task's: pseudo-summary, fusion, lead, knowledge, response or itself.",
-        ),
-    ] = "",
-    features: Annotated[
-        Path | None, typer.Option("--features", help="Folder of the features, to share between D and R.")
-    ] = None,
+    targets: Annotated[str, typer.Option("--targets", help="Other targets than the task's: pseudo-summary, fusion, lead, knowledge, response or itself.")] = "",
+    features: Annotated[Path | None, typer.Option("--features", help="Folder of the features, to share between D and R.")] = None,
     encoder: Annotated[str, typer.Option("--encoder", help="A folder or a Hugging Face name.")] = "minilm",
-    paraphraser: Annotated[
-        str | None, typer.Option("--paraphraser", help="As Vamsi/T5_Paraphrase_Paws.", rich_help_panel=PARTS)
-    ] = None,
-    infiller: Annotated[
-        str | None,
-        typer.Option("--infiller", help="As facebook/bart-large, or smollm2.", rich_help_panel=PARTS),
-    ] = None,
-) -> None:
+    paraphraser: Annotated[str | None, part("--paraphraser", "As Vamsi/T5_Paraphrase_Paws.")] = None,
+    infiller: Annotated[str | None, part("--infiller", "As facebook/bart-large, or smollm2.")] = None,
+) -> None:  # fmt: skip
     """Train an aligner on text without labels: D for tokens, R for the aggregate (deng2021, Appendix A).
 
     Sentences of the text are said differently, phrases of them exchanged, and the aligner learns which. The same command
@@ -71,36 +48,14 @@ def aligner(
 
       nlgauge train aligner --kind R --task dialogue --text facts.jsonl -o my-regression --count 2000
     """
-    from nlgauge.cli import _options as o
-    from nlgauge.metrics.alignment.construct import recipe
-    from nlgauge.metrics.alignment.train import Plan, train
-    from nlgauge.metrics.alignment.training_rows import read_documents
+    from nlgauge.metrics.alignment.train import Plan, train_aligner
 
     plan = Plan(kind, task, seed, count, steps, batch, encoder=encoder, targets=targets, smooth=smooth)
-    documents = read_documents(text)
-    parts = None
-    if paraphraser or infiller:
-        from nlgauge.metrics.alignment.construct_models import (
-            CAUSAL,
-            CausalInfill,
-            ModelInfill,
-            ModelParaphrase,
-        )
-
-        parts = recipe(documents, task, targets)
-        parts.paraphrase = ModelParaphrase(paraphraser) if paraphraser else parts.paraphrase
-        if infiller:
-            parts.infill = CausalInfill() if infiller == CAUSAL else ModelInfill(infiller)
     began = time.monotonic()
-    head = train(
-        documents,
-        out,
-        plan,
-        checkpoints=checkpoints,
+    head = train_aligner(
+        text, out, plan, checkpoints=checkpoints, features=features, paraphraser=paraphraser, infiller=infiller,
         tell=lambda line: o.tell([line]),
-        features=features,
-        parts=parts,
-    )
+    )  # fmt: skip
     said = ", ".join(f"{name} {value:.4f}" for name, value in head.facts["held out"].items())
     print(
         f"{out / 'aligner.safetensors'}: {kind} for {task}, {time.monotonic() - began:.0f} s; held out: {said}"

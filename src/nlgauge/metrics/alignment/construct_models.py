@@ -15,7 +15,7 @@ from typing import Any
 from numpy.random import Generator
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.alignment.construct import Document, Span, changed, ending
+from nlgauge.metrics.alignment.construct import Document, Recipe, Span, changed, ending
 from nlgauge.models.loading import load
 from nlgauge.text.paraphrase import CANDIDATES
 
@@ -153,3 +153,11 @@ def kept(template: Sequence[str], filled: Sequence[str]) -> list[int]:
     for block in SequenceMatcher(None, template, filled, autojunk=False).get_matching_blocks():
         labels[block.b : block.b + block.size] = [1] * block.size
     return labels
+
+
+def model_parts(parts: Recipe, paraphraser: str | None, infiller: str | None) -> Recipe:
+    """A recipe with models by name in place of its offline parts."""
+    parts.paraphrase = ModelParaphrase(paraphraser) if paraphraser else parts.paraphrase
+    if infiller:
+        parts.infill = CausalInfill() if infiller == CAUSAL else ModelInfill(infiller)
+    return parts

@@ -20,7 +20,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.construct import TARGETS, TASKS, Document, Recipe, recipe
 from nlgauge.metrics.alignment.features import NAMES
 from nlgauge.metrics.alignment.head import Head, State, adam, fresh, gradient, still
-from nlgauge.metrics.alignment.training_rows import Data, Source, Tell, by_text
+from nlgauge.metrics.alignment.training_rows import Data, Source, Tell, by_text, read_documents
 from nlgauge.models.encoder import DEFAULT
 from nlgauge.models.loading import check_ready, fingerprint
 from nlgauge.writing import write_whole
@@ -85,6 +85,44 @@ def measured(head: Head, data: Data) -> dict[str, float]:
         "auc": auc(wanted, said),
         "always": max(share, 1 - share),
     }
+
+
+def train_aligner(
+    text: str | Path, out: str | Path, plan: Plan | None = None, *, checkpoints: int = 8, features: str | Path | None = None,
+    paraphraser: str | None = None, infiller: str | None = None, tell: Tell = lambda line: None,
+) -> Head:  # fmt: skip
+    """Train an aligner of one's own on a file of text without labels; the same call again goes on where it stopped.
+
+    Parameters
+    ----------
+    text : path
+        One document a line, or JSON lines with a field 'text'.
+    out : path
+        Folder for features, checkpoints and the aligner: ctc(align='D', weights='OUT').
+    plan : Plan, optional
+        Kind, task, examples, steps, encoder: all that decides the result.
+    checkpoints : int, default 8
+        How often to save and measure, each time twice as late.
+    features : path, optional
+        Folder of the features, to share between D and R.
+    paraphraser, infiller : str, optional
+        Models by name in place of the offline parts.
+    tell : callable
+        Gets lines about the progress.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> ng.train_aligner("articles.txt", "my-aligner", ng.AlignerPlan(count=500))    # doctest: +SKIP
+    """
+    plan, documents = plan or Plan(), read_documents(Path(text))
+    parts = None
+    if paraphraser or infiller:
+        from nlgauge.metrics.alignment.construct_models import model_parts
+
+        parts = model_parts(recipe(documents, plan.task, plan.targets), paraphraser, infiller)
+    kept = None if features is None else Path(features)
+    return train(documents, Path(out), plan, checkpoints=checkpoints, tell=tell, features=kept, parts=parts)
 
 
 def train(
