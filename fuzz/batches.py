@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from nlgauge.scoring.table_rows import Place
 
 from fuzz.contract import Target, check, refused
 from fuzz.readers import SAMPLES, parquet, scratch
@@ -18,7 +19,6 @@ from nlgauge.data.large import Wide
 from nlgauge.scoring.shards import Shard, merge
 from nlgauge.scoring.stream import stream
 from nlgauge.scoring.table_batches import Source
-from nlgauge.scoring.table_rows import Place
 
 METRICS = ["len", "rouge-1"]
 OWN = {
