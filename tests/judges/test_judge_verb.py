@@ -65,6 +65,37 @@ def test_a_user_judges_plans_and_looks_at_the_store(serve: Serve, folder: Path) 
     assert "80 replies forgotten" in nlgauge(folder, "store", "prune", "--model", "m").stdout
 
 
+def test_with_labels_of_people_a_judge_ends_with_how_far_it_can_be_relied_on(
+    serve: Serve, folder: Path
+) -> None:
+    (folder / "one.csv").write_text(
+        "id,output,source\n" + "".join(f"q{i},output {i},article {i}\n" for i in range(60))
+    )
+    (folder / "labels.csv").write_text(
+        "id,label\n" + "".join(f"q{i},{('pass', 'fail')[i % 3 == 0]}\n" for i in range(5, 50))
+    )
+    words = [
+        "judge",
+        "one.csv",
+        "--labels",
+        "labels.csv",
+        "--aspect",
+        "coherence",
+        "--model",
+        "m",
+        "--name",
+        "house",
+    ]
+    ran = nlgauge(folder, *words, "-o", "judged.jsonl", NLGAUGE_BASE_URL=serve().base_url)
+    assert ran.returncode == 0, ran.stderr
+    assert "label: Of two answers, one passed and one failed by people, house scores" in " ".join(
+        ran.stdout.split()
+    )
+    assert "45 rows joined by 'id'" in " ".join(ran.stderr.split())
+    shown = nlgauge(folder, *words, "--format", "json", NLGAUGE_BASE_URL=serve().base_url)
+    assert json.loads(shown.stdout)["tables"]
+
+
 def test_pairwise_choices_are_written_with_the_order_in_which_they_were_shown(
     serve: Serve, folder: Path
 ) -> None:

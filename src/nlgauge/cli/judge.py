@@ -68,6 +68,8 @@ def command(
 
       nlgauge judge outputs.csv -j dialogue --scale 1-10 --draws 10 --model llama3 --base-url http://localhost:11434/v1 -o judged.jsonl
 
+      nlgauge judge outputs.csv -j my_judge.yaml --labels labels.csv --model m     (ends with how far it agrees with people's pass and fail)
+
       nlgauge judge outputs.csv -j my_judge.yaml --mode pairwise --rivals 4 --model m -o judged.jsonl
     """
     from nlgauge.data.export import check_suffix
@@ -129,6 +131,7 @@ def _finish(done: JudgedData, judges: int, format: str, out: Path | None) -> Non
     """Write, show, and end as the run did: done, partly done (3), or nothing done (2, and no file)."""
     from nlgauge.data.export import export
     from nlgauge.errors import NlgaugeError, PartlyDone
+    from nlgauge.report.sections.verdicts import answers_about
 
     for lines in done.unread:
         o.tell(lines)
@@ -142,6 +145,8 @@ def _finish(done: JudgedData, judges: int, format: str, out: Path | None) -> Non
     )
     written = [unwritten] if out is None else export(done.data, out)
     o.show([done.table], format)
+    answers = answers_about(done.data, [row["judge"] for row in done.table])
+    (o.say if format == "table" else o.tell)(answers)
     o.tell(written)
     if done.stopped or done.failures:
         several = f" on {judges} aspects" if judges > 1 else ""

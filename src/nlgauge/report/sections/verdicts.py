@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
+from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NeedsMissing
 from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.report.sections.words import missing, percent, two
+from nlgauge.session import Selection
 from nlgauge.table import Row, Table
 
 FEW = 10  # rows of one kind of which no share is put into words
@@ -35,6 +39,15 @@ def verdicts(run: Run) -> Findings:
         tables = [t for t in (*said, *scored) if run.about(t) == name]
         parts.append(Finding(name, " ".join(line for t in tables for line in lines_of(t)), tables))
     return Findings(parts)
+
+
+def answers_about(data: Dataset, metrics: Sequence[str]) -> list[str]:
+    """How far these judges can be relied on, a line for each aspect on which people said pass or fail; none elsewhere."""
+    if not (aspects := pass_or_fail(Run(Selection(data)))):
+        return []
+    run = Run(Selection(data, aspects, metrics, keep_people=True))
+    tables = [*run.also("verdicts"), *run.also("threshold")]
+    return [f"{run.about(t)}: {line}" for t in tables for line in lines_of(t)]
 
 
 def lines_of(table: Table) -> list[str]:
