@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from nlgauge.scoring.table_rows import Place
 
 from fuzz.contract import Target, check, refused
 from fuzz.readers import SAMPLES, parquet, scratch
-from nlgauge.data.large import Wide
+from nlgauge.data.large_table import LargeTable
 from nlgauge.scoring.shards import Shard, merge
 from nlgauge.scoring.stream import stream
-from nlgauge.scoring.table_batches import Source
+from nlgauge.scoring.table_batches import BatchPlace, TableFile
 
 METRICS = ["len", "rouge-1"]
 OWN = {
@@ -46,7 +45,7 @@ def targets() -> Iterator[Target]:
         yield Target(name, run, folder_seeds(name), weight=1)
 
 
-def rows_of(source: Source, size: int) -> list[tuple[Place, list[Any], list[str]]]:
+def rows_of(source: TableFile, size: int) -> list[tuple[BatchPlace, list[Any], list[str]]]:
     return [(rows.place, rows.values("output"), rows.json_lines()) for rows in source.batches(size)]
 
 
@@ -56,8 +55,8 @@ def cuts(suffix: str) -> Callable[[bytes], None]:
     def run(data: bytes) -> None:
         path = scratch() / f"batches{suffix}"
         path.write_bytes(data)
-        whole = refused(lambda: rows_of(Source(path), 1000))
-        cut = refused(lambda: rows_of(Source(path), 3))
+        whole = refused(lambda: rows_of(TableFile(path), 1000))
+        cut = refused(lambda: rows_of(TableFile(path), 3))
         check((whole is None) == (cut is None), "refused or not, by the size of a batch")
         if whole is None or cut is None:
             return
@@ -67,7 +66,7 @@ def cuts(suffix: str) -> Callable[[bytes], None]:
                 f"other {what} in other batches",
             )
         for place, _, lines in cut[:6]:
-            again = next(Source(path).batches(3, start=place))
+            again = next(TableFile(path).batches(3, start=place))
             check(again.place == place and again.json_lines() == lines, f"other rows when read from {place}")
 
     return run
@@ -93,7 +92,7 @@ def columns(data: bytes) -> None:
     """A table of which one column is read at a time."""
     path = scratch() / "wide.parquet"
     path.write_bytes(data)
-    wide = refused(lambda: Wide.open(path))
+    wide = refused(lambda: LargeTable.open(path))
     if wide is None:
         return
     for read, names in ((wide.human, wide.humans), (wide.metric, wide.metrics)):

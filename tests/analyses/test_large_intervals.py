@@ -15,7 +15,7 @@ import nlgauge as ng
 from nlgauge.analyses.agreement import large_intervals as large
 from nlgauge.analyses.agreement.large_intervals import large_intervals
 from nlgauge.cli import build
-from nlgauge.data.large import Wide
+from nlgauge.data.large_table import LargeTable
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.scoring.parts_folder import PartsFolder
 from nlgauge.stats.correlation.measure import TWELVE
@@ -57,7 +57,7 @@ def test_the_draws_are_those_of_the_bootstrap() -> None:
 @pytest.mark.parametrize("over", ["inputs", "systems", "both"])
 def test_every_number_is_that_of_the_ordinary_analysis_to_the_last_bit(table: Path, over: Any) -> None:
     ours = large_intervals(
-        Wide.open(table), aspect="coherence", measures=TWELVE, over=over, draws=150, seed=2
+        LargeTable.open(table), aspect="coherence", measures=TWELVE, over=over, draws=150, seed=2
     )
     panel = ng.load(table).panel("coherence")
     theirs = panel.analyse("intervals", measures=TWELVE, over=over, kind="percentile", draws=150, seed=2)
@@ -68,7 +68,7 @@ def test_every_number_is_that_of_the_ordinary_analysis_to_the_last_bit(table: Pa
 
 
 def test_people_stay_when_asked_for(table: Path) -> None:
-    wide = Wide.open(table, keep_people=True)
+    wide = LargeTable.open(table, keep_people=True)
     ours = large_intervals(wide, aspect="fluency", measures=["system/pearson"], draws=50)
     panel = ng.load(table).panel("fluency", keep_people=True)
     assert (
@@ -84,7 +84,7 @@ def test_an_interrupted_run_goes_on_with_the_next_metric(
 ) -> None:
     keep = tmp_path / "table.csv.parts"
     options: dict[str, Any] = {"aspect": "coherence", "measures": ["input/kendall"], "draws": 40}
-    whole = large_intervals(Wide.open(table), **options)
+    whole = large_intervals(LargeTable.open(table), **options)
     resample, seen = stats_large.resample, []
 
     def killed_at_the_second(*args: Any, **more: Any) -> Any:
@@ -95,14 +95,16 @@ def test_an_interrupted_run_goes_on_with_the_next_metric(
 
     monkeypatch.setattr(stats_large, "resample", killed_at_the_second)
     with pytest.raises(KeyboardInterrupt):
-        large_intervals(Wide.open(table), keep=keep, **options)
+        large_intervals(LargeTable.open(table), keep=keep, **options)
     (keep / "0002.json").write_text("[half")  # not whole: computed again
     told: list[tuple[int, int]] = []
-    again = large_intervals(Wide.open(table), keep=keep, progress=lambda *at: told.append(at), **options)
+    again = large_intervals(
+        LargeTable.open(table), keep=keep, progress=lambda *at: told.append(at), **options
+    )
     assert (len(seen), again.rows) == (4, whole.rows)
     assert told[-1] == (3, 3)
     with pytest.raises(NlgaugeError, match=r"left from another run \(other draws\)"):
-        large_intervals(Wide.open(table), keep=keep, **{**options, "draws": 41})
+        large_intervals(LargeTable.open(table), keep=keep, **{**options, "draws": 41})
     PartsFolder(keep, {}).remove()
     assert not keep.exists()
 
@@ -132,7 +134,7 @@ def test_what_cannot_be_resampled_is_refused_by_name_and_reason(
     table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stats_large, "ROOM", 4 * 128 * 24)  # five levels of the ratings are one too many
-    wide = Wide.open(table)
+    wide = LargeTable.open(table)
     found = large_intervals(wide, aspect="coherence", measures=["system/pearson", "global/kendall"], draws=20)
     assert {row["measure"] for row in found.rows} == {"system/pearson"}
     assert any(
@@ -145,22 +147,22 @@ def test_what_cannot_be_resampled_is_refused_by_name_and_reason(
 
 def test_bad_tables_are_one_clear_line(table: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"no such file"):
-        Wide.open(tmp_path / "gone.parquet")
+        LargeTable.open(tmp_path / "gone.parquet")
     with pytest.raises(DataError, match=r"needs \.parquet"):
-        Wide.open(tmp_path / "x.csv")
+        LargeTable.open(tmp_path / "x.csv")
     (tmp_path / "x.parquet").write_text("no")
     with pytest.raises(DataError, match="no readable Parquet"):
-        Wide.open(tmp_path / "x.parquet")
+        LargeTable.open(tmp_path / "x.parquet")
     with pytest.raises(NameUnknown, match=r"no column 'inptu'\. Did you mean 'input'"):
-        Wide.open(table, input="inptu")
+        LargeTable.open(table, input="inptu")
     with pytest.raises(NameUnknown, match="several aspects"):
-        large_intervals(Wide.open(table))
+        large_intervals(LargeTable.open(table))
     pl.read_parquet(table).drop("metric.good", "metric.tied", "metric.gaps").write_parquet(
         tmp_path / "y.parquet"
     )
     with pytest.raises(DataError, match=r"no metric scores; call their columns metric\.NAME"):
-        Wide.open(tmp_path / "y.parquet")
+        LargeTable.open(tmp_path / "y.parquet")
     twice = pl.read_parquet(table)
     pl.concat([twice, twice.filter(pl.col("system") == "s0")[:1]]).write_parquet(tmp_path / "z.parquet")
     with pytest.raises(DataError, match="two outputs for one input"):
-        large_intervals(Wide.open(tmp_path / "z.parquet"), aspect="coherence")
+        large_intervals(LargeTable.open(tmp_path / "z.parquet"), aspect="coherence")

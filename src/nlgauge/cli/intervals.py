@@ -46,7 +46,7 @@ def command(
       nlgauge intervals scores.parquet --over inputs --measure input/kendall,system/pearson -o table.csv
     """
     from nlgauge.analyses.agreement.large_intervals import large_intervals
-    from nlgauge.data.large import Wide
+    from nlgauge.data.large_table import LargeTable
     from nlgauge.data.tables.directions import lower_of
     from nlgauge.errors import NlgaugeError
     from nlgauge.scoring.parts_folder import PartsFolder
@@ -55,7 +55,7 @@ def command(
         raise NlgaugeError(f"--over {over}: use inputs, systems or both.")
     if not 0 < level < 1:
         raise NlgaugeError(f"--level {level}: give a share between 0 and 1, such as 0.95.")
-    wide = Wide.open(
+    wide = LargeTable.open(
         file, system=system or "system", input=input or "input", human=o.listed(human), metric=o.listed(metric),
         keep_people=keep_people,
     )  # fmt: skip

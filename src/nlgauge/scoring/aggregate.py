@@ -12,12 +12,12 @@ import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown, NlgaugeError
-from nlgauge.metrics import Batch, Metric, metric_from_spec, take
+from nlgauge.metrics import Batch, Metric, take
 from nlgauge.metrics.batch import NEEDS, usable
 from nlgauge.registry import did_you_mean
 from nlgauge.scoring.outcomes import from_sums, group_rows, group_table
 from nlgauge.scoring.parts import pieces
-from nlgauge.scoring.plan import plan
+from nlgauge.scoring.plan import known_metric, plan
 from nlgauge.scoring.score import run
 from nlgauge.table import Row, Table
 from nlgauge.types import Array, Ints
@@ -69,19 +69,12 @@ def _scored(
     if metrics is None:
         if not data.metrics:
             raise NlgaugeError(f"{data.name}: no scores to aggregate; run `nlgauge score` or name metrics.")
-        return data, {name: _known(name) for name in data.metrics}
+        return data, {name: known_metric(name) for name in data.metrics}
     wanted = plan(data, metrics)
     lacking_scores = [m for m in wanted if str(m) not in data.metrics]
     if lacking_scores:
         data = run(data, lacking_scores).data
     return data, {str(m): m for m in wanted}
-
-
-def _known(name: str) -> Metric | None:
-    try:
-        return metric_from_spec(name)
-    except NlgaugeError:
-        return None
 
 
 def _groups(data: Dataset, by: str | None) -> dict[Any, Ints]:

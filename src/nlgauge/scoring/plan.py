@@ -72,6 +72,14 @@ def parse(metrics: Sequence[str | Metric], *, allow_code: bool = False) -> list[
     return found
 
 
+def known_metric(name: str) -> Metric | None:
+    """The metric that a column of scores is called after; None where no metric of ours is called so."""
+    try:
+        return metric_from_spec(name)
+    except NlgaugeError:
+        return None
+
+
 def there(data: Dataset) -> set[str]:
     """What the samples have: outputs, references, …, at least one."""
     found = set()

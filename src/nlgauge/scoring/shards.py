@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics import Batch, Facts, Metric, Scores, metric_from_spec
+from nlgauge.metrics import Batch, Facts, Metric, Scores
 from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.parts_folder import DAMAGED, PartsFolder
-from nlgauge.scoring.plan import parse
+from nlgauge.scoring.plan import known_metric, parse
 from nlgauge.scoring.score_batch import signature_of
 from nlgauge.scoring.scored_parts import ScoredParts, kind_of
 from nlgauge.scoring.stream import Streamed
@@ -142,7 +142,7 @@ def _metrics(run: PartsFolder, named: Sequence[Metric]) -> list[Metric]:
     typed = {str(m): m for m in named}
     found: list[Metric] = []
     for name, said in run.facts["metrics"].items():
-        metric = typed.pop(name, None) or _known(name)
+        metric = typed.pop(name, None) or known_metric(name)
         if metric is not None and signature_of(metric) != said:
             raise NlgaugeError(
                 f"{run.path}: '{name}' was scored with another version; merge it with that one."
@@ -151,13 +151,6 @@ def _metrics(run: PartsFolder, named: Sequence[Metric]) -> list[Metric]:
     if typed:
         raise NlgaugeError(f"{run.path}: was not scored with {', '.join(typed)}.")
     return found
-
-
-def _known(name: str) -> Metric | None:
-    try:
-        return metric_from_spec(name)
-    except NlgaugeError:
-        return None
 
 
 def _has_sums(total: Sums, name: str) -> bool:

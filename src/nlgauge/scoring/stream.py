@@ -63,8 +63,7 @@ def streams(path: str | Path) -> bool:
 def stream(
     path: str | Path, metrics: Sequence[str | Metric] | str | Metric | None, out: str | Path | None = None, *,
     batch: int = BATCH, by: str = "system", columns: Mapping[str, str] | None = None, encoding: str | None = None,
-    progress: StreamProgress | None = None, workers: int | None = None, engine: Engine | None = None,
-    shard: Shard | None = None,
+    progress: StreamProgress | None = None, engine: Engine | None = None, shard: Shard | None = None,
 ) -> Streamed:  # fmt: skip
     """Score the rows of a file batch by batch, each by itself, with the values that `score` gives.
 
@@ -92,7 +91,7 @@ def stream(
     planned = _planned(texts, path.name, metrics)
     parts = None if out is None else ScoredParts.open(out, _facts(file, batch, by, texts, planned))
     earlier = set() if parts is None else parts.finished()
-    work = _ScoreRows(file, batch, texts, planned, parts, 1 if engine.far else workers)
+    work = _ScoreRows(file, batch, texts, planned, parts, 1 if engine.far else None)
     batches, mine, reached = 0, set[int](), deque[int]()
 
     def jobs() -> Iterator[TableRows | BatchPlace]:
@@ -146,7 +145,7 @@ class _ScoreRows:
     texts: TextColumns
     metrics: list[Metric]
     parts: ScoredParts | None
-    workers: int | None
+    workers: int | None  # None: all cores
 
     @property
     def only(self) -> list[str] | None:

@@ -15,7 +15,7 @@ from nlgauge.analyses import Progress
 from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_words
 from nlgauge.analyses.agreement.correlation import short
 from nlgauge.analyses.agreement.intervals import interval_row, interval_text
-from nlgauge.data.large import Wide
+from nlgauge.data.large_table import LargeTable
 from nlgauge.data.panel import MOST_CELLS
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import percent
@@ -30,7 +30,7 @@ QUICK = [f"{g}/{c}" for g in ("system", "input") for c in ("pearson", "spearman"
 
 
 def large_intervals(
-    wide: Wide, *, aspect: str | None = None, measures: Sequence[Named] | None = None, over: Resample = "both",
+    wide: LargeTable, *, aspect: str | None = None, measures: Sequence[Named] | None = None, over: Resample = "both",
     draws: int = 1000, level: float = 0.95, seed: int = 0, lower: Sequence[str] = (), keep: Path | None = None,
     threads: int | None = None, progress: Progress | None = None,
 ) -> Table:  # fmt: skip
@@ -38,7 +38,7 @@ def large_intervals(
 
     `keep` is a folder for finished metrics. Measures whose resamples would not fit into the memory are named in a note.
 
-    >>> large_intervals(Wide.open("big.parquet"), over="inputs", keep=Path("table.csv.parts"))    # doctest: +SKIP
+    >>> large_intervals(LargeTable.open("big.parquet"), over="inputs", keep=Path("table.csv.parts"))    # doctest: +SKIP
     """
     from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
     from nlgauge.stats.resampling.bootstrap_intervals import percentile_interval
@@ -113,7 +113,7 @@ def large_intervals(
     )  # fmt: skip
 
 
-def _ordered(wide: Wide) -> tuple[list[Array], Order | None]:
+def _ordered(wide: LargeTable) -> tuple[list[Array], Order | None]:
     """People's tables in canonical order, and that order; none where sorting would not fit into the memory."""
     if len(wide.grid.systems) * len(wide.grid.inputs) > MOST_CELLS:
         return [], None

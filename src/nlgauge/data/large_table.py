@@ -25,7 +25,7 @@ from nlgauge.types import Array
 
 
 @dataclass(frozen=True)
-class Wide:
+class LargeTable:
     """Which columns are what; nothing else is read before it is asked for."""
 
     path: Path
@@ -40,7 +40,7 @@ class Wide:
     def open(
         cls, path: str | Path, *, system: str = "system", input: str = "input", human: Sequence[str] | None = None,
         metric: Sequence[str] | None = None, keep_people: bool = False,
-    ) -> Wide:  # fmt: skip
+    ) -> LargeTable:  # fmt: skip
         path = Path(path)
         schema = _schema(path)
         for name in (system, input, *(human or ()), *(metric or ())):
@@ -116,7 +116,7 @@ class Grid:
     cell: np.ndarray[tuple[int], np.dtype[np.int32]]
 
     @classmethod
-    def of(cls, wide: Wide) -> Grid:
+    def of(cls, wide: LargeTable) -> Grid:
         systems, row = _codes(wide, wide.system)
         inputs, column = _codes(wide, wide.input)
         if len(systems) * len(inputs) >= 2**31:
@@ -194,7 +194,7 @@ def _named(schema: Sequence[str], kind: str, given: Sequence[str] | None) -> dic
     return {c.removeprefix(f"{kind}."): c for c in chosen}
 
 
-def _codes(wide: Wide, name: str) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def _codes(wide: LargeTable, name: str) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.int64]]]:
     """The different values in the order in which they first appear, and the number of each row's value."""
     column = _read(wide.path, name).cast(pl.String, strict=False)
     if missing := column.null_count():
