@@ -84,8 +84,10 @@ class Log:
     def dataset(self, human: Any = None, metrics: Any = None, repeats: Repeats = "auto") -> Dataset:
         """The Dataset; `human` and `metrics` name judgements of which the user says whose they are."""
         if not self.rows:
-            said = "; ".join(f"{n} {what}" for what, n in self.aside.items())
-            raise DataError(f"{self.path}: the log holds no outputs that can be read{said and f' ({said})'}.")
+            counts = "; ".join(f"{n} {what}" for what, n in self.aside.items())
+            raise DataError(
+                f"{self.path}: the log holds no outputs that can be read{counts and f' ({counts})'}."
+            )
         judgements = self._by_users_word(human, metrics)
         keys = self._keys(repeats)
         numbers, notes = self._numbers(judgements)
@@ -133,8 +135,9 @@ class Log:
         return replace(data, signatures={m: f"{self.tool}|model:{who}" for m, who in models.items()})
 
     def _by_users_word(self, human: Any, metrics: Any) -> list[Judgement]:
+        """The judgements, those that the user names as people's or as a metric's changed accordingly."""
         known = dict.fromkeys(j.name for j in self.judgements)
-        said: dict[str, bool] = {}
+        is_person: dict[str, bool] = {}
         for names, person in ((human, True), (metrics, False)):
             for name in [names] if isinstance(names, str) else list(names or ()):
                 bare = name.removeprefix("+")
@@ -143,9 +146,9 @@ class Log:
                         f"{self.path}: nothing called '{bare}' judged here.{did_you_mean(bare, known)} "
                         f"Judgements in this log: {', '.join(known) or 'none'}."
                     )
-                said[bare] = person
+                is_person[bare] = person
         return [
-            j if j.name not in said or (j.by == PERSON) == said[j.name] else j._replace(by=PERSON if said[j.name] else CODE)
+            j if j.name not in is_person or (j.by == PERSON) == is_person[j.name] else j._replace(by=PERSON if is_person[j.name] else CODE)
             for j in self.judgements
         ]  # fmt: skip
 

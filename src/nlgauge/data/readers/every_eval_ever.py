@@ -35,9 +35,9 @@ class EveryEvalEver(LogReader):
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
         results = _results(path, encoding)
         for record in read_records(path, encoding):
-            given, said = record.maybe("input", dict) or {}, record.maybe("output", dict) or {}
+            prompt, answer = record.maybe("input", dict) or {}, record.maybe("output", dict) or {}
             name = str(record.values.get("evaluation_result_id") or record.want("evaluation_name", str))
-            output = said.get("raw")
+            output = answer.get("raw")
             output = output[0] if isinstance(output, list) and output else output
             row = log.output(
                 str(record.want("model_id", str)),
@@ -45,8 +45,8 @@ class EveryEvalEver(LogReader):
                 task=str(record.want("evaluation_id", str)).partition("/")[0],
                 repeat=path,
                 output=text_of(output if output is not None else record.maybe("messages", list)),
-                source=text_of(given.get("raw")),
-                references=texts_of(given.get("reference")),
+                source=text_of(prompt.get("raw")),
+                references=texts_of(prompt.get("reference")),
             )
             config = results.get(name) or {}
             judges = config.get("llm_scoring")
