@@ -28,12 +28,6 @@ LOOKS_UP = {"table.py", "data/dataset.py", "data/panel.py"}
 MOST_PARAMETERS = 8
 KNOWN_LONG = {
     "analyses/agreement/large_intervals.py:large_intervals",
-    "analyses/comparing/significance.py:_row",
-    "analyses/comparing/significance.py:run_test",
-    "analyses/comparing/system_means.py:_rows",
-    "analyses/design/planning.py:_power_at",
-    "analyses/errors/relative_ranking.py:_rows",
-    "analyses/errors/robustness.py:_row",
     "data/dataset.py:of",
     "data/load.py:load",
     "data/readers/_annotations.py:dataset_of",

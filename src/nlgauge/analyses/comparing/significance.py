@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import Named, evaluated, measures_of, people_note, signature
+from nlgauge.analyses._common import Named, counted, evaluated, measures_of, people_note, signature
 from nlgauge.analyses.agreement.intervals import scope_notes, speaks_of_these_only
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.stats.resampling.bootstrap import bootstrap_test
@@ -20,7 +22,9 @@ from nlgauge.stats.tests.corrections import benjamini_hochberg, holm
 from nlgauge.stats.tests.permutation import PairTests, permutation_pairs
 from nlgauge.stats.tests.williams import williams_pairs
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
 
+Swap = Literal["both", "inputs", "systems", "cells"]
 Test = Literal["auto", "permutation", "williams", "bootstrap"]
 CORRECTIONS: dict[str, Callable[[Any], Any]] = {"holm": holm, "bh": benjamini_hochberg, "none": np.asarray}
 WORDS = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction", "none": "no correction"}
@@ -32,7 +36,7 @@ def significance(
     *,
     measure: Named = "input/kendall",
     test: Test = "auto",
-    how: Literal["both", "inputs", "systems", "cells"] | None = None,
+    how: Swap | None = None,
     draws: int | None = None,
     correction: Literal["holm", "bh", "none"] = "holm",
     level: float = 0.05,
@@ -62,19 +66,20 @@ def significance(
     # A profile that asks whether the second metric is better is given the better one second.
     second = test in ("permutation", "bootstrap") and profile_of(profile).alternative == "less"
     place = order[::-1] if second else order
+    asked = PairTest(test, how, draws, profile, seed)
     tests = panel.once(  # `ranking` and `significance` rest on the same tests
-        ("pair tests", tuple(place), str(chosen), test, how, draws, profile, seed),
-        lambda: run_test(
-            stacked[place], panel.human, [chosen], test, how=how, draws=draws, profile=profile, seed=seed, progress=progress,
-            clusters=panel.clusters,
-        ),
-    )  # fmt: skip
-    adjusted = CORRECTIONS[correction](tests.p[:, 0])
+        ("pair tests", tuple(place), str(chosen), asked),
+        lambda: run_test(stacked[place], panel.human, [chosen], asked, panel.clusters, progress),
+    )
     names = [panel.names[k] for k in place]
     rows = [
-        _row(panel, chosen, names, (int(i), int(j)), tests, at, float(adjusted[at]), level, second)
-        for at, (i, j) in enumerate(tests.pairs)
-    ]
+        {**_ordered(pair[::-1] if second else pair, gap * (-1.0 if second else 1.0)), "aspect": panel.aspect, "measure": str(chosen),
+         "difference": abs(gap), "p": p, "p_corrected": adjusted, "significant": bool(adjusted < level), "n": int(n)}
+        for pair, gap, p, adjusted, n in zip(
+            [(names[i], names[j]) for i, j in tests.pairs], tests.difference[:, 0].tolist(), tests.p[:, 0].tolist(),
+            CORRECTIONS[correction](tests.p[:, 0]).tolist(), tests.cells, strict=True,
+        )
+    ]  # fmt: skip
     rank = {panel.names[k]: at for at, k in enumerate(order)}
     swapped = profile_of(profile, how).swap if test == "permutation" else None
     facts = {
@@ -101,76 +106,56 @@ def significance(
     )
 
 
+@dataclass(frozen=True)
+class PairTest:
+    """A test of the difference between two metrics, with its options."""
+
+    test: Test = "auto"
+    how: Swap | None = None
+    draws: int | None = None
+    profile: str = "nlgauge"
+    seed: int = 0
+
+
 def run_test(
-    stacked: Any, human: Any, measures: list[Measure], test: Test, *, how: Any = None, draws: int | None = None,
-    profile: str = "nlgauge", seed: int = 0, progress: Progress | None = None, clusters: tuple[str, ...] | None = None,
+    stacked: Array, human: Array, measures: list[Measure], chosen: PairTest, clusters: tuple[str, ...] | None = None,
+    progress: Progress | None = None,
 ) -> PairTests:  # fmt: skip
     """The chosen test on all pairs; `clusters`, which the default test leaves out whole, are those of the inputs."""
-    if test == "auto":
-        return difference_tests(
-            stacked, human, measures, clusters=clusters, draws=draws, seed=seed, progress=progress
-        )
-    if test == "permutation":
-        return permutation_pairs(
-            stacked,
-            human,
-            measures,
-            how=how,
-            draws=draws,
-            profile=profile,
-            seed=seed,
-            progress=progress,
-        )
-    if test == "williams":
-        absolute = profile_of(profile).williams_absolute
+    if chosen.test == "williams":
+        absolute = profile_of(chosen.profile).williams_absolute
         return williams_pairs(stacked, human, measures, absolute=absolute, progress=progress)
-    if test == "bootstrap":
-        return _bootstrap_pairs(
-            stacked, human, measures, how or "both", draws or 1000, profile, seed, progress
-        )
-    raise NameUnknown(f"no test '{test}'; use auto, permutation, williams or bootstrap.")
+    options: dict[str, Any] = {"draws": chosen.draws, "seed": chosen.seed, "progress": progress}
+    if chosen.test == "auto":
+        return difference_tests(stacked, human, measures, clusters=clusters, **options)
+    if chosen.test == "permutation":
+        return permutation_pairs(stacked, human, measures, how=chosen.how, profile=chosen.profile, **options)
+    return _bootstrap_pairs(stacked, human, measures, chosen, progress)
 
 
 def _bootstrap_pairs(
-    stacked: Any,
-    human: Any,
-    measures: list[Measure],
-    how: Any,
-    draws: int,
-    profile: str,
-    seed: int,
-    progress: Progress | None,
+    stacked: Array, human: Array, measures: list[Measure], chosen: PairTest, progress: Progress | None
 ) -> PairTests:
-    k = len(stacked)
-    pairs = np.array([(i, j) for i in range(k) for j in range(i + 1, k)], np.int64)
-    p, difference = np.empty((len(pairs), len(measures))), np.empty((len(pairs), len(measures)))
-    cells = np.empty(len(pairs), np.int64)
-    for at, (i, j) in enumerate(pairs):
+    draws, how = chosen.draws or 1000, chosen.how or "both"
+    pairs = np.array(list(combinations(range(len(stacked)), 2)), np.int64)
+    p, difference = np.empty((2, len(pairs), len(measures)))
+    for at, (i, j) in enumerate(counted(pairs.tolist(), progress)):
         p[at], difference[at] = bootstrap_test(
-            stacked[i], stacked[j], human, measures, how=how, draws=draws, seed=seed, profile=profile
-        )
-        cells[at] = np.isfinite(stacked[[i, j]]).all(axis=0).__and__(np.isfinite(human)).sum()
-        if progress is not None:
-            progress(at + 1, len(pairs))
+            stacked[i], stacked[j], human, measures, how=how, draws=draws, seed=chosen.seed, profile=chosen.profile  # type: ignore[arg-type]
+        )  # fmt: skip
+    both = np.isfinite(stacked)[pairs].all(axis=1) & np.isfinite(human)
     unit = "systems and inputs" if how == "both" else how
-    method = f"bootstrap test of the difference, resampling {unit}, two-sided, {draws} draws, seed {seed}"
-    names = tuple(str(m) for m in measures)
-    return PairTests(names, pairs, difference, p, np.zeros(p.shape, np.int64), cells, draws, method)
+    method = (
+        f"bootstrap test of the difference, resampling {unit}, two-sided, {draws} draws, seed {chosen.seed}"
+    )
+    names, none = tuple(str(m) for m in measures), np.zeros(p.shape, np.int64)
+    return PairTests(names, pairs, difference, p, none, both.sum(axis=(1, 2)), draws, method)
 
 
-def _row(
-    panel: Panel, measure: Measure, names: list[str], pair: tuple[int, int], tests: PairTests, at: int, adjusted: float,
-    level: float, second: bool,
-) -> Row:  # fmt: skip
-    """One pair. Where scores are missing, the outputs that both metrics scored may turn the order of the two round."""
-    first, other = (names[k] for k in (pair[::-1] if second else pair))
-    difference = float(tests.difference[at, 0]) * (-1.0 if second else 1.0)
-    turned = difference < 0
-    return {
-        "better": other if turned else first, "worse": first if turned else other, "aspect": panel.aspect,
-        "measure": str(measure), "difference": abs(difference), "p": float(tests.p[at, 0]), "p_corrected": adjusted,
-        "significant": bool(adjusted < level), "n": int(tests.cells[at]),
-    }  # fmt: skip
+def _ordered(pair: tuple[str, str], difference: float) -> Row:
+    """Where scores are missing, the outputs that both metrics scored may turn the order of the two round."""
+    better, worse = pair[::-1] if difference < 0 else pair
+    return {"better": better, "worse": worse}
 
 
 def _untested(panel: Panel, rows: list[Row], test: Test) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -48,11 +48,24 @@ def system_means(
     choice = Choice(metrics, keep_people, aggregate, seed)
     wanted = [data.aspect(a) for a in aspects or data.aspects]
     rows: list[Row] = []
+
+    def against(one: Array, best: Array) -> float:
+        return mean_test(
+            one, best, test, draws=draws, rng=np.random.default_rng(np.random.SeedSequence(seed))
+        )
+
     for part in counted(parts, progress):
         for quantity, kind, panel, values in _quantities(part, wanted, choice):
-            rows += _rows(
-                part, quantity, kind, panel, values, quantity in data.lower, test, draws, level, seed
-            )
+            rows += [
+                {
+                    **part.group,
+                    "quantity": quantity,
+                    "kind": kind,
+                    **row,
+                    "significant": bool(row["p"] < level),
+                }
+                for row in _rows(panel, values, quantity in data.lower, against)
+            ]
     if not rows:
         raise NeedsMissing(f"{data.name}: no part has ratings.")
     columns = columns_of(by)
@@ -86,35 +99,23 @@ def _quantities(
             yield metric, "metric", panel, values
 
 
-def _rows(
-    part: DataPart, quantity: str, kind: str, panel: Panel, values: Array, lower: bool, test: MeanTest, draws: int,
-    level: float, seed: int,
-) -> list[Row]:  # fmt: skip
+def _rows(panel: Panel, values: Array, lower: bool, against: Callable[[Array, Array], float]) -> list[Row]:
+    """One row a system: mean, spread, and p that it differs from the best (with two systems both have it)."""
     there = [(panel.systems[i], values[i]) for i in panel.listed if np.isfinite(values[i]).any()]
     if not there:
         return []
     means = [float(np.nanmean(v)) for _, v in there]
     best = (min if lower else max)(range(len(means)), key=means.__getitem__)
-    p = [
-        math.nan
-        if k == best
-        else mean_test(
-            v, there[best][1], test, draws=draws, rng=np.random.default_rng(np.random.SeedSequence(seed))
-        )
-        for k, (_, v) in enumerate(there)
-    ]
-    p = holm(p).tolist()
+    p = holm(
+        [math.nan if k == best else against(v, there[best][1]) for k, (_, v) in enumerate(there)]
+    ).tolist()
     if len(there) == 2:
         p[best] = p[1 - best]
-    rows: list[Row] = []
-    for k, (system, v) in enumerate(there):
-        n = int(np.isfinite(v).sum())
-        spread = float(np.nanstd(v, ddof=1)) if n > 1 else math.nan
-        rows.append(
-            {**part.group, "quantity": quantity, "kind": kind, "system": system, "value": means[k], "sd": spread, "n": n,
-             "best": k == best, "p": p[k], "significant": bool(p[k] < level)}
-        )  # fmt: skip
-    return rows
+    return [
+        {"system": system, "value": means[k], "sd": float(np.nanstd(v, ddof=1)) if n > 1 else math.nan, "n": n, "best": k == best, "p": p[k]}
+        for k, (system, v) in enumerate(there)
+        for n in [int(np.isfinite(v).sum())]
+    ]  # fmt: skip
 
 
 def _method(rows: list[Row], test: MeanTest, draws: int, level: float, seed: int) -> str:

@@ -14,7 +14,8 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError, NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.stats.design.planning import Axis, Power, Raters, Strength, power, swap_test
+from nlgauge.stats.design.planning import Axis, Power, Raters, Strength, swap_test
+from nlgauge.stats.design.planning import power as simulated_power
 from nlgauge.stats.design.simulate import SimulationParams, fit_panel
 from nlgauge.stats.resampling.canonical import table_order
 from nlgauge.table import Row, Table
@@ -66,7 +67,11 @@ def plan(
     sign = 1.0 if table_order(panel.oriented())[0] == 0 else -1.0
     seeds = np.random.SeedSequence(seed).spawn(len(steps))
     for size, own in counted(list(zip(steps, seeds, strict=True)), progress):
-        point = _power_at(pair, axis, size, chosen, own, how, draws, level, trials)
+        study = _sized(pair, axis, size)
+        point = simulated_power(
+            study.params, study.first, study.second, chosen, own, test=swap_test(how, draws), level=level, trials=trials,
+            between=study.between, raters=study.raters,
+        )  # fmt: skip
         point = replace(point, difference=sign * point.difference)
         points.append((size, point))
         if point.power >= power and sizes is None:
@@ -140,20 +145,11 @@ def answer(points: list[tuple[int, Power]], axis: Axis, target: float, first: st
     )
 
 
-def _power_at(
-    pair: MetricPair, axis: Axis, size: int, measure: Measure, seed: np.random.SeedSequence, how: Swapped, draws: int, level: float, trials: int
-) -> Power:  # fmt: skip
-    params, raters = pair.params, pair.raters
-    if axis == "inputs":
-        params = replace(params, M=size)
-    elif axis == "systems":
-        params = replace(params, N=size)
-    elif raters is not None:
-        raters = replace(raters, count=size)
-    return power(
-        params, pair.first, pair.second, measure, seed, test=swap_test(how, draws), level=level, trials=trials,
-        between=pair.between, raters=raters,
-    )  # fmt: skip
+def _sized(pair: MetricPair, axis: Axis, size: int) -> MetricPair:
+    """The same two metrics with another number of inputs, systems or raters."""
+    if axis == "raters":
+        return replace(pair, raters=pair.raters and replace(pair.raters, count=size))
+    return replace(pair, params=replace(pair.params, **{"M" if axis == "inputs" else "N": size}))
 
 
 def _check(panel: Panel, axis: str, target: float, how: str, level: float) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, defined, measures_of, people_note, signature
-from nlgauge.analyses.comparing.significance import Test, run_test
+from nlgauge.analyses.comparing.significance import PairTest, Test, run_test
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import interval, number
@@ -58,9 +58,8 @@ def stability(
     if not chosen:
         raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + " ".join(notes))
     stacked = panel.oriented()
-    tests = run_test(
-        stacked, panel.human, chosen, test, draws=draws, profile=profile, seed=seed, progress=progress
-    )
+    asked = PairTest(test, draws=draws, profile=profile, seed=seed)
+    tests = run_test(stacked, panel.human, chosen, asked, progress=progress)
     power, ends = discriminative_power(tests.p), over_metrics(tests.p, tests.pairs)
     consistency = ranking_consistency(stacked, panel.human, chosen, trials=trials, seed=seed)
     spread = consistency.interval()

@@ -64,9 +64,7 @@ def relative_ranking(
                 lost.append(f"{part.name}, {aspect}: one system only")
                 continue
             steps = levels or scale_levels(_ratings(data, aspect, aggregate, panel))
-            # The same random scores for every aspect: a row does not depend on what else was asked for.
-            rng = np.random.default_rng(np.random.SeedSequence(seed))
-            rows += _rows(part, panel, steps, ends, draws, level, rng, outputs, seed)
+            rows += _rows(part, panel, steps, ends, draws, level, outputs, seed)
     if not rows:
         raise NeedsMissing(
             f"{data.name}: no pairs of outputs of one input ({'; '.join(dict.fromkeys(lost))})."
@@ -115,10 +113,11 @@ def signed_rank_p(ours: Bools, theirs: Bools) -> NDArray[np.float64]:
 
 
 def _rows(
-    part: DataPart, panel: Panel, steps: int, ends: dict[str, tuple[float, float]], draws: int, level: float, rng: np.random.Generator,
-    outputs: Outputs, seed: int,
+    part: DataPart, panel: Panel, steps: int, ends: dict[str, tuple[float, float]], draws: int, level: float, outputs: Outputs, seed: int
 ) -> list[Row]:  # fmt: skip
     people = orders(panel.human)
+    # The same random scores for every aspect: a row does not depend on what else was asked for.
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
     chance = rng.random((max(draws, 1), *panel.human.shape))
     right = {
         "accuracy": np.stack([orders(c).sign == people.sign for c in chance]),

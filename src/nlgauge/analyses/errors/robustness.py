@@ -187,45 +187,44 @@ def _rows(
         )
         sd = np.nan
     way = -1.0 if metric.facts.lower else 1.0
-    n = len(made.amounts)
-    rows = []
-    for k, kind in enumerate(made.kinds):
-        after = values[1 + k * n : 1 + (k + 1) * n]
-        rows.append(_row(metric, aspect, kind, original, after, sd, way, made, limits, draws, seed))
+    blocks = values[1:].reshape(len(made.kinds), len(made.amounts), -1)
+    rows: list[Row] = [
+        {"perturbation": kind, "metric": str(metric), "aspect": aspect, **_moved(made, kind, way * original, way * after, sd, limits[should in ALARM], draws, seed)}
+        | {"should": should}
+        for kind, after in zip(made.kinds, blocks, strict=True)
+        for should in [effect(kind, aspect)]
+    ]  # fmt: skip
+    for row in rows:
+        row["sensitivity"] = row["falls"] if row["should"] == "fall" else None
+        row["false_alarms"] = row["falls"] if row["should"] in ALARM else None
+        row["monotone"] = row["monotone"] if row["should"] == "fall" else None
     if lost := sum(row["unscored"] for row in rows):
         notes.append(f"{metric}: {lost} pairs without a score.")
     return rows, notes
 
 
-def _row(
-    metric: Metric, aspect: str, kind: str, original: Array, after: Array, sd: float, way: float, made: Versions,
-    limits: tuple[float, float], draws: int, seed: int,
-) -> Row:  # fmt: skip
-    number = made.text[kind]
-    applies = number >= 0
-    change = np.where(applies, way * (after - original), np.nan)
+def _moved(
+    made: Versions, kind: str, original: Array, after: Array, sd: float, limit: float, draws: int, seed: int
+) -> Row:
+    """How often and how far the scores fall (more is better) from the originals to their versions of one kind."""
+    texts = made.text[kind]
+    applies, first = texts >= 0, _first(texts)
+    change = np.where(applies, after - original, np.nan)
     scale = np.maximum(np.abs(after), np.abs(original))
-    should = effect(kind, aspect)
-    limit = limits[should in ALARM]
     # Without an SD only a limit of 0 means anything.
     sign = signs(change, limit * sd if limit else 0.0, scale)
-    once = np.where(_first(number), sign, np.nan)
+    once = np.where(first, sign, np.nan)
     in_sd = change / sd
     all_pairs = moves(np.where(np.isfinite(once), in_sd, np.nan), once)
-    low, high = mean_interval(
-        np.where(np.isnan(once), np.nan, once == -1), made.inputs, draws=draws, seed=seed
-    )
-    less, more = mean_interval(np.where(np.isnan(once), np.nan, in_sd), made.inputs, draws=draws, seed=seed)
-    steady, _ = monotonicity(change, number, scale)
+    (low, high), (less, more) = (
+        mean_interval(np.where(np.isnan(once), np.nan, v), made.inputs, draws=draws, seed=seed) for v in (once == -1, in_sd)
+    )  # fmt: skip
     outputs = int(applies.any(axis=0).sum())
     row: Row = {
-        "perturbation": kind, "metric": str(metric), "aspect": aspect, "should": should, "outputs": outputs,
-        "not_applicable": number.shape[1] - outputs, "pairs": all_pairs.pairs,
-        "unscored": int((_first(number) & np.isnan(change)).sum()),
-        "falls": all_pairs.falls, "falls_low": float(low), "falls_high": float(high), "ties": all_pairs.ties,
-        "rises": all_pairs.rises, "sensitivity": all_pairs.falls if should == "fall" else None,
-        "false_alarms": all_pairs.falls if should in ALARM else None, "change": all_pairs.change,
-        "change_low": float(less), "change_high": float(more), "monotone": steady if should == "fall" else None,
+        "outputs": outputs, "not_applicable": texts.shape[1] - outputs, "pairs": all_pairs.pairs,
+        "unscored": int((first & np.isnan(change)).sum()), "falls": all_pairs.falls, "falls_low": float(low), "falls_high": float(high),
+        "ties": all_pairs.ties, "rises": all_pairs.rises, "change": all_pairs.change, "change_low": float(less),
+        "change_high": float(more), "monotone": monotonicity(change, texts, scale)[0],
     }  # fmt: skip
     for a, amount in enumerate(made.amounts):
         at: Moves = moves(in_sd[a], sign[a])
