@@ -81,7 +81,7 @@ def scores(suffix: str) -> Callable[[bytes], None]:
         found = []
         for size in (2, 1000):
             out = fresh(f"stream-{size}.csv")
-            done = refused(lambda size=size, out=out: stream(path, METRICS, out, batch=size, workers=1))  # type: ignore[misc]
+            done = refused(lambda size=size, out=out: stream(path, METRICS, out, batch=size))  # type: ignore[misc]
             found.append(None if done is None else out.read_bytes())
         check(found[0] == found[1], "other scores in other batches")
 
@@ -137,7 +137,7 @@ def whole_folder(name: str) -> tuple[Path, Path, dict[str, bytes]]:
     path, out = scratch() / f"{name}.jsonl", fresh(f"{name}.csv")
     path.write_bytes(OWN["jsonl"])
     for at in (1, 2) if name == "merge" else (1,):
-        stream(path, METRICS, out, batch=2, workers=1, shard=Shard(at, 2))
+        stream(path, METRICS, out, batch=2, shard=Shard(at, 2))
     folder = out.with_name(f"{out.name}.parts")
     return path, out, {p.name: p.read_bytes() for p in sorted(folder.iterdir())}
 
@@ -158,7 +158,7 @@ def damaged(name: str, data: bytes) -> tuple[Path, Path]:
 
 def resumes(data: bytes) -> None:
     path, out = damaged("parts", data)
-    done = refused(lambda: stream(path, METRICS, out, batch=2, workers=1))
+    done = refused(lambda: stream(path, METRICS, out, batch=2))
     check(done is None or (done.rows == 4 and out.exists()), "a run that says it is done, and is not")
 
 
