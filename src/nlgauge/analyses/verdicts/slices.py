@@ -28,7 +28,7 @@ from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.agreement.proportion import KINDS
-from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, SHARES, cell_counts, figures_of
+from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, SHARES, cell_counts, share_figures
 from nlgauge.stats.tests.corrections import benjamini_hochberg
 from nlgauge.stats.tests.two_shares import clustered_difference_test, fisher_exact_test
 from nlgauge.table import Row, Table
@@ -144,7 +144,7 @@ def _slice(mine: Labelled, judged: Bools, inside: Bools, measure: Measured, leve
     n, other = int(share.below(here)), int(share.below(there))
     if min(n, other) < FEWEST:
         return None
-    found = figures_of(counts(inside), clustered=names is not None, level=level)[measure]
+    found = share_figures(counts(inside), clustered=names is not None, level=level)[measure]
     rest = float(share.value(there))
     if names is None:
         p = fisher_exact_test(int(share.over(here)), n, int(share.over(there)), other)

@@ -24,7 +24,7 @@ from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.agreement.curves import area_figures, cheapest, halves, sweep
 from nlgauge.stats.agreement.proportion import KINDS
-from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, cost_figure, figures_of
+from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, cost_figure, share_figures
 from nlgauge.table import Layout, Row, Table
 
 WORDS = {
@@ -114,7 +114,7 @@ def _summary(mine: Labelled, aspect: str, miss: float, alarm: float, level: floa
     inside = None if mine.clusters is None else mine.clusters[rest].tolist()
     clustered = inside is not None
     counts = cell_counts(passed, judged, inside)
-    at = figures_of(counts, clustered=clustered, level=level)
+    at = share_figures(counts, clustered=clustered, level=level)
     own = -chosen if mine.turned else chosen
     found["threshold"] = Figure(
         own, n=int(first.sum()), reason="" if np.isfinite(chosen) else "failing every row costs least"
@@ -132,7 +132,7 @@ def _curve(mine: Labelled, aspect: str, level: float) -> list[Row]:
     clusters = mine.names
     for value in np.append(np.unique(mine.score), np.inf):
         counts = cell_counts(mine.passed, mine.score >= value, clusters)
-        found = figures_of(counts, clustered=clusters is not None, level=level)
+        found = share_figures(counts, clustered=clusters is not None, level=level)
         own = float(-value if mine.turned else value)
         rows += [{**figure_row(mine.judge, aspect, name, found[name]), "threshold": own} for name in AT[:3]]
     return rows

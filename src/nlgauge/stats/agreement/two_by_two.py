@@ -167,6 +167,13 @@ def figures_of(
     return found
 
 
+def share_figures(
+    counts: Floats, *, clustered: bool = False, level: float = 0.95, kind: Kind = "lean"
+) -> dict[str, Figure]:
+    """The shares alone, which cost far less than all figures: for every threshold, or every slice."""
+    return _Maker(counts, clustered, level, kind).shares()
+
+
 def cost_figure(
     counts: Floats, miss: float, alarm: float, *, clustered: bool = False, level: float = 0.95
 ) -> Figure:
