@@ -1,5 +1,7 @@
 """People's labels from another file."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -146,9 +148,7 @@ def test_the_system_is_part_of_the_id_where_both_files_have_it():
     rows = [{"model": "B", "id": 1, "label": 1}, {"model": "A", "id": 1, "label": 0}]
     data = ng.load(outputs, labels=rows)
     assert data.ratings.select("system", "input", "value").rows() == [("B", "1", 1.0), ("A", "1", 0.0)]
-    with pytest.raises(
-        DataError, match=r"no system column, and '1' has outputs of several systems .*A, B.*--system"
-    ):
+    with pytest.raises(DataError, match=r"'1' has outputs of several systems .*A, B.*--system"):
         ng.load(outputs, labels=labels((1, 1)))
     with pytest.raises(DataError, match=r"its systems \(C, in column 'model'\) are none of"):
         ng.load(outputs, labels=[{"model": "C", "id": 1, "label": 1}])
@@ -175,18 +175,32 @@ def test_ratings_that_the_outputs_have_already_are_kept_beside_the_labels():
     assert "q1 (1 and 0)" in note(data, "conflict")
 
 
-def test_labels_are_joined_to_the_log_of_another_tool(tmp_path):
-    import json
+SAMPLES = Path(__file__).parent / "samples"
 
-    lines = [
-        {"doc_id": i, "doc": {"question": f"Q{i}"}, "target": "4", "arguments": [["Q", {}]], "resps": [["4"]],
-         "filtered_resps": ["4"], "doc_hash": "a", "prompt_hash": "b", "target_hash": "c", "acc": float(i % 2), "filter": "none",
-         "metrics": ["acc"]} for i in range(4)
-    ]  # fmt: skip
-    path = tmp_path / "samples_sums_2026-01-01T00-00-00.000000.jsonl"
-    path.write_text("\n".join(json.dumps(line) for line in lines))
-    data = ng.load(path, labels=labels(("1", "fail"), ("3", "pass")))
-    assert rated(data) == {"1": 0, "3": 1}
+
+def test_labels_are_joined_to_the_logs_of_other_tools():
+    data = ng.load(SAMPLES / "deepeval.json", labels=labels(("Italy", "fail"), ("France", "pass")))
+    assert rated(data) == {"Italy": 0, "France": 1} and "Correctness" in data.metrics
+
+
+def test_several_outputs_of_one_id_are_told_apart_by_their_names_or_by_the_epoch_of_the_log():
+    path = SAMPLES / "inspect.eval"
+    with pytest.raises(DataError, match=r"'Italy' has several outputs in .*Italy #2.*epoch"):
+        ng.load(path, labels=labels(("Italy", "fail")))
+    named = ng.load(path, labels=labels(("Italy #2", "fail")))
+    told = ng.load(path, labels=[{"id": "Italy", "epoch": 2, "label": "fail"}])
+    for data in (named, told):
+        assert data.ratings.filter(aspect="label").select("input", "value").rows() == [("Italy #2", 0.0)]
+    mean = ng.load(path, repeats="mean", labels=labels(("Italy", "fail")))
+    assert mean.ratings.filter(aspect="label")["input"].to_list() == ["Italy"]
+
+
+def test_ids_of_several_tasks_are_told_apart_by_the_task():
+    rows = [{"task": t, "id": i, "judge": 1} for t in ("qa", "sums") for i in range(3)]
+    with pytest.raises(DataError, match=r"'1' has several outputs in .*qa: 1, sums: 1.*task"):
+        ng.load(rows, labels=labels((1, 1)))
+    data = ng.load(rows, labels=[{"task": "sums", "id": 1, "label": 1}])
+    assert data.ratings["input"].to_list() == ["sums: 1"]
 
 
 def test_a_published_sets_name_or_a_missing_file_of_labels_is_an_error_in_one_line(tmp_path):

@@ -17,11 +17,13 @@ from nlgauge.data.tables.keys import name_text
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.understanding import lines
 from nlgauge.data.tables.values import few_words, numbers_in, worth_asked
-from nlgauge.data.tables.vocabulary import ASIDE, plain
+from nlgauge.data.tables.vocabulary import ASIDE, SETS, plain
 from nlgauge.errors import DataError
 
 SHOWN = 5  # examples in a line
 MADE_SYSTEM, MADE_INPUT = "__label_system__", "__label_row__"
+# Columns that tell outputs of one id apart.
+PARTS = (*SETS, "epoch", "repeat", "repetition", "run", "trial", "iteration", "turn", "attempt")
 UNNAMED = ["system"]  # the systems of a table without a system column
 
 
@@ -85,13 +87,7 @@ def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
     """The data with people's labels as ratings. `ids`: the names of the inputs come from the data and are no row numbers."""
     system = _system_column(data, labels)
     column, mine = _joining_columns(data, labels, ids, system)
-    samples = data.samples.select(*KEY, name_text(data.samples[mine]).alias("__id__"))
-    keys = labels.keys.select(
-        ROW, pl.col(column).alias("__id__"), *([pl.col(system).alias("system")] if system else [])
-    )
-    keys = keys.join(labels.rows.select(ROW).unique(), on=ROW, how="semi")
-    found = keys.join(samples, on=["__id__", *(["system"] if system else [])], how="inner")
-    _refuse_several(data, labels, found, column)
+    keys, found = _matched(data, labels, column, mine, system)
     rows = labels.rows.join(found.select(ROW, *KEY), on=ROW, how="inner", maintain_order="left")
     ratings, said = _settled(data, labels, rows)
     lost = keys.join(found, on=ROW, how="anti")
@@ -168,7 +164,7 @@ def _system_column(data: Dataset, labels: Labels) -> str | None:
 def _joining_columns(data: Dataset, labels: Labels, ids: bool, system: str | None) -> tuple[str, str]:
     """The column of the labels and that of the outputs whose values match: ids before other columns before texts."""
     for pairs in _pairs(data, labels, ids, system):
-        matched = [(_matches(labels, theirs, data.samples[ours]), theirs, ours) for theirs, ours in pairs]
+        matched = [(_matches(labels, theirs, _ids(data, ours)), theirs, ours) for theirs, ours in pairs]
         best = max(matched, key=lambda found: found[0], default=(0, "", ""))
         if best[0]:
             return best[1], best[2]
@@ -218,31 +214,57 @@ def _is_short(series: pl.Series) -> bool:
     return isinstance(longest, int) and longest <= LABEL
 
 
-def _matches(labels: Labels, column: str, ours: pl.Series) -> int:
+def _matches(labels: Labels, column: str, ids: Sequence[pl.Series]) -> int:
     rated = labels.keys.join(labels.rows.select(ROW).unique(), on=ROW, how="semi")
-    return int(rated[column].is_in(name_text(ours).unique().to_list()).sum())
+    return int(rated[column].is_in(pl.concat(ids).drop_nulls().unique().to_list()).sum())
 
 
-def _refuse_several(data: Dataset, labels: Labels, found: pl.DataFrame, column: str) -> None:
-    """A label that may be of several outputs is of none."""
-    twice = found.filter(pl.col(ROW).is_duplicated())
-    if twice.height:
-        one = twice.filter(pl.col(ROW) == twice[ROW][0])
-        systems = listed(one["system"].to_list(), SHOWN)
-        raise DataError(
-            f"{labels.source}: has no system column, and '{one['__id__'][0]}' has outputs of several systems in {data.name} ({systems}); "
-            "which one is labelled? Add the column, or name it with --system."
-        )
-    if "occurrence" in data.samples.columns:
-        several = data.samples.filter(pl.col("occurrence") > 1)["input"].str.replace(r" #\d+$", "")
-        if (
-            column == labels.input
-            and (mixed := found.filter(pl.col("input").is_in(several.to_list()))).height
-        ):
-            raise DataError(
-                f"{labels.source}: '{mixed['input'][0]}' has several outputs of one system in {data.name}; which one is labelled? "
-                "Give every output an id of its own (--input), in both files."
-            )
+def _matched(
+    data: Dataset, labels: Labels, column: str, mine: str, system: str | None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The ids of all rows with labels, and the output of each row that has one. A label that may be of several is of none."""
+    more = {
+        theirs: ours for theirs in labels.keys.columns for ours in data.samples.columns
+        if plain(theirs) == plain(ours) and plain(ours) in PARTS and column != theirs
+    }  # fmt: skip
+    samples = data.samples.select(KEY).with_columns(
+        *(name_text(data.samples[ours]).alias(f"__{ours}__") for ours in more.values())
+    )
+    samples = pl.concat([samples.with_columns(ids.alias("__id__")) for ids in _ids(data, mine)]).unique()
+    keys = labels.keys.select(
+        ROW, pl.col(column).alias("__id__"), *([pl.col(system).alias("system")] if system else []),
+        *(pl.col(theirs).alias(f"__{ours}__") for theirs, ours in more.items()),
+    )  # fmt: skip
+    keys = keys.join(labels.rows.select(ROW).unique(), on=ROW, how="semi")
+    on = ["__id__", *(["system"] if system else [])]
+    for by in (on, [*on, *(f"__{ours}__" for ours in more.values())]):
+        found = keys.join(samples, on=by, how="inner").select(ROW, "__id__", *KEY)
+        if (twice := found.filter(pl.col(ROW).is_duplicated())).is_empty():
+            return keys, found
+    one = twice.filter(pl.col(ROW) == twice[ROW][0])
+    several = one["system"].n_unique() > 1
+    names = listed(one["system" if several else "input"].to_list(), SHOWN)
+    raise DataError(
+        f"{labels.source}: '{one['__id__'][0]}' has outputs of several systems in {data.name} ({names}), and the labels have no system "
+        "column; which one is labelled? Add the column, or name it with --system." if several else
+        f"{labels.source}: '{one['__id__'][0]}' has several outputs in {data.name} ({names}); which one is labelled? Write these names, or "
+        f"add the column that tells them apart to the labels ({', '.join(c for c in data.samples.columns if plain(c) in PARTS) or 'an id'})."
+    )  # fmt: skip
+
+
+def _ids(data: Dataset, column: str) -> list[pl.Series]:
+    """The names by which an output may be called: its own, and that without what only tells it apart ('qa: 7', '7 #2')."""
+    names = name_text(data.samples[column])
+    if column != "input":
+        return [names]
+    inputs = data.samples["input"]
+    bare = inputs.str.replace(r" #\d+$", "")
+    bare = bare.zip_with(bare.is_in(inputs.to_list()), inputs)
+    for part in (c for c in data.samples.columns if plain(c) in SETS):
+        prefix = data.samples[part].cast(pl.String).fill_null("") + ": "
+        frame = pl.DataFrame({"name": bare, "prefix": prefix})
+        bare = frame.select(pl.col("name").str.strip_prefix(pl.col("prefix"))).to_series()
+    return [names, bare]
 
 
 # --- what the columns of a table of labels are ------------------------------------------------------------------------
