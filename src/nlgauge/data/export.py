@@ -43,7 +43,6 @@ def export(data: Dataset, path: str | Path) -> list[str]:
 
     path = Path(path)
     check_suffix(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix.lower() not in (".csv", ".parquet"):
         write_tidy(data, path)
         return [f"written: {path}"]
