@@ -58,7 +58,7 @@ def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], cho
     )
     built = build(replace(table, frame=made), keyed, table.where.source)
     if built.ratings.is_empty():
-        raise DataError(_no_labels(table))
+        raise DataError(_no_labels(table, roles))
     rows = built.ratings.select(pl.col("input").cast(pl.Int64).alias(ROW), "aspect", "rater", "value")
     texts = {role: c for role in ("output", "source") if (c := getattr(roles, role)) is not None}
     flat = [c for c, kind in table.frame.schema.items() if not kind.is_nested()]
@@ -90,7 +90,7 @@ def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
     keys, found = _matched(data, labels, column, mine, system)
     rows = labels.rows.join(found.select(ROW, *KEY), on=ROW, how="inner", maintain_order="left")
     ratings, said = _settled(data, labels, rows)
-    lost = keys.join(found, on=ROW, how="anti")
+    lost = keys.join(found, on=ROW, how="anti", maintain_order="left")
     by = f"'{column}'" + ("" if mine == "input" else f", which is '{mine}' of the outputs")
     notes = [
         f"labels of people from {Path(labels.source).name}: {listed(labels.rows['aspect'].unique(maintain_order=True).to_list())}, "
@@ -101,7 +101,7 @@ def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
     if lost.height:
         examples = _examples(lost["__id__"].fill_null("(empty)").to_list())
         notes.append(
-            f"{_rows(lost.height)} of {Path(labels.source).name} match no output and are left out: {examples}"
+            f"labels that match no output, left out: {lost.height:,} of the rows of {Path(labels.source).name} ({examples})"
         )
     return replace(data, ratings=ratings, persons=data.persons or labels.persons, notes=(*data.notes, *notes))
 
@@ -120,18 +120,14 @@ def _settled(data: Dataset, labels: Labels, rows: pl.DataFrame) -> tuple[pl.Data
     if again.height:
         n = int((again["times"] - 1).sum())
         shown = _examples(again["input"].to_list())
-        notes.append(
-            f"{n:,} label{'s repeat others' if n > 1 else ' repeats another'} and count once: {shown}"
-        )
+        notes.append(f"labels that repeat another, counted once: {n:,} ({shown})")
     if conflict.height:
         shown = _examples(
             [f"{i} ({' and '.join(f'{v:g}' for v in vs)})" for i, vs in conflict.select("input", "values").iter_rows()]
         )  # fmt: skip
-        named = (
-            bool(labels.rows["rater"].null_count()) and " (several people? name their column with --rater)"
-        )
+        named = bool(labels.rows["rater"].null_count()) and "; several people? --rater names their column"
         notes.append(
-            f"{conflict.height:,} outputs have labels that conflict and are left out: {shown}{named or ''}"
+            f"outputs with labels that conflict, left out: {conflict.height:,} ({shown}){named or ''}"
         )
     kept = groups.filter(pl.col("values").list.len() == 1).select(list(Dataset.RATINGS))
     if kept.is_empty():
@@ -173,11 +169,11 @@ def _joining_columns(data: Dataset, labels: Labels, ids: bool, system: str | Non
         if ids
         else "row numbers only: no column with ids was found"
     )
-    if labels.input is None:
-        shown = f"no column with ids among {listed([c for c in labels.keys.columns if c != ROW])}"
-    else:
-        first = labels.keys.join(labels.rows, on=ROW, how="semi")[labels.input].drop_nulls()
-        shown = f"'{first[0] if len(first) else ''}' (column '{labels.input}')"
+    rated = labels.keys.join(labels.rows, on=ROW, how="semi", maintain_order="left")
+    likely = labels.input or next(
+        (c for c in rated.columns if c != ROW and _is_short(rated[c])), rated.columns[-1]
+    )
+    shown = f"'{next(iter(rated[likely].drop_nulls()), '')}' (column '{likely}')"
     raise DataError(
         f"{labels.source}: no label matches an output of {data.name}. The labels have {shown}, the outputs {ours}; "
         "--input names the column with the ids, under one name in both files."
@@ -230,15 +226,19 @@ def _matched(
     samples = data.samples.select(KEY).with_columns(
         *(name_text(data.samples[ours]).alias(f"__{ours}__") for ours in more.values())
     )
-    samples = pl.concat([samples.with_columns(ids.alias("__id__")) for ids in _ids(data, mine)]).unique()
+    samples = pl.concat([samples.with_columns(ids.alias("__id__")) for ids in _ids(data, mine)]).unique(
+        maintain_order=True
+    )
     keys = labels.keys.select(
         ROW, pl.col(column).alias("__id__"), *([pl.col(system).alias("system")] if system else []),
         *(pl.col(theirs).alias(f"__{ours}__") for theirs, ours in more.items()),
     )  # fmt: skip
-    keys = keys.join(labels.rows.select(ROW).unique(), on=ROW, how="semi")
+    keys = keys.join(labels.rows.select(ROW).unique(), on=ROW, how="semi", maintain_order="left")
     on = ["__id__", *(["system"] if system else [])]
     for by in (on, [*on, *(f"__{ours}__" for ours in more.values())]):
-        found = keys.join(samples, on=by, how="inner").select(ROW, "__id__", *KEY)
+        found = keys.join(samples, on=by, how="inner", maintain_order="left_right").select(
+            ROW, "__id__", *KEY
+        )
         if (twice := found.filter(pl.col(ROW).is_duplicated())).is_empty():
             return keys, found
     one = twice.filter(pl.col(ROW) == twice[ROW][0])
@@ -293,9 +293,9 @@ def _all_of_people(table: RawTable, roles: Roles, metrics: Collection[str]) -> R
     return replace(roles, human=human, metrics={}, aside=tuple(aside), why=why, guesses=(*guesses, *notes))
 
 
-def _no_labels(table: RawTable) -> str:
+def _no_labels(table: RawTable, roles: Roles) -> str:
     columns = table.frame.columns
-    worded = [(c, words) for c in columns if len(words := few_words(table.frame[c])) > 1]
+    worded = [(c, words) for c in roles.aside if len(words := few_words(table.frame[c], recur=False)) > 1]
     asked = "; ".join(
         f"column '{c}' holds {listed(words)}: --values {worth_asked(words)}" for c, words in worded[:3]
     )
@@ -304,7 +304,3 @@ def _no_labels(table: RawTable) -> str:
 
 def _examples(names: Sequence[str]) -> str:
     return ", ".join(str(n) for n in names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
-
-
-def _rows(n: int) -> str:
-    return f"{n:,} row{'' if n == 1 else 's'}"
