@@ -37,7 +37,7 @@ def test_names_with_zeros_and_points_stay_as_they_are_written() -> None:
     )
     data = Dataset.of("d", samples, ratings=ratings, scores=samples)
     data = data.with_scores({name: [v + 0.1 * k for v in values] for k, name in enumerate(names)})
-    said = " ".join(registry.get("analysis", "wins")(data).notes)
+    said = " ".join(registry.get("analysis", "wins")(data).answers)
     for name in names:
         assert f"{name} .000" in said, said
 

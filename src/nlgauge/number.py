@@ -1,4 +1,4 @@
-"""One formatter of numbers: as the journals print correlations, without the zero before the point.
+"""One formatter of numbers, as the journals print correlations (without the zero before the point), and of short lists.
 
 It takes a number, never a text: a zero that is taken out of a sentence may stand in a name (bleurt-0.2, 127.0.0.1).
 """
@@ -6,6 +6,7 @@ It takes a number, never a text: a zero that is taken out of a sentence may stan
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 
 def number(value: float | None, decimals: int = 3, *, missing: str = "–", sign: bool = False) -> str:
@@ -46,3 +47,14 @@ def percent(share: float, decimals: int = 0) -> str:
     ('26%', '5.1%')
     """
     return f"{100 * share:.{decimals}f}%"
+
+
+def some(names: Sequence[str], most: int = 3) -> str:
+    """A list that does not grow.
+
+    >>> some(["a", "b"]), some(["a", "b", "c", "d", "e"])
+    ('a and b', 'a, b, c and 2 more')
+    """
+    if len(names) <= most:
+        return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    return f"{', '.join(names[:most])} and {len(names) - most} more"

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from nlgauge import __version__
 from nlgauge.analyses import Progress
@@ -24,6 +25,17 @@ def counted(jobs: Collection[Job], progress: Progress | None) -> Iterator[Job]:
         yield job
         if progress is not None:
             progress(done, len(jobs))
+
+
+def known_mean(values: ArrayLike) -> float:
+    """Mean of the finite values; NaN where there is none.
+
+    >>> known_mean([1.0, float("nan"), 3.0])
+    2.0
+    """
+    every = np.asarray(values, np.float64)
+    known = every[np.isfinite(every)]
+    return float(known.mean()) if known.size else float("nan")
 
 
 def measures_of(names: Sequence[Named] | Named | None) -> list[Measure]:

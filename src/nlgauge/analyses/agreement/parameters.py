@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature, turned_note
+from nlgauge.analyses._common import known_mean, people_note, signature, turned_note
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate, group_values
@@ -39,7 +39,7 @@ def parameters(
     people = _scaled(panel.human, human_scale, "human_scale")
     h = fit_scores(people)
     rows: list[Row] = [
-        {"variable": "people", "aspect": panel.aspect, "mean": h.mean, "sigma": h.sigma, "within": _mean(h.within),
+        {"variable": "people", "aspect": panel.aspect, "mean": h.mean, "sigma": h.sigma, "within": known_mean(h.within),
          "rho_sys": None, "mu_rho": None, "sigma_rho": None, "input_pearson": None, "global_pearson": None, "unique": h.unique,
          "tie_ratio": h.tie_ratio, "cells": h.cells, "dropped_systems": 0, "dropped_inputs": 0}
     ]  # fmt: skip
@@ -87,7 +87,7 @@ def _metric(scores: Array, people: Array, sign: float) -> Row:
     inside = inside[np.isfinite(inside)]
     rho, item, by_input, whole = (float(v) for v in found.value[0])
     return {
-        "mean": m.mean if m else None, "sigma": m.sigma if m else None, "within": _mean(m.within) if m else None,
+        "mean": m.mean if m else None, "sigma": m.sigma if m else None, "within": known_mean(m.within) if m else None,
         "rho_sys": rho, "mu_rho": item, "sigma_rho": float(inside.std(ddof=1)) if len(inside) > 1 else None,
         "input_pearson": by_input, "global_pearson": whole, "unique": m.unique if m else 0, "tie_ratio": m.tie_ratio if m else None,
         "cells": int(both.sum()), "dropped_systems": int(found.dropped[0, 1]), "dropped_inputs": int(found.dropped[0, 2]),
@@ -101,11 +101,6 @@ def _scaled(values: Array, bounds: Bounds | None, option: str) -> Array:
         raise NlgaugeError(f"{option} must be (lowest, highest), such as (1, 5); found {bounds}.")
     low, high = bounds
     return np.asarray((values - low) / (high - low))
-
-
-def _mean(values: tuple[float, ...]) -> float:
-    known = [v for v in values if not np.isnan(v)]
-    return float(np.mean(known)) if known else float("nan")
 
 
 def _words(bounds: Bounds | None) -> str:

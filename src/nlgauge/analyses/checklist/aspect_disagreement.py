@@ -8,9 +8,8 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature, turned_note
+from nlgauge.analyses._common import known_mean, people_note, signature, turned_note
 from nlgauge.analyses.agreement.inter_aspect import aspect_levels, level_words, two_or_more, unanimity_words
-from nlgauge.analyses.checklist.easy_hard_pairs import mean
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
@@ -47,9 +46,9 @@ def aspect_disagreement(
     two_or_more(rows)
     found = _single(rows, bins, scale, families_of(panel.names, families), seed)
     shown = found if per == "aspect" else _averaged(found)
-    best = {m: mean([r["value"] for r in shown if r["metric"] == m]) for m in panel.names}
+    best = {m: known_mean([r["value"] for r in shown if r["metric"] == m]) for m in panel.names}
     shown.sort(key=lambda row: (-np.nan_to_num(best[row["metric"]], nan=-1.0), row["metric"]))
-    chance = {w: mean([r["chance"] for r in found if r["where"] == w]) for w in WHERE}
+    chance = {w: known_mean([r["chance"] for r in found if r["where"] == w]) for w in WHERE}
     counts = {
         w: ", ".join(f"{r['aspect']} {r['n_low']} low and {r['n_high']} high" for r in found if r["metric"] == panel.names[0] and r["where"] == w)
         for w in WHERE
@@ -97,8 +96,8 @@ def _averaged(rows: list[Row]) -> list[Row]:
     for row in rows:
         groups.setdefault((row["metric"], row["where"]), []).append(row)
     return [
-        {"metric": m, "family": mine[0]["family"], "where": w, "value": mean([r["value"] for r in mine]),
-         "aspects": sum(not np.isnan(r["value"]) for r in mine), "chance": mean([r["chance"] for r in mine])}
+        {"metric": m, "family": mine[0]["family"], "where": w, "value": known_mean([r["value"] for r in mine]),
+         "aspects": sum(not np.isnan(r["value"]) for r in mine), "chance": known_mean([r["chance"] for r in mine])}
         for (m, w), mine in groups.items()
     ]  # fmt: skip
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
+from nlgauge.analyses._common import Named, known_mean, measures_of, people_note, signature, turned_note
 from nlgauge.analyses.agreement.inter_aspect import level_words
 from nlgauge.analyses.checklist.aspect_preference import level_means, level_similarity
 from nlgauge.analyses.checklist.discrimination import contrast_ks
-from nlgauge.analyses.checklist.easy_hard_pairs import EASY, HUMAN, Pairs, mean, system_pairs
+from nlgauge.analyses.checklist.easy_hard_pairs import EASY, HUMAN, Pairs, system_pairs
 from nlgauge.analyses.checklist.rater_rows import (
     CONTRASTS,
     OTHER_RATERS,
@@ -158,7 +158,10 @@ def _transfer(
     usable = {name: some for name, some in values.items() if len(some) > 1}
     return Assessment(
         {name: min(some) for name, some in usable.items()},
-        {name: bool(mean(some) > 0 and min(some) >= rule.kept * mean(some)) for name, some in usable.items()},
+        {
+            name: bool(known_mean(some) > 0 and min(some) >= rule.kept * known_mean(some))
+            for name, some in usable.items()
+        },
         reason="" if usable else "no metric has a correlation on two data sets",
     )
 
@@ -174,8 +177,8 @@ def _aspect_ks(
             if name in seen and not np.isnan(pair[0]):
                 seen[name].append(pair)
         peers = values.get(human_name(OTHER_RATERS))
-        people.append(peers[0] if peers else mean([d for n, (d, _) in values.items() if n not in seen]))
-    return _judged(seen, mean(people), rule, "no aspect has both low and high ratings")
+        people.append(peers[0] if peers else known_mean([d for n, (d, _) in values.items() if n not in seen]))
+    return _judged(seen, known_mean(people), rule, "no aspect has both low and high ratings")
 
 
 def _judged(
@@ -183,7 +186,7 @@ def _judged(
 ) -> Assessment:
     """KS distances with their p: clear in more than half, and not far below people."""
     known = {name: some for name, some in seen.items() if some}
-    value = {name: mean([d for d, _ in some]) for name, some in known.items()}
+    value = {name: known_mean([d for d, _ in some]) for name, some in known.items()}
     enough = 0.0 if np.isnan(human) else rule.of_human * human
     passes: dict[str, bool | None] = {
         name: bool(np.mean([p < rule.level for _, p in some]) > 0.5 and value[name] >= enough)
@@ -203,7 +206,7 @@ def _aspect_order(rows: RaterRows, bins: Bins, scale: Scales, rule: Criteria) ->
                 beyond[name].append(_beyond(value[name][-1], chance_similarity(levels)))
     known = [name for name, some in value.items() if some]
     return Assessment(
-        {name: mean(value[name]) for name in known}, {name: mean(beyond[name]) >= rule.beyond for name in known},
+        {name: known_mean(value[name]) for name in known}, {name: known_mean(beyond[name]) >= rule.beyond for name in known},
         1.0 if known else np.nan, "" if known else "no aspect has two levels",
     )  # fmt: skip
 
@@ -229,10 +232,10 @@ def _systems(
     for row in preference_rows(rows, only, family):
         if not np.isnan(row["value"]):
             order[row["metric"]].append(row["value"])
-    known = {name: mean(some) for name, some in order.items() if some}
+    known = {name: known_mean(some) for name, some in order.items() if some}
     chance = chance_similarity(2)
     return {
-        "system KS": _judged(seen, mean(people), rule, "no pair of systems has scores"),
+        "system KS": _judged(seen, known_mean(people), rule, "no pair of systems has scores"),
         "system order": Assessment(known, {n: _beyond(v, chance) >= rule.beyond for n, v in known.items()}, 1.0,
                                "" if known else "no pair of systems has scores"),
     }  # fmt: skip

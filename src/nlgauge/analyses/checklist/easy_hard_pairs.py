@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from nlgauge.analyses._common import known_mean
 from nlgauge.analyses.checklist.rater_rows import RaterRows
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.registry import did_you_mean
@@ -126,13 +127,8 @@ def averaged(rows: list[Row], per: str, values: Sequence[str]) -> list[Row]:
             "pairs": first["pairs"],
             "count": len({(r["first"], r["second"]) for r in mine}),
         }
-        row |= {v: mean([r[v] for r in mine]) for v in values}
+        row |= {v: known_mean([r[v] for r in mine]) for v in values}
         if "p" in first:
-            row["clear"] = mean([float(r["p"] < 0.05) for r in mine if not np.isnan(r["p"])])
+            row["clear"] = known_mean([float(r["p"] < 0.05) for r in mine if not np.isnan(r["p"])])
         found.append(row)
     return found
-
-
-def mean(values: Sequence[float]) -> float:
-    known = [v for v in values if not np.isnan(v)]
-    return float(np.mean(known)) if known else float("nan")

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature, turned_note
-from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN, Pairs, SystemPairs, averaged, mean, system_pairs
+from nlgauge.analyses._common import known_mean, people_note, signature, turned_note
+from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN, Pairs, SystemPairs, averaged, system_pairs
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
@@ -94,5 +94,6 @@ def _order(rows: list[Row], line: str) -> dict[str, tuple[bool, float]]:
         means.setdefault(row[line], []).append(row["value"])
     human = {row[line]: row["family"] == HUMAN for row in rows}
     return {
-        name: (human[name], -m if not np.isnan(m := mean(values)) else 1.0) for name, values in means.items()
+        name: (human[name], -m if not np.isnan(m := known_mean(values)) else 1.0)
+        for name, values in means.items()
     }

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import people_note, signature, turned_note
-from nlgauge.analyses.checklist.easy_hard_pairs import Pairs, SystemPairs, averaged, mean, system_pairs
+from nlgauge.analyses._common import known_mean, people_note, signature, turned_note
+from nlgauge.analyses.checklist.easy_hard_pairs import Pairs, SystemPairs, averaged, system_pairs
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
@@ -56,7 +56,9 @@ def system_preference(
     else:
         found = averaged(single, per, ["value"])
     place = {name: i for i, name in enumerate(dict.fromkeys(row["pairs"] for row in single))}
-    best = {name: mean([r["value"] for r in found if r[line] == name]) for name in {r[line] for r in found}}
+    best = {
+        name: known_mean([r["value"] for r in found if r[line] == name]) for name in {r[line] for r in found}
+    }
     found.sort(key=lambda row: (-best[row[line]], row[line], place[row["pairs"]]))
     return Table(
         title=f"{panel.name}: order of two systems, similarity with people",
@@ -96,6 +98,6 @@ def _over_aspects(rows: list[Row]) -> list[Row]:
         groups.setdefault((row["metric"], row["first"], row["second"]), []).append(row)
     kept = ("metric", "family", "pairs", "first", "second")
     return [
-        {**{k: mine[0][k] for k in kept}, "value": mean([r["value"] for r in mine])}
+        {**{k: mine[0][k] for k in kept}, "value": known_mean([r["value"] for r in mine])}
         for mine in groups.values()
     ]

@@ -9,8 +9,7 @@ import numpy as np
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, measures_of
-from nlgauge.analyses.checklist.easy_hard_pairs import mean
+from nlgauge.analyses._common import Named, known_mean, measures_of
 from nlgauge.analyses.checklist.transfer_groups import GROUPS, transfer_groups
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
@@ -122,7 +121,7 @@ def data_rows(
         for k, name in enumerate(panel.names):
             values[name].append(float(found.value[k, 0]))
     return [
-        {"data": data.name, "metric": name, "family": family[name], "value": mean(some),
+        {"data": data.name, "metric": name, "family": family[name], "value": known_mean(some),
          "aspects": sum(not np.isnan(v) for v in some)}
         for name, some in values.items()
     ], refused  # fmt: skip
@@ -191,7 +190,7 @@ def _means(rows: list[Row], line: str, across: str) -> list[Row]:
     for row in rows:
         groups.setdefault((row[line], row[across]), []).append(row)
     return [
-        {line: name, **({} if line == "family" else {"family": mine[0]["family"]}), across: group, "value": mean([r["value"] for r in mine]),
+        {line: name, **({} if line == "family" else {"family": mine[0]["family"]}), across: group, "value": known_mean([r["value"] for r in mine]),
          "metrics": len({r["metric"] for r in mine}), "datasets": len({r["data"] for r in mine})}
         for (name, group), mine in groups.items()
     ]  # fmt: skip

@@ -9,6 +9,7 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._aspects import Sides
+from nlgauge.analyses._common import known_mean
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing
@@ -93,7 +94,7 @@ def _rows(sides: Sides, mean: Array, inputs: np.ndarray) -> list[Row]:
         away = np.where(others, mean[k], np.nan)
         row: Row = {
             "metric": name, "kind": "human" if human[k] else "automatic",
-            "to_people": mean_of(mean[k][others & human]), "to_metrics": mean_of(mean[k][others & ~human]),
+            "to_people": known_mean(mean[k][others & human]), "to_metrics": known_mean(mean[k][others & ~human]),
         }  # fmt: skip
         if np.isfinite(away).any():
             near, far = int(np.nanargmin(away)), int(np.nanargmax(away))
@@ -121,12 +122,6 @@ def matrix(table: Table) -> tuple[list[str], list[bool], list[list[float]]]:
 
 def _distance_text(apart: dict[str, dict[str, float]], name: str, row: Row) -> str:
     return number(apart[row["metric"]][name])
-
-
-def mean_of(values: Array) -> float:
-    """Mean of what is there; NaN where nothing is."""
-    values = values[np.isfinite(values)]
-    return float(values.mean()) if len(values) else float("nan")
 
 
 def _blocks(found: Distances) -> list[str]:

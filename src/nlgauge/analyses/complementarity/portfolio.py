@@ -9,16 +9,15 @@ from scipy.special import stdtr
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._aspects import Sides, measure_for
-from nlgauge.analyses._common import Named, counted
-from nlgauge.analyses.complementarity.complementarity import mean_of
-from nlgauge.analyses.complementarity.predictability import INTERVAL, ModelName
+from nlgauge.analyses._common import Named, counted, known_mean
+from nlgauge.analyses.complementarity.predictability import INTERVAL, ModelName, folds_of
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.portfolio import Portfolio, portfolio
-from nlgauge.stats.design.prediction import Reached, model_of
+from nlgauge.stats.design.prediction import model_of
 from nlgauge.stats.ranking.rankings import rank_distances
 from nlgauge.table import Row, Table
 from nlgauge.types import Array
@@ -114,9 +113,9 @@ def _rows(sides: Sides, aspect: str, found: Portfolio, measure: Measure, apart: 
     for size, (k, reached) in enumerate(zip(path.chosen, found.curve, strict=True)):
         rows.append(
             {"aspect": aspect, "size": size + 1, "added": names[k], "alone": float(alone[k]),
-             "apart": mean_of(apart[k][path.chosen[:size]]), "inner": float(path.value[size]),
+             "apart": known_mean(apart[k][path.chosen[:size]]), "inner": float(path.value[size]),
              "value": reached.value, "low": reached.low, "high": reached.high, "gain": reached.value - before,
-             "in_folds": sum(k in own for own in kept), "chosen": size < path.size, **_folds(reached),
+             "in_folds": sum(k in own for own in kept), "chosen": size < path.size, **folds_of(reached),
              "measure": str(measure)}
         )  # fmt: skip
         before = reached.value
@@ -124,13 +123,9 @@ def _rows(sides: Sides, aspect: str, found: Portfolio, measure: Measure, apart: 
     rows.append(
         {"aspect": aspect, "size": len(names), "added": "all metrics", "alone": float("nan"), "apart": float("nan"),
          "inner": float("nan"), "value": whole.value, "low": whole.low, "high": whole.high, "gain": float("nan"), "in_folds": None,
-         "chosen": None, **_folds(whole), "measure": str(measure)}
+         "chosen": None, **folds_of(whole), "measure": str(measure)}
     )  # fmt: skip
     return rows
-
-
-def _folds(reached: Reached) -> Row:
-    return {f"fold_{k}": float(v) for k, v in enumerate(reached.folds, start=1)}
 
 
 def _answer(sides: Sides, aspect: str, found: Portfolio) -> str:

@@ -19,6 +19,7 @@ from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.design.prediction import (
     Grouped,
     Ints,
+    Model,
     Reached,
     best_single,
     fold_count,
@@ -92,8 +93,7 @@ def predictability(
                 "best": ", ".join(dict.fromkeys(sorted(best, key=lambda b: (-best.count(b), b)))),
             }
         else:
-            x, y = (features, target) if model == "xgboost" else (within_inputs(features), ranked(target))
-            value = reached(held_out(x, y, fold, predict), target, fold, chosen)
+            value = held_out_value(features, target, fold, model, predict, chosen)
             more = {"features": len(features), "best": None}
         rows.append({"aspect": aspect, "predictors": name, **numbers(value, chosen, target), **more})
     return Table(
@@ -131,16 +131,28 @@ def deal(target: Array, count: int, split: Grouped, seed: int) -> Ints:
     )
 
 
-def ranked(target: Array) -> Array:
-    return np.asarray(within_inputs(target[None])[0])
+def held_out_value(
+    features: Array, target: Array, fold: Ints, model: ModelName, predict: Model, measure: Measure
+) -> Reached:
+    """What the features reach together on folds that had no part in the fit; ridge takes ranks within inputs."""
+    x, y = (
+        (features, target)
+        if model == "xgboost"
+        else (within_inputs(features), np.asarray(within_inputs(target[None])[0]))
+    )
+    return reached(held_out(x, y, fold, predict), target, fold, measure)
 
 
 def numbers(value: Reached, measure: Measure, target: Array) -> Row:
     """The columns that every table of held-out values has."""
     return {
         "measure": str(measure), "value": value.value, "low": value.low, "high": value.high,
-        **{f"fold_{k}": float(v) for k, v in enumerate(value.folds, start=1)}, "n": int(np.isfinite(target).sum()),
+        **folds_of(value), "n": int(np.isfinite(target).sum()),
     }  # fmt: skip
+
+
+def folds_of(value: Reached) -> Row:
+    return {f"fold_{k}": float(v) for k, v in enumerate(value.folds, start=1)}
 
 
 def fold_columns(row: Row) -> int:

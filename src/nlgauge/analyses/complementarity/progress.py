@@ -16,14 +16,14 @@ from nlgauge.analyses.complementarity.predictability import (
     ModelName,
     deal,
     fold_columns,
+    held_out_value,
     numbers,
-    ranked,
 )
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
-from nlgauge.stats.design.prediction import Grouped, held_out, model_of, reached, within_inputs
+from nlgauge.stats.design.prediction import Grouped, model_of
 from nlgauge.table import Layout, Row, Table
 from nlgauge.types import Array
 
@@ -67,18 +67,14 @@ def progress_over_years(
     for aspect, year in counted([(a, y) for a in sides.humans for y in steps], progress):
         target = sides.humans[aspect]
         fold = deal(target, count, split, seed)
-        known = {f: x for f, x in families.items() if f[1] <= year}
-        features = np.stack(list(known.values()))
-        x, y = (features, target) if model == "xgboost" else (within_inputs(features), ranked(target))
-        value = reached(held_out(x, y, fold, predict), target, fold, chosen)
+        features = np.stack([x for (_, came), x in families.items() if came <= year])
+        value = held_out_value(features, target, fold, model, predict, chosen)
         rows.append(
-            {
-                "aspect": aspect,
-                "year": year,
-                "families": len(known),
-                **numbers(value, chosen, target),
-            }
+            {"aspect": aspect, "year": year, "families": len(features), **numbers(value, chosen, target)}
         )
+    left_out = (
+        [f"left out, no release year known (name it with years=): {', '.join(unknown)}."] if unknown else []
+    )
     new = {year: sorted(f for f, came in families if came == year) for year in steps}
     return Table(
         title=f"{data.name}: what all metrics of the time reach together, {chosen}",
@@ -87,13 +83,16 @@ def progress_over_years(
             "year",
             "aspect",
             "value",
-            extra={"families": _count, "new": lambda own: ", ".join(new[own[0]["year"]])},
+            extra={
+                "families": lambda own: str(own[0]["families"]),
+                "new": lambda own: ", ".join(new[own[0]["year"]]),
+            },
         ),
         facts={"new": new},
         definitions={str(chosen): chosen.definition},
         method=f"{words}, families of metrics released so far as features (variants averaged as standard scores); "
         f"{fold_columns(rows[0])} folds, {SPLITS[split]}; mean over folds. {INTERVAL}",
-        notes=[*_gain(rows, steps), *_left_out(unknown), *sides.remarks()],
+        notes=[*_gain(rows, steps), *left_out, *sides.remarks()],
         signature=sides.signature(measure=chosen, model=model, split=split, folds=count, seed=seed),
     )
 
@@ -120,10 +119,6 @@ def _mean(stacked: Array) -> Array:
         return np.asarray(np.where(there, stacked, 0.0).sum(axis=0) / there.sum(axis=0))
 
 
-def _count(rows: list[Row]) -> str:
-    return str(rows[0]["families"])
-
-
 def _gain(rows: list[Row], years: list[int]) -> list[str]:
     if len(years) < 2:
         return ["all metrics came out in one year: there is no progress to see."]
@@ -136,9 +131,3 @@ def _gain(rows: list[Row], years: list[int]) -> list[str]:
             f"{max(mine, key=lambda r: np.nan_to_num(r['value'], nan=-2))['year']}."
         )
     return notes
-
-
-def _left_out(unknown: list[str]) -> list[str]:
-    return (
-        [f"left out, no release year known (name it with years=): {', '.join(unknown)}."] if unknown else []
-    )

@@ -12,7 +12,7 @@ from nlgauge.analyses._common import Named, defined, measures_of, people_note, s
 from nlgauge.analyses.comparing.significance import PairTest, Test, run_test
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.number import interval, number
+from nlgauge.number import interval, number, some
 from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.stats.design.stability import (
     ENOUGH,
@@ -148,12 +148,12 @@ def recommend(rows: list[Row], advice: Advice, about: PanelSize, ranked_by: str 
         best = alike[0]
         text = (
             f"{about.where} {best['measure']} is steady (DP {_ends(best, 'DP')}, RC {_ends(best, 'RC')}), and these are "
-            f"alike, which the data do not tell from it: {_some([r['measure'] for r in alike[1:]])}"
+            f"alike, which the data do not tell from it: {some([r['measure'] for r in alike[1:]], 4)}"
         )
         if about.metrics < ENOUGH:
             text += f" (with {about.metrics} metrics no measure can stand out; {ENOUGH} are needed)"
         worse = [r["measure"] for j, r in enumerate(rows) if j not in advice.alike]
-        text += f"; surely worse: {_some(worse)}." if worse else "."
+        text += f"; surely worse: {some(worse, 4)}." if worse else "."
     names = [row["measure"] for row in rows]
     if ranked_by not in names:
         return text
@@ -190,12 +190,6 @@ class PanelSize:
 
 def _ends(row: Row, what: str) -> str:
     return interval(*(row[f"{what.lower()}{end}"] for end in ("", "_low", "_high")))
-
-
-def _some(names: Sequence[str], most: int = 4) -> str:
-    if len(names) <= most:
-        return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-    return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def places(power: np.ndarray, consistency: np.ndarray) -> list[float]:

@@ -19,7 +19,7 @@ from nlgauge.analyses.errors._versions import Versions, kinds_of, versions
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.metrics import Metric, metric_from_spec
-from nlgauge.number import number
+from nlgauge.number import number, some
 from nlgauge.scoring.plan import missing, parse, there
 from nlgauge.scoring.score import Scored, run
 from nlgauge.stats.tests.paired_changes import Moves, mean_interval, monotonicity, moves, signs
@@ -290,7 +290,7 @@ def _verdict(name: str, rows: list[Row]) -> str:
         less = [r["perturbation"] for r in sorted(damage, key=_fall) if r["change"] > costly["change"]]
         if less:
             parts.append(
-                f"a harmless change ({costly['perturbation']}, {number(costly['change'], 2, sign=True)} SD) costs it more than {_some(less[::-1])}"
+                f"a harmless change ({costly['perturbation']}, {number(costly['change'], 2, sign=True)} SD) costs it more than {some(less[::-1], 4)}"
             )
     return f"{name}: {'; '.join(parts) or 'nothing to compare'}."
 
@@ -304,9 +304,3 @@ def _few(made: Versions) -> list[str]:
 
 def _fall(row: Row) -> float:
     return float(row["change"])
-
-
-def _some(names: list[str], most: int = 4) -> str:
-    return (
-        ", ".join(names) if len(names) <= most else f"{', '.join(names[:most])} and {len(names) - most} more"
-    )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nlgauge.number import interval as number_interval
-from nlgauge.number import number, percent
+from nlgauge.number import number, percent, some
 from nlgauge.table import Row, Table
 
 __all__ = ["count", "interval", "missing", "name_of", "one_line", "percent", "sentence", "some", "two"]
@@ -32,18 +32,6 @@ def interval(row: Row) -> str:
 
 def missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def some(names: Sequence[str], most: int = 3) -> str:
-    """
-    >>> some(["a", "b"]), some(["a", "b", "c", "d", "e"])
-    ('a and b', 'a, b, c and 2 more')
-    """
-    if len(names) <= 1:
-        return "".join(names)
-    if len(names) <= most:
-        return f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def count(n: int, word: str) -> str:
