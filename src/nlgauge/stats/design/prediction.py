@@ -137,7 +137,7 @@ class Reached:
     @classmethod
     def of(cls, values: Floats) -> Reached:
         """Folds share training data, so their spread is too small: its variance is corrected (Nadeau and Bengio 2003)."""
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
         k, kept = len(values), values[np.isfinite(values)]
         if not len(kept):
@@ -145,7 +145,7 @@ class Reached:
         mean = float(kept.mean())
         if len(kept) < 2 or k < 2:
             return cls(values, mean, np.nan, np.nan)
-        half = t.ppf(0.975, len(kept) - 1) * np.sqrt(kept.var(ddof=1) * (1 / len(kept) + 1 / (k - 1)))
+        half = stdtrit(len(kept) - 1, 0.975) * np.sqrt(kept.var(ddof=1) * (1 / len(kept) + 1 / (k - 1)))
         return cls(values, mean, mean - float(half), mean + float(half))
 
 
