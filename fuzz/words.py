@@ -18,12 +18,12 @@ from nlgauge.data.records import option_map, option_numbers
 from nlgauge.metrics import metric_from_spec
 from nlgauge.metrics.judge.batch_files import read_batch
 from nlgauge.metrics.judge.cost import load_prices
-from nlgauge.metrics.judge.pairs import read_choice
-from nlgauge.metrics.judge.parse import parse
+from nlgauge.metrics.judge.expected_rating import expected_rating
+from nlgauge.metrics.judge.pairwise import read_choice
 from nlgauge.metrics.judge.replies import Memory, Request, read_reply
+from nlgauge.metrics.judge.reply_parser import parse
 from nlgauge.metrics.judge.scale import Scale
 from nlgauge.metrics.judge.task import LIBRARY, load_task
-from nlgauge.metrics.judge.weigh import expected_rating
 from nlgauge.papers.catalogue.download import inside
 from nlgauge.scoring.store import Store
 from nlgauge.spec import format_spec, parse_spec

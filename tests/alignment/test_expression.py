@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.alignment.estimate import Alignment
+from nlgauge.metrics.alignment.alignments import Alignment
 from nlgauge.metrics.alignment.expression import parse
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment import align
-from nlgauge.metrics.alignment.estimate import Alignment, Pair
+from nlgauge.metrics.alignment.alignments import Alignment, Pair
 from nlgauge.metrics.alignment.matching import Matching
 from nlgauge.models.embeddings import Embeddings
 from nlgauge.models.encoder import Encoder

@@ -12,7 +12,7 @@ from little_text import documents
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.alignment import align
-from nlgauge.metrics.alignment.estimate import Pair
+from nlgauge.metrics.alignment.alignments import Pair
 from nlgauge.metrics.alignment.features import NAMES, Reader
 from nlgauge.metrics.alignment.head import Head, fresh, gradient
 from nlgauge.metrics.alignment.train import Plan, auc, train

@@ -16,7 +16,7 @@ import pytest
 from fault_tools import assert_one_line, begun, nlgauge
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.judge.limits import Bucket, retry_after
+from nlgauge.metrics.judge.rate_limits import Bucket, retry_after
 from nlgauge.scoring.replies import Replies
 from nlgauge.scoring.store import Store, StoredScore
 from nlgauge.scoring.work_claims import Claims

@@ -18,8 +18,8 @@ from nlgauge.metrics.judge.batch_files import read_batch, write_batch
 from nlgauge.metrics.judge.client import Asking, ask
 from nlgauge.metrics.judge.cost import Budget, Price, load_prices, plan
 from nlgauge.metrics.judge.judge import Judge
-from nlgauge.metrics.judge.limits import Bucket
-from nlgauge.metrics.judge.pairs import all_pairs, read_choice
+from nlgauge.metrics.judge.pairwise import all_pairs, read_choice
+from nlgauge.metrics.judge.rate_limits import Bucket
 from nlgauge.metrics.judge.replies import Memory, Reply, Request
 from nlgauge.metrics.judge.task import load_task, shipped
 from nlgauge.scoring.judging import judged

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nlgauge.metrics.judge.parse import parse
+from nlgauge.metrics.judge.reply_parser import parse
 from nlgauge.metrics.judge.scale import Scale
 
 FIVE, HUNDRED, LETTERS = Scale.parse("1-5"), Scale.parse("0-100"), Scale.parse("A-E")

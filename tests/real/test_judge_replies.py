@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from scipy.stats import spearmanr
 
-from nlgauge.metrics.judge.parse import parse
+from nlgauge.metrics.judge.reply_parser import parse
 from nlgauge.metrics.judge.scale import Scale
 
 BY_HAND = Path(__file__).parents[1] / "judges" / "read_by_hand.json"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nlgauge.data.example import example
-from nlgauge.metrics.alignment.estimate import Alignment
+from nlgauge.metrics.alignment.alignments import Alignment
 from nlgauge.report.sections import Run, reading
 from nlgauge.report.sections.reading import disagree, points_of
 from nlgauge.session import Selection

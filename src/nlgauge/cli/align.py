@@ -11,7 +11,7 @@ from nlgauge.cli import _options as o
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from nlgauge.metrics.alignment.estimate import Alignment
+    from nlgauge.metrics.alignment.alignments import Alignment
 
 text = o.panel("Texts instead of a file")
 # From not grounded to grounded; cosines of this encoder family lie mostly above .3.

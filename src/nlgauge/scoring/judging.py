@@ -19,8 +19,8 @@ from nlgauge.scoring.replies import Again, Replies
 from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
-    from nlgauge.metrics.judge.exchange import Judge
     from nlgauge.metrics.judge.judge import Judge as JudgeMetric
+    from nlgauge.metrics.judge.protocol import Judge
 
 
 @dataclass(frozen=True)

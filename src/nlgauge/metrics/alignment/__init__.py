@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nlgauge.errors import NlgaugeError
 
 if TYPE_CHECKING:
-    from nlgauge.metrics.alignment.estimate import Alignment
+    from nlgauge.metrics.alignment.alignments import Alignment
 
 __all__ = ["align"]
 
@@ -23,7 +23,7 @@ def align(a: str, b: str | Sequence[str], *, estimator: str = "E", **options: An
     Options of estimator E: encoder, layer, window (sentences), match ('all', 'best' or 'sentence'), sharp; of the trained D and R: task
     (summarisation, dialogue, style) or weights (the folder of a training of one's own), encoder.
     """
-    from nlgauge.metrics.alignment.estimate import Pair
+    from nlgauge.metrics.alignment.alignments import Pair
     from nlgauge.models.loading import MINILM, check_ready
 
     check_ready("align", encoder=options.get("encoder", MINILM))

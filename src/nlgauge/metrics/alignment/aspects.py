@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nlgauge.metrics.alignment.estimate import Alignment, Estimator, Pair
+from nlgauge.metrics.alignment.alignments import Alignment, Estimator, Pair
 from nlgauge.metrics.alignment.expression import Expression, Term
 
 Unit = Literal["piece", "word"]

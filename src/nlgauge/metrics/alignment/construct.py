@@ -23,7 +23,7 @@ import numpy as np
 from numpy.random import Generator
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.alignment.estimate import Pair
+from nlgauge.metrics.alignment.alignments import Pair
 from nlgauge.text.damage import damage
 from nlgauge.text.damage.core import trim
 from nlgauge.text.paraphrase import Reworded, most_distant, wordnet

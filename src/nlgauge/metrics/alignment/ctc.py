@@ -15,8 +15,8 @@ from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
+    from nlgauge.metrics.alignment.alignments import Alignment, Estimator
     from nlgauge.metrics.alignment.aspects import Form, Settings
-    from nlgauge.metrics.alignment.estimate import Alignment, Estimator
     from nlgauge.metrics.alignment.expression import Expression, Term
     from nlgauge.metrics.alignment.trained import Trained
     from nlgauge.models.embeddings import Embeddings

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.alignment.estimate import Alignment
+from nlgauge.metrics.alignment.alignments import Alignment
 
 Term = tuple[str, tuple[str, ...]]
 FIELDS = {"x": "source", "c": "context", "y": "output", "r": "references"}

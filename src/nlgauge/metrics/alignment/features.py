@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.metrics.alignment.estimate import Pair
+from nlgauge.metrics.alignment.alignments import Pair
 from nlgauge.models.embeddings import Embeddings, embeddings
 from nlgauge.models.encoder import DEFAULT, Encoded
 from nlgauge.text.porter import stem

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.alignment.estimate import Alignment, Pair
+from nlgauge.metrics.alignment.alignments import Alignment, Pair
 from nlgauge.models.embeddings import Embeddings, embeddings
 from nlgauge.models.encoder import DEFAULT, Encoded
 from nlgauge.text.windows import sentence_spans, windows

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.alignment.alignments import Alignment, Pair
 from nlgauge.metrics.alignment.aspects import Form, Settings
-from nlgauge.metrics.alignment.estimate import Alignment, Pair
 from nlgauge.metrics.alignment.expression import Expression
 from nlgauge.metrics.alignment.features import NAMES, Reader
 from nlgauge.metrics.alignment.head import Head

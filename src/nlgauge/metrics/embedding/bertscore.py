@@ -247,7 +247,7 @@ class Supert(Contextual):
         return self.signed(sentences=self.sentences, stop=True)
 
     def score(self, batch: Batch) -> Scores:
-        from nlgauge.metrics.alignment.estimate import Alignment
+        from nlgauge.metrics.alignment.alignments import Alignment
         from nlgauge.text.windows import windows
 
         kept, layer = self.vectors(batch)

@@ -20,7 +20,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.metrics.judge.limits import Gate, retry_after
+from nlgauge.metrics.judge.rate_limits import Gate, retry_after
 from nlgauge.metrics.judge.replies import Keeper, Reply, Request, read_reply
 from nlgauge.metrics.judge.secret import Secret
 

@@ -15,7 +15,7 @@ from nlgauge.spec import format_spec
 from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
-    from nlgauge.metrics.judge.exchange import Judge as Decided
+    from nlgauge.metrics.judge.protocol import Judge as Decided
 
 BASE_URL = "NLGAUGE_BASE_URL"
 LONGEST = 60  # characters of a name
@@ -60,8 +60,8 @@ class Judge(Metric):
 
     def decided(self) -> Decided:
         """What the spec says, else the YAML, else the environment."""
-        from nlgauge.metrics.judge.exchange import Judge as Decided
-        from nlgauge.metrics.judge.parse import checked_pattern
+        from nlgauge.metrics.judge.protocol import Judge as Decided
+        from nlgauge.metrics.judge.reply_parser import checked_pattern
         from nlgauge.metrics.judge.scale import Scale
         from nlgauge.metrics.judge.secret import checked_url
         from nlgauge.metrics.judge.task import MODES, load_task

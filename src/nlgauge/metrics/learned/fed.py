@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from nlgauge.errors import NameUnknown
 from nlgauge.metrics.base import metric
 from nlgauge.metrics.batch import Scores, fold, readable
-from nlgauge.metrics.learned.lm import WEIGHTS, WINDOWS, Causal
+from nlgauge.metrics.learned.language_model import WEIGHTS, WINDOWS, Causal
 from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
 

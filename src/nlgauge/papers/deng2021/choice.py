@@ -21,9 +21,9 @@ import numpy as np
 
 from nlgauge.errors import NameUnknown
 from nlgauge.metrics import metric_from_spec
+from nlgauge.metrics.alignment.alignments import Alignment, Pair
 from nlgauge.metrics.alignment.aspects import ASPECTS, Settings, counted, pair_of
 from nlgauge.metrics.alignment.ctc import samples_of
-from nlgauge.metrics.alignment.estimate import Alignment, Pair
 from nlgauge.metrics.alignment.expression import AGGREGATES, Expression, Term, parse
 from nlgauge.metrics.alignment.matching import maxima, reading, scores, side, spans_of, windows_of
 from nlgauge.models.encoder import encoder

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from nlgauge.metrics import metric_from_spec
+from nlgauge.metrics.alignment.alignments import Alignment, Pair
 from nlgauge.metrics.alignment.aspects import Settings, counted, pair_of
 from nlgauge.metrics.alignment.ctc import samples_of
-from nlgauge.metrics.alignment.estimate import Alignment, Pair
 from nlgauge.metrics.alignment.expression import Expression, parse
 from nlgauge.metrics.alignment.features import NAMES, Reader
 from nlgauge.metrics.alignment.head import Head

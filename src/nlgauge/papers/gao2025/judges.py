@@ -17,7 +17,7 @@ import polars as pl
 from nlgauge.analyses.judges.fineness import fineness
 from nlgauge.analyses.judges.judges import judges
 from nlgauge.data.dataset import Dataset
-from nlgauge.metrics.judge.parse import parse
+from nlgauge.metrics.judge.reply_parser import parse
 from nlgauge.metrics.judge.scale import Scale
 from nlgauge.papers import Sources, further
 from nlgauge.papers.catalogue import load_set, mirror_folder

@@ -9,7 +9,7 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Facts, Metric, metric, needing
 from nlgauge.metrics.batch import Best, Scores, fold, readable
-from nlgauge.metrics.learned.lm import DIRECTIONS, WINDOWS, Direction, LmScore
+from nlgauge.metrics.learned.language_model import DIRECTIONS, WINDOWS, Direction, LmScore
 from nlgauge.text.batch import Batch
 
 LEAST = 1e-12  # a difference of exactly nothing would be minus infinity

@@ -17,7 +17,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Facts, metric
 from nlgauge.metrics.batch import Best, Scores, TextPair, over_pairs
 from nlgauge.metrics.embedding.bertscore import CHUNK, MULTILINGUAL, WEIGHTS, Contextual, piece_weights
-from nlgauge.metrics.learned.lm import WINDOWS
+from nlgauge.metrics.learned.language_model import WINDOWS
 from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import numpy as np
 
 from nlgauge.metrics.batch import Scores
 from nlgauge.metrics.judge.client import Failure
-from nlgauge.metrics.judge.pairs import Pair, all_pairs, read_choice
-from nlgauge.metrics.judge.parse import Parsed, parse, parse_by
+from nlgauge.metrics.judge.expected_rating import expected_rating
+from nlgauge.metrics.judge.pairwise import Pair, all_pairs, read_choice
 from nlgauge.metrics.judge.replies import Reply, Request
+from nlgauge.metrics.judge.reply_parser import Parsed, parse, parse_by
 from nlgauge.metrics.judge.scale import Scale
 from nlgauge.metrics.judge.task import Task, filled
-from nlgauge.metrics.judge.weigh import expected_rating
 from nlgauge.types import Array
 
 if TYPE_CHECKING:
