@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from nlgauge.installation import doctor
     from nlgauge.listing import available
     from nlgauge.metrics import Metric
-    from nlgauge.metrics.alignment.train import Plan as AlignerPlan
-    from nlgauge.metrics.alignment.train import train_aligner
+    from nlgauge.metrics.alignment.training import AlignerPlan, train_aligner
     from nlgauge.metrics.judge.client import Asking
     from nlgauge.metrics.judge.cost import Price
     from nlgauge.metrics.judge.judge import Judge
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
 # Where each name lives; loaded on first use, so that `import nlgauge` costs next to nothing.
 _HOME = {
-    "AlignerPlan": "nlgauge.metrics.alignment.train:Plan",
+    "AlignerPlan": "nlgauge.metrics.alignment.training",
     "Asking": "nlgauge.metrics.judge.client",
     "Dataset": "nlgauge.data.dataset",
     "Estimate": "nlgauge.stats.correlation.measure",
@@ -88,7 +87,7 @@ _HOME = {
     "simulate": "nlgauge.analyses.design.simulated_data:simulated",
     "stability": "nlgauge.questions",
     "stream": "nlgauge.scoring.stream",
-    "train_aligner": "nlgauge.metrics.alignment.train",
+    "train_aligner": "nlgauge.metrics.alignment.training",
     "verdicts": "nlgauge.questions",
 }
 

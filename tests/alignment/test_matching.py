@@ -7,7 +7,7 @@ import pytest
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment import align
-from nlgauge.metrics.alignment.alignments import Alignment, Pair
+from nlgauge.metrics.alignment.alignments import Alignment, ToAlign
 from nlgauge.metrics.alignment.matching import Matching
 from nlgauge.models.embeddings import Embeddings
 from nlgauge.models.encoder import Encoder
@@ -74,7 +74,11 @@ def test_copied_words_align_better_than_invented_ones(minilm: Encoder) -> None:
 
 
 def test_a_score_does_not_depend_on_the_other_pairs(minilm: Encoder) -> None:
-    pairs = [Pair(OUTPUT, (SOURCE,)), Pair("Tea.", (SOURCE, OUTPUT)), Pair(SOURCE, (OUTPUT,), whole=True)]
+    pairs = [
+        ToAlign(OUTPUT, (SOURCE,)),
+        ToAlign("Tea.", (SOURCE, OUTPUT)),
+        ToAlign(SOURCE, (OUTPUT,), whole=True),
+    ]
     estimator = Matching(window=2, match="best", sharp=2.0)
     together = estimator.align(pairs)
     for pair, found in zip(pairs, together, strict=True):
@@ -85,7 +89,7 @@ def test_every_text_is_encoded_once_for_all_pairs(minilm: Encoder) -> None:
     kept = Embeddings(minilm)
     outputs = [f"Output number {i}." for i in range(5)]
     Matching(vectors=kept).align(
-        [Pair(o, (SOURCE,)) for o in outputs] + [Pair(SOURCE, (o,)) for o in outputs]
+        [ToAlign(o, (SOURCE,)) for o in outputs] + [ToAlign(SOURCE, (o,)) for o in outputs]
     )
     assert kept.encoded == 6
 

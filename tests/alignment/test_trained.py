@@ -12,15 +12,15 @@ from little_text import documents
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.alignment import align
-from nlgauge.metrics.alignment.alignments import Pair
+from nlgauge.metrics.alignment.alignments import ToAlign
 from nlgauge.metrics.alignment.features import NAMES, Reader
 from nlgauge.metrics.alignment.head import Head, fresh, gradient
-from nlgauge.metrics.alignment.train import Plan, auc, train
 from nlgauge.metrics.alignment.trained import FORMS, WEIGHTS, Trained, scores
+from nlgauge.metrics.alignment.training import AlignerPlan, auc, train
 from nlgauge.metrics.alignment.training_rows import Data, by_text, pooled, read_documents
 from nlgauge.models.encoder import Encoder
 
-TINY = Plan("D", "style", count=60, steps=120, batch=128)
+TINY = AlignerPlan("D", "style", count=60, steps=120, batch=128)
 SOURCE = "The bridge over the river was closed in 1990. Alice Brandt rebuilt it for the town."
 
 
@@ -53,7 +53,7 @@ def test_a_resumed_training_equals_an_undisturbed_one(trained: Path, tmp_path: P
 
 def test_another_training_in_the_same_folder_is_refused(trained: Path) -> None:
     with pytest.raises(NlgaugeError, match="holds another training"):
-        train(documents(), trained, Plan("D", "style", count=60, steps=120, batch=64))
+        train(documents(), trained, AlignerPlan("D", "style", count=60, steps=120, batch=64))
 
 
 def test_smooth_labels_make_a_less_certain_head(trained: Path, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_auc_is_that_of_scikit_learn() -> None:
 
 
 def test_features_of_a_copy_say_that_all_is_found(minilm: Encoder) -> None:
-    ((_, spans, rows),) = Reader().read([Pair("Alice Brandt rebuilt it for the town.", (SOURCE,), True)])
+    ((_, spans, rows),) = Reader().read([ToAlign("Alice Brandt rebuilt it for the town.", (SOURCE,), True)])
     assert rows.shape == (len(spans), len(NAMES))
     assert np.isfinite(rows).all()
     words = rows[rows[:, NAMES.index("mark")] == 0]
@@ -106,10 +106,10 @@ def test_features_of_a_copy_say_that_all_is_found(minilm: Encoder) -> None:
 
 
 def test_features_do_not_depend_on_capitals_or_neighbours(minilm: Encoder) -> None:
-    pair, other = Pair("Prices rose in Oslo.", (SOURCE,)), Pair("Tea is hot.", ("Tea.",))
+    pair, other = ToAlign("Prices rose in Oslo.", (SOURCE,)), ToAlign("Tea is hot.", ("Tea.",))
     one = next(rows for _, _, rows in Reader().read([pair]))
     both = {i: rows for i, _, rows in Reader().read([other, pair])}[1]
-    small = next(rows for _, _, rows in Reader().read([Pair(pair.a.lower(), (SOURCE,))]))
+    small = next(rows for _, _, rows in Reader().read([ToAlign(pair.a.lower(), (SOURCE,))]))
     np.testing.assert_allclose(one, both, atol=1e-4)
     np.testing.assert_allclose(one, small, atol=1e-4)
 
@@ -118,17 +118,18 @@ def test_d_scores_tokens_and_r_the_whole_text(trained: Path, tmp_path: Path) -> 
     d = align("Alice Brandt sold a railway.", SOURCE, estimator="D", weights=str(trained))
     assert len(set(d.scores.tolist())) > 1
     assert ((d.scores >= 0) & (d.scores <= 1)).all()
-    train(documents(), tmp_path, Plan("R", "style", count=60, steps=60, batch=32), features=trained)
+    train(documents(), tmp_path, AlignerPlan("R", "style", count=60, steps=60, batch=32), features=trained)
     r = align("Alice Brandt sold a railway.", SOURCE, estimator="R", weights=str(tmp_path))
     assert len(set(r.scores.tolist())) == 1
     assert r.spans.tolist() == d.spans.tolist()
-    ((_, _, rows),) = Reader().read([Pair("Alice Brandt sold a railway.", (SOURCE,))])
+    ((_, _, rows),) = Reader().read([ToAlign("Alice Brandt sold a railway.", (SOURCE,))])
     assert r.mean() == pytest.approx(float(Head.load(tmp_path / "aligner")(pooled(rows)[None])[0]))
 
 
 def test_nothing_is_grounded_in_an_empty_text(trained: Path) -> None:
     assert (
-        Trained("D", weights=str(trained)).align([Pair("Tea is hot.", ("",))])[0].scores.tolist() == [0.0] * 4
+        Trained("D", weights=str(trained)).align([ToAlign("Tea is hot.", ("",))])[0].scores.tolist()
+        == [0.0] * 4
     )
 
 
@@ -168,7 +169,7 @@ def test_the_shipped_weights_are_small_and_described() -> None:
 
 def test_scores_of_the_metric_are_those_of_the_head(minilm: Encoder) -> None:
     y = "Alice Brandt rebuilt the bridge."
-    ((_, _, rows),) = Reader().read([Pair(y, (SOURCE,))])
+    ((_, _, rows),) = Reader().read([ToAlign(y, (SOURCE,))])
     head = Trained("D", "summarisation").heads()[0]
     found = align(y, SOURCE, estimator="D")
     np.testing.assert_allclose(found.scores, scores(head, rows), atol=1e-5)
@@ -176,9 +177,9 @@ def test_scores_of_the_metric_are_those_of_the_head(minilm: Encoder) -> None:
 
 def test_bad_input_is_one_clear_line(trained: Path, tmp_path: Path) -> None:
     with pytest.raises(NlgaugeError, match="kind='X'"):
-        Plan(kind="X")
+        AlignerPlan(kind="X")
     with pytest.raises(NlgaugeError, match=r"smooth=0\.5; give 0 or more, and less than 0\.5"):
-        Plan(smooth=0.5)
+        AlignerPlan(smooth=0.5)
     with pytest.raises(NlgaugeError, match="no aligner at"):
         align("a", "b", estimator="D", weights=str(tmp_path))
     with pytest.raises(NlgaugeError, match="holds an aligner of kind D"):

@@ -214,7 +214,9 @@ def test_a_store_that_cannot_write_stops_the_run_before_more_is_paid(serve: Serv
     bodies = [{"model": "m", "messages": [{"role": "user", "content": f"{i}"}]} for i in range(2000)]
     with pytest.raises(NlgaugeError, match="disk full"):
         ask(
-            [Request(f"{server.base_url}/chat/completions", b) for b in bodies], Full(), Asking(concurrency=4)
+            [Request(f"{server.base_url}/chat/completions", b) for b in bodies],
+            Full(),
+            Asking(concurrency=4),
         )
     assert server.log()["stats"]["requests"] < 200
 

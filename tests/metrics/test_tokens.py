@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nlgauge.errors import NameUnknown
 from nlgauge.metrics import Batch
-from nlgauge.text.tokens import Encoder, tokens
+from nlgauge.text.tokens import TokenEncoder, tokens
 from nlgauge.text.treebank import tokenize
 
 
@@ -33,9 +33,9 @@ def test_texts_encoded_in_several_goes_keep_their_tokens(texts: list[str], data:
 
 def test_a_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    encode = Encoder._encode
+    encode = TokenEncoder._encode
     monkeypatch.setattr(
-        Encoder, "_encode", lambda self, asked: seen.extend(asked.texts) or encode(self, asked)
+        TokenEncoder, "_encode", lambda self, asked: seen.extend(asked.texts) or encode(self, asked)
     )
     batch = Batch.from_columns(["a b", "c", "a b"], references=[["c"], ["d"], ["a b"]])
     for _ in range(2):

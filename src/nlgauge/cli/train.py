@@ -48,9 +48,9 @@ def aligner(
 
       nlgauge train aligner --kind R --task dialogue --text facts.jsonl -o my-regression --count 2000
     """
-    from nlgauge.metrics.alignment.train import Plan, train_aligner
+    from nlgauge.metrics.alignment.training import AlignerPlan, train_aligner
 
-    plan = Plan(kind, task, seed, count, steps, batch, encoder=encoder, targets=targets, smooth=smooth)
+    plan = AlignerPlan(kind, task, seed, count, steps, batch, encoder=encoder, targets=targets, smooth=smooth)
     began = time.monotonic()
     head = train_aligner(
         text, out, plan, checkpoints=checkpoints, features=features, paraphraser=paraphraser, infiller=infiller,

@@ -30,7 +30,7 @@ Question = tuple[str, str]  # context, target
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TokenLogs:
     """Natural logarithms of the probabilities of a target's tokens; `windows`: it was too long to be read at once."""
 
     logs: Array
@@ -80,7 +80,7 @@ class Likelihood:
             before = [self.start, *before]
         return Row((*before, *self.ids(context[len(kept) :] + target)), max(1, len(before)))
 
-    def told(self, questions: Sequence[Question], start: bool = True) -> list[Told]:
+    def told(self, questions: Sequence[Question], start: bool = True) -> list[TokenLogs]:
         """log p(token | context, tokens before it) of each target; a first token with nothing before it is left out."""
         rows = [self.row(context, target, start) for context, target in questions]
         long = [len(r.ids) > self.longest for r in rows]
@@ -89,7 +89,7 @@ class Likelihood:
             found = dict(self._walk(sorted(short, key=lambda r: r.ids), 0, None))
             for r in dict.fromkeys(r for r, too in zip(rows, long, strict=True) if too):
                 found[r] = self._windowed(r)
-        return [Told(found[r], too) for r, too in zip(rows, long, strict=True)]
+        return [TokenLogs(found[r], too) for r, too in zip(rows, long, strict=True)]
 
     def _walk(self, rows: list[Row], depth: int, past: Any) -> Iterator[tuple[Row, Array]]:
         """Rows in order of their ids, which agree on the first `depth`; `past` is the model's memory of those."""
@@ -263,9 +263,9 @@ class Answers:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.known: dict[tuple[str, str, bool], Told] = {}
+        self.known: dict[tuple[str, str, bool], TokenLogs] = {}
 
-    def of(self, questions: Sequence[Question], start: bool = True) -> list[Told]:
+    def of(self, questions: Sequence[Question], start: bool = True) -> list[TokenLogs]:
         new = [q for q in dict.fromkeys(questions) if (*q, start) not in self.known]
         if new:
             for q, told in zip(new, likelihood(self.name).told(new, start), strict=True):

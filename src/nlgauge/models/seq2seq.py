@@ -16,7 +16,7 @@ Pair = tuple[str, str]  # source, target
 TARGET_TOKENS = 1024  # of a batch: their logits over the vocabulary are the largest thing in memory
 
 
-class Told(NamedTuple):
+class TargetLogs(NamedTuple):
     """Natural logarithms of the target's token probabilities; cut: a text was longer than the model takes."""
 
     logs: Array
@@ -43,7 +43,7 @@ class Seq2Seq:
         ]
         return list(kept), True
 
-    def told(self, pairs: Sequence[Pair], longest: int = 0, special: bool = True) -> list[Told]:
+    def told(self, pairs: Sequence[Pair], longest: int = 0, special: bool = True) -> list[TargetLogs]:
         """log p(token | source, tokens before it) of each target; `special`: the target's end mark counts too."""
         import torch
 
@@ -68,7 +68,7 @@ class Seq2Seq:
                         right = torch.tensor(ids, device=said.device, dtype=torch.long)[:, None]
                         logs = said.gather(1, right)[:, 0] - said.logsumexp(dim=1)
                         found[pair] = logs.double().cpu().numpy()
-        return [Told(found[s, t], sources[s][1] or targets[t][1]) for s, t in pairs]
+        return [TargetLogs(found[s, t], sources[s][1] or targets[t][1]) for s, t in pairs]
 
     def first(
         self, sources: Sequence[str], wanted: Sequence[int], longest: int = 0

@@ -19,15 +19,15 @@ from nlgauge.scoring.replies import Again, Replies
 from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
-    from nlgauge.metrics.judge.judge import Judge as JudgeMetric
-    from nlgauge.metrics.judge.protocol import Judge
+    from nlgauge.metrics.judge.judge import Judge
+    from nlgauge.metrics.judge.protocol import JudgeProtocol
 
 
 @dataclass(frozen=True)
 class Judged:
     """The scores and the replies they were read from."""
 
-    judge: Judge
+    judge: JudgeProtocol
     scores: Scores
     found: dict[bytes, Reply | Failure]
 
@@ -53,7 +53,7 @@ class Judged:
 
 
 def judged(
-    metric: JudgeMetric,
+    metric: Judge,
     batch: Batch,
     replies: Replies,
     how: Asking | None = None,
@@ -76,7 +76,7 @@ def judged(
     return result
 
 
-def reread(metric: JudgeMetric, batch: Batch, replies: Replies) -> Judged:
+def reread(metric: Judge, batch: Batch, replies: Replies) -> Judged:
     """The replies that are kept, read again: nothing is asked."""
     judge = metric.decided()
     replies.remember(metric.signature, metric.spec)
@@ -85,12 +85,12 @@ def reread(metric: JudgeMetric, batch: Batch, replies: Replies) -> Judged:
     return _read(judge, batch, {**dict.fromkeys(keys, missing), **replies.known(keys)})
 
 
-def _read(judge: Judge, batch: Batch, found: dict[bytes, Reply | Failure]) -> Judged:
+def _read(judge: JudgeProtocol, batch: Batch, found: dict[bytes, Reply | Failure]) -> Judged:
     return Judged(judge, judge.scores(batch, found), found)
 
 
 def add_judged(
-    data: Dataset, metric: JudgeMetric, batch: Batch, result: Judged, keep_draws: bool = False
+    data: Dataset, metric: Judge, batch: Batch, result: Judged, keep_draws: bool = False
 ) -> Dataset:
     """The Dataset with the judge's column; with `keep_draws` also one column a draw, `spec#1`, `spec#2` …."""
     columns = {str(metric): result.scores.values}
@@ -112,7 +112,7 @@ def add_judged(
     )  # fmt: skip
 
 
-def add_comparisons(data: Dataset, metric: JudgeMetric, batch: Batch, result: Judged) -> Dataset:
+def add_comparisons(data: Dataset, metric: Judge, batch: Batch, result: Judged) -> Dataset:
     """The Dataset with the judge's choices, in the order in which the two were shown."""
     systems, inputs = data.samples["system"].to_list(), data.samples["input"].to_list()
     rows = []

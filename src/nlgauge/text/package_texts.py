@@ -92,7 +92,7 @@ KINDS = (
 
 
 @dataclass(frozen=True)
-class Found:
+class ArchivePassages:
     """Passages of one kind in one archive."""
 
     kind: Kind
@@ -118,7 +118,7 @@ def members(archive: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
         raise NlgaugeError(f"{archive}: cannot be read ({said}).") from None
 
 
-def found_in(archive: Path) -> list[Found]:
+def found_in(archive: Path) -> list[ArchivePassages]:
     """The passages of an archive, by kind, in the order of its files."""
     passages: dict[str, list[str]] = {kind.name: [] for kind in KINDS}
     files = dict.fromkeys(passages, 0)
@@ -130,7 +130,9 @@ def found_in(archive: Path) -> list[Found]:
             for paragraphs in kind.paragraphs(read()):
                 blocks = [b for b in (passage(b) for b in grouped(paragraphs, kind.least)) if b]
                 passages[kind.name] += blocks[:MOST] if kind.paragraphs is encyclopaedia else blocks
-    made = [Found(k, archive.name, files[k.name], passages[k.name]) for k in KINDS if passages[k.name]]
+    made = [
+        ArchivePassages(k, archive.name, files[k.name], passages[k.name]) for k in KINDS if passages[k.name]
+    ]
     if not made:
         known = ", ".join(f"{k.files} ({k.name})" for k in KINDS)
         raise NlgaugeError(f"{archive}: holds no text that is known here: {known}.")
@@ -155,7 +157,7 @@ def passage(block: Sequence[str]) -> str:
     return " ".join(kept[: SENTENCES[1]]) if len(kept) >= SENTENCES[0] else ""
 
 
-def mixed(found: Sequence[Found], seed: int = 0, most: int = 0) -> list[str]:
+def mixed(found: Sequence[ArchivePassages], seed: int = 0, most: int = 0) -> list[str]:
     """All passages in an order drawn by lot, so that those held out are of every kind; the first `most` (0: all)."""
     every = list(dict.fromkeys(p for f in found for p in f.passages))
     rng = np.random.default_rng(seed)

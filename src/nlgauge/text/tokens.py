@@ -84,7 +84,7 @@ def tokens(
     """
     if name not in NAMES:
         raise NameUnknown(f"no tokenizer '{name}'. There are: {', '.join(NAMES)}.")
-    encoder = batch.view(("tokens", name, lowercase, spaces), lambda _: Encoder(name, lowercase, spaces))
+    encoder = batch.view(("tokens", name, lowercase, spaces), lambda _: TokenEncoder(name, lowercase, spaces))
     with batch.texts.lock:
         encoder.ensure(batch.texts.list(), texts, batch.view("joined", lambda _: Joined()))
         if stem is None:
@@ -106,7 +106,7 @@ def empty_vocabulary() -> Vocabulary:
     return Vocabulary(np.zeros(1 << 13, np.uint64), np.empty(4096, np.uint32), np.zeros(513, np.int64), 0)
 
 
-class Encoder:
+class TokenEncoder:
     """One tokenizer and its vocabulary; encodes what it has not seen yet."""
 
     def __init__(self, name: str, lowercase: bool, spaces: bool) -> None:

@@ -23,11 +23,11 @@ def align(a: str, b: str | Sequence[str], *, estimator: str = "E", **options: An
     Options of estimator E: encoder, layer, window (sentences), match ('all', 'best' or 'sentence'), sharp; of the trained D and R: task
     (summarisation, dialogue, style) or weights (the folder of a training of one's own), encoder.
     """
-    from nlgauge.metrics.alignment.alignments import Pair
+    from nlgauge.metrics.alignment.alignments import ToAlign
     from nlgauge.models.loading import MINILM, check_ready
 
     check_ready("align", encoder=options.get("encoder", MINILM))
-    pair = Pair(a, (b,) if isinstance(b, str) else tuple(b))
+    pair = ToAlign(a, (b,) if isinstance(b, str) else tuple(b))
     if estimator == "E":
         from nlgauge.metrics.alignment.matching import Matching
 

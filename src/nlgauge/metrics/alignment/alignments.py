@@ -19,7 +19,7 @@ LOW, HALF = 0.2, 0.5
 FLOOR = 1e-3  # a token that is surely not aligned does not make all else worthless
 
 
-class Pair(NamedTuple):
+class ToAlign(NamedTuple):
     """To align: text a with all that b consists of. `whole`: b is an output or reference, never read in windows."""
 
     a: str
@@ -96,7 +96,7 @@ class Alignment:
 class Estimator(Protocol):
     """Anything that aligns: pairs (a, what b consists of) in, one Alignment of a for each pair out."""
 
-    def align(self, pairs: Sequence[Pair]) -> list[Alignment]: ...
+    def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]: ...
 
 
 @lru_cache(maxsize=20_000)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nlgauge.metrics.alignment.alignments import Alignment, Estimator, Pair
+from nlgauge.metrics.alignment.alignments import Alignment, Estimator, ToAlign
 from nlgauge.metrics.alignment.expression import Expression, Term
 
 Unit = Literal["piece", "word"]
@@ -98,7 +98,7 @@ def evaluate(
     With several references the expression is evaluated for each and averaged, as the paper's relevance. All pairs of
     all samples go to the estimator at once: each distinct text is encoded once.
     """
-    numbers: dict[Pair, int] = {}
+    numbers: dict[ToAlign, int] = {}
     wanted: list[list[dict[Term, int]]] = []
     many = "r" in expression.fields
     for sample in samples:
@@ -117,9 +117,9 @@ def evaluate(
     return values, aligned
 
 
-def pair_of(term: Term, texts: Sample) -> Pair:
+def pair_of(term: Term, texts: Sample) -> ToAlign:
     """What a term aligns in one sample (with one reference); outputs and references are never read in windows."""
-    return Pair(texts[term[0]], tuple(texts[f] for f in term[1]), set(term[1]) <= {"y", "r"})
+    return ToAlign(texts[term[0]], tuple(texts[f] for f in term[1]), set(term[1]) <= {"y", "r"})
 
 
 def counted(alignment: Alignment, stop: bool, unit: Unit) -> Alignment:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.random import Generator
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.alignment.alignments import Pair
+from nlgauge.metrics.alignment.alignments import ToAlign
 from nlgauge.text.damage import damage
 from nlgauge.text.damage.core import trim
 from nlgauge.text.paraphrase import Reworded, most_distant, wordnet
@@ -50,8 +50,8 @@ class Example(NamedTuple):
     whole: bool = False
 
     @property
-    def pair(self) -> Pair:
-        return Pair(self.a, self.b, self.whole)
+    def pair(self) -> ToAlign:
+        return ToAlign(self.a, self.b, self.whole)
 
 
 class Chosen(NamedTuple):

@@ -27,7 +27,7 @@ MOST = 128  # new tokens
 
 
 @dataclass
-class Seq2Seq:
+class TextSampler:
     """A sequence-to-sequence model: texts out of a text, sampled with random numbers of their own."""
 
     name: str
@@ -59,7 +59,7 @@ class ModelParaphrase:
     prompt: str = "paraphrase: {}"
 
     def __post_init__(self) -> None:
-        self.model = Seq2Seq(self.name, "paraphraser")
+        self.model = TextSampler(self.name, "paraphraser")
 
     def __call__(self, text: str, rng: Generator) -> list[str]:
         found = self.model(self.prompt.format(text), rng, CANDIDATES)
@@ -74,7 +74,7 @@ class ModelInfill:
     name: str = INFILLER
 
     def __post_init__(self) -> None:
-        self.model = Seq2Seq(self.name, "infiller")
+        self.model = TextSampler(self.name, "infiller")
 
     def __call__(
         self, words: Sequence[str], spans: Sequence[Span], document: Document, rng: Generator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.alignment.ctc import Aligned
 from nlgauge.metrics.alignment.alignments import Alignment
+from nlgauge.metrics.alignment.ctc import Aligned
 from nlgauge.metrics.base import Metric
 from nlgauge.text.batch import Batch
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from nlgauge.metrics.alignment.alignments import Pair
+from nlgauge.metrics.alignment.alignments import ToAlign
 from nlgauge.models.embeddings import Embeddings, embeddings
 from nlgauge.models.encoder import DEFAULT, Encoded
 from nlgauge.text.porter import stem
@@ -65,7 +65,7 @@ class Reader:
     window: int = WINDOW
     vectors: Embeddings | None = field(default=None, repr=False)
 
-    def read(self, pairs: Sequence[Pair]) -> Iterator[tuple[int, Ids, Singles]]:
+    def read(self, pairs: Sequence[ToAlign]) -> Iterator[tuple[int, Ids, Singles]]:
         """For each pair, in the order of their b: its number, the spans of a's tokens, tokens × features."""
         kept = self.vectors or embeddings(None, self.encoder)
         layers = layers_of(kept)
@@ -91,7 +91,7 @@ def layers_of(kept: Embeddings) -> list[int]:
     return [kept.want(max(1, round(depth * kept.encoder.layers))) for depth in DEPTHS]
 
 
-def _chunks(order: list[int], pairs: Sequence[Pair]) -> Iterator[list[int]]:
+def _chunks(order: list[int], pairs: Sequence[ToAlign]) -> Iterator[list[int]]:
     rows: list[int] = []
     size = 0
     seen: set[str] = set()

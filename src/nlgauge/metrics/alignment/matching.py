@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.alignment.alignments import Alignment, Pair
+from nlgauge.metrics.alignment.alignments import Alignment, ToAlign
 from nlgauge.models.embeddings import Embeddings, embeddings
 from nlgauge.models.encoder import DEFAULT, Encoded
 from nlgauge.text.windows import sentence_spans, windows
@@ -56,7 +56,7 @@ class Matching:
         if self.window < 0:
             raise NlgaugeError(f"window={self.window}; a number of sentences, or 0 for the whole text.")
 
-    def align(self, pairs: Sequence[Pair]) -> list[Alignment]:
+    def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
         """One Alignment per pair, in their order."""
         kept = self.vectors or embeddings(None, self.encoder)
         layer = kept.want(self.layer)
@@ -77,7 +77,7 @@ class Matching:
                 found[i] = self._one(pairs[i].a, [(first, vectors[text]) for first, text in read[i]], last[1])
         return [f for f in found if f is not None]
 
-    def _parts(self, pair: Pair) -> list[str]:
+    def _parts(self, pair: ToAlign) -> list[str]:
         return [w for text in pair.b for w in windows_of(text, 0 if pair.whole else self.window)]
 
     def _one(self, text: str, a: Read, b: tuple[Any, Any] | None) -> Alignment:
@@ -86,7 +86,7 @@ class Matching:
         return Alignment(text, spans, scores(text, spans, near, self.match, self.sharp))
 
 
-def reading(pair: Pair, match: str, window: int) -> list[tuple[int, str]]:
+def reading(pair: ToAlign, match: str, window: int) -> list[tuple[int, str]]:
     """The parts in which a is encoded, and where they begin: the whole, or its sentences."""
     if match != "sentence" or not window or pair.whole:
         return [(0, pair.a)]
@@ -121,7 +121,7 @@ def scores(text: str, spans: Any, near: Any, match: str, sharp: float) -> Array:
     return found**sharp if sharp != 1 else found
 
 
-def _chunks(order: list[int], pairs: Sequence[Pair]) -> Iterator[list[int]]:
+def _chunks(order: list[int], pairs: Sequence[ToAlign]) -> Iterator[list[int]]:
     """The pairs in pieces of bounded text: large pieces encode quicker, endless ones would fill the memory."""
     rows: list[int] = []
     seen: set[str] = set()

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.alignment.alignments import Alignment, Pair
+from nlgauge.metrics.alignment.alignments import Alignment, ToAlign
 from nlgauge.metrics.alignment.aspects import Form, Settings
 from nlgauge.metrics.alignment.expression import Expression
 from nlgauge.metrics.alignment.features import NAMES, Reader
@@ -96,7 +96,7 @@ class Trained:
     def fingerprint(self) -> str:
         return f"{'own' if self.weights else self.task}@{hashed(self.heads())}"
 
-    def align(self, pairs: Sequence[Pair]) -> list[Alignment]:
+    def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
         """One Alignment per pair, in their order."""
         heads = self.heads()
         found: list[Alignment | None] = [None] * len(pairs)

@@ -31,7 +31,7 @@ LAST = "last.safetensors"
 
 
 @dataclass(frozen=True)
-class Plan:
+class AlignerPlan:
     """All that decides the result."""
 
     kind: str = "D"
@@ -88,7 +88,7 @@ def measured(head: Head, data: Data) -> dict[str, float]:
 
 
 def train_aligner(
-    text: str | Path, out: str | Path, plan: Plan | None = None, *, checkpoints: int = 8, features: str | Path | None = None,
+    text: str | Path, out: str | Path, plan: AlignerPlan | None = None, *, checkpoints: int = 8, features: str | Path | None = None,
     paraphraser: str | None = None, infiller: str | None = None, tell: Tell = lambda line: None,
 ) -> Head:  # fmt: skip
     """Train an aligner of one's own on a file of text without labels; the same call again goes on where it stopped.
@@ -99,7 +99,7 @@ def train_aligner(
         One document a line, or JSON lines with a field 'text'.
     out : path
         Folder for features, checkpoints and the aligner: ctc(align='D', weights='OUT').
-    plan : Plan, optional
+    plan : AlignerPlan, optional
         Kind, task, examples, steps, encoder: all that decides the result.
     checkpoints : int, default 8
         How often to save and measure, each time twice as late.
@@ -115,7 +115,7 @@ def train_aligner(
     >>> import nlgauge as ng
     >>> ng.train_aligner("articles.txt", "my-aligner", ng.AlignerPlan(count=500))    # doctest: +SKIP
     """
-    plan, documents = plan or Plan(), read_documents(Path(text))
+    plan, documents = plan or AlignerPlan(), read_documents(Path(text))
     parts = None
     if paraphraser or infiller:
         from nlgauge.metrics.alignment.construct_models import model_parts
@@ -126,14 +126,14 @@ def train_aligner(
 
 
 def train(
-    documents: Sequence[Document], folder: Path, plan: Plan | None = None, *, checkpoints: int = 8, tell: Tell = lambda line: None,
+    documents: Sequence[Document], folder: Path, plan: AlignerPlan | None = None, *, checkpoints: int = 8, tell: Tell = lambda line: None,
     features: Path | None = None, parts: Recipe | None = None, stop_after: int | None = None,
 ) -> Head:  # fmt: skip
     """Train in a folder: features, checkpoints (`step-N`), `last` to resume from, and at the end `aligner`.
 
     Called again with the same folder, it goes on from the last checkpoint. `stop_after` ends early, at a checkpoint.
     """
-    plan = plan or Plan()
+    plan = plan or AlignerPlan()
     check_ready("train aligner", encoder=plan.encoder)
     folder.mkdir(parents=True, exist_ok=True)
     made = parts or recipe(documents, plan.task, plan.targets)
@@ -178,7 +178,7 @@ def _one_thread() -> AbstractContextManager[Any]:
     return threadpool_limits(1)  # type: ignore[no-any-return]
 
 
-def _begin(data: Data, folder: Path, plan: Plan, tell: Tell) -> tuple[Head, State, int]:
+def _begin(data: Data, folder: Path, plan: AlignerPlan, tell: Tell) -> tuple[Head, State, int]:
     """Where a training in this folder stands: at its last checkpoint, or at the start."""
     from safetensors import safe_open
 

@@ -1,4 +1,4 @@
-"""Metrics on contextual token vectors: BERTScore, also against the source, and SUPERT; mover.py has those by transport."""
+"""Metrics on contextual token vectors: BERTScore, also against the source, and SUPERT; moverscore.py has those by transport."""
 
 from __future__ import annotations
 

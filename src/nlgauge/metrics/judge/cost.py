@@ -38,7 +38,7 @@ def load_prices(path: str | Path) -> dict[str, Price]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CostPlan:
     """What a run would ask and pay; `known` replies are paid already."""
 
     requests: int
@@ -56,7 +56,7 @@ class Plan:
         ]
 
 
-def plan(requests: Iterable[Request], keeper: Keeper, prices: Mapping[str, Price]) -> Plan:
+def plan(requests: Iterable[Request], keeper: Keeper, prices: Mapping[str, Price]) -> CostPlan:
     distinct = {r.key: r for r in requests}
     known = keeper.known(distinct)
     todo = [r for key, r in distinct.items() if key not in known]
@@ -68,7 +68,7 @@ def plan(requests: Iterable[Request], keeper: Keeper, prices: Mapping[str, Price
         if models <= set(prices)
         else None
     )
-    return Plan(len(distinct), len(known), sum(into), sum(out), cost)
+    return CostPlan(len(distinct), len(known), sum(into), sum(out), cost)
 
 
 class Budget:

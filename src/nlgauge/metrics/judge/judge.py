@@ -15,7 +15,7 @@ from nlgauge.spec import format_spec
 from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
-    from nlgauge.metrics.judge.protocol import Judge as Decided
+    from nlgauge.metrics.judge.protocol import JudgeProtocol
 
 BASE_URL = "NLGAUGE_BASE_URL"
 LONGEST = 60  # characters of a name
@@ -58,9 +58,9 @@ class Judge(Metric):
             bounds=(0.0, 1.0) if pairwise else (points.low, points.high),
         )  # fmt: skip
 
-    def decided(self) -> Decided:
+    def decided(self) -> JudgeProtocol:
         """What the spec says, else the YAML, else the environment."""
-        from nlgauge.metrics.judge.protocol import Judge as Decided
+        from nlgauge.metrics.judge.protocol import JudgeProtocol
         from nlgauge.metrics.judge.reply_parser import checked_pattern
         from nlgauge.metrics.judge.scale import Scale
         from nlgauge.metrics.judge.secret import checked_url
@@ -80,7 +80,7 @@ class Judge(Metric):
         temperature = (
             self.temperature if self.temperature >= 0 else (task.temperature or (1.0 if n > 1 else 0.0))
         )
-        return Decided(
+        return JudgeProtocol(
             task, task.aspect(self.aspect), self.model or task.model or os.environ.get("NLGAUGE_MODEL", ""),
             f"{checked_url(base)}/chat/completions" if base else "", Scale.parse(self.scale or task.scale), mode, n,
             temperature, self.fill, self.structured, self.rivals or None, checked_pattern(self.pattern, mode),

@@ -14,14 +14,14 @@ TIES = {"tie", "both", "equal", "neither"}
 
 
 @dataclass(frozen=True)
-class Pair:
+class ShownPair:
     """Samples `first` and `second` (places in the batch) in the order in which they are shown."""
 
     first: int
     second: int
 
 
-def all_pairs(inputs: np.ndarray, rivals: int | None = None, seed: int = 0) -> Iterator[Pair]:
+def all_pairs(inputs: np.ndarray, rivals: int | None = None, seed: int = 0) -> Iterator[ShownPair]:
     """Every two samples of one input, in both orders; with `rivals` only so many opponents of each, drawn by the seed."""
     rng = np.random.default_rng(seed)
     for number in np.unique(inputs):
@@ -36,8 +36,8 @@ def all_pairs(inputs: np.ndarray, rivals: int | None = None, seed: int = 0) -> I
                 for b in (order[(k + step) % len(order)] for step in range(1, -(-rivals // 2) + 1))
             }
         for a, b in sorted(chosen):
-            yield Pair(a, b)
-            yield Pair(b, a)
+            yield ShownPair(a, b)
+            yield ShownPair(b, a)
 
 
 def read_choice(reply: str) -> float | None:

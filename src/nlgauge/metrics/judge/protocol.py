@@ -13,7 +13,7 @@ import numpy as np
 from nlgauge.metrics.batch import Scores
 from nlgauge.metrics.judge.client import Failure
 from nlgauge.metrics.judge.expected_rating import expected_rating
-from nlgauge.metrics.judge.pairwise import Pair, all_pairs, read_choice
+from nlgauge.metrics.judge.pairwise import ShownPair, all_pairs, read_choice
 from nlgauge.metrics.judge.replies import Reply, Request
 from nlgauge.metrics.judge.reply_parser import Parsed, parse, parse_by
 from nlgauge.metrics.judge.scale import Scale
@@ -28,7 +28,7 @@ Found = Mapping[bytes, Reply | Failure]
 
 
 @dataclass(frozen=True)
-class Judge:
+class JudgeProtocol:
     """A task, an aspect and all settings decided: what is sent and how replies are read depends on nothing else."""
 
     task: Task
@@ -66,7 +66,7 @@ class Judge:
         for draw in range(self.n):
             yield Request(self.url, body, draw)
 
-    def pairs(self, batch: Batch) -> list[Pair]:
+    def pairs(self, batch: Batch) -> list[ShownPair]:
         inputs = batch.input if batch.input is not None else np.arange(len(batch))
         return [
             p
@@ -100,7 +100,7 @@ class Judge:
             [*self._shown(batch, i), f"## {self.task.output}\n{batch.text(int(batch.output[i]))}"]
         )
 
-    def _pair(self, batch: Batch, pair: Pair) -> str:
+    def _pair(self, batch: Batch, pair: ShownPair) -> str:
         shown = self._shown(batch, pair.first)
         for letter, place in (("A", pair.first), ("B", pair.second)):
             shown.append(f"## {self.task.output} {letter}\n{batch.text(int(batch.output[place]))}")
@@ -198,7 +198,7 @@ class Judge:
                 lost[request.key] = why, reply.text
         return lost
 
-    def comparisons(self, batch: Batch, found: Found) -> list[tuple[Pair, float | None, str]]:
+    def comparisons(self, batch: Batch, found: Found) -> list[tuple[ShownPair, float | None, str]]:
         """Each pair with the share that the first one won over the draws, or None and why."""
         rows = []
         for pair in self.pairs(batch):

@@ -17,7 +17,7 @@ from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
-    from nlgauge.models.causal import Told
+    from nlgauge.models.causal import TokenLogs
 
 Turns = dict[str, dict[str, list[str]]]
 END = "<|endoftext|>"
@@ -77,7 +77,7 @@ class FollowUps(Causal):
         return found.scattered(total)
 
 
-def _mean(turn: Told, dialogue: Told | None) -> float:
+def _mean(turn: TokenLogs, dialogue: TokenLogs | None) -> float:
     if dialogue is None:
         return turn.mean
     return (dialogue.sum + turn.sum) / (len(dialogue.logs) + len(turn.logs))

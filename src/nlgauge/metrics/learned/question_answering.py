@@ -18,7 +18,7 @@ NER = "dslim/bert-base-NER"
 MARK = "MASKED"  # what stands for the name in the authors' questions
 
 
-class Asking(Metric):
+class QuestionAnswering(Metric):
     """Models for names (or their rule), for answers, perhaps for questions."""
 
     entities: str
@@ -58,7 +58,7 @@ class Asking(Metric):
     extra="neural",
     weights=f"{SQUAD} (answers) and {NER} (names), or others, by name or folder",
 )
-class SummaQA(Asking):
+class SummaQA(QuestionAnswering):
     """Sentences of the source with a name masked are questions; the output answers them.
 
     of: 'prob' is the model's confidence in its answers, 'f' their word overlap with the masked names. entities: a model
@@ -92,7 +92,7 @@ class SummaQA(Asking):
     extra="neural",
     weights=f"a question generator (valhalla/t5-base-qg-hl), {SQUAD} (answers) and {NER} (names), by name or folder",
 )
-class Qags(Asking):
+class Qags(QuestionAnswering):
     """Questions about names in the output, answered from the output and from the source: mean word overlap of the answers.
 
     A question counts only if the output itself gives back the name that it was made for. prompt: how the generator wants

@@ -21,7 +21,7 @@ import numpy as np
 
 from nlgauge.errors import NameUnknown
 from nlgauge.metrics import metric_from_spec
-from nlgauge.metrics.alignment.alignments import Alignment, Pair
+from nlgauge.metrics.alignment.alignments import Alignment, ToAlign
 from nlgauge.metrics.alignment.aspects import ASPECTS, Settings, counted, pair_of
 from nlgauge.metrics.alignment.ctc import samples_of
 from nlgauge.metrics.alignment.expression import AGGREGATES, Expression, Term, parse
@@ -98,10 +98,10 @@ TASKS = {
 class RecordedAlignments:
     """Every alignment that a task's formulas need, as maxima per layer and window size; numbers are made from them."""
 
-    rows: list[dict[Term, Pair]]  # one per sample, or per sample and reference
+    rows: list[dict[Term, ToAlign]]  # one per sample, or per sample and reference
     owner: Any  # the sample that a row belongs to
     found: dict[
-        Pair, dict[tuple[int, int, bool], Any]
+        ToAlign, dict[tuple[int, int, bool], Any]
     ]  # by layer, window size, and whether sentences of a are read alone
     spans: dict[tuple[str, bool], Any]
     kept: dict[Any, Any] = field(default_factory=dict)
@@ -111,14 +111,14 @@ class RecordedAlignments:
         whole = self.rows[0][term].whole
         key = (name, term, s.layer, s.sharp, s.stop, s.unit, *(() if whole else (s.window, s.match)))
         if key not in self.kept:
-            known: dict[Pair, float] = {}
+            known: dict[ToAlign, float] = {}
             for row in self.rows:
                 if row[term] not in known:
                     known[row[term]] = AGGREGATES[name](self._alignment(row[term], s))
             self.kept[key] = np.array([known[row[term]] for row in self.rows])
         return self.kept[key]
 
-    def _alignment(self, pair: Pair, s: Settings) -> Alignment:
+    def _alignment(self, pair: ToAlign, s: Settings) -> Alignment:
         window = 0 if pair.whole else s.window
         alone = s.match == "sentence" and window > 0
         spans = self.spans[pair.a, alone]
@@ -148,7 +148,7 @@ def record(
         for reference in sample["r"] if many else [None]:
             rows.append({t: pair_of(t, {**sample, "r": reference}) for t in terms})
             owner.append(i)
-    groups: dict[Any, list[Pair]] = {}
+    groups: dict[Any, list[ToAlign]] = {}
     for i, row in zip(owner, rows, strict=True):
         groups.setdefault((samples[i]["x"], samples[i]["c"]), []).extend(row.values())
     done = RecordedAlignments(rows, np.array(owner), {}, {})
@@ -160,7 +160,9 @@ def record(
     return done
 
 
-def _match(pairs: list[Pair], layers: Sequence[int], sizes: Sequence[int], done: RecordedAlignments) -> None:
+def _match(
+    pairs: list[ToAlign], layers: Sequence[int], sizes: Sequence[int], done: RecordedAlignments
+) -> None:
     """Encode the texts of these pairs once, and keep the maxima of every layer and window size."""
     sizes_of = {p: (0,) if p.whole else tuple(sizes) for p in pairs}
     parts = {(p.b, n): [w for t in p.b for w in windows_of(t, n)] for p in pairs for n in sizes_of[p]}

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from nlgauge.metrics import metric_from_spec
-from nlgauge.metrics.alignment.alignments import Alignment, Pair
+from nlgauge.metrics.alignment.alignments import Alignment, ToAlign
 from nlgauge.metrics.alignment.aspects import Settings, counted, pair_of
 from nlgauge.metrics.alignment.ctc import samples_of
 from nlgauge.metrics.alignment.expression import Expression, parse
@@ -85,7 +85,7 @@ class Read:
 
     def __init__(self, sets: Sets) -> None:
         self.sets = sets
-        self.known: dict[Pair, tuple[Any, Any]] = {}
+        self.known: dict[ToAlign, tuple[Any, Any]] = {}
 
     def values(self, case: Case, expression: Expression, settings: Settings, heads: Heads) -> list[float]:
         """The value of an expression for every sample of a set, mean over references where there are some; kept in the store."""
@@ -125,7 +125,7 @@ class Read:
         with np.errstate(invalid="ignore"):
             return (total / np.where(count > 0, count, np.nan)).tolist()  # type: ignore[no-any-return]
 
-    def _read(self, case: Case, pairs: Sequence[Pair]) -> None:
+    def _read(self, case: Case, pairs: Sequence[ToAlign]) -> None:
         if pairs:
             self.sets.tell(f"{case.set}: {len(pairs)} pairs of texts for {case.aspect}")
         for i, spans, rows in Reader().read(pairs):
