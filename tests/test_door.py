@@ -132,6 +132,27 @@ def test_report_can_be_called_whatever_was_imported_before() -> None:
     assert callable(importlib.reload(ng).report)
 
 
+# The Python name of what each verb does.
+VERBS = {
+    "agree": "agreement", "align": "align", "check": "check", "compare": "compare", "convert": "export", "data": "published_sets",
+    "diff": "diff", "doctor": "doctor", "explore": "explore", "formats": "available", "intervals": "large_intervals",
+    "judge": "judge", "list": "available", "merge": "merge", "meta": "analyse", "plan": "analyse", "reproduce": "reproduce",
+    "robustness": "analyse", "run": "report", "score": "score", "simulate": "simulate", "stability": "stability",
+    "store": "Store", "train": "train_aligner", "verdicts": "verdicts",
+}  # fmt: skip
+
+
+def test_whatever_a_command_does_a_function_does() -> None:
+    folder = Path(ng.__file__).parent / "cli"
+    verbs = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
+    assert verbs == set(VERBS)
+    assert set(VERBS.values()) <= set(ng.__all__)
+
+
+def test_check_takes_what_load_takes() -> None:
+    assert inspect.signature(ng.check).parameters == inspect.signature(ng.load).parameters
+
+
 def test_no_module_hides_a_function_of_the_door() -> None:
     files = {path.stem if path.is_file() else path.name for path in Path(ng.__file__).parent.iterdir()}
     assert files & set(ng.__all__) == {"report"}  # which can be called

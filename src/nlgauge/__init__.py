@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from nlgauge.analyses.agreement.large_intervals import large_intervals
     from nlgauge.analyses.design.simulated_data import simulated as simulate
     from nlgauge.data.dataset import Dataset
     from nlgauge.data.example import example
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from nlgauge.scoring.aggregate import aggregate
     from nlgauge.scoring.judge_data import JudgedData
     from nlgauge.scoring.shards import merge
+    from nlgauge.scoring.store import Store
     from nlgauge.scoring.stream import stream
     from nlgauge.session import Selection
     from nlgauge.stats.correlation.measure import Estimate, Measure
@@ -60,6 +62,7 @@ _HOME = {
     "Report": "nlgauge.report",
     "Selection": "nlgauge.session",
     "SimulationParams": "nlgauge.stats.design.simulate",
+    "Store": "nlgauge.scoring.store",
     "Table": "nlgauge.table",
     "aggregate": "nlgauge.scoring.aggregate",
     "agreement": "nlgauge.questions",
@@ -76,6 +79,7 @@ _HOME = {
     "export": "nlgauge.data.export",
     "get_set": "nlgauge.papers.catalogue.published_sets",
     "judge": "nlgauge.scores",
+    "large_intervals": "nlgauge.analyses.agreement.large_intervals",
     "load": "nlgauge.papers.catalogue.load",
     "load_set": "nlgauge.papers.catalogue",
     "merge": "nlgauge.scoring.shards",
@@ -93,11 +97,11 @@ _HOME = {
 
 __all__ = [
     "AlignerPlan", "Asking", "Dataset", "Estimate", "Judge", "JudgedData", "Measure", "Metric",
-    "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Table", "aggregate",
-    "agreement", "align", "analyse", "available", "check", "compare", "correlate", "diff", "doctor",
-    "example", "explore", "export", "get_set", "judge", "load", "load_set", "merge", "plot",
-    "published_sets", "report", "reproduce", "score", "select", "simulate", "stability", "stream",
-    "train_aligner", "verdicts",
+    "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Store", "Table",
+    "aggregate", "agreement", "align", "analyse", "available", "check", "compare", "correlate", "diff",
+    "doctor", "example", "explore", "export", "get_set", "judge", "large_intervals", "load", "load_set",
+    "merge", "plot", "published_sets", "report", "reproduce", "score", "select", "simulate", "stability",
+    "stream", "train_aligner", "verdicts",
 ]  # fmt: skip
 
 

@@ -30,7 +30,7 @@ QUICK = [f"{g}/{c}" for g in ("system", "input") for c in ("pearson", "spearman"
 
 
 def large_intervals(
-    wide: LargeTable, *, aspect: str | None = None, measures: Sequence[Named] | None = None, over: Resample = "both",
+    wide: LargeTable | str | Path, *, aspect: str | None = None, measures: Sequence[Named] | None = None, over: Resample = "both",
     draws: int = 1000, level: float = 0.95, seed: int = 0, lower: Sequence[str] = (), keep: Path | None = None,
     threads: int | None = None, progress: Progress | None = None,
 ) -> Table:  # fmt: skip
@@ -38,12 +38,13 @@ def large_intervals(
 
     `keep` is a folder for finished metrics. Measures whose resamples would not fit into the memory are named in a note.
 
-    >>> large_intervals(LargeTable.open("big.parquet"), over="inputs", keep=Path("table.csv.parts"))    # doctest: +SKIP
+    >>> large_intervals("big.parquet", over="inputs", keep=Path("table.csv.parts"))    # doctest: +SKIP
     """
     from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
     from nlgauge.stats.resampling.bootstrap_intervals import percentile_interval
     from nlgauge.stats.resampling.bootstrap_large import refusals, resample, resample_counts, sorted_ratings
 
+    wide = wide if isinstance(wide, LargeTable) else LargeTable.open(wide)
     aspect = wide.aspect(aspect)
     asked = measures_of(QUICK if measures is None else measures)
     names = list(wide.metrics)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -80,7 +81,19 @@ def _load_published(set_name: str, options: dict[str, Any]) -> Dataset:
 load = _or_published_set(files.load)
 
 
-@functools.wraps(files_check.check)
+def _with_options_of(read: Callable[P, Dataset]) -> Callable[[Callable[..., Table]], Callable[P, Table]]:
+    """`check` takes what `load` takes: the same signature, for people and type checkers."""
+
+    def typed(function: Callable[..., Table]) -> Callable[P, Table]:
+        same = inspect.signature(read)
+        function.__signature__ = same.replace(return_annotation="Table")  # type: ignore[attr-defined]
+        function.__doc__ = files_check.check.__doc__
+        return function
+
+    return typed
+
+
+@_with_options_of(load)
 def check(data: Any, **options: Any) -> Table:
     name, _ = published(data)
     if name is None:
