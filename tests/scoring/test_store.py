@@ -83,24 +83,22 @@ def test_texts_that_a_metric_does_not_look_at_do_not_count() -> None:
     )
 
 
-def test_an_interrupted_run_keeps_its_finished_chunks(store: Store) -> None:
+def test_an_interrupted_run_keeps_its_finished_chunks(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     outputs = [f"text {i}" for i in range(10)]
+    score, chunks = Slow.score, []
 
-    def stop(done: int, total: int) -> None:
-        if done >= 4:
+    def stop_at_the_third(self: Slow, some: Batch) -> Scores:
+        chunks.append(len(some))
+        if len(chunks) == 3:
             raise KeyboardInterrupt
+        return score(self, some)
 
+    monkeypatch.setattr(Slow, "score", stop_at_the_third)
     with pytest.raises(KeyboardInterrupt):
-        stored(Slow(), batch(outputs), store, chunk=2, progress=stop)
+        stored(Slow(), batch(outputs), store, chunk=2)
     CALLS.clear()
     stored(Slow(), batch(outputs), store, chunk=2)
     assert outputs[4:] == CALLS
-
-
-def test_a_transient_failure_is_tried_again(store: Store) -> None:
-    stored(Slow(), batch([""]), store, transient=lambda reason: reason == "empty output")
-    stored(Slow(), batch([""]), store)
-    assert CALLS == ["", ""]
 
 
 WRITER = """

@@ -45,11 +45,8 @@ class Replies:
         asked = list(dict.fromkeys(keys))
         found: dict[bytes, Reply] = {}
         with self.store.work() as db:
-            for i in range(0, len(asked), ASK):
-                some = asked[i : i + ASK]
-                marks = ",".join("?" * len(some))
-                rows = db.execute(f"SELECT {COLUMNS} FROM replies WHERE key IN ({marks})", some)
-                found |= {bytes(row[0]): self._reply(row) for row in rows}
+            rows = self.store.select(db, f"SELECT {COLUMNS} FROM replies WHERE key IN ({{}})", asked)
+            found |= {bytes(row[0]): self._reply(row) for row in rows}
         return found
 
     def _reply(self, row: tuple[Any, ...]) -> Reply:

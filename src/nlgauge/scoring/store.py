@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,6 @@ from nlgauge.places import kept_at
 from nlgauge.scoring.work_claims import Claims
 from nlgauge.text.batch import Batch
 
-Progress = Callable[[int, int], None]
 CHUNK = 256
 ASK = 500  # keys in one question: SQLite allows at least 999
 WAIT = 60.0  # seconds that a writer waits for another one, unless NLGAUGE_STORE_WAIT says otherwise
@@ -77,21 +77,26 @@ class Store:
         found: dict[bytes, StoredScore] = {}
         with self.work() as db:
             number = _number(db, signature)
-            for i in range(0, len(asked) if number is not None else 0, ASK):
-                some = asked[i : i + ASK]
-                marks = ",".join("?" * len(some))
-                rows = db.execute(
-                    f"SELECT texts, value, reason, note FROM scores WHERE signature = ? AND texts IN ({marks})",
-                    [number, *some],
-                )
-                for texts, value, reason, note in rows:
-                    # SQLite keeps any type in any column: a flipped bit may have made a text of a number
-                    if not isinstance(value, float | int | None) or not all(
-                        isinstance(x, str | None) for x in (reason, note)
-                    ):
-                        raise self.damaged()
-                    found[bytes(texts)] = StoredScore(math.nan if value is None else value, reason, note)
+            query = "SELECT texts, value, reason, note FROM scores WHERE signature = ? AND texts IN ({})"
+            for texts, value, reason, note in self.select(
+                db, query, asked if number is not None else [], number
+            ):
+                # SQLite keeps any type in any column: a flipped bit may have made a text of a number
+                if not isinstance(value, float | int | None) or not all(
+                    isinstance(x, str | None) for x in (reason, note)
+                ):
+                    raise self.damaged()
+                found[bytes(texts)] = StoredScore(math.nan if value is None else value, reason, note)
         return found
+
+    @staticmethod
+    def select(
+        db: sqlite3.Connection, query: str, keys: Sequence[bytes], *before: object
+    ) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query `… IN ({})` for any number of keys; `before`: values of the marks before them."""
+        for i in range(0, len(keys), ASK):
+            some = keys[i : i + ASK]
+            yield from db.execute(query.format(",".join("?" * len(some))), [*before, *some])
 
     def put(self, signature: str, rows: dict[bytes, StoredScore]) -> None:
         """Keep these scores, all or none."""
@@ -257,26 +262,16 @@ def lacks(metric: Metric, batch: Batch, store: Store) -> bool:
     return len(store.get(signature_of(metric), keys)) < len(set(keys))
 
 
-def stored(
-    metric: Metric,
-    batch: Batch,
-    store: Store,
-    *,
-    chunk: int = CHUNK,
-    progress: Progress | None = None,
-    transient: Callable[[str], bool] = lambda reason: False,
-) -> Scores:
+def stored(metric: Metric, batch: Batch, store: Store, *, chunk: int = CHUNK) -> Scores:
     """The metric's scores, computing only what the store does not hold; every finished chunk is kept at once.
 
     A score that depends on the other samples (`corpus`) is computed afresh, as its texts alone do not determine it.
-    A failure whose reason is `transient` (a server that did not answer) is not kept, so that it is tried again.
     """
     if metric.facts.corpus:
         return metric.score(batch)
     signature, keys = signature_of(metric), keys_of(metric, batch)
     known = store.get(signature, keys)
     first: dict[bytes, int] = {}
-    before = len(known)
     for i, key in enumerate(keys):
         if key not in known:
             first.setdefault(key, i)
@@ -287,10 +282,8 @@ def stored(
             key: StoredScore(float(found.values[k]), found.reasons.get(k), found.notes.get(k))
             for k, key in enumerate(some)
         }
-        store.put(signature, {key: k for key, k in new.items() if not (k.reason and transient(k.reason))})
+        store.put(signature, new)
         known.update(new)
-        if progress:
-            progress(len(known) - before, len(first))
 
     # Samples of one source side by side: what is encoded for one of them serves the next.
     todo = sorted(first, key=lambda key: (batch.source[first[key]], batch.context[first[key]], first[key]))
