@@ -200,4 +200,4 @@ def test_an_error_while_the_users_own_code_runs_is_a_fault_of_their_file(tmp_pat
     pl.DataFrame(rows()).write_csv(tmp_path / "outputs.csv")
     told = nlgauge("score", "outputs.csv", "-m", "mine.py@crooked", cwd=tmp_path)
     assert told.returncode == 2
-    assert "mine.py, line 13: a fault of your own file (ZeroDivisionError" in told.stderr.splitlines()[-1]
+    assert "mine.py, line 12: a fault of your own file (ZeroDivisionError" in told.stderr.splitlines()[-1]

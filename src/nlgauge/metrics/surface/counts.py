@@ -1,4 +1,4 @@
-"""Counts of words, sentences and syllables of the output (Novikova et al. 2017, section 4.2): the more, the more complex.
+"""Counts of words, sentences and syllables of the output (novikova2017, section 4.2): the more, the more complex.
 
 An empty output counts 0; averages over its words are not defined. `preset='novikova2017'` counts as the
 published columns were counted.

@@ -28,7 +28,7 @@ grade = partial(metric, family="readability", needs=(), lower=True, bounds=(-mat
 
 @grade("flesch", lower=False, bounds=(-math.inf, 206.835), year=1948, cite="flesch-1948-readability")
 class Flesch(Counting):
-    """Flesch reading ease (RE in Novikova et al. 2017): higher is easier to read."""
+    """Flesch reading ease (RE of novikova2017): higher is easier to read."""
 
     syllables: How = "auto"
     preset: Preset = ""
