@@ -241,9 +241,9 @@ def test_simulate_fits_a_file_and_runs_the_studies(folder: Path) -> None:
     ("args", "words"),
     [
         (("compare", *data(), "--test", "t-test"), "use auto, permutation, williams or bootstrap"),
-        (("compare", *data(), "--how", "rows"), "must be one of both, inputs, systems, cells"),
+        (("compare", *data(), "--how", "rows"), "use both, inputs, systems or cells"),
         (("compare", *data(), "--profile", "nlpstat"), "Did you mean 'nlpstats'?"),
-        (("compare", *data(), "--correction", "bonferroni"), "use holm, bh, none"),
+        (("compare", *data(), "--correction", "bonferroni"), "use holm, bh or none"),
         (("compare", *data(), "--measure", "input/kendal"), "Did you mean 'kendall'?"),
         (("stability", *data(), "--metrics", "good,fair"), "at least 3; found 2"),
         (("agree", *data("mean.csv")), "agreement needs at least two raters"),

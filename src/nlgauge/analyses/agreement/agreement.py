@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -33,18 +33,8 @@ def agreement(
     units = units[:, ~np.isnan(units).all(axis=0)]
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     found = alpha(units, level, rng=rng, draws=draws, bootstrap=bootstrap)
-    rows: list[Row] = [
-        _row(
-            panel,
-            f"Krippendorff's alpha ({level})",
-            found.value,
-            found.low,
-            found.high,
-            found.units,
-            found.dropped_units,
-            found.reason,
-        )
-    ]
+    named = f"Krippendorff's alpha ({level})"
+    rows = [_row(panel, named, found, found.units, found.dropped_units)]
     # Raters who did not rate everything leave few or no complete outputs: put the ratings of an output side by side.
     slots = units if not np.isnan(units).any() else side_by_side(units)
     unequal = bool(np.isnan(slots).any())
@@ -56,38 +46,13 @@ def agreement(
         else "not every rater rated every output"
     )
     forms = icc(slots, persons=same_people, unequal=unequal, anonymous=why)
-    rows += [
-        _row(panel, f.name, f.value, f.low, f.high, forms.units, forms.dropped_units, f.reason)
-        for f in forms.forms.values()
-    ]
+    rows += [_row(panel, f.name, f, forms.units, forms.dropped_units) for f in forms.forms.values()]
     if len(np.unique(units[~np.isnan(units)])) <= 20:
         fleiss = fleiss_kappa(slots)
-        rows.append(
-            _row(
-                panel,
-                "Fleiss' kappa",
-                fleiss.value,
-                np.nan,
-                np.nan,
-                fleiss.units,
-                fleiss.dropped_units,
-                fleiss.reason,
-            )
-        )
+        rows.append(_row(panel, "Fleiss' kappa", fleiss, fleiss.units, fleiss.dropped_units))
         if panel.persons:
             pairwise = mean_pairwise_kappa(units, "quadratic")
-            rows.append(
-                _row(
-                    panel,
-                    "Cohen's kappa, quadratic, mean of pairs",
-                    pairwise.value,
-                    np.nan,
-                    np.nan,
-                    units.shape[1],
-                    0,
-                    pairwise.reason,
-                )
-            )
+            rows.append(_row(panel, "Cohen's kappa, quadratic, mean of pairs", pairwise, units.shape[1], 0))
     notes = people_note(panel)
     if slots is not units:
         notes.append(
@@ -113,10 +78,9 @@ def side_by_side(units: np.ndarray) -> np.ndarray:
     return moved[: int((~np.isnan(units)).sum(axis=0).max())]
 
 
-def _row(
-    panel: Panel, name: str, value: float, low: float, high: float, units: int, dropped: int, reason: str
-) -> Row:
+def _row(panel: Panel, name: str, found: Any, units: int, dropped: int) -> Row:
+    """One coefficient; kappas have no interval."""
     return {
-        "coefficient": name, "aspect": panel.aspect, "value": float(value), "low": float(low), "high": float(high),
-        "n": int(units), "left_out": int(dropped), "reason": reason or None,
+        "coefficient": name, "aspect": panel.aspect, "value": float(found.value), "low": float(getattr(found, "low", np.nan)),
+        "high": float(getattr(found, "high", np.nan)), "n": int(units), "left_out": int(dropped), "reason": found.reason or None,
     }  # fmt: skip

@@ -8,13 +8,13 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, defined, measures_of, people_note, ratings_of, signature
-from nlgauge.analyses.agreement.correlation import short
+from nlgauge.analyses.agreement.correlation import measures_across
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.agreement.ceiling import DRAWS, ceilings, leave_one_out, share_of_ceiling, split_half
 from nlgauge.stats.correlation.measure import evaluate
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Row, Table
 
 
 @analysis("ceiling", paper="gao2025", question="How high could a metric come, given that people disagree?")
@@ -56,7 +56,7 @@ def ceiling(
     return Table(
         title=f"{panel.name}: human ceiling on {panel.aspect}",
         rows=rows,
-        layout=Layout("metric", "measure", "share", heads={str(m): short(m) for m in chosen}),
+        layout=measures_across(chosen, value="share"),
         definitions={
             "shown": "the metric's correlation as a share of the ceiling of the same measure; may exceed 1 by chance",
             "ceiling": "what a metric that knew the true score would reach: "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
@@ -44,14 +45,8 @@ def correlation(
     return Table(
         title=f"{panel.name}: agreement with {panel.rated_by} on {panel.aspect}",
         rows=rows,
-        layout=Layout(
-            "metric",
-            "measure",
-            "value",
-            best=lambda row: float(row["value"]),
-            heads={str(m): short(m) for m in kept},
-            extra=_counts(rows),
-            line=panel.label,
+        layout=measures_across(
+            kept, best=lambda row: float(row["value"]), extra=_counts(rows), line=panel.label
         ),
         definitions={m.grouping: GROUPINGS[m.grouping] for m in kept},
         method=_method(panel, rows, by),
@@ -59,6 +54,13 @@ def correlation(
         facts={"sorted_by": str(by[0]) if len(by) == 1 else None},
         signature=signature(panel, seed=seed),
     )
+
+
+def measures_across(
+    measures: Sequence[Measure], lines: str | tuple[str, ...] = "metric", value: str = "value", **more: Any
+) -> Layout:
+    """Measures beside each other under short headings."""
+    return Layout(lines, "measure", value, heads={str(m): short(m) for m in measures}, **more)
 
 
 def short(measure: Measure) -> str:

@@ -17,7 +17,7 @@ from nlgauge.analyses._common import (
     signature,
     turned_note,
 )
-from nlgauge.analyses.agreement.correlation import short
+from nlgauge.analyses.agreement.correlation import measures_across
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import interval, percent
@@ -26,7 +26,7 @@ from nlgauge.stats.resampling.bootstrap import Unit, bootstrap
 from nlgauge.stats.resampling.jackknife import SYSTEMS, Over, over_of
 from nlgauge.stats.resampling.jackknife import intervals as delete_one
 from nlgauge.stats.tests.fisher import fisher_interval
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Row, Table
 
 Kind = Literal["jackknife", "percentile", "bca", "fisher"]
 
@@ -97,9 +97,7 @@ def intervals(
     return Table(
         title=f"{panel.name}: {percent(level)} intervals of the agreement on {panel.aspect}",
         rows=rows,
-        layout=Layout(
-            "metric", "measure", "value", heads={str(m): short(m) for m in chosen}, line=panel.label
-        ),
+        layout=measures_across(chosen, line=panel.label),
         cells={"value": interval_text},
         method=method + ".",
         notes=[*notes, *people_note(panel), *turned_note(panel)],

@@ -13,7 +13,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress
 from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_words
-from nlgauge.analyses.agreement.correlation import short
+from nlgauge.analyses.agreement.correlation import measures_across
 from nlgauge.analyses.agreement.intervals import interval_row, interval_text
 from nlgauge.data.large_table import LargeTable
 from nlgauge.data.panel import MOST_CELLS
@@ -23,7 +23,7 @@ from nlgauge.scoring.parts_folder import PartsFolder
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.resampling.canonical import Order, canonical_order
 from nlgauge.stats.resampling.draws import Resample
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Row, Table
 from nlgauge.types import Array
 
 QUICK = [f"{g}/{c}" for g in ("system", "input") for c in ("pearson", "spearman", "kendall")]
@@ -104,7 +104,7 @@ def large_intervals(
     units = "systems and inputs" if over == "both" else over
     return Table(
         title=f"{panel.name}: {percent(level)} intervals of the agreement on {aspect}", rows=rows,
-        layout=Layout("metric", "measure", "value", heads={str(m): short(m) for m in chosen}, line=lambda m: f"{m} ↓" if m in lower else m),
+        layout=measures_across(chosen, line=lambda m: f"{m} ↓" if m in lower else m),
         cells={"value": interval_text},
         method=f"Percentile bootstrap over {units}, {draws} draws with replacement, seed {seed}; an output counts where people "
         "and the metric have a score; groups that are constant in a draw are left out of it.",

@@ -22,6 +22,7 @@ HEADS = {
     "input_pearson": "input r",
     "global_pearson": "global r",
 }
+COLUMNS = ("variable", "mean", "sigma", "within", "rho_sys", "mu_rho", "sigma_rho", "input_pearson", "global_pearson", "unique", "tie_ratio")  # fmt: skip
 LEVELS = [Measure(grouping, "pearson") for grouping in ("system", "item", "input", "global")]
 
 
@@ -51,19 +52,7 @@ def parameters(
     return Table(
         title=f"{panel.name}: parameters of scores and of ratings on {panel.aspect}",
         rows=rows,
-        shown=[
-            "variable",
-            "mean",
-            "sigma",
-            "within",
-            "rho_sys",
-            "mu_rho",
-            "sigma_rho",
-            "input_pearson",
-            "global_pearson",
-            "unique",
-            "tie_ratio",
-        ],
+        shown=[*COLUMNS],
         heads=HEADS,
         definitions={
             "σ": "sample SD of the system means; within: mean SD inside a system",

@@ -18,17 +18,7 @@ from nlgauge.stats.ranking.rankings import RULES, Distances, Rule, rank_distance
 from nlgauge.table import Row, Table
 from nlgauge.types import Array
 
-SUMMARY = (
-    "metric",
-    "kind",
-    "to_people",
-    "to_metrics",
-    "nearest",
-    "nearest_at",
-    "farthest",
-    "farthest_at",
-    "inputs",
-)
+SUMMARY = ("metric", "kind", "to_people", "to_metrics", "nearest", "nearest_at", "farthest", "farthest_at", "inputs")  # fmt: skip
 MATRIX = 10  # up to so many rankings the matrix itself is printed
 
 
@@ -96,19 +86,15 @@ def _rows(sides: Sides, mean: Array, inputs: np.ndarray) -> list[Row]:
             "metric": name, "kind": "human" if human[k] else "automatic",
             "to_people": known_mean(mean[k][others & human]), "to_metrics": known_mean(mean[k][others & ~human]),
         }  # fmt: skip
-        if np.isfinite(away).any():
-            near, far = int(np.nanargmin(away)), int(np.nanargmax(away))
-            row |= {
-                "nearest": names[near],
-                "nearest_at": float(away[near]),
-                "farthest": names[far],
-                "farthest_at": float(away[far]),
-            }
-        else:
-            row |= {"nearest": None, "nearest_at": np.nan, "farthest": None, "farthest_at": np.nan}
+        known = np.isfinite(away).any()
+        near, far = (int(np.nanargmin(away)), int(np.nanargmax(away))) if known else (k, k)
+        row |= {
+            "nearest": names[near] if known else None, "nearest_at": float(away[near]),
+            "farthest": names[far] if known else None, "farthest_at": float(away[far]),
+        }  # fmt: skip
         # Of the partners that have a distance: one constant metric does not make the others look unfounded.
-        known = inputs[k][others][inputs[k][others] > 0]
-        row["inputs"] = int(known.min()) if len(known) else 0
+        counted = inputs[k][others][inputs[k][others] > 0]
+        row["inputs"] = int(counted.min()) if len(counted) else 0
         rows.append(row)
     return rows
 

@@ -23,6 +23,7 @@ from nlgauge.table import Row, Table
 from nlgauge.types import Array
 
 LEVEL = 0.05
+COLUMNS = ("aspect", "size", "added", "alone", "apart", "inner", "value", "low", "high", "gain", "in_folds", "chosen")  # fmt: skip
 STOP = "Stop rule: the smallest set within one standard error of the best one in the inner folds."
 
 
@@ -73,20 +74,7 @@ def metric_portfolio(
     return Table(
         title=f"{data.name}: portfolio of metrics that predicts people, {chosen}",
         rows=rows,
-        shown=[
-            "aspect",
-            "size",
-            "added",
-            "alone",
-            "apart",
-            "inner",
-            "value",
-            "low",
-            "high",
-            "gain",
-            "in_folds",
-            "chosen",
-        ],
+        shown=[*COLUMNS],
         definitions={
             "alone": "the metric by itself, on all outputs",
             "apart": "mean distance between its rankings and those of the metrics before it (complementarity, tau-b)",

@@ -52,16 +52,8 @@ def measures_study(
     if any(level < 2 for level in levels) or redraws < 1:
         raise NlgaugeError(f"scales need at least 2 levels and 1 redraw; found {levels} and {redraws}.")
     base = stability(
-        panel,
-        measures=measures,
-        test=test,
-        draws=draws,
-        trials=trials,
-        profile=profile,
-        ranked_by=ranked_by,
-        seed=seed,
-        progress=progress,
-    )
+        panel, measures=measures, test=test, draws=draws, trials=trials, profile=profile, ranked_by=ranked_by, seed=seed, progress=progress
+    )  # fmt: skip
     chosen = [Measure.parse(row["measure"]) for row in base]
     values = _values(panel.oriented(), panel.human, chosen)
     relation = np.stack([rank_agreement(values, column) for column in values.T])

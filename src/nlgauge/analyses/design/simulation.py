@@ -12,12 +12,11 @@ import numpy as np
 
 from nlgauge.analyses import Progress
 from nlgauge.analyses._common import Named, measures_of
-from nlgauge.analyses.agreement.correlation import short
+from nlgauge.analyses.agreement.correlation import measures_across
 from nlgauge.number import number
-from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.design.simulate import SimulationParams
 from nlgauge.stats.design.simulation_studies import EQUAL_SCALES, GRID, relation_study, scale_study
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Row, Table
 
 AT_ONCE = (
     10  # trials between two steps of the progress bar; fixed, so that the numbers depend on nothing else
@@ -46,13 +45,7 @@ def relation(
         found = _in_parts(run, own, trials, _shifted(progress, done * trials, 2 * trials))
         fixed = "mu_rho" if varied == "rho_sys" else "rho_sys"
         rows: list[Row] = [
-            {
-                varied: at,
-                "measure": str(m),
-                "value": float(value),
-                "se": float(se),
-                "undefined": int(lost),
-            }
+            {varied: at, "measure": str(m), "value": float(value), "se": float(se), "undefined": int(lost)}
             for at, line in zip(
                 grid, zip(*(a.reshape(len(grid), -1) for a in found[:3]), strict=True), strict=True
             )
@@ -62,7 +55,7 @@ def relation(
             Table(
                 title=f"Raising {NAMES[varied]} with {NAMES[fixed]} at {getattr(params, fixed):g}",
                 rows=rows,
-                layout=_layout(varied, chosen),
+                layout=measures_across(chosen, varied, line=lambda x: f"{x:g}"),
                 heads=NAMES,
                 method=f"{_setting(params)}, mean of {trials} trials, continuous scores, seed {seed}.",
                 notes=[f"largest standard error {number(max(r['se'] for r in rows))}."],
@@ -99,7 +92,9 @@ def scale(
         title="Scale size: metric and people cut to so many values"
         + ("" if all(a == b for a, b in scales) else " (metric / people)"),
         rows=rows,
-        layout=_layout(("metric_values", "human_values"), chosen),
+        layout=measures_across(
+            chosen, ("metric_values", "human_values"), line=lambda x: " / ".join(dict.fromkeys(map(str, x)))
+        ),
         method=f"{_setting(params)}, ρ_sys {params.rho_sys:g}, μ_ρ {params.mu_rho:g}, mean of {trials} trials × {redraws} draws of "
         f"thresholds, seed {seed}.",
         notes=[f"largest standard error {number(max(r['se'] for r in rows))}."],
@@ -133,16 +128,6 @@ def _in_parts(
 
 def _shifted(progress: Progress | None, before: int, total: int) -> Progress | None:
     return None if progress is None else lambda done, _: progress(before + done, total)
-
-
-def _layout(lines: str | tuple[str, ...], measures: Sequence[Measure]) -> Layout:
-    return Layout(
-        lines,
-        "measure",
-        "value",
-        heads={str(m): short(m) for m in measures},
-        line=lambda x: " / ".join(dict.fromkeys(map(str, x))) if isinstance(x, tuple) else f"{x:g}",
-    )
 
 
 def _setting(params: SimulationParams) -> str:

@@ -96,16 +96,7 @@ def stability(
     return Table(
         title=f"{panel.name}: which measure to trust on {panel.aspect}",
         rows=rows,
-        shown=[
-            "measure",
-            "dp",
-            "dp_low",
-            "dp_high",
-            "rc",
-            "rc_low",
-            "rc_high",
-            *(["rc_systems"] if others[1:] else []),
-        ],
+        shown=["measure", *(column for column in HEADS if column in rows[0])],
         heads=HEADS,
         facts={"curves": curves, "steady": bool(advice.steady)},
         definitions={

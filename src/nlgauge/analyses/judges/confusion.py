@@ -32,16 +32,10 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
         raise NeedsMissing(f"{panel.name}, {panel.aspect}: no output with a rating and a score of {name}.")
     z, (x, starts) = np.floor(people[both] + 0.5), _points(values[both])
     rows: list[Row] = [
-        {
-            "metric": name,
-            "aspect": panel.aspect,
-            "people": float(level),
-            "judge": starts.get(point, float(point)),
-            "n": int(((z == level) & (x == point)).sum()),
-        }
-        for level in np.unique(z)
-        for point in np.unique(x)
-    ]
+        {"metric": name, "aspect": panel.aspect, "people": float(level), "judge": starts.get(point, float(point)),
+         "n": int(((z == level) & (x == point)).sum())}
+        for level in np.unique(z) for point in np.unique(x)
+    ]  # fmt: skip
     return Table(
         title=f"{panel.name}: {name} beside {panel.rated_by} on {panel.aspect}",
         rows=rows,

@@ -8,13 +8,13 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, measures_of, people_note, signature
-from nlgauge.analyses.agreement.correlation import short
+from nlgauge.analyses.agreement.correlation import measures_across
 from nlgauge.analyses.judges.judges import draws_of
 from nlgauge.data.panel import Panel
 from nlgauge.number import number
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.design.simulate import fit_scores
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Row, Table
 from nlgauge.types import Array
 
 LEVELS = (3, 5, 10)
@@ -54,8 +54,8 @@ def fineness(
     return Table(
         title=f"{panel.name}: judges on {panel.aspect}, as they are and made equally coarse",
         rows=rows,
-        layout=Layout(
-            ("metric", "version"), "measure", "value", heads={str(m): short(m) for m in chosen},
+        layout=measures_across(
+            chosen, ("metric", "version"),
             extra={"unique": lambda mine: f"{mine[0]['unique']:.0f}", "ties": lambda mine: number(mine[0]["ties"])},
         ),
         heads={"metric": "judge"},

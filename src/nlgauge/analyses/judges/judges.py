@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -45,16 +46,12 @@ def judges(
         raise NeedsMissing(f"{data.name}: no judge scores; `nlgauge judge FILE` makes them.")
     rows: list[Row] = []
     lengths = _lengths(data)
-    panels = [
-        data.panel(
-            data.aspect(a),
-            canonical=True,
-            metrics=[*chosen, *sorted(single)],
-            keep_people=keep_people,
-            aggregate=aggregate,
-        )
-        for a in aspects or data.aspects
-    ]
+    options: dict[str, Any] = {
+        "metrics": [*chosen, *sorted(single)],
+        "keep_people": keep_people,
+        "aggregate": aggregate,
+    }
+    panels = [data.panel(data.aspect(a), canonical=True, **options) for a in aspects or data.aspects]
     for panel in panels:
         found = evaluate(panel.oriented(), panel.human, AGREEMENT)
         size = _placed(lengths, panel)
@@ -171,13 +168,8 @@ def _length(panel: Panel, judge: str, size: Array | None) -> Row:
         return {"length": np.nan, "length|people": np.nan}
     judged = panel.metrics[judge]
     both = np.isfinite(judged) & np.isfinite(panel.human) & np.isfinite(size)
-    return dict(
-        zip(
-            ("length", "length|people"),
-            partial_spearman(judged[both], size[both], panel.human[both]),
-            strict=True,
-        )
-    )
+    length, given = partial_spearman(judged[both], size[both], panel.human[both])
+    return {"length": length, "length|people": given}
 
 
 def partial_spearman(x: Array, y: Array, given: Array) -> tuple[float, float]:

@@ -13,7 +13,6 @@ from nlgauge.session import Ask
 from nlgauge.table import Table
 
 JUDGE = re.compile(rf"judge|{MODEL.pattern}", re.I)
-STABILITY = ["measure", "dp", "dp_low", "dp_high", "rc", "rc_low", "rc_high", "rc_systems"]
 TASKS = {"rank systems": "To rank systems", "choose of two": "To choose the better of two outputs", "flag bad": "To flag bad outputs"}  # fmt: skip
 
 
@@ -31,7 +30,7 @@ def trust(run: Run) -> Findings:
         # The same rows hold all that `stability` says: its picture comes first, the four sides are folded.
         first = replace(
             table, kind="stability", title=table.facts["stability_title"], answers=table.answers[:1], notes=[],
-            shown=[c for c in STABILITY if c in table.rows[0]],
+            shown=["measure", *(c for c in table.heads if c in table.rows[0])],
         )  # fmt: skip
         parts.append(Finding(run.about(table), table.answers[0], [first, table]))
     return Findings(parts)
