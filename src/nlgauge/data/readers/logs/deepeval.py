@@ -8,7 +8,7 @@ from typing import Any
 from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._logs import CODE, MODEL, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, MODEL, Log, LogReader, text_of, texts_of
 from nlgauge.data.records import Record, parse_json
 from nlgauge.registry import register
 

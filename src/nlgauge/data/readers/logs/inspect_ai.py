@@ -11,7 +11,7 @@ from nlgauge.data.peek import Peek
 from nlgauge.data.raters import HUMAN, is_model
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers._archives import names_in, read_entries
-from nlgauge.data.readers._logs import CODE, MODEL, PERSON, Log, LogReader, text_of, texts_of
+from nlgauge.data.readers.logs._logs import CODE, MODEL, PERSON, Log, LogReader, text_of, texts_of
 from nlgauge.data.records import Record, parse_json, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register

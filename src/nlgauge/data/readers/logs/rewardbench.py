@@ -8,7 +8,7 @@ from nlgauge.data.comparisons import FIRST, SECOND, Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._logs import text_of
+from nlgauge.data.readers.logs._logs import text_of
 from nlgauge.data.records import Record, number, read_records
 from nlgauge.registry import register
 
