@@ -216,11 +216,14 @@ class Dataset:
     def clustered(self, column: str) -> Dataset:
         """The same data, with the outputs of one value of the column (a conversation, a document) taken as not independent."""
         if column not in self.samples.columns:
-            known = [c for c in self.samples.columns if c not in KEY]
-            raise NameUnknown(
-                f"{self.name}: no column '{column}'.{did_you_mean(column, known)} Columns: {', '.join(known)}."
-            )
+            raise self.no_column(column)
         return replace(self, cluster=column)
+
+    def no_column(self, name: str) -> NameUnknown:
+        known = [c for c in self.samples.columns if c not in ("output", "source", "references", "context")]
+        return NameUnknown(
+            f"{self.name}: no column '{name}'.{did_you_mean(name, known)} Columns: {', '.join(known)}."
+        )
 
     def only_metrics(self, names: Sequence[str]) -> Dataset:
         for name in names:
@@ -263,12 +266,7 @@ class Dataset:
                 words = pl.when(same).then(pl.lit(value)).otherwise(pl.lit(f"not {value}"))
                 samples = samples.with_columns(words.alias(column))
             elif column not in samples.columns:
-                known = [
-                    c for c in self.samples.columns if c not in ("output", "source", "references", "context")
-                ]
-                raise NameUnknown(
-                    f"{self.name}: no column '{column}'.{did_you_mean(column, known)} Columns: {', '.join(known)}."
-                )
+                raise self.no_column(column)
         for values, rows in samples.group_by(list(columns), maintain_order=True):
             group = dict(zip(columns, values, strict=True))
             yield group, self.where(rows, f"{self.name}: {', '.join(str(v) for v in values)}")

@@ -24,9 +24,8 @@ from nlgauge.analyses.verdicts._labelled import (
 )
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number
-from nlgauge.registry import did_you_mean
 from nlgauge.stats.agreement.proportion import KINDS
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, SHARES, cell_counts, share_figures
 from nlgauge.stats.tests.corrections import benjamini_hochberg
@@ -178,9 +177,7 @@ def _attributes(data: Dataset, panel: Panel, mine: Labelled, chosen: Sequence[st
     known = [c for c in data.samples.columns if c not in ("input", panel.cluster_column)]
     for name in chosen or ():
         if name not in known:
-            raise NameUnknown(
-                f"{data.name}: no column '{name}'.{did_you_mean(name, known)} Columns: {', '.join(known)}."
-            )
+            raise data.no_column(name)
     frame = keys.join(data.samples.unique(KEY, keep="first"), on=KEY, how="left", maintain_order="left")
     found: dict[str, pl.Series] = {}
     for column in chosen or known:
