@@ -102,10 +102,9 @@ def _end(lost: list[str]) -> None:
 
 
 def _batch_size(file: str, batch: int | None, asked: list[str] | None, unread: list[str]) -> int:
-    """Rows of a batch; 0: the whole file at once, because it is small, no plain table, or a metric looks at all of it."""
+    """Rows of a batch; 0: the whole file at once."""
     from nlgauge.errors import NlgaugeError
-    from nlgauge.metrics import metric_from_spec
-    from nlgauge.scoring.stream import BATCH, LARGE, streams
+    from nlgauge.scoring.stream import BATCH, is_large, look_at_all, streams
 
     path = Path(file)
     if batch is not None:
@@ -118,9 +117,9 @@ def _batch_size(file: str, batch: int | None, asked: list[str] | None, unread: l
                 f"{path}: is no plain table of one output a row, which --batch needs; `nlgauge convert` may write one."
             )
         return batch
-    if unread or not path.is_file() or path.stat().st_size < LARGE or not streams(path):
+    if unread or not is_large(path):
         return 0
-    if whole := [name for name in asked or [] if metric_from_spec(name, allow_code=True).facts.corpus]:
+    if whole := look_at_all(asked or ()):
         o.tell([f"{path}: large, yet read at once, because {', '.join(whole)} looks at all outputs"])
         return 0
     return BATCH

@@ -18,7 +18,7 @@ from nlgauge import registry
 from nlgauge.data.peek import Peek
 from nlgauge.engines import Engine, Local
 from nlgauge.errors import DataError, NlgaugeError
-from nlgauge.metrics import Metric
+from nlgauge.metrics import Metric, metric_from_spec
 from nlgauge.scoring.network_folder import own_store
 from nlgauge.scoring.outcomes import Outcome, Sums
 from nlgauge.scoring.plan import plan_for, suggested_for
@@ -58,6 +58,16 @@ def streams(path: str | Path) -> bool:
         return False
     peek = Peek(path)
     return not any(registry.get("reader", name).recognises(peek) for name in registry.names("reader"))
+
+
+def is_large(path: Path) -> bool:
+    """Whether a file is scored in batches unasked: a plain table of more than 256 MiB."""
+    return path.is_file() and path.stat().st_size >= LARGE and streams(path)
+
+
+def look_at_all(metrics: Sequence[str]) -> list[str]:
+    """Those of the metrics that look at all outputs at once, so that they cannot be scored in batches."""
+    return [name for name in metrics if metric_from_spec(name, allow_code=True).facts.corpus]
 
 
 def stream(
