@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,20 @@ def test_wins_are_means_over_the_comparisons_of_a_system() -> None:
         for a, b, w in (("x", "y", 0.75), ("y", "x", 0.25))
     ]
     assert "by people x (.75 of its comparisons)" in win_words(Table("t", rows))
+
+
+def test_tables_of_a_report_have_plain_columns_and_cells() -> None:
+    data = example()
+    run = run_of(data)
+    tables = [table for answered in answer_all(run) for table in answered.tables]
+    assert len(tables) > 10
+    for table in tables:
+        names = [c for c in table.columns if c not in data.aspects]
+        assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names), (table.title, names)
+        cells = [value for row in table for value in row.values()]
+        assert all(value is None or isinstance(value, bool | int | float | str) for value in cells), (
+            table.title
+        )
 
 
 def test_sections_have_their_own_places_and_say_what_they_do_not_say() -> None:

@@ -10,7 +10,7 @@ from nlgauge.report.sections.evaluated import known_metric
 from nlgauge.report.sections.words import some
 from nlgauge.table import Row, Table
 
-COST = ("replies", "seconds", "tokens in", "tokens out", "cost")
+COST = ("replies", "seconds", "tokens_in", "tokens_out", "cost")
 PER_REPLY = ("prompt_tokens", "completion_tokens", "seconds")
 
 
@@ -33,7 +33,7 @@ def costs(run: Run) -> Findings:
             + (f" {' '.join(lines)}" if lines else "")
         )
     shown = [c for c in COST if any(c in row for row in rows)]
-    parts = [f"{c} {sum(row.get(c, 0.0) for row in rows):,.6g}" for c in shown]
+    parts = [f"{c.replace('_', ' ')} {sum(row.get(c, 0.0) for row in rows):,.6g}" for c in shown]
     table = Table(
         f"{run.data.name}: what the scores cost",
         rows,
@@ -50,7 +50,9 @@ def _columns(run: Run, metric: str) -> Row:
     known: Row = {}
     samples = run.data.samples
     for what in COST:
-        column = next((c for c in samples.columns if c.lower() == f"{metric} {what}".lower()), None)
+        column = next(
+            (c for c in samples.columns if c.lower() == f"{metric} {what.replace('_', ' ')}".lower()), None
+        )
         if column is not None and samples[column].dtype.is_numeric():
             known[what] = float(samples[column].sum())
     return known
@@ -88,4 +90,4 @@ def _replies(run: Run, name: str, lines: list[str]) -> Row:
     if run.prices and price is None:
         lines.append(f"{name}: no price of ‘{judge.model}’ in the file; it knows {some(sorted(run.prices))}.")
     paid = {"cost": price.of(into, out)} if price else {}
-    return {"replies": len(found), "seconds": seconds, "tokens in": into, "tokens out": out, **paid}
+    return {"replies": len(found), "seconds": seconds, "tokens_in": into, "tokens_out": out, **paid}

@@ -57,16 +57,17 @@ def _systems(run: Run) -> Table:
     means = data.ratings.group_by("system", "aspect").agg(pl.col("value").mean())
     at = {(s, a): v for s, a, v in means.iter_rows()}
     rows: list[Row] = [
-        {"system": s, "outputs": outputs[s], **{a: at.get((s, a)) for a in aspects}, "written by": "people" if s in data.people else "a system"}
+        {"system": s, "outputs": outputs[s], **{a: at.get((s, a)) for a in aspects}, "written_by": "people" if s in data.people else "a system"}
         for s in data.systems
     ]  # fmt: skip
     if aspects:
         rows.sort(key=lambda r: -(r[aspects[0]] if r[aspects[0]] is not None else float("-inf")))
     if not data.people:
-        rows = [{k: v for k, v in row.items() if k != "written by"} for row in rows]
+        rows = [{k: v for k, v in row.items() if k != "written_by"} for row in rows]
     return Table(
         f"{data.name}: the systems, by people's mean rating",
         rows,
+        heads={aspect: aspect for aspect in aspects},
         method="Mean over all ratings of a system.",
         decimals=2,
     )
