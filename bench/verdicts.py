@@ -46,7 +46,7 @@ def cells() -> Iterator[world.Cell]:
     areas = [(n, p, shape) for n in (30, 100, 400) for p in (0.1, 0.5, 0.9) for shape in shapes]
     areas += [(2000, p, shapes[k]) for p in (0.02, 0.5, 0.98) for k in (2, 3)]
     for n, p, (apart, spread, steps) in areas:
-        trials = 1000 if n <= 100 else 400
+        trials = 1000 if n <= 100 else 400 if n <= 400 else 200
         yield (
             f"area {n} {p} {apart} {steps}",
             lambda n=n, p=p, a=apart, d=spread, s=steps, t=trials: world.area_coverage(n, p, a, d, s, t),

@@ -187,12 +187,8 @@ class Dataset:
         found = [
             note for note in self.notes if "--values" in note or "--human" in note or "per system" in note
         ]
-        return " ".join(
-            [
-                "no human ratings found; name their columns with --human, or their file with --labels.",
-                *found[:1],
-            ]
-        )
+        words = "no human ratings found; name their columns with --human, or their file with --labels."
+        return " ".join([words, *found[:1]])
 
     def voted(self, people: bool) -> pl.DataFrame:
         """The comparisons that people made, or those of models. A rater without a name is taken for a person."""
