@@ -30,7 +30,6 @@ KNOWN_LONG = {
     "analyses/agreement/large_intervals.py:large_intervals",
     "data/dataset.py:of",
     "data/load.py:load",
-    "data/readers/_annotations.py:dataset_of",
     "metrics/base.py:metric",
     "scoring/stream.py:stream",
     "stats/agreement/mace.py:mace",

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.records import option_numbers, shown
-from nlgauge.data.tables.build import Repeats, build
+from nlgauge.data.records import Record, option_numbers, shown
+from nlgauge.data.tables.build import build
 from nlgauge.data.tables.columns import Roles, find_roles
 from nlgauge.data.tables.keys import with_input
 from nlgauge.data.tables.raw import RawTable, Where, from_object
@@ -102,30 +102,33 @@ def _word(value: Any) -> str:
     return str(value[0] if isinstance(value, list) and value else value)[:30]
 
 
+def numbered(path: Path, rows: Iterable[Record | int], word: str = "record") -> Where:
+    """Where rows stand: each is a record, or the number of a line."""
+    numbers = [row if isinstance(row, int) else row.number for row in rows]
+    return Where(str(path), word, numbers.__getitem__)
+
+
 def dataset_of(
-    path: Path,
+    where: Where,
     rows: Sequence[Mapping[str, Any]],
-    places: Sequence[int],
     *,
-    word: str = "record",
     ratings: Sequence[Rating] = (),
     said: Mapping[str, str | None] | None = None,
     human: Mapping[str, str] | None = None,
     metrics: Mapping[str, str] | None = None,
     persons: bool = False,
-    repeats: Repeats = "auto",
     notes: Iterable[str] = (),
 ) -> Dataset:
-    """Rows and ratings as a Dataset; `places` are the line or record numbers of the rows, for errors."""
+    """Rows and ratings as a Dataset; `where` names a row for errors (`numbered`)."""
     table = from_object([{key: _spoken(value) for key, value in row.items()} for row in rows])
-    table = RawTable(table.frame, Where(str(path), word, places.__getitem__))
+    table = RawTable(table.frame, where)
     frame = table.frame
     known: dict[str, str | None] = {role: c for role, c in (said or {}).items() if c in frame.columns}
     known |= dict.fromkeys(("rater", "aspect", "metric"))  # a field 'user' is not who annotated
     roles = find_roles(table, known, human, metrics)
     if ratings:
         table, roles = _with_ratings(table, with_input(table, roles), ratings)
-    data = build(table, roles, path.name, repeats)
+    data = build(table, roles, Path(where.source).name)
     rated = _nobody(data.ratings)
     known_raters = rated["rater"].null_count() < rated.height
     return replace(data, ratings=rated, persons=persons and known_raters, notes=(*data.notes, *notes))

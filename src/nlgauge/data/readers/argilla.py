@@ -11,7 +11,7 @@ from nlgauge.data.comparisons import Choices
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._annotations import CollectedAnswers, dataset_of
+from nlgauge.data.readers._annotations import CollectedAnswers, dataset_of, numbered
 from nlgauge.data.records import Record, number, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -80,8 +80,8 @@ class Argilla:
             more.append(
                 f"{len(choices.choices)} ranked pairs left aside; ignore='{rated}' reads them instead"
             )
-        places = [r.number for r in records]
-        return dataset_of(path, rows, places, ratings=ratings, persons=True, notes=[*notes, *more])
+        where = numbered(path, records)
+        return dataset_of(where, rows, ratings=ratings, persons=True, notes=[*notes, *more])
 
 
 def _fields(record: Record) -> dict[str, Any]:

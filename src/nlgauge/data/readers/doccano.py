@@ -10,7 +10,7 @@ from typing import Any
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._annotations import CollectedAnswers, dataset_of
+from nlgauge.data.readers._annotations import CollectedAnswers, dataset_of, numbered
 from nlgauge.data.records import Record, read_records
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -85,7 +85,7 @@ def _labels(record: Record) -> list[Any]:
 
 
 def _rated(path: Path, found: list[tuple[Record, str | None]], answers: CollectedAnswers) -> Dataset:
-    rows, places, empty = [], [], 0
+    rows, empty = [], 0
     for row, (record, who) in enumerate(found):
         record.want("id", int, str)
         rows.append(
@@ -95,7 +95,6 @@ def _rated(path: Path, found: list[tuple[Record, str | None]], answers: Collecte
                 if k not in (*LABELS, "Comments")
             }
         )
-        places.append(record.number)
         labels = _labels(record)
         empty += not labels
         for label in labels:
@@ -107,7 +106,8 @@ def _rated(path: Path, found: list[tuple[Record, str | None]], answers: Collecte
         raise DataError(f"{path}: none of the {len(rows)} texts has a label.")
     if empty:
         notes.append(f"{empty} texts without a label")
-    return dataset_of(path, rows, places, word="line", ratings=ratings, persons=True, notes=notes)
+    where = numbered(path, [record for record, _ in found], "line")
+    return dataset_of(where, rows, ratings=ratings, persons=True, notes=notes)
 
 
 def _written(path: Path, found: list[tuple[Record, str | None]]) -> Dataset:
@@ -131,11 +131,5 @@ def _written(path: Path, found: list[tuple[Record, str | None]]) -> Dataset:
     if not rows:
         raise DataError(f"{path}: nobody wrote an output for any of the {len(found)} texts.")
     said = {"system": "system", "input": "input", "source": "source", "output": "output"}
-    return dataset_of(
-        path,
-        rows,
-        places,
-        word="line",
-        said=said,
-        notes=["outputs written by annotators; there are no ratings"],
-    )
+    notes = ["outputs written by annotators; there are no ratings"]
+    return dataset_of(numbered(path, places, "line"), rows, said=said, notes=notes)

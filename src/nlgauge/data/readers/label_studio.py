@@ -11,7 +11,7 @@ from nlgauge.data.comparisons import FIRST, SECOND, Choices, add_pair
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._annotations import CollectedAnswers, dataset_of
+from nlgauge.data.readers._annotations import CollectedAnswers, dataset_of, numbered
 from nlgauge.data.records import Record, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -74,15 +74,8 @@ class LabelStudio:
         rows = [
             row if "id" in row else {"id": task.number, **row} for row, task in zip(rows, tasks, strict=True)
         ]
-        return dataset_of(
-            path,
-            rows,
-            [t.number for t in tasks],
-            word="task",
-            ratings=ratings,
-            persons=True,
-            notes=[*notes, *more],
-        )
+        where = numbered(path, tasks, "task")
+        return dataset_of(where, rows, ratings=ratings, persons=True, notes=[*notes, *more])
 
 
 def _annotator(who: Any) -> str | None:

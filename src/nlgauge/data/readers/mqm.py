@@ -14,7 +14,7 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._annotations import Rating, dataset_of
+from nlgauge.data.readers._annotations import Rating, dataset_of, numbered
 from nlgauge.data.records import number, option_numbers
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -139,10 +139,8 @@ def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Datas
         Rating(at, "mqm", rater, score) for (at, rater), score in scores.items() if (at, rater) not in void
     ]
     return dataset_of(
-        path,
+        numbered(path, places, "line"),
         fields_of,
-        places,
-        word="line",
         ratings=ratings,
         persons=True,
         notes=notes,

@@ -8,7 +8,7 @@ from typing import Any
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._annotations import Rating, dataset_of
+from nlgauge.data.readers._annotations import Rating, dataset_of, numbered
 from nlgauge.data.records import Record, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -63,10 +63,8 @@ class QagsReader:
                 Rating(row, "consistency (worker)", who, sum(v) / len(v)) for who, v in of_worker.items()
             ]
         return dataset_of(
-            path,
+            numbered(path, records, "line"),
             rows,
-            [r.number for r in records],
-            word="line",
             ratings=ratings,
             human={},
             metrics={},

@@ -8,7 +8,7 @@ from typing import Any
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._annotations import Rating, dataset_of
+from nlgauge.data.readers._annotations import Rating, dataset_of, numbered
 from nlgauge.data.records import number, read_records
 from nlgauge.registry import register
 
@@ -55,10 +55,8 @@ class SummEval:
             "references": "references",
         }
         return dataset_of(
-            path,
+            numbered(path, records, "line"),
             rows,
-            [r.number for r in records],
-            word="line",
             ratings=ratings,
             said=said,
             human={},

@@ -7,7 +7,7 @@ from pathlib import Path
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._annotations import dataset_of
+from nlgauge.data.readers._annotations import dataset_of, numbered
 from nlgauge.data.records import read_records
 from nlgauge.registry import register
 
@@ -44,9 +44,8 @@ class UniEvalReader:
             "references": "reference",
         }
         return dataset_of(
-            path,
+            numbered(path, records),
             [r.values for r in records],
-            [r.number for r in records],
             said=said,
             human={name: f"scores.{name}" for name in aspects},
             metrics={f"{metric}-{name}": f"predict_scores.{name}" for name in predicted},
