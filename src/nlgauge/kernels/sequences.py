@@ -27,7 +27,7 @@ Ids = cython.typedef(cython.int[::1])
 Words = cython.typedef(cython.ulonglong[::1])
 Masks = cython.typedef(cython.ulonglong[:, ::1])
 
-ROWS = 258  # of bits: a token with more places than a quarter of the words has one, the last row is room to work in
+ROWS = 258  # of bits: a token with more places than a quarter of the words has one, the last two are room to work in
 
 
 @cython.cfunc
@@ -141,65 +141,87 @@ def _ripple(v: Words, w: Int) -> Word:
 
 
 @cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.overflowcheck(False)
+def _step(
+    p: Word, q: Word, e: Word, up: Word, down: Word
+) -> tuple[cython.ulonglong, cython.ulonglong, cython.ulonglong, cython.ulonglong]:
+    """One word of one row: where the next row is higher and lower, and where this one rises and falls."""
+    x: Word = e | q
+    e |= down
+    d: Word = ((((e & p) + p) & ALL) ^ p) | e
+    rise: Word = q | (ALL ^ (d | p))
+    fall: Word = p & d
+    shifted: Word = (rise << 1 & ALL) | up
+    return (fall << 1 & ALL) | down | (ALL ^ (x | shifted)), shifted & x, rise, fall
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.overflowcheck(False)
+def _bits_of(token: Int, last: Ids, before: Ids, row: Ids, masks: Masks, spare: Int) -> Int:
+    """The row of bits of a token; one with few places, or none, gets the spare one until it is called again: it toggles."""
+    if row[token] >= 0:
+        return row[token]
+    i: Int = last[token]
+    while i >= 0:
+        masks[spare, i >> 6] ^= _bit(i & 63)
+        i = before[i]
+    return spare
+
+
+@cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _distance(
-    ids: Tokens,
-    m: Int,
-    other: Int,
-    n: Int,
-    last: Ids,
-    before: Ids,
-    row: Ids,
-    masks: Masks,
-    plus: Words,
-    minus: Words,
-) -> Int:
-    cython.declare(j=Int, k=Int)
+    ids: Tokens, m: Int, other: Int, n: Int, last: Ids, before: Ids, row: Ids, masks: Masks, plus: Words, minus: Words
+) -> Int:  # fmt: skip
+    """Two tokens of the reference at a time, the second one word behind the first: neither waits for the other's carry."""
+    cython.declare(w=Int, p=Word, q=Word, p2=Word, q2=Word, rise=Word, fall=Word, rise2=Word, fall2=Word)
     if m == 0 or n == 0:
         return max(m, n)
-    i: Int
-    w: Int
     words: Int = (m + 63) // 64
     for w in range(words):
         plus[w] = ALL
         minus[w] = 0
     score: Int = m
-    rise: Word = 0
-    fall: Word = 0
     top: Word = _bit((m - 1) & 63)
-    for j in range(n):
-        k = row[ids[other + j]]
-        if k < 0:  # few places, or none
-            k = masks.shape[0] - 1
-            i = last[ids[other + j]]
-            while i >= 0:
-                masks[k, i >> 6] |= _bit(i & 63)
-                i = before[i]
-        up: Word = 1  # the first row counts the tokens of the reference
-        down: Word = 0
-        for w in range(words):
-            p: Word = plus[w]
-            q: Word = minus[w]
-            e: Word = masks[k, w]
-            x: Word = e | q
-            e |= down
-            d: Word = ((((e & p) + p) & ALL) ^ p) | e
-            rise = q | (ALL ^ (d | p))
-            fall = p & d
-            shifted: Word = (rise << 1 & ALL) | up
-            plus[w] = (fall << 1 & ALL) | down | (ALL ^ (x | shifted))
-            minus[w] = shifted & x
-            up = rise >> 63
-            down = fall >> 63
+    spare: Int = masks.shape[0] - 1
+    j: Int = 0
+    while j < n:
+        k: Int = _bits_of(ids[other + j], last, before, row, masks, spare)
+        # The first row counts the tokens of the reference: it rises by one with each.
+        p, q, rise, fall = _step(plus[0], minus[0], masks[k, 0], 1, 0)
+        if j + 1 == n:
+            for w in range(1, words):
+                plus[w - 1] = p
+                minus[w - 1] = q
+                p, q, rise, fall = _step(plus[w], minus[w], masks[k, w], rise >> 63, fall >> 63)
+        else:
+            other_k: Int = _bits_of(ids[other + j + 1], last, before, row, masks, spare - 1)
+            up: Word = 1
+            down: Word = 0
+            for w in range(1, words):
+                p2, q2, rise2, fall2 = _step(p, q, masks[other_k, w - 1], up, down)
+                plus[w - 1] = p2
+                minus[w - 1] = q2
+                up = rise2 >> 63
+                down = fall2 >> 63
+                p, q, rise, fall = _step(plus[w], minus[w], masks[k, w], rise >> 63, fall >> 63)
+            p, q, rise2, fall2 = _step(p, q, masks[other_k, words - 1], up, down)
+            score += (rise2 & top) != 0
+            score -= (fall2 & top) != 0
+            _bits_of(ids[other + j + 1], last, before, row, masks, spare - 1)
+        plus[words - 1] = p
+        minus[words - 1] = q
         score += (rise & top) != 0
         score -= (fall & top) != 0
-        if row[ids[other + j]] < 0:
-            i = last[ids[other + j]]
-            while i >= 0:
-                masks[k, i >> 6] = 0
-                i = before[i]
+        _bits_of(ids[other + j], last, before, row, masks, spare)
+        j += 2
     return score
 
 
@@ -221,7 +243,7 @@ def alignments(
     last: Ids = full(kinds, -1, "i")  # the last place of each token
     before: Ids = empty(longest, "i")  # the one before that place, −1 ends
     row: Ids = full(kinds, -1, "i")  # of bits, −1 if it has none
-    masks: Masks = zeros((min(ROWS, longest + 1), words), "Q")
+    masks: Masks = zeros((min(ROWS, longest + 2), words), "Q")
     a: Words = empty(words, "Q")
     b: Words = empty(words, "Q")
     c: cython.longlong[::1] = empty(words, "q")
