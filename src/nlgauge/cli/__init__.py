@@ -1,4 +1,4 @@
-"""The command line: one file per verb, imported only when asked for.
+"""The command line: one file per verb, in three folders, imported only when asked for.
 
 A verb module holds either `command` (a function) or `app` (a typer group). The first line of its docstring is its help.
 """
@@ -17,7 +17,25 @@ if TYPE_CHECKING:
 
 # As they are met, not as the alphabet has them; verbs not named here follow.
 ALIASES = {"report": "run"}
-ORDER = ["run", "meta", "score", "list", "data", "convert"]
+GROUPS = {
+    "answers": "Answers",
+    "scores": "Scores and judges",
+    "files": "Files and sets",
+}  # folder -> heading in the help
+ORDER = [
+    "run",
+    "meta",
+    "verdicts",
+    "compare",
+    "agree",
+    "score",
+    "judge",
+    "check",
+    "formats",
+    "list",
+    "data",
+    "convert",
+]
 
 
 def build(only: str | None = None) -> typer.Typer:
@@ -40,19 +58,25 @@ def build(only: str | None = None) -> typer.Typer:
             print(f"nlgauge {nlgauge.__version__}")
             raise typer.Exit
 
-    found = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
-    found.sort(key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    groups = {verb: group for group in GROUPS for verb in verbs_of(group)}
     only = ALIASES.get(only or "", only)
-    for name in [only] if only in found else found:
-        module = importlib.import_module(f"{__name__}.{name}")
+    for name in [only] if only in groups else groups:
+        module = importlib.import_module(f"{__name__}.{groups[name]}.{name}")
+        heading = GROUPS[groups[name]]
         if hasattr(module, "app"):
-            app.add_typer(module.app, name=name)
+            app.add_typer(module.app, name=name, rich_help_panel=heading)
             continue
         needs_file = getattr(module, "NEEDS_FILE", False)
-        app.command(name, no_args_is_help=needs_file)(module.command)
+        app.command(name, no_args_is_help=needs_file, rich_help_panel=heading)(module.command)
         for alias in (a for a, of in ALIASES.items() if of == name):
             app.command(alias, no_args_is_help=needs_file, hidden=True)(module.command)
     return app
+
+
+def verbs_of(group: str) -> list[str]:
+    """The verbs of a folder, in the order of the help."""
+    found = [m.name for m in pkgutil.iter_modules([f"{path}/{group}" for path in __path__])]
+    return sorted(found, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ def command(
 
     A folder that someone hands you is data: nothing in it is run.
     """
-    from nlgauge.cli.score import written
+    from nlgauge.cli.scores.score import written
     from nlgauge.scoring.shards import merge
 
     done = merge(files, out, o.listed(metrics) or ())

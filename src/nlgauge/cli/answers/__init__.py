@@ -1,0 +1,1 @@
+"""Verbs that answer: which metric or judge to trust, for what, how sure."""

@@ -1,0 +1,1 @@
+"""Verbs that make scores: metrics, judges, aligners, and what is kept of them."""
