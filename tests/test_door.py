@@ -144,7 +144,7 @@ VERBS = {
 
 def test_whatever_a_command_does_a_function_does() -> None:
     folder = Path(ng.__file__).parent / "cli"
-    verbs = {path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")}
+    verbs = {path.stem for path in folder.glob("*/*.py") if not path.stem.startswith("_")}
     assert verbs == set(VERBS)
     assert set(VERBS.values()) <= set(ng.__all__)
 
