@@ -241,7 +241,7 @@ MARKS = ("<!-- written by docs/generate.py -->\n", "<!-- end -->\n")
 
 def formats() -> str:
     """The page as it stands, with the table of readers between the marks written anew."""
-    from nlgauge.listing import format_rows
+    from nlgauge.door.listing import format_rows
 
     before, after = (
         (Path(__file__).parent / "formats.md").read_text(encoding="utf-8").split(mark) for mark in MARKS

@@ -15,14 +15,14 @@ from nlgauge.registry import FOLDERS
 SRC = Path(__file__).resolve().parent.parent / "src" / "nlgauge"
 # Downward only, without exception; files of the root that are not named here stand below all rooms.
 CHAIN = [
-    "cli", "report", "scores", "questions", "listing", "installation", "papers", "session", "analyses", "scoring", "metrics", "models", "text",
+    "cli", "report", "door", "papers", "session", "analyses", "scoring", "metrics", "models", "text",
     "data", "stats", "kernels",
 ]  # fmt: skip
 LEVEL = {room: level for level, room in enumerate(CHAIN)}
 HEAVY = {"torch", "transformers", "plotly", "ray", "scipy", "xgboost"}
 # The one look upward: methods of these nouns call the function of the same name at the door, so that `data.correlate()`
 # is `nlgauge.correlate(data)` and `table.plot()` draws what only `report` can; they import `nlgauge` inside the method.
-LOOKS_UP = {"table.py", "data/dataset.py", "data/panel.py"}
+LOOKS_UP = {"table.py", "data/dataset_questions.py", "data/panel.py"}
 # Functions with more than eight parameters, to become fewer: an analysis takes its options by name (`--set`), a kernel
 # takes arrays, `load` takes the name of each column.
 MOST_PARAMETERS = 8

@@ -294,8 +294,8 @@ def test_the_door_lists_what_it_offers() -> None:
 
 def test_examples_of_the_door_run() -> None:
     for name in (
-        "nlgauge.questions",
-        "nlgauge.scores",
+        "nlgauge.door.questions",
+        "nlgauge.door.scores",
         "nlgauge.session",
         "nlgauge.report",
         "nlgauge.data.export",

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from nlgauge.data.example import example
     from nlgauge.data.export import export
     from nlgauge.data.panel import Panel
+    from nlgauge.door.installation import doctor
+    from nlgauge.door.listing import available
+    from nlgauge.door.questions import agreement, analyse, compare, correlate, select, stability, verdicts
+    from nlgauge.door.scores import align, judge, score
     from nlgauge.errors import NlgaugeError
-    from nlgauge.installation import doctor
-    from nlgauge.listing import available
     from nlgauge.metrics import Metric
     from nlgauge.metrics.alignment.training import AlignerPlan, train_aligner
     from nlgauge.metrics.judge.client import Asking
@@ -30,12 +32,10 @@ if TYPE_CHECKING:
     from nlgauge.papers.catalogue.published_sets import get_set
     from nlgauge.papers.catalogue.published_sets import sets_table as published_sets
     from nlgauge.papers.reproduce import reproduce
-    from nlgauge.questions import agreement, analyse, compare, correlate, select, stability, verdicts
     from nlgauge.report import Report, report
     from nlgauge.report.changes import compare_results as diff
     from nlgauge.report.explorer import explore
     from nlgauge.report.figures import plot
-    from nlgauge.scores import align, judge, score
     from nlgauge.scoring.aggregate import aggregate
     from nlgauge.scoring.judge_data import JudgedData
     from nlgauge.scoring.shards import merge
@@ -65,20 +65,20 @@ _HOME = {
     "Store": "nlgauge.scoring.store",
     "Table": "nlgauge.table",
     "aggregate": "nlgauge.scoring.aggregate",
-    "agreement": "nlgauge.questions",
-    "align": "nlgauge.scores",
-    "analyse": "nlgauge.questions",
-    "available": "nlgauge.listing",
+    "agreement": "nlgauge.door.questions",
+    "align": "nlgauge.door.scores",
+    "analyse": "nlgauge.door.questions",
+    "available": "nlgauge.door.listing",
     "check": "nlgauge.papers.catalogue.load",
-    "compare": "nlgauge.questions",
-    "correlate": "nlgauge.questions",
+    "compare": "nlgauge.door.questions",
+    "correlate": "nlgauge.door.questions",
     "diff": "nlgauge.report.changes:compare_results",
-    "doctor": "nlgauge.installation",
+    "doctor": "nlgauge.door.installation",
     "example": "nlgauge.data.example",
     "explore": "nlgauge.report.explorer",
     "export": "nlgauge.data.export",
     "get_set": "nlgauge.papers.catalogue.published_sets",
-    "judge": "nlgauge.scores",
+    "judge": "nlgauge.door.scores",
     "large_intervals": "nlgauge.analyses.agreement.large_intervals",
     "load": "nlgauge.papers.catalogue.load",
     "load_set": "nlgauge.papers.catalogue",
@@ -86,13 +86,13 @@ _HOME = {
     "plot": "nlgauge.report.figures",
     "published_sets": "nlgauge.papers.catalogue.published_sets:sets_table",
     "reproduce": "nlgauge.papers.reproduce",
-    "score": "nlgauge.scores",
-    "select": "nlgauge.questions",
+    "score": "nlgauge.door.scores",
+    "select": "nlgauge.door.questions",
     "simulate": "nlgauge.analyses.design.simulated_data:simulated",
-    "stability": "nlgauge.questions",
+    "stability": "nlgauge.door.questions",
     "stream": "nlgauge.scoring.stream",
     "train_aligner": "nlgauge.metrics.alignment.training",
-    "verdicts": "nlgauge.questions",
+    "verdicts": "nlgauge.door.questions",
 }
 
 __all__ = [

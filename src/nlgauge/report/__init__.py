@@ -78,9 +78,9 @@ def report(
     >>> made.lines[0]
     'raters agree: alpha .79 (constructed_quality); ceiling of input/kendall .91'
     """
+    from nlgauge.door.questions import select
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics.judge.cost import load_prices
-    from nlgauge.questions import select
     from nlgauge.report.page import Views, write_page
     from nlgauge.report.results import results_of, write_results
     from nlgauge.report.sections import Run, answer_all

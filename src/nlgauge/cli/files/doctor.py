@@ -14,6 +14,6 @@ def command(format: o.Format = "table", out: o.Out = None) -> None:
 
       nlgauge doctor --format json
     """
-    from nlgauge.installation import doctor
+    from nlgauge.door.installation import doctor
 
     o.show([doctor()], format, out)

@@ -14,6 +14,6 @@ def command(format: o.Format = "table", out: o.Out = None) -> None:
 
       nlgauge formats -f md -o formats.md
     """
-    from nlgauge.listing import available
+    from nlgauge.door.listing import available
 
     o.show([available("formats")], format, out)

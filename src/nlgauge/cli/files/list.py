@@ -26,6 +26,6 @@ def command(
 
       nlgauge list measures
     """
-    from nlgauge.listing import available
+    from nlgauge.door.listing import available
 
     o.show([available(what, o.listed(needs), family)], format, out)

@@ -40,7 +40,7 @@ def command(
     """
     from rich.console import Console
 
-    from nlgauge.scores import align
+    from nlgauge.door.scores import align
 
     texts: dict[str, Any] = {
         "output": output,

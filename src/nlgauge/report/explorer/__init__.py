@@ -33,8 +33,8 @@ def explore(data: Any, *, port: int = 0, browser: bool = True, tell: Callable[[s
     """
     import webbrowser
 
+    from nlgauge.door.questions import select
     from nlgauge.errors import NeedsMissing
-    from nlgauge.questions import select
     from nlgauge.report.explorer.app import serve
     from nlgauge.report.explorer.points import Explored
 

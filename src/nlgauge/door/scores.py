@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nlgauge.door.questions import dataset
 from nlgauge.errors import NameUnknown, NlgaugeError
-from nlgauge.questions import dataset
 from nlgauge.registry import did_you_mean
 from nlgauge.session import listed
 
