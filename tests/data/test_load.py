@@ -379,3 +379,14 @@ def test_nested_records_are_ratings_only_where_something_says_so(tmp_path: Path)
     )
     assert ng.load(rows("evals", annotator="ann")).raters == ["ann"]
     assert ng.load(rows("ratings")).aspects == ["score"]
+
+
+def test_rows_that_repeat_an_output_with_other_ratings_are_named_also_where_the_first_has_none(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("system,input,coherence,bleu\nA,1,,0.1\nA,1,3,0.1\nA,1,4,0.1\nB,1,3,0.2\n")
+    with pytest.raises(
+        DataError, match=r"line 4: repeats system 'A', input '1' of line 3 .* \(4, before 3\)"
+    ):
+        ng.load(path)

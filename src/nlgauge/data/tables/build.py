@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -122,22 +122,15 @@ def _number_repeats(
     )
     labels = [*(("metric", n) for n in roles.metrics), *(("aspect", a) for a, _, _ in ratings)]
     columns = [c for c in values.columns if c not in (ROW, *KEY)]
-    clash = values.group_by(KEY, maintain_order=True).agg(
-        pl.col(columns).drop_nulls().n_unique(), pl.col(ROW)
-    )
-    clash = clash.filter(pl.any_horizontal(pl.col(columns) > 1)) if columns else clash.clear()
-    if clash.height:
-        row = clash.row(0, named=True)
-        column = next(c for c in columns if row[c] > 1)
-        kind, label = labels[columns.index(column)]
-        one, two = (
-            row[ROW][0],
-            next(r for r in row[ROW][1:] if values[column][r] != values[column][row[ROW][0]]),
-        )
+    clashes = [
+        (clash, label) for c, label in zip(columns, labels, strict=True) if (clash := _clash(values, KEY, c))
+    ]
+    if clashes:
+        clash, (kind, label) = min(clashes, key=lambda found: found[0].one)
         raise DataError(
-            f"{table.where.at(two)}: repeats system '{row['system']}', input '{row['input']}' of "
-            f"{table.where.word} {table.where.line_of(one)} with another {kind} '{label}' "
-            f"({values[column][two]:g}, before {values[column][one]:g}){_apart(table, roles, one, two)}. If the rows are "
+            f"{table.where.at(clash.two)}: repeats system '{clash.key[0]}', input '{clash.key[1]}' of "
+            f"{table.where.word} {table.where.line_of(clash.one)} with another {kind} '{label}' "
+            f"({clash.other:g}, before {clash.value:g}){_apart(table, roles, clash.one, clash.two)}. If the rows are "
             "raters, name their column (--rater); if they are separate outputs, pass --repeats number; to average them, "
             "--repeats mean."
         )
@@ -145,6 +138,27 @@ def _number_repeats(
     if extra:
         notes.append(f"{extra} rows repeat another row and count once")
     return frame
+
+
+class _Clash(NamedTuple):
+    """Two rows of one key with different values: the first row that has a value, and the first that has another one."""
+
+    key: tuple[str, ...]
+    one: int
+    two: int
+    value: float
+    other: float
+
+
+def _clash(values: pl.DataFrame, keys: list[str], column: str) -> _Clash | None:
+    """The first key whose rows differ in a column, gaps aside."""
+    groups = values.drop_nulls(column).group_by(keys, maintain_order=True).agg(pl.col(column, ROW))
+    apart = groups.filter(pl.col(column).list.n_unique() > 1)
+    if not apart.height:
+        return None
+    *key, found, rows = apart.row(0)
+    other = next(i for i, value in enumerate(found) if value != found[0])
+    return _Clash(tuple(key), rows[0], rows[other], found[0], found[other])
 
 
 def _apart(table: RawTable, roles: Roles, one: int, two: int) -> str:
@@ -200,19 +214,13 @@ def _pivot_scores(
     check_metrics(table.where.source, long["metric"].unique().to_list())
     keys = [*KEY, "metric"]
     twice = long.height - long.select(keys).n_unique()
-    if twice and repeats == "auto":
-        groups = (
-            long.drop_nulls("value").group_by(keys, maintain_order=True).agg(pl.col("value"), pl.col(ROW))
+    if twice and repeats == "auto" and (clash := _clash(long, keys, "value")):
+        system, given, metric = clash.key
+        raise DataError(
+            f"{table.where.at(clash.two, roles.score)}: system '{system}', input '{given}', metric '{metric}' has another "
+            f"value in {table.where.word} {table.where.line_of(clash.one)} ({clash.other:g}, before {clash.value:g}); "
+            "to average, --repeats mean."
         )
-        apart = groups.filter(pl.col("value").list.n_unique() > 1)
-        if apart.height:
-            row = apart.row(0, named=True)
-            other = next(i for i, v in enumerate(row["value"]) if v != row["value"][0])
-            raise DataError(
-                f"{table.where.at(row[ROW][other], roles.score)}: system '{row['system']}', input '{row['input']}', metric "
-                f"'{row['metric']}' has another value in {table.where.word} {table.where.line_of(row[ROW][0])} "
-                f"({row['value'][other]:g}, before {row['value'][0]:g}); to average, --repeats mean."
-            )
     if twice:
         notes.append(
             f"{twice} scores repeat the same output and metric: {'their mean is used' if repeats != 'auto' else 'they count once'}"
