@@ -3,6 +3,7 @@
 import pytest
 
 import nlgauge as ng
+from nlgauge.errors import DataError
 
 ROWS = 40
 PF, YN, TF, NUM, LIKERT, UNIT, CI = (
@@ -60,6 +61,10 @@ HEADERS = [
     ("annotator_1+annotator_2", "judge", {"annotator_1": (PF, FEW), "annotator_2": (PF, FEW), "judge": (PF, ALL)}),
     ("expert_1+expert_2", "gpt-4o", {"expert_1": (PF, FEW), "expert_2": (PF, FEW), "gpt-4o": (PF, ALL)}),
     ("label_ann+label_bob", "judge", {"label_ann": (PF, FEW), "label_bob": (PF, FEW), "judge": (PF, ALL)}),
+    ("label1+label2", "judge", {"label1": (PF, FEW), "label2": (PF, FEW), "judge": (PF, ALL)}),
+    ("ground_truth", "is_correct+confidence", {"is_correct": (TF, ALL), "confidence": (UNIT, ALL), "ground_truth": (PF, FEW)}),
+    ("human_verdict", "judge_verdict", {"judge_verdict": (PF, ALL), "human_verdict": (PF, FEW), "human_comment": ("ok", FEW)}),
+    ("human_score", "score+passed", {"score": (UNIT, ALL), "passed": (TF, ALL), "human_score": (NUM, FEW)}),
     ("label", "judge_a+judge_b", {"judge_a": (PF, ALL), "judge_b": (PF, ALL), "label": (PF, FEW)}),
     ("grade", "score", {"grade": (CI, FEW), "score": (CI, ALL)}),
     ("rating", "verdict", {"rating": (LIKERT, FEW), "verdict": (PF, ALL)}),
@@ -80,3 +85,38 @@ def test_peoples_columns_and_the_judges_are_told_apart(people, judges, columns):
     found = "+".join(c for c in columns if roles[c].startswith("rating"))
     scored = "+".join(c for c in columns if roles[c].startswith("metric"))
     assert (found, scored) == (people, judges), roles
+
+
+def test_a_rater_need_not_be_named_in_rows_that_nobody_rated():
+    rows = [
+        {
+            "id": i,
+            "judge": "pass",
+            "annotator": "ann" if i % 4 == 0 else "",
+            "label": "fail" if i % 4 == 0 else "",
+        }
+        for i in range(12)
+    ]
+    data = ng.load(rows)
+    assert data.raters == ["ann"] and data.ratings.height == 3 and data.metrics == ["judge"]
+    rows[3]["label"] = "pass"
+    with pytest.raises(DataError, match="row 3, column 'annotator': is empty"):
+        ng.load(rows)
+
+
+def test_every_guess_is_said_with_the_words_that_correct_it_and_they_do():
+    rows = table({"label": (PF, FEW), "verdict": (PF, ALL)})
+    data = ng.load(rows)
+    assert any("'verdict' is read as a judge's" in n and "--human +verdict" in n for n in data.notes)
+    assert any("'label' is read as people's" in n and "--metric +label" in n for n in data.notes)
+    turned = ng.load(rows, human="verdict", metrics="label")
+    assert (turned.aspects, turned.metrics) == (["verdict"], ["label"])
+    assert ng.load(rows, human="+verdict").aspects == ["verdict", "label"]
+
+
+def test_no_column_of_a_table_with_one_row_an_input_is_offered_as_the_system():
+    rows = [
+        row | {"judge_reason": f"because {k}"}
+        for k, row in enumerate(table({"label": (PF, FEW), "judge": (PF, ALL)}))
+    ]
+    assert "no system column found: all rows are read as one system" in ng.load(rows).notes

@@ -252,7 +252,17 @@ def _ratings(
     """All ratings, long; and whether a rater's name is one person throughout."""
     keys = frame.select(KEY)
     persons = roles.rater is not None or roles.persons
-    rater = _rater(table, roles.rater)
+    rater = None
+    if roles.rater is not None:  # rows that nobody rated need no rater
+        by_rows = (
+            [numbers(table, roles.rating)]
+            if roles.rating
+            else [value for _, who, value in columns if who is None]
+        )
+        rated = pl.DataFrame([v.is_not_null().alias(str(i)) for i, v in enumerate(by_rows)])
+        rater = label(
+            table, roles.rater, rated.select(pl.any_horizontal(pl.all())).to_series() if by_rows else None
+        )
     parts: list[pl.DataFrame] = []
 
     def add(aspect: Any, who: Any, value: Any, of: pl.DataFrame = keys) -> None:
@@ -296,10 +306,6 @@ def _ratings(
         notes.append(f"{infinite} {'ratings are' if infinite > 1 else 'rating is'} inf: left out")
         long = long.filter(pl.col("value").is_finite())
     return _settle(long, notes), persons
-
-
-def _rater(table: RawTable, column: str | None) -> pl.Series | None:
-    return None if column is None else label(table, column)
 
 
 def _settle(long: pl.DataFrame, notes: list[str]) -> pl.DataFrame:

@@ -23,6 +23,7 @@ from nlgauge.data.tables.vocabulary import (
     NUMBERED,
     PROGRAMS,
     REFERENCES,
+    REMARKS,
     SCORES_PREFIX,
     SETS,
     SOFT,
@@ -224,7 +225,10 @@ def _metric_names(columns: Sequence[str]) -> dict[str, str]:
 
 
 def is_number(table: RawTable, column: str) -> bool:
-    return is_number_list(table.frame[column]) or numbers_in(table, column) is not None
+    if is_number_list(table.frame[column]):
+        return True
+    found = numbers_in(table, column)
+    return found is not None and not (found.how and any(word.lower() in REMARKS for word in tokens(column)))
 
 
 def _unfit(table: RawTable, column: str, nested: bool) -> str:

@@ -17,7 +17,8 @@ from nlgauge.errors import DataError
 def systems(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
     if roles.system is not None:
         return label(table, roles.system).alias("system")
-    likely = likely_system(table, roles)
+    single = roles.input is not None and _counts_rows(table, roles.input)  # then no column is needed
+    likely = None if single else likely_system(table, roles)
     hint = f"; is it '{likely}'? --system {shlex.quote(likely)}" if likely else ""
     notes.append(f"no system column found: all rows are read as one system{hint}")
     return pl.Series("system", ["system"] * table.frame.height)
@@ -88,12 +89,13 @@ def shared(frame: pl.DataFrame, table: RawTable, roles: Roles) -> list[str]:
     return [f"no two systems share an input ('{roles.input or 'none'}'){hint}"]
 
 
-def label(table: RawTable, column: str) -> pl.Series:
+def label(table: RawTable, column: str, needed: pl.Series | None = None) -> pl.Series:
+    """The column as names; every row must have one, or those that are `needed`."""
     series = table.frame[column]
     if series.dtype.is_nested():
         raise DataError(f"{table.where.at(None, column)}: found lists, expected a name.")
     text = name_text(series)
-    missing = text.is_null().arg_true()
+    missing = (text.is_null() if needed is None else text.is_null() & needed).arg_true()
     if len(missing):
         raise DataError(f"{table.where.at(missing[0], column)}: is empty, expected a name.")
     return text

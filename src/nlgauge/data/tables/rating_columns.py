@@ -237,7 +237,9 @@ def raters_in_columns(
         if METRIC_PREFIX.match(column):
             continue
         name = names.get(column, HUMAN_PREFIX.sub("", column))
-        if (match := NUMBERED.match(name)) and (column in names or plain(match["aspect"]) in ASPECTS):
+        if (match := NUMBERED.match(name)) and (
+            column in names or plain(match["aspect"]) in ASPECTS or match["aspect"].lower() in LABELS
+        ):
             aspect = "rating" if plain(match["aspect"]) in WHO | {"human"} else match["aspect"]
             stems.setdefault(aspect, []).append((match["rater"], column))
             continue

@@ -89,12 +89,16 @@ ASIDE = re.compile(
 # Words around an aspect that say "rated by people" (STRONG), or may say so where nothing else does (WEAK).
 STRONG = frozenset(
     """avg average mean median human humans people person rating ratings rated annotation annotations annotated annotator rater
-    expert reviewer labeler labeller crowd manual sme user users customer likert gold raw""".split()
+    expert reviewer labeler labeller crowd manual sme user users customer likert gold ground truth raw""".split()
 )
 # Those of them that name a person.
 PERSONS = frozenset(
     """human humans people person annotation annotations annotated annotator rater expert reviewer labeler labeller crowd manual sme
-    user users customer gold""".split()
+    user users customer gold ground truth""".split()
+)
+# What somebody wrote about a verdict is no verdict, be it one word.
+REMARKS = frozenset(
+    "comment comments note notes remark remarks reason reasons reasoning rationale explanation critique justification".split()
 )
 # Words that rather people use, where a judge's column is called by the others of WEAK.
 LABELS = frozenset("label labels feedback thumbs vote".split())
