@@ -12,7 +12,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -393,3 +393,17 @@ def joined(tables: Sequence[Table]) -> Table:
         headlines=list(dict.fromkeys(line for table in tables for line in table.headlines)),
         method=tables[0].method, signature=tables[0].signature if len(same) == 1 else "", parts=list(tables),
     )  # fmt: skip
+
+
+def grouped(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
+    """Rows by their value in a column, or by their values in several, in the order of the rows.
+
+    >>> grouped([{"a": 1, "b": 2}, {"a": 1, "b": 3}], "a")
+    {1: [{'a': 1, 'b': 2}, {'a': 1, 'b': 3}]}
+    """
+    found: dict[Any, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row[columns[0]] if len(columns) == 1 else tuple(row[c] for c in columns), []).append(
+            row
+        )
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -58,11 +58,15 @@ def defined(panel: Panel, measures: Sequence[Measure]) -> tuple[list[Measure], l
     found = evaluated(panel, measures)
     good = [bool(np.isfinite(column).any()) for column in found.value.T]
     kept = [m for m, ok in zip(measures, good, strict=True) if ok]
-    reasons: dict[str, list[str]] = {}
-    for place, m in enumerate(measures):
-        if not good[place]:
-            reasons.setdefault(str(found.reason[0, place]), []).append(str(m))
-    return kept, [f"not given: {', '.join(names)} ({why})." for why, names in reasons.items()]
+    return kept, not_given({m: str(found.reason[0, k]) for k, m in enumerate(measures) if not good[k]})
+
+
+def not_given(refused: Mapping[Measure, str]) -> list[str]:
+    """Measures without a value, each reason once."""
+    return [
+        f"not given: {', '.join(str(m) for m, own in refused.items() if own == why)} ({why})."
+        for why in dict.fromkeys(refused.values())
+    ]
 
 
 def ratings_of(panel: Panel, what: str, least: int = 2) -> Array:

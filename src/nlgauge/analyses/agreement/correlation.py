@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
+from nlgauge.analyses._common import Named, measures_of, not_given, people_note, signature, turned_note
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.groups import GROUPINGS
@@ -137,11 +137,7 @@ def _method(panel: Panel, rows: list[Row], by: list[Measure]) -> str:
 
 
 def _notes(panel: Panel, rows: list[Row], refused: dict[Measure, str]) -> list[str]:
-    notes = []
-    reasons: dict[str, list[str]] = {}
-    for measure, why in refused.items():
-        reasons.setdefault(why, []).append(str(measure))
-    notes += [f"not given: {', '.join(names)} ({why})." for why, names in reasons.items()]
+    notes = not_given(refused)
     for grouping, word in (("input", "inputs"), ("item", "systems")):
         most = max(
             (r for r in rows if r["measure"].startswith(f"{grouping}/")),

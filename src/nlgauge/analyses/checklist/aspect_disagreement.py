@@ -17,7 +17,7 @@ from nlgauge.data.panel import Aggregate
 from nlgauge.number import number
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
 from nlgauge.stats.tests.ks import ks_chance, ks_weighted
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, grouped
 
 Per = Literal["metric", "aspect"]
 WHERE = ("agree", "disagree")
@@ -92,13 +92,10 @@ def _single(rows: RaterRows, bins: Bins, scale: Scales, families: dict[str, str]
 
 
 def _averaged(rows: list[Row]) -> list[Row]:
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["metric"], row["where"]), []).append(row)
     return [
         {"metric": m, "family": mine[0]["family"], "where": w, "value": known_mean([r["value"] for r in mine]),
          "aspects": sum(not np.isnan(r["value"]) for r in mine), "chance": known_mean([r["chance"] for r in mine])}
-        for (m, w), mine in groups.items()
+        for (m, w), mine in grouped(rows, "metric", "where").items()
     ]  # fmt: skip
 
 

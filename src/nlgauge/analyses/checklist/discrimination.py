@@ -20,7 +20,7 @@ from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Panel
 from nlgauge.number import number
 from nlgauge.stats.ranking.quality_levels import LEVELS, Bins, Levels
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, grouped
 
 
 @analysis(
@@ -100,12 +100,10 @@ def _reason(value: float, levels: Levels, pair: tuple[int, int], rows: RaterRows
 
 def _order(rows: list[Row]) -> dict[str, tuple[bool, float]]:
     """Metrics before people, each by Lo-Hi, else by what there is."""
-    mean: dict[str, list[float]] = {}
-    for row in rows:
-        if not math.isnan(row["value"]):
-            mean.setdefault(row["metric"], []).append(row["value"])
-    human = {row["metric"]: row["family"] == "Human" for row in rows}
-    return {name: (human[name], -(mean.get(name) or [-1.0])[0]) for name in human}
+    return {
+        name: (mine[0]["family"] == "Human", -next((r["value"] for r in mine if not math.isnan(r["value"])), -1.0))
+        for name, mine in grouped(rows, "metric").items()
+    }  # fmt: skip
 
 
 def _p_words(rows: list[Row]) -> str:

@@ -13,7 +13,7 @@ from nlgauge.analyses._common import known_mean
 from nlgauge.analyses.checklist.rater_rows import RaterRows
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.registry import did_you_mean
-from nlgauge.table import Row
+from nlgauge.table import Row, grouped
 from nlgauge.types import Array
 
 Pair = tuple[str, str]
@@ -112,20 +112,16 @@ def _sizes(groups: Mapping[str, Sequence[object]]) -> str:
 
 def averaged(rows: list[Row], per: str, values: Sequence[str]) -> list[Row]:
     """Means over pairs, and over the metrics of a family: rows with the same family (and metric) and group of pairs."""
-    groups: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        key = (row["family"], row["pairs"]) if per == "family" else (row["metric"], row["pairs"])
-        groups.setdefault(key, []).append(row)
     found: list[Row] = []
-    for mine in groups.values():
+    for mine in grouped(rows, "family" if per == "family" else "metric", "pairs").values():
         first = mine[0]
-        row = (
-            {"metric": first["metric"]} if per == "metric" else {"metrics": len({r["metric"] for r in mine})}
+        row: Row = (
+            {"metric": first["metric"]} if per == "metric" else {"metrics": len(grouped(mine, "metric"))}
         )
         row |= {
             "family": first["family"],
             "pairs": first["pairs"],
-            "count": len({(r["first"], r["second"]) for r in mine}),
+            "count": len(grouped(mine, "first", "second")),
         }
         row |= {v: known_mean([r[v] for r in mine]) for v in values}
         if "p" in first:

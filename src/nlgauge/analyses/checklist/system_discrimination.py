@@ -14,7 +14,7 @@ from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel,
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, grouped
 
 Per = Literal["metric", "family", "pair"]
 
@@ -89,11 +89,7 @@ def pair_rows(
 
 def _order(rows: list[Row], line: str) -> dict[str, tuple[bool, float]]:
     """Metrics from the most to the least telling, people last."""
-    means: dict[str, list[float]] = {}
-    for row in rows:
-        means.setdefault(row[line], []).append(row["value"])
-    human = {row[line]: row["family"] == HUMAN for row in rows}
     return {
-        name: (human[name], -m if not np.isnan(m := known_mean(values)) else 1.0)
-        for name, values in means.items()
-    }
+        name: (mine[-1]["family"] == HUMAN, -m if not np.isnan(m := known_mean([r["value"] for r in mine])) else 1.0)
+        for name, mine in grouped(rows, line).items()
+    }  # fmt: skip

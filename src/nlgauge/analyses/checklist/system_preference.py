@@ -14,7 +14,7 @@ from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.ranking.preference import order_similarity
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, grouped
 
 Per = Literal["metric", "family", "aspect", "pair"]
 
@@ -52,13 +52,14 @@ def system_preference(
             for row in averaged([r for r in single if r["aspect"] == aspect], "metric", ["value"])
         ]
     elif per == "pair":
-        found = _over_aspects(single)
+        found = [
+            {**{k: v for k, v in mine[0].items() if k != "aspect"}, "value": known_mean([r["value"] for r in mine])}
+            for mine in grouped(single, "metric", "first", "second").values()
+        ]  # fmt: skip
     else:
         found = averaged(single, per, ["value"])
     place = {name: i for i, name in enumerate(dict.fromkeys(row["pairs"] for row in single))}
-    best = {
-        name: known_mean([r["value"] for r in found if r[line] == name]) for name in {r[line] for r in found}
-    }
+    best = {name: known_mean([r["value"] for r in mine]) for name, mine in grouped(found, line).items()}
     found.sort(key=lambda row: (-best[row[line]], row[line], place[row["pairs"]]))
     return Table(
         title=f"{panel.name}: order of two systems, similarity with people",
@@ -90,14 +91,3 @@ def preference_rows(rows: RaterRows, chosen: SystemPairs, families: dict[str, st
                         {"metric": name, "family": families[name], "aspect": aspect, "pairs": group, "first": names[0], "second": names[1], "value": order_similarity(names, x, y)}
                     )  # fmt: skip
     return found
-
-
-def _over_aspects(rows: list[Row]) -> list[Row]:
-    groups: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["metric"], row["first"], row["second"]), []).append(row)
-    kept = ("metric", "family", "pairs", "first", "second")
-    return [
-        {**{k: mine[0][k] for k in kept}, "value": known_mean([r["value"] for r in mine])}
-        for mine in groups.values()
-    ]

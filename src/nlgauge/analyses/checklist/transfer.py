@@ -18,7 +18,7 @@ from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Layout, Row, Table, grouped
 
 Per = Literal["family", "metric", "data"]
 Said = Mapping[str, Any] | Sequence[Mapping[str, str]]
@@ -186,24 +186,18 @@ def _grouped(rows: list[Row], where: Mapping[tuple[str, str], str]) -> list[str]
 
 
 def _means(rows: list[Row], line: str, across: str) -> list[Row]:
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row[line], row[across]), []).append(row)
     return [
         {line: name, **({} if line == "family" else {"family": mine[0]["family"]}), across: group, "value": known_mean([r["value"] for r in mine]),
          "metrics": len({r["metric"] for r in mine}), "datasets": len({r["data"] for r in mine})}
-        for (name, group), mine in groups.items()
+        for (name, group), mine in grouped(rows, line, across).items()
     ]  # fmt: skip
 
 
 def _holes(rows: list[Row], line: str, across: str, order: Sequence[str]) -> list[Row]:
     """What does not exist is shown as such."""
-    there = {(row[line], row[across]) for row in rows}
-    names = dict.fromkeys(row[line] for row in rows)
-    family = {row[line]: row["family"] for row in rows}
     return [
-        {line: name, "family": family[name], across: place, "value": float("nan"), "metrics": 0, "datasets": 0}
-        for name in names for place in order if (name, place) not in there
+        {line: name, "family": mine[0]["family"], across: place, "value": float("nan"), "metrics": 0, "datasets": 0}
+        for name, mine in grouped(rows, line).items() for place in order if place not in {row[across] for row in mine}
     ]  # fmt: skip
 
 

@@ -28,7 +28,7 @@ from nlgauge.report.figures.look import (
     there,
     whiskers,
 )
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, grouped
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -172,10 +172,7 @@ def over_years(table: Table) -> go.Figure:
     import plotly.graph_objects as go
 
     drawn = go.Figure()
-    known: dict[str, list[Row]] = {}
-    for row in table:
-        if there(row["value"]):
-            known.setdefault(row["aspect"], []).append(row)
+    known = grouped((row for row in table if there(row["value"])), "aspect")
     values = [
         row[end]
         for rows in known.values()
@@ -264,10 +261,7 @@ def transfer_lines(table: Table) -> go.Figure:
     line = "metric" if "metric" in table.columns else "family"
     across = "group" if "group" in table.columns else "data"
     groups = [str(group) for group in distinct(table, across)]
-    found: dict[str, list[Row]] = {}
-    for row in table:
-        if there(row["value"]):
-            found.setdefault(str(row[line]), []).append(row)
+    found = grouped((row for row in table if there(row["value"])), line)
     last = {name: rows[-1]["value"] for name, rows in found.items()}
     values = [row["value"] for rows in found.values() for row in rows]
     height = 150 + max(300, 26 * len(found))

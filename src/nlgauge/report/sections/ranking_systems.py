@@ -6,7 +6,7 @@ import math
 
 from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.report.sections.words import missing, two
-from nlgauge.table import Table
+from nlgauge.table import Table, grouped
 
 
 @section(
@@ -21,14 +21,12 @@ def win_words(table: Table) -> str:
     """Who wins most, on both sides; and how far the metric is from people."""
     said = []
     for side in dict.fromkeys(r["side"] for r in table):
-        rates: dict[str, list[float]] = {}
-        for row in table:
-            if row["side"] == side and not missing(row["value"]):
-                rates.setdefault(row["first"], []).append(row["value"])
+        rows = (row for row in table if row["side"] == side and not missing(row["value"]))
+        rates = {s: sum(r["value"] for r in mine) / len(mine) for s, mine in grouped(rows, "first").items()}
         if rates:
-            best = max(rates, key=lambda s: sum(rates[s]) / len(rates[s]))
+            best = max(rates, key=rates.__getitem__)
             who = "people" if side == "Human" else side
-            said.append(f"by {who} {best} ({two(sum(rates[best]) / len(rates[best]))} of its comparisons)")
+            said.append(f"by {who} {best} ({two(rates[best])} of its comparisons)")
     if said and not any(r["side"] == "Human" for r in table):
         return f"No people chose here. Most often wins {', '.join(said)}: {table.answers[0]}"
     words = f"Most often wins {', '.join(said)}." if said else "Nobody wins: there are no comparisons."
