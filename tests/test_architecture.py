@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,27 @@ def test_functions_have_few_parameters() -> None:
     )
     found = {f"{place(p)}:{node.name}" for p, node in functions if len(parameters(node)) > MOST_PARAMETERS}
     assert found <= KNOWN_LONG, f"give these an options object: {sorted(found - KNOWN_LONG)}"
+
+
+def test_each_class_name_stands_once() -> None:
+    where: dict[str, list[str]] = {}
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                where.setdefault(node.name, []).append(place(path))
+    assert {name: files for name, files in where.items() if len(files) > 1} == {}
+
+
+def test_no_folder_holds_more_than_twenty_files_of_one_kind() -> None:
+    """`kernels` holds two kinds, for numbers and for texts: compiled modules that import each other's C lie in one folder."""
+    count = Counter(place(p.parent) for p in modules() if not p.name.startswith("_"))
+    assert {folder: n for folder, n in count.items() if n > 20 and folder != "kernels"} == {}
+
+
+@each_module
+def test_a_folder_says_what_lives_there(path: Path) -> None:
+    if path.name == "__init__.py" and path.parent != SRC:
+        assert len(ast.get_docstring(ast.parse(path.read_text())) or "") > 20
 
 
 @each_module
