@@ -84,7 +84,7 @@ def measured(study: Study, draws: int, trials: int, seed: int = 0) -> dict[str, 
         shape, metrics = f"{panel.n_systems} × {panel.n_inputs}", len(panel.metrics)
         for row in stability(panel, draws=draws, trials=trials, seed=seed):
             at = MEASURES.index(row["measure"])
-            dp[a, at], rc[a, at] = row["DP"], row["RC"]
+            dp[a, at], rc[a, at] = row["dp"], row["rc"]
     return {
         "aspects": list(aspects), "grid": shape, "metrics": metrics, "draws": draws, "trials": trials,
         "dp": dp.tolist(), "rc": rc.tolist(), "wall": time.perf_counter() - start, "cpu": time.process_time() - cpu,
