@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from nlgauge.table import Table
 
 NEEDS_FILE = True
-UNREAD = ("human", "metric", "rater", "person_rater", "model_rater", "lower", "higher", "reader", "repeats")
+UNREAD = (
+    "human",
+    "metric",
+    "rater",
+    "person_rater",
+    "model_rater",
+    "lower",
+    "higher",
+    "reader",
+    "repeats",
+    "labels",
+)
 TEXTS = ("system", "input", "output", "source", "context", "references", "control")
 
 
