@@ -15,6 +15,7 @@ from nlgauge.analyses.design import simulation
 from nlgauge.analyses.errors.robustness import robustness
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
+from nlgauge.data.load import load
 from nlgauge.report.figures import figures
 from nlgauge.report.page import write_report
 from nlgauge.stats.design.simulate import SimulationParams
@@ -52,6 +53,10 @@ def tables() -> Iterator[Table]:
     yield panel.analyse("fineness")
     yield from checklist_tables(data)
     yield from novikova_tables(data)
+    labelled = [
+        {"system": "s", "input": str(i), "label": int(i % 3 > 0), "judge": int(i % 4 > 0)} for i in range(40)
+    ]
+    yield load(labelled, human=["label"], metrics=["judge"]).panel().analyse("verdicts")
     verdicts = {"difference": 0.01, "reason": "", "why": ""}
     yield Table(
         "nimah2023, Table 1",
