@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.failed_scores import headlines
+from nlgauge.data.tables.vocabulary import listed
+
+MOST = 8  # names in a line
 
 
 def card(data: Dataset, keep_people: bool = False) -> list[str]:
@@ -22,17 +23,17 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
         )
     ]
     if data.aspects:
-        lines.append(f"rated by {data.rated_by}: {_list(data.aspects)}; {_raters(data)}")
+        lines.append(f"rated by {data.rated_by}: {listed(data.aspects, MOST)}; {_raters(data)}")
         lines += _gaps(data)
     lines += _votes(data)
     lines.append(
-        f"scores of {_count(len(data.metrics), 'metric')}: {_list(data.metrics)}"
+        f"scores of {_count(len(data.metrics), 'metric')}: {listed(data.metrics, MOST)}"
         if data.metrics
         else "no metric scores"
     )
     if less := [m for m in data.metrics if m in data.lower]:
         lines.append(
-            f"less is better: {_list(less)}; turned in every comparison (--higher NAME where more is, --lower NAME for others)"
+            f"less is better: {listed(less, MOST)}; turned in every comparison (--higher NAME where more is, --lower NAME for others)"
         )
     missing = {m: data.scores[m].null_count() + len(data) - data.scores.height for m in data.metrics}
     holes = {m: n for m, n in missing.items() if n}
@@ -45,7 +46,7 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
     infinite = {m: n for m in data.metrics if (n := int(data.scores[m].cast(pl.Float64).is_infinite().sum()))}
     if infinite:
         lines.append(
-            f"infinite scores: {sum(infinite.values())}, left out of every comparison (in {_list(list(infinite))})"
+            f"infinite scores: {sum(infinite.values())}, left out of every comparison (in {listed(list(infinite), MOST)})"
         )
     if data.failures.height:
         reasons = data.failures["reason"].value_counts(sort=True)
@@ -57,7 +58,7 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
             if keep_people
             else "left out of the comparison (--keep-people keeps them)"
         )
-        lines.append(f"written by people, by their names: {_list(people)}; {verb}")
+        lines.append(f"written by people, by their names: {listed(people, MOST)}; {verb}")
     return [*headlines(data), *lines, *data.notes]
 
 
@@ -89,13 +90,8 @@ def _raters(data: Dataset) -> str:
 def _gaps(data: Dataset) -> list[str]:
     rated = data.ratings.group_by("aspect", maintain_order=True).agg(pl.struct(KEY).n_unique())
     gaps = [f"{aspect} {len(data) - n}" for aspect, n in rated.iter_rows() if n < len(data)]
-    return [f"outputs without a rating: {_list(gaps)} (of {len(data)})"] if gaps else []
+    return [f"outputs without a rating: {listed(gaps, MOST)} (of {len(data)})"] if gaps else []
 
 
 def _count(n: int, word: str) -> str:
     return f"{n:,} {word}{'' if n == 1 else 's'}"
-
-
-def _list(names: Sequence[str], most: int = 8) -> str:
-    shown = ", ".join(names[:most])
-    return f"{shown}, … ({len(names)} in all)" if len(names) > most else shown

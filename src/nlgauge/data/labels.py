@@ -12,12 +12,12 @@ import polars as pl
 from nlgauge.data.dataset import KEY, ROW, Dataset
 from nlgauge.data.raters import is_model
 from nlgauge.data.tables.build import build
-from nlgauge.data.tables.columns import LABEL, Roles, listed
+from nlgauge.data.tables.columns import LABEL, Roles
 from nlgauge.data.tables.keys import name_text
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.understanding import lines
 from nlgauge.data.tables.values import few_words, numbers_in, worth_asked
-from nlgauge.data.tables.vocabulary import ASIDE, SETS, plain
+from nlgauge.data.tables.vocabulary import ASIDE, SETS, listed, plain
 from nlgauge.errors import DataError
 
 SHOWN = 5  # examples in a line

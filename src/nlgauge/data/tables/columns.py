@@ -27,6 +27,7 @@ from nlgauge.data.tables.vocabulary import (
     SCORES_PREFIX,
     SETS,
     SOFT,
+    listed,
     plain,
     tokens,
 )
@@ -309,12 +310,3 @@ def _single(names: Mapping[str, Columns]) -> dict[str, str]:
 
 def _several(columns: Columns) -> Sequence[str]:
     return [columns] if isinstance(columns, str) else columns
-
-
-def listed(names: Sequence[str], most: int = 40) -> str:
-    """
-    >>> listed(["a", "b", "c"], 2)
-    'a, b, … (3 in all)'
-    """
-    shown = ", ".join(names[:most])
-    return f"{shown}, … ({len(names):,} in all)" if len(names) > most else shown

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import polars as pl
 
-from nlgauge.data.tables.columns import LABEL, NAMED, Roles, is_label, listed
+from nlgauge.data.tables.columns import LABEL, NAMED, Roles, is_label
 from nlgauge.data.tables.raw import RawTable
-from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, plain
+from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, listed, plain
 from nlgauge.errors import DataError
 
 

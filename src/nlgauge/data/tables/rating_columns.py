@@ -26,6 +26,7 @@ from nlgauge.data.tables.vocabulary import (
     WHO,
     ZSCORES,
     plain,
+    quoted,
     tokens,
 )
 
@@ -259,7 +260,7 @@ def raters_in_columns(
             cs += [c for _, c in several.pop(aspect)]
         said = shlex.quote(f"{aspect}={'+'.join(cs)}")
         people.several.append(
-            f"{_quoted(cs)} are read as metrics; if they are raters of {aspect}: --human {said}"
+            f"{quoted(cs, len(cs))} are read as metrics; if they are raters of {aspect}: --human {said}"
         )
     for aspect, pairs in several.items():
         cs = [c for _, c in pairs]
@@ -268,7 +269,7 @@ def raters_in_columns(
             said = shlex.quote(",".join(f"+{c}" for c in cs))
             who = ", ".join(who for who, _ in pairs)
             people.several.append(
-                f"{_quoted(cs)} are read as the raters {who} of {aspect}; if they are metrics: --metric {said}"
+                f"{quoted(cs, len(cs))} are read as the raters {who} of {aspect}; if they are metrics: --metric {said}"
             )
     found: dict[str, tuple[tuple[str | None, str], ...]] = {a: tuple(pairs) for a, pairs in several.items()}
     people.persons = people.persons or _have_names(found)
@@ -286,7 +287,7 @@ def _of_systems(columns: Sequence[str], named: Mapping[str, tuple[str, str]], pe
     systems = {aspect: cs for aspect, cs in found.items() if len(cs) > 1}
     for cs in systems.values():
         people.several.append(
-            f"{_quoted(cs)} look like one column per system, which is not understood: make one row per output (system, input)"
+            f"{quoted(cs, len(cs))} look like one column per system, which is not understood: make one row per output (system, input)"
         )
     return set(systems)
 
@@ -315,7 +316,3 @@ def _with_several(split: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, 
     for aspect, who in split.values():
         whos.setdefault(aspect, set()).add(who)
     return {column: found for column, found in split.items() if len(whos[found[0]]) > 1}
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names)

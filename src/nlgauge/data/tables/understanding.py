@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import polars as pl
 
@@ -11,7 +11,7 @@ from nlgauge.data.tables.columns import NAMED, SAID, Roles
 from nlgauge.data.tables.rating_columns import called_rating, levels
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import blank_to_null, few_words, is_number_list, numbers_in, worth_asked
-from nlgauge.data.tables.vocabulary import ASPECTS, plain
+from nlgauge.data.tables.vocabulary import ASPECTS, plain, quoted
 
 KEYS = ("system", "input", "output", "rater", "aspect", "rating", "metric", "score")
 MOST = 8  # names in a line
@@ -132,12 +132,3 @@ def unused(table: RawTable, roles: Roles, column: str) -> str:
         word = filled.filter(filled.cast(pl.Float64, strict=False).is_null())[0]
         return f"{read} of {len(filled)} values are numbers, others not, e.g. '{word[:20]}'"
     return ""
-
-
-def quoted(names: Sequence[str]) -> str:
-    """
-    >>> quoted(["a", "b"])
-    "'a', 'b'"
-    """
-    shown = ", ".join(f"'{name}'" for name in names[:MOST])
-    return f"{shown}, … ({len(names):,} in all)" if len(names) > MOST else shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 # In order of preference; compared after lower-casing and dropping everything but letters and digits.
@@ -160,3 +160,20 @@ def tokens(name: str) -> list[str]:
     ['human', 'Score', 'Bob']
     """
     return [t for t in re.split(r"[\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)) if t]
+
+
+def listed(names: Sequence[str], most: int = 40) -> str:
+    """
+    >>> listed(["a", "b", "c"], 2)
+    'a, b, … (3 in all)'
+    """
+    shown = ", ".join(names[:most])
+    return f"{shown}, … ({len(names):,} in all)" if len(names) > most else shown
+
+
+def quoted(names: Sequence[str], most: int = 8) -> str:
+    """
+    >>> quoted(["a", "b"])
+    "'a', 'b'"
+    """
+    return listed([f"'{name}'" for name in names], most)
