@@ -86,8 +86,13 @@ class Usable:
         """The output that each reference belongs to."""
         return self.of_sample[self.sample]
 
-    def note(self, which: Iterable[object], what: str) -> None:
-        """Note something about those usable samples of which it is true; a sample keeps its first note."""
+    def note(self, which: Iterable[object], what: str, counts: Sequence[int] | None = None) -> None:
+        """Note something about those usable samples of which it is true; a sample keeps its first note.
+
+        counts: of each sample how many of `which` are its own; one that is true will do.
+        """
+        if counts is not None:
+            which = fold([float(bool(w)) for w in which], counts, "max")
         for place, true in zip(self.places.tolist(), which, strict=True):
             if true:
                 self.notes.setdefault(place, what)

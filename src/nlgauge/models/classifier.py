@@ -14,8 +14,6 @@ from nlgauge.registry import did_you_mean
 if TYPE_CHECKING:
     from nlgauge.types import Array
 
-CUT = "longer than the model takes: cut at the end"
-
 
 class Classifier:
     """A sequence classifier (or regressor: one label) by name or folder."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+CUT = "longer than the model takes: cut at the end"
 TOKENS_A_BATCH = 2048  # with padding; larger batches are no faster on a CPU and cost memory
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from nlgauge.metrics.alignment.alignments import ToAlign
+from nlgauge.metrics.alignment.matching import chunks
 from nlgauge.models.embeddings import Embeddings, embeddings
 from nlgauge.models.encoder import DEFAULT, Encoded
 from nlgauge.text.porter import stem
@@ -71,7 +72,7 @@ class Reader:
         layers = layers_of(kept)
         order = sorted(range(len(pairs)), key=lambda i: pairs[i][1:])
         last: tuple[Any, Side | None] | None = None
-        for rows in _chunks(order, pairs):
+        for rows in chunks(order, pairs, CHUNK):
             parts = {pairs[i][1:]: _parts(pairs[i].b, 0 if pairs[i].whole else self.window) for i in rows}
             texts = list(
                 dict.fromkeys([*(pairs[i].a for i in rows), *(p[0] for ps in parts.values() for p in ps)])
@@ -89,22 +90,6 @@ class Reader:
 def layers_of(kept: Embeddings) -> list[int]:
     """The four layers that are looked at, asked for at once."""
     return [kept.want(max(1, round(depth * kept.encoder.layers))) for depth in DEPTHS]
-
-
-def _chunks(order: list[int], pairs: Sequence[ToAlign]) -> Iterator[list[int]]:
-    rows: list[int] = []
-    size = 0
-    seen: set[str] = set()
-    for i in order:
-        for text in {pairs[i].a, *pairs[i].b} - seen:
-            seen.add(text)
-            size += len(text)
-        rows.append(i)
-        if size > CHUNK:
-            yield rows
-            rows, seen, size = [], set(), 0
-    if rows:
-        yield rows
 
 
 @lru_cache(maxsize=20_000)

@@ -64,7 +64,7 @@ class Matching:
         # Pairs with the same b follow each other, so its windows are put together once.
         order = sorted(range(len(pairs)), key=lambda i: pairs[i][1:])
         last: tuple[Any, Any] | None = None
-        for rows in _chunks(order, pairs):
+        for rows in chunks(order, pairs):
             parts = {pairs[i][1:]: self._parts(pairs[i]) for i in rows}
             read = {i: reading(pairs[i], self.match, self.window) for i in rows}
             mine = (text for of_a in read.values() for _, text in of_a)
@@ -121,7 +121,7 @@ def scores(text: str, spans: Any, near: Any, match: str, sharp: float) -> Array:
     return found**sharp if sharp != 1 else found
 
 
-def _chunks(order: list[int], pairs: Sequence[ToAlign]) -> Iterator[list[int]]:
+def chunks(order: list[int], pairs: Sequence[ToAlign], most: int = CHUNK) -> Iterator[list[int]]:
     """The pairs in pieces of bounded text: large pieces encode quicker, endless ones would fill the memory."""
     rows: list[int] = []
     seen: set[str] = set()
@@ -131,7 +131,7 @@ def _chunks(order: list[int], pairs: Sequence[ToAlign]) -> Iterator[list[int]]:
             seen.add(text)
             size += len(text)
         rows.append(i)
-        if size > CHUNK:
+        if size > most:
             yield rows
             rows, seen, size = [], set(), 0
     if rows:

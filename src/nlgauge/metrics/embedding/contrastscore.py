@@ -5,22 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import metric
 from nlgauge.metrics.batch import Scores, TextPair, over_pairs
-from nlgauge.metrics.embedding.bertscore import Contextual
+from nlgauge.metrics.embedding.bertscore import Contextual, embedding
 from nlgauge.text.batch import Batch
 
 LAST = -1
 
 
-@metric(
+@embedding(
     "contrastscore",
-    family="embedding",
     needs=("source",),
     bounds=(-1.0, 1.0),
     year=2022,
     cite="belouadi-eger-2023-uscore",
-    extra="neural",
     weights="a sentence encoder trained by contrast, by name or folder; the authors' (from xlm-roberta-base) are not published",
 )
 class ContrastScore(Contextual):

@@ -14,9 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Facts, metric
+from nlgauge.metrics.base import Facts
 from nlgauge.metrics.batch import Best, Scores, TextPair, over_pairs
-from nlgauge.metrics.embedding.bertscore import CHUNK, MULTILINGUAL, WEIGHTS, Contextual, piece_weights
+from nlgauge.metrics.embedding.bertscore import (
+    CHUNK,
+    MULTILINGUAL,
+    WEIGHTS,
+    Contextual,
+    embedding,
+    piece_weights,
+)
 from nlgauge.metrics.learned.language_model import WINDOWS
 from nlgauge.text.batch import Batch
 
@@ -136,14 +143,8 @@ PRESETS: dict[str, tuple[int, Literal["mean", "power"], Cost]] = {
 }
 
 
-@metric(
-    "moverscore",
-    family="embedding",
-    bounds=(LEAST["squared"], 1.0),
-    year=2019,
-    cite="zhao-etal-2019-moverscore",
-    extra="neural",
-    weights=WEIGHTS,
+@embedding(
+    "moverscore", bounds=(LEAST["squared"], 1.0), year=2019, cite="zhao-etal-2019-moverscore", weights=WEIGHTS
 )
 class MoverScore(Moving):
     """1 − the least cost of moving the contextual tokens of the output onto those of the reference, as the authors' program.
@@ -228,14 +229,12 @@ def _whole(encoder: str, ids: Sequence[int]) -> list[bool]:
     return [name not in PUNCTUATION and "##" not in name for name in names]
 
 
-@metric(
+@embedding(
     "xmoverscore",
-    family="embedding",
     needs=("source",),
     bounds=(LEAST["euclidean"], 1.0),
     year=2020,
     cite="zhao-etal-2020-limitations",
-    extra="neural",
     weights="a multilingual encoder by name",
 )
 class XMoverScore(Moving):

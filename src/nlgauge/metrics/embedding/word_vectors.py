@@ -65,6 +65,11 @@ class Static(Metric):
             _transport.ready(self.facts.name)
 
     def value(self, output: str, other: str) -> float:
+        """From the vectors of all words of both texts; NaN where one has no words."""
+        tables = [np.stack([vector(w) for w in side]) for t in (output, other) if (side := words(t))]
+        return self.of_vectors(*tables) if len(tables) == 2 else math.nan
+
+    def of_vectors(self, a: Any, b: Any) -> float:
         raise NotImplementedError
 
     @property
@@ -150,11 +155,8 @@ class EmbeddingAverage(Static):
 
     references: Best = "max"
 
-    def value(self, output: str, other: str) -> float:
-        a, b = words(output), words(other)
-        if not a or not b:
-            return math.nan
-        return cosine(*(np.stack([vector(w) for w in side]).mean(axis=0) for side in (a, b)))
+    def of_vectors(self, a: Any, b: Any) -> float:
+        return cosine(a.mean(axis=0), b.mean(axis=0))
 
 
 @_facts("vector-extrema", 2014, "forgues-etal-2014-bootstrapping", bounds=(-1.0, 1.0))
@@ -163,11 +165,8 @@ class VectorExtrema(Static):
 
     references: Best = "max"
 
-    def value(self, output: str, other: str) -> float:
-        a, b = words(output), words(other)
-        if not a or not b:
-            return math.nan
-        return cosine(*(extrema(np.stack([vector(w) for w in side])) for side in (a, b)))
+    def of_vectors(self, a: Any, b: Any) -> float:
+        return cosine(extrema(a), extrema(b))
 
 
 def extrema(rows: Any) -> Any:
@@ -181,12 +180,8 @@ class GreedyMatching(Static):
 
     references: Best = "max"
 
-    def value(self, output: str, other: str) -> float:
-        a, b = words(output), words(other)
-        if not a or not b:
-            return math.nan
-        tables = (units(np.stack([vector(w) for w in side])) for side in (a, b))
-        of_a, of_b = _transport.best_of_each(*tables)
+    def of_vectors(self, a: Any, b: Any) -> float:
+        of_a, of_b = _transport.best_of_each(units(a), units(b))
         return float(of_a.mean() + of_b.mean()) / 2
 
 

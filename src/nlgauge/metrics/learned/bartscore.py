@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from nlgauge.metrics.base import Facts, Metric, metric, needing
-from nlgauge.metrics.batch import Best, Sample, Scores, fold, readable
+from nlgauge.metrics.base import Facts, metric, needing
+from nlgauge.metrics.batch import Best, Sample, Usable, fold
+from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.tensors import CUT
 from nlgauge.text.batch import Batch
 
 NEEDS = {"s-h": ("source",), "r-h": ("references",), "h-r": ("references",), "f": ("references",)}
-CUT = "longer than the model takes: cut at the end"
 
 
 @metric(
@@ -23,7 +24,7 @@ CUT = "longer than the model takes: cut at the end"
     extra="neural",
     weights="facebook/bart-large-cnn, or another sequence-to-sequence model, by name or folder",
 )
-class BartScore(Metric):
+class BartScore(OnSamples):
     """Mean log-probability of the output's tokens given the source, under BART fine-tuned on news summaries.
 
     direction: 's-h' output given source (faithfulness), 'r-h' output given reference (precision), 'h-r' reference given
@@ -65,18 +66,17 @@ class BartScore(Metric):
             return pair
         return (f"{read} {prompt},", asked) if self.at == "source" else (read, f"{prompt}, {asked}")
 
-    def score(self, batch: Batch) -> Scores:
+    def values(self, batch: Batch, found: Usable) -> list[float]:
         from nlgauge.models.seq2seq import seq2seq
 
-        found = readable(batch, self.facts.needs)
         asked = [self.pairs(s) for s in found.samples]
-        told = seq2seq(self.model).told([p for each in asked for p in each]) if asked else []
+        told = seq2seq(self.model).told([p for each in asked for p in each])
         counts = [len(each) for each in asked]
-        found.note(fold([float(t.cut) for t in told], counts, "max"), CUT)
+        found.note((t.cut for t in told), CUT, counts)
         means = [float(t.logs.mean()) for t in told]
         prompts = 1 if isinstance(self.prompt, str) else max(1, len(self.prompt))
         each = fold(means, [prompts] * (len(means) // prompts), "mean")
-        return found.scattered(self._values(each, [n // prompts for n in counts]))
+        return self._values(each, [n // prompts for n in counts])
 
     def _values(self, means: list[float], counts: list[int]) -> list[float]:
         if self.direction != "f":

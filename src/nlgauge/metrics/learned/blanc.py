@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Metric, metric
-from nlgauge.metrics.batch import Sample, Scores, readable
-from nlgauge.metrics.learned.bartscore import CUT
+from nlgauge.metrics.base import metric
+from nlgauge.metrics.batch import Sample, Usable
+from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.tensors import CUT
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
 
@@ -23,15 +25,26 @@ WHOLE, FIRST = 4, 2
 CHUNK, STRIDE, SHARE, DECAY = 64, 32, 0.15, 0.01
 RANDOM, SAME = 0.1, 0.2  # of the masked tokens a tenth becomes a random one, a tenth stays
 WEIGHTS = "bert-base-uncased, or another masked language model, by name or folder"
+blanc = partial(
+    metric,
+    family="blanc",
+    needs=("source",),
+    bounds=(-1.0, 1.0),
+    year=2020,
+    cite="vasilyev-etal-2020-fill",
+    extra="neural",
+    weights=WEIGHTS,
+)
 
 
-class Guessing(Metric):
+class Guessing(OnSamples):
     """The share of masked words of the source that are guessed with the summary only, less those guessed without only."""
 
     gap: int
     model: str
 
     model_options = ("model",)
+    undefined = "no word of the source is long enough to be masked"
 
     def check(self) -> None:
         if self.gap < 1:
@@ -72,19 +85,16 @@ class Guessing(Metric):
     def compare(self, model: Masked, sample: Sample) -> float:
         raise NotImplementedError
 
-    def score(self, batch: Batch) -> Scores:
+    def values(self, batch: Batch, found: Usable) -> list[float]:
         from nlgauge.models.masked import masked
 
-        found = readable(batch, self.facts.needs)
-        if not found.samples:
-            return found.scattered([])
         model = masked(self.model)
         values = [self.compare(model, s) for s in found.samples]
         room = model.longest // 2
         found.note(
             (self.facts.name == "blanc-help" and len(model.ids(s.output)) > room for s in found.samples), CUT
         )
-        return found.scattered(values, "no word of the source is long enough to be masked")
+        return values
 
 
 def maskable(model: Masked, ids: Sequence[int]) -> list[int]:
@@ -105,16 +115,7 @@ def gain(without: Any, with_it: Any) -> float:
     return float((with_it & ~without).sum() - (without & ~with_it).sum()) / len(without)
 
 
-@metric(
-    "blanc-help",
-    family="blanc",
-    needs=("source",),
-    bounds=(-1.0, 1.0),
-    year=2020,
-    cite="vasilyev-etal-2020-fill",
-    extra="neural",
-    weights=WEIGHTS,
-)
+@blanc("blanc-help")
 class BlancHelp(Guessing):
     """How much oftener masked words of the source are guessed after the summary than after a filler of full stops."""
 
@@ -132,16 +133,7 @@ class BlancHelp(Guessing):
         return gain(self.right(model, self.clozes(model, sample.source, [stop] * len(summary))), helped)
 
 
-@metric(
-    "blanc-tune",
-    family="blanc",
-    needs=("source",),
-    bounds=(-1.0, 1.0),
-    year=2020,
-    cite="vasilyev-etal-2020-fill",
-    extra="neural",
-    weights=WEIGHTS,
-)
+@blanc("blanc-tune")
 class BlancTune(Guessing):
     """How much oftener masked words of the source are guessed by a model that was tuned on the summary.
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Metric, metric, signature
-from nlgauge.metrics.batch import Best, Scores, fold, readable
+from nlgauge.metrics.base import metric, signature
+from nlgauge.metrics.batch import Best, Usable, fold
+from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.tensors import CUT
 from nlgauge.text.batch import Batch
 
 
@@ -20,7 +22,7 @@ from nlgauge.text.batch import Batch
     weights="a BLEURT checkpoint by name or folder: Google's own (bleurt-base-128 …; converted on first use) or one for "
     "transformers (Elron/bleurt-base-512)",
 )
-class Bleurt(Metric):
+class Bleurt(OnSamples):
     """A trained regression of human ratings on the pair of reference and output.
 
     model: a folder as Google publishes it (bleurt-tiny, -base, -large; converted once, without TensorFlow), or a checkpoint in
@@ -53,16 +55,13 @@ class Bleurt(Metric):
             return signature(model=place(self.model).name, refs=self.references)
         return self.signed(refs=self.references)
 
-    def score(self, batch: Batch) -> Scores:
-        from nlgauge.models.classifier import CUT, classifier
+    def values(self, batch: Batch, found: Usable) -> list[float]:
+        from nlgauge.models.classifier import classifier
 
-        found = readable(batch, self.facts.needs)
-        if not found.samples:
-            return found.scattered([])
         model = classifier(self.folder())
         if (labels := int(model.model.config.num_labels)) != 1:
             raise NlgaugeError(f"bleurt: model='{self.model}' has {labels} labels; a BLEURT has one.")
         told = model.logits([(r, s.output) for s in found.samples for r in s.references])
         counts = [len(s.references) for s in found.samples]
-        found.note(fold([float(cut) for _, cut in told], counts, "max"), CUT)
-        return found.scattered(fold([float(v[0]) for v, _ in told], counts, self.references))
+        found.note((cut for _, cut in told), CUT, counts)
+        return fold([float(v[0]) for v, _ in told], counts, self.references)

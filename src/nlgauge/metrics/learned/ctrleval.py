@@ -11,9 +11,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nlgauge.errors import NameUnknown, NlgaugeError
-from nlgauge.metrics.base import Facts, Metric, metric, needing
-from nlgauge.metrics.batch import Sample, Scores, Usable, fold, readable
-from nlgauge.metrics.learned.bartscore import CUT
+from nlgauge.metrics.base import Facts, metric, needing
+from nlgauge.metrics.batch import Sample, Usable
+from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.tensors import CUT
 from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
@@ -65,7 +66,7 @@ def prompts(name: str) -> Prompts:
     extra="neural",
     weights="google/pegasus-large, or another infilling model with its mask, by name or folder",
 )
-class CtrlEval(Metric):
+class CtrlEval(OnSamples):
     """How likely PEGASUS finds a masked part of the text: each sentence, the prefix and the rest, or a label in a prompt.
 
     aspect: coherence (each sentence after the others), consistency (source is the prefix; each given the other) or
@@ -102,12 +103,9 @@ class CtrlEval(Metric):
         iwf = None if self.aspect == "relevance" else Path(self.iwf).name or "none"
         return self.signed(aspect=self.aspect, prompts=chosen, iwf=iwf, mask=self.mask)
 
-    def score(self, batch: Batch) -> Scores:
+    def values(self, batch: Batch, found: Usable) -> list[float]:
         from nlgauge.models.seq2seq import seq2seq
 
-        found = readable(batch, self.facts.needs)
-        if not found.samples:
-            return found.scattered([])
         model = seq2seq(self.model)
         if self.aspect == "relevance":
             return self._relevance(model, found)
@@ -128,7 +126,7 @@ class CtrlEval(Metric):
             values.append(float(np.dot(logs, weights) / total) if total > 0 else sum(logs) / len(logs))
             cut.append(long)
         found.note(cut, CUT)
-        return found.scattered(values)
+        return values
 
     def _parts(self, sample: Sample) -> list[tuple[str, str]]:
         """Text with a mask, and what stood there."""
@@ -153,10 +151,10 @@ class CtrlEval(Metric):
             )
         return float(weights[ids].max()) if ids else 0.0
 
-    def _relevance(self, model: Any, found: Usable) -> Scores:
+    def _relevance(self, model: Any, found: Usable) -> list[float]:
         patterns, labels = prompts(self.prompts)
         names = list(labels)
-        for place, sample in zip(found.places, found.samples, strict=True):
+        for place, sample in zip(found.places.tolist(), found.samples, strict=True):
             if sample.control not in labels:
                 found.reasons[place] = f"control '{sample.control}' is none of {', '.join(names)}"
         words = len(next(iter(labels.values())))
@@ -171,15 +169,14 @@ class CtrlEval(Metric):
         told = model.told(pairs, special=False)
         shape = (len(found.samples), len(patterns) * words, len(names))
         likely = np.exp([float(t.logs.mean()) for t in told]).reshape(shape)
-        found.note(fold([float(t.cut) for t in told], [shape[1] * shape[2]] * shape[0], "max"), CUT)
+        found.note((t.cut for t in told), CUT, [shape[1] * shape[2]] * shape[0])
         # A pattern in which any label is likely counts more; within it the labels share 1.
         sums = likely.sum(axis=2, keepdims=True)
         share = (likely / sums * (sums / sums.sum(axis=1, keepdims=True))).sum(axis=1)
-        values = [
+        return [
             float(share[i, names.index(s.control)]) if s.control in labels else math.nan
             for i, s in enumerate(found.samples)
         ]
-        return found.scattered(values)
 
 
 @lru_cache(2)

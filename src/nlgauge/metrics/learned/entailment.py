@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
-from nlgauge.metrics.base import Facts, Metric, metric, needing
-from nlgauge.metrics.batch import Sample, Scores, fold, readable
+from nlgauge.metrics.base import Facts, metric, needing
+from nlgauge.metrics.batch import Sample, Usable, fold
+from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.tensors import CUT
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
 
 Split = Literal["none", "output", "both"]
 ENTAILED = ("entailment", "entail", "entailed", "supported", "consistent")
 AGAINST = ("contradiction", "contradict", "refutes", "inconsistent")
+entails = partial(metric, family="entailment", needs=("source",), extra="neural")
 
 
-class Entailing(Metric):
+class Entailing(OnSamples):
     """Probability of a label for pairs of source and output, as a whole or by sentences."""
 
     model: str
@@ -33,12 +37,9 @@ class Entailing(Metric):
         premises = sentences(sample.source) if self.split == "both" else [sample.source]
         return [[(premise, claim) for premise in premises or [sample.source]] for claim in claims]
 
-    def score(self, batch: Batch) -> Scores:
-        from nlgauge.models.classifier import CUT, classifier
+    def values(self, batch: Batch, found: Usable) -> list[float]:
+        from nlgauge.models.classifier import classifier
 
-        found = readable(batch, self.facts.needs)
-        if not found.samples:
-            return found.scattered([])
         model = classifier(self.model)
         grids = [self.grid(s) for s in found.samples]
         pairs = [pair for grid in grids for row in grid for pair in row]
@@ -51,16 +52,13 @@ class Entailing(Metric):
         heights = [len(grid) for grid in grids]
         found.note(fold(fold([float(c) for _, c in told], widths, "max"), heights, "max"), CUT)
         # A claim is as good as the sentence that supports it best; a text is as good as its claims on average.
-        return found.scattered(fold(fold(values, widths, "max"), heights, self.over))
+        return fold(fold(values, widths, "max"), heights, self.over)
 
 
-@metric(
+@entails(
     "factcc",
-    family="entailment",
-    needs=("source",),
     year=2020,
     cite="kryscinski-etal-2020-evaluating",
-    extra="neural",
     weights="manueldeprada/FactCC, or another copy of it, by name or folder",
 )
 class FactCC(Entailing):
@@ -80,13 +78,10 @@ class FactCC(Entailing):
         return self.signed(split=self.split, label=self.label or None)
 
 
-@metric(
+@entails(
     "entailment",
-    family="entailment",
-    needs=("source",),
     year=2022,
     cite="laban-etal-2022-summac",
-    extra="neural",
     weights="FacebookAI/roberta-large-mnli, or any inference model, by name or folder",
 )
 class Entailment(Entailing):

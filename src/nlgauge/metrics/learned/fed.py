@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from nlgauge.errors import NameUnknown
 from nlgauge.metrics.base import metric
-from nlgauge.metrics.batch import Scores, fold, readable
+from nlgauge.metrics.batch import UNDEFINED, Usable, fold
 from nlgauge.metrics.learned.language_model import WEIGHTS, WINDOWS, Causal
 from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 
 Turns = dict[str, dict[str, list[str]]]
 END = "<|endoftext|>"
+follow_ups = partial(
+    metric,
+    family="dialogue",
+    needs=("source",),
+    bounds=(-math.inf, math.inf),
+    year=2020,
+    cite="mehri-eskenazi-2020-unsupervised",
+    extra="neural",
+)
 
 
 @cache
@@ -35,6 +44,7 @@ class FollowUps(Causal):
 
     aspect: str
     over: str
+    undefined = UNDEFINED
 
     @property
     def signature(self) -> str:
@@ -55,10 +65,9 @@ class FollowUps(Causal):
         made: dict[str, None] = {}
         return batch.view(("follow-ups", self.facts.name, self.lm), lambda _: made)
 
-    def score(self, batch: Batch) -> Scores:
+    def values(self, batch: Batch, found: Usable) -> list[float]:
         from nlgauge.models.causal import answers
 
-        found = readable(batch, self.facts.needs)
         self.prepare(batch)
         dialogues = [self.before(s.source, s.output) for s in found.samples]
         lm = answers(batch, self.lm)
@@ -70,11 +79,11 @@ class FollowUps(Causal):
             if not said:
                 continue  # an aspect may have one kind only; that kind alone is then the score
             told = lm.of([(d, turn) for d in dialogues for turn in said])
-            found.note(fold([float(t.windows) for t in told], [len(said)] * len(dialogues), "max"), WINDOWS)
+            found.note((t.windows for t in told), WINDOWS, [len(said)] * len(dialogues))
             each = [_mean(t, whole[k // len(said)] if whole else None) for k, t in enumerate(told)]
             means = fold(each, [len(said)] * len(dialogues), "mean")
             total = [a + sign * b for a, b in zip(total, means, strict=True)]
-        return found.scattered(total)
+        return total
 
 
 def _mean(turn: TokenLogs, dialogue: TokenLogs | None) -> float:
@@ -88,16 +97,7 @@ def lines(history: str) -> Sequence[str]:
     return [line.strip() for line in history.splitlines() if line.strip()]
 
 
-@metric(
-    "fed",
-    family="dialogue",
-    needs=("source",),
-    bounds=(-math.inf, math.inf),
-    year=2020,
-    cite="mehri-eskenazi-2020-unsupervised",
-    extra="neural",
-    weights="microsoft/DialoGPT-large (or another DialoGPT) by name or folder",
-)
+@follow_ups("fed", weights="microsoft/DialoGPT-large (or another DialoGPT) by name or folder")
 class Fed(FollowUps):
     """Likelihood of praising minus blaming follow-ups under DialoGPT, with the paper's turns, after history and response.
 
@@ -126,16 +126,7 @@ class Fed(FollowUps):
         return "".join(f" {turn} {END}" for turn in (*lines(history), response)) + " "
 
 
-@metric(
-    "follow-up",
-    family="dialogue",
-    needs=("source",),
-    bounds=(-math.inf, math.inf),
-    year=2020,
-    cite="mehri-eskenazi-2020-unsupervised",
-    extra="neural",
-    weights=WEIGHTS,
-)
+@follow_ups("follow-up", weights=WEIGHTS)
 class FollowUp(FollowUps):
     """Likelihood of praising minus blaming follow-ups under any causal language model: FED's idea, not FED.
 

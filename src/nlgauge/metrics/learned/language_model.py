@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Literal
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Facts, Metric, metric, needing, signature
-from nlgauge.metrics.batch import Best, Sample, Scores, Usable, fold, readable
+from nlgauge.metrics.base import Facts, metric, needing, signature
+from nlgauge.metrics.batch import Best, Sample, Usable, fold
+from nlgauge.metrics.learned.on_samples import OnSamples
 from nlgauge.text.batch import Batch
 
 TRIGRAM = "trigram"
@@ -24,11 +25,12 @@ DIRECTIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-class Causal(Metric):
+class Causal(OnSamples):
     """What metrics with one causal language model share."""
 
     lm: str
     model_options = ("lm",)
+    undefined = "no token to be surprised by"
 
 
 @metric(
@@ -73,10 +75,9 @@ class Perplexity(Causal):
             return signature(lm=NAME, unknown="1e-6")
         return self.signed(start=self.start)
 
-    def score(self, batch: Batch) -> Scores:
-        found = readable(batch, self.facts.needs)
+    def values(self, batch: Batch, found: Usable) -> list[float]:
         values = self._trigram(found) if self.lm == TRIGRAM else self._causal(batch, found)
-        return found.scattered([math.exp(min(-v, 700.0)) for v in values], "no token to be surprised by")
+        return [math.exp(min(-v, 700.0)) for v in values]
 
     def _causal(self, batch: Batch, found: Usable) -> list[float]:
         from nlgauge.models.causal import answers
@@ -142,10 +143,9 @@ class LmScore(Causal):
             return [(r + self.join, sample.output) for r in sample.references]
         return [(sample.output + self.join, r) for r in sample.references]
 
-    def score(self, batch: Batch) -> Scores:
+    def values(self, batch: Batch, found: Usable) -> list[float]:
         from nlgauge.models.causal import answers
 
-        found = readable(batch, self.facts.needs)
         asked = [self.questions(s) for s in found.samples]
         counts = [len(each) for each in asked]
         flat = [q for each in asked for q in each]
@@ -159,5 +159,5 @@ class LmScore(Causal):
             values = [v - a.sum for v, a in zip(values, alone, strict=True)]
         if self.per == "token":
             values = [v / len(t.logs) if len(t.logs) else math.nan for v, t in zip(values, told, strict=True)]
-        found.note(fold([float(t.windows) for t in told], counts, "max"), WINDOWS)
-        return found.scattered(fold(values, counts, self.references), "no token to be surprised by")
+        found.note((t.windows for t in told), WINDOWS, counts)
+        return fold(values, counts, self.references)

@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Facts, Metric, metric, needing
-from nlgauge.metrics.batch import Best, Scores, fold, readable
+from nlgauge.metrics.base import Facts, metric, needing
+from nlgauge.metrics.batch import Best, Usable, fold
 from nlgauge.metrics.learned.language_model import DIRECTIONS, WINDOWS, Direction, LmScore
+from nlgauge.metrics.learned.on_samples import OnSamples
 from nlgauge.text.batch import Batch
 
 LEAST = 1e-12  # a difference of exactly nothing would be minus infinity
@@ -25,7 +26,7 @@ LEAST = 1e-12  # a difference of exactly nothing would be minus infinity
     extra="neural",
     weights="two causal language models with one tokenizer, as Qwen/Qwen2.5-3B and Qwen/Qwen2.5-0.5B, by name or folder",
 )
-class LmContrast(Metric):
+class LmContrast(OnSamples):
     """Mean over the output's tokens of the log of the gap between p(expert) and gamma · p(amateur), given the source.
 
     direction as in lm-score. The two models must cut texts into the same tokens. gamma between 0 (the expert alone) and 1;
@@ -53,10 +54,9 @@ class LmContrast(Metric):
         refs = self.references if "references" in self.facts.needs else None
         return self.signed(dir=self.direction, gamma=self.gamma, join=self.join, refs=refs)
 
-    def score(self, batch: Batch) -> Scores:
+    def values(self, batch: Batch, found: Usable) -> list[float]:
         from nlgauge.models.causal import answers, likelihood
 
-        found = readable(batch, self.facts.needs)
         ask = LmScore(self.direction, join=self.join).questions
         asked = [ask(s) for s in found.samples]
         flat = [q for each in asked for q in each]
@@ -74,4 +74,4 @@ class LmContrast(Metric):
         counts = [len(each) for each in asked]
         windows = [float(a.windows or b.windows) for a, b in zip(*both, strict=True)]
         found.note(fold(windows, counts, "max"), WINDOWS)
-        return found.scattered(fold(values, counts, self.references))
+        return fold(values, counts, self.references)

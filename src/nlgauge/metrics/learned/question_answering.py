@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.base import Metric, metric
-from nlgauge.metrics.batch import Sample, Scores, readable
+from nlgauge.metrics.base import metric
+from nlgauge.metrics.batch import Sample, Usable
+from nlgauge.metrics.learned.on_samples import OnSamples
 from nlgauge.text.batch import Batch
 
 if TYPE_CHECKING:
@@ -16,13 +18,15 @@ CAPITALS = "capitals"
 SQUAD = "bert-large-uncased-whole-word-masking-finetuned-squad"
 NER = "dslim/bert-base-NER"
 MARK = "MASKED"  # what stands for the name in the authors' questions
+asking = partial(metric, family="qa", needs=("source",), extra="neural")
 
 
-class QuestionAnswering(Metric):
+class QuestionAnswering(OnSamples):
     """Models for names (or their rule), for answers, perhaps for questions."""
 
     entities: str
     qa: str
+    undefined = "no question to ask"
 
     def models(self) -> dict[str, str]:
         found = {"qa": self.qa}
@@ -35,27 +39,21 @@ class QuestionAnswering(Metric):
         """Whether a text does not fit a model that cannot read in windows."""
         return False
 
-    def score(self, batch: Batch) -> Scores:
+    def values(self, batch: Batch, found: Usable) -> list[float]:
         from nlgauge.models.answering import answering
 
-        found = readable(batch, self.facts.needs)
-        if not found.samples:
-            return found.scattered([])
         model = answering(self.qa, "qa")
         values = [self.one(model, s) for s in found.samples]
-        for place, sample in zip(found.places, found.samples, strict=True):
+        for place, sample in zip(found.places.tolist(), found.samples, strict=True):
             if self.too_long(sample):
                 found.reasons[place] = "output longer than the question generator takes"
-        return found.scattered(values, "no question to ask")
+        return values
 
 
-@metric(
+@asking(
     "summaqa",
-    family="qa",
-    needs=("source",),
     year=2019,
     cite="scialom-etal-2019-answers",
-    extra="neural",
     weights=f"{SQUAD} (answers) and {NER} (names), or others, by name or folder",
 )
 class SummaQA(QuestionAnswering):
@@ -83,13 +81,10 @@ class SummaQA(QuestionAnswering):
         return mean(values)
 
 
-@metric(
+@asking(
     "qags",
-    family="qa",
-    needs=("source",),
     year=2020,
     cite="wang-etal-2020-asking",
-    extra="neural",
     weights=f"a question generator (valhalla/t5-base-qg-hl), {SQUAD} (answers) and {NER} (names), by name or folder",
 )
 class Qags(QuestionAnswering):

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from nlgauge.errors import NameUnknown
-from nlgauge.metrics.base import Facts, Metric, metric, needing
-from nlgauge.metrics.batch import Best, Sample, Scores, fold, readable
-from nlgauge.metrics.learned.bartscore import CUT
+from nlgauge.metrics.base import Facts, metric, needing
+from nlgauge.metrics.batch import Best, Sample, Usable, fold
+from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.tensors import CUT
 from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
@@ -86,7 +87,7 @@ def prompts(ask: Ask, sample: Sample) -> list[list[str]]:
     extra="neural",
     weights="MingZhong/unieval-sum, unieval-dialog or unieval-fact (T5-large) by name or folder",
 )
-class UniEval(Metric):
+class UniEval(OnSamples):
     """P(Yes) / (P(Yes) + P(No)) of a model trained to answer questions about one aspect of the output.
 
     task: summarization, dialogue (source the history, context the fact), data2text or fact; aspect: one of the task's, or
@@ -124,12 +125,9 @@ class UniEval(Metric):
         refs = self.references if "references" in self.facts.needs else None
         return self.signed(task=self.task, aspect=self.aspect, refs=refs)
 
-    def score(self, batch: Batch) -> Scores:
+    def values(self, batch: Batch, found: Usable) -> list[float]:
         from nlgauge.models.seq2seq import seq2seq
 
-        found = readable(batch, self.facts.needs)
-        if not found.samples:
-            return found.scattered([])
         model = seq2seq(self.models()["model"])
         yes, no = (model.ids(word, LONGEST)[0][0] for word in ("Yes", "No"))
         columns = []
@@ -143,4 +141,4 @@ class UniEval(Metric):
             columns.append(fold(each, refs, self.references))
             cut = fold([float(c) for _, c in told], units, "max")
             found.note(fold(cut, refs, "max"), CUT)
-        return found.scattered([sum(row) / len(row) for row in zip(*columns, strict=True)])
+        return [sum(row) / len(row) for row in zip(*columns, strict=True)]

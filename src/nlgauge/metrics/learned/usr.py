@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Literal
 
-from nlgauge.metrics.base import Facts, Metric, metric, needing
-from nlgauge.metrics.batch import Sample, Scores, Usable, readable
-from nlgauge.metrics.learned.bartscore import CUT
+from nlgauge.metrics.base import Facts, metric, needing
+from nlgauge.metrics.batch import Sample, Usable
 from nlgauge.metrics.learned.fed import lines
+from nlgauge.metrics.learned.on_samples import OnSamples
+from nlgauge.models.tensors import CUT
 from nlgauge.text.batch import Batch
 
 MLM, CONTEXT, FACT = (f"adamlin/usr-topicalchat-{part}" for part in ("roberta_ft", "ctx", "uk"))
@@ -20,6 +22,7 @@ USUAL = {"mlm": (-1.012293, 0.390538), "drc": (0.860481, 0.302593), "drf": (0.84
 REGRESSION = {"mlm": 0.6601 + 0.4035, "drc": 0.5133 + 0.9605, "drf": 0.3564}
 CONSTANT = 3.5975
 DR_NEEDS = {"c": ("source", "context"), "f": ("context",)}
+usr = partial(metric, family="dialogue", year=2020, cite="mehri-eskenazi-2020-usr", extra="neural")
 
 
 def said(text: str) -> str:
@@ -83,17 +86,13 @@ def dr_values(found: Usable, name: str, x: str, option: str = "model") -> list[f
     return [p for p, _ in told]
 
 
-@metric(
+@usr(
     "usr-mlm",
-    family="dialogue",
     needs=("source",),
     bounds=(-math.inf, 0.0),
-    year=2020,
-    cite="mehri-eskenazi-2020-usr",
-    extra="neural",
     weights=f"{MLM} (RoBERTa), or another masked model, by name or folder",
 )
-class UsrMlm(Metric):
+class UsrMlm(OnSamples):
     """Mean log-probability of the tokens of the last turn and the response, each masked in turn, as the published program.
 
     The paper speaks of the response alone; the program, and so the published scores, mask the turn before it as well. Too
@@ -108,21 +107,12 @@ class UsrMlm(Metric):
     def signature(self) -> str:
         return self.signed()
 
-    def score(self, batch: Batch) -> Scores:
-        found = readable(batch, self.facts.needs)
-        return found.scattered(mlm_values(found, self.model) if found.samples else [])
+    def values(self, batch: Batch, found: Usable) -> list[float]:
+        return mlm_values(found, self.model)
 
 
-@metric(
-    "usr-dr",
-    family="dialogue",
-    needs=("source", "context"),
-    year=2020,
-    cite="mehri-eskenazi-2020-usr",
-    extra="neural",
-    weights=f"{CONTEXT} (x='c'), {FACT} (x='f'), by name or folder",
-)
-class UsrDr(Metric):
+@usr("usr-dr", needs=("source", "context"), weights=f"{CONTEXT} (x='c'), {FACT} (x='f'), by name or folder")
+class UsrDr(OnSamples):
     """Probability that the response is the one that was really given, by a retrieval model.
 
     x: 'c' after the last turn and the fact, 'f' after the fact alone (source is the history, context the fact). model: ''
@@ -142,22 +132,17 @@ class UsrDr(Metric):
     def signature(self) -> str:
         return self.signed(x=self.x)
 
-    def score(self, batch: Batch) -> Scores:
-        found = readable(batch, self.facts.needs)
-        return found.scattered(dr_values(found, self.models()["model"], self.x) if found.samples else [])
+    def values(self, batch: Batch, found: Usable) -> list[float]:
+        return dr_values(found, self.models()["model"], self.x)
 
 
-@metric(
+@usr(
     "usr",
-    family="dialogue",
     needs=("source", "context"),
     bounds=(-math.inf, math.inf),
-    year=2020,
-    cite="mehri-eskenazi-2020-usr",
-    extra="neural",
     weights=f"{MLM}, {CONTEXT} and {FACT} by name or folder",
 )
-class Usr(Metric):
+class Usr(OnSamples):
     """USR: the published regression of Overall on usr-mlm, usr-dr(x='c') and usr-dr(x='f'), fitted on Topical-Chat.
 
     Coefficients, means and standard deviations are the authors'. With other models than theirs it is no USR: the means and
@@ -174,13 +159,10 @@ class Usr(Metric):
     def signature(self) -> str:
         return self.signed(regression="topical-chat")
 
-    def score(self, batch: Batch) -> Scores:
-        found = readable(batch, self.facts.needs)
-        if not found.samples:
-            return found.scattered([])
+    def values(self, batch: Batch, found: Usable) -> list[float]:
         parts = {
             "mlm": mlm_values(found, self.mlm, "mlm"),
             "drc": dr_values(found, self.drc, "c", "drc"),
             "drf": dr_values(found, self.drf, "f", "drf"),
         }
-        return found.scattered(regression(parts))
+        return regression(parts)

@@ -7,6 +7,7 @@ published columns were counted.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -121,12 +122,16 @@ class Wps(Counting):
         return per_sentence(found.words, found)
 
 
-@surface("sps")
-class Sps(Counting):
-    """Syllables per sentence."""
-
+@dataclass(frozen=True)
+class OnSyllables(Counting):
     syllables: How = "auto"
     preset: Preset = ""
+
+
+@surface("sps")
+class Sps(OnSyllables):
+    """Syllables per sentence."""
+
     per_word = False
 
     def value(self, found: Counts) -> Array:
@@ -134,11 +139,9 @@ class Sps(Counting):
 
 
 @surface("spw")
-class Spw(Counting):
+class Spw(OnSyllables):
     """Syllables per word."""
 
-    syllables: How = "auto"
-    preset: Preset = ""
     counts_sentences = False
 
     def value(self, found: Counts) -> Array:
@@ -146,11 +149,9 @@ class Spw(Counting):
 
 
 @surface("pol")
-class Pol(Counting):
+class Pol(OnSyllables):
     """Polysyllabic words, of three syllables or more, per output."""
 
-    syllables: How = "auto"
-    preset: Preset = ""
     counts_sentences = per_word = False
 
     def value(self, found: Counts) -> Array:
@@ -158,11 +159,9 @@ class Pol(Counting):
 
 
 @surface("ppw", bounds=(0.0, 1.0))
-class Ppw(Counting):
+class Ppw(OnSyllables):
     """Polysyllabic words per word."""
 
-    syllables: How = "auto"
-    preset: Preset = ""
     counts_sentences = False
 
     def value(self, found: Counts) -> Array:

@@ -1,0 +1,22 @@
+"""What metrics that run a model on the texts of each sample share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nlgauge.metrics.base import Metric
+from nlgauge.metrics.batch import UNDEFINED, Scores, Usable, readable
+from nlgauge.text.batch import Batch
+
+
+class OnSamples(Metric):
+    """One value for each sample that has all texts which are needed; without such samples no model is loaded."""
+
+    undefined = UNDEFINED  # the reason where the value of a sample is NaN
+
+    def values(self, batch: Batch, found: Usable) -> Sequence[float]:
+        raise NotImplementedError
+
+    def score(self, batch: Batch) -> Scores:
+        found = readable(batch, self.facts.needs)
+        return found.scattered(self.values(batch, found) if found.samples else [], self.undefined)
