@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import pyarrow
     from plotly.graph_objects import Figure
     from rich.console import Console, ConsoleOptions
-    from rich.table import Table as RichTable
 
 Row = dict[str, Any]
 
@@ -239,40 +238,12 @@ class Table:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
         """As wide as the console allows; what does not fit goes below with the line names again, never cut off."""
-        from rich.text import Text
+        from nlgauge.terminal import shown
 
-        if self.parts:
-            for part in self.parts:
-                yield part
+        for part in self.parts or [self]:
+            yield from shown(part, options.max_width)
+            if self.parts:
                 yield ""
-            return
-        header, body = self.grid()
-        for text in self.headlines:
-            yield Text(text, style="bold red")
-        yield Text(self.title, style="bold")
-        for columns in _blocks(header, body, options.max_width):
-            yield self._block(header, body, columns)
-        for text in self.remarks():
-            yield Text(text, style="dim")
-
-    def _block(self, header: list[str], body: list[list[Cell]], columns: list[int]) -> RichTable:
-        from rich import box
-        from rich.markup import escape
-        from rich.table import Table as RichTable
-
-        table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-        for i in columns:
-            number = all(is_number(cells[i]) for cells in body) if i else False
-            table.add_column(
-                escape(_stacked(header[i])),
-                justify="right" if number else "left",
-                overflow="fold",
-                no_wrap=number,
-            )
-        for cells in body:
-            shown = [(escape(cells[i].text), cells[i].best) for i in columns]
-            table.add_row(*(f"[bold green]{text}[/]" if best else text for text, best in shown))
-        return table
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -316,31 +287,6 @@ def is_number(cell: Cell) -> bool:
         cell.text in ("", "–")
         or cell.text.lstrip("-.").replace(".", "", 1).replace("–", "", 1).replace(",", "").isdigit()
     )
-
-
-def _stacked(head: str) -> str:
-    """`input τ` on two lines: twelve measures then fit beside each other."""
-    return head.replace(" ", "\n", 1) if len(head) < 24 else head
-
-
-def _blocks(header: list[str], body: list[list[Cell]], width: int) -> list[list[int]]:
-    """Columns that fit side by side; the first column stands in every block."""
-    widths = [
-        max(len(part) for part in [*_stacked(header[i]).split("\n"), *(cells[i].text for cells in body)]) + 3
-        for i in range(len(header))
-    ]
-    if not all(is_number(cells[i]) for cells in body for i in range(1, len(header))):
-        return [list(range(len(header)))]  # texts wrap by themselves
-    room = max(width - min(widths[0], width // 2), 12)
-    blocks: list[list[int]] = [[0]]
-    used = 0
-    for i in range(1, len(header)):
-        if used + widths[i] > room and len(blocks[-1]) > 1:
-            blocks.append([0])
-            used = 0
-        blocks[-1].append(i)
-        used += widths[i]
-    return blocks
 
 
 def _key(row: Row, columns: str | tuple[str, ...]) -> Any:

@@ -31,7 +31,7 @@ def available(what: str = "metrics", needs: Names = None, family: str | None = N
     --------
     >>> import nlgauge as ng
     >>> [row["measure"] for row in ng.available("measures")][:2]
-    ['system/pearson', 'system/spearman']
+    ['global/pearson', 'input/pearson']
     """
     if what == "formats":
         return Table("formats", format_rows(), notes=FORMAT_NOTES)
