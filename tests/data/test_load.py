@@ -390,3 +390,11 @@ def test_rows_that_repeat_an_output_with_other_ratings_are_named_also_where_the_
         DataError, match=r"line 4: repeats system 'A', input '1' of line 3 .* \(4, before 3\)"
     ):
         ng.load(path)
+
+
+def test_rows_that_repeat_an_output_may_differ_in_a_list() -> None:
+    rows = [
+        {"system": "A", "input": "1", "bleu": b, "tags": tags} for b, tags in ((0.1, ["x"]), (0.2, ["y"]))
+    ]
+    with pytest.raises(DataError, match=r"with another metric 'bleu' .*; they differ in 'tags'"):
+        ng.load(rows)

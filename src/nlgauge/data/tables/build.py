@@ -162,7 +162,8 @@ def _clash(values: pl.DataFrame, keys: list[str], column: str) -> _Clash | None:
 
 
 def _apart(table: RawTable, roles: Roles, one: int, two: int) -> str:
-    found = [c for c in roles.aside if table.frame[c][one] != table.frame[c][two]]
+    before, after = (table.frame.row(row, named=True) for row in (one, two))
+    found = [c for c in roles.aside if before[c] != after[c]]
     return f"; they differ in '{found[0]}'" if found else ""
 
 
