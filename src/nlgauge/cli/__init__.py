@@ -15,13 +15,13 @@ from nlgauge.cli._ending import CODES, catch_signals, ended
 if TYPE_CHECKING:
     import typer
 
-# As they are met, not as the alphabet has them; verbs not named here follow.
-ALIASES = {"report": "run"}
+ALIASES = {"report": "run"}  # other names of verbs, not in the help
 GROUPS = {
     "answers": "Answers",
     "scores": "Scores and judges",
     "files": "Files and sets",
 }  # folder -> heading in the help
+# As they are met, not as the alphabet has them; verbs not named here follow.
 ORDER = [
     "run",
     "meta",
