@@ -155,7 +155,7 @@ def page(kept: dict[str, list[Row]]) -> str:
         *summary(of("clusters"), ["as independent"]),
         "\n## ROC area and average precision\n",
         "Normal scores (apart by .3 to 2.4, also with unequal spread), and cut into five steps; 30 to 2,000 rows. 1,000 data sets a cell up to 100 rows, "
-        "400 at 400, 200 at 2,000; average precision of a judge that is nearly perfect or worthless is held more often than stated.\n",
+        "400 at 400, 200 at 2,000; with 100 rows or fewer average precision is held more often than stated (its binomial variance counts as 60 rows there).\n",
         *summary(areas),
         "\n## Brier's score and ECE\n",
         "Judges that are right, too sure, too mild and too kind; 30 to 2,000 rows, 500 data sets a cell. ECE cannot be below 0 and "
