@@ -21,7 +21,8 @@ from typer.testing import CliRunner
 
 import nlgauge
 from nlgauge import registry
-from nlgauge.cli import build, doctor
+from nlgauge.cli import build
+from nlgauge.door import installation as doctor
 
 REPO = Path(__file__).resolve().parent.parent
 SRC = REPO / "src"
