@@ -335,6 +335,7 @@ def joined(tables: Sequence[Table]) -> Table:
     return Table(
         "; ".join(table.title for table in tables), [row for table in tables for row in table.rows], kind=tables[0].kind,
         definitions={name: text for table in tables for name, text in table.definitions.items()},
+        answers=list(dict.fromkeys(text for table in tables for text in table.answers)),
         notes=list(dict.fromkeys(note for table in tables for note in table.notes)),
         headlines=list(dict.fromkeys(line for table in tables for line in table.headlines)),
         method=tables[0].method, signature=tables[0].signature if len(same) == 1 else "", parts=list(tables),
@@ -349,7 +350,6 @@ def grouped(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
     """
     found: dict[Any, list[Row]] = {}
     for row in rows:
-        found.setdefault(row[columns[0]] if len(columns) == 1 else tuple(row[c] for c in columns), []).append(
-            row
-        )
+        key = row[columns[0]] if len(columns) == 1 else tuple(row[c] for c in columns)
+        found.setdefault(key, []).append(row)
     return found
