@@ -216,3 +216,20 @@ def test_ids_of_several_tasks_are_told_apart_by_the_task():
 def test_a_published_sets_name_or_a_missing_file_of_labels_is_an_error_in_one_line(tmp_path):
     with pytest.raises(NlgaugeError, match=r"no such file|cannot be"):
         ng.load(OUTPUTS, labels=tmp_path / "none.csv")
+
+
+def test_ids_that_are_there_of_other_systems_only_are_no_match():
+    outputs = [{"system": s, "id": i, "judge": 1} for s, i in [("A", 1), ("B", 2), ("B", 3)]]
+    with pytest.raises(DataError, match="no label matches an output"):
+        ng.load(outputs, labels=[{"system": "A", "id": 2, "label": 1}])
+
+
+def test_lists_in_the_outputs_are_no_ids():
+    outputs = [row | {"task": ["a", "b"], "epoch": [1, 2]} for row in OUTPUTS]
+    assert rated(ng.load(outputs, labels=labels(("q1", 1)))) == {"q1": 1}
+
+
+def test_an_aspect_without_a_name_is_refused_with_its_row():
+    rows = [{"id": "q1", "aspect": "style", "rating": 1}, {"id": "q2", "aspect": None, "rating": 0}]
+    with pytest.raises(DataError, match="row 1, column 'aspect': is empty"):
+        ng.load(OUTPUTS, labels=rows)

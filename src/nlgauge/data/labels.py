@@ -61,7 +61,7 @@ def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], cho
         raise DataError(_no_labels(table, roles))
     rows = built.ratings.select(pl.col("input").cast(pl.Int64).alias(ROW), "aspect", "rater", "value")
     texts = {role: c for role in ("output", "source") if (c := getattr(roles, role)) is not None}
-    flat = [c for c, kind in table.frame.schema.items() if not kind.is_nested()]
+    flat = _flat(table.frame)
     keys = pl.DataFrame(
         [pl.Series(ROW, range(table.frame.height)), *(name_text(table.frame[c]) for c in flat)]
     )
@@ -73,7 +73,7 @@ def labels_of_dataset(data: Dataset) -> Labels:
     """The ratings of a Dataset, as a reader of annotation tools makes it, as labels of other outputs."""
     if data.ratings.is_empty():
         data.aspect()  # says why there are none
-    flat = [c for c, kind in data.samples.schema.items() if not kind.is_nested()]
+    flat = _flat(data.samples)
     keys = pl.DataFrame([pl.Series(ROW, range(len(data))), *(name_text(data.samples[c]) for c in flat)])
     rows = data.ratings.join(keys.select(ROW, *KEY), on=KEY, how="left", maintain_order="left")
     system = None if data.systems == UNNAMED else "system"
@@ -88,6 +88,8 @@ def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
     system = _system_column(data, labels)
     column, mine = _joining_columns(data, labels, ids, system)
     keys, found = _matched(data, labels, column, mine, system)
+    if found.is_empty():  # the ids are there, of other systems
+        raise DataError(_no_match(data, labels, ids))
     rows = labels.rows.join(found.select(ROW, *KEY), on=ROW, how="inner", maintain_order="left")
     ratings, said = _settled(data, labels, rows)
     lost = keys.join(found, on=ROW, how="anti", maintain_order="left")
@@ -164,6 +166,10 @@ def _joining_columns(data: Dataset, labels: Labels, ids: bool, system: str | Non
         best = max(matched, key=lambda found: found[0], default=(0, "", ""))
         if best[0]:
             return best[1], best[2]
+    raise DataError(_no_match(data, labels, ids))
+
+
+def _no_match(data: Dataset, labels: Labels, ids: bool) -> str:
     ours = (
         f"'{data.samples['input'][0]}' (its first input)"
         if ids
@@ -174,7 +180,7 @@ def _joining_columns(data: Dataset, labels: Labels, ids: bool, system: str | Non
         (c for c in rated.columns if c != ROW and _is_short(rated[c])), rated.columns[-1]
     )
     shown = f"'{next(iter(rated[likely].drop_nulls()), '')}' (column '{likely}')"
-    raise DataError(
+    return (
         f"{labels.source}: no label matches an output of {data.name}. The labels have {shown}, the outputs {ours}; "
         "--input names the column with the ids, under one name in both files."
     )
@@ -205,6 +211,11 @@ def _pairs(data: Dataset, labels: Labels, ids: bool, system: str | None) -> Iter
     ]  # fmt: skip
 
 
+def _flat(frame: pl.DataFrame) -> list[str]:
+    """Columns that hold no lists."""
+    return [c for c, kind in frame.schema.items() if not kind.is_nested()]
+
+
 def _is_short(series: pl.Series) -> bool:
     longest = series.cast(pl.String, strict=False).str.len_chars().max()
     return isinstance(longest, int) and longest <= LABEL
@@ -220,7 +231,7 @@ def _matched(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The ids of all rows with labels, and the output of each row that has one. A label that may be of several is of none."""
     more = {
-        theirs: ours for theirs in labels.keys.columns for ours in data.samples.columns
+        theirs: ours for theirs in labels.keys.columns for ours in _flat(data.samples)
         if plain(theirs) == plain(ours) and plain(ours) in PARTS and column != theirs
     }  # fmt: skip
     samples = data.samples.select(KEY).with_columns(
@@ -260,7 +271,7 @@ def _ids(data: Dataset, column: str) -> list[pl.Series]:
     inputs = data.samples["input"]
     bare = inputs.str.replace(r" #\d+$", "")
     bare = bare.zip_with(bare.is_in(inputs.to_list()), inputs)
-    for part in (c for c in data.samples.columns if plain(c) in SETS):
+    for part in (c for c in _flat(data.samples) if plain(c) in SETS):
         prefix = data.samples[part].cast(pl.String).fill_null("") + ": "
         frame = pl.DataFrame({"name": bare, "prefix": prefix})
         bare = frame.select(pl.col("name").str.strip_prefix(pl.col("prefix"))).to_series()

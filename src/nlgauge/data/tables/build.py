@@ -275,7 +275,8 @@ def _ratings(
         parts.append(part)
 
     if roles.aspect and roles.rating:
-        add(table.frame[roles.aspect].cast(pl.String).alias("aspect"), rater, numbers(table, roles.rating))
+        value = numbers(table, roles.rating)
+        add(label(table, roles.aspect, value.is_not_null()).alias("aspect"), rater, value)
     elif roles.rating:
         add("rating", rater, numbers(table, roles.rating))
     for aspect, who, value in columns:
