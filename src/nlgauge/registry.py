@@ -1,4 +1,4 @@
-"""One registry for readers, metrics, analyses and studies.
+"""One registry for readers, metrics, analyses, figures and studies.
 
 Each kind lives in its own folder, one or a few things a file, and registers itself with a decorator whose first words
 name it: `@metric("bleu", …)`, `@register("reader", "tidy")`. There is no list to keep: names are read off the source
@@ -26,9 +26,10 @@ FOLDERS = {
     "reader": "nlgauge.data.readers",
     "metric": "nlgauge.metrics",
     "analysis": "nlgauge.analyses",
+    "figure": "nlgauge.report.figures",
     "study": "nlgauge.papers",
 }
-PLURALS = {"reader": "readers", "metric": "metrics", "analysis": "analyses", "study": "studies"}
+PLURALS = {kind: f"{kind}s" for kind in FOLDERS} | {"analysis": "analyses", "study": "studies"}
 
 USER = "nlgauge_user_"  # modules of users' own files
 T = TypeVar("T")
@@ -42,12 +43,17 @@ def register(kind: str, name: str) -> Callable[[T], T]:
 
     def keep(thing: T) -> T:
         known = _found[kind].setdefault(name, thing)
-        if known is not thing and getattr(known, "__qualname__", 0) != getattr(thing, "__qualname__", 1):
+        if _qualname(known) != _qualname(thing):
             raise ValueError(f"two things are called {kind} '{name}': {known!r} and {thing!r}")
         _found[kind][name] = thing
         return thing
 
     return keep
+
+
+def _qualname(thing: Any) -> Any:
+    """The same when a user's file is run again; an Analysis is known by its function."""
+    return getattr(getattr(thing, "function", thing), "__qualname__", id(thing))
 
 
 def names(kind: str) -> list[str]:
@@ -67,6 +73,8 @@ def get(kind: str, name: str, *, allow_code: bool = False) -> Any:
             )
         path, _, inner = name.rpartition("@")
         _import_file(Path(path))
+        if inner not in _found[kind]:
+            raise NameUnknown(f"{path}: has no {kind} '{inner}'.{did_you_mean(inner, _found[kind])}")
         name = inner
     if name not in _found[kind]:
         if module := _modules(kind).get(name):
@@ -125,8 +133,10 @@ def _modules(kind: str) -> dict[str, str]:
             continue
         for match in NAMED.finditer(path.read_text(encoding="utf-8")):
             words = re.findall(r'"([^"]*)"', match[1])
-            name = "/".join(words[:2]) if kind == "study" else words[1] if words[0] == kind else words[0]
-            found[name] = ".".join([package, *parts])
+            if kind == "study":
+                words = ["/".join(words[:2])]
+            named = words[1:] if words[0] == kind else words
+            found.update(dict.fromkeys(named, ".".join([package, *parts])))
     return found
 
 

@@ -134,8 +134,8 @@ class Table:
             raise NlgaugeError("to_arrow() needs pyarrow: pip install pyarrow") from None
         return self.to_polars().to_arrow()
 
-    def plot(self) -> Figure:
-        """The plotly figure of this table, as in the report.
+    def plot(self, figure: str | None = None) -> Figure:
+        """The plotly figure of this table, as in the report, or one of your own (file.py@name); see `nlgauge.plot`.
 
         >>> import nlgauge as ng
         >>> ng.correlate(ng.example()).plot().layout.height > 0
@@ -143,7 +143,7 @@ class Table:
         """
         import nlgauge  # the one look upward: a figure is found by the table's kind, which only `report` knows
 
-        return nlgauge.plot(self)
+        return nlgauge.plot(self, figure)
 
     # --- for people ---
 

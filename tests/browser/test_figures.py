@@ -16,7 +16,6 @@ from nlgauge.analyses.errors.robustness import robustness
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
 from nlgauge.data.load import load
-from nlgauge.report.figures import figures
 from nlgauge.report.page import write_report
 from nlgauge.stats.design.simulate import SimulationParams
 from nlgauge.table import Table
@@ -114,7 +113,7 @@ def page_file(made: list[Table], tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def test_every_analysis_with_a_figure_is_on_the_page(made: list[Table]) -> None:
-    assert {t.kind for t in made} == set(figures())
+    assert {t.kind for t in made} == set(registry.names("figure"))
 
 
 @pytest.mark.parametrize("width", [1440, 700])

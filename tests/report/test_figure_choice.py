@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nlgauge.report.figures import figure_of, figures
+from nlgauge import registry
+from nlgauge.report.figures import figure_of
 from nlgauge.report.figures.dot_plots import joined
 from nlgauge.report.figures.stability import p_value_curves, power_and_consistency
 from nlgauge.table import Table
@@ -16,7 +17,7 @@ from nlgauge.table import Table
 
 def test_a_table_without_a_picture_gives_none() -> None:
     assert figure_of(Table("x", [{"a": 1}], kind="parameters")) is None
-    assert all(figure_of(Table("x", [], kind=kind)) is None for kind in figures())
+    assert all(figure_of(Table("x", [], kind=kind)) is None for kind in registry.names("figure"))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_the_power_curve_says_the_target_and_marks_the_size_of_the_data() -> Non
     rows = [
         {"inputs": n, "power": p, "se": 0.05, "target": 0.8, "now": n == 20} for n, p in ((10, 0.3), (20, 0.6), (40, 0.9))
     ]  # fmt: skip
-    figure = figures()["plan"](Table("x", rows, kind="plan"))
+    figure = registry.get("figure", "plan")(Table("x", rows, kind="plan"))
     assert list(figure.data[0].y) == [0.3, 0.6, 0.9]
     assert np.argmax(figure.data[0].marker.size) == 1
     assert figure.layout.shapes[0].y0 == 0.8

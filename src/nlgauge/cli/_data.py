@@ -132,7 +132,7 @@ def with_data(function: Command) -> Command:
             if pick.not_computed:
                 o.tell(["not computed:", *dict.fromkeys(pick.not_computed)])
         if tables is not None:
-            o.show(tables, given["format"], given["out"])
+            o.show(tables, given["format"], given["out"], given.get("figure"))
 
     return _typed(function, command, parameters)
 

@@ -46,13 +46,19 @@ def say(lines: Sequence[str]) -> None:
         console.print(line, markup=False)
 
 
-def show(tables: Sequence[Table], form: str = "table", out: Path | None = None) -> None:
+def show(
+    tables: Sequence[Table], form: str = "table", out: Path | None = None, figure: str | None = None
+) -> None:
     """Print the tables in a format and write them to a file, in the format of its suffix."""
     from nlgauge.table import FORMATS
 
     if form not in ("table", *FORMATS):
         raise NlgaugeError(f"--format {form}: use table, {', '.join(FORMATS)}.")
-    written = [] if out is None else _write(tables, out)
+    if figure is not None and (out is None or out.suffix.lower().lstrip(".") not in FIGURES):
+        raise NlgaugeError(
+            f"--figure {figure}: name the file that it goes to: -o figure.svg, .png, .pdf or .html."
+        )
+    written = [] if out is None else _write(tables, out, figure)
     for line in dict.fromkeys(line for table in tables for line in table.headlines):
         tell([line])
     bar.close()
@@ -69,7 +75,7 @@ def show(tables: Sequence[Table], form: str = "table", out: Path | None = None) 
         tell([f"written: {', '.join(map(str, written))}"])
 
 
-def _write(tables: Sequence[Table], out: Path) -> list[Path]:
+def _write(tables: Sequence[Table], out: Path, figure: str | None) -> list[Path]:
     """The tables, or with the suffix of a picture their figures."""
     from nlgauge.table import FORMATS
 
@@ -77,7 +83,7 @@ def _write(tables: Sequence[Table], out: Path) -> list[Path]:
     if suffix in FIGURES:
         from nlgauge.report.save import save_tables
 
-        return save_tables(tables, out)
+        return save_tables(tables, out, figure=figure)
     if suffix not in FORMATS:
         known = ", ".join("." + f for f in (*FORMATS, *FIGURES))
         raise NlgaugeError(f"-o {out}: cannot write '{out.suffix}'; use {known}.")

@@ -76,10 +76,12 @@ def save_all(pictures: Iterable[Picture]) -> list[Path]:
     return [p.path for p in pictures]
 
 
-def save_tables(tables: Sequence[Table], path: str | Path, theme: Theme = "light") -> list[Path]:
-    """The pictures of tables; several are numbered: figure-1.svg, figure-2.svg."""
+def save_tables(
+    tables: Sequence[Table], path: str | Path, theme: Theme = "light", *, figure: str | None = None
+) -> list[Path]:
+    """The pictures of tables, or those that a `figure` of one's own draws; several are numbered: figure-1.svg, figure-2.svg."""
     path = Path(path)
-    drawn = [figure for table in tables if (figure := figure_of(table)) is not None]
+    drawn = [made for table in tables if (made := figure_of(table, figure)) is not None]
     if not drawn:
         kinds = ", ".join(dict.fromkeys(t.kind or t.title for t in tables))
         raise NlgaugeError(

@@ -22,6 +22,7 @@ def command(
     measure: o.Measures = None,
     analysis: Annotated[str, o.choice("--analysis", "Which question; `nlgauge list analyses`.")] = "correlation",
     set: Annotated[list[str] | None, o.choice("--set", "An option of the analysis, name=value.")] = None,
+    figure: Annotated[str | None, o.output("--figure", "A figure of your own for -o, as in my.py@ANALYSIS; that file is run.")] = None,
     engine: o.EngineName = "local",
     address: o.Address = None,
 ) -> list[Table]:  # fmt: skip

@@ -1,53 +1,54 @@
 """Figures: functions from the Table of an analysis to a plotly figure, one look for all.
 
-A picture registers itself with `@figure("analysis", …)`; the first look-up imports every module of this folder.
+A picture registers itself with `@figure("analysis", …)`.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from nlgauge import registry
 from nlgauge.errors import NlgaugeError
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-Draw = TypeVar("Draw", bound="Callable[[Table], go.Figure]")
-_found: dict[str, Callable[[Table], go.Figure]] = {}
-_complete: set[str] = set()
+Draw = TypeVar("Draw", bound="Callable[[Table], go.Figure | None]")
 
 
 def figure(*kinds: str) -> Callable[[Draw], Draw]:
     """Decorator: this function draws the tables of these analyses."""
 
     def keep(draw: Draw) -> Draw:
-        _found.update(dict.fromkeys(kinds, draw))
+        for kind in kinds:
+            registry.register("figure", kind)(draw)
         return draw
 
     return keep
 
 
-def figures() -> dict[str, Callable[[Table], go.Figure]]:
-    """Analysis -> its picture, all of them."""
-    if not _complete:
-        for module in pkgutil.iter_modules(__path__, f"{__name__}."):
-            importlib.import_module(module.name)
-        _complete.add("all")
-    return _found
+def figure_of(table: Table, figure: str | None = None) -> go.Figure | None:
+    """The picture of a table, or None where there is none to draw; `figure`: see `plot`."""
+    name = figure or table.kind
+    if (kind := name.rpartition("@")[2]) != table.kind:
+        raise NlgaugeError(f"figure {name}: draws tables of '{kind}', and this is one of '{table.kind}'.")
+    if name not in registry.names("figure") and not registry.names_code(name):
+        return None
+    draw: Callable[[Table], go.Figure | None] = registry.get("figure", name, allow_code=figure is not None)
+    return draw(table) if table.rows else None
 
 
-def figure_of(table: Table) -> go.Figure | None:
-    """The picture of a table, or None where there is none to draw."""
-    draw = figures().get(table.kind)
-    return draw(table) if draw is not None and table.rows else None
-
-
-def plot(table: Table) -> go.Figure:
+def plot(table: Table, figure: str | None = None) -> go.Figure:
     """The plotly figure of a table, as in the report; `table.plot()` is the same.
+
+    Parameters
+    ----------
+    table : Table
+        Of one aspect and group; of several, plot one of its `parts`.
+    figure : str, optional
+        A figure of your own instead: file.py@name, where the name is that of the analysis whose tables it draws.
 
     Examples
     --------
@@ -57,7 +58,7 @@ def plot(table: Table) -> go.Figure:
     'Figure'
     """
     shown = table.parts[0] if len(table.parts) == 1 else table
-    found = None if shown.parts else figure_of(shown)
+    found = None if shown.parts else figure_of(shown, figure)
     if found is None:
         several = "a table of several aspects or groups has no one figure; plot one of its parts"
         raise NlgaugeError(

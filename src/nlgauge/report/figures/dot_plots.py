@@ -154,7 +154,9 @@ def use_dots(table: Table) -> go.Figure:
     return key(drawn, f"{words}     dotted: chance", -42)
 
 
-@figure(*KS_AND_ORDER)
+@figure(
+    "discrimination", "system-discrimination", "system-preference", "transfer", "aspect-disagreement", "joint-aspects"
+)  # fmt: skip
 def column_dots(table: Table) -> go.Figure:
     """One line a metric, one mark a column of the table; the figure of the tables with several numbers a metric."""
     layout = table.layout
