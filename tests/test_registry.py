@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import nlgauge as ng
 from nlgauge import registry
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
@@ -44,6 +45,25 @@ def test_a_file_that_fails_leaves_no_half_module(tmp_path: Path) -> None:
     with pytest.raises(NlgaugeError, match="your file cannot be run"):
         metric_from_spec(f"{path}@letters", allow_code=True)
     assert "nlgauge_user_broken_one" not in sys.modules
+
+
+def test_an_analysis_in_a_file_may_be_named_twice_and_counts_as_it_stands_then(tmp_path: Path) -> None:
+    path = tmp_path / "size.py"
+    for number in (1, 2):
+        path.write_text(
+            "from nlgauge import Panel, Table\nfrom nlgauge.analyses import analysis\n"
+            '@analysis("size-twice", question="How large?")\n'
+            f'def size(panel: Panel) -> Table:\n    return Table("size", [{{"value": {number}}}])\n',
+            encoding="utf-8",
+        )
+        assert ng.analyse(f"{path}@size-twice", ng.example()).rows[0]["value"] == number
+
+
+def test_the_fault_of_a_metric_of_ones_own_says_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "broken_two.py"
+    path.write_text(MINE.replace("return Scores", "1 / 0; return Scores"), encoding="utf-8")
+    with pytest.raises(NlgaugeError, match=r"division by zero \(broken_two.py, line 13\)"):
+        ng.score(outputs=["a"], metrics=f"{path}@letters")
 
 
 def in_a_new_process(code: str) -> str:

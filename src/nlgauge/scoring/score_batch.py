@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Metric, Scores, take
 from nlgauge.metrics.batch import NEEDS, Usable, usable
+from nlgauge.registry import own_file
 from nlgauge.scoring.parts import pieces
 from nlgauge.types import Array, Ints
 
@@ -169,7 +171,8 @@ def _values(metric: Metric, batch: Batch, engine: RunMetric) -> tuple[Array, dic
     except NlgaugeError:
         raise
     except Exception as error:  # one broken metric must not cost the others their work
-        why = f"{CRASH}{type(error).__name__}: {error}"
+        where = own_file(error)  # the name of the file will do: reasons are written into results
+        why = f"{CRASH}{type(error).__name__}: {error}" + (f" ({Path(where).name})" if where else "")
         return np.full(len(batch), np.nan), dict.fromkeys(range(len(batch)), why), {}
     if len(scores.values) != len(batch):
         raise NlgaugeError(f"'{metric}' gave {len(scores.values)} values for {len(batch)} outputs.")
