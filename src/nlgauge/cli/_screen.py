@@ -59,8 +59,9 @@ def show(
             f"--figure {figure}: name the file that it goes to: -o figure.svg, .png, .pdf or .html."
         )
     written = [] if out is None else _write(tables, out, figure)
-    for line in dict.fromkeys(line for table in tables for line in table.headlines):
-        tell([line])
+    if form != "table" or not sys.stdout.isatty():  # else they stand above the table, on the same screen
+        for line in dict.fromkeys(line for table in tables for line in table.headlines):
+            tell([line])
     bar.close()
     if form != "table":
         print(together(tables, form), end="")
