@@ -192,7 +192,7 @@ def test_contrast_of_models_with_different_tokens_is_one_clear_line(
     from nlgauge.models.causal import likelihood
 
     other = build("gpt2", tmp_path, seed=1)
-    monkeypatch.setattr(likelihood(other), "ids", lambda text: [1])
+    monkeypatch.setattr(likelihood(other), "plain_ids", lambda text: [1])
     with pytest.raises(NlgaugeError, match="different tokens"):
         scores(f"lm-contrast(expert={lm!r}, amateur={other!r})")
 

@@ -61,6 +61,7 @@ class Metric:
     facts: Facts
     instead = ""  # a metric of the same kind whose weights come inside a package
     model_options: tuple[str, ...] = ()  # options that name a model
+    aspect: str = "overall"  # what it scores, where it is made for one aspect; often an option
 
     def score(self, batch: Batch) -> Scores:
         """One value per sample."""

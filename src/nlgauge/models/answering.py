@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from nlgauge.models.loading import load
+from nlgauge.models.loading import LoadedModel, load
 from nlgauge.models.tensors import longest_input, threads
 from nlgauge.text.sentences import sentences
 
@@ -25,12 +25,10 @@ class Answer(NamedTuple):
     probability: float
 
 
-class Answering:
+class Answering(LoadedModel):
     """An extractive question-answering model by name or folder. A text that is too long is read in overlapping windows."""
 
-    def __init__(self, name: str, option: str) -> None:
-        self.tokenizer, self.model = load("qa", name, option)
-        self.longest = longest_input(self.tokenizer, self.model.config)
+    kind = "qa"
 
     def windows(self, question: str, text: str) -> Any:
         room = self.longest - len(self.tokenizer(question, "", verbose=False)["input_ids"])

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nlgauge.models.loading import SMOL_START, SMOLLM2, load
-from nlgauge.models.tensors import by_length, longest_input, padded, threads
+from nlgauge.models.loading import SMOL_START, SMOLLM2, LoadedModel
+from nlgauge.models.tensors import by_length, padded, threads
 
 if TYPE_CHECKING:
     from nlgauge.text.batch import Batch
@@ -53,12 +53,13 @@ class Row:
     first: int
 
 
-class Likelihood:
+class Likelihood(LoadedModel):
     """A causal model by name or folder. `start` is what stands before a text: the model's own begin or end mark."""
 
+    kind = "causal"
+
     def __init__(self, name: str) -> None:
-        self.tokenizer, self.model = load("causal", name, "lm")
-        self.longest = longest_input(self.tokenizer, self.model.config)
+        super().__init__(name, "lm")
         mark = next(
             (i for i in (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) if i is not None), None
         )
@@ -69,16 +70,13 @@ class Likelihood:
             else {}
         )
 
-    def ids(self, text: str) -> list[int]:
-        return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
-
     def row(self, context: str, target: str, start: bool = True) -> Row:
         """A space at the end of the context goes to the target: models write it with the word that follows."""
         kept = context.rstrip(" ")
-        before = self.ids(kept) if kept else []
+        before = self.plain_ids(kept) if kept else []
         if start and self.start is not None:
             before = [self.start, *before]
-        return Row((*before, *self.ids(context[len(kept) :] + target)), max(1, len(before)))
+        return Row((*before, *self.plain_ids(context[len(kept) :] + target)), max(1, len(before)))
 
     def told(self, questions: Sequence[Question], start: bool = True) -> list[TokenLogs]:
         """log p(token | context, tokens before it) of each target; a first token with nothing before it is left out."""

@@ -7,21 +7,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.models.loading import load
-from nlgauge.models.tensors import by_length, longest_input, padded, threads
+from nlgauge.models.loading import LoadedModel
+from nlgauge.models.tensors import by_length, padded, threads
 from nlgauge.registry import did_you_mean
 
 if TYPE_CHECKING:
     from nlgauge.types import Array
 
 
-class Classifier:
+class Classifier(LoadedModel):
     """A sequence classifier (or regressor: one label) by name or folder."""
 
-    def __init__(self, name: str, option: str) -> None:
-        self.name, self.option = name, option
-        self.tokenizer, self.model = load("classifier", name, option)
-        self.longest = longest_input(self.tokenizer, self.model.config)
+    kind = "classifier"
 
     def label(self, asked: str | int, known: Sequence[str] = ()) -> int:
         """The number of a label: as asked for, or the first of `known` that the model has."""
@@ -49,7 +46,7 @@ class Classifier:
                 some = [asked[i] for i in places]
                 given = {}
                 for key in read[some[0]][0]:
-                    fill = int(self.tokenizer.pad_token_id or 0) if key == "input_ids" else 0
+                    fill = self.pad if key == "input_ids" else 0
                     given[key] = padded([read[p][0][key] for p in some], fill, self.model.device)[0]
                 out = self.model(**given).logits.double().cpu().numpy()
                 found |= dict(zip(some, out, strict=True))

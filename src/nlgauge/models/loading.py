@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.models.tensors import longest_input
 from nlgauge.places import kept_at
 
 Kind = Literal["encoder", "causal", "seq2seq", "masked", "classifier", "qa", "tokens"]
@@ -116,6 +117,22 @@ def load_fresh(
 
 
 load = functools.lru_cache(4)(load_fresh)
+
+
+class LoadedModel:
+    """A model of one kind by name or folder, with its tokenizer."""
+
+    kind: Kind
+
+    def __init__(self, name: str, option: str = "model") -> None:
+        self.name, self.option = name, option
+        self.tokenizer, self.model = load(self.kind, name, option)
+        self.longest = longest_input(self.tokenizer, self.model.config)
+        self.pad = int(self.tokenizer.pad_token_id or 0)
+
+    def plain_ids(self, text: str) -> list[int]:
+        """Token ids without the model's own marks."""
+        return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
 
 def folder_of(name: str, option: str = "model") -> str:

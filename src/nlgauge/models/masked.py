@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.models.loading import load
-from nlgauge.models.tensors import by_length, longest_input, padded, threads
+from nlgauge.models.loading import LoadedModel
+from nlgauge.models.tensors import by_length, padded, threads
 
 T = TypeVar("T")
 TOKENS = 1024  # of a batch: logits over the vocabulary are the largest thing in memory
@@ -24,21 +24,18 @@ class Cloze:
     answers: tuple[int, ...]
 
 
-class Masked:
+class Masked(LoadedModel):
     """A masked language model by name or folder."""
 
+    kind = "masked"
+
     def __init__(self, name: str, option: str) -> None:
-        self.tokenizer, self.model = load("masked", name, option)
-        self.longest = longest_input(self.tokenizer, self.model.config)
-        self.pad = int(self.tokenizer.pad_token_id or 0)
+        super().__init__(name, option)
         if self.tokenizer.mask_token_id is None:
             raise NlgaugeError(f"{option}='{name}': its tokenizer has no mask token.")
         self.mask = int(self.tokenizer.mask_token_id)
         self.begin = [i for i in (self.tokenizer.cls_token_id,) if i is not None]
         self.end = [i for i in (self.tokenizer.sep_token_id,) if i is not None]
-
-    def ids(self, text: str) -> list[int]:
-        return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
     def guesses(self, asked: Sequence[Cloze], model: Any = None) -> list[tuple[int, ...]]:
         """The likeliest token at each masked place."""

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nlgauge.models.loading import load
-from nlgauge.models.tensors import by_length, longest_input, padded, threads
+from nlgauge.models.loading import LoadedModel
+from nlgauge.models.tensors import by_length, padded, threads
 
 if TYPE_CHECKING:
     from nlgauge.types import Array
@@ -23,13 +23,13 @@ class TargetLogs(NamedTuple):
     cut: bool
 
 
-class Seq2Seq:
+class Seq2Seq(LoadedModel):
     """A model by name or folder (BART, T5, PEGASUS …)."""
 
+    kind = "seq2seq"
+
     def __init__(self, name: str, option: str) -> None:
-        self.tokenizer, self.model = load("seq2seq", name, option)
-        self.longest = longest_input(self.tokenizer, self.model.config)
-        self.pad = int(self.tokenizer.pad_token_id or 0)
+        super().__init__(name, option)
         start = self.model.config.decoder_start_token_id
         self.start = int(start if start is not None else self.pad)
 

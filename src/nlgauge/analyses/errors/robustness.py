@@ -150,7 +150,7 @@ def _aspect(metric: Metric, asked: Sequence[str] | str | None) -> str:
         raise NlgaugeError(f"robustness: one aspect at a time; found {', '.join(given)}.")
     if given and aspect_of(given[0]) is None:
         raise NameUnknown(f"robustness: nothing is known of aspect '{given[0]}'; use {', '.join(ASPECTS)}.")
-    own = given[0] if given else str(getattr(metric, "aspect", "overall"))
+    own = given[0] if given else metric.aspect
     return aspect_of(own) or "overall"
 
 

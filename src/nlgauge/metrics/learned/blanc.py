@@ -59,7 +59,7 @@ class Guessing(OnSamples):
         longest = model.longest - len(model.begin) - len(model.end)
         found = []
         for sentence in sentences(source) or [source]:
-            ids = model.ids(sentence)
+            ids = model.plain_ids(sentence)
             half = max(1, longest // 2)
             for piece in [ids[i : i + half] for i in range(0, len(ids), half)]:
                 good = maskable(model, piece)
@@ -92,7 +92,11 @@ class Guessing(OnSamples):
         values = [self.compare(model, s) for s in found.samples]
         room = model.longest // 2
         found.note(
-            (self.facts.name == "blanc-help" and len(model.ids(s.output)) > room for s in found.samples), CUT
+            (
+                self.facts.name == "blanc-help" and len(model.plain_ids(s.output)) > room
+                for s in found.samples
+            ),
+            CUT,
         )
         return values
 
@@ -127,8 +131,8 @@ class BlancHelp(Guessing):
         return self.signed(gap=self.gap)
 
     def compare(self, model: Masked, sample: Sample) -> float:
-        summary = model.ids(sample.output)
-        stop = (model.ids(".") or [model.pad])[0]
+        summary = model.plain_ids(sample.output)
+        stop = (model.plain_ids(".") or [model.pad])[0]
         helped = self.right(model, self.clozes(model, sample.source, summary))
         return gain(self.right(model, self.clozes(model, sample.source, [stop] * len(summary))), helped)
 
@@ -160,7 +164,7 @@ class BlancTune(Guessing):
 
 def lessons(model: Masked, text: str, rng: np.random.Generator) -> list[tuple[list[int], list[int]]]:
     """Chunks of the text with about one token in seven masked, every maskable token once; labels are -100 elsewhere."""
-    ids = model.ids(text)
+    ids = model.plain_ids(text)
     found = []
     for start in range(0, len(ids), STRIDE):
         chunk = ids[start : start + CHUNK]

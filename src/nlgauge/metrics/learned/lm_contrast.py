@@ -61,7 +61,7 @@ class LmContrast(OnSamples):
         asked = [ask(s) for s in found.samples]
         flat = [q for each in asked for q in each]
         for target in dict.fromkeys(t for _, t in flat):
-            if likelihood(self.expert).ids(target) != likelihood(self.amateur).ids(target):
+            if likelihood(self.expert).plain_ids(target) != likelihood(self.amateur).plain_ids(target):
                 raise NlgaugeError(
                     f"lm-contrast: '{self.expert}' and '{self.amateur}' cut texts into different tokens; take two models "
                     "of one family."

@@ -47,7 +47,7 @@ def mlm_values(found: Usable, name: str, option: str = "model") -> list[float]:
     asked: list[Cloze] = []
     counts, cut = [], []
     for sample in found.samples:
-        text = model.ids(f"{last(sample.source)} {said(sample.output)}")
+        text = model.plain_ids(f"{last(sample.source)} {said(sample.output)}")
         room = model.longest - len(model.begin) - len(model.end)
         cut.append(len(text) > room)
         text = text[-room:]
