@@ -398,3 +398,12 @@ def test_rows_that_repeat_an_output_may_differ_in_a_list() -> None:
     ]
     with pytest.raises(DataError, match=r"with another metric 'bleu' .*; they differ in 'tags'"):
         ng.load(rows)
+
+
+def test_a_column_read_as_the_attribute_asked_for_keeps_its_own_name() -> None:
+    rows = [
+        {"id": i, "topic": "ab"[i % 2], "output": f"text {i}", "quality": i % 5, "m": i} for i in range(8)
+    ]
+    data = ng.load(rows, name="d", human=["quality"], metrics=["m"])
+    assert data.samples["control"].to_list() == data.samples["topic"].to_list()
+    assert [group["topic"] for group, _ in data.by("topic")] == ["a", "b"]

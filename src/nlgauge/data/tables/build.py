@@ -37,7 +37,9 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
     if repeats == "auto" and not (roles.aspect or roles.metric) and (why := ambiguous(table, roles, frame)):
         raise DataError(why)
     notes += shared(frame, table, roles)
-    frame = frame.with_columns(table.frame[c] for c in (*roles.sets, *roles.aside) if c not in frame.columns)
+    # An attribute such as 'topic' also keeps its own name, by which people group: --by topic.
+    kept = (*roles.sets, *roles.aside, *([roles.control] if roles.control else ()))
+    frame = frame.with_columns(table.frame[c] for c in kept if c not in frame.columns)
     check_metrics(table.where.source, roles.metrics)
     metrics = [numbers(table, column).alias(metric) for metric, column in roles.metrics.items()]
     ratings = _rating_columns(table, roles)
