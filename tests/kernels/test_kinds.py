@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nlgauge.kernels.kinds import distinct_rows, ordinal, tally
+from nlgauge.kernels.kinds import count_picks, distinct_rows, ordinal, tally
 
 
 @settings(max_examples=60, deadline=None)
@@ -66,6 +66,13 @@ def test_numbers_that_would_favour_a_member_are_left_out():
     assert tally(bits, members, 1, counts) == 2
     assert (counts == [[1, 0, 0], [1, 0, 0]]).all()
     assert tally(bits, members, 3, counts) == 0
+
+
+@pytest.mark.parametrize(("draws", "size", "n"), [(0, 3, 4), (5, 0, 2), (7, 20, 9)])
+def test_picks_are_counted_as_bincount_counts_them(draws, size, n):
+    picks = np.random.default_rng(0).integers(0, n, (draws, size))
+    plain = np.array([np.bincount(row, minlength=n) for row in picks], np.float64).reshape(draws, n)
+    assert np.array_equal(count_picks(picks, n), plain)
 
 
 @pytest.mark.parametrize("seed", range(20))

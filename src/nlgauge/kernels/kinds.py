@@ -7,7 +7,7 @@ try:
 except ImportError:  # not compiled, and no Cython at hand
     from nlgauge.kernels import _plain as cython
 
-from nlgauge.kernels._room import array, empty, full, kernel
+from nlgauge.kernels._room import array, empty, full, kernel, zeros
 
 if cython.compiled:
     from cython.cimports.nlgauge.kernels.shared import ALL, PRIME
@@ -112,6 +112,18 @@ def tally(words: cython.const[cython.ulonglong][::1], members: Places, size: Int
                 break
             done += 1
     return done
+
+
+@kernel
+def count_picks(picks: cython.const[cython.longlong][:, ::1], n: Int):
+    """draws × picks from 0 … n−1 → draws × n, how often each was picked."""
+    cython.declare(row=Int, k=Int)
+    counts: Table = zeros((picks.shape[0], n), "d")
+    with cython.nogil:
+        for row in range(picks.shape[0]):
+            for k in range(picks.shape[1]):
+                counts[row, picks[row, k]] += 1.0
+    return array(counts)
 
 
 @kernel

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.kernels.kinds import count_picks
 from nlgauge.kernels.shared import STRIP
 from nlgauge.stats.correlation.group_layout import Floats, Ints
 
@@ -124,9 +125,12 @@ def _strips(draws_first: NDArray[T], first: int = 0) -> NDArray[T]:
     """draws × units → strips × units × STRIP, zeros in front (`first`) and behind."""
     draws, units = draws_first.shape
     strips = -(-(draws + first) // STRIP)
-    padded = np.zeros((strips * STRIP, units), draws_first.dtype)
-    padded[first : first + draws] = draws_first
-    return np.ascontiguousarray(padded.reshape(strips, STRIP, units).transpose(0, 2, 1))
+    out = np.zeros((strips, units, STRIP), draws_first.dtype)
+    for s in range(strips):  # strip by strip: no second array of this size
+        at = s * STRIP - first
+        low, high = max(at, 0), min(at + STRIP, draws)
+        out[s, :, low - at : high - at] = draws_first[low:high].T
+    return out
 
 
 def _still(draws: int) -> Bits:
@@ -156,18 +160,11 @@ def bootstrap_counts(
             picks = [np.array(part) for part in zip(*drawn, strict=True)]
         else:  # a stream for each, so that a shorter run stays the beginning of a longer one
             picks = [s.integers(0, n, (size, n)) for s, n in zip(stream.spawn(2), sizes, strict=True) if n]
-        counts = [_times(part) for part in picks]
+        counts = [count_picks(part, part.shape[1]) for part in picks]
         yield (
             counts[0] if how != "inputs" else np.ones((size, systems)),
             counts[-1] if how != "systems" else np.ones((size, inputs)),
         )
-
-
-def _times(picks: NDArray[np.int64]) -> Floats:
-    """draws × n picks from 0 … n−1 → draws × n, how often each was picked."""
-    draws, n = picks.shape
-    flat = picks + n * np.arange(draws)[:, None]
-    return np.bincount(flat.reshape(-1), minlength=draws * n).reshape(draws, n).astype(np.float64)
 
 
 def halves(inputs: int, trials: int, seed: int) -> Floats:
