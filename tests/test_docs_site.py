@@ -60,6 +60,21 @@ def test_links_of_a_page_beside_the_code_lead_to_files_of_the_repository(page: P
             assert_tracked((page.parent / target.partition("#")[0]).resolve())
 
 
+@pytest.mark.parametrize("page", [*PAGES, *sorted(REPO.glob("*.md"))], ids=lambda p: p.name)
+def test_modules_and_files_of_the_code_that_a_page_names_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for module, things in re.findall(r"^from (nlgauge[\w.]*) import ([\w, ]+)", text, re.MULTILINE):
+        for name in re.findall(r"(\w+)(?: as \w+)?", things):
+            assert hasattr(importlib.import_module(module), name) or importlib.util.find_spec(
+                f"{module}.{name}"
+            )
+    for name in re.findall(r"^::: ([\w.]+)$", text, re.MULTILINE):
+        module, _, thing = name.rpartition(".")
+        assert hasattr(importlib.import_module(module), thing), name
+    for file in re.findall(r"`(src/nlgauge/[\w/.]+)`", text):
+        assert (REPO / file).exists(), file
+
+
 @cache
 def tracked() -> frozenset[Path]:
     """The files that a clean copy has. In a source archive there is no git: then all that is there counts."""
