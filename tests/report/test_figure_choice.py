@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from nlgauge import registry
+from nlgauge.cli._screen import show
+from nlgauge.errors import NlgaugeError
 from nlgauge.report.figures import figure_of
 from nlgauge.report.figures.dot_plots import joined
 from nlgauge.report.figures.stability import p_value_curves, power_and_consistency
@@ -85,3 +88,23 @@ def test_the_power_curve_says_the_target_and_marks_the_size_of_the_data() -> Non
     assert list(figure.data[0].y) == [0.3, 0.6, 0.9]
     assert np.argmax(figure.data[0].marker.size) == 1
     assert figure.layout.shapes[0].y0 == 0.8
+
+
+def test_a_figure_of_ones_own_draws_tables_of_its_analysis_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(
+        "import plotly.graph_objects as go\nfrom nlgauge.report.figures import figure\n"
+        '@figure("own-kind")\ndef own(table): return go.Figure(layout={"title": {"text": "own"}})\n',
+        encoding="utf-8",
+    )
+    table = Table("x", [{"a": 1}], kind="own-kind")
+    assert table.plot(f"{path}@own-kind").layout.title.text == "own"
+    with pytest.raises(NlgaugeError, match="draws tables of 'own-kind', and this is one of 'plan'"):
+        Table("x", [{"a": 1}], kind="plan").plot(f"{path}@own-kind")
+    with pytest.raises(NlgaugeError, match=r"own\.py: has no figure 'plans'"):
+        Table("x", [{"a": 1}], kind="plans").plot(f"{path}@plans")
+
+
+def test_a_figure_without_a_file_for_it_is_refused() -> None:
+    with pytest.raises(NlgaugeError, match="name the file that it goes to"):
+        show([Table("x", [{"a": 1}])], figure="own.py@own-kind")

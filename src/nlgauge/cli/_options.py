@@ -59,7 +59,10 @@ Encoding = Annotated[Name, column("--encoding", "Text encoding, when not UTF-8."
 Labels = Annotated[
     Name, column("--labels", "File with people's labels of these outputs, joined by id.", metavar="FILE")
 ]
-Reader = Annotated[Name, column("--reader", "Format, when it is not found by looking.")]
+Reader = Annotated[
+    Name,
+    column("--reader", "Format, when it is not found by looking, or file.py@name for a reader of your own."),
+]
 
 Aspects = Annotated[List, choice("--aspect", "Aspects to use; all by default.")]
 Measures = Annotated[List, choice("--measure", "Measures such as input/kendall; the twelve by default.")]

@@ -20,6 +20,8 @@ TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:]', re.S)  # of JSON: what tells 
 
 @dataclass(frozen=True)
 class Peek:
+    """The beginning of a file, each view of it read once: what a reader recognises a format by."""
+
     path: Path
 
     @property

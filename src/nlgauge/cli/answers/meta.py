@@ -20,7 +20,7 @@ def command(
     pick: Selection,
     files: Annotated[list[str], typer.Argument(help="CSV, TSV, JSONL, JSON or Parquet (also .gz), a known layout, a published set, or 'example'; several for transfer.", metavar="FILE...")],
     measure: o.Measures = None,
-    analysis: Annotated[str, o.choice("--analysis", "Which question; `nlgauge list analyses`.")] = "correlation",
+    analysis: Annotated[str, o.choice("--analysis", "Which question; `nlgauge list analyses`, or file.py@name for one of your own.")] = "correlation",
     set: Annotated[list[str] | None, o.choice("--set", "An option of the analysis, name=value.")] = None,
     figure: Annotated[str | None, o.output("--figure", "A figure of your own for -o, as in my.py@ANALYSIS; that file is run.")] = None,
     engine: o.EngineName = "local",

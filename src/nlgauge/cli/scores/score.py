@@ -33,7 +33,7 @@ TEXTS = ("system", "input", "output", "source", "context", "references", "contro
 @with_columns
 def command(
     columns: Columns,
-    metrics: Annotated[list[str] | None, o.choice("--metrics", "-m", "Metrics as in bleu,rouge-l(stem=True); by default all that are quick.")] = None,
+    metrics: Annotated[list[str] | None, o.choice("--metrics", "-m", "Metrics as in bleu,rouge-l(stem=True),file.py@mine; by default all that are quick.")] = None,
     by: Annotated[str, o.choice("--by", "Column whose values are the lines of the table.")] = "system",
     format: o.Format = "table",
     out: Annotated[Path | None, o.output("-o", "--out", "File for the data with their scores: .jsonl (keeps all), .csv or .parquet.")] = None,
