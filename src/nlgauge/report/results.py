@@ -17,7 +17,7 @@ from nlgauge.report.sections import Answered, Run
 from nlgauge.stats.correlation.measure import Measure, group_values
 from nlgauge.writing import write_whole
 
-SCHEMA = "nlgauge-results/1"
+SCHEMA = "nlgauge-results/2"
 
 
 def results_of(run: Run, answered: Sequence[Answered], command: Sequence[str] = ()) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def read_results(path: Path) -> dict[str, Any]:
     schema = found.get("schema") if isinstance(found, dict) else None
     if schema != SCHEMA:
         raise DataError(
-            f"{path}: not a results file of `nlgauge run` (schema {schema!r}, expected {SCHEMA!r})."
+            f"{path}: not a results file of this version of `nlgauge run` (schema {schema!r}, expected {SCHEMA!r}); run it again."
         )
     values = found.get("per_input")
     if (
