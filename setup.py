@@ -1,8 +1,8 @@
 """Compiles the kernels; everything else about the package stands in pyproject.toml.
 
 Without a C compiler the package is built all the same and its kernels run uncompiled.
-NLGAUGE_BUILD=checked compiles them with checks of bounds and overflow, NLGAUGE_BUILD=sanitize with those of the compiler
-(AddressSanitizer, UBSan); `make test` and `make sanitize` put such builds into folders of their own.
+NLGAUGE_BUILD=checked compiles them with checks of bounds and overflow, NLGAUGE_BUILD=sanitize with those of the
+compiler (AddressSanitizer, UBSan); `make test` and `make sanitize` put such builds into folders of their own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from setuptools import Extension, setup
 KIND = os.environ.get("NLGAUGE_BUILD", "")
 KERNELS = Path("src/nlgauge/kernels")
 BUILD = Path("build") / f"cython{'-' if KIND else ''}{KIND}"
-PLAIN = {"__init__", "_plain", "_room", "shared"}  # never compiled
+PLAIN = {"__init__", "_plain", "_roles", "_room", "shared"}  # never compiled
 BITS = {"ordered", "ties"}  # see floats as their bits
 # Wide vectors pay where many draws are handled at once; a count of bits is one instruction there, too.
 WIDE = {
@@ -52,15 +52,10 @@ QUICK = {
     "overflowcheck": False,
     "initializedcheck": False,
 }
-# Nothing here changes a result: sums keep their order, a product is rounded before it is added (fp-contract), on every CPU.
+# Nothing here changes a result: sums keep their order, a product is rounded before it is added (fp-contract), on every
+# CPU.
 FLAGS = ["-O3", "-g0", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
-SANITIZE = [
-    "-O1",
-    "-g",
-    "-fno-omit-frame-pointer",
-    "-fsanitize=address,undefined",
-    "-fno-sanitize-recover=undefined",
-]
+SANITIZE = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 
 
 def extensions() -> list[Extension]:
@@ -106,20 +101,13 @@ def options() -> tuple[list[str], list[str]]:
     if KIND == "checked":
         return [*FLAGS, "-O1"], []
     # GCC, not clang: rows of one block may lie behind each other in any order, so there is much to check before a loop.
-    return [
-        *FLAGS,
-        *(["--param=vect-max-version-for-alias-checks=64"] if sys.platform == "linux" else []),
-    ], []
+    return [*FLAGS, *(["--param=vect-max-version-for-alias-checks=64"] if sys.platform == "linux" else [])], []
 
 
 def _extension(folder: str, name: str, source: str, flags: list[str], link: list[str]) -> Extension:
     (KERNELS / folder).mkdir(exist_ok=True)
     return Extension(
-        f"nlgauge.kernels.{folder}.{name}",
-        [source],
-        extra_compile_args=flags,
-        extra_link_args=link,
-        optional=True,
+        f"nlgauge.kernels.{folder}.{name}", [source], extra_compile_args=flags, extra_link_args=link, optional=True
     )
 
 

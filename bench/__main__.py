@@ -14,14 +14,10 @@ from pathlib import Path
 
 
 def main() -> None:
-    known = sorted(
-        m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if not m.name.startswith("_")
-    )
+    known = sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if not m.name.startswith("_"))
     parser = argparse.ArgumentParser(prog="python -m bench", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(known)}; all by default")
-    parser.add_argument(
-        "--write", type=Path, metavar="FILE", help="also write the page, e.g. docs/benchmarks.md"
-    )
+    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page, e.g. docs/benchmarks.md")
     asked = parser.parse_args()
     if unknown := [name for name in asked.names if name not in known]:
         sys.exit(f"no benchmark {', '.join(unknown)}; there are {', '.join(known)}")

@@ -2,9 +2,9 @@
 
     python -m bench._coverage_ceiling          a few minutes
 
-Ratings are made as people make them: a true score of every output (system + input + the rest, after Algorithm 1 of paper
-gao2025), each rater's own noise, cut to a scale. The truth that is wanted: the measure of the expected ratings with the mean
-rating. Beside it: square root of Spearman and Brown's reliability, as it was computed before.
+Ratings are made as people make them: a true score of every output (system + input + the rest, after Algorithm 1 of
+paper gao2025), each rater's own noise, cut to a scale. The truth that is wanted: the measure of the expected ratings
+with the mean rating. Beside it: square root of Spearman and Brown's reliability, as it was computed before.
 """
 
 from __future__ import annotations
@@ -74,9 +74,7 @@ def simulate(
         reached = evaluate(expected[None], mean_of_raters(ratings), measures).value[0]
         near = 1e-9
         held.append(
-            np.where(
-                np.isnan(said.ceiling), np.nan, (said.low - near <= reached) & (reached <= said.high + near)
-            )
+            np.where(np.isnan(said.ceiling), np.nan, (said.low - near <= reached) & (reached <= said.high + near))
         )
         found.append(said.ceiling)
         true.append(reached)
@@ -98,15 +96,11 @@ def simulate(
     return rows
 
 
-def _spearman_brown(
-    ratings: np.ndarray, measures: Sequence[Measure], rng: np.random.Generator
-) -> list[float]:
+def _spearman_brown(ratings: np.ndarray, measures: Sequence[Measure], rng: np.random.Generator) -> list[float]:
     halves = split_half(ratings, measures, rng, splits=10)
     factor = halves.raters / halves.half_raters
     return [
-        float(np.sqrt(factor * r / (1 + (factor - 1) * r)))
-        if r > 0 and m.coefficient != "kendall"
-        else float("nan")
+        float(np.sqrt(factor * r / (1 + (factor - 1) * r))) if r > 0 and m.coefficient != "kendall" else float("nan")
         for m, r in zip(measures, halves.half, strict=True)
     ]
 

@@ -46,9 +46,7 @@ def simulate(
         tests = permutation_pairs(x, z, measures, how=how, draws=draws, seed=run, threads=1)  # type: ignore[arg-type]
         kept = [ranking_consistency(x, z, measures, over="inputs", trials=trials, seed=run, threads=1)]
         if systems >= 6:
-            kept.append(
-                ranking_consistency(x, z, measures, over="systems", trials=trials, seed=run, threads=1)
-            )
+            kept.append(ranking_consistency(x, z, measures, over="systems", trials=trials, seed=run, threads=1))
         order = np.argsort(places(discriminative_power(tests.p), kept[0].value), kind="stable").tolist()
         advice = advise(tests.p, tests.pairs, [k.by_pair for k in kept], order)
         one += advice.one
@@ -63,9 +61,7 @@ def main() -> None:
     wide = np.linspace(0.2, 0.95, 8).tolist()
     for name, strengths in (("equal", [0.7] * 8), ("equal, 16 metrics", [0.7] * 16), ("different", wide)):
         for systems, inputs in ((5, 60), (8, 50), (12, 100), (16, 100)):
-            print(
-                name, simulate(systems, inputs, strengths, runs=60 if len(strengths) > 8 else 100), flush=True
-            )
+            print(name, simulate(systems, inputs, strengths, runs=60 if len(strengths) > 8 else 100), flush=True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 OURS = ("nlgauge", "numpy", "scipy", "polars", "torch", "transformers")
 PEERS = (
-    "sacrebleu", "rouge-score", "nltk", "pycocoevalcap", "bert-score", "nlpstats", "krippendorff", "pingouin", "torchmetrics",
+    "sacrebleu", "rouge-score", "nltk", "pycocoevalcap", "bert-score", "nlpstats", "krippendorff", "pingouin",
+    "torchmetrics",
     "statsmodels", "crowd-kit", "ray", "rouge-score-rs", "rouge-rust", "fastchrf", "bleuscore", "rapidfuzz", "evalica",
 )  # fmt: skip
 TOP = """# Benchmarks
@@ -49,7 +50,8 @@ def run(name: str) -> Ran:
     start = time.monotonic()
     lines = []
     with subprocess.Popen(
-        [sys.executable, "-m", "bench", name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=HERE.parent
+        [sys.executable, "-m", "bench", name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        cwd=HERE.parent
     ) as process:  # fmt: skip
         for line in process.stdout or ():
             print(line, end="", flush=True)
@@ -62,9 +64,7 @@ def about(name: str) -> str:
     """The bench's docstring without its lines of commands."""
     text = ast.get_docstring(ast.parse((HERE / f"{name}.py").read_text(encoding="utf-8"))) or ""
     return (
-        "\n".join(line for line in text.splitlines() if not line.startswith("    "))
-        .replace("\n\n\n", "\n\n")
-        .strip()
+        "\n".join(line for line in text.splitlines() if not line.startswith("    ")).replace("\n\n\n", "\n\n").strip()
     )
 
 
@@ -82,9 +82,7 @@ def machine() -> dict[str, str]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     found = {
         "processor": processor(),
-        "cores": f"{cores}, load {os.getloadavg()[0]:.1f} at the end"
-        if hasattr(os, "getloadavg")
-        else str(cores),
+        "cores": f"{cores}, load {os.getloadavg()[0]:.1f} at the end" if hasattr(os, "getloadavg") else str(cores),
         "memory": memory(),
         "system": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),

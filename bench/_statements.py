@@ -40,7 +40,9 @@ def share(hits: int, trials: int) -> Row:
     return {"share": hits / trials, "low": float(ends.low), "high": float(ends.high), "data sets": trials}
 
 
-def coverage(world: str, n: int, m: int, trials: int, *, measures: list[str] | None = None, seed: int = 11, old: bool = False) -> list[Row]:  # fmt: skip
+def coverage(
+    world: str, n: int, m: int, trials: int, *, measures: list[str] | None = None, seed: int = 11, old: bool = False
+) -> list[Row]:
     """Does the 95 % interval hold the value of the population? `old`: the percentile bootstrap over both beside it.
 
     Fewer than six systems are these systems: they are drawn anew in every data set, and the value to hold is theirs.
@@ -61,13 +63,24 @@ def coverage(world: str, n: int, m: int, trials: int, *, measures: list[str] | N
             low, high = bootstrap(x, z, wanted, how="both", draws=400, seed=trial, threads=1).interval()
             beside += (low[0] <= true) & (true <= high[0])
     return [
-        {"statement": "interval", "world": world, "systems": n, "inputs": m, "measure": name, **share(int(held[j]), trials),
+        {"statement": "interval", "world": world, "systems": n, "inputs": m, "measure": name, **share(int(held[j]),
+            trials),
          "width": float(width[j]) / trials, **({"before": beside[j] / trials} if old else {})}
         for j, name in enumerate(wanted)
     ]  # fmt: skip
 
 
-def called_best(n: int, m: int, metrics: int, trials: int, *, measure: str = "input/kendall", worse: int = 0, seed: int = 12, old: bool = False) -> list[Row]:  # fmt: skip
+def called_best(
+    n: int,
+    m: int,
+    metrics: int,
+    trials: int,
+    *,
+    measure: str = "input/kendall",
+    worse: int = 0,
+    seed: int = 12,
+    old: bool = False,
+) -> list[Row]:
     """Metrics that are equally good (and `worse` bad ones): how often is one called clearly the best, or a step drawn
     between equals? `old`: with the test that swaps systems and inputs."""
     # One system is this system: metrics are equally good on it when none has a luck of its own with it.
@@ -111,11 +124,7 @@ def _false_step(tests: Any, equal: int) -> bool:
         (f"{i}", f"{j}") if d > 0 else (f"{j}", f"{i}")
         for (i, j), d in zip(tests.pairs, tests.difference[:, 0], strict=True)
     ]
-    better = {
-        pair
-        for pair, p in zip(pairs, adjusted, strict=True)
-        if p < 0.05 and all(int(k) < equal for k in pair)
-    }
+    better = {pair for pair, p in zip(pairs, adjusted, strict=True) if p < 0.05 and all(int(k) < equal for k in pair)}
     return len(set(clusters([str(k) for k in range(equal)], better).values())) > 1 or bool(better)
 
 
@@ -130,7 +139,8 @@ def power(n: int, m: int, trials: int, *, measure: str = "input/kendall", seed: 
         options: dict[str, Any] = {"draws": 400, "seed": trial, "threads": 1}
         both += bool(permutation_pairs(x, z, [measure], how="both", **options).p[0, 0] < 0.05)
         systems += bool(permutation_pairs(x, z, [measure], how="systems", **options).p[0, 0] < 0.05)
-    return {"statement": "a real difference is found", "systems": n, "inputs": m, "measure": measure, **share(found, trials),
+    return {"statement": "a real difference is found", "systems": n, "inputs": m, "measure": measure, **share(found,
+        trials),
             "swap both": both / trials, "swap systems": systems / trials}  # fmt: skip
 
 
@@ -158,8 +168,10 @@ def use_verdicts(n: int, m: int, trials: int, *, seed: int = 14) -> list[Row]:
                 counts[use][verdict_of(low, high, 0.6, 0.75)] += 1
                 held[use] += bool(low <= value <= high)
         rows += [
-            {"statement": "use", "metric": kind, "use": use, "systems": n, "inputs": m, "true": true[use] if n > 1 else "each its own",
-             **{word: c / trials for word, c in counts[use].items()}, "coverage": held[use] / trials, "data sets": trials}
+            {"statement": "use", "metric": kind, "use": use, "systems": n, "inputs": m,
+             "true": true[use] if n > 1 else "each its own",
+             **{word: c / trials for word, c in counts[use].items()}, "coverage": held[use] / trials,
+             "data sets": trials}
             for use in true
         ]  # fmt: skip
     return rows

@@ -11,9 +11,7 @@ from nlgauge.number import number
 Row = dict[str, Any]
 Kept = dict[str, list[Row]]
 BAND = (0.93, 0.97)
-MEASURES = [
-    f"{g}/{c}" for g in ("system", "input", "global", "item") for c in ("pearson", "spearman", "kendall")
-]
+MEASURES = [f"{g}/{c}" for g in ("system", "input", "global", "item") for c in ("pearson", "spearman", "kendall")]
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
@@ -46,20 +44,27 @@ def intervals_part(kept: Kept) -> list[str]:
     for measure in MEASURES:
         cells = [at.get((measure, s)) for s in sizes]
         before = [r for r in cells if r and "before" in r]
-        rows.append([f"`{measure}`", *(number(r["share"]) if r else "–" for r in cells), " / ".join(number(r["before"]) for r in before) or "–"])  # fmt: skip
+        rows.append(
+            [
+                f"`{measure}`",
+                *(number(r["share"]) if r else "–" for r in cells),
+                " / ".join(number(r["before"]) for r in before) or "–",
+            ]
+        )
     counts = ", ".join(f"{s}: {next(r['data sets'] for r in plain if size(r) == s):,}" for s in sizes)
     one, few = picked(kept, "interval one"), picked(kept, "interval few")
     said = [r for r in few if not r["measure"].startswith("system/") or r["measure"] == "system/pearson"]
     return [
         "## Does the interval hold the value?", "",
-        "Share of data sets in which the 95 % interval holds the population's value; wanted: .93 to .97. Last column: the percentile "
-        "bootstrap over systems and inputs, the default until now, at 8 × 50 and 12 × 100.", "",
+        "Share of data sets in which the 95 % interval holds the population's value; wanted: .93 to .97. Last column: "
+        "the percentile bootstrap over systems and inputs, the default until now, at 8 × 50 and 12 × 100.", "",
         *table(["measure", *sizes, "before"], rows),
         f"Data sets: {counts}.", "",
         "![Coverage of the intervals, all measures and sizes](images/trust/coverage.svg)", "",
         "One system, 200 inputs (inputs are the sample): " + ", ".join(f"`{r['measure']}` {sure(r)}" for r in one) + ".", "",
         "Four systems, 100 inputs (too few to speak of others; the value to hold is that of these four): "
-        + ", ".join(f"`{r['measure']}` {number(r['share'])}" for r in said) + ". Rank correlations of so few systems' means get no interval.", "",
+        + ", ".join(f"`{r['measure']}` {number(r['share'])}" for r in said) + ". Rank correlations of so few "
+            "systems' means get no interval.", "",
     ]  # fmt: skip
 
 
@@ -72,14 +77,16 @@ def best_part(kept: Kept) -> list[str]:
     }
     return [
         "## “Clearly the best”", "",
-        "Metrics that are equally good in the population; any of them called clearly the best is a false alarm. Wanted: at most .06. "
-        "*before*: the test that swaps systems and inputs (how=both), the default until now, which asks about these very outputs.", "",
+        "Metrics that are equally good in the population; any of them called clearly the best is a false alarm. "
+        "Wanted: at most .06. *before*: the test that swaps systems and inputs (how=both), the default until now, "
+        "which asks about these very outputs.", "",
         *table(
             ["systems × inputs", "measure", "metrics", "called best", "before", "a step drawn between equals"],
-            [[size(r), f"`{r['measure']}`", r["metrics"], sure(r), r.get("before", "–"), number(steps[size(r), r["measure"], r["metrics"]]["share"])] for r in rows],
+            [[size(r), f"`{r['measure']}`", r["metrics"], sure(r), r.get("before", "–"), number(steps[size(r),
+                r["measure"], r["metrics"]]["share"])] for r in rows],
         ),
-        "To name the best of many no correction for their number is needed: it must beat each single one. Steps are drawn with Holm's "
-        "correction over all pairs of the aspect.", "",
+        "To name the best of many no correction for their number is needed: it must beat each single one. Steps are "
+        "drawn with Holm's correction over all pairs of the aspect.", "",
     ]  # fmt: skip
 
 
@@ -87,9 +94,11 @@ def power_part(kept: Kept) -> list[str]:
     rows = picked(kept, "power")
     return [
         "## What it costs", "",
-        "One metric is better (rho_sys .9, mu_rho .6 against .5 and .2): how often each test finds it at .05, `input/kendall`. The old "
-        "test finds more because it asks less; swapping systems asks about other systems on these inputs.", "",
-        *table(["systems × inputs", "the test here", "swap systems", "swap both (before)"], [[size(r), sure(r), r["swap systems"], r["swap both"]] for r in rows]),
+        "One metric is better (rho_sys .9, mu_rho .6 against .5 and .2): how often each test finds it at .05, "
+        "`input/kendall`. The old test finds more because it asks less; swapping systems asks about other systems on "
+        "these inputs.", "",
+        *table(["systems × inputs", "the test here", "swap systems", "swap both (before)"], [[size(r), sure(r),
+            r["swap systems"], r["swap both"]] for r in rows]),
     ]  # fmt: skip
 
 
@@ -97,11 +106,13 @@ def uses_part(kept: Kept) -> list[str]:
     rows = picked(kept, "uses")
     return [
         "## good, usable, not, cannot tell", "",
-        "Limits .60 (usable) and .75 (good) of being right. A metric unrelated to people must be called usable or good in at most .05 of "
-        "data sets; a good one must rarely be called not. The last column is the coverage of the interval behind the word.", "",
+        "Limits .60 (usable) and .75 (good) of being right. A metric unrelated to people must be called usable or "
+        "good in at most .05 of data sets; a good one must rarely be called not. The last column is the coverage of "
+        "the interval behind the word.", "",
         *table(
             ["systems × inputs", "metric", "use", "true", "good", "usable", "not", "cannot tell", "coverage"],
-            [[size(r), r["metric"], r["use"], r["true"], r["good"], r["usable"], r["not"], r["cannot tell"], r["coverage"]] for r in rows],
+            [[size(r), r["metric"], r["use"], r["true"], r["good"], r["usable"], r["not"], r["cannot tell"],
+              r["coverage"]] for r in rows],
         ),
     ]  # fmt: skip
 
@@ -118,8 +129,9 @@ def worlds_part(kept: Kept) -> list[str]:
     ns, ms = sorted({n for n, _ in grid}), sorted({m for _, m in grid})
     return [
         "## Other populations", "",
-        "The same shares where people rate without steps and inputs are alike (Algorithm 1 of gao2025 itself), where inputs differ much, "
-        "for weak and strong metrics, for the mean of three raters, with a fifth of the ratings missing, and on a scale of two steps. 500 data sets each.", "",
+        "The same shares where people rate without steps and inputs are alike (Algorithm 1 of gao2025 itself), where "
+        "inputs differ much, for weak and strong metrics, for the mean of three raters, with a fifth of the ratings "
+        "missing, and on a scale of two steps. 500 data sets each.", "",
         *table(["population", "size", *(m.replace("/", "/ ") for m in MEASURES)], lines),
         "`input/kendall` over sizes (300 data sets each, so ± .025):", "",
         *table(["systems \\ inputs", *map(str, ms)], [[str(n), *(grid.get((n, m), "–") for m in ms)] for n in ns]),
@@ -150,11 +162,13 @@ def dots(rows: Sequence[Row], path: Path) -> None:
 
     height = 60 + line * len(MEASURES) + 20
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 30} {height}" font-family="system-ui, sans-serif" font-size="13" role="img" '
-        'aria-label="Coverage of 95 percent intervals by measure and size">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 30} {height}" font-family="system-ui, '
+        'sans-serif" font-size="13" role="img" aria-label="Coverage of 95 percent intervals by measure and size">',
         '<rect width="100%" height="100%" fill="white"/>',
-        f'<rect x="{x(BAND[0]):.0f}" y="40" width="{x(BAND[1]) - x(BAND[0]):.0f}" height="{height - 80}" fill="#e8eef4"/>',
-        f'<line x1="{x(0.95):.0f}" x2="{x(0.95):.0f}" y1="40" y2="{height - 40}" stroke="#777" stroke-dasharray="2 3"/>',
+        f'<rect x="{x(BAND[0]):.0f}" y="40" width="{x(BAND[1]) - x(BAND[0]):.0f}" height="{height - 80}" '
+        'fill="#e8eef4"/>',
+        f'<line x1="{x(0.95):.0f}" x2="{x(0.95):.0f}" y1="40" y2="{height - 40}" stroke="#777" '
+        'stroke-dasharray="2 3"/>',
     ]  # fmt: skip
     for tick in (0.85, 0.9, 0.93, 0.95, 0.97, 1.0):
         out.append(
@@ -162,7 +176,8 @@ def dots(rows: Sequence[Row], path: Path) -> None:
         )
     for at, (name, ink) in enumerate(inks.items()):
         out.append(
-            f'<circle cx="{left + 110 * at}" cy="18" r="5" fill="{ink}"/><text x="{left + 110 * at + 10}" y="22">{name}</text>'
+            f'<circle cx="{left + 110 * at}" cy="18" r="5" fill="{ink}"/><text x="{left + 110 * at + 10}" '
+            f'y="22">{name}</text>'
         )
     for place, measure in enumerate(MEASURES):
         y = 52 + line * place
@@ -172,7 +187,8 @@ def dots(rows: Sequence[Row], path: Path) -> None:
                 if r["measure"] == measure and size(r) == name:
                     dy = y - 6 + 4 * at
                     out.append(
-                        f'<line x1="{x(r["low"]):.1f}" x2="{x(r["high"]):.1f}" y1="{dy}" y2="{dy}" stroke="{ink}" stroke-width="1.5"/>'
+                        f'<line x1="{x(r["low"]):.1f}" x2="{x(r["high"]):.1f}" y1="{dy}" y2="{dy}" '
+                        f'stroke="{ink}" stroke-width="1.5"/>'
                     )
                     out.append(f'<circle cx="{x(r["share"]):.1f}" cy="{dy}" r="3.5" fill="{ink}"/>')
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -98,7 +98,8 @@ def verdict_coverage(n: int, prevalence: float, judge: str, trials: int, seed: i
 def clustered_coverage(
     clusters: int, prevalence: float, judge: str, trials: int, alike: float = 0.3, seed: int = 32
 ) -> list[Row]:
-    """Conversations of 1 to 8 rows; people's verdicts and the judge's errors are alike within one (correlation `alike`).
+    """Conversations of 1 to 8 rows; people's verdicts and the judge's errors are alike within one (correlation
+    `alike`).
     Beside: the share of data sets in which intervals that take rows as independent hold."""
     fails, passes = JUDGES[judge]
     true = true_values(cells_of(prevalence, fails, passes))
@@ -178,9 +179,7 @@ def calibration_coverage(n: int, prevalence: float, kind: str, trials: int, seed
     return tally.rows(trials, n=n, prevalence=prevalence, judge=kind)
 
 
-def threshold_honesty(
-    n: int, prevalence: float, trials: int, apart: float = 1.2, seed: int = 35
-) -> list[Row]:
+def threshold_honesty(n: int, prevalence: float, trials: int, apart: float = 1.2, seed: int = 35) -> list[Row]:
     """Shares at the chosen threshold: on the other half, and on the half that chose it (which flatters)."""
     rng = np.random.default_rng([seed, n, round(100 * prevalence)])
     tally = Tally()
@@ -216,7 +215,8 @@ def slice_discoveries(n: int, slices: int, bad: int, trials: int, seed: int = 36
         found += int(marked[:bad].sum())
     return {
         "n": n, "slices": slices, "bad slices": bad, "false share of the marks": float(np.mean(shares)),
-        "any false mark": any_false / trials, "bad slices found": found / (trials * bad) if bad else float("nan"), "data sets": trials,
+        "any false mark": any_false / trials, "bad slices found": found / (trials * bad) if bad else float("nan"),
+        "data sets": trials,
     }  # fmt: skip
 
 

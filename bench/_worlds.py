@@ -1,8 +1,8 @@
 """Populations whose truth is known: systems and inputs are drawn from them again and again.
 
-Algorithm 1 of gao2025 (stats/design/simulate.py) with what real data have besides: inputs of unequal difficulty, ratings in
-steps, several raters, missing outputs. `truth` is the mean of a measure over
-very many sets of as many systems and inputs; for few systems (or one), which stay the same, over very many inputs.
+Algorithm 1 of gao2025 (stats/design/simulate.py) with what real data have besides: inputs of unequal difficulty,
+ratings in steps, several raters, missing outputs. `truth` is the mean of a measure over very many sets of as many
+systems and inputs; for few systems (or one), which stay the same, over very many inputs.
 """
 
 from __future__ import annotations
@@ -66,7 +66,13 @@ def panel(worlds: Sequence[World], n: int, m: int, rng: np.random.Generator) -> 
     """One metric per world (K×N×M) and people (N×M) of the first world."""
     first = worlds[0].systems(n, rng)
     others = [w.systems(n, rng) for w in worlds[1:]]
-    drawn = [first, *(Systems(first.people, _mix(w.rho_sys, first.people, rng.standard_normal(n)), s.rho) for w, s in zip(worlds[1:], others, strict=True))]  # fmt: skip
+    drawn = [
+        first,
+        *(
+            Systems(first.people, _mix(w.rho_sys, first.people, rng.standard_normal(n)), s.rho)
+            for w, s in zip(worlds[1:], others, strict=True)
+        ),
+    ]
     return outputs(worlds, drawn, m, rng)
 
 
@@ -80,7 +86,8 @@ def outputs(
     if world.gaps:
         z[rng.random(z.shape) < world.gaps] = np.nan
     x = [
-        s.metric[:, None] + w.difficulty * _mix(w.shared, b, rng.standard_normal(m)) + _mix(s.rho[:, None], c, rng.standard_normal((n, m)))
+        s.metric[:, None] + w.difficulty * _mix(w.shared, b, rng.standard_normal(m)) + _mix(s.rho[:, None], c,
+            rng.standard_normal((n, m)))
         for w, s in zip(worlds, drawn, strict=True)
     ]  # fmt: skip
     return np.stack(x), z

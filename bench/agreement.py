@@ -1,10 +1,11 @@
 """Agreement of raters side by side with krippendorff, evalica and pingouin, in one run: `python -m bench agreement`.
 
-Ratings from 1 to 5 by three raters, a tenth of them missing for alpha (krippendorff takes gaps; pingouin's ICC does not, so
-there all are given). Processor time, the best of several rounds on both sides; values must agree or the run fails.
-The interval of alpha has 1,000 resamples of units: krippendorff has none, so its time is that of one value × 1,001. evalica
-(left out where it is not installed: `pip install "nlgauge[bench]"`) resamples pairs of ratings, as the KALPHA macro does:
-it stands beside both of ours. On 101 levels nearly every unit has ratings of its own. A ratio below 1: the library is ahead.
+Ratings from 1 to 5 by three raters, a tenth of them missing for alpha (krippendorff takes gaps; pingouin's ICC does
+not, so there all are given). Processor time, the best of several rounds on both sides; values must agree or the run
+fails. The interval of alpha has 1,000 resamples of units: krippendorff has none, so its time is that of one value ×
+1,001. evalica (left out where it is not installed: `pip install "nlgauge[bench]"`) resamples pairs of ratings, as the
+KALPHA macro does: it stands beside both of ours. On 101 levels nearly every unit has ratings of its own. A ratio below
+1: the library is ahead.
 """
 
 from __future__ import annotations
@@ -40,15 +41,11 @@ def timed(work: Callable[[], float]) -> tuple[float, float]:
     return min(times), value
 
 
-def line(
-    what: str, units: int, ours: tuple[float, float], theirs: tuple[float, float], times: int = 1
-) -> None:
+def line(what: str, units: int, ours: tuple[float, float], theirs: tuple[float, float], times: int = 1) -> None:
     if abs(ours[1] - theirs[1]) > 1e-9:
         raise SystemExit(f"{what}: {ours[1]} here, {theirs[1]} there")
     ratio = theirs[0] * times / ours[0]
-    print(
-        f"{what:<62}{units:>8}{ours[0] * 1e3:>10.2f}{theirs[0] * times * 1e3:>12.2f}{ratio:>8.1f}", flush=True
-    )
+    print(f"{what:<62}{units:>8}{ours[0] * 1e3:>10.2f}{theirs[0] * times * 1e3:>12.2f}{ratio:>8.1f}", flush=True)
 
 
 def beside_evalica(units: int) -> None:
@@ -69,9 +66,7 @@ def beside_evalica(units: int) -> None:
                 timed(lambda f=frame, level=level: evalica.alpha(f, level).alpha),
             )  # fmt: skip
             theirs = timed(
-                lambda f=frame, level=level: (
-                    evalica.alpha_bootstrap(f, level, n_resamples=1000, random_state=0).alpha
-                )
+                lambda f=frame, level=level: evalica.alpha_bootstrap(f, level, n_resamples=1000, random_state=0).alpha
             )
             for of in ("units", "pairs"):
                 line(
@@ -106,11 +101,7 @@ def main() -> None:
         beside_evalica(units)
         full = ratings(units, 0.0)
         long = pd.DataFrame(
-            {
-                "unit": np.tile(np.arange(units), 3),
-                "rater": np.repeat([0, 1, 2], units),
-                "score": full.reshape(-1),
-            }
+            {"unit": np.tile(np.arange(units), 3), "rater": np.repeat([0, 1, 2], units), "score": full.reshape(-1)}
         )
 
         def theirs(long: pd.DataFrame = long) -> float:

@@ -1,8 +1,9 @@
 """False alarms and power of the tests "is this metric related to people?", on tables whose outputs are not independent.
 
-Algorithm 1 of the measures paper makes systems × inputs tables of an unrelated metric (and of a weakly related one) whose
-systems differ from each other, as real systems do; `inputs_sd` adds hard and easy inputs on both sides. Every statement
-is tested twice: as if outputs were independent, which is what the papers do, and by shuffling whole systems and inputs.
+Algorithm 1 of the measures paper makes systems × inputs tables of an unrelated metric (and of a weakly related one)
+whose systems differ from each other, as real systems do; `inputs_sd` adds hard and easy inputs on both sides. Every
+statement is tested twice: as if outputs were independent, which is what the papers do, and by shuffling whole systems
+and inputs.
 
     python -m bench.clusters            # 8 × 50 and 12 × 100, 400 data sets each, a few minutes on one core
 """
@@ -27,7 +28,8 @@ TESTS = ("independent", "clustered")
 
 
 def simulate(
-    systems: int = 8, inputs: int = 50, *, trials: int = 200, rho_sys: float = 0.0, rho: float = 0.0, inputs_sd: float = 0.0,
+    systems: int = 8, inputs: int = 50, *, trials: int = 200, rho_sys: float = 0.0, rho: float = 0.0,
+    inputs_sd: float = 0.0,
     scale: int | None = 5, missing: float = 0.0, draws: int = 199, level: float = 0.05, seed: int = 0,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """One row per statement and test: the share of data sets in which it calls the metric related to people, and its
@@ -38,7 +40,8 @@ def simulate(
         for key, p in _p_values(x, z, draws, trial).items():
             hits[key] += bool(p < level)
     return [
-        {"statement": s, "test": t, "systems": systems, "inputs": inputs, "rho_sys": rho_sys, "rho": rho, "inputs_sd": inputs_sd,
+        {"statement": s, "test": t, "systems": systems, "inputs": inputs, "rho_sys": rho_sys, "rho": rho,
+         "inputs_sd": inputs_sd,
          "scale": scale, "missing": missing, "trials": trials, "called": hits[s, t] / trials,
          "se": float(np.sqrt(max(hits[s, t], 1) * max(trials - hits[s, t], 1) / trials**3))}
         for s in STATEMENTS for t in TESTS
@@ -85,9 +88,7 @@ def _p_values(x: Any, z: Any, draws: int, seed: int) -> dict[tuple[str, str], fl
 
 
 def main(trials: int = 400) -> None:
-    print(
-        "| systems × inputs | metric | statement | as independent | clustered |\n| --- | --- | --- | --- | --- |"
-    )
+    print("| systems × inputs | metric | statement | as independent | clustered |\n| --- | --- | --- | --- | --- |")
     cases: list[tuple[str, dict[str, float]]] = [
         ("unrelated", {}),
         ("unrelated, hard and easy inputs", {"inputs_sd": 1.0}),
@@ -99,7 +100,8 @@ def main(trials: int = 400) -> None:
             found = simulate(systems, inputs, trials=trials, **more)  # type: ignore[arg-type]
             for plain, clustered in zip(found[::2], found[1::2], strict=True):
                 print(
-                    f"| {systems} × {inputs} | {words} | {plain['statement']} | {plain['called']:.3f} | {clustered['called']:.3f} |",
+                    f"| {systems} × {inputs} | {words} | {plain['statement']} | {plain['called']:.3f} | "
+                    f"{clustered['called']:.3f} |",
                     flush=True,
                 )
 

@@ -1,9 +1,10 @@
 """Word metrics beside other compiled libraries, in one run: `python -m bench compiled`.
 
-rouge-score-rs, rouge-rust, fastchrf, bleuscore (Rust) and rapidfuzz (C++), each by its quickest door for many pairs; one that
-is not installed has a line that says so (`pip install "nlgauge[bench]"`). Both sides score the same pairs, made as in
-`bench/scoring.py`; processor time on one thread with tokenising, the best of several rounds, alternating. Values must agree or the run
-fails. A ratio below 1 means that the other one is ahead, and the line says it.
+rouge-score-rs, rouge-rust, fastchrf, bleuscore (Rust) and rapidfuzz (C++), each by its quickest door for many pairs;
+one that is not installed has a line that says so (`pip install "nlgauge[bench]"`). Both sides score the same pairs,
+made as in
+`bench/scoring.py`; processor time on one thread with tokenising, the best of several rounds, alternating. Values must
+agree or the run fails. A ratio below 1 means that the other one is ahead, and the line says it.
 """
 
 from __future__ import annotations
@@ -59,10 +60,7 @@ def bleuscore() -> Score:
     from bleuscore import compute
 
     def score(outputs: Texts, references: Texts) -> Values:
-        found = [
-            compute(predictions=[o], references=[[r]])["bleu"]
-            for o, r in zip(outputs, references, strict=True)
-        ]
+        found = [compute(predictions=[o], references=[[r]])["bleu"] for o, r in zip(outputs, references, strict=True)]
         return [100 * np.array(found)]
 
     return score

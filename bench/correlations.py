@@ -2,7 +2,8 @@
 
     python bench/correlations.py
 
-CPU time (process_time), best of several, after a warm-up call. Random scores; people rate on 13 levels unless it says otherwise.
+CPU time (process_time), best of several, after a warm-up call. Random scores; people rate on 13 levels unless it says
+otherwise.
 """
 
 from __future__ import annotations
@@ -52,9 +53,7 @@ def scipy_loop(x: np.ndarray, z: np.ndarray) -> list[float]:
         elif measure.grouping == "system":
             groups = [(x.mean(axis=1), z.mean(axis=1))]
         else:
-            groups = list(
-                zip(x, z, strict=True) if measure.grouping == "item" else zip(x.T, z.T, strict=True)
-            )
+            groups = list(zip(x, z, strict=True) if measure.grouping == "item" else zip(x.T, z.T, strict=True))
         values.append(float(np.nanmean([function(a, b)[0] for a, b in groups])))
     return values
 
@@ -68,23 +67,15 @@ def against_scipy() -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = best_of(lambda: scipy_loop(scores[0], human), times=3)
-        apart = np.abs(
-            np.array(scipy_loop(scores[0], human)) - evaluate(scores, human, TWELVE).value[0]
-        ).max()
+        apart = np.abs(np.array(scipy_loop(scores[0], human)) - evaluate(scores, human, TWELVE).value[0]).max()
     ours = best_of(lambda: evaluate(scores, human, TWELVE), times=50)
     line("12 measures, 1 metric, 16 × 100: scipy loop", theirs)
     line(
-        "12 measures, 1 metric, 16 × 100: nlgauge",
-        ours,
-        f"{theirs / ours:.0f} times faster, values within {apart:.0e}",
+        "12 measures, 1 metric, 16 × 100: nlgauge", ours, f"{theirs / ours:.0f} times faster, values within {apart:.0e}"
     )
     scores, human = panel(32, 16, 100)
     ours = best_of(lambda: evaluate(scores, human, TWELVE), times=10)
-    line(
-        "12 measures, 32 metrics, 16 × 100: nlgauge",
-        ours,
-        f"{32 * theirs / ours:.0f} times faster per metric",
-    )
+    line("12 measures, 32 metrics, 16 × 100: nlgauge", ours, f"{32 * theirs / ours:.0f} times faster per metric")
 
 
 def whole_panels() -> None:
@@ -104,9 +95,7 @@ def growth() -> None:
             n = 16 * inputs
             remark = f"{seconds * 1e9 / (n * math.log2(n)):.2f} ns per n log₂ n"
             line(
-                f"global, 3 coefficients, {n:>9,} cells, {f'{levels} levels' if levels else 'no ties'}",
-                seconds,
-                remark,
+                f"global, 3 coefficients, {n:>9,} cells, {f'{levels} levels' if levels else 'no ties'}", seconds, remark
             )
 
 
@@ -120,9 +109,7 @@ def calibration() -> None:
 
 
 def main() -> None:
-    print(
-        f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}; CPU time\n"
-    )
+    print(f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}; CPU time\n")
     for part in (against_scipy, whole_panels, growth, calibration):
         part()
         print()

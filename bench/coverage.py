@@ -1,11 +1,11 @@
 """How often is what NLGauge says wrong? Simulates every statement of the first screen and writes docs/trust.md.
 
-    python -m bench.coverage                       all cells that out/coverage.json does not hold yet, then the page's tables
-    python -m bench.coverage --write docs/trust.md    and the page with its pictures
-    python -m bench.coverage --only best           cells whose name begins so
+    python -m bench.coverage                       all cells that out/coverage.json does not hold yet, then the page's
+    tables python -m bench.coverage --write docs/trust.md    and the page with its pictures python -m bench.coverage
+    --only best           cells whose name begins so
 
-Seeds are fixed. Cells are kept as they end, so it can be stopped at any moment; a changed cell is computed again when its
-line is deleted from out/coverage.json. tests/test_trust.py runs a small version with binomial bands.
+Seeds are fixed. Cells are kept as they end, so it can be stopped at any moment; a changed cell is computed again when
+its line is deleted from out/coverage.json. tests/test_trust.py runs a small version with binomial bands.
 """
 
 from __future__ import annotations
@@ -28,10 +28,7 @@ def cells() -> Iterator[tuple[str, Callable[[], list[Row]]]]:
     """(name, what it computes), what is wanted most first."""
     for n, m in SIZES:
         trials = 1000 if n <= 16 else 500
-        yield (
-            f"interval plain {n}x{m}",
-            lambda n=n, m=m, t=trials: say.coverage("plain", n, m, t, old=n <= 12),
-        )
+        yield (f"interval plain {n}x{m}", lambda n=n, m=m, t=trials: say.coverage("plain", n, m, t, old=n <= 12))
         yield f"best 2 {n}x{m}", lambda n=n, m=m, t=trials: say.called_best(n, m, 2, t, old=n <= 16)
         yield f"best 5 {n}x{m}", lambda n=n, m=m, t=trials: say.called_best(n, m, 5, t)
         yield f"uses {n}x{m}", lambda n=n, m=m: say.use_verdicts(n, m, 400 if n <= 16 else 200)
@@ -70,7 +67,8 @@ def related() -> list[Row]:
     for n, m in SIZES[:2]:
         found = {(r["statement"], r["test"]): r for r in simulate(n, m, trials=300, seed=17)}
         rows += [
-            {"systems × inputs": f"{n} × {m}", "statement": s, "before (outputs independent)": found[s, "independent"]["called"],
+            {"systems × inputs": f"{n} × {m}", "statement": s, "before (outputs independent)": found[s,
+                "independent"]["called"],
              "now (whole systems and inputs shuffled)": found[s, "clustered"]["called"], "data sets": 300}
             for s in dict.fromkeys(s for s, _ in found)
         ]  # fmt: skip
@@ -110,9 +108,7 @@ def compute(only: str = "") -> dict[str, list[Row]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.coverage", description=(__doc__ or "").split("\n")[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m bench.coverage", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page, e.g. docs/trust.md")
     parser.add_argument("--only", default="", metavar="NAME", help="cells whose name begins so")
     parser.add_argument("--page", action="store_true", help="compute nothing: the page from what is kept")

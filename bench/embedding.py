@@ -1,4 +1,5 @@
-"""How fast are the embedding metrics? Beside an aligner that encodes per example, and beside bert-score, in the same run.
+"""How fast are the embedding metrics? Beside an aligner that encodes per example, and beside bert-score, in the same
+run.
 
     NLGAUGE_DATA=… python bench/embedding.py [--quick] [--only ctc|bertscore|memory]
 
@@ -71,9 +72,7 @@ def ctc(quick: bool) -> None:
 
     n = len(batch)
     _, cpu, found = timed(f"ctc consistency + relevance, {n} outputs, 11 references", n, ours)
-    _, slow, alone = timed(
-        f"the same, each example encoded alone ({len(some)} outputs)", len(some), per_example
-    )
+    _, slow, alone = timed(f"the same, each example encoded alone ({len(some)} outputs)", len(some), per_example)
     apart = max(abs(found[m][i] - alone[k][m]) for k, i in enumerate(some) for m in range(2))  # type: ignore[index]
     print(f"  {slow / len(some) * n / cpu:.1f} times less CPU than per example; values within {apart:.0e}")
 
@@ -90,9 +89,7 @@ def bertscore(quick: bool) -> None:
     import torch
 
     torch.set_num_threads(cores())
-    _, theirs, given = timed(
-        f"bert-score, {n} outputs × 1 reference", n, lambda: scorer.score(outputs, first)
-    )
+    _, theirs, given = timed(f"bert-score, {n} outputs × 1 reference", n, lambda: scorer.score(outputs, first))
     one = Batch.from_columns(outputs, references=[[r] for r in first])
     _, ours, values = timed(
         f"nlgauge bertscore, {n} outputs × 1 reference",
@@ -100,12 +97,11 @@ def bertscore(quick: bool) -> None:
         lambda: metric_from_spec("bertscore(layer=5)").score(one).values,
     )
     print(
-        f"  {theirs / ours:.1f} times less CPU; F apart by up to {np.abs(values - given[2].numpy()).max():.0e} (bert-score moves with batch mates)"
+        f"  {theirs / ours:.1f} times less CPU; F apart by up to {np.abs(values - given[2].numpy()).max():.0e} "
+        "(bert-score moves with batch mates)"
     )  # type: ignore[index]
     lists = [[texts[r] for r in batch.reference[a:b].tolist()] for a, b in pairwise(batch.start.tolist())]
-    _, theirs, _ = timed(
-        f"bert-score, {n} outputs × 11 references", 11 * n, lambda: scorer.score(outputs, lists)
-    )
+    _, theirs, _ = timed(f"bert-score, {n} outputs × 11 references", 11 * n, lambda: scorer.score(outputs, lists))
     _, ours, _ = timed(
         f"nlgauge bertscore, {n} outputs × 11 references",
         11 * n,
@@ -116,7 +112,9 @@ def bertscore(quick: bool) -> None:
 
 
 def per_system(scorer: Any, inputs: int) -> None:
-    """Texts that come again in another call: bert-score, called for one system after the other, reads the references anew."""
+    """Texts that come again in another call: bert-score, called for one system after the other, reads the references
+    anew.
+    """
     batch, _ = summeval(inputs)
     texts, start = batch.texts.list(), batch.start.tolist()
     outputs = [texts[o] for o in batch.output.tolist()]
@@ -165,10 +163,7 @@ def memory(quick: bool) -> None:
             said = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
             n, loaded, peak, cpu = int(said[-4]), *map(float, said[-3:])
             what = "ctc consistency + relevance, 11 refs" if kind == "ctc" else "bertscore, 11 refs"
-            print(
-                f"{what:<38} {n:>8} {loaded:>13.2f} {peak:>15.2f} {peak - loaded:>9.2f} {cpu:>7.1f}",
-                flush=True,
-            )
+            print(f"{what:<38} {n:>8} {loaded:>13.2f} {peak:>15.2f} {peak - loaded:>9.2f} {cpu:>7.1f}", flush=True)
     print(f"vectors kept at most: {BUDGET / 1e9:.1f} GB (NLGAUGE_EMBEDDING_MB)")
 
 
@@ -187,7 +182,8 @@ def main() -> None:
     import transformers
 
     print(
-        f"Python {platform.python_version()}, torch {torch.__version__}, transformers {transformers.__version__}, {cores()} cores\n"
+        f"Python {platform.python_version()}, torch {torch.__version__}, transformers "
+        f"{transformers.__version__}, {cores()} cores\n"
     )
     if given.only in (None, "ctc", "bertscore"):
         encoder()

@@ -3,9 +3,10 @@
     NLGAUGE_DATA=... python bench/gao2025.py                        all sets but WMT23, 1000 draws and trials
     NLGAUGE_DATA=... python bench/gao2025.py --draws 200 wmt23      one set, fewer draws
 
-DP (Table 2): mean p of the permutation test PERM-BOTH over all metric pairs, lower is better. RC (Table 3): mean tau-b of the
-metric rankings on two halves of the inputs, higher is better. Means over the aspects of a set. People stay among the systems,
-as in the paper; the metrics are those published with each set, not the paper's 32 (we do not have its GPT scores).
+DP (Table 2): mean p of the permutation test PERM-BOTH over all metric pairs, lower is better. RC (Table 3): mean tau-b
+of the metric rankings on two halves of the inputs, higher is better. Means over the aspects of a set. People stay among
+the systems, as in the paper; the metrics are those published with each set, not the paper's 32 (we do not have its GPT
+scores).
 """
 
 from __future__ import annotations
@@ -129,8 +130,8 @@ def against(values: dict[str, float], takeaway: str) -> list[str]:
 def report(name: str, found: dict[str, Any]) -> str:
     dp, rc = (np.nanmean(np.array(found[k], float), axis=0) for k in ("dp", "rc"))
     head = (
-        f"\n### {name}: {found['grid']}, {found['metrics']} metrics, {len(found['aspects'])} aspects, {found['draws']} draws, "
-        f"{found['trials']} trials, {found['wall']:.0f} s wall, {found['cpu']:.0f} s CPU\n"
+        f"\n### {name}: {found['grid']}, {found['metrics']} metrics, {len(found['aspects'])} aspects, "
+        f"{found['draws']} draws, {found['trials']} trials, {found['wall']:.0f} s wall, {found['cpu']:.0f} s CPU\n"
     )
     paper = name in PAPER_DP
     lines = [head, "| measure | DP | RC |" + (" paper DP | paper RC |" if paper else "")]
@@ -147,16 +148,12 @@ def report(name: str, found: dict[str, Any]) -> str:
             takeaway = TAKEAWAYS[f"{what} by {kind}"]
             broken = against(dict(zip(names, means, strict=True)), takeaway)
             verdict = "as the paper" if not broken else "differs: " + "; ".join(broken)
-            lines.append(
-                f"- {what} by {kind}: {order(means, names, what == 'DP')} (paper: {takeaway}; {verdict})"
-            )
+            lines.append(f"- {what} by {kind}: {order(means, names, what == 'DP')} (paper: {takeaway}; {verdict})")
     return "\n".join(lines)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sets", nargs="*", choices=[*STUDIES, []], help="all but wmt23 by default")
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--trials", type=int, default=1000)

@@ -1,8 +1,8 @@
 """How time and memory of every metric grow with the length of a text: 10⁴, 10⁵ and 10⁶ characters of four kinds.
 
 One output of that length against a reference, source and context of the same length, turned round by a third. Each
-measurement is a process of its own with a limit of CPU time and memory, so a metric that dies is a row, not the end. A metric
-that has no value for a text says why, and that is quick.
+measurement is a process of its own with a limit of CPU time and memory, so a metric that dies is a row, not the end. A
+metric that has no value for a text says why, and that is quick.
 
     python -m bench.growth                          (all metrics, prints the table)
     python -m bench.growth --write docs/limits.md   (and writes the page)
@@ -114,11 +114,7 @@ def _cell(metric: Any, text: str) -> dict[str, Any]:
     except Exception as error:
         return {"died": f"{type(error).__name__}: {error}"[:120]}
     spent = _spent() - began
-    return {
-        "seconds": spent,
-        "megabytes": (_status("VmHWM") - before) / 1024,
-        "reason": scores.reasons.get(0, ""),
-    }
+    return {"seconds": spent, "megabytes": (_status("VmHWM") - before) / 1024, "reason": scores.reasons.get(0, "")}
 
 
 def _spent() -> float:
@@ -133,7 +129,9 @@ def _status(name: str) -> int:
 
 
 def rows(cells: Sequence[dict[str, Any]]) -> Iterator[tuple[str, list[str]]]:
-    """A metric and what it needed for each kind: seconds at each size, megabytes at the largest that it has a value for."""
+    """A metric and what it needed for each kind: seconds at each size, megabytes at the largest that it has a value
+    for.
+    """
     at = {(c["metric"], c["kind"], c["size"]): c for c in cells}
     for spec in dict.fromkeys(c["metric"] for c in cells):
         shown = []
@@ -187,9 +185,7 @@ def page(cells: Sequence[dict[str, Any]]) -> str:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.growth", description=(__doc__ or "").split("\n")[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m bench.growth", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("metrics", nargs="*")
     parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page, e.g. docs/limits.md")
     asked = parser.parse_args(arguments)

@@ -33,10 +33,7 @@ MEASURES = [str(m) for m in TWELVE]
 def panel(metrics: int, systems: int, inputs: int, levels: int = 13) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng([metrics, systems, inputs])
     human = rng.normal(size=(systems, inputs)) + 0.5 * rng.normal(size=(systems, 1))
-    scores = (
-        0.5 * human
-        + rng.normal(size=(metrics, systems, inputs)) * np.linspace(0.8, 1.6, metrics)[:, None, None]
-    )
+    scores = 0.5 * human + rng.normal(size=(metrics, systems, inputs)) * np.linspace(0.8, 1.6, metrics)[:, None, None]
     scores[1::2] = np.round(scores[1::2] * 4)
     if levels:
         human = np.round(np.clip((human + 3) / 6, 0, 1) * (levels - 1))
@@ -66,9 +63,7 @@ def theirs(kind: str, x: np.ndarray, z: np.ndarray, measure: str, draws: int) ->
     from nlpstats.correlations import permutation_test as their_test
 
     def item_level(x: np.ndarray, z: np.ndarray, coefficient: object) -> float:
-        return float(
-            np.mean([c.global_level(a[None], b[None], coefficient) for a, b in zip(x, z, strict=True)])
-        )
+        return float(np.mean([c.global_level(a[None], b[None], coefficient) for a, b in zip(x, z, strict=True)]))
 
     level, coefficient = measure.split("/")
     plain = c.system_level
@@ -90,9 +85,7 @@ def theirs(kind: str, x: np.ndarray, z: np.ndarray, measure: str, draws: int) ->
 def against_nlpstats(draws: int) -> None:
     x, z = panel(2, 16, 100)
     print(f"\n16 systems × 100 inputs, 1,000 draws, CPU ms (nlpstats from {draws} draws)")
-    print(
-        f"{'':18}{'PERM-BOTH':>12}{'nlpstats':>12}{'ratio':>9}{'BOOT-BOTH':>14}{'nlpstats':>12}{'ratio':>9}"
-    )
+    print(f"{'':18}{'PERM-BOTH':>12}{'nlpstats':>12}{'ratio':>9}{'BOOT-BOTH':>14}{'nlpstats':>12}{'ratio':>9}")
     sums = np.zeros(4)
     for m in MEASURES:
         row = np.array(
@@ -118,9 +111,7 @@ def _row(name: str, s: np.ndarray) -> None:
 
 
 def growth() -> None:
-    print(
-        "\nall twelve measures, CPU ms, how it grows (16 × 100, 1,000 draws, 13 levels but for what is named)"
-    )
+    print("\nall twelve measures, CPU ms, how it grows (16 × 100, 1,000 draws, 13 levels but for what is named)")
     cases = {
         "N = 8, 16, 32, 64": [(n, 100, 1000, 13) for n in (8, 16, 32, 64)],
         "M = 50, 100, 200, 400": [(16, m, 1000, 13) for m in (50, 100, 200, 400)],
@@ -138,9 +129,7 @@ def growth() -> None:
 
 
 def studies() -> None:
-    print(
-        f"\nwhole studies, wall seconds on {os.cpu_count()} cores, 12 measures, 16 × 100, 1,000 draws or trials"
-    )
+    print(f"\nwhole studies, wall seconds on {os.cpu_count()} cores, 12 measures, 16 × 100, 1,000 draws or trials")
     for k in (8, 32):
         x, z = panel(k, 16, 100)
         dp, found = wall(lambda x=x, z=z: permutation_pairs(x, z, MEASURES))
@@ -157,9 +146,7 @@ def wmt(folder: Path) -> None:
 
     with gzip.open(folder / "wmt23_metrics/wmt23_zh-en_inputs.jsonl.gz", "rt") as lines:
         news = [row["seg"] for row in map(json.loads, lines) if row["doc"][0] == "news"]
-    frame = pl.read_parquet(folder / "wmt23_metrics/wmt23_zh-en_segment.parquet").filter(
-        pl.col("seg").is_in(news)
-    )
+    frame = pl.read_parquet(folder / "wmt23_metrics/wmt23_zh-en_segment.parquet").filter(pl.col("seg").is_in(news))
     frame = frame.sort("system", "seg")
     shape = (frame["system"].n_unique(), frame["seg"].n_unique())
     columns = [c for c in frame.columns if c.startswith("metric.")]
@@ -176,9 +163,7 @@ def wmt(folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=4, help="draws on which nlpstats is measured")
     parser.add_argument("--wmt", action="store_true", help="also WMT23 (needs NLGAUGE_DATA)")
     asked = parser.parse_args()

@@ -1,8 +1,9 @@
 """Judges under load and under fire, on loopback: `python -m bench judging`, or `python bench/judging.py --kills 30`.
 
-Load: many requests at concurrency 64 through a server that fails in six ways; requests per second, memory, nothing lost.
-Kills: runs of 2,000 requests killed with SIGKILL at random moments and resumed; the scores must equal an undisturbed run,
-and the server must see no request again whose reply the store had committed.
+Load: many requests at concurrency 64 through a server that fails in six ways; requests per second, memory, nothing
+lost.
+Kills: runs of 2,000 requests killed with SIGKILL at random moments and resumed; the scores must equal an undisturbed
+run, and the server must see no request again whose reply the store had committed.
 """
 
 from __future__ import annotations
@@ -65,9 +66,7 @@ def load(n: int, faults: dict[str, float]) -> None:
     from nlgauge.scoring.store import Store
 
     with tempfile.TemporaryDirectory() as folder, Server(faults=faults) as server:
-        batch = Batch.from_columns(
-            [f"output {i} " + "word " * 40 for i in range(n)], source=["an article " * 50] * n
-        )
+        batch = Batch.from_columns([f"output {i} " + "word " * 40 for i in range(n)], source=["an article " * 50] * n)
         judge = Judge(aspect="coherence", model="m", base_url=server.base_url)
         begun, cpu, before = time.perf_counter(), time.process_time(), memory()
         result = judged(judge, batch, Replies(Store(Path(folder) / "s")), Asking(concurrency=64, pause=0.05))
@@ -76,8 +75,9 @@ def load(n: int, faults: dict[str, float]) -> None:
         kept = sum(1 for _ in Replies(Store(Path(folder) / "s")).all())
         seen = server.log()["stats"]
         print(
-            f"{n:7,} requests, {'faulty' if faults else 'calm'} server: {n / wall:6.0f} a second (wall {wall:.1f} s, CPU {cpu:.1f} s), "
-            f"lost {lost}, kept {kept:,}, the server saw {seen['requests']:,}, memory {before:.0f} -> {memory():.0f} MB"
+            f"{n:7,} requests, {'faulty' if faults else 'calm'} server: {n / wall:6.0f} a second (wall {wall:.1f} s, "
+            f"CPU {cpu:.1f} s), lost {lost}, kept {kept:,}, the server saw {seen['requests']:,}, memory {before:.0f} "
+            f"-> {memory():.0f} MB"
         )
 
 
@@ -86,21 +86,9 @@ def kills(runs: int, n: int, seed: int = 0) -> None:
     again = unequal = interrupted = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        lines = ["system,input,output,source"] + [
-            f"s{i % 4},i{i // 4},output {i},article {i // 4}" for i in range(n)
-        ]
+        lines = ["system,input,output,source"] + [f"s{i % 4},i{i // 4},output {i},article {i // 4}" for i in range(n)]
         (folder / "outputs.csv").write_text("\n".join(lines) + "\n")
-        words = [
-            *NLGAUGE,
-            "judge",
-            "outputs.csv",
-            "--aspect",
-            "coherence",
-            "--model",
-            "m",
-            "--concurrency",
-            "32",
-        ]
+        words = [*NLGAUGE, "judge", "outputs.csv", "--aspect", "coherence", "--model", "m", "--concurrency", "32"]
         with Server() as calm:
             env = {**os.environ, "NLGAUGE_STORE": str(folder / "calm"), "NLGAUGE_BASE_URL": calm.base_url}
             subprocess.run([*words, "-o", "calm.jsonl"], cwd=folder, env=env, check=True, capture_output=True)
@@ -120,9 +108,7 @@ def kills(runs: int, n: int, seed: int = 0) -> None:
                 kept = committed(store)
                 interrupted += len(kept) < n
                 before = server.log()["seen"]
-                subprocess.run(
-                    [*words, "-o", "judged.jsonl"], cwd=folder, env=env, check=True, capture_output=True
-                )
+                subprocess.run([*words, "-o", "judged.jsonl"], cwd=folder, env=env, check=True, capture_output=True)
                 after = server.log()["seen"]
                 again += sum(after[m] > before.get(m, 0) for m in kept)
                 unequal += (folder / "judged.jsonl").read_text() != (folder / "calm.jsonl").read_text()
@@ -137,9 +123,7 @@ def committed(store: Path) -> set[str]:
         return set()
     with sqlite3.connect(store) as db:
         try:
-            bodies = [
-                json.loads(zlib.decompress(row[0])) for row in db.execute("SELECT request FROM replies")
-            ]
+            bodies = [json.loads(zlib.decompress(row[0])) for row in db.execute("SELECT request FROM replies")]
         except sqlite3.OperationalError:
             return set()
     return {blake2b(b["messages"][-1]["content"].encode(), digest_size=8).hexdigest() for b in bodies}

@@ -1,12 +1,13 @@
 """Larger than the memory: throughput and peak memory of scoring and of intervals, and how they grow.
 
-Scoring: each size is a JSONL file of its own (outputs of about 12 tokens, one reference, every text different), scored by
+Scoring: each size is a JSONL file of its own (outputs of about 12 tokens, one reference, every text different), scored
+by
 `nlgauge score --batch 20000` in a process of its own with BLEU, ROUGE-1, ROUGE-2, ROUGE-L and chrF, to a Parquet file.
 Start-up is included. Peak memory is the largest resident size that the system saw of that process.
 
-Intervals: a Parquet table of systems × inputs × metrics, people's scores the mean of three ratings from 1 to 5, read one
-metric at a time by `nlgauge intervals` in a process of its own: 1,000 draws of the inputs, or of systems and inputs,
-Pearson, Spearman and Kendall on system and input level.
+Intervals: a Parquet table of systems × inputs × metrics, people's scores the mean of three ratings from 1 to 5, read
+one metric at a time by `nlgauge intervals` in a process of its own: 1,000 draws of the inputs, or of systems and
+inputs, Pearson, Spearman and Kendall on system and input level.
 
     python -m bench.large                        (10,000 to 1,000,000 samples)
     python -m bench.large --samples 10000000     (and 10,000,000: about 2 GB of temporary files, some minutes)
@@ -44,17 +45,11 @@ class Ran:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    options.add_argument(
-        "--samples", type=int, default=1_000_000, help="the largest size; 10,000 is the smallest"
-    )
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--samples", type=int, default=1_000_000, help="the largest size; 10,000 is the smallest")
     options.add_argument("--only", action="store_true", help="that size alone")
     options.add_argument("--folder", type=Path, help="for the temporary files; the system's by default")
-    options.add_argument(
-        "--panel", type=int, nargs=3, default=[50, 5_000, 4], metavar=("SYSTEMS", "INPUTS", "METRICS")
-    )
+    options.add_argument("--panel", type=int, nargs=3, default=[50, 5_000, 4], metavar=("SYSTEMS", "INPUTS", "METRICS"))
     options.add_argument("--over", nargs="*", default=["inputs", "both"])
     asked = options.parse_args()
     if asked.samples:
@@ -65,12 +60,8 @@ def main() -> None:
 
 def scoring(asked: argparse.Namespace) -> None:
     steps = range(4, max(4, int(math.log10(asked.samples))) + 1)
-    sizes = (
-        [asked.samples] if asked.only else [*(10**k for k in steps if 10**k < asked.samples), asked.samples]
-    )
-    print(
-        f"{'samples':>12}{'file MB':>9}{'wall s':>9}{'CPU s':>9}{'a second':>11}{'µs CPU each':>13}{'peak MB':>9}"
-    )
+    sizes = [asked.samples] if asked.only else [*(10**k for k in steps if 10**k < asked.samples), asked.samples]
+    print(f"{'samples':>12}{'file MB':>9}{'wall s':>9}{'CPU s':>9}{'a second':>11}{'µs CPU each':>13}{'peak MB':>9}")
     ran: list[Ran] = []
     for n in sizes:
         with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
@@ -85,27 +76,14 @@ def scoring(asked: argparse.Namespace) -> None:
         many = math.log(b.samples / a.samples)
         grown = [math.log(getattr(b, what) / getattr(a, what)) / many for what in ("wall", "cpu", "peak")]
         words = ", ".join(f"{w} {g:.2f}" for w, g in zip(("wall", "CPU", "memory"), grown, strict=True))
-        print(
-            f"growth exponent from {a.samples:,} to {b.samples:,}: {words} (1: in proportion; 0: not at all)"
-        )
+        print(f"growth exponent from {a.samples:,} to {b.samples:,}: {words} (1: in proportion; 0: not at all)")
 
 
 def one(samples: int, folder: Path) -> Ran:
     """Write, score, check that every row is there, measure."""
     path, out = folder / "outputs.jsonl", folder / "scores.parquet"
     write(path, samples)
-    words = [
-        "score",
-        str(path),
-        "-m",
-        ",".join(TOGETHER),
-        "--batch",
-        "20000",
-        "-o",
-        str(out),
-        "--format",
-        "json",
-    ]
+    words = ["score", str(path), "-m", ",".join(TOGETHER), "--batch", "20000", "-o", str(out), "--format", "json"]
     wall, cpu, peak = measured(words, folder)
     rows = pl.scan_parquet(out).select(pl.len()).collect().item()
     if rows != samples:
@@ -133,8 +111,9 @@ def panel(systems: int, inputs: int, metrics: int, over: str, where: Path | None
         words = ["intervals", str(path), "--over", over, "-o", f"{folder}/table.csv"]
         wall, cpu, peak = measured(words, Path(folder))
         print(
-            f"intervals over {over}: {systems:,} systems × {inputs:,} inputs × {metrics} metrics ({path.stat().st_size / 1e9:.1f} GB): "
-            f"{wall:,.0f} s on the clock, {cpu:,.0f} s of the processor ({cpu / metrics:.1f} a metric), peak {peak:,.0f} MB",
+            f"intervals over {over}: {systems:,} systems × {inputs:,} inputs × {metrics} metrics "
+            f"({path.stat().st_size / 1e9:.1f} GB): {wall:,.0f} s on the clock, {cpu:,.0f} s of the processor "
+            f"({cpu / metrics:.1f} a metric), peak {peak:,.0f} MB",
             flush=True,
         )
 

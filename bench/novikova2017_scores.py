@@ -1,11 +1,12 @@
 """novikova2017's metric columns recomputed from the texts: `NLGAUGE_DATA=... python bench/novikova2017_scores.py`.
 
-Per metric the Spearman correlation with the published column and the share of values within 1 %, twice: on the texts as they
-stand in `*_with_refs.jsonl`, and prepared as the authors' numbers show that theirs were (found by comparing, not documented):
+Per metric the Spearman correlation with the published column and the share of values within 1 %, twice: on the texts as
+they stand in `*_with_refs.jsonl`, and prepared as the authors' numbers show that theirs were (found by comparing, not
+documented):
 
 - names, areas, addresses, phone numbers and near-by places of SFHOTEL and SFREST are "X", other slots are not;
-- lower-cased; BAGEL is detokenised on both sides, LOLS's outputs elsewhere on theirs only (punctuation is glued to the word), so
-  that Stanford's tokenizer takes a final "x." for an initial, which matches "x." and not "x";
+- lower-cased; BAGEL is detokenised on both sides, LOLS's outputs elsewhere on theirs only (punctuation is glued to
+  the word), so that Stanford's tokenizer takes a final "x." for an initial, which matches "x." and not "x";
 - TER and LEPOR split those texts at white space; NIST compares with the last reference only, LEPOR with the first only;
 - CIDEr and NIST count frequencies over one data set and one system's file.
 """

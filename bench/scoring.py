@@ -1,9 +1,10 @@
-"""Scoring side by side with sacrebleu, rouge-score, nltk, pycocoevalcap and torchmetrics (if installed), in one run: `python bench/scoring.py`.
+"""Scoring side by side with sacrebleu, rouge-score, nltk, pycocoevalcap and torchmetrics (if installed), in one run:
+`python bench/scoring.py`.
 
-Texts are drawn from a Zipf vocabulary with punctuation; an output is its reference with a third of the words changed and
-some moved. Times are of the processor and include tokenising (nltk: by its own tokenizer; CIDEr: tokenised text on both
-sides); compiling is done before. The libraries score fewer pairs and are compared per pair; the best of several rounds
-counts on both sides, alternating, because machines are noisy.
+Texts are drawn from a Zipf vocabulary with punctuation; an output is its reference with a third of the words changed
+and some moved. Times are of the processor and include tokenising (nltk: by its own tokenizer; CIDEr: tokenised text on
+both sides); compiling is done before. The libraries score fewer pairs and are compared per pair; the best of several
+rounds counts on both sides, alternating, because machines are noisy.
 `--pairs 20000 5000` sets our numbers of short (12 tokens) and long (60 tokens) pairs.
 """
 
@@ -31,14 +32,10 @@ def pairs(n: int, words: int, seed: int = 1) -> tuple[Texts, Texts]:
     rng = np.random.default_rng(seed)
     letters = np.array(list(LETTERS))
     weights = 1 / np.arange(3, len(letters) + 3)
-    vocabulary = [
-        "".join(rng.choice(letters, size, p=weights / weights.sum())) for size in rng.integers(1, 10, 8000)
-    ]
+    vocabulary = ["".join(rng.choice(letters, size, p=weights / weights.sum())) for size in rng.integers(1, 10, 8000)]
     ranks = 1 / np.arange(1, 8001) ** 1.0
     drawn = rng.choice(8000, (n, words - 1), p=ranks / ranks.sum())
-    changed = np.where(
-        rng.random(drawn.shape) < 0.3, rng.choice(8000, drawn.shape, p=ranks / ranks.sum()), drawn
-    )
+    changed = np.where(rng.random(drawn.shape) < 0.3, rng.choice(8000, drawn.shape, p=ranks / ranks.sum()), drawn)
     swapped = changed.copy()
     at = rng.integers(0, max(1, words - 4), n)
     for row, k in enumerate(at):
@@ -93,9 +90,7 @@ def libraries() -> dict[str, tuple[list[str], Callable[[Texts, Texts], float]]]:
 
     def cider(outputs: Texts, references: Texts) -> float:
         begun = time.process_time()
-        Cider().compute_score(
-            {i: [r] for i, r in enumerate(references)}, {i: [o] for i, o in enumerate(outputs)}
-        )
+        Cider().compute_score({i: [r] for i, r in enumerate(references)}, {i: [o] for i, o in enumerate(outputs)})
         return (time.process_time() - begun) / len(outputs)
 
     class NoWordnet:
@@ -123,7 +118,9 @@ def libraries() -> dict[str, tuple[list[str], Callable[[Texts, Texts], float]]]:
 
 
 def torchmetrics() -> dict[str, tuple[list[str], Callable[[Texts, Texts], float]]]:
-    """BLEU, ROUGE and chrF by torchmetrics, text by text, as its values are of a corpus; left out where it is not installed."""
+    """BLEU, ROUGE and chrF by torchmetrics, text by text, as its values are of a corpus; left out where it is not
+    installed.
+    """
     try:
         from torchmetrics.functional.text import chrf_score, sacre_bleu_score
         from torchmetrics.functional.text.rouge import rouge_score
@@ -156,9 +153,7 @@ def main() -> None:
             mine, other = [], []
             for turn in range(asked.rounds):
                 mine.append(ours(specs, outputs, references))
-                fresh = slice(
-                    turn * few, (turn + 1) * few
-                )  # the libraries remember texts that they have seen
+                fresh = slice(turn * few, (turn + 1) * few)  # the libraries remember texts that they have seen
                 with contextlib.redirect_stdout(io.StringIO()):
                     other.append(library(outputs[fresh], references[fresh]))
             line += f"{min(mine) * 1e6:12.2f}{min(other) * 1e6:10.1f}{min(other) / min(mine):8.0f}"

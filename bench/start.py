@@ -1,10 +1,12 @@
-"""How long does a person wait for the first answer? Whole commands, from the shell's point of view: `python -m bench start`.
+"""How long does a person wait for the first answer? Whole commands, from the shell's point of view: `python -m bench
+start`.
 
-Each command runs ten times in a home folder of its own: nothing is kept there before the first run (first after an install,
-that is; Python's own bytecode was written before). Seconds by the clock of the first and of the tenth run, processor seconds
-of the tenth with all threads and child processes, and these as a ratio to `python -c pass`, measured beside each command: ratios say
-more than seconds on a busy machine. The file has 180 rows: 6 systems × 30 inputs, texts with references, four metrics and one
-human rating. `run summeval` (four aspects rated by experts) is run where NLGAUGE_DATA has SummEval; `--runs 1` for a short look.
+Each command runs ten times in a home folder of its own: nothing is kept there before the first run (first after an
+install, that is; Python's own bytecode was written before). Seconds by the clock of the first and of the tenth run,
+processor seconds of the tenth with all threads and child processes, and these as a ratio to `python -c pass`, measured
+beside each command: ratios say more than seconds on a busy machine. The file has 180 rows: 6 systems × 30 inputs, texts
+with references, four metrics and one human rating. `run summeval` (four aspects rated by experts) is run where
+NLGAUGE_DATA has SummEval; `--runs 1` for a short look.
 """
 
 from __future__ import annotations
@@ -54,12 +56,7 @@ def run(command: list[str], home: Path) -> tuple[float, float]:
     own = {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "LOCALAPPDATA": str(home / "cache")}
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     ran = subprocess.run(
-        [sys.executable, *command],
-        cwd=home,
-        env=os.environ | own,
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, *command], cwd=home, env=os.environ | own, capture_output=True, text=True, check=False
     )
     clock = time.perf_counter() - begun
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -77,9 +74,7 @@ def line(name: str, command: list[str], runs: int) -> None:
             empty.append(run(["-c", "pass"], home)[1])
             found.append(run(["-m", "nlgauge", *command], home))
     ratio = found[-1][1] / min(empty)
-    print(
-        f"{name:26}{found[0][0]:>10.2f}{found[-1][0]:>10.2f}{found[-1][1]:>10.2f}{ratio:>10.0f}", flush=True
-    )
+    print(f"{name:26}{found[0][0]:>10.2f}{found[-1][0]:>10.2f}{found[-1][1]:>10.2f}{ratio:>10.0f}", flush=True)
 
 
 def main() -> None:

@@ -54,18 +54,12 @@ def cells() -> Iterator[world.Cell]:
     for n in (30, 100, 400, 2000):
         for p in (0.02, 0.1, 0.5, 0.9, 0.98):
             for kind in world.CALIBRATIONS:
-                yield (
-                    f"calibration {n} {p} {kind}",
-                    lambda n=n, p=p, k=kind: world.calibration_coverage(n, p, k, 500),
-                )
+                yield (f"calibration {n} {p} {kind}", lambda n=n, p=p, k=kind: world.calibration_coverage(n, p, k, 500))
     for n in (60, 200, 1000):
         for p in (0.5, 0.9):
             yield f"threshold {n} {p}", lambda n=n, p=p: world.threshold_honesty(n, p, 2000)
     for n, slices, bad in ((150, 8, 0), (150, 8, 2), (600, 20, 0), (600, 20, 3), (2000, 40, 5)):
-        yield (
-            f"slices {n} {slices} {bad}",
-            lambda n=n, s=slices, b=bad: [world.slice_discoveries(n, s, b, 1000)],
-        )
+        yield (f"slices {n} {slices} {bad}", lambda n=n, s=slices, b=bad: [world.slice_discoveries(n, s, b, 1000)])
 
 
 def compute(only: str = "") -> dict[str, list[Row]]:
@@ -101,17 +95,7 @@ def summary(rows: Sequence[Row], more: Sequence[str] = (), coarse: bool = False)
             f"`{name}`", f"{len(given)} of {len(mine)}", min(found), sum(found) / len(found), max(found), inside, over,
             len(found) - inside - over, max(row["wrong"] for row in mine), *extra,
         ])  # fmt: skip
-    heads = [
-        "figure",
-        "cells",
-        "lowest",
-        "mean",
-        "highest",
-        "in .93 to .97",
-        "above",
-        "below",
-        "wrong at most",
-    ]
+    heads = ["figure", "cells", "lowest", "mean", "highest", "in .93 to .97", "above", "below", "wrong at most"]
     extra_heads = [
         *(f"lowest {m}" for m in more),
         *([f"above, {ENOUGH} or more of the rarer outcome"] if coarse else []),
@@ -139,31 +123,37 @@ def page(kept: dict[str, list[Row]]) -> str:
     parts = [
         INTRO,
         "## Verdicts, rows independent\n",
-        f"{len(world.SIZES)} sizes from {min(world.SIZES)} to {max(world.SIZES):,} rows, people pass .02 to .98 of them, three judges "
-        + "(" + "; ".join(f"{name}: fails {f:g} of what people fail, passes {p:g} of what they pass" for name, (f, p) in world.JUDGES.items())
+        f"{len(world.SIZES)} sizes from {min(world.SIZES)} to {max(world.SIZES):,} rows, people pass .02 to .98 "
+        "of them, three judges "
+        + "(" + "; ".join(f"{name}: fails {f:g} of what people fail, passes {p:g} of what they pass" for name, (f,
+            p) in world.JUDGES.items())
         + "). 2,000 data sets a cell up to 50 rows, 1,000 above.\n",
         *summary(plain, coarse=True),
-        f"\n*Above*: nearly all where fewer than {ENOUGH} rows of the rarer outcome are expected (the last column counts the others): with such coarse counts an interval "
-        "that never falls below .93 must hold more often.\n",
+        f"\n*Above*: nearly all where fewer than {ENOUGH} rows of the rarer outcome are expected (the last column "
+        "counts the others): with such coarse counts an interval that never falls below .93 must hold more often.\n",
         "\n`fail_recall`, the lenient judge (none: too few rows that people failed in most data sets):\n",
         *grid(plain, "fail_recall", "lenient"),
         "\n`kappa`, the lenient judge:\n",
         *grid(plain, "kappa", "lenient"),
         "\n## Verdicts, several rows of one conversation\n",
-        "Conversations of 1 to 8 rows, verdicts and errors alike within one (correlation .3); 20, 50 and 200 conversations, people pass "
-        ".1 to .9, 500 data sets a cell. Last column: intervals that take rows as independent.\n",
+        "Conversations of 1 to 8 rows, verdicts and errors alike within one (correlation .3); 20, 50 and 200 "
+        "conversations, people pass .1 to .9, 500 data sets a cell. Last column: intervals that take rows as "
+        "independent.\n",
         *summary(of("clusters"), ["as independent"]),
         "\n## ROC area and average precision\n",
-        "Normal scores (apart by .3 to 2.4, also with unequal spread), and cut into five steps; 30 to 2,000 rows. 1,000 data sets a cell up to 100 rows, "
-        "400 at 400, 200 at 2,000; with 100 rows or fewer average precision is held more often than stated (its binomial variance counts as 60 rows there).\n",
+        "Normal scores (apart by .3 to 2.4, also with unequal spread), and cut into five steps; 30 to 2,000 rows. "
+        "1,000 data sets a cell up to 100 rows, 400 at 400, 200 at 2,000; with 100 rows or fewer average precision is "
+        "held more often than stated (its binomial variance counts as 60 rows there).\n",
         *summary(areas),
         "\n## Brier's score and ECE\n",
-        "Judges that are right, too sure, too mild and too kind; 30 to 2,000 rows, 500 data sets a cell. ECE cannot be below 0 and "
-        "chance only adds to it, so its interval is held more often than stated where scores are nearly right.\n",
+        "Judges that are right, too sure, too mild and too kind; 30 to 2,000 rows, 500 data sets a cell. ECE cannot "
+        "be below 0 and chance only adds to it, so its interval is held more often than stated where scores are "
+        "nearly right.\n",
         *summary(calibrated),
         "\n## The threshold, on rows that chose it and on others\n",
-        "Agreement at the threshold of least cost: coverage of the 95 % interval on the other half, and on the half that chose the "
-        "threshold, which flatters. (The other half is held more often than stated where fails are few: they are dealt evenly.)\n",
+        "Agreement at the threshold of least cost: coverage of the 95 % interval on the other half, and on the half "
+        "that chose the threshold, which flatters. (The other half is held more often than stated where fails are "
+        "few: they are dealt evenly.)\n",
         *table(
             ["labelled rows", "people pass", "other half", "same half"],
             [
@@ -191,9 +181,7 @@ sets with an interval that misses the truth (wanted: at most .07). Chance: with 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.verdicts", description=(__doc__ or "").split("\n")[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m bench.verdicts", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page")
     parser.add_argument("--only", default="", metavar="NAME", help="cells whose name begins so")
     parser.add_argument("--page", action="store_true", help="compute nothing: the page from what is kept")

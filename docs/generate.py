@@ -1,4 +1,6 @@
-"""Write the pages that come from code: measures.md, metrics.md, data.md, figures.md, papers.md and the table in formats.md. `python docs/generate.py`; a test says when it is due."""
+"""Write the pages that come from code: measures.md, metrics.md, data.md, figures.md, papers.md and the table in
+formats.md. `python docs/generate.py`; a test says when it is due.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,8 @@ def metrics() -> str:
             bounds = f"{f.bounds[0]:g} to {f.bounds[1]:g}"
             what = f.summary + (f" *{f.weights}*" if f.weights else "")
             lines.append(
-                f"| `{f.name}` | {what} | {needs} | {'lower' if f.lower else 'higher'} | {bounds} | {f.year} | {f.extra or '–'} |"
+                f"| `{f.name}` | {what} | {needs} | {'lower' if f.lower else 'higher'} | {bounds} | {f.year} | "
+                f"{f.extra or '–'} |"
             )
         lines.append("")
     return "\n".join([*lines, ""]) + (Path(__file__).parent / "metrics_beside.md").read_text(encoding="utf-8")
@@ -109,13 +112,12 @@ def papers() -> str:
     from nlgauge.papers.inventory import KINDS, STATES, items
     from nlgauge.papers.inventory import papers as known
 
-    lines = [PAPERS + "\n".join(f"* **{state}**: {meaning}." for state, meaning in STATES.items()), "", "| paper | " + " | ".join(STATES) + " |",
+    lines = [PAPERS + "\n".join(f"* **{state}**: {meaning}." for state, meaning in STATES.items()), "",
+             "| paper | " + " | ".join(STATES) + " |",
              "| --- |" + " ---: |" * len(STATES)]  # fmt: skip
     for paper in known():
         states = [i.state for i in items(paper.id)]
-        lines.append(
-            f"| {paper.id} ({paper.short}) | " + " | ".join(str(states.count(s)) for s in STATES) + " |"
-        )
+        lines.append(f"| {paper.id} ({paper.short}) | " + " | ".join(str(states.count(s)) for s in STATES) + " |")
     for paper in known():
         lines.append(f"\n## {paper.id} ({paper.short}): {paper.title}")
         for kind in KINDS:
@@ -155,16 +157,13 @@ def data() -> str:
 
     found = entries()
     lines = [
-        DATA
-        + f"{len(found)} sets; a name in brackets is published by others, not redistributed and not read here yet; its lines say where it is.\n"
+        DATA + f"{len(found)} sets; a name in brackets is published by others, not redistributed and not read here "
+        "yet; its lines say where it is.\n"
     ]
     for task in sorted({e.task for e in found}):
         mine = [e for e in found if e.task == task]
         lines += [f"## {task}\n", "| set | what | size | papers |", "| --- | --- | --- | --- |"]
-        lines += [
-            f"| {_named(e)} | {_cell(e.title)} | {_cell(e.shape)} | {_cell(' '.join(e.papers))} |"
-            for e in mine
-        ]
+        lines += [f"| {_named(e)} | {_cell(e.title)} | {_cell(e.shape)} | {_cell(' '.join(e.papers))} |" for e in mine]
         lines += ["", *(line for e in mine for line in _facts(e))]
     return "\n".join(lines)
 
@@ -219,17 +218,16 @@ def figures() -> str:
     sys.path.insert(0, str(Path(__file__).parent))
     from pictures import FIGURES as drawn
 
-    lines = [
-        FIGURES + "| paper | figure | what | function in `nlgauge.report.figures` |",
-        "| --- | --- | --- | --- |",
-    ]
+    lines = [FIGURES + "| paper | figure | what | function in `nlgauge.report.figures` |", "| --- | --- | --- | --- |"]
     for d in drawn:
         where = f"[{d.title}](#{d.paper}-{d.title.lower().replace(' ', '-')})"
         lines.append(f"| {d.paper} | {where} | {d.what} | `{d.function}` |")
     lines += ["| nimah2023 | Figure 6 | as Figure 4, for controlled generation | `dot_plots.distance_and_order` |",
-              "| deng2021 | Figure 7 | accuracy of the alignment against correlation; its data are not published | `alignment.accuracy_curves` |"]  # fmt: skip
+              "| deng2021 | Figure 7 | accuracy of the alignment against correlation; its data are not published "
+              "| `alignment.accuracy_curves` |"]  # fmt: skip
     for d in drawn:
-        lines += [f"\n## {d.paper} {d.title}\n", f"{d.what[0].upper()}{d.what[1:]}." + (f" {d.note}" if d.note else ""), "",
+        lines += [f"\n## {d.paper} {d.title}\n", f"{d.what[0].upper()}{d.what[1:]}." + (f" {d.note}" if d.note else ""),
+                  "",
                   f"![{d.what}](images/figures/{d.image.name})", "", "```python", d.code.strip(), "```"]  # fmt: skip
         if d.shell:
             lines += ["", "```", f"$ {d.shell}", "```"]
@@ -243,22 +241,16 @@ def formats() -> str:
     """The page as it stands, with the table of readers between the marks written anew."""
     from nlgauge.door.listing import format_rows
 
-    before, after = (
-        (Path(__file__).parent / "formats.md").read_text(encoding="utf-8").split(mark) for mark in MARKS
-    )
+    before, after = ((Path(__file__).parent / "formats.md").read_text(encoding="utf-8").split(mark) for mark in MARKS)
     lines = [
         "| format | files | people | metrics and judges | tested with files of |",
         "| --- | --- | --- | --- | --- |",
     ]
     for row in format_rows():
-        name = (
-            "[table](#plain-tables)" if row["format"] == "table" else f"[{row['format']}](#{row['format']})"
-        )
+        name = "[table](#plain-tables)" if row["format"] == "table" else f"[{row['format']}](#{row['format']})"
         name = "[tidy](#tidy-nlgauges-own-format)" if row["format"] == "tidy" else name
         lines.append(
-            f"| {name} | "
-            + " | ".join(_cell(str(row[k])) for k in ("files", "people", "scores", "tested with"))
-            + " |"
+            f"| {name} | " + " | ".join(_cell(str(row[k])) for k in ("files", "people", "scores", "tested with")) + " |"
         )
     return f"{before[0]}{MARKS[0]}\n" + "\n".join(lines) + f"\n\n{MARKS[1]}{after[1]}"
 

@@ -1,6 +1,8 @@
-"""The figures of the papers, drawn from real data: each picture of docs/figures.md comes from the code printed beside it.
+"""The figures of the papers, drawn from real data: each picture of docs/figures.md comes from the code printed beside
+it.
 
-`NLGAUGE_DATA=… python docs/pictures.py [nimah2023-1 …]` draws them (about two minutes for all); without data nothing is drawn.
+`NLGAUGE_DATA=… python docs/pictures.py [nimah2023-1 …]` draws them (about two minutes for all); without data nothing is
+drawn.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ IMAGES = Path(__file__).parent / "images" / "figures"
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure of a paper: what it shows, the function and the code that draws it, the same from the shell where that works."""
+    """A figure of a paper: what it shows, the function and the code that draws it, the same from the shell where that
+    works.
+    """
 
     name: str
     what: str
@@ -40,11 +44,7 @@ class Drawn:
         return IMAGES / f"{self.name.replace(' ', '')}.svg"
 
 
-LEVELS, ALIGN, CIRCLES = (
-    "dot_plots.distance_and_order",
-    "alignment.alignment_bars",
-    "circles.correlation_circles",
-)
+LEVELS, ALIGN, CIRCLES = ("dot_plots.distance_and_order", "alignment.alignment_bars", "circles.correlation_circles")
 
 FIGURES = [
     Drawn("nimah2023-1", "correlation with people in and out of domain", "curves.transfer_lines", """
@@ -54,7 +54,8 @@ from nlgauge.report.figures.curves import transfer_lines
 
 names = ["checklist-usr-pc", "checklist-usr-tc", "checklist-unieval-tc", "checklist-ctrleval-topic"]
 figure = transfer_lines(transfer([load_set(name) for name in names], keep_people=True))
-""", "nlgauge meta checklist-usr-pc checklist-usr-tc checklist-unieval-tc checklist-ctrleval-topic --analysis transfer --keep-people -o figure.svg",
+""", "nlgauge meta checklist-usr-pc checklist-usr-tc checklist-unieval-tc checklist-ctrleval-topic --analysis "
+     "transfer --keep-people -o figure.svg",
           "The shell draws the same numbers as dots."),
     Drawn("nimah2023-2", "levels of an aspect told apart and ordered, summarisation", LEVELS, """
 from nlgauge import load_set
@@ -105,7 +106,8 @@ figure = figure_of(
         metrics=["rouge1", "overall_unieval"],
     )
 )
-""", "nlgauge meta checklist-usr-tc --keep-people --analysis wins --aspect Overall --metrics rouge1,overall_unieval -o figure.svg",
+""", "nlgauge meta checklist-usr-tc --keep-people --analysis wins --aspect Overall --metrics "
+     "rouge1,overall_unieval -o figure.svg",
           "The paper has UBER-PPLM, which is not redistributed here; these are the systems of USR-TC."),
     Drawn("nimah2023-9", "levels of an aspect told apart and ordered, dialogue", LEVELS, """
 from nlgauge import load_set
@@ -179,13 +181,17 @@ from nlgauge.report.figures.stability import p_value_curves
 
 panel = load_set("summeval").panel("coherence")
 figure = p_value_curves(panel.analyse("stability", draws=200, trials=50))
-""", "nlgauge meta summeval --aspect coherence --analysis stability -o figure.svg", "The shell adds discriminative power against ranking consistency."),
+""", "nlgauge meta summeval --aspect coherence --analysis stability -o figure.svg",
+"The shell adds discriminative power against ranking "
+    "consistency."),
     Drawn("colombo2023-1", "progress over the years, all metrics together", "curves.over_years", """
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
 
 figure = figure_of(registry.get("analysis", "progress")(load_set("summeval-table"), model="ridge"))
-""", "nlgauge meta summeval-table --analysis progress --set model=ridge -o figure.svg", "Ridge regression on ranks here, XGBoost in the paper (`model=xgboost`)."),
+""", "nlgauge meta summeval-table --analysis progress --set model=ridge -o figure.svg",
+"Ridge regression on ranks here, XGBoost in the paper "
+    "(`model=xgboost`)."),
     Drawn("colombo2023-2", "complementarity of all metrics and people", "heat_maps.distance_matrix", """
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
@@ -196,7 +202,8 @@ figure = figure_of(
         metrics=["ROUGE_1", "ROUGE_L", "BLEU", "Chrfpp", "S3_resp", "BERTScore", "MoverScore"],
     )
 )
-""", "nlgauge meta usr-persona-table --analysis complementarity --metrics ROUGE_1,ROUGE_L,BLEU,Chrfpp,S3_resp,BERTScore,MoverScore -o figure.svg"),
+""", "nlgauge meta usr-persona-table --analysis complementarity --metrics "
+     "ROUGE_1,ROUGE_L,BLEU,Chrfpp,S3_resp,BERTScore,MoverScore -o figure.svg"),
     Drawn("colombo2023-3", "people predicted from metrics, from people, from both", "bars.prediction_bars", """
 from nlgauge import load_set, registry
 from nlgauge.report.figures import figure_of
@@ -209,7 +216,8 @@ from nlgauge.report.figures.circles import correlation_circles
 
 panel = load_set("bagel-sf").panel("quality", metrics=words)
 figure = correlation_circles(panel.analyse("inter-metric"))
-""", "nlgauge meta bagel-sf --analysis inter-metric -o figure.svg", "The shell draws squares of colour instead of circles.", width=760),
+""", "nlgauge meta bagel-sf --analysis inter-metric -o figure.svg", "The shell draws squares of colour instead "
+    "of circles.", width=760),
     Drawn("novikova2017-2", "Williams' test: crosses where two metrics do not differ", "circles.not_different", """
 from nlgauge import load_set
 from nlgauge.report.figures.circles import not_different
@@ -232,20 +240,10 @@ figure = bin_circles(*[panel.analyse("quality-bins") for panel in panels])
 
 
 def figure_from(drawn: Drawn, sources: Any) -> Any:
-    """Run the printed code; `sources` are the published sets without slow models, `words` the paper's word-based metrics."""
-    words = [
-        "TER",
-        "Bleu_1",
-        "Bleu_2",
-        "Bleu_3",
-        "Bleu_4",
-        "ROUGE_L",
-        "NIST",
-        "LEPOR",
-        "CIDEr",
-        "METEOR",
-        "sim.mr.sys",
-    ]
+    """Run the printed code; `sources` are the published sets without slow models, `words` the paper's word-based
+    metrics.
+    """
+    words = ["TER", "Bleu_1", "Bleu_2", "Bleu_3", "Bleu_4", "ROUGE_L", "NIST", "LEPOR", "CIDEr", "METEOR", "sim.mr.sys"]
     names: dict[str, Any] = {"sources": sources, "words": words}
     exec(compile(drawn.code, drawn.name, "exec"), names)  # our own text above
     return names["figure"]
@@ -256,7 +254,8 @@ def slim(path: Path) -> None:
     text = re.sub(r"(\d\.\d\d)\d+", r"\1", path.read_text(encoding="utf-8"))
     text = re.sub(r"font-family: [^;]*; ?", "", text)
     text = re.sub(
-        r"(fill-opacity: 1|(?<![-\w])opacity: 1|font-variant: normal|font-style: normal|font-weight: normal|text-shadow: none); ?",
+        r"(fill-opacity: 1|(?<![-\w])opacity: 1|font-variant: normal|font-style: normal|font-weight: "
+        r"normal|text-shadow: none); ?",
         "",
         text,
     )

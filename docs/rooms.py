@@ -1,6 +1,7 @@
 """The rooms of the package and who imports whom, drawn from the code: `python docs/rooms.py` writes images/rooms.svg.
 
-Rooms stand in the order of the chain, lowest at the bottom; every arrow is at least one import and goes down. A test says when it is due.
+Rooms stand in the order of the chain, lowest at the bottom; every arrow is at least one import and goes down. A test
+says when it is due.
 """
 
 from __future__ import annotations
@@ -52,9 +53,7 @@ def drawn() -> str:
     high, gap, wide = 34, 14, 330
     y = {room: 16 + i * (high + gap) for i, room in enumerate(ROOMS)}
     parts = []
-    for (a, b), n in sorted(
-        edges().items(), key=lambda e: (list(ROOMS).index(e[0][0]), list(ROOMS).index(e[0][1]))
-    ):
+    for (a, b), n in sorted(edges().items(), key=lambda e: (list(ROOMS).index(e[0][0]), list(ROOMS).index(e[0][1]))):
         span = list(ROOMS).index(b) - list(ROOMS).index(a)
         out = wide + 26 + 22 * abs(span)
         top, bottom = y[a] + high / 2 + 4, y[b] + high / 2 - 4
@@ -75,10 +74,10 @@ def drawn() -> str:
         ".e{fill:none;stroke:#5b7db1;opacity:.55}"
     )
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 660 {tall}" role="img" aria-label="Rooms of nlgauge, imports go down">'
-        f'<style>{style}</style><rect width="660" height="{tall}" fill="#fff"/>'
-        '<defs><marker id="a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
-        'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z" fill="#5b7db1"/></marker></defs>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 660 {tall}" role="img" aria-label="Rooms of nlgauge, '
+        f'imports go down"><style>{style}</style><rect width="660" height="{tall}" fill="#fff"/><defs><marker id="a" '
+        'viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" '
+        'orient="auto"><path d="M0 0 8 4 0 8z" fill="#5b7db1"/></marker></defs>'
     )
     return head + "".join(parts) + "</svg>\n"
 

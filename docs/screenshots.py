@@ -1,7 +1,8 @@
 """Screenshots of the report, the explorer and a terminal, from real data, into docs/images/screens.
 
-`NLGAUGE_DATA=… python docs/screenshots.py [report explorer terminal]` needs SummEval, USR and WMT23, Playwright, a Chromium
-and, for small files, Pillow. Look at what comes out: labels readable, nothing cut off, the message clear in five seconds.
+`NLGAUGE_DATA=… python docs/screenshots.py [report explorer terminal]` needs SummEval, USR and WMT23, Playwright, a
+Chromium and, for small files, Pillow. Look at what comes out: labels readable, nothing cut off, the message clear in
+five seconds.
 """
 
 from __future__ import annotations
@@ -27,9 +28,15 @@ SCREENS = Path(__file__).parent / "images" / "screens"
 NLGAUGE = [sys.executable, "-m", "nlgauge"]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 SUMMEVAL = "summeval --aspect coherence,relevance --quick"
-USR = "usr-topical --aspect Overall,Engaging --metrics bleu,rougeL,BERTScore,MoverScore,ctc_d_ground,unieval_overall --quick"
+USR = (
+    "usr-topical --aspect Overall,Engaging --metrics "
+    "bleu,rougeL,BERTScore,MoverScore,ctc_d_ground,unieval_overall --quick"
+)
 # Not --quick: 200 draws cannot give a p below .005, which Holm's correction multiplies by the number of pairs.
-WMT23 = "wmt23-en-de --aspect mqm --metrics GEMBA-MQM-src,XCOMET-Ensemble-refA,COMET-refA,BERTscore-refA,BLEU-refA,Random-sysname-src"
+WMT23 = (
+    "wmt23-en-de --aspect mqm --metrics "
+    "GEMBA-MQM-src,XCOMET-Ensemble-refA,COMET-refA,BERTscore-refA,BLEU-refA,Random-sysname-src"
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,9 @@ SHOTS = [
 ]
 # Terminal sessions: a name, the command as people type it, and the number of columns.
 SESSIONS = [
-    ("terminal-meta", "nlgauge meta usr-topical --aspect Overall --metrics bleu,rougeL,BERTScore,MoverScore,ctc_d_ground,unieval_overall,perplexity --measure input/kendall,system/pearson,global/spearman", 104),
+    ("terminal-meta", "nlgauge meta usr-topical --aspect Overall --metrics "
+                      "bleu,rougeL,BERTScore,MoverScore,ctc_d_ground,unieval_overall,perplexity --measure "
+                      "input/kendall,system/pearson,global/spearman", 104),
     ("terminal-compare", "nlgauge compare summeval --aspect relevance --measure input/kendall --draws 10000", 110),
 ]  # fmt: skip
 
@@ -79,9 +88,7 @@ def reports() -> None:
                 given = [*shlex.split(shot.run), "-o", str(made[shot.run])]
                 subprocess.run([*NLGAUGE, "report", *given], check=True, stdout=subprocess.DEVNULL)
             scheme = "dark" if shot.dark else "light"
-            page = chromium.new_page(
-                viewport={"width": shot.width, "height": shot.height}, color_scheme=scheme
-            )
+            page = chromium.new_page(viewport={"width": shot.width, "height": shot.height}, color_scheme=scheme)
             page.goto(made[shot.run].as_uri())
             # Figures wait until they come into view.
             page.evaluate("window.nlgauge && nlgauge.drawAll && nlgauge.drawAll()")
@@ -129,9 +136,7 @@ def terminal() -> None:
     from rich.text import Text
 
     plain = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
-    plain = plain.replace(
-        "Fira Code, monospace", "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
-    )
+    plain = plain.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace")
     for name, command, columns in SESSIONS:
         said = typed([*NLGAUGE, *shlex.split(command)[1:]], columns)
         console = Console(record=True, width=columns, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
@@ -161,7 +166,9 @@ def typed(command: list[str], columns: int) -> str:
 
 
 def keep(page: Any, name: str) -> None:
-    """As PNG with 256 colours where Pillow is there: a third of the size (the method keeps rare colours, such as those of a legend)."""
+    """As PNG with 256 colours where Pillow is there: a third of the size (the method keeps rare colours, such as those
+    of a legend).
+    """
     SCREENS.mkdir(parents=True, exist_ok=True)
     path = SCREENS / f"{name}.png"
     page.mouse.move(0, 0)
@@ -171,9 +178,9 @@ def keep(page: Any, name: str) -> None:
     except ImportError:
         pass
     else:
-        Image.open(path).convert("RGB").quantize(
-            256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
-        ).save(path, optimize=True)
+        Image.open(path).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+            path, optimize=True
+        )
     print(path.name, path.stat().st_size // 1000, "kB")
 
 

@@ -40,22 +40,14 @@ def main() -> int:
 
 
 def options(argv: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m fuzz", description="Whatever comes in: a value or one clear line."
-    )
-    parser.add_argument(
-        "--runs", type=int, default=100_000, help="executions in all, shared by weight (100000)"
-    )
-    parser.add_argument(
-        "--target", action="append", default=[], help="only these (repeat), by name or beginning"
-    )
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description="Whatever comes in: a value or one clear line.")
+    parser.add_argument("--runs", type=int, default=100_000, help="executions in all, shared by weight (100000)")
+    parser.add_argument("--target", action="append", default=[], help="only these (repeat), by name or beginning")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit", type=float, default=5.0, help="seconds of the processor for one case (5)")
     parser.add_argument("--memory", type=int, default=1024, help="MiB more than at the start (1024)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes at once")
-    parser.add_argument(
-        "--crashes", type=Path, default=Path("out/fuzz"), help="folder for what broke (out/fuzz)"
-    )
+    parser.add_argument("--crashes", type=Path, default=Path("out/fuzz"), help="folder for what broke (out/fuzz)")
     parser.add_argument("--engine", choices=["random", "atheris"], default="random")
     parser.add_argument("--list", action="store_true", help="show the targets and their shares")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
@@ -117,9 +109,7 @@ class Child:
         runs, data = self.window.see()
         self.add(Outcome(self.name, runs))
         why = "stalled" if stalled else f"died with {self.process.returncode}"
-        keep(
-            self.whole, data, RuntimeError(f"the process {why} ({len(self.whole.found)})"), self.asked.crashes
-        )
+        keep(self.whole, data, RuntimeError(f"the process {why} ({len(self.whole.found)})"), self.asked.crashes)
         self.left -= runs + 1
         if self.left <= 0 or len(self.whole.found) > 20:
             return True
@@ -148,9 +138,7 @@ def watch(shares: dict[str, int], asked: argparse.Namespace) -> int:
             print(child.whole.line(), flush=True)
     ways = [(o.target, way, *seen) for o in outcomes for way, seen in o.found.items()]
     runs, seconds = sum(o.runs for o in outcomes), time.monotonic() - begin
-    print(
-        f"\n{runs:,} executions of {len(outcomes)} targets in {seconds:,.0f} s; {len(ways)} ways to break them"
-    )
+    print(f"\n{runs:,} executions of {len(outcomes)} targets in {seconds:,.0f} s; {len(ways)} ways to break them")
     for target, way, count, name in ways:
         print(f"  {target}: {way} ({count}×, {asked.crashes / str(name)})")
     return 1 if ways else 0
@@ -163,7 +151,8 @@ def guide(shares: dict[str, int], asked: argparse.Namespace) -> int:
         print(f"== {name}: {runs:,} runs, guided by coverage", flush=True)
         broken += subprocess.run(command(name, runs, asked.seed, asked), check=False).returncode != 0
     print(
-        f"\n{sum(shares.values()):,} guided executions of {len(shares)} targets; {broken} broke (inputs in {asked.crashes})"
+        f"\n{sum(shares.values()):,} guided executions of {len(shares)} targets; {broken} broke (inputs in "
+        f"{asked.crashes})"
     )
     return 1 if broken else 0
 

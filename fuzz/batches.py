@@ -21,10 +21,12 @@ from nlgauge.scoring.table_batches import BatchPlace, TableFile
 
 METRICS = ["len", "rouge-1"]
 OWN = {
-    "csv": b'system,input,output,reference\nA,1,"a, b",a b\nB,1,a ""b""\n\nA,2,"x\ny",x\nB,2,,z\n'.replace(b'""b""', b"b,c"),
+    "csv": b'system,input,output,reference\nA,1,"a, b",a b\nB,1,a ""b""\n\nA,2,"x\ny",x\nB,2,,z\n'.replace(b'""b""',
+        b"b,c"),
     "tsv": b'system\tinput\toutput\treference\nA\t1\ta "b\ta b\nB\t1\tb\tc\nA\t2\tx y\tx\nB\t2\t\tz\n',
     "jsonl": b"".join(
-        json.dumps({"system": s, "input": i, "output": f"{s} said {i}", "references": ["he said 1", "she"][:i]}).encode() + b"\n"
+        json.dumps({"system": s, "input": i, "output": f"{s} said {i}", "references": ["he said 1",
+            "she"][:i]}).encode() + b"\n"
         for i in (1, 2)
         for s in "AB"
     ),
@@ -37,9 +39,7 @@ def targets() -> Iterator[Target]:
         samples = [p.read_bytes() for p in sorted(SAMPLES.glob(f"*.{kind}"))]
         seeds = [parquet()] if kind == "parquet" else [own, own.replace(b"\n", b"\r\n"), *samples]
         yield Target(f"batches-{kind}", cuts(f".{kind}"), seeds, weight=8)
-        yield Target(
-            f"stream-{kind}", scores(f".{kind}"), [parquet()] if kind == "parquet" else [own], weight=2
-        )
+        yield Target(f"stream-{kind}", scores(f".{kind}"), [parquet()] if kind == "parquet" else [own], weight=2)
     yield Target("wide-parquet", columns, [wide_table(), parquet()], weight=4)
     for name, run in (("parts", resumes), ("merge", merges)):
         yield Target(name, run, folder_seeds(name), weight=1)
@@ -62,8 +62,7 @@ def cuts(suffix: str) -> Callable[[bytes], None]:
             return
         for k, what in ((1, "values"), (2, "lines")):
             check(
-                same([v for b in whole for v in b[k]], [v for b in cut for v in b[k]]),
-                f"other {what} in other batches",
+                same([v for b in whole for v in b[k]], [v for b in cut for v in b[k]]), f"other {what} in other batches"
             )
         for place, _, lines in cut[:6]:
             again = next(TableFile(path).batches(3, start=place))
@@ -99,9 +98,7 @@ def columns(data: bytes) -> None:
         for name in names:
             found = refused(lambda read=read, name=name: read(name))  # type: ignore[misc]
             if found is not None:
-                check(
-                    found.shape == (len(wide.grid.systems), len(wide.grid.inputs)), "a table of another shape"
-                )
+                check(found.shape == (len(wide.grid.systems), len(wide.grid.inputs)), "a table of another shape")
 
 
 def wide_table() -> bytes:

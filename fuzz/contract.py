@@ -39,9 +39,7 @@ def refused(function: Callable[[], Any]) -> Any:
     except NlgaugeError as error:
         said = str(error)
         if not said.strip() or "\n" in said or len(said) > LONGEST:
-            raise Broken(
-                f"a refusal must be one line of words, found {said[:300]!r} ({len(said)})"
-            ) from error
+            raise Broken(f"a refusal must be one line of words, found {said[:300]!r} ({len(said)})") from error
         return None
 
 
@@ -57,7 +55,8 @@ def text_of(data: bytes) -> str:
 
 @contextmanager
 def in_time(seconds: float) -> Iterator[None]:
-    """Interrupt Python code and regular expressions after so many seconds of the processor, or four times that on the clock.
+    """Interrupt Python code and regular expressions after so many seconds of the processor, or four times that on the
+    clock.
 
     The processor's time, because a busy machine is no hang. Compiled code is watched by the runner's parent.
     """
@@ -65,10 +64,7 @@ def in_time(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
         raise Hang(f"no answer in {seconds:g} s")
 
-    timers = {
-        signal.SIGPROF: (signal.ITIMER_PROF, seconds),
-        signal.SIGALRM: (signal.ITIMER_REAL, 4 * seconds),
-    }
+    timers = {signal.SIGPROF: (signal.ITIMER_PROF, seconds), signal.SIGALRM: (signal.ITIMER_REAL, 4 * seconds)}
     before = {number: signal.signal(number, stop) for number in timers}
     for timer, after in timers.values():
         signal.setitimer(timer, after)

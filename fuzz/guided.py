@@ -11,7 +11,8 @@ CODE = {
     "reader": READING, "table": READING, "load": READING, "wide": READING, "source": READING, "path": READING,
     "batches": [*READING, "nlgauge.scoring"], "stream": [*READING, "nlgauge.scoring"], "parts": ["nlgauge.scoring"],
     "merge": ["nlgauge.scoring"], "store": ["nlgauge.scoring"], "spec": ["nlgauge.spec", "nlgauge.registry"],
-    "metric": ["nlgauge.spec", "nlgauge.registry", "nlgauge.metrics"], "measure": ["nlgauge.stats.correlation.measure", "nlgauge.stats.correlation.names"],
+    "metric": ["nlgauge.spec", "nlgauge.registry", "nlgauge.metrics"], "measure": ["nlgauge.stats.correlation.measure",
+        "nlgauge.stats.correlation.names"],
     "scale": JUDGING, "reply": JUDGING, "choice": JUDGING, "completion": JUDGING, "task": JUDGING, "prices": JUDGING,
     "batch": JUDGING, "option": ["nlgauge.cli"],
 }  # fmt: skip

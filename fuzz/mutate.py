@@ -9,19 +9,21 @@ from collections.abc import Sequence
 from typing import Any
 
 ODD: list[Any] = [
-    None, 0, -1, 3.5, True, "", "x", "4", "⚠ ünï", [], [None], [1], ["a", "b"], {}, {"x": None}, [[]], [{}], "a" * 200, 1e308,
-    10**400, float("nan"), float("inf"), -0.0, "\ud800", "\x00", "1e999", "a\nb", " ", "NaN", [[[[[[1]]]]]], {"": {"": {}}}, "٣",
+    None, 0, -1, 3.5, True, "", "x", "4", "⚠ ünï", [], [None], [1], ["a", "b"], {}, {"x": None}, [[]], [{}], "a" * 200,
+    1e308,
+    10**400, float("nan"), float("inf"), -0.0, "\ud800", "\x00", "1e999", "a\nb", " ", "NaN", [[[[[[1]]]]]],
+    {"": {"": {}}}, "٣",
 ]  # fmt: skip
 PIECES = [
-    b",", b"\t", b'"', b"\n", b"\r", b"x", b"9", b"\xc3", b"\x00", b";", b"{", b"}", b"[", b"]", b"(", b")", b"'", b"\\", b"=", b"-",
-    b"\xed\xa0\x80", b"\xff", b"\xef\xbb\xbf", b"\xe2\x80\xae", b"1e999", b"-1", b"nan", b"null", b"true", b":", b"/", b".", b" ", b"%",
+    b",", b"\t", b'"', b"\n", b"\r", b"x", b"9", b"\xc3", b"\x00", b";", b"{", b"}", b"[", b"]", b"(", b")", b"'",
+    b"\\", b"=", b"-",
+    b"\xed\xa0\x80", b"\xff", b"\xef\xbb\xbf", b"\xe2\x80\xae", b"1e999", b"-1", b"nan", b"null", b"true", b":", b"/",
+    b".", b" ", b"%",
     b"9" * 400, b"0" * 40, b"..", b"*", b"&", b"!!", b"<b>", b"\xd9\xa3", b"\xc2\xb2",
 ]  # fmt: skip
 
 
-def mutated(
-    seeds: Sequence[bytes], rng: random.Random, words: Sequence[bytes] = (), longest: int = 1 << 16
-) -> bytes:
+def mutated(seeds: Sequence[bytes], rng: random.Random, words: Sequence[bytes] = (), longest: int = 1 << 16) -> bytes:
     """A seed after some damage; now and then something made of nothing."""
     if rng.random() < 0.03 or not seeds:
         return rng.randbytes(rng.choice([0, 1, 2, 8, 64, 300]))
@@ -68,9 +70,7 @@ def _meaning(data: bytes, rng: random.Random) -> bytes | None:
         return None
     for _ in range(rng.choice([1, 1, 2, 4])):
         _value(content, rng)
-    whole = (
-        "\n".join(map(json.dumps, content)) if lines else json.dumps(content, ensure_ascii=rng.random() < 0.5)
-    )
+    whole = "\n".join(map(json.dumps, content)) if lines else json.dumps(content, ensure_ascii=rng.random() < 0.5)
     return whole.encode("utf-8", "surrogatepass")
 
 

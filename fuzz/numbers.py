@@ -29,7 +29,8 @@ TESTS = Path(__file__).resolve().parent.parent / "tests"
 SIDES = b"\xfe"  # between two texts; a byte that UTF-8 never uses
 ONE, OTHER = np.array([0]), np.array([1])
 TEXTS = [
-    "The hotel is near the park.\xfeA hotel stands near the park.", "a b c a b\xfea b d\xfec a b", "\xfe", "x\xfex x x x",
+    "The hotel is near the park.\xfeA hotel stands near the park.", "a b c a b\xfea b d\xfec a b", "\xfe",
+    "x\xfex x x x",
     "第一句话。第二句话。\xfe第一句话。", "🙂 🙂🙂 e\u0301te\u0301\xfe\u202eabc \u2028", "1,000.5 don't U.S. re-do\xfe1 000.5 do n't",
 ]  # fmt: skip
 
@@ -53,14 +54,9 @@ def targets() -> Iterator[Target]:
     yield Target("kernel-rouge", rouge, numbers, 30)
     yield Target("kernel-pairs", pairs, numbers, 30)
     yield Target("kernel-kinds", kinds, numbers, 10)
+    yield Target("kernel-draws", draws, [bytes([3, 4]) + bytes(range(60)), bytes([8, 8]) + bytes([250, 1, 2] * 30)], 4)
     yield Target(
-        "kernel-draws", draws, [bytes([3, 4]) + bytes(range(60)), bytes([8, 8]) + bytes([250, 1, 2] * 30)], 4
-    )
-    yield Target(
-        "measures",
-        measures,
-        [bytes([3, 4]) + bytes(range(60)), bytes([2, 2]) + bytes(9), bytes(range(200, 255))],
-        8,
+        "measures", measures, [bytes([3, 4]) + bytes(range(60)), bytes([2, 2]) + bytes(9), bytes(range(200, 255))], 8
     )
     texts = [t.encode().replace("\xfe".encode(), SIDES) for t in TEXTS]
     yield Target("kernel-tokens", split, texts, 10)
@@ -89,10 +85,7 @@ def ngrams(data: bytes) -> None:
     for t, text in enumerate((a, b)):
         for k in range(3):
             found = counts[offsets[t * 3 + k] : offsets[t * 3 + k + 1]]
-            check(
-                sorted(found.tolist()) == sorted(twin.grams(text, k + 1).values()),
-                "n-grams are not counted right",
-            )
+            check(sorted(found.tolist()) == sorted(twin.grams(text, k + 1).values()), "n-grams are not counted right")
 
 
 def rouge(data: bytes) -> None:
@@ -102,10 +95,7 @@ def rouge(data: bytes) -> None:
     check(abs(found - twin.wlcs(b, a, 1.2)) < 1e-6 * max(1.0, found), "weighted LCS differs from its twin")
     words, squares = fragments(*given, ONE, OTHER, 5)
     check((words[0], squares[0]) == twin.greedy(a, b), "fragments differ from their twin")
-    check(
-        0 <= skip_bigrams(*given, ONE, OTHER, 4)[0] <= 4 * min(len(a), len(b)),
-        "more skip-bigrams than there are",
-    )
+    check(0 <= skip_bigrams(*given, ONE, OTHER, 4)[0] <= 4 * min(len(a), len(b)), "more skip-bigrams than there are")
 
 
 def floats(data: bytes) -> Any:
@@ -155,10 +145,7 @@ def split(data: bytes) -> None:
     """Tokens are what Python's own splitting finds, whatever else was encoded before."""
     texts = [text_of(part) for part in data[:2000].split(SIDES)]
     batch = Batch.from_columns(texts)
-    plain = {
-        "none": [t.split() for t in texts],
-        "rouge": [re.findall("[a-z0-9]+", t.lower()) for t in texts],
-    }
+    plain = {"none": [t.split() for t in texts], "rouge": [re.findall("[a-z0-9]+", t.lower()) for t in texts]}
     for name in ("none", "rouge", "13a", "chrf"):
         found = tokens(batch, name, batch.output)
         words = found.words()
@@ -176,14 +163,10 @@ def measures(data: bytes) -> None:
     found = evaluate(values[:2], values[2], all_measures())
     for (k, j), value in np.ndenumerate(found.value):
         check(
-            np.isnan(value) == (found.reason[k, j] is not None),
-            f"{found.measures[j]}: no value and no reason, or both",
+            np.isnan(value) == (found.reason[k, j] is not None), f"{found.measures[j]}: no value and no reason, or both"
         )
         check(np.isnan(value) or -1 - 1e-9 <= value <= 1 + 1e-9, f"{found.measures[j]} is {value}")
-    check(
-        len(found.measures) == len(set(map(Measure.parse, map(str, found.measures)))),
-        "two measures of one name",
-    )
+    check(len(found.measures) == len(set(map(Measure.parse, map(str, found.measures)))), "two measures of one name")
 
 
 @cache
@@ -198,7 +181,8 @@ def light() -> list[Any]:
 
 def batch_of(output: str, references: list[str], source: str) -> Batch:
     return Batch.from_columns(
-        [output, source], source=[source, output], context=[source] * 2, references=[references, []], control=["positive"] * 2,
+        [output, source], source=[source, output], context=[source] * 2, references=[references, []],
+        control=["positive"] * 2,
         system=["S", "T"], input=[0, 0],
     )  # fmt: skip
 

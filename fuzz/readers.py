@@ -45,17 +45,13 @@ def targets() -> Iterator[Target]:
         if known:
             mine = [seeds[p] for p in known]
             yield Target(f"reader-{name}", reads(known[0].suffix, name), mine, weight=8)
-    yield Target(
-        "reader-mt-metrics-eval", reads_folder(SAMPLES / FOLDER), folder_seeds(SAMPLES / FOLDER), weight=4
-    )
+    yield Target("reader-mt-metrics-eval", reads_folder(SAMPLES / FOLDER), folder_seeds(SAMPLES / FOLDER), weight=4)
     for kind in KINDS:
         mine = [parquet()] if kind == "parquet" else [s for p, s in seeds.items() if p.suffix == f".{kind}"]
         mine += [table.encode() for table in TABLES] if kind == "csv" else []
         yield Target(f"table-{kind}", reads(f".{kind}", "table"), mine, weight=8)
     yield Target(
-        "check",
-        checks,
-        [*(table.encode() for table in TABLES), *(s for p, s in seeds.items() if p.suffix == ".csv")],
+        "check", checks, [*(table.encode() for table in TABLES), *(s for p, s in seeds.items() if p.suffix == ".csv")]
     )
     yield Target("load", reads("", None), list(seeds.values()), weight=8)
     packed = [gzip.compress(s, mtime=0) for s in seeds.values()]

@@ -1,4 +1,6 @@
-"""One target in this process: damage, run, keep what broke. The case under way is in shared memory for the parent to see."""
+"""One target in this process: damage, run, keep what broke. The case under way is in shared memory for the parent to
+see.
+"""
 
 from __future__ import annotations
 

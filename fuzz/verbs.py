@@ -1,7 +1,7 @@
 """Targets: whole verbs on hostile tables, in this process: names that are patterns, brackets, lines, or our own words.
 
-A table is drawn from the case's bytes, so that damage to a case is another table: which names its columns have, how its rows
-are keyed, what stands in its cells and in which format it is written.
+A table is drawn from the case's bytes, so that damage to a case is another table: which names its columns have, how its
+rows are keyed, what stands in its cells and in which format it is written.
 """
 
 from __future__ import annotations
@@ -25,18 +25,27 @@ from fuzz.contract import Target, check, refused
 from fuzz.readers import scratch
 
 NAMES = [
-    "^a.*$", "^.*$", "^m1$", "$", "^", "[m", "m]", "[bold]m[/bold]", "{m}", "m{0}", "%s", "*", "m*", "m.n", "m.n.o", "a,b", 'a"b',
-    "a'b", "a;b", "a|b", "a\tb", "a\nb", "a\rb", " m ", "", " ", "🙂", "é", "e\u0301", "\u202eabc", "\u200b", "a\x00b", "row", "column",
-    "value", "place", "system", "input", "output", "references", "metric", "aspect", "rater", "score", "human", "reason", "n", "p",
-    "low", "high", "len", "count", "index", "literal", "variable", "occurrence", "__row__", "__what__", "__many__", "__named__",
-    "_duplicated_0", "m1", "M1", "m1_right", "people:quality", "human.quality", "metric.m1", "metric.^a$", "bleu(order=2)", "bleu(",
-    "x.py@y", "judge", "../m", "C:\\m", "nan", "NaN", "null", "True", "1", "-1", "1e5", "m" * 300, "<script>", "&amp;", "=1+1",
-    "label", "winner", "preference", "item", "id", "seed", "all", "mean", "std", "source", "context", "control", "failures", "scores",
+    "^a.*$", "^.*$", "^m1$", "$", "^", "[m", "m]", "[bold]m[/bold]", "{m}", "m{0}", "%s", "*", "m*", "m.n", "m.n.o",
+    "a,b", 'a"b',
+    "a'b", "a;b", "a|b", "a\tb", "a\nb", "a\rb", " m ", "", " ", "🙂", "é", "e\u0301", "\u202eabc", "\u200b", "a\x00b",
+    "row", "column",
+    "value", "place", "system", "input", "output", "references", "metric", "aspect", "rater", "score", "human",
+    "reason", "n", "p",
+    "low", "high", "len", "count", "index", "literal", "variable", "occurrence", "__row__", "__what__", "__many__",
+    "__named__",
+    "_duplicated_0", "m1", "M1", "m1_right", "people:quality", "human.quality", "metric.m1", "metric.^a$",
+    "bleu(order=2)", "bleu(",
+    "x.py@y", "judge", "../m", "C:\\m", "nan", "NaN", "null", "True", "1", "-1", "1e5", "m" * 300, "<script>", "&amp;",
+    "=1+1",
+    "label", "winner", "preference", "item", "id", "seed", "all", "mean", "std", "source", "context", "control",
+    "failures", "scores",
     "ratings", "nlgauge", "comparison", "columns", "system_right", "_lot", "_round",
 ]  # fmt: skip
 CELLS = [
-    "", " ", "nan", "inf", "-inf", "1e400", "1e-320", "0", "-0.0", "1", "2", "3.5", "0,5", "1.000,5", "true", "pass", "fail", "A", "🙂",
-    "\x00", "a\nb", '"', "[1, 2]", '{"a": 1}', "=1+1", "9" * 40, "0x1f", "1_000", "٣", "½", "None", "N/A", "-", "5/5", "4 stars",
+    "", " ", "nan", "inf", "-inf", "1e400", "1e-320", "0", "-0.0", "1", "2", "3.5", "0,5", "1.000,5", "true", "pass",
+    "fail", "A", "🙂",
+    "\x00", "a\nb", '"', "[1, 2]", '{"a": 1}', "=1+1", "9" * 40, "0x1f", "1_000", "٣", "½", "None", "N/A", "-", "5/5",
+    "4 stars",
 ]  # fmt: skip
 FORMATS = ("csv", "tsv", "jsonl", "json", "parquet", "csv.gz", "jsonl.gz")
 VERBS: dict[str, tuple[str, ...]] = {
@@ -47,7 +56,8 @@ VERBS: dict[str, tuple[str, ...]] = {
     "stability": ("stability", "{file}"),
     "score": ("score", "{file}", "-m", "len,rouge-1,repetition", "-o", "{out}.jsonl"),
     "batch": ("score", "{file}", "-m", "len,rouge-1", "--batch", "3", "-o", "{out}.csv"),
-    "judge": ("judge", "{file}", "--aspect", "fluency", "--model", "m", "--base-url", "http://localhost:1/v1", "--dry-run"),
+    "judge": ("judge", "{file}", "--aspect", "fluency", "--model", "m", "--base-url", "http://localhost:1/v1",
+              "--dry-run"),
     "convert": ("convert", "{file}", "-o", "{out}.jsonl"),
     "convert-wide": ("convert", "{file}", "-o", "{out}.csv"),
     "check": ("check", "{file}"),
@@ -83,12 +93,11 @@ def table(rng: random.Random) -> list[dict[str, Any]]:
     more = [rng.choice(NAMES) for _ in range(rng.choice([0, 0, 0, 1, 3]))]
     raters = rng.choice([[], [], ["r1", "r2"]])
     rows = []
-    for s, i, rater in product(
-        range(rng.choice([1, 2, 4, 4])), range(rng.choice([1, 2, 5, 8])), raters or [None]
-    ):
+    for s, i, rater in product(range(rng.choice([1, 2, 4, 4])), range(rng.choice([1, 2, 5, 8])), raters or [None]):
         row: dict[str, Any] = {
             names["system"]: f"S{s}", names["input"]: str(i), names["output"]: f"The cat {s} sat on mat {i}.",
-            names["references"]: "A cat sat there.", names["source"]: f"cat {i}", names["human.quality"]: str(rng.randint(1, 5)),
+            names["references"]: "A cat sat there.", names["source"]: f"cat {i}",
+            names["human.quality"]: str(rng.randint(1, 5)),
         }  # fmt: skip
         if rater:
             row["rater"] = rater
@@ -166,7 +175,9 @@ def verb(name: str) -> Callable[[bytes], None]:
 
 
 def called(*words: str, file: Path) -> None:
-    """A verb as a user types it; what it prints is thrown away, NlgaugeError comes through, and so does everything else."""
+    """A verb as a user types it; what it prints is thrown away, NlgaugeError comes through, and so does everything
+    else.
+    """
     from nlgauge.cli import build
 
     out = file.parent / "hostile-out"

@@ -31,8 +31,11 @@ from nlgauge.stats.correlation.measure import Measure
 
 SCALES = [Scale.parse(s) for s in ("1-5", "0-100", "A-E", "-1-1")]
 SPECS = [
-    b"bleu(order=2)", b"rouge-l(stem=True, beta=1.2)", b"ctc(aspect='consistency', align='E')", b"chrf", b"ter(references='mean')",
-    b"bleu(preset='e2e', smooth=None)", b"levenshtein(unit='char')", b"rouge-su(gap=None)", b"f(a=[1, {'b': (2.5, -1)}], c=None)",
+    b"bleu(order=2)", b"rouge-l(stem=True, beta=1.2)", b"ctc(aspect='consistency', align='E')", b"chrf",
+    b"ter(references='mean')",
+    b"bleu(preset='e2e', smooth=None)", b"levenshtein(unit='char')", b"rouge-su(gap=None)",
+    b"f(a=[1, {'b': (2.5, -1)}], "
+        b"c=None)",
     b"judge(task='summarisation', aspect='coherence', model='m')", b"my/file.py@metric(x=1)",
 ]  # fmt: skip
 SOURCES = [
@@ -44,24 +47,23 @@ SOURCES = [
     b"~/x.jsonl",
     b"x.csv.gz",
 ]
-MEASURES = [
-    b"input/kendall",
-    b"system/pearson",
-    b"item/acc-eq",
-    b"global/tau-b",
-    b"segment/kendall",
-    b"system/spa",
-]
+MEASURES = [b"input/kendall", b"system/pearson", b"item/acc-eq", b"global/tau-b", b"segment/kendall", b"system/spa"]
 REPLIES = [
-    b"4", b"**Rating:** 4/5", b"I would give it a 3 out of 5.", b'{"rating": 4}', b'```json\n{"analysis": "2 faults", "rating": "4"}\n```',
-    b"Fluency: 2/5. Content: 5/5. Final score: 4", b"three and a half stars", b"It could be shorter. 4", b"(B)", b"E) very good",
-    b"Answer: C", b"Rating: 4. To reach a perfect 5/5 it needs detail.", b"They won 2-1 and scored two goals. Rating: 3-4",
-    b"A is longer, but B is true.\nBetter: B", b"tie", b"Score (1-5): 2", b"the score for the overall text quality is a solid 4 because",
+    b"4", b"**Rating:** 4/5", b"I would give it a 3 out of 5.", b'{"rating": 4}',
+    b'```json\n{"analysis": "2 faults", "rating": '
+        b'"4"}\n```',
+    b"Fluency: 2/5. Content: 5/5. Final score: 4", b"three and a half stars", b"It could be shorter. 4", b"(B)",
+    b"E) very good",
+    b"Answer: C", b"Rating: 4. To reach a perfect 5/5 it needs detail.", b"They won 2-1 and scored two goals. "
+        b"Rating: 3-4",
+    b"A is longer, but B is true.\nBetter: B", b"tie", b"Score (1-5): 2", b"the score for the overall text "
+        b"quality is a solid 4 because",
 ]  # fmt: skip
 REQUEST = Request("http://x/v1/chat/completions", {"model": "m", "messages": []})
 BODY = {
     "model": "m", "choices": [{"message": {"content": "4"}, "finish_reason": "stop", "logprobs": {"content": [
-        {"token": "4", "logprob": -0.1, "top_logprobs": [{"token": "4", "logprob": -0.1}, {"token": "5", "logprob": -2.0}]}]}}],
+        {"token": "4", "logprob": -0.1, "top_logprobs": [{"token": "4", "logprob": -0.1}, {"token": "5",
+            "logprob": -2.0}]}]}}],
     "usage": {"prompt_tokens": 7, "completion_tokens": 1}, "system_fingerprint": "f",
 }  # fmt: skip
 LINE = {"custom_id": REQUEST.key.hex(), "response": {"status_code": 200, "body": BODY}, "error": None}
@@ -72,23 +74,13 @@ STRANGER = b"task: x\naspects: {a: b}\nprompt: ../prompt.txt\nbase_url: https://
 
 def targets() -> Iterator[Target]:
     yield Target(
-        "spec",
-        spec,
-        SPECS,
-        200,
-        [b"order=", b"True", b"lambda:0", b"__import__('os')", b"*a", b"**a", b"1j", b"f''"],
+        "spec", spec, SPECS, 200, [b"order=", b"True", b"lambda:0", b"__import__('os')", b"*a", b"**a", b"1j", b"f''"]
     )
-    yield Target(
-        "metric-spec", metric_spec, SPECS, 100, [b"order=", b"None", b"preset='coco'", b"-1", b"1e9"]
-    )
+    yield Target("metric-spec", metric_spec, SPECS, 100, [b"order=", b"None", b"preset='coco'", b"-1", b"1e9"])
     yield Target("measure", measure, MEASURES, 100)
     yield Target("scale", scale, [b"1-5", b"0-100", b"A-E", b"-1 to 1", b"0..10"], 100)
     yield Target(
-        "reply",
-        reply,
-        REPLIES,
-        200,
-        [b"rating ", b"score of ", b" out of ", b"four", b"final ", b"a ", b"stars"],
+        "reply", reply, REPLIES, 200, [b"rating ", b"score of ", b" out of ", b"four", b"final ", b"a ", b"stars"]
     )
     yield Target("choice", choice, REPLIES, 100, [b"A", b"B", b"better", b"winner is "])
     yield Target("completion", completion, [_json(BODY)], 100)
@@ -229,16 +221,10 @@ def _store() -> bytes:
     path = scratch() / "seed.sqlite"
     path.unlink(missing_ok=True)
     kept = Store(path)
-    kept.put(
-        "bleu|version:1",
-        {bytes([i]): StoredScore(i / 50, None, "short" if i % 9 else None) for i in range(50)},
-    )
-    asked = [
-        Request("http://x/v1", {"model": "m", "messages": [{"content": f"Rate {i}."}]}) for i in range(8)
-    ]
+    kept.put("bleu|version:1", {bytes([i]): StoredScore(i / 50, None, "short" if i % 9 else None) for i in range(50)})
+    asked = [Request("http://x/v1", {"model": "m", "messages": [{"content": f"Rate {i}."}]}) for i in range(8)]
     Replies(kept).keep(
-        {r.key: Reply(f"Rating: {i}", "m", seconds=0.5) for i, r in enumerate(asked)},
-        {r.key: r for r in asked},
+        {r.key: Reply(f"Rating: {i}", "m", seconds=0.5) for i, r in enumerate(asked)}, {r.key: r for r in asked}
     )
     kept.close()
     with sqlite3.connect(path) as db:
@@ -262,17 +248,10 @@ def store(data: bytes) -> None:
         for call in ("info", "export"):
             refused(
                 lambda call=call: called(
-                    "store",
-                    call,
-                    *(["{out}.jsonl"] if call == "export" else []),
-                    "--store",
-                    str(path),
-                    file=path,
+                    "store", call, *(["{out}.jsonl"] if call == "export" else []), "--store", str(path), file=path
                 )
             )  # type: ignore[misc]
-        asked = [
-            Request("http://x/v1", {"model": "m", "messages": [{"content": f"Rate {i}."}]}) for i in range(8)
-        ]
+        asked = [Request("http://x/v1", {"model": "m", "messages": [{"content": f"Rate {i}."}]}) for i in range(8)]
         refused(lambda: Replies(kept).known(r.key for r in asked))
         refused(lambda: Replies(kept).claim(r.key for r in asked))
     finally:

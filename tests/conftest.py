@@ -11,9 +11,7 @@ from hypothesis import HealthCheck, settings
 REPO = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("NLGAUGE_DATA", REPO.parent / "shared" / "data"))
 
-settings.register_profile(
-    "nlgauge", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
+settings.register_profile("nlgauge", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("nlgauge")
 
 

@@ -123,9 +123,7 @@ def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
 
 
 def is_analysis(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return any(
-        isinstance(d, ast.Call) and getattr(d.func, "id", "") == "analysis" for d in node.decorator_list
-    )
+    return any(isinstance(d, ast.Call) and getattr(d.func, "id", "") == "analysis" for d in node.decorator_list)
 
 
 def test_functions_have_few_parameters() -> None:
@@ -150,7 +148,9 @@ def test_each_class_name_stands_once() -> None:
 
 
 def test_no_folder_holds_more_than_twenty_files_of_one_kind() -> None:
-    """`kernels` holds two kinds, for numbers and for texts: compiled modules that import each other's C lie in one folder."""
+    """`kernels` holds two kinds, for numbers and for texts: compiled modules that import each other's C lie in one
+    folder.
+    """
     count = Counter(place(p.parent) for p in modules() if not p.name.startswith("_"))
     assert {folder: n for folder, n in count.items() if n > 20 and folder != "kernels"} == {}
 
@@ -182,7 +182,10 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 def test_loading_data_loads_no_kernels() -> None:
-    code = "import sys, nlgauge as ng; ng.example(); print(sorted(m for m in sys.modules if m.startswith('nlgauge.kernels.')))"
+    code = (
+        "import sys, nlgauge as ng; ng.example(); print(sorted(m for m in sys.modules if "
+        "m.startswith('nlgauge.kernels.')))"
+    )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.split("\n")[-2] in ("[]", "['nlgauge.kernels.shared']")  # numbers, nothing compiled
 
@@ -197,9 +200,7 @@ def test_meta_of_a_small_table_loads_nothing_slow(tmp_path: Path) -> None:
         "try:\n    main()\n"
         "finally:\n    print('\\n' + ' '.join(sys.modules), file=sys.stderr)\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert run.returncode == 0, run.stderr
     there = set(run.stderr.split("\n")[-2].split())
     slow = {

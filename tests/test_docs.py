@@ -26,9 +26,7 @@ def test_pages_are_written_from_the_code(page: str) -> None:
 
 def documented() -> list[str]:
     files = sorted((REPO / "src").rglob("*.py"))
-    return [
-        ".".join(f.relative_to(REPO / "src").with_suffix("").parts) for f in files if ">>> " in f.read_text()
-    ]
+    return [".".join(f.relative_to(REPO / "src").with_suffix("").parts) for f in files if ">>> " in f.read_text()]
 
 
 @pytest.mark.parametrize("name", documented())
@@ -43,7 +41,8 @@ def test_the_readmes_first_screen_is_what_the_commands_print(tmp_path: Path) -> 
     page = str(tmp_path / "page.html")
     for words in (["run", "mine.csv", "-o", page], ["meta", "mine.csv"], ["run", "judged.csv", "-o", page]):
         said = subprocess.run(
-            [sys.executable, "-m", "nlgauge", *words], cwd=REPO / "examples", capture_output=True, text=True, check=True,
+            [sys.executable, "-m", "nlgauge", *words], cwd=REPO / "examples", capture_output=True, text=True,
+            check=True,
             env={**os.environ, "COLUMNS": "160", "NO_COLOR": "1"},
         ).stdout  # fmt: skip
         missing = [line for line in said.splitlines() if line.rstrip() not in readme]

@@ -1,4 +1,6 @@
-"""The docs site: every page is in the menu, every link and picture is there, pages from code are up to date, nothing is fetched."""
+"""The docs site: every page is in the menu, every link and picture is there, pages from code are up to date, nothing
+is fetched.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ def without_code(text: str) -> str:
 def anchors(page: Path) -> set[str]:
     """Ids of the headings, as Python-Markdown makes them."""
     toc = pytest.importorskip("markdown.extensions.toc")
-    heads = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL), re.MULTILINE)  # fmt: skip
+    heads = re.findall(
+        r"^#+ (.+)$",
+        re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL),
+        re.MULTILINE,
+    )
     return {toc.slugify(re.sub(r"[`*]", "", head), "-") for head in heads}
 
 
@@ -34,9 +40,7 @@ def menu() -> list[str]:
 
 
 def test_the_menu_names_every_page_once_and_no_other() -> None:
-    assert sorted(menu()) == sorted(str(p.relative_to(DOCS)) for p in PAGES), (
-        "name new pages in mkdocs.yml, under nav"
-    )
+    assert sorted(menu()) == sorted(str(p.relative_to(DOCS)) for p in PAGES), "name new pages in mkdocs.yml, under nav"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(DOCS)))
@@ -65,9 +69,7 @@ def test_modules_and_files_of_the_code_that_a_page_names_are_there(page: Path) -
     text = page.read_text(encoding="utf-8")
     for module, things in re.findall(r"^from (nlgauge[\w.]*) import ([\w, ]+)", text, re.MULTILINE):
         for name in re.findall(r"(\w+)(?: as \w+)?", things):
-            assert hasattr(importlib.import_module(module), name) or importlib.util.find_spec(
-                f"{module}.{name}"
-            )
+            assert hasattr(importlib.import_module(module), name) or importlib.util.find_spec(f"{module}.{name}")
     for name in re.findall(r"^::: ([\w.]+)$", text, re.MULTILINE):
         module, _, thing = name.rpartition(".")
         assert hasattr(importlib.import_module(module), thing), name
@@ -116,9 +118,7 @@ def test_pictures_fetch_nothing_and_stay_small() -> None:
     assert sum(p.stat().st_size for p in pictures) < 2_000_000
     for picture in (p for p in pictures if p.suffix == ".svg"):
         text = picture.read_text(encoding="utf-8")
-        assert not re.search(r"""(?:href|src)\s*=\s*["']https?:|url\(\s*["']?https?:|@import""", text), (
-            picture.name
-        )
+        assert not re.search(r"""(?:href|src)\s*=\s*["']https?:|url\(\s*["']?https?:|@import""", text), picture.name
 
 
 def test_the_site_asks_for_no_fonts_of_another_host() -> None:

@@ -1,4 +1,6 @@
-"""The Python door: every analysis through it, the same signatures as methods of Dataset, frames of every kind in and out."""
+"""The Python door: every analysis through it, the same signatures as methods of Dataset, frames of every kind in and
+out.
+"""
 
 from __future__ import annotations
 
@@ -18,26 +20,14 @@ import nlgauge as ng
 from nlgauge import registry
 from nlgauge.errors import NeedsMissing, NlgaugeError
 
-ASKED_OF_DATA = (
-    "agreement",
-    "analyse",
-    "compare",
-    "correlate",
-    "judge",
-    "report",
-    "stability",
-    "verdicts",
-    "export",
-)
+ASKED_OF_DATA = ("agreement", "analyse", "compare", "correlate", "judge", "report", "stability", "verdicts", "export")
 
 
 def two_aspects() -> ng.Dataset:
     """The example with a second aspect: the first one and noise."""
     data = ng.example()
     noise = np.random.default_rng(0).integers(-1, 2, data.ratings.height)
-    second = data.ratings.with_columns(
-        pl.lit("charm").alias("aspect"), (pl.col("value") + pl.Series(noise)).clip(1, 5)
-    )
+    second = data.ratings.with_columns(pl.lit("charm").alias("aspect"), (pl.col("value") + pl.Series(noise)).clip(1, 5))
     return replace(data, ratings=pl.concat([data.ratings, second]))
 
 
@@ -45,11 +35,7 @@ def with_choices() -> ng.Dataset:
     """The example with a model's choice between two systems on each input, the first shown preferred."""
     data = ng.example()
     first, second = data.systems[:2]
-    rows = [
-        (i, *pair, "quality", "m", "first")
-        for i in data.inputs
-        for pair in ((first, second), (second, first))
-    ]
+    rows = [(i, *pair, "quality", "m", "first") for i in data.inputs for pair in ((first, second), (second, first))]
     votes = pl.DataFrame(rows, schema=ng.Dataset.COMPARISONS, orient="row")
     return replace(data, comparisons=votes, models=frozenset({"m"}))
 
@@ -134,9 +120,11 @@ def test_report_can_be_called_whatever_was_imported_before() -> None:
 
 # The Python name of what each verb does.
 VERBS = {
-    "agree": "agreement", "align": "align", "check": "check", "compare": "compare", "convert": "export", "data": "published_sets",
+    "agree": "agreement", "align": "align", "check": "check", "compare": "compare", "convert": "export",
+    "data": "published_sets",
     "diff": "diff", "doctor": "doctor", "explore": "explore", "formats": "available", "intervals": "large_intervals",
-    "judge": "judge", "list": "available", "merge": "merge", "meta": "analyse", "plan": "analyse", "reproduce": "reproduce",
+    "judge": "judge", "list": "available", "merge": "merge", "meta": "analyse", "plan": "analyse",
+    "reproduce": "reproduce",
     "robustness": "analyse", "run": "report", "score": "score", "simulate": "simulate", "stability": "stability",
     "store": "Store", "train": "train_aligner", "verdicts": "verdicts",
 }  # fmt: skip
@@ -179,13 +167,15 @@ def test_texts_that_do_not_fit_are_refused_in_one_line(options: dict[str, Any], 
 
 
 def test_a_path_a_frame_and_a_dataset_give_the_same_table(tmp_path: Path) -> None:
-    rows = [{"system": s, "input": i, "human.q": (i * k) % 5, "metric.m": i + k} for k, s in enumerate("ABC") for i in range(6)]  # fmt: skip
+    rows = [
+        {"system": s, "input": i, "human.q": (i * k) % 5, "metric.m": i + k}
+        for k, s in enumerate("ABC")
+        for i in range(6)
+    ]
     frame = pl.DataFrame(rows)
     path = tmp_path / "a.csv"
     frame.write_csv(path)
-    tables = [
-        ng.correlate(data).rows for data in (path, str(path), frame, rows, ng.load(rows), ng.select(rows))
-    ]
+    tables = [ng.correlate(data).rows for data in (path, str(path), frame, rows, ng.load(rows), ng.select(rows))]
     assert all(rows == tables[0] for rows in tables)
 
 
@@ -200,20 +190,17 @@ def frames(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "kind", ["lazy", "pandas", "pandas index", "pyarrow", "hugging face", "chosen rows", "rows"]
-)
+@pytest.mark.parametrize("kind", ["lazy", "pandas", "pandas index", "pyarrow", "hugging face", "chosen rows", "rows"])
 def test_frames_of_every_kind_hold_the_same_data(kind: str) -> None:
     rows = [
-        {"system": s, "input": f"i{i}", "output": f"{s} says {i}", "references": ["a", f"b{i}"], "human.q": None if i == 3 else i % 3 + k,
+        {"system": s, "input": f"i{i}", "output": f"{s} says {i}", "references": ["a", f"b{i}"],
+         "human.q": None if i == 3 else i % 3 + k,
          "metric.m": float("nan") if i == 2 else i + 0.5 * k}
         for k, s in enumerate("ABC") for i in range(5)
     ]  # fmt: skip
     every = frames(rows)
     one, other = ng.load(every["polars"], name="x"), ng.load(every[kind], name="x")
-    assert one.samples.sort("system", "input").equals(
-        other.samples.select(one.samples.columns).sort("system", "input")
-    )
+    assert one.samples.sort("system", "input").equals(other.samples.select(one.samples.columns).sort("system", "input"))
     assert one.ratings.sort("system", "input").equals(other.ratings.sort("system", "input"))
     assert one.scores.sort("system", "input").equals(other.scores.sort("system", "input"), null_equal=True)
 
@@ -274,9 +261,7 @@ def test_an_unknown_option_or_analysis_is_answered_with_those_there_are() -> Non
         ng.correlate(ng.example(), "x")
 
 
-@pytest.mark.parametrize(
-    "thing", [ng.example, lambda: ng.example().panel(), lambda: ng.correlate(ng.example())]
-)
+@pytest.mark.parametrize("thing", [ng.example, lambda: ng.example().panel(), lambda: ng.correlate(ng.example())])
 def test_notebooks_show_html_without_foreign_markup(thing: Callable[[], Any]) -> None:
     shown = thing()._repr_html_()
     assert "unigram_f1" in shown

@@ -69,9 +69,7 @@ def nlgauge(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env, check=False)
 
 
-def test_a_folder_of_shards_that_names_a_python_file_is_merged_without_running_it(
-    tmp_path: Path, own: Path
-) -> None:
+def test_a_folder_of_shards_that_names_a_python_file_is_merged_without_running_it(tmp_path: Path, own: Path) -> None:
     table = tmp_path / "outputs.csv"
     pl.DataFrame(rows()).write_csv(table)
     spec = f"{own}@handed-wit"
@@ -119,9 +117,7 @@ def test_the_user_may_name_the_file_for_corpus_values_and_no_other_one(tmp_path:
 
 def test_a_column_that_is_called_like_a_python_file_runs_nothing(tmp_path: Path, own: Path) -> None:
     name = f"{own}@handed-wit"
-    data = ng.load(
-        [{**row, name: float(i % 7)} for i, row in enumerate(rows(24))], metrics=[name], human=["quality"]
-    )
+    data = ng.load([{**row, name: float(i % 7)} for i, row in enumerate(rows(24))], metrics=[name], human=["quality"])
     assert aggregate(data).rows
     panel = data.panel()
     for analysis in registry.names("analysis"):
@@ -145,9 +141,7 @@ def test_a_column_that_names_a_model_loads_none(tmp_path: Path) -> None:
 
 def test_verbs_that_got_no_value_do_not_end_well(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        OWN.replace("np.arange(len(batch)) / 10.0", "np.full(len(batch), np.nan)").replace(
-            "handed-wit", "void"
-        )
+        OWN.replace("np.arange(len(batch)) / 10.0", "np.full(len(batch), np.nan)").replace("handed-wit", "void")
     )
     pl.DataFrame(rows()).write_csv(tmp_path / "outputs.csv")
     for verb, more in (("score", []), ("score", ["--batch", "5"]), ("robustness", ["--sample", "5"])):

@@ -53,7 +53,8 @@ def test_numbers_stand_in_s_columns_with_the_room_they_need() -> None:
     form = re.search(r"begin\{tabular\}\{(.*)\}$", tex, re.M)
     assert form is not None
     assert form[1] == (
-        "S[table-format = 1] l S[table-format = -1.3] S[table-format = 1.3, table-space-text-post = {***}] S[table-format = 4]"
+        "S[table-format = 1] l S[table-format = -1.3] S[table-format = 1.3, table-space-text-post = {***}] "
+        "S[table-format = 4]"
     )
     assert r"{rank} & metric & {value} & {p to next} & {n} \\" in lines_of(tex)
 

@@ -1,4 +1,6 @@
-"""A newcomer adds a reader, a metric, an analysis and a figure with docs/howto/extend.md alone: its files, commands and output."""
+"""A newcomer adds a reader, a metric, an analysis and a figure with docs/howto/extend.md alone: its files, commands
+and output.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ import pytest
 REPO = Path(__file__).resolve().parent.parent
 PAGE = (REPO / "docs" / "howto" / "extend.md").read_text(encoding="utf-8")
 FOLDERS = {  # those that the page's last table names
-    "slips.py": "data/readers", "questions.py": "metrics/overlap", "top_match.py": "analyses/agreement", "match_bars.py": "report/figures",
+    "slips.py": "data/readers", "questions.py": "metrics/overlap", "top_match.py": "analyses/agreement",
+    "match_bars.py": "report/figures",
 }  # fmt: skip
 
 

@@ -50,7 +50,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     earlier.mkdir(parents=True, exist_ok=True)
     (earlier / "removed.py").write_text("", encoding="utf-8")
     said = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--disable-pip-version-check", "-w", folder, REPO],
+        [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--disable-pip-version-check", "-w", folder,
+         REPO],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if said.returncode and ("No matching distribution" in said.stderr or "Could not find" in said.stderr):
@@ -64,9 +65,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 def test_every_file_of_the_package_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:
     there = {n for n in wheel.namelist() if n.startswith("nlgauge/")}
     ours = {
-        str(p.relative_to(SRC).as_posix())
-        for p in (SRC / "nlgauge").rglob("*")
-        if p.is_file() and p.suffix not in LEFT
+        str(p.relative_to(SRC).as_posix()) for p in (SRC / "nlgauge").rglob("*") if p.is_file() and p.suffix not in LEFT
     }
     data = {name for name in ours if not name.endswith(".py")}
     assert len(data) > 50
@@ -106,15 +105,9 @@ def test_doctor_names_every_extra_and_what_it_adds() -> None:
     assert set(doctor.ADDS) == extras
     for name in extras:
         assert rows[f"extra {name}"]["remark"]
-    assert {
-        "nlgauge",
-        "Python",
-        "score store",
-        "compiled kernels",
-        "published data",
-        "WordNet",
-        "chromium",
-    } <= set(rows)
+    assert {"nlgauge", "Python", "score store", "compiled kernels", "published data", "WordNet", "chromium"} <= set(
+        rows
+    )
     assert {row["state"] for row in rows.values()} <= {"ok", "missing", "wrong"}
 
 
@@ -226,9 +219,7 @@ def minimal(tmp_path_factory: pytest.TempPathFactory) -> Run:
         done.add(name)
         found = importlib.metadata.distribution(name)
         needed = [Requirement(line) for line in found.requires or []]
-        wanted = {
-            canonicalize_name(n.name) for n in needed if not n.marker or n.marker.evaluate({"extra": ""})
-        }
+        wanted = {canonicalize_name(n.name) for n in needed if not n.marker or n.marker.evaluate({"extra": ""})}
         todo |= wanted - done
         for top in {file.parts[0] for file in found.files or []} - {"..", "__pycache__"}:
             if not (site / top).exists():
@@ -249,8 +240,7 @@ def minimal(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 def test_a_minimal_install_compares_metrics_and_writes_a_report(minimal: Run, tmp_path: Path) -> None:
     there = minimal(
-        "-c",
-        "import importlib.util as u; print([bool(u.find_spec(n)) for n in ('numpy', 'torch', 'Cython')])",
+        "-c", "import importlib.util as u; print([bool(u.find_spec(n)) for n in ('numpy', 'torch', 'Cython')])"
     )
     assert there.stdout == "[True, False, False]\n", there.stderr
     said = minimal("-m", "nlgauge", "meta", "example", "--format", "json")
@@ -288,9 +278,7 @@ print(json.dumps(found))
 
 def test_a_minimal_install_scores_what_needs_no_extra_and_refuses_the_rest_in_a_line(minimal: Run) -> None:
     extra = {name: registry.get("metric", name).facts.extra for name in registry.names("metric")}
-    tried = [
-        name for name in extra if extra[name] in ("", *EXTRAS) and extra[name] != "wordnet"
-    ]  # or the system's
+    tried = [name for name in extra if extra[name] in ("", *EXTRAS) and extra[name] != "wordnet"]  # or the system's
     said = minimal("-c", TRY, *tried)
     assert said.returncode == 0, said.stderr
     outcome: dict[str, str] = json.loads(said.stdout)

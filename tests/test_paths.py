@@ -43,10 +43,13 @@ def hops(heading: str) -> list[str]:
     ("heading", "command"),
     [
         ("A rating, to its interval on the page", ["run", "mine.csv", "--quick", "-o", "{tmp}/page.html"]),
-        ("A text, to its stored score", ["score", "judged.csv", "--metrics", "perplexity(lm='trigram')", "-o", "{tmp}/scored.jsonl"]),
+        ("A text, to its stored score", ["score", "judged.csv", "--metrics", "perplexity(lm='trigram')", "-o",
+                                         "{tmp}/scored.jsonl"]),
     ],
 )  # fmt: skip
-def test_a_path_has_at_most_twenty_hops_in_the_order_of_the_page(heading: str, command: list[str], tmp_path: Path) -> None:  # fmt: skip
+def test_a_path_has_at_most_twenty_hops_in_the_order_of_the_page(
+    heading: str, command: list[str], tmp_path: Path
+) -> None:
     listed = hops(heading)
     assert 5 <= len(listed) <= MOST
     words = [word.format(tmp=tmp_path) for word in command]

@@ -81,9 +81,7 @@ def test_names_are_all_that_the_modules_of_the_folder_register(kind: str) -> Non
 
 
 def test_names_import_no_module_of_the_folder() -> None:
-    code = (
-        "import sys; from nlgauge import registry as r; [r.names(k) for k in r.FOLDERS]; print(*sys.modules)"
-    )
+    code = "import sys; from nlgauge import registry as r; [r.names(k) for k in r.FOLDERS]; print(*sys.modules)"
     assert not [m for m in in_a_new_process(code).split() if m.startswith("nlgauge.") and m.count(".") > 1]
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from tools import release
 
-READY = "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-01-31\n\n### Added\n\n* A verb.\n\n## [1.1.0] - 2025-12-01\n"
+READY = (
+    "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-01-31\n\n### Added\n\n* A verb.\n\n## [1.1.0] - 2025-12-01\n"
+)
 
 
 @pytest.fixture
@@ -66,7 +68,8 @@ def test_a_dry_run_sets_no_tag(repo: Path, capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("name", "text", "line"),
     [
-        ("pyproject.toml", '[project]\nversion = "1.3.0"\n', "the newest version is 1.2.0, in pyproject.toml it is 1.3.0"),
+        ("pyproject.toml", '[project]\nversion = "1.3.0"\n', "the newest version is 1.2.0, in pyproject.toml it "
+            "is 1.3.0"),
         ("src/nlgauge/__init__.py", '__version__ = "1.1.0"\n', "src/nlgauge/__init__.py has no line"),
         ("CITATION.cff", "version: 1.2.0.dev1\n", "CITATION.cff has no line 'version: 1.2.0'"),
         ("CHANGELOG.md", READY.replace(" - 2026-01-31", ""), "[1.2.0] has no date"),
@@ -92,9 +95,7 @@ def test_what_does_not_agree_stops_the_release(
     assert release.git(repo, "tag") == ""
 
 
-@pytest.mark.parametrize(
-    "name", ["nlgauge-1.2.0-py3-none-any.whl", "nlgauge-1.2.0.tar.gz", "nlgauge.cdx.json"]
-)
+@pytest.mark.parametrize("name", ["nlgauge-1.2.0-py3-none-any.whl", "nlgauge-1.2.0.tar.gz", "nlgauge.cdx.json"])
 def test_no_tag_without_wheel_source_archive_and_sbom(name: str, repo: Path) -> None:
     (repo / "dist" / name).unlink()
     with pytest.raises(SystemExit, match="is missing: make dist sbom"):

@@ -1,4 +1,6 @@
-"""What SECURITY.md promises, checked: nothing from data runs, nothing is unpacked without bound, nothing private leaks."""
+"""What SECURITY.md promises, checked: nothing from data runs, nothing is unpacked without bound, nothing private
+leaks.
+"""
 
 from __future__ import annotations
 
@@ -103,9 +105,9 @@ def test_a_model_folder_with_pickled_weights_only_is_refused(tmp_path: Path) -> 
     transformers = pytest.importorskip("transformers")
     from nlgauge.models.loading import load
 
-    transformers.BertConfig(
-        vocab_size=8, hidden_size=8, num_hidden_layers=1, num_attention_heads=1
-    ).save_pretrained(tmp_path)
+    transformers.BertConfig(vocab_size=8, hidden_size=8, num_hidden_layers=1, num_attention_heads=1).save_pretrained(
+        tmp_path
+    )
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n")
     torch.save({}, tmp_path / "pytorch_model.bin")
     with pytest.raises(NlgaugeError, match="safetensors"):
@@ -149,9 +151,7 @@ def test_a_parquet_bomb_is_refused_before_it_fills_the_memory(tmp_path: Path) ->
         ng.load(path)
 
 
-def test_a_file_larger_than_allowed_is_refused_unread(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_larger_than_allowed_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MAX_BYTES", 1 << 20)
     path = tmp_path / "large.csv"
     path.write_bytes(b"a,b\n" * (1 << 19))

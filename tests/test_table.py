@@ -39,10 +39,7 @@ def table() -> Table:
 def test_the_best_of_each_column_is_marked(table: Table) -> None:
     header, body = table.grid()
     assert header == ["metric", "inp", "system", "n"]
-    assert [[c.text for c in cells] for cells in body] == [
-        ["a_b", ".123", "-.500", "10"],
-        ["c", ".900", "–", "10"],
-    ]
+    assert [[c.text for c in cells] for cells in body] == [["a_b", ".123", "-.500", "10"], ["c", ".900", "–", "10"]]
     assert [(c.text) for cells in body for c in cells if c.best] == ["-.500", ".900"]
 
 

@@ -46,13 +46,7 @@ def test_wilsons_interval_and_mid_p_would_not_pass_this() -> None:
 
 @pytest.mark.parametrize(
     ("n", "prevalence", "judge"),
-    [
-        (20, 0.5, "lenient"),
-        (50, 0.1, "good"),
-        (100, 0.9, "lenient"),
-        (100, 0.3, "weak"),
-        (300, 0.98, "good"),
-    ],
+    [(20, 0.5, "lenient"), (50, 0.1, "good"), (100, 0.9, "lenient"), (100, 0.3, "weak"), (300, 0.98, "good")],
 )
 def test_figures_of_verdicts_hold_the_populations_value(n: int, prevalence: float, judge: str) -> None:
     for row in world.verdict_coverage(n, prevalence, judge, 300, seed=99):
@@ -68,9 +62,7 @@ def test_rows_of_one_conversation_are_allowed_for() -> None:
     assert min(row["as independent"] for row in rows) < 0.87
 
 
-@pytest.mark.parametrize(
-    ("prevalence", "apart", "steps"), [(0.5, 1.2, False), (0.8, 2.4, True), (0.2, 0.3, False)]
-)
+@pytest.mark.parametrize(("prevalence", "apart", "steps"), [(0.5, 1.2, False), (0.8, 2.4, True), (0.2, 0.3, False)])
 def test_areas_hold_the_populations_value(prevalence: float, apart: float, steps: bool) -> None:
     for row in world.area_coverage(100, prevalence, apart, 1.0, steps, 150, seed=99):
         assert at_least(0.93, row), row

@@ -31,7 +31,8 @@ def run(*command: str | Path, folder: Path = REPO, **environment: str) -> str:
     """What the command printed; its errors are ours."""
     pins = {"PIP_CONSTRAINT": str(REPO / "constraints.txt"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     ran = subprocess.run(
-        [str(c) for c in command], cwd=folder, env=os.environ | pins | environment, capture_output=True, text=True, check=False,
+        [str(c) for c in command], cwd=folder, env=os.environ | pins | environment, capture_output=True, text=True,
+        check=False,
     )  # fmt: skip
     if ran.returncode:
         raise SystemExit(f"dist: {' '.join(map(str, command))}\n{ran.stdout[-3000:]}\n{ran.stderr[-3000:]}")
@@ -64,10 +65,7 @@ def attempt(what: str, package: Path, compiled: bool, **environment: str) -> Non
         found = run(binaries / "python", "-c", where, folder=home, **own).strip() == "True"
         if found != compiled:
             raise SystemExit(f"dist: {what}: the kernels should {'' if compiled else 'not '}be compiled")
-        print(
-            f"{what}: installs and runs the example{'' if compiled else ', with its kernels uncompiled'}",
-            flush=True,
-        )
+        print(f"{what}: installs and runs the example{'' if compiled else ', with its kernels uncompiled'}", flush=True)
 
 
 def main() -> None:

@@ -50,18 +50,13 @@ def obstacles(repo: Path) -> list[str]:
     if changed := git(repo, "status", "--porcelain").splitlines():
         found.append(f"changes that are not committed: {', '.join(line[3:] for line in changed[:5])}")
     now = version(repo)
-    others = {
-        "src/nlgauge/__init__.py": f'__version__ = "{now}"',
-        "CITATION.cff": f"version: {now}",
-    }
+    others = {"src/nlgauge/__init__.py": f'__version__ = "{now}"', "CITATION.cff": f"version: {now}"}
     for name, line in others.items():
         if line not in (repo / name).read_text(encoding="utf-8").splitlines():
             found.append(f"{name} has no line {line!r}; pyproject.toml has version {now}")
     changes = sections((repo / "CHANGELOG.md").read_text(encoding="utf-8"))
     if changes.get("Unreleased", ("", ""))[1]:
-        found.append(
-            f"CHANGELOG.md: entries under [Unreleased]; move them below [{now}] or raise the version"
-        )
+        found.append(f"CHANGELOG.md: entries under [Unreleased]; move them below [{now}] or raise the version")
     newest = next((name for name in changes if name != "Unreleased"), "none")
     if newest != now:
         found.append(f"CHANGELOG.md: the newest version is {newest}, in pyproject.toml it is {now}")
@@ -95,7 +90,9 @@ def check(repo: Path, dry: bool) -> int:
 
 
 def tag(repo: Path, dry: bool) -> int:
-    """Checksums beside the files, then the tag with the changelog's section; a dry run ends with 1 where `check` would."""
+    """Checksums beside the files, then the tag with the changelog's section; a dry run ends with 1 where `check`
+    would.
+    """
     made, found, name = files(repo), obstacles(repo), f"v{version(repo)}"
     (repo / "dist" / "SHA256SUMS").write_text(checksums(made), encoding="utf-8")
     print(checksums(made), end="")
@@ -115,9 +112,7 @@ def tag(repo: Path, dry: bool) -> int:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", choices=["check", "tag"])
     parser.add_argument("--dry", action="store_true")
     asked = parser.parse_args()

@@ -1,8 +1,8 @@
 """Where work is done: in this process on all cores, or on the machines of a Ray cluster.
 
 A work is an object that holds what its jobs share and is called with one of them. It gives a result and changes nothing
-that another job sees, so an engine may call it anywhere, and again when a machine was lost. Results come in the order of
-the jobs: what is made of them is the same to the bit, whoever computed it.
+that another job sees, so an engine may call it anywhere, and again when a machine was lost. Results come in the order
+of the jobs: what is made of them is the same to the bit, whoever computed it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,11 @@ class Engine(Protocol):
     @property
     def far(self) -> bool: ...
 
-    def run(
-        self, work: Callable[[J], R], jobs: Iterable[J], *, alone: bool = False, gpu: bool = False
-    ) -> Iterator[R]:
+    def run(self, work: Callable[[J], R], jobs: Iterable[J], *, alone: bool = False, gpu: bool = False) -> Iterator[R]:
         """The results, in the order of the jobs.
 
-        `alone`: a job is long, uses all cores of its machine, and holds models that the next one needs too; with `gpu` it
-        gets one where there are any.
+        `alone`: a job is long, uses all cores of its machine, and holds models that the next one needs too; with `gpu`
+        it gets one where there are any.
         """
 
 
@@ -52,9 +50,7 @@ class Local:
     threads: int | None = None
     far: ClassVar[bool] = False
 
-    def run(
-        self, work: Callable[[J], R], jobs: Iterable[J], *, alone: bool = False, gpu: bool = False
-    ) -> Iterator[R]:
+    def run(self, work: Callable[[J], R], jobs: Iterable[J], *, alone: bool = False, gpu: bool = False) -> Iterator[R]:
         threads = 1 if alone else self.threads or os.cpu_count() or 1
         if threads == 1:
             yield from map(work, jobs)

@@ -47,9 +47,7 @@ class Ray:
         if importlib.util.find_spec("ray") is None:
             raise NeedsMissing("--engine ray needs the extra 'ray': pip install \"nlgauge[ray]\"")
 
-    def run(
-        self, work: Callable[[J], R], jobs: Iterable[J], *, alone: bool = False, gpu: bool = False
-    ) -> Iterator[R]:
+    def run(self, work: Callable[[J], R], jobs: Iterable[J], *, alone: bool = False, gpu: bool = False) -> Iterator[R]:
         if not (listed := list(jobs)):
             return
         ray, self.used = self._ray, self.used + 1
@@ -89,8 +87,8 @@ class Ray:
                 self.lost += 1
                 begun = task.remote(shared, chunk)
         raise NlgaugeError(
-            f"a Ray worker died {RETRIES + 1} times at one job ({why}): out of memory, or a metric that crashes; what was "
-            "finished is kept, run the command again."
+            f"a Ray worker died {RETRIES + 1} times at one job ({why}): out of memory, or a metric that crashes; what "
+            "was finished is kept, run the command again."
         )
 
     @cached_property

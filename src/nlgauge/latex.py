@@ -24,7 +24,8 @@ MATHS = {
 SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
-    "−": "$-$", "…": r"\dots{}", "†": r"\textsuperscript{\textdagger}", "‡": r"\textsuperscript{\textdaggerdbl}", "\n": " ",
+    "−": "$-$", "…": r"\dots{}", "†": r"\textsuperscript{\textdagger}", "‡": r"\textsuperscript{\textdaggerdbl}",
+    "\n": " ",
     **{sign: f"$\\{name}$" for sign, name in (GREEK | MATHS).items()},
     **{sign: f"$_{place}$" for place, sign in enumerate("₀₁₂₃₄₅₆₇₈₉")},
     **{sign: f"$^{place}$" for place, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
@@ -67,7 +68,8 @@ def latex(table: Table) -> str:
     said = [table.title + ".", *table.headlines, table.method, *table.answers, *table.notes, *legend]
     caption = " ".join(_tex(text) for text in said if text)
     lines += [
-        r"    \bottomrule", r"  \end{tabular}", rf"  \caption{{{caption}}}", rf"  \label{{tab:{_slug(table.title)}}}", rf"\end{{{place}}}",
+        r"    \bottomrule", r"  \end{tabular}", rf"  \caption{{{caption}}}", rf"  \label{{tab:{_slug(table.title)}}}",
+        rf"\end{{{place}}}",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
 
@@ -97,10 +99,7 @@ def _heads(header: list[str], formats: list[str]) -> list[str]:
     line = f"    {' & '.join(last)} \\\\"
     if not shared:
         return [line]
-    cells = [
-        rf"\multicolumn{{{len(run)}}}{{c}}{{{_tex(words[run[0]][0])}}}" if run in shared else "{}"
-        for run in runs
-    ]
+    cells = [rf"\multicolumn{{{len(run)}}}{{c}}{{{_tex(words[run[0]][0])}}}" if run in shared else "{}" for run in runs]
     rules = " ".join(rf"\cmidrule(lr){{{run[0] + 1}-{run[-1] + 1}}}" for run in shared)
     return [f"    {' & '.join(cells)} \\\\", f"    {rules}", line]
 
@@ -167,11 +166,7 @@ def _cell(cell: Cell, form: str, mark: str, bold: bool) -> str:
         return f"{{{text}}}" if form.startswith("S") else text
     digits = f"{'-' if number['sign'] else ''}{number['whole'].replace(',', '') or '0'}{number['part'] or ''}"
     after = _tex(mark or number["marks"])
-    return (
-        f"{chr(92)}bfseries {digits}{after and f'{{{after}}}'}"
-        if bold
-        else f"{digits}{after and f'{{{after}}}'}"
-    )
+    return f"{chr(92)}bfseries {digits}{after and f'{{{after}}}'}" if bold else f"{digits}{after and f'{{{after}}}'}"
 
 
 def _slug(text: str) -> str:

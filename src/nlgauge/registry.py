@@ -86,8 +86,7 @@ def get(kind: str, name: str, *, allow_code: bool = False) -> Any:
     except KeyError:
         known = names(kind)
         raise NameUnknown(
-            f"no {kind} '{name}'.{did_you_mean(name, known)} "
-            f"`nlgauge list {PLURALS[kind]}` shows all {len(known)}."
+            f"no {kind} '{name}'.{did_you_mean(name, known)} `nlgauge list {PLURALS[kind]}` shows all {len(known)}."
         ) from None
 
 

@@ -74,13 +74,9 @@ class Selection:
     progress: Progress | None = None
     not_computed: list[str] = field(default_factory=list, init=False, repr=False)
     _lock: Any = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
-    _tables: dict[str, Future[list[Table]]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    _tables: dict[str, Future[list[Table]]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _panels: dict[Any, Panel] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _groups: dict[int, list[tuple[Group, Dataset]]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    _groups: dict[int, list[tuple[Group, Dataset]]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def card(self) -> list[str]:

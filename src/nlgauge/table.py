@@ -69,19 +69,13 @@ class Table:
     decimals: int = 3
     definitions: dict[str, str] = field(default_factory=dict)
     kind: str = ""  # the analysis that made it
-    shown: list[str] = field(
-        default_factory=list
-    )  # columns for people when there is no layout; all by default
+    shown: list[str] = field(default_factory=list)  # columns for people when there is no layout; all by default
     headlines: list[str] = field(default_factory=list)  # what must be read before the numbers
     heads: dict[str, str] = field(default_factory=dict)  # column -> heading, where it is not its name
     cells: dict[str, Callable[[Row], str]] = field(default_factory=dict)  # column -> text of its cells
     facts: dict[str, Any] = field(default_factory=dict)  # what is true of the table and not of one row
-    parts: list[Table] = field(
-        default_factory=list
-    )  # tables whose rows these are; people see them one by one
-    answers: list[str] = field(
-        default_factory=list
-    )  # what the numbers say, in sentences; printed before the notes
+    parts: list[Table] = field(default_factory=list)  # tables whose rows these are; people see them one by one
+    answers: list[str] = field(default_factory=list)  # what the numbers say, in sentences; printed before the notes
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -100,7 +94,8 @@ class Table:
             "analysis": self.kind, "title": self.title, "method": self.method, "signature": self.signature,
             **({"answers": self.answers} if self.answers else {}), "notes": self.notes,
             **({"headlines": self.headlines} if self.headlines else {}), "definitions": self.definitions,
-            **({"facts": _plain(self.facts)} if self.facts else {}), "rows": [{k: _plain(v) for k, v in row.items()} for row in self.rows],
+            **({"facts": _plain(self.facts)} if self.facts else {}), "rows": [{k: _plain(v) for k,
+                v in row.items()} for row in self.rows],
         }  # fmt: skip
 
     def to_json(self) -> str:
@@ -116,9 +111,7 @@ class Table:
     def to_polars(self) -> polars.DataFrame:
         import polars as pl
 
-        return pl.DataFrame(
-            [{k: _plain(v) for k, v in row.items()} for row in self.rows], infer_schema_length=None
-        )
+        return pl.DataFrame([{k: _plain(v) for k, v in row.items()} for row in self.rows], infer_schema_length=None)
 
     def to_pandas(self) -> pandas.DataFrame:
         try:
@@ -213,8 +206,7 @@ class Table:
         lines = [*said, f"**{_md(self.title)}**", "", "| " + " | ".join(_md(h) for h in header) + " |"]
         lines.append("|" + "|".join(" --- " if i == 0 else " ---: " for i in range(len(header))) + "|")
         lines += [
-            "| " + " | ".join(f"**{_md(c.text)}**" if c.best else _md(c.text) for c in cells) + " |"
-            for cells in body
+            "| " + " | ".join(f"**{_md(c.text)}**" if c.best else _md(c.text) for c in cells) + " |" for cells in body
         ]
         lines += ["", *(f"{_md(text)}  " for text in self.remarks())]
         return "\n".join(lines).rstrip() + "\n"
@@ -257,9 +249,7 @@ class Table:
         path = Path(path)
         form = FORMATS.get(path.suffix.lower().lstrip("."))
         if form is None:
-            raise NlgaugeError(
-                f"{path}: cannot write '{path.suffix}'; use {', '.join('.' + f for f in FORMATS)}."
-            )
+            raise NlgaugeError(f"{path}: cannot write '{path.suffix}'; use {', '.join('.' + f for f in FORMATS)}.")
         write_whole(path, form(self))
         return path
 
@@ -294,11 +284,7 @@ def _key(row: Row, columns: str | tuple[str, ...]) -> Any:
 
 
 def _joined(key: Any, between: str) -> str:
-    return (
-        between.join(str(part) for part in key if part not in ("", None))
-        if isinstance(key, tuple)
-        else str(key)
-    )
+    return between.join(str(part) for part in key if part not in ("", None)) if isinstance(key, tuple) else str(key)
 
 
 def _missing(value: Any) -> bool:
@@ -333,7 +319,8 @@ def joined(tables: Sequence[Table]) -> Table:
         return tables[0]
     same = {table.signature for table in tables}
     return Table(
-        "; ".join(table.title for table in tables), [row for table in tables for row in table.rows], kind=tables[0].kind,
+        "; ".join(table.title for table in tables), [row for table in tables for row in table.rows],
+        kind=tables[0].kind,
         definitions={name: text for table in tables for name, text in table.definitions.items()},
         answers=list(dict.fromkeys(text for table in tables for text in table.answers)),
         notes=list(dict.fromkeys(note for table in tables for note in table.notes)),

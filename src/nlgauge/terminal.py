@@ -1,4 +1,6 @@
-"""A Table on a terminal, as wide as it allows; columns that do not fit go below with the line names again, never cut off."""
+"""A Table on a terminal, as wide as it allows; columns that do not fit go below with the line names again, never cut
+off.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +36,7 @@ def _block(header: list[str], body: list[list[Cell]], columns: list[int]) -> Ric
     for i in columns:
         number = all(is_number(cells[i]) for cells in body) if i else False
         table.add_column(
-            escape(_stacked(header[i])),
-            justify="right" if number else "left",
-            overflow="fold",
-            no_wrap=number,
+            escape(_stacked(header[i])), justify="right" if number else "left", overflow="fold", no_wrap=number
         )
     for cells in body:
         texts = [(escape(cells[i].text), cells[i].best) for i in columns]

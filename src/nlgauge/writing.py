@@ -28,8 +28,8 @@ ADVICE = {
 def whole(path: str | Path) -> Iterator[Path]:
     """A path to write to; when the block ends well it becomes `path` in one step, otherwise the old file stays.
 
-    The name holds the machine and the number of the process, so that two runs that write the same file do not write into
-    each other.
+    The name holds the machine and the number of the process, so that two runs that write the same file do not write
+    into each other.
 
     >>> with whole("table.csv") as part:                             # doctest: +SKIP
     ...     part.write_text("a,b")

@@ -110,12 +110,7 @@ def test_fillings_of_a_lead_do_not_come_from_its_own_text() -> None:
 
 
 def test_textrank_puts_the_sentence_that_others_resemble_first() -> None:
-    text = [
-        "Tea is hot.",
-        "The bridge over the river closed.",
-        "A river bridge.",
-        "The bridge closed in May.",
-    ]
+    text = ["Tea is hot.", "The bridge over the river closed.", "A river bridge.", "The bridge closed in May."]
     assert textrank(text)[0] == 1
     assert textrank(text)[-1] == 0
 
@@ -124,9 +119,7 @@ def test_a_paraphrase_moves_clauses_and_the_most_distant_is_taken() -> None:
     assert reordered("The mill closed in 1990.") == "In 1990, the mill closed."
     assert most_distant("a b c d", ["a b c d", "d c b x", "a b c x"]) == "d c b x"
     words = {"autumn": ["fall"]}
-    said = Reworded(lambda w: words.get(w, []), amount=1.0)(
-        "They came in the autumn.", np.random.default_rng(0)
-    )
+    said = Reworded(lambda w: words.get(w, []), amount=1.0)("They came in the autumn.", np.random.default_rng(0))
     assert len(said) == 10
     assert all("fall" in s for s in said)
 
@@ -146,9 +139,7 @@ def test_words_around_the_masks_of_a_model_are_kept() -> None:
 
 
 def test_bad_input_is_one_clear_line() -> None:
-    with pytest.raises(
-        NlgaugeError, match="task='poetry'; there are summarisation, dialogue, response, style"
-    ):
+    with pytest.raises(NlgaugeError, match="task='poetry'; there are summarisation, dialogue, response, style"):
         recipe(DOCUMENTS, "poetry")
     with pytest.raises(NlgaugeError, match="no text to train on"):
         list(examples([], "style", 0, 3))

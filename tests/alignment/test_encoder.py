@@ -101,22 +101,14 @@ def test_a_folder_that_does_not_exist_is_one_clear_line() -> None:
 def test_no_network_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch", reason="extra 'neural' is not installed (torch)")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(
-        NlgaugeError, match="not in this machine's cache and the hub was not reached"
-    ) as caught:
+    with pytest.raises(NlgaugeError, match="not in this machine's cache and the hub was not reached") as caught:
         encoder("nlgauge-no-such-org/no-such-model")
     assert "\n" not in str(caught.value)
 
 
 def test_weights_that_are_not_safetensors_are_refused(tmp_path: Path, minilm: Encoder) -> None:
     folder = Path(folder_of("minilm"))
-    for name in (
-        "config.json",
-        "tokenizer.json",
-        "tokenizer_config.json",
-        "vocab.txt",
-        "special_tokens_map.json",
-    ):
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
         (tmp_path / name).write_text((folder / name).read_text())
     (tmp_path / "pytorch_model.bin").write_bytes(b"never unpickled")
     with pytest.raises(NlgaugeError, match=r"model\.safetensors"):

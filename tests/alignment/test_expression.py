@@ -16,11 +16,7 @@ def alignment(*scores: float) -> Alignment:
     return Alignment("x" * len(scores), np.array([[i, i + 1] for i in range(len(scores))]), np.array(scores))
 
 
-FOUND = {
-    ("y", ("x",)): alignment(0.2, 0.4),
-    ("r", ("y",)): alignment(1.0, 0.5),
-    ("y", ("x", "c")): alignment(0.9),
-}
+FOUND = {("y", ("x",)): alignment(0.2, 0.4), ("r", ("y",)): alignment(1.0, 0.5), ("y", ("x", "c")): alignment(0.9)}
 
 
 @pytest.mark.parametrize(
@@ -59,8 +55,10 @@ def test_an_expression_knows_what_it_needs() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "y>x", "mean(y)", "mean(z>x)", "mean(y>x>c)", "mean(y<x)", "mean(y>x, y>c)", "open('f')", "x.__class__", "1 + 1",
-     "mean(y>x) if 1 else 2", "[mean(y>x)]", "lambda: 1", "__import__('os')", "mean(y>[])", "mean(y>x) and 1", "'a' * 9",
+    ["", "y>x", "mean(y)", "mean(z>x)", "mean(y>x>c)", "mean(y<x)", "mean(y>x, y>c)", "open('f')", "x.__class__",
+     "1 + 1",
+     "mean(y>x) if 1 else 2", "[mean(y>x)]", "lambda: 1", "__import__('os')", "mean(y>[])", "mean(y>x) and 1",
+     "'a' * 9",
      "mean(y>x) + True", "mean(y>x, key=1)", "(" * 300, "mean(y>x)" + " + 1" * 900],
 )  # fmt: skip
 def test_anything_else_is_refused_in_one_line(text: str) -> None:

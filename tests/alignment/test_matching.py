@@ -38,9 +38,7 @@ def test_all_windows_take_the_best_token_of_any(minilm: Encoder) -> None:
 
 
 def test_the_best_window_is_chosen_per_sentence_by_its_mean(minilm: Encoder) -> None:
-    near = np.stack(
-        [(unit(minilm, OUTPUT, 4) @ unit(minilm, w, 4).T).max(axis=1) for w in windows(SOURCE, 2)], axis=1
-    )
+    near = np.stack([(unit(minilm, OUTPUT, 4) @ unit(minilm, w, 4).T).max(axis=1) for w in windows(SOURCE, 2)], axis=1)
     starts = minilm.pieces([OUTPUT])[0].starts
     second = starts >= sentence_spans(OUTPUT)[1][0]
     expected = np.empty(len(near))
@@ -74,11 +72,7 @@ def test_copied_words_align_better_than_invented_ones(minilm: Encoder) -> None:
 
 
 def test_a_score_does_not_depend_on_the_other_pairs(minilm: Encoder) -> None:
-    pairs = [
-        ToAlign(OUTPUT, (SOURCE,)),
-        ToAlign("Tea.", (SOURCE, OUTPUT)),
-        ToAlign(SOURCE, (OUTPUT,), whole=True),
-    ]
+    pairs = [ToAlign(OUTPUT, (SOURCE,)), ToAlign("Tea.", (SOURCE, OUTPUT)), ToAlign(SOURCE, (OUTPUT,), whole=True)]
     estimator = Matching(window=2, match="best", sharp=2.0)
     together = estimator.align(pairs)
     for pair, found in zip(pairs, together, strict=True):
@@ -88,9 +82,7 @@ def test_a_score_does_not_depend_on_the_other_pairs(minilm: Encoder) -> None:
 def test_every_text_is_encoded_once_for_all_pairs(minilm: Encoder) -> None:
     kept = Embeddings(minilm)
     outputs = [f"Output number {i}." for i in range(5)]
-    Matching(vectors=kept).align(
-        [ToAlign(o, (SOURCE,)) for o in outputs] + [ToAlign(SOURCE, (o,)) for o in outputs]
-    )
+    Matching(vectors=kept).align([ToAlign(o, (SOURCE,)) for o in outputs] + [ToAlign(SOURCE, (o,)) for o in outputs])
     assert kept.encoded == 6
 
 

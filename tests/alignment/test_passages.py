@@ -17,9 +17,7 @@ from nlgauge.metrics.alignment.training_rows import read_documents
 from nlgauge.text.package_texts import found_in, grouped, mixed, passage, plain
 
 TALK = [f"We built {n} new bridges over the wide river this year." for n in range(30)]
-ARTICLE = " ".join(
-    f"In [[{1900 + n}]] the '''town''' had {n} mills and {n + 3} [[ox|oxen]] in all." for n in range(9)
-)
+ARTICLE = " ".join(f"In [[{1900 + n}]] the '''town''' had {n} mills and {n + 3} [[ox|oxen]] in all." for n in range(9))
 
 
 def speeches(folder: Path) -> Path:
@@ -27,11 +25,7 @@ def speeches(folder: Path) -> Path:
     path = folder / "corpus-1.0.0.tgz"
     text = "\r\n\r\n".join(" ".join(TALK[i : i + 4]) + " (Applause.)" for i in range(0, 28, 4))
     with tarfile.open(path, "w:gz") as tar:
-        for name, said in (
-            ("package/sotu/a.txt", text),
-            ("package/README.md", "Read me."),
-            ("package/x.txt", "No."),
-        ):
+        for name, said in (("package/sotu/a.txt", text), ("package/README.md", "Read me."), ("package/x.txt", "No.")):
             member = tarfile.TarInfo(name)
             member.size = len(said.encode())
             tar.addfile(member, io.BytesIO(said.encode()))
@@ -64,16 +58,12 @@ def test_articles_lose_their_marks_and_what_follows_the_text(tmp_path: Path) -> 
     (one,) = found.passages
     assert one.startswith("In 1900 the town had 0 mills and 3 oxen in all. In 1901")
     assert not any(mark in one for mark in "[]{}'<>") and "Not this" not in one
-    assert (
-        len(one.split(". ")) == 9
-    )  # the article only: no redirect, nothing after "See also", no other language
+    assert len(one.split(". ")) == 9  # the article only: no redirect, nothing after "See also", no other language
     assert found.kind.licence == "CC BY-SA 3.0"
 
 
 def test_templates_inside_templates_files_and_links_go() -> None:
-    said = (
-        "A{{x|{{y}}}} [[File:a.png|thumb]]b [http://a.org c] <!-- d\n -->e<ref name='f' />{| table |} ''g''"
-    )
+    said = "A{{x|{{y}}}} [[File:a.png|thumb]]b [http://a.org c] <!-- d\n -->e<ref name='f' />{| table |} ''g''"
     assert plain(said) == "A b c e g"
 
 

@@ -127,10 +127,7 @@ def test_d_scores_tokens_and_r_the_whole_text(trained: Path, tmp_path: Path) -> 
 
 
 def test_nothing_is_grounded_in_an_empty_text(trained: Path) -> None:
-    assert (
-        Trained("D", weights=str(trained)).align([ToAlign("Tea is hot.", ("",))])[0].scores.tolist()
-        == [0.0] * 4
-    )
+    assert Trained("D", weights=str(trained)).align([ToAlign("Tea is hot.", ("",))])[0].scores.tolist() == [0.0] * 4
 
 
 def test_r_learns_the_share_of_aligned_words() -> None:
@@ -147,9 +144,7 @@ def test_r_learns_the_share_of_aligned_words() -> None:
 
 @pytest.mark.parametrize("kind", ["D", "R"])
 @pytest.mark.parametrize("aspect", sorted(FORMS))
-def test_every_aspect_has_a_shipped_aligner_that_works_on_first_use(
-    minilm: Encoder, aspect: str, kind: str
-) -> None:
+def test_every_aspect_has_a_shipped_aligner_that_works_on_first_use(minilm: Encoder, aspect: str, kind: str) -> None:
     batch = Batch.from_columns(
         ["Alice Brandt rebuilt the bridge.", "A whale sang to seven green pilots."], [SOURCE] * 2,
         ["Alice Brandt likes the bridge."] * 2, [["Alice Brandt rebuilt the bridge for the town."]] * 2,

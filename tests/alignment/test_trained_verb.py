@@ -24,17 +24,7 @@ def text_file(folder: Path) -> Path:
 
 def test_a_text_file_becomes_an_aligner_that_ctc_uses(minilm: Encoder, tmp_path: Path) -> None:
     out = tmp_path / "mine"
-    command = [
-        "train",
-        "aligner",
-        "--task",
-        "style",
-        "--text",
-        str(text_file(tmp_path)),
-        "-o",
-        str(out),
-        *SMALL,
-    ]
+    command = ["train", "aligner", "--task", "style", "--text", str(text_file(tmp_path)), "-o", str(out), *SMALL]
     done = CliRunner().invoke(build("train"), command)
     assert done.exit_code == 0, done.output
     assert "held out: accuracy" in done.output
@@ -53,9 +43,7 @@ def test_a_missing_file_and_an_unknown_task_are_one_clear_line(tmp_path: Path) -
     ):
         with pytest.raises(NlgaugeError, match=said):
             CliRunner().invoke(
-                build("train"),
-                ["train", "aligner", *extra, "-o", str(tmp_path / "o")],
-                catch_exceptions=False,
+                build("train"), ["train", "aligner", *extra, "-o", str(tmp_path / "o")], catch_exceptions=False
             )
 
 

@@ -22,7 +22,8 @@ def panel_of(
 ) -> Panel:
     n, m = human.shape
     return Panel(
-        name="test", aspect="quality", systems=tuple(f"s{i}" for i in range(n)), inputs=tuple(f"i{j}" for j in range(m)),
+        name="test", aspect="quality", systems=tuple(f"s{i}" for i in range(n)),
+        inputs=tuple(f"i{j}" for j in range(m)),
         metrics=metrics, humans={"quality": human}, raters={} if raters is None else {"quality": raters},
         rater_names=() if raters is None else tuple(f"r{k}" for k in range(len(raters))), persons=persons,
         lower=frozenset(lower), **more,
@@ -30,11 +31,7 @@ def panel_of(
 
 
 def noisy_panel(
-    seed: int = 0,
-    systems: int = 8,
-    inputs: int = 20,
-    raters: int = 3,
-    noise: Iterable[float] = (0.3, 1.0, 3.0, 9.0),
+    seed: int = 0, systems: int = 8, inputs: int = 20, raters: int = 3, noise: Iterable[float] = (0.3, 1.0, 3.0, 9.0)
 ) -> Panel:
     """Ratings 1–5 of some raters; metrics m0, m1, … that follow the truth less and less."""
     rng = np.random.default_rng(seed)
@@ -59,9 +56,7 @@ def reordered(panel: Panel) -> Panel:
 
 def with_holes(panel: Panel, seed: int = 1, share: float = 0.1) -> Panel:
     rng = np.random.default_rng(seed)
-    return with_metrics(
-        panel, {k: np.where(rng.random(v.shape) < share, np.nan, v) for k, v in panel.metrics.items()}
-    )
+    return with_metrics(panel, {k: np.where(rng.random(v.shape) < share, np.nan, v) for k, v in panel.metrics.items()})
 
 
 def by(table: Any, *keys: str) -> dict[Any, dict[str, Any]]:

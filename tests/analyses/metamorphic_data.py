@@ -45,7 +45,8 @@ FEW: dict[str, dict[str, Any]] = {
     "plan": {"trials": 6, "draws": 29, "sizes": (10,)},
     "portfolio": {"count": 3},
     "predictability": {"model": "ridge", "count": 3},
-    "progress": {"model": "ridge", "count": 3, "years": {"bleu": 2002, "rouge_l": 2004, "wobble": 2006, "bertscore": 2020}},
+    "progress": {"model": "ridge", "count": 3, "years": {"bleu": 2002, "rouge_l": 2004, "wobble": 2006,
+                                                         "bertscore": 2020}},
     "quality-bins": {"draws": 40, "cuts": "terciles"},
     "ranking": {"draws": 60},
     "relative-ranking": {"draws": 20},
@@ -76,7 +77,8 @@ class Given:
 
     def data(self) -> Dataset:
         found = load(
-            self.frame, system="system", input="input", output="output", references="reference", rater="rater", human=list(self.aspects),
+            self.frame, system="system", input="input", output="output", references="reference", rater="rater",
+            human=list(self.aspects),
             metrics=list(self.metrics), lower=list(self.lower), name="test",
         )  # fmt: skip
         return replace(found, comparisons=self.comparisons)
@@ -86,9 +88,7 @@ class Given:
         new = {old: given for given, old in (self.names or {}).items()}
         options = FEW.get(name, {})
         function = registry.get("analysis", name).function
-        if (
-            "families" in inspect.signature(function).parameters
-        ):  # else families come from well-known names of metrics
+        if "families" in inspect.signature(function).parameters:  # else families come from well-known names of metrics
             options = {
                 **options,
                 "families": dict(zip(METRICS, ("overlap", "overlap", "meaning", "edits"), strict=True)),
@@ -116,9 +116,7 @@ def given() -> Given:
     rng = np.random.default_rng(3)
     truth = rng.normal(0, 0.8, (SYSTEMS, 1)) + rng.normal(0, 1, (SYSTEMS, INPUTS))
     words = "the small old bridge over a wide river stands near some quiet green town with many long streets".split()
-    scores = {
-        m: truth + rng.normal(0, sd, truth.shape) for m, sd in zip(METRICS, (0.5, 1.0, 2.0, 4.0), strict=True)
-    }
+    scores = {m: truth + rng.normal(0, sd, truth.shape) for m, sd in zip(METRICS, (0.5, 1.0, 2.0, 4.0), strict=True)}
     scores["wobble"] = -scores["wobble"]
     scores["rouge_l"][2, 3] = np.nan  # one metric with a gap
     references = [" ".join(rng.choice(words, 8)) for _ in range(INPUTS)]
@@ -127,11 +125,10 @@ def given() -> Given:
         for j in range(INPUTS):
             text = " ".join(rng.choice(words, int(rng.integers(4, 12))))
             for r in range(RATERS):
-                rated = {
-                    a: int(np.clip(np.round(3 + truth[i, j] + rng.normal(0, 0.7)), 1, 5)) for a in ASPECTS
-                }
+                rated = {a: int(np.clip(np.round(3 + truth[i, j] + rng.normal(0, 0.7)), 1, 5)) for a in ASPECTS}
                 rows.append(
-                    {"system": f"sys{i}", "input": f"doc{j}", "output": text, "reference": references[j], "kind": "news" if j % 2 else "talk",
+                    {"system": f"sys{i}", "input": f"doc{j}", "output": text, "reference": references[j],
+                     "kind": "news" if j % 2 else "talk",
                      "rater": f"person{r}", **rated, **{m: float(v[i, j]) for m, v in scores.items()}}
                 )  # fmt: skip
     votes = [
@@ -269,8 +266,8 @@ def in_any_direction(rows: list[str], metric: str) -> list[str]:
             return row
         sizes = {k: abs(v) if isinstance(v, float) else v for k, v in row.items() if k not in ("low", "high")}
         ends = sorted(abs(row[k]) for k in ("low", "high") if isinstance(row.get(k), float))
-        return {
-            k: v for k, v in sizes.items() if not (isinstance(v, str) and v.strip("-.*†0123456789") == "")
-        } | {"ends": ends}
+        return {k: v for k, v in sizes.items() if not (isinstance(v, str) and v.strip("-.*†0123456789") == "")} | {
+            "ends": ends
+        }
 
     return sorted(json.dumps(bare(json.loads(row)), sort_keys=True) for row in rows)

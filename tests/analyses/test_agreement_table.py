@@ -62,7 +62,5 @@ def test_gaps_put_the_ratings_of_an_output_side_by_side() -> None:
 
 
 def test_one_rating_an_output_is_refused() -> None:
-    with pytest.raises(
-        NeedsMissing, match="agreement needs at least two raters; there is one rating an output"
-    ):
+    with pytest.raises(NeedsMissing, match="agreement needs at least two raters; there is one rating an output"):
         agreement(noisy_panel(raters=1))

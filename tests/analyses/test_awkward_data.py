@@ -35,14 +35,10 @@ def data_of(names: list[str], systems: int = 5, inputs: int = 12) -> Dataset:
         for r in range(3)
     ]  # fmt: skip
     data = Dataset.of("d", samples, ratings=pl.concat(rated), scores=samples.select(KEY), persons=True)
-    return data.with_scores(
-        {name: (human + rng.normal(0, 1 + k, len(keys))).tolist() for k, name in enumerate(names)}
-    )
+    return data.with_scores({name: (human + rng.normal(0, 1 + k, len(keys))).tolist() for k, name in enumerate(names)})
 
 
-@pytest.mark.parametrize(
-    "name", ["row", "column", "place", "value", "rater", "aspect", "metric", "rank", "Human"]
-)
+@pytest.mark.parametrize("name", ["row", "column", "place", "value", "rater", "aspect", "metric", "rank", "Human"])
 def test_a_metric_may_have_the_name_of_one_of_our_own_columns(name: str) -> None:
     plain, odd = (data_of([n, "b", "c"]) for n in ("zz", name))
     assert np.array_equal(odd.panel().metrics[name], plain.panel().metrics["zz"])
@@ -73,9 +69,7 @@ def test_a_family_of_the_user_holds_what_they_named_and_nothing_else() -> None:
     assert [(r["family"], r["value"]) for r in named] == [("ROUGE", alone[0]["value"])]
     assert any("left out: rouge-1, bleu" in note for note in named.notes)
     both = ensemble(data, families={"mine": ["rouge-1", "bleu"]})
-    assert (
-        both.rows == ensemble(data, metrics=["rouge-1", "bleu"], families={"mine": ["rouge-1", "bleu"]}).rows
-    )
+    assert both.rows == ensemble(data, metrics=["rouge-1", "bleu"], families={"mine": ["rouge-1", "bleu"]}).rows
     renamed = transfer([data], families={"rouge-l": "mine"})  # one column's family: the others keep theirs
     assert {r["family"] for r in renamed} == {"mine", "ROUGE", "BLEU"}
 

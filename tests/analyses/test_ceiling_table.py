@@ -42,9 +42,7 @@ def test_a_metric_that_knows_the_truth_comes_near_the_ceiling() -> None:
         panel_of(cube.mean(axis=0), {"truth": truth}, raters=cube), measures=["global/pearson"], splits=30
     ).rows[0]
     assert row["share"] == pytest.approx(1.0, abs=0.02)
-    assert row["ceiling"] == pytest.approx(
-        np.sqrt(4 / 5), abs=0.02
-    )  # reliability k / (k + 1) at equal variances
+    assert row["ceiling"] == pytest.approx(np.sqrt(4 / 5), abs=0.02)  # reliability k / (k + 1) at equal variances
     assert row["closer_than_raters"] == 1.0
 
 
@@ -66,9 +64,7 @@ def test_one_rater_has_no_ceiling() -> None:
 
 
 def test_a_median_is_said_to_be_judged_by_the_mean() -> None:
-    assert any(
-        "median" in note for note in ceiling(replace(noisy_panel(), aggregate="median"), splits=5).notes
-    )
+    assert any("median" in note for note in ceiling(replace(noisy_panel(), aggregate="median"), splits=5).notes)
 
 
 def test_one_system_keeps_what_is_defined() -> None:

@@ -26,9 +26,7 @@ NAN = np.nan
 def two_aspects(panel: Panel, seed: int = 0) -> Panel:
     rng = np.random.default_rng(seed)
     cube = np.clip(panel.raters["quality"] + rng.integers(-1, 2, panel.raters["quality"].shape), 1, 5)
-    return replace(
-        panel, humans={**panel.humans, "charm": cube.mean(axis=0)}, raters={**panel.raters, "charm": cube}
-    )
+    return replace(panel, humans={**panel.humans, "charm": cube.mean(axis=0)}, raters={**panel.raters, "charm": cube})
 
 
 # --- rater rows ---
@@ -67,16 +65,15 @@ def test_distances_between_levels_are_scipys_on_rater_rows() -> None:
     found = by(discrimination(panel, draws=19), "metric", "contrast")
     ratings = panel.raters["quality"]
     for contrast, one, two in (
-        ("Lo-Hi", ratings < 3, ratings > 3), ("Lo-Mod", ratings < 3, ratings == 3), ("Hi-Mod", ratings > 3, ratings == 3),
+        ("Lo-Hi", ratings < 3, ratings > 3), ("Lo-Mod", ratings < 3, ratings == 3), ("Hi-Mod", ratings > 3,
+            ratings == 3),
     ):  # fmt: skip
         scores = np.broadcast_to(panel.metrics["m1"], ratings.shape)
         row = found["m1", contrast]
         assert row["value"] == pytest.approx(ks_2samp(scores[one], scores[two]).statistic)
         assert (row["n_first"], row["n_second"]) == (int(one.sum()), int(two.sum()))
         people = panel.raters["charm"]
-        assert found["human: charm", contrast]["value"] == pytest.approx(
-            ks_2samp(people[one], people[two]).statistic
-        )
+        assert found["human: charm", contrast]["value"] == pytest.approx(ks_2samp(people[one], people[two]).statistic)
 
 
 def test_the_other_raters_stand_beside_the_metrics() -> None:
@@ -128,9 +125,7 @@ def test_missing_scores_are_left_out() -> None:
     scores = np.broadcast_to(panel.metrics["m2"], ratings.shape)
     there = ~np.isnan(scores)
     theirs = ks_2samp(scores[there & (ratings < 3)], scores[there & (ratings > 3)]).statistic
-    assert by(discrimination(panel, draws=9), "metric", "contrast")["m2", "Lo-Hi"]["value"] == pytest.approx(
-        theirs
-    )
+    assert by(discrimination(panel, draws=9), "metric", "contrast")["m2", "Lo-Hi"]["value"] == pytest.approx(theirs)
 
 
 def test_levels_are_ordered_by_the_mean_score() -> None:

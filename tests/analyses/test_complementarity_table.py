@@ -71,9 +71,7 @@ def test_one_system_has_nothing_to_rank() -> None:
 
 def test_a_metric_named_like_a_column_does_not_hide_it() -> None:
     table = complementarity(
-        data_of(
-            {"a": np.random.default_rng(0).random((3, 5))}, {"kind": np.random.default_rng(1).random((3, 5))}
-        )
+        data_of({"a": np.random.default_rng(0).random((3, 5))}, {"kind": np.random.default_rng(1).random((3, 5))})
     )
     assert [row["kind"] for row in table] == ["human", "automatic"]
     assert len(matrix(table)[2][0]) == 2

@@ -29,9 +29,7 @@ def test_every_level_equals_scipy() -> None:
 def test_the_best_metric_stands_first_whatever_the_order_of_columns() -> None:
     panel = noisy_panel()
     assert [r["metric"] for r in correlation(panel, measures=["global/pearson"])] == ["m0", "m1", "m2", "m3"]
-    assert by(correlation(panel), "metric", "measure") == by(
-        correlation(reordered(panel)), "metric", "measure"
-    )
+    assert by(correlation(panel), "metric", "measure") == by(correlation(reordered(panel)), "metric", "measure")
 
 
 def test_a_lower_is_better_metric_has_its_sign_turned_and_keeps_its_place() -> None:
@@ -46,9 +44,7 @@ def test_a_lower_is_better_metric_has_its_sign_turned_and_keeps_its_place() -> N
 def test_missing_scores_are_counted() -> None:
     panel = with_holes(noisy_panel())
     rows = by(correlation(panel, measures=["global/pearson"]), "metric")
-    assert {k: r["n"] for k, r in rows.items()} == {
-        k: int(np.isfinite(v).sum()) for k, v in panel.metrics.items()
-    }
+    assert {k: r["n"] for k, r in rows.items()} == {k: int(np.isfinite(v).sum()) for k, v in panel.metrics.items()}
 
 
 def test_constant_groups_are_dropped_and_counted() -> None:

@@ -62,9 +62,7 @@ def test_equal_parts_are_not_told_apart_even_when_one_is_shifted(measure: str) -
 
 def test_fisher_and_the_check_agree_on_the_whole() -> None:
     for noise in (0.5, 0.8, 1.2):
-        row = independent(data(0.5, noise, inputs=40), by="domain", measure="global/pearson", draws=400).rows[
-            0
-        ]
+        row = independent(data(0.5, noise, inputs=40), by="domain", measure="global/pearson", draws=400).rows[0]
         assert row["p_check"] == pytest.approx(row["p"], abs=0.1)
 
 

@@ -16,9 +16,7 @@ from nlgauge.stats.resampling.bootstrap import bootstrap
 @pytest.mark.parametrize("kind", ["percentile", "bca"])
 def test_ends_are_those_of_the_bootstrap(over: str, kind: str) -> None:
     panel = noisy_panel().canonical()
-    table = by(
-        intervals(panel, measures=["global/pearson"], over=over, kind=kind, draws=99, seed=4), "metric"
-    )  # type: ignore[arg-type]
+    table = by(intervals(panel, measures=["global/pearson"], over=over, kind=kind, draws=99, seed=4), "metric")  # type: ignore[arg-type]
     human = panel.raters["quality"] if over == "raters" else panel.human
     found = bootstrap(panel.stacked(), human, ["global/pearson"], how=over, draws=99, seed=4)  # type: ignore[arg-type]
     low, high = found.interval(kind)  # type: ignore[arg-type]
@@ -50,10 +48,7 @@ def test_the_order_of_metrics_changes_nothing_and_flat_metrics_stand_last() -> N
         intervals(reordered(panel), measures=["global/pearson"], draws=49),
     )
     worst = with_metrics(panel, {"flat": np.ones_like(panel.human), "anti": -panel.human, **panel.metrics})
-    assert [r["metric"] for r in intervals(worst, measures=["global/pearson"], draws=19)][-2:] == [
-        "anti",
-        "flat",
-    ]
+    assert [r["metric"] for r in intervals(worst, measures=["global/pearson"], draws=19)][-2:] == ["anti", "flat"]
 
 
 def test_what_cannot_be_had_is_named() -> None:

@@ -24,18 +24,24 @@ def made(seed: int = 0, missing: bool = False) -> Dataset:
     draws = np.clip(people[None] + rng.integers(-1, 2, (3, len(keys))), 1, 5)
     words = rng.integers(3, 30, len(keys))
     samples = pl.DataFrame(
+        {"system": [k[0] for k in keys], "input": [k[1] for k in keys], "output": ["w " * int(n) for n in words]}
+    )
+    ratings = pl.DataFrame(
         {
             "system": [k[0] for k in keys],
             "input": [k[1] for k in keys],
-            "output": ["w " * int(n) for n in words],
-        }
+            "aspect": "quality",
+            "rater": None,
+            "value": people,
+        },
+        schema=Dataset.RATINGS,
     )
-    ratings = pl.DataFrame({"system": [k[0] for k in keys], "input": [k[1] for k in keys], "aspect": "quality", "rater": None, "value": people}, schema=Dataset.RATINGS)  # fmt: skip
     mean = draws.mean(axis=0)
     if missing:
         mean[:7] = np.nan
     scores = samples.select("system", "input").with_columns(
-        pl.Series("judge", mean).fill_nan(None), *(pl.Series(f"judge#{k + 1}", draws[k]) for k in range(3)), pl.Series("len", words.astype(float))
+        pl.Series("judge", mean).fill_nan(None), *(pl.Series(f"judge#{k + 1}", draws[k]) for k in range(3)),
+        pl.Series("len", words.astype(float))
     )  # fmt: skip
     return Dataset.of("made", samples, ratings=ratings, scores=scores)
 
@@ -100,9 +106,7 @@ def test_one_draw_is_the_mean_over_draws_and_levels_are_cut() -> None:
     panel = made().panel()
     rows = list(fineness(panel, measures=["global/kendall"], levels=[2]))
     at = {(r["metric"], r["version"]): r for r in rows}
-    single = [
-        kendalltau(panel.metrics[f"judge#{k}"].ravel(), panel.human.ravel()).statistic for k in (1, 2, 3)
-    ]
+    single = [kendalltau(panel.metrics[f"judge#{k}"].ravel(), panel.human.ravel()).statistic for k in (1, 2, 3)]
     assert at["judge", "one draw"]["value"] == pytest.approx(np.mean(single))
     assert ("len", "one draw") not in at
     assert at["judge", "2 levels"]["unique"] == 2
@@ -127,7 +131,15 @@ def votes(rows: list[tuple[str, str, str, str]]) -> Dataset:
 
 
 def test_position_is_counted_by_hand() -> None:
-    data = votes([("1", "a", "b", "first"), ("1", "b", "a", "first"), ("2", "a", "b", "first"), ("2", "b", "a", "second"), ("3", "a", "b", "tie")])  # fmt: skip
+    data = votes(
+        [
+            ("1", "a", "b", "first"),
+            ("1", "b", "a", "first"),
+            ("2", "a", "b", "first"),
+            ("2", "b", "a", "second"),
+            ("3", "a", "b", "tie"),
+        ]
+    )
     (row,) = position(data)
     assert (row["choices"], row["ties"], row["first"]) == (5, 1, 0.75)
     assert (row["both_orders"], row["same"]) == (2, 0.5)

@@ -1,4 +1,6 @@
-"""A large table, one metric at a time: the numbers of `intervals` to the last bit, in any order of rows, resumed and refused."""
+"""A large table, one metric at a time: the numbers of `intervals` to the last bit, in any order of rows, resumed and
+refused.
+"""
 
 from __future__ import annotations
 
@@ -56,9 +58,7 @@ def test_the_draws_are_those_of_the_bootstrap() -> None:
 
 @pytest.mark.parametrize("over", ["inputs", "systems", "both"])
 def test_every_number_is_that_of_the_ordinary_analysis_to_the_last_bit(table: Path, over: Any) -> None:
-    ours = large_intervals(
-        LargeTable.open(table), aspect="coherence", measures=TWELVE, over=over, draws=150, seed=2
-    )
+    ours = large_intervals(LargeTable.open(table), aspect="coherence", measures=TWELVE, over=over, draws=150, seed=2)
     panel = ng.load(table).panel("coherence")
     theirs = panel.analyse("intervals", measures=TWELVE, over=over, kind="percentile", draws=150, seed=2)
     assert ours.rows == theirs.rows
@@ -73,9 +73,7 @@ def test_people_stay_when_asked_for(table: Path) -> None:
     panel = ng.load(table).panel("fluency", keep_people=True)
     assert (
         ours.rows
-        == panel.analyse(
-            "intervals", measures=["system/pearson"], over="both", kind="percentile", draws=50
-        ).rows
+        == panel.analyse("intervals", measures=["system/pearson"], over="both", kind="percentile", draws=50).rows
     )
 
 
@@ -98,9 +96,7 @@ def test_an_interrupted_run_goes_on_with_the_next_metric(
         large_intervals(LargeTable.open(table), keep=keep, **options)
     (keep / "0002.json").write_text("[half")  # not whole: computed again
     told: list[tuple[int, int]] = []
-    again = large_intervals(
-        LargeTable.open(table), keep=keep, progress=lambda *at: told.append(at), **options
-    )
+    again = large_intervals(LargeTable.open(table), keep=keep, progress=lambda *at: told.append(at), **options)
     assert (len(seen), again.rows) == (4, whole.rows)
     assert told[-1] == (3, 3)
     with pytest.raises(NlgaugeError, match=r"left from another run \(other draws\)"):
@@ -111,18 +107,7 @@ def test_an_interrupted_run_goes_on_with_the_next_metric(
 
 def test_the_verb_writes_the_table_and_leaves_nothing_beside_it(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "out" / "table.json"
-    words = [
-        "intervals",
-        str(table),
-        "--aspect",
-        "coherence",
-        "--draws",
-        "30",
-        "--over",
-        "inputs",
-        "-o",
-        str(out),
-    ]
+    words = ["intervals", str(table), "--aspect", "coherence", "--draws", "30", "--over", "inputs", "-o", str(out)]
     ran = CliRunner().invoke(build("intervals"), words)
     assert ran.exit_code == 0, ran.output
     rows = json.loads(out.read_text())["tables"][0]["rows"]
@@ -130,17 +115,12 @@ def test_the_verb_writes_the_table_and_leaves_nothing_beside_it(table: Path, tmp
     assert [p.name for p in out.parent.iterdir()] == ["table.json"]
 
 
-def test_what_cannot_be_resampled_is_refused_by_name_and_reason(
-    table: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_resampled_is_refused_by_name_and_reason(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stats_large, "ROOM", 4 * 128 * 24)  # five levels of the ratings are one too many
     wide = LargeTable.open(table)
     found = large_intervals(wide, aspect="coherence", measures=["system/pearson", "global/kendall"], draws=20)
     assert {row["measure"] for row in found.rows} == {"system/pearson"}
-    assert any(
-        n.startswith("not given: global/kendall (people's scores have 5 different values")
-        for n in found.notes
-    )
+    assert any(n.startswith("not given: global/kendall (people's scores have 5 different values") for n in found.notes)
     with pytest.raises(NeedsMissing, match="not given: global/kendall"):
         large_intervals(wide, aspect="coherence", measures=["global/kendall"], draws=20)
 
@@ -157,9 +137,7 @@ def test_bad_tables_are_one_clear_line(table: Path, tmp_path: Path) -> None:
         LargeTable.open(table, input="inptu")
     with pytest.raises(NameUnknown, match="several aspects"):
         large_intervals(LargeTable.open(table))
-    pl.read_parquet(table).drop("metric.good", "metric.tied", "metric.gaps").write_parquet(
-        tmp_path / "y.parquet"
-    )
+    pl.read_parquet(table).drop("metric.good", "metric.tied", "metric.gaps").write_parquet(tmp_path / "y.parquet")
     with pytest.raises(DataError, match=r"no metric scores; call their columns metric\.NAME"):
         LargeTable.open(tmp_path / "y.parquet")
     twice = pl.read_parquet(table)

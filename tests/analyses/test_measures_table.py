@@ -30,11 +30,7 @@ def test_agreement_is_scipys_tau_b_between_the_metrics_values() -> None:
     names = [row["measure"] for row in table]
     values = {m: [Measure.parse(m)(x, panel.human).value for x in panel.metrics.values()] for m in names}
     for row in table:
-        taus = [
-            stats.kendalltau(values[row["measure"]], values[m]).statistic
-            for m in names
-            if m != row["measure"]
-        ]
+        taus = [stats.kendalltau(values[row["measure"]], values[m]).statistic for m in names if m != row["measure"]]
         own = table.facts["agreement"][row["measure"]]
         assert [own[m] for m in names if m != row["measure"]] == pytest.approx(taus)
         assert row["agreement"] == pytest.approx(np.mean(taus))
@@ -58,9 +54,7 @@ def test_scale_is_measured_on_scores_that_were_cut_outside() -> None:
 
 def test_fewer_levels_weaken_pearson_and_disturb_the_ranking_more() -> None:
     panel = noisy_panel(systems=10, inputs=60, noise=(0.5, 0.6, 0.7, 0.8, 0.9, 1.0))
-    row = by(measures_study(panel, **FEW, scales=(2, 20), measures=["global/pearson"]), "measure")[
-        "global/pearson"
-    ]
+    row = by(measures_study(panel, **FEW, scales=(2, 20), measures=["global/pearson"]), "measure")["global/pearson"]
     assert row["shift_2"] < row["shift_20"] < 0
     assert row["kept_2"] < row["kept_20"] <= 1
 
@@ -77,8 +71,7 @@ def test_shift_is_away_from_zero_whatever_the_sign_of_the_correlation() -> None:
 def test_lower_is_better_and_the_order_of_metrics_change_no_conclusion() -> None:
     panel = noisy_panel(noise=NOISE)
     tables = [
-        measures_study(p, **FEW, scales=3, redraws=2)
-        for p in (panel, upside_down(panel, "m1"), reordered(panel))
+        measures_study(p, **FEW, scales=3, redraws=2) for p in (panel, upside_down(panel, "m1"), reordered(panel))
     ]
     numbers = [{r["measure"]: round(r["agreement"], 9) for r in t} for t in tables]
     assert numbers[0] == numbers[1] == numbers[2]

@@ -1,6 +1,7 @@
 """The same data told in another way give the same results, for every analysis through the public door.
 
-Splitting a file in two is no relation here: several files are several data sets (`nlgauge meta a.csv b.csv`), never one.
+Splitting a file in two is no relation here: several files are several data sets (`nlgauge meta a.csv b.csv`), never
+one.
 """
 
 from __future__ import annotations
@@ -41,14 +42,7 @@ def same(name: str, relative: Given) -> None:
     assert tuple(facts(relative.table(name), relative.names)) == original(name)
 
 
-ORDER_AND_NAMES = [
-    shuffled_rows,
-    shuffled_columns,
-    renamed_systems,
-    renamed_inputs,
-    renamed_raters,
-    renamed_metrics,
-]
+ORDER_AND_NAMES = [shuffled_rows, shuffled_columns, renamed_systems, renamed_inputs, renamed_raters, renamed_metrics]
 
 
 @pytest.mark.parametrize("name", ANALYSES)
@@ -123,10 +117,7 @@ FLAT: dict[str, tuple[set[str] | None, str]] = {
     "inter-metric": ({"cluster"}, "numbers the clusters"),
     "portfolio": ({"size"}, "counts metrics"),
     "predictability": ({"features"}, "counts metrics"),
-    "ranking": (
-        {"no_different_from", "p_to_next", "untested"},
-        "nothing is known to differ from what has no value",
-    ),
+    "ranking": ({"no_different_from", "p_to_next", "untested"}, "nothing is known to differ from what has no value"),
     "significance": ({"untested"}, "says why pairs with it have no p"),
     "slices": ({"q", "found"}, "corrects over the slices of all judges"),
 }
@@ -134,9 +125,7 @@ FLAT: dict[str, tuple[set[str] | None, str]] = {
 
 @pytest.mark.parametrize("name", ANALYSES)
 @pytest.mark.parametrize(
-    ("change", "new", "known"),
-    [(doubled, "twin", TWICE), (with_constant, "flat", FLAT)],
-    ids=["doubled", "constant"],
+    ("change", "new", "known"), [(doubled, "twin", TWICE), (with_constant, "flat", FLAT)], ids=["doubled", "constant"]
 )
 def test_one_metric_more_changes_nothing_about_the_others(name, change, new, known):
     columns, _ = known.get(name, (set(), ""))
@@ -144,9 +133,7 @@ def test_one_metric_more_changes_nothing_about_the_others(name, change, new, kno
     if columns is None:
         return
     found = [_without(row, columns, new) for row in facts(more)]
-    assert sorted(row for row in found if row) == sorted(
-        _without(row, columns, new) for row in original(name)
-    )
+    assert sorted(row for row in found if row) == sorted(_without(row, columns, new) for row in original(name))
 
 
 @pytest.mark.parametrize("name", ["correlation", "intervals", "quality-bins", "split", "uses", "ceiling"])

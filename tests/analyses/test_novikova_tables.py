@@ -30,9 +30,11 @@ def two_domains(inputs: int = 40, systems: str = "AB", seed: int = 0) -> Dataset
             for s in systems:
                 q = float(rng.integers(1, 7))
                 rows.append(
-                    {"system": s, "input": f"{domain}{i}", "domain": domain, "output": f"{s} says " + "word " * int(rng.integers(1, 9)),
+                    {"system": s, "input": f"{domain}{i}", "domain": domain,
+                     "output": f"{s} says " + "word " * int(rng.integers(1, 9)),
                      "references": [f"reference {i}"] * (1 + i % 3), "quality": q, "style": float(rng.integers(1, 7)),
-                     "good": q + rng.normal(0, 0.5 if domain == "news" else 20), "flat": rng.normal(), "back": -q + rng.normal(0, 2)}
+                     "good": q + rng.normal(0, 0.5 if domain == "news" else 20), "flat": rng.normal(),
+                     "back": -q + rng.normal(0, 2)}
                 )  # fmt: skip
     return load(rows, human=["quality", "style"], metrics=["good", "flat", "back"], lower=["back"])
 
@@ -106,11 +108,7 @@ def test_means_spread_and_test_are_those_of_scipy() -> None:
     a, b = (table[(table["domain"] == "news") & (table["system"] == s)]["value"] for s in "AB")
     row = rows["quality", "news", "A"]
     assert (row["value"], row["sd"], row["n"]) == pytest.approx((a.mean(), a.std(), 40))
-    assert (
-        row["p"]
-        == rows["quality", "news", "B"]["p"]
-        == pytest.approx(stats.ttest_ind(a, b, equal_var=False).pvalue)
-    )
+    assert row["p"] == rows["quality", "news", "B"]["p"] == pytest.approx(stats.ttest_ind(a, b, equal_var=False).pvalue)
 
 
 def test_the_best_system_of_a_lower_is_better_metric_has_the_lowest_mean() -> None:
@@ -155,9 +153,7 @@ def test_accuracy_counted_by_hand_with_ties_on_both_sides() -> None:
 def test_quantised_scores_tie_where_steps_are_shared() -> None:
     rows = [
         {"system": s, "input": str(i), "q": q, "m": m}
-        for i, (pair_q, pair_m) in enumerate(
-            [((1, 1), (0.10, 0.12)), ((2, 1), (0.9, 0.2)), ((1, 2), (0.0, 1.0))]
-        )
+        for i, (pair_q, pair_m) in enumerate([((1, 1), (0.10, 0.12)), ((2, 1), (0.9, 0.2)), ((1, 2), (0.0, 1.0))])
         for s, q, m in zip("AB", pair_q, pair_m, strict=True)
     ]
     [row] = relative_ranking(load(rows, human=["q"], metrics=["m"]), levels=2).rows
@@ -168,9 +164,7 @@ def test_signed_ranks_of_right_and_wrong_pairs_are_scipys_wilcoxon() -> None:
     rng = np.random.default_rng(1)
     ours, theirs = rng.random(300) < 0.5, rng.random((4, 300)) < 0.4
     expected = [
-        stats.wilcoxon(
-            ours.astype(float) - t, method="asymptotic", correction=False, zero_method="wilcox"
-        ).pvalue
+        stats.wilcoxon(ours.astype(float) - t, method="asymptotic", correction=False, zero_method="wilcox").pvalue
         for t in theirs.astype(float)
     ]
     assert signed_rank_p(ours, theirs) == pytest.approx(expected)
@@ -178,9 +172,7 @@ def test_signed_ranks_of_right_and_wrong_pairs_are_scipys_wilcoxon() -> None:
 
 def test_a_random_metric_is_not_better_than_random_and_a_good_one_is() -> None:
     data = two_domains(inputs=80)
-    rows = by(
-        relative_ranking(data, by="domain", aspects=["quality"], outputs="independent"), "part", "metric"
-    )
+    rows = by(relative_ranking(data, by="domain", aspects=["quality"], outputs="independent"), "part", "metric")
     assert rows["news", "good"]["significant"] and rows["news", "good"]["better_in"] == 1.0
     shuffled = by(relative_ranking(data, by="domain", aspects=["quality"]), "part", "metric")
     assert shuffled["news", "good"]["significant"] and not shuffled["news", "flat"]["significant"]
@@ -189,9 +181,7 @@ def test_a_random_metric_is_not_better_than_random_and_a_good_one_is() -> None:
     tied = np.mean(
         [len(set(g["value"])) == 1 for _, g in frame(data)[frame(data)["domain"] == "news"].groupby("input")]
     )
-    assert rows["news", "good"]["random"] == pytest.approx(
-        50 * (1 - tied), abs=1.5
-    )  # random scores never tie
+    assert rows["news", "good"]["random"] == pytest.approx(50 * (1 - tied), abs=1.5)  # random scores never tie
 
 
 def test_one_system_has_no_pairs() -> None:
@@ -208,12 +198,7 @@ def test_bins_of_1_to_6_are_the_papers_and_each_is_scipys_rho() -> None:
     panel = two_domains(inputs=120).panel("quality")
     rows = by(quality_bins(panel, draws=50), "metric", "bin")
     human, x = panel.human, dict(zip(panel.names, panel.oriented(), strict=True))["back"]
-    masks = {
-        "bad": human <= 2,
-        "average": (human > 2) & (human < 5),
-        "good": human >= 5,
-        "average and good": human > 2,
-    }
+    masks = {"bad": human <= 2, "average": (human > 2) & (human < 5), "good": human >= 5, "average and good": human > 2}
     for name, mask in masks.items():
         row = rows["back", name]
         assert row["n"] == mask.sum()
@@ -279,17 +264,10 @@ def test_the_p_to_the_next_speaks_of_systems_and_inputs_like_these_where_they_ar
 
 def test_types_are_guessed_by_name_and_families_can_take_their_place() -> None:
     panel = noisy_panel()
-    named = dict(
-        zip(["bleu", "rouge-l", "sys.read.flesch", "BERTScore"], panel.metrics.values(), strict=True)
-    )
+    named = dict(zip(["bleu", "rouge-l", "sys.read.flesch", "BERTScore"], panel.metrics.values(), strict=True))
     panel = panel_of(panel.human, named)
     assert [r["type"] for r in best_metric(panel)] == ["word-based", "grammar-based", "other"]
-    assert [r["type"] for r in best_metric(panel, group="family")] == [
-        "BLEU",
-        "ROUGE",
-        "sys.read.flesch",
-        "BERTScore",
-    ]
+    assert [r["type"] for r in best_metric(panel, group="family")] == ["BLEU", "ROUGE", "sys.read.flesch", "BERTScore"]
 
 
 def test_the_square_of_metrics_is_scipys_and_neighbours_say_the_same() -> None:
@@ -298,9 +276,7 @@ def test_the_square_of_metrics_is_scipys_and_neighbours_say_the_same() -> None:
     metrics = {"a1": base, "b1": other, "a2": base + rng.normal(0, 0.1, base.shape), "b2": -other}
     table = inter_metric(panel_of(rng.normal(size=base.shape), metrics))
     values = by(table, "metric", "other")
-    assert values["a1", "b2"]["value"] == pytest.approx(
-        stats.spearmanr(base.ravel(), -other.ravel()).statistic
-    )
+    assert values["a1", "b2"]["value"] == pytest.approx(stats.spearmanr(base.ravel(), -other.ravel()).statistic)
     order = [m for m in dict.fromkeys(r["metric"] for r in table) if not m.startswith("people")]
     assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset(("a1", "a2")), frozenset(("b1", "b2"))}
     assert values["b1", "b1"]["cluster"] == values["b2", "b2"]["cluster"] != values["a1", "a1"]["cluster"]

@@ -24,7 +24,8 @@ def short_and_long(n: int = 120) -> Dataset:
             words = 2 if rng.random() < 0.5 else 9
             q = float(rng.integers(1, 6))
             rows.append(
-                {"system": s, "input": str(i), "output": "w " * words, "source": "one source", "references": ["a b", "c d e f"][: 1 + i % 2],
+                {"system": s, "input": str(i), "output": "w " * words, "source": "one source", "references": ["a b",
+                    "c d e f"][: 1 + i % 2],
                  "year": 2000 + i, "quality": q, "m": q + rng.normal(0, 0.3 if words == 2 else 30)}
             )  # fmt: skip
     return load(rows, human=["quality"], metrics=["m"])
@@ -66,14 +67,7 @@ def told() -> Dataset:
     """Five outputs, ranks by people 0 … 4; the metric puts the worst on top and the best at the bottom."""
     people, metric = [1, 2, 3, 4, 5], [9, 2, 3, 4, 1]
     rows = [
-        {
-            "system": "A",
-            "input": f"i{k}",
-            "output": f"text {k}",
-            "q": people[k],
-            "m": metric[k],
-            "minus": -metric[k],
-        }
+        {"system": "A", "input": f"i{k}", "output": f"text {k}", "q": people[k], "m": metric[k], "minus": -metric[k]}
         for k in range(5)
     ]
     return load(rows, human=["q"], metrics=["m", "minus"], lower=["minus"])
@@ -81,10 +75,7 @@ def told() -> Dataset:
 
 def test_the_worst_disagreements_stand_first_with_their_texts() -> None:
     rows = disagreements(told(), metric="m", top=1).rows
-    assert [(r["who"], r["output"], r["gap"]) for r in rows] == [
-        (OVER, "text 0", 1.0),
-        (UNDER, "text 4", -1.0),
-    ]
+    assert [(r["who"], r["output"], r["gap"]) for r in rows] == [(OVER, "text 0", 1.0), (UNDER, "text 4", -1.0)]
 
 
 def test_a_lower_is_better_metric_is_turned_and_agreement_is_no_disagreement() -> None:
@@ -106,7 +97,9 @@ def test_ridge_weights_are_those_of_sklearn() -> None:
 
 
 def domains(turned: bool, n: int = 150) -> Dataset:
-    """Quality is the sum of two traits, one metric each; in `turned` data the second trait counts the other way in chat."""
+    """Quality is the sum of two traits, one metric each; in `turned` data the second trait counts the other way in
+    chat.
+    """
     rng = np.random.default_rng(1)
     rows = []
     for domain in ("news", "chat"):
@@ -114,7 +107,8 @@ def domains(turned: bool, n: int = 150) -> Dataset:
             a, b = rng.normal(size=2)
             sign = -1 if turned and domain == "chat" else 1
             rows.append(
-                {"system": "AB"[i % 2], "input": f"{domain}{i // 2}", "domain": domain, "q": a + sign * b + rng.normal(0, 0.3), "one": a, "two": b}
+                {"system": "AB"[i % 2], "input": f"{domain}{i // 2}", "domain": domain,
+                 "q": a + sign * b + rng.normal(0, 0.3), "one": a, "two": b}
             )  # fmt: skip
     return load(rows, human=["q"], metrics=["one", "two"])
 
@@ -133,15 +127,12 @@ def test_an_ensemble_does_not_carry_to_a_domain_where_a_trait_counts_the_other_w
 
 
 def test_pure_chance_scores_nothing_in_domain() -> None:
-    """Folds must not leak: with 12 random families and few outputs, learning and testing on the same ones would look good."""
+    """Folds must not leak: with 12 random families and few outputs, learning and testing on the same ones would look
+    good.
+    """
     rng = np.random.default_rng(0)
     rows = [
-        {
-            "system": "AB"[i % 2],
-            "input": str(i // 2),
-            "q": rng.normal(),
-            **{f"m{k}": rng.normal() for k in range(12)},
-        }
+        {"system": "AB"[i % 2], "input": str(i // 2), "q": rng.normal(), **{f"m{k}": rng.normal() for k in range(12)}}
         for i in range(60)
     ]
     table = ensemble(load(rows, human=["q"], metrics=[f"m{k}" for k in range(12)]))
@@ -149,9 +140,7 @@ def test_pure_chance_scores_nothing_in_domain() -> None:
     assert row["value"] < 0.2
     fitted = fit(*_ranks(rows), 1.0)
     x, y = _ranks(rows)
-    assert (
-        stats.spearmanr((x - fitted[0]) / fitted[1] @ fitted[2], y).statistic > 0.4
-    )  # what leaking would give
+    assert stats.spearmanr((x - fitted[0]) / fitted[1] @ fitted[2], y).statistic > 0.4  # what leaking would give
     assert any("one part only" in note for note in table.notes)
 
 

@@ -48,9 +48,7 @@ def test_the_simulation_has_about_the_difference_of_the_data(measure: str) -> No
     fit = describe(panel, chosen)
     drawn = []
     for seed in np.random.SeedSequence(0).spawn(60):
-        x1, x2, z = simulate_pair(
-            fit.params, fit.first, fit.second, np.random.default_rng(seed), between=fit.between
-        )
+        x1, x2, z = simulate_pair(fit.params, fit.first, fit.second, np.random.default_rng(seed), between=fit.between)
         drawn.append(evaluate(np.stack([x1, x2]), z, [chosen]).value[:, 0])
     found = np.mean(drawn, axis=0)
     assert found[0] - found[1] == pytest.approx(seen[0] - seen[1], abs=0.1)
@@ -72,12 +70,8 @@ def test_noisier_raters_are_less_reliable_and_their_noise_is_taken_out() -> None
     cube = truth + rng.normal(0, 1.0, (3, 10, 200))
     metrics = {"a": truth + rng.normal(0, 1, truth.shape), "b": truth + rng.normal(0, 2, truth.shape)}
     fit = describe(panel_of(cube.mean(axis=0), metrics, raters=cube), Measure.parse("item/pearson"), "raters")
-    assert fit.params.within_h == pytest.approx(
-        1.0, abs=0.05
-    )  # without the 1/3 of variance that three raters leave
-    assert fit.first.mu_rho == pytest.approx(
-        np.sqrt(0.5), abs=0.03
-    )  # with the truth, not with the noisy mean
+    assert fit.params.within_h == pytest.approx(1.0, abs=0.05)  # without the 1/3 of variance that three raters leave
+    assert fit.first.mu_rho == pytest.approx(np.sqrt(0.5), abs=0.03)  # with the truth, not with the noisy mean
     assert fit.raters is not None
     spread = fit.params.sigma_h**2 + 1.0
     assert fit.raters.reliability == pytest.approx(spread / (spread + 1.0), abs=0.02)

@@ -38,9 +38,7 @@ def test_rows_per_aspect_end_with_all_metrics() -> None:
         assert mine[-1]["chosen"] is None
     said = ("take ", "that several metrics are better than one is not shown")
     for aspect in ("a0", "a1"):
-        assert (
-            sum(note.startswith(tuple(f"{aspect}: {words}" for words in said)) for note in table.answers) == 1
-        )
+        assert sum(note.startswith(tuple(f"{aspect}: {words}" for words in said)) for note in table.answers) == 1
 
 
 def test_several_metrics_are_advised_only_where_the_gain_is_more_than_chance() -> None:

@@ -31,9 +31,7 @@ def test_one_human_feature_gives_its_own_correlation() -> None:
     for f, value in enumerate(row[f"fold_{k}"] for k in range(1, 6)):
         part = (fold == f).any(axis=0)
         measure = Measure.parse("input/kendall")
-        own = evaluate(panel.humans["a1"][None][:, :, part], panel.humans["a0"][:, part], [measure]).value[
-            0, 0
-        ]
+        own = evaluate(panel.humans["a1"][None][:, :, part], panel.humans["a0"][:, part], [measure]).value[0, 0]
         assert value == pytest.approx(own)
 
 

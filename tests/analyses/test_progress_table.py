@@ -72,9 +72,7 @@ def test_names_of_published_tables_are_known(name: str, family: str, year: int) 
     assert releases([name])[name] == Release(family, year)
 
 
-@pytest.mark.parametrize(
-    "name", ["Random-sysname-src", "random", "length", "H:pyr", "quality_score", "my metric"]
-)
+@pytest.mark.parametrize("name", ["Random-sysname-src", "random", "length", "H:pyr", "quality_score", "my metric"])
 def test_what_is_no_metric_of_the_literature_has_no_year(name: str) -> None:
     assert releases([name])[name] is None
 
@@ -83,11 +81,7 @@ def test_a_users_file_goes_first(tmp_path: Path) -> None:
     own = tmp_path / "years.csv"
     own.write_text("pattern,family,year\n^house,house metric,2025\nbleu,our BLEU,2003\n")
     found = releases(["house-1", "BLEU", "ROUGE_L"], own)
-    assert found == {
-        "house-1": ("house metric", 2025),
-        "BLEU": ("our BLEU", 2003),
-        "ROUGE_L": ("ROUGE", 2004),
-    }
+    assert found == {"house-1": ("house metric", 2025), "BLEU": ("our BLEU", 2003), "ROUGE_L": ("ROUGE", 2004)}
     assert releases(["x"], [{"pattern": "x", "family": "X", "year": "1999"}])["x"] == ("X", 1999)
     own.write_text("pattern,family,year\n[,a,2025\n")
     with pytest.raises(NlgaugeError, match="line 2"):

@@ -35,9 +35,7 @@ def test_ranks_follow_the_significant_pairs() -> None:
     assert {r["metric"]: r["rank"] for r in table} == clusters([r["metric"] for r in table], wins)
     for row in table:
         lost = {a if b == row["metric"] else b for a, b in wins if row["metric"] in (a, b)}
-        assert set(table.facts["no_different_from"][row["metric"]]) == set(panel.names) - lost - {
-            row["metric"]
-        }
+        assert set(table.facts["no_different_from"][row["metric"]]) == set(panel.names) - lost - {row["metric"]}
 
 
 def test_values_fall_and_intervals_are_those_of_the_jackknife() -> None:

@@ -114,19 +114,13 @@ def test_neither_the_order_of_the_rows_nor_other_perturbations_nor_other_metrics
 
 def test_a_fall_counts_beyond_the_threshold_and_a_false_alarm_beyond_the_margin() -> None:
     metric = [Made("capitals", capitals)]
-    wide = by(
-        robustness(FOUR, metrics=metric, amounts=1.0, margin=1.0, perturbations=["lower"]), "perturbation"
-    )
-    assert wide["lower"]["false_alarms"] == pytest.approx(
-        2 / 3
-    )  # falls of 1, 2 and 3 capitals; the SD is 1.29
+    wide = by(robustness(FOUR, metrics=metric, amounts=1.0, margin=1.0, perturbations=["lower"]), "perturbation")
+    assert wide["lower"]["false_alarms"] == pytest.approx(2 / 3)  # falls of 1, 2 and 3 capitals; the SD is 1.29
     assert wide["lower"]["ties"] == pytest.approx(1 / 3)
     words = Made("words", lambda t: float(len(t.split())))
     strict, loose = (
         by(
-            robustness(
-                example(), metrics=[words], amounts=0.1, threshold=t, perturbations=["drop"], sample=50
-            ),
+            robustness(example(), metrics=[words], amounts=0.1, threshold=t, perturbations=["drop"], sample=50),
             "perturbation",
         )
         for t in (100.0, 0.0)
@@ -138,8 +132,7 @@ def test_the_same_change_is_damage_to_one_aspect_and_none_to_another() -> None:
     short = Made("short", lambda t: -float(len(t)))
     should = {
         aspect: by(
-            robustness(example(), metrics=[short], aspects=aspect, perturbations=["negate"], sample=20),
-            "perturbation",
+            robustness(example(), metrics=[short], aspects=aspect, perturbations=["negate"], sample=20), "perturbation"
         )["negate"]
         for aspect in ("consistency", "fluency", "relevance")
     }
@@ -190,9 +183,7 @@ def test_a_constant_metric_has_no_sd_and_says_so() -> None:
 
 def test_a_score_that_is_missing_is_counted() -> None:
     table = robustness(
-        FOUR,
-        metrics=[Made("m", lambda t: float("nan") if "APPLE" in t else 1.0 * len(t))],
-        perturbations=["upper"],
+        FOUR, metrics=[Made("m", lambda t: float("nan") if "APPLE" in t else 1.0 * len(t))], perturbations=["upper"]
     )
     row = table.rows[0]
     assert row["unscored"] > 0
@@ -227,11 +218,7 @@ def test_people_among_the_systems_stay_out_unless_kept() -> None:
     data = Dataset.of(
         "d",
         pl.DataFrame(
-            {
-                "system": ["a", "a", "human", "human"],
-                "input": list("1212"),
-                "output": ["x y", "z w", "u v", "p q"],
-            }
+            {"system": ["a", "a", "human", "human"], "input": list("1212"), "output": ["x y", "z w", "u v", "p q"]}
         ),
     )
     assert len(versions(data, ["drop"], (0.5,), sample=9, keep_people=False, seed=0).inputs) == 2
@@ -254,9 +241,7 @@ def test_people_among_the_systems_stay_out_unless_kept() -> None:
         ({"show": "p"}, NlgaugeError, "no show 'p'"),
     ],
 )
-def test_wrong_options_say_what_is_possible(
-    options: dict[str, Any], error: type[Exception], words: str
-) -> None:
+def test_wrong_options_say_what_is_possible(options: dict[str, Any], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         robustness(FOUR, **options)
 
@@ -275,9 +260,7 @@ def test_without_texts_there_is_nothing_to_damage() -> None:
 
 
 def test_the_picture_shows_falls_blue_where_right_and_orange_where_not() -> None:
-    table = robustness(
-        FOUR, metrics=[Made("<b>x</b>", capitals)], amounts=1.0, perturbations=["truncate", "lower"]
-    )
+    table = robustness(FOUR, metrics=[Made("<b>x</b>", capitals)], amounts=1.0, perturbations=["truncate", "lower"])
     figure = figure_of(table)
     assert figure is not None
     drawn = figure.data[0]

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from analysis_panels import (
-    by,
-    noisy_panel,
-    panel_of,
-    reordered,
-    same_rows,
-    upside_down,
-    with_holes,
-    with_metrics,
-)
+from analysis_panels import by, noisy_panel, panel_of, reordered, same_rows, upside_down, with_holes, with_metrics
 from scipy.stats import false_discovery_control
 
 from nlgauge.analyses.comparing.significance import significance
@@ -47,9 +38,7 @@ def test_williams_rows_equal_the_test_of_the_statistics() -> None:
 def test_a_clear_difference_is_found_by_every_test() -> None:
     panel = noisy_panel(systems=12, inputs=40)
     for test in ("auto", "permutation", "williams", "bootstrap"):
-        row = by(significance(panel, test=test, draws=200, measure="global/pearson"), "better", "worse")[
-            "m0", "m3"
-        ]
+        row = by(significance(panel, test=test, draws=200, measure="global/pearson"), "better", "worse")["m0", "m3"]
         assert row["significant"], test
 
 
@@ -76,9 +65,7 @@ def test_the_better_metric_of_a_row_is_the_better_one_on_the_outputs_that_both_s
 
 def test_a_one_sided_profile_asks_whether_the_better_metric_is_better() -> None:
     panel = noisy_panel(systems=12, inputs=40)
-    table = significance(
-        panel, profile="mt-metrics-eval", draws=99, measure="global/pearson", correction="none"
-    )
+    table = significance(panel, profile="mt-metrics-eval", draws=99, measure="global/pearson", correction="none")
     row = by(table, "better", "worse")["m0", "m3"]
     assert row["p"] < 0.05
     assert row["difference"] > 0
@@ -95,7 +82,8 @@ def test_scores_that_differ_below_rounding_do_not_break_the_kernels() -> None:
         draws=49,
     )
     snapped = significance(
-        with_metrics(panel, {"a": panel.metrics["m0"], "b": np.where(tiny == 10, 10.0, 0.0)}), measure="global/kendall", test="permutation", draws=49
+        with_metrics(panel, {"a": panel.metrics["m0"], "b": np.where(tiny == 10, 10.0, 0.0)}), measure="global/kendall",
+        test="permutation", draws=49
     )  # fmt: skip
     assert table.rows[0]["p"] == snapped.rows[0]["p"]
 
@@ -107,9 +95,7 @@ def test_corrections_are_those_of_scipy_and_holm_by_hand() -> None:
     assert bh == pytest.approx(false_discovery_control(raw).tolist())
     holm = [r["p_corrected"] for r in significance(panel, draws=199, correction="holm")]
     ordered = sorted(raw)
-    by_hand = {
-        p: min(1.0, max((3 - k) * q for k, q in enumerate(ordered[: i + 1]))) for i, p in enumerate(ordered)
-    }
+    by_hand = {p: min(1.0, max((3 - k) * q for k, q in enumerate(ordered[: i + 1]))) for i, p in enumerate(ordered)}
     assert holm == pytest.approx([by_hand[p] for p in raw])
 
 
@@ -177,10 +163,6 @@ def test_too_few_draws_for_the_number_of_pairs_are_said_with_what_would_do() -> 
     panel = example().panel()
     pairs = len(panel.names) * (len(panel.names) - 1) // 2
     few = panel.analyse("significance", measure="input/kendall", test="permutation", draws=19)
-    assert any(
-        "too few draws to decide" in note and f"--draws {int(pairs / 0.05) + 1}" in note for note in few.notes
-    )
-    enough = panel.analyse(
-        "significance", measure="input/kendall", test="permutation", draws=int(pairs / 0.05) + 1
-    )
+    assert any("too few draws to decide" in note and f"--draws {int(pairs / 0.05) + 1}" in note for note in few.notes)
+    enough = panel.analyse("significance", measure="input/kendall", test="permutation", draws=int(pairs / 0.05) + 1)
     assert not any("too few draws" in note for note in enough.notes)

@@ -65,8 +65,7 @@ def test_the_seed_decides_and_progress_reaches_the_end() -> None:
     )
     assert seen == [(10, 24), (12, 24), (22, 24), (24, 24)]
     assert all(
-        same_rows(a, b)
-        for a, b in zip(first, relation(PARAMS, trials=12, grid=(0.2, 0.8), seed=1), strict=True)
+        same_rows(a, b) for a, b in zip(first, relation(PARAMS, trials=12, grid=(0.2, 0.8), seed=1), strict=True)
     )
 
 

@@ -29,9 +29,7 @@ def test_rc_is_that_of_the_statistics() -> None:
     panel = noisy_panel().canonical()
     row = by(stability(panel, measures=["item/spearman"], **FEW, seed=3), "measure")["item/spearman"]
     assert row["rc"] == pytest.approx(
-        float(
-            ranking_consistency(panel.stacked(), panel.human, ["item/spearman"], trials=40, seed=3).value[0]
-        )
+        float(ranking_consistency(panel.stacked(), panel.human, ["item/spearman"], trials=40, seed=3).value[0])
     )
     assert row["rc_low"] <= row["rc"] <= row["rc_high"]
     assert row["dp_low"] <= row["dp"] <= row["dp_high"]
@@ -62,7 +60,8 @@ def test_metrics_that_are_far_apart_give_a_dp_near_its_least() -> None:
 
 def _rows(*numbers):
     return [
-        {"measure": m, "dp": dp, "dp_low": dp / 2, "dp_high": 2 * dp, "rc": rc, "rc_low": rc - 0.05, "rc_high": rc + 0.05, "place": j}
+        {"measure": m, "dp": dp, "dp_low": dp / 2, "dp_high": 2 * dp, "rc": rc, "rc_low": rc - 0.05,
+         "rc_high": rc + 0.05, "place": j}
         for j, (m, dp, rc) in enumerate(numbers)
     ]  # fmt: skip
 
@@ -88,27 +87,20 @@ def test_alike_measures_are_named_together_and_contradict_no_ranking() -> None:
     )
     assert text.endswith("input/kendall, by which metrics are ranked, is one of them.")
     few = recommend(ROWS, Advice((0, 1), (0, 1, 2)), PanelSize(4, 50, 4))
-    assert (
-        few.startswith("On these 4 systems")
-        and "with 4 metrics no measure can stand out; 6 are needed" in few
-    )
+    assert few.startswith("On these 4 systems") and "with 4 metrics no measure can stand out; 6 are needed" in few
 
 
 def test_nothing_steady_is_said_with_what_would_help() -> None:
     rows = _rows(("system/pearson", 0.511, -0.023), ("input/kendall", 0.6, -0.1))
     text = recommend(rows, Advice((), ()), SIZE, "input/kendall")
-    assert (
-        text.startswith("No measure is steady here: even system/pearson has DP .511") and "trust" not in text
-    )
+    assert text.startswith("No measure is steady here: even system/pearson has DP .511") and "trust" not in text
     assert "More inputs (now 50) and systems (now 12) would help" in text
     assert "ranked by input/kendall all the same" in text
 
 
 def test_the_advice_of_a_table_does_not_depend_on_the_number_of_splits() -> None:
     panel = noisy_panel(systems=8, inputs=30, noise=(0.5, 1.0, 1.5, 2.0, 3.0, 4.0))
-    few, many = (
-        stability(panel, draws=99, trials=t, measures=["input/kendall", "global/pearson"]) for t in (60, 600)
-    )
+    few, many = (stability(panel, draws=99, trials=t, measures=["input/kendall", "global/pearson"]) for t in (60, 600))
     for a, b in zip(few, many, strict=True):
         assert a["measure"] == b["measure"]
         assert abs((a["rc_high"] - a["rc_low"]) - (b["rc_high"] - b["rc_low"])) < 0.15

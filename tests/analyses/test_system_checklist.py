@@ -27,9 +27,7 @@ from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 def graded(systems: int = 4, inputs: int = 12, seed: int = 0) -> Dataset:
     """System k is rated about k + 1; `good` follows the ratings, `bad` turns them around, `flat` knows nothing."""
     rng = np.random.default_rng(seed)
-    human = np.clip(np.arange(1, systems + 1)[:, None] + rng.integers(-1, 2, (systems, inputs)), 1, 5).astype(
-        float
-    )
+    human = np.clip(np.arange(1, systems + 1)[:, None] + rng.integers(-1, 2, (systems, inputs)), 1, 5).astype(float)
     second = np.clip(human + rng.integers(-1, 2, human.shape), 1, 5)
     noise = rng.normal(0, 0.2, (3, systems, inputs))
     return dataset(
@@ -101,9 +99,7 @@ def test_distances_between_systems_are_scipys() -> None:
 def test_a_family_is_the_mean_of_its_metrics_and_people_are_one() -> None:
     data, options = graded(), {"pairs": "all", "draws": 9}
     single = by(system_discrimination(data, **options), "metric")
-    found = by(
-        system_discrimination(data, per="family", families={"both": ["good", "bad"]}, **options), "family"
-    )
+    found = by(system_discrimination(data, per="family", families={"both": ["good", "bad"]}, **options), "family")
     assert found["both"]["value"] == pytest.approx((single["good"]["value"] + single["bad"]["value"]) / 2)
     people = (single["human: quality"]["value"] + single["human: charm"]["value"]) / 2
     assert found["Human"]["value"] == pytest.approx(people)
@@ -111,15 +107,10 @@ def test_a_family_is_the_mean_of_its_metrics_and_people_are_one() -> None:
 
 def test_orders_of_two_systems_are_1_or_a_third_or_two_thirds() -> None:
     data = dataset(
-        {"q": [[1, 2], [4, 5]]},
-        {"same": [[0, 1], [2, 3]], "other": [[2, 3], [0, 1]], "tie": [[1, 1], [1, 1]]},
+        {"q": [[1, 2], [4, 5]]}, {"same": [[0, 1], [2, 3]], "other": [[2, 3], [0, 1]], "tie": [[1, 1], [1, 1]]}
     )
     found = by(system_preference(data), "metric")
-    assert {name: round(row["value"], 3) for name, row in found.items()} == {
-        "same": 1,
-        "other": 0.333,
-        "tie": 0.667,
-    }
+    assert {name: round(row["value"], 3) for name, row in found.items()} == {"same": 1, "other": 0.333, "tie": 0.667}
 
 
 def test_preference_is_averaged_over_aspects() -> None:
@@ -189,9 +180,7 @@ def test_transfer_is_the_mean_over_aspects_metrics_and_sets_of_a_group() -> None
 
     def theirs(data: Dataset) -> float:
         panel = data.panel("quality")
-        values = [
-            spearmanr(panel.metrics["good"].ravel(), panel.humans[a].ravel()).statistic for a in panel.humans
-        ]
+        values = [spearmanr(panel.metrics["good"].ravel(), panel.humans[a].ravel()).statistic for a in panel.humans]
         return float(np.mean(values))
 
     assert found["good", "home"]["value"] == pytest.approx((theirs(one) + theirs(two)) / 2)
@@ -240,13 +229,7 @@ def verdicts(data: Dataset, **options: Any) -> dict[str, dict[str, bool | None]]
 def test_a_good_metric_passes_an_inverted_one_only_tells_apart_and_a_flat_one_fails() -> None:
     found = verdicts(graded(), others=[graded(seed=1)])
     assert set(found["good"].values()) == {True}
-    inverted = {
-        "transfer": False,
-        "aspect KS": True,
-        "aspect order": False,
-        "system KS": True,
-        "system order": False,
-    }
+    inverted = {"transfer": False, "aspect KS": True, "aspect order": False, "system KS": True, "system order": False}
     assert found["bad"] == inverted
     assert not found["flat"]["aspect KS"] and not found["flat"]["system KS"]
 

@@ -69,13 +69,9 @@ def test_weights_count_systems_and_inputs_as_often_as_they_are_given() -> None:
 def made(human: np.ndarray, **metrics: np.ndarray) -> Dataset:
     keys = [(f"s{i}", f"i{j}") for i in range(human.shape[0]) for j in range(human.shape[1])]
     samples = pl.DataFrame(keys, schema=["system", "input"], orient="row")
-    rated = samples.with_columns(
-        aspect=pl.lit("q"), rater=pl.lit(None, pl.String), value=pl.Series(human.ravel())
-    )
+    rated = samples.with_columns(aspect=pl.lit("q"), rater=pl.lit(None, pl.String), value=pl.Series(human.ravel()))
     scores = samples.with_columns(**{n: pl.Series(v.ravel()).fill_nan(None) for n, v in metrics.items()})
-    return Dataset.of(
-        "made", samples, ratings=rated.select(list(Dataset.RATINGS)), scores=scores, lower=["turned"]
-    )
+    return Dataset.of("made", samples, ratings=rated.select(list(Dataset.RATINGS)), scores=scores, lower=["turned"])
 
 
 def rated(systems: int, inputs: int, seed: int = 1) -> np.ndarray:

@@ -26,11 +26,7 @@ def dataset(
     """One system; people's labels on some rows, by one nameless person or by several."""
     ids = [f"r{k}" for k in range(len(people))]
     keys = {"system": ["s"] * len(ids), "input": ids}
-    given = (
-        [("r", None, people)]
-        if raters is None
-        else [("r", f"p{k}", values) for k, values in enumerate(raters)]
-    )
+    given = [("r", None, people)] if raters is None else [("r", f"p{k}", values) for k, values in enumerate(raters)]
     ratings = [
         {"system": "s", "input": i, "aspect": "ok", "rater": rater, "value": v}
         for _, rater, values in given
@@ -61,9 +57,7 @@ def test_shares_are_of_labelled_rows_only() -> None:
     assert at(table, "agreement")["value"] == pytest.approx(24 / 30)
     assert at(table, "always_pass")["value"] == pytest.approx(20 / 30)
     assert at(table, "gain_over_always_pass")["value"] == pytest.approx(4 / 30)
-    counts = [
-        at(table, m)["value"] for m in ("both_fail", "only_people_fail", "only_judge_fails", "both_pass")
-    ]
+    counts = [at(table, m)["value"] for m in ("both_fail", "only_people_fail", "only_judge_fails", "both_pass")]
     assert counts == [6, 4, 2, 18]
 
 
@@ -114,9 +108,7 @@ def test_where_people_mostly_fail_always_failing_stands_beside() -> None:
 
 def test_more_than_two_values_are_refused_with_the_option_that_helps() -> None:
     data = dataset([float(k % 5 + 1) for k in range(40)], scores={"judge": JUDGE})
-    with pytest.raises(
-        NeedsMissing, match=r"people gave 5 different values \(1, 2, 3, 4, 5\).*people_pass_from="
-    ):
+    with pytest.raises(NeedsMissing, match=r"people gave 5 different values \(1, 2, 3, 4, 5\).*people_pass_from="):
         verdicts(data.panel())
     table = verdicts(data.panel(), people_pass_from=4)
     assert at(table, "people_pass")["value"] == pytest.approx(16 / 40)
@@ -182,7 +174,8 @@ def numeric(n: int = 200, seed: int = 4) -> Dataset:
     topic = ["billing" if k % 4 == 0 else "other" for k in range(n)]
     judge = np.where(np.array(topic) == "billing", 1.0, good.astype(float))
     return dataset(
-        good.astype(float).tolist(), scores={"score": score.tolist(), "judge": judge.tolist()}, output=words, topic=topic
+        good.astype(float).tolist(), scores={"score": score.tolist(), "judge": judge.tolist()}, output=words,
+        topic=topic
     )  # fmt: skip
 
 

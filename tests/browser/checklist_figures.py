@@ -20,9 +20,7 @@ DATASETS = (
 
 def checklist_tables(data: Dataset) -> Iterator[Table]:
     noise = np.random.default_rng(0).integers(-1, 2, data.ratings.height)
-    second = data.ratings.with_columns(
-        pl.lit("charm").alias("aspect"), (pl.col("value") + pl.Series(noise)).clip(1, 5)
-    )
+    second = data.ratings.with_columns(pl.lit("charm").alias("aspect"), (pl.col("value") + pl.Series(noise)).clip(1, 5))
     both = replace(data, ratings=pl.concat([data.ratings, second]))
     for name in PANELS:
         yield both.panel("charm").analyse(name)

@@ -19,9 +19,7 @@ from nlgauge.session import Selection
 def two_aspects() -> Dataset:
     data = example()
     noise = np.random.default_rng(0).integers(-1, 2, data.ratings.height)
-    second = data.ratings.with_columns(
-        pl.lit("charm").alias("aspect"), (pl.col("value") + pl.Series(noise)).clip(1, 5)
-    )
+    second = data.ratings.with_columns(pl.lit("charm").alias("aspect"), (pl.col("value") + pl.Series(noise)).clip(1, 5))
     return replace(data, ratings=pl.concat([data.ratings, second]))
 
 

@@ -67,9 +67,7 @@ def test_points_are_the_scored_and_rated_outputs_with_rank_gaps(address: str) ->
     assert (len(found["place"]), found["missing"]) == (59, 1)
     score, people = np.array(found["score"]), np.array(found["people"])
     np.testing.assert_allclose(found["gap"], (rankdata(score) - rankdata(people)) / 58)
-    np.testing.assert_allclose(
-        found["other"], 0, atol=1e-12
-    )  # less is better: turned, it is people's own order
+    np.testing.assert_allclose(found["other"], 0, atol=1e-12)  # less is better: turned, it is people's own order
 
 
 def test_export_holds_the_selection_with_texts_ratings_and_scores(address: str) -> None:
@@ -84,7 +82,8 @@ def test_export_holds_the_selection_with_texts_ratings_and_scores(address: str) 
     ("path", "headers", "status"),
     [
         ("/points?aspect=quality&metric=good", {"X-Token": "wrong"}, 403), ("/", {"X-Token": ""}, 403),
-        ("/points?aspect=quality&metric=good", {"Host": "evil.example:80"}, 400), ("/points?aspect=wit&metric=good", {}, 400),
+        ("/points?aspect=quality&metric=good", {"Host": "evil.example:80"}, 400), ("/points?aspect=wit&metric=good", {},
+            400),
         ("/sample?place=999", {}, 400), ("/sample?place=x", {}, 400), ("/gone", {}, 404),
     ],
 )  # fmt: skip
@@ -120,9 +119,7 @@ def test_the_server_listens_on_loopback_only(address: str) -> None:
 def test_a_text_beyond_the_limit_is_cut_with_a_count() -> None:
     one = data()
     long = one.samples.with_columns(output=pl.lit("x" * 1_000_000))
-    shown = Explored(Dataset.of("long", long, ratings=one.ratings, scores=one.scores)).sample(0)["texts"][
-        "output"
-    ]
+    shown = Explored(Dataset.of("long", long, ratings=one.ratings, scores=one.scores)).sample(0)["texts"]["output"]
     assert len(shown) < 21_000
     assert "980,000 more signs" in shown
 

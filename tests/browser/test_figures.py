@@ -52,9 +52,7 @@ def tables() -> Iterator[Table]:
     yield panel.analyse("fineness")
     yield from checklist_tables(data)
     yield from novikova_tables(data)
-    labelled = [
-        {"system": "s", "input": str(i), "label": int(i % 3 > 0), "judge": int(i % 4 > 0)} for i in range(40)
-    ]
+    labelled = [{"system": "s", "input": str(i), "label": int(i % 3 > 0), "judge": int(i % 4 > 0)} for i in range(40)]
     yield load(labelled, human=["label"], metrics=["judge"]).panel().analyse("verdicts")
     verdicts = {"difference": 0.01, "reason": "", "why": ""}
     yield Table(
@@ -63,8 +61,7 @@ def tables() -> Iterator[Table]:
         kind="reproduce",
     )
     points = [
-        {"task": "qags-xsum, consistency", "accuracy": a, "pearson": a / 3, "spearman": a / 4}
-        for a in (0.6, 0.9)
+        {"task": "qags-xsum, consistency", "accuracy": a, "pearson": a / 3, "spearman": a / 4} for a in (0.6, 0.9)
     ]
     yield Table("Figure 7", points, kind="alignment-accuracy")
 
@@ -85,14 +82,7 @@ def ceiling_tables(data: Dataset) -> Iterator[Table]:
         "predictability": {"model": "ridge"},
         "progress": {"model": "ridge", "years": years},
     }
-    for name in (
-        "complementarity",
-        "consensus",
-        "consensus-distance",
-        "predictability",
-        "progress",
-        "portfolio",
-    ):
+    for name in ("complementarity", "consensus", "consensus-distance", "predictability", "progress", "portfolio"):
         yield registry.get("analysis", name)(data, **more.get(name, {}))
 
 
@@ -126,7 +116,8 @@ def test_all_figures_are_drawn_and_no_text_is_cut_off(
     for number, table in enumerate(made, start=1):
         figure = page.locator(f"#f{number}")
         marks = figure.locator(
-            ".heatmaplayer image, .hm image, .points path, .scatterlayer .point, .scatterlayer .js-line, .barlayer .point"
+            ".heatmaplayer image, .hm image, .points path, .scatterlayer .point, .scatterlayer .js-line, "
+            ".barlayer .point"
         )
         assert marks.count() > 0, table.kind
         assert figure.evaluate(CUT_OFF) == [], table.kind

@@ -50,9 +50,7 @@ def test_figures_are_drawn_when_they_come_into_view_and_all_can_be(visit: Visit,
     page.wait_for_selector("section:has(#uses) .plot.drawn")
     page.evaluate("nlgauge.drawAll()")
     assert drawn(page) == every
-    assert all(
-        plot.locator(MARKS).count() for plot in page.locator(".part:not([hidden]) > figure .plot").all()
-    )
+    assert all(plot.locator(MARKS).count() for plot in page.locator(".part:not([hidden]) > figure .plot").all())
     assert visit.errors == []
     assert visit.requests == [report.resolve().as_uri()]
 
@@ -67,9 +65,7 @@ def test_nothing_is_wider_than_the_window(visit: Visit, report: Path, width: int
 
 
 def column(table: Any, place: int) -> list[str]:
-    return [
-        row.split("\n")[0] for row in table.locator(f"tbody tr td:nth-child({place + 1})").all_inner_texts()
-    ]
+    return [row.split("\n")[0] for row in table.locator(f"tbody tr td:nth-child({place + 1})").all_inner_texts()]
 
 
 def test_headers_sort_by_mouse_and_keyboard_and_say_so(visit: Visit, report: Path) -> None:
@@ -153,9 +149,7 @@ def test_on_paper_everything_is_open_and_closes_again(visit: Visit, report: Path
     page.emulate_media(media="print")
     assert page.locator("details:not([open])").count() == 0
     assert page.locator(".part").count() == page.locator(".part:visible").count()
-    until(
-        page, "document.querySelectorAll('.plot.drawn').length === document.querySelectorAll('.plot').length"
-    )
+    until(page, "document.querySelectorAll('.plot.drawn').length === document.querySelectorAll('.plot').length")
     page.emulate_media(media="screen")
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     until(page, f"document.querySelectorAll('details:not([open])').length === {folded}")
@@ -166,10 +160,7 @@ def test_without_scripts_all_answers_and_tables_can_be_read(chromium: Any, repor
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(report.resolve().as_uri())
-    assert page.locator("section:has(#agrees) .part:visible h3").all_inner_texts() == [
-        "constructed_quality",
-        "charm",
-    ]
+    assert page.locator("section:has(#agrees) .part:visible h3").all_inner_texts() == ["constructed_quality", "charm"]
     assert page.locator("section:has(#agrees) table:visible").count() == 2
     assert not page.locator(".brush").is_visible()
     context.close()

@@ -51,9 +51,7 @@ def test_colours_when_the_terminal_has_them(nlgauge, monkeypatch: pytest.MonkeyP
 
 
 def test_an_expression_of_ones_own(nlgauge) -> None:  # type: ignore[no-untyped-def]
-    code, out, _ = nlgauge(
-        *TEXTS, "--reference", "He likes hockey.", "-m", "align-expr(expr='mean(y>x) * mean(r>y)')"
-    )
+    code, out, _ = nlgauge(*TEXTS, "--reference", "He likes hockey.", "-m", "align-expr(expr='mean(y>x) * mean(r>y)')")
     assert code == 0 and "reference → output" in out
 
 

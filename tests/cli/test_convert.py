@@ -44,8 +44,8 @@ def test_options_of_the_reader_are_passed_on(tmp_path: Path) -> None:
 
 def test_a_table_that_would_be_misread_is_said(tmp_path: Path) -> None:
     (tmp_path / "odd.jsonl").write_text(
-        '{"nlgauge": 1}\n'
-        '{"system": "A", "input": "1", "ratings": [{"aspect": "quality 1", "value": 1}, {"aspect": "quality 2", "value": 2}]}\n'
+        '{"nlgauge": 1}\n{"system": "A", "input": "1", "ratings": [{"aspect": "quality 1", "value": 1}, {"aspect": '
+        '"quality 2", "value": 2}]}\n'
     )
     done = convert("odd.jsonl", "-o", "odd.csv", cwd=tmp_path)
     assert done.returncode == 0
@@ -59,16 +59,10 @@ def test_a_table_that_would_be_misread_is_said(tmp_path: Path) -> None:
             ("plain.csv", "-o", "x.xlsx"),
             "nlgauge: -o x.xlsx: cannot write '.xlsx'; use .jsonl, .jsonl.gz, .csv, .parquet.",
         ),
-        (
-            ("plain.csv", "--set", "lp", "-o", "x.csv"),
-            "nlgauge: --set lp: write name=value.",
-        ),
+        (("plain.csv", "--set", "lp", "-o", "x.csv"), "nlgauge: --set lp: write name=value."),
         (("absent.csv", "-o", "x.csv"), "absent.csv: no such file."),
         (("plain.csv", "--reader", "qag", "-o", "x.csv"), "no reader 'qag'. Did you mean 'qags'?"),
-        (
-            ("arena.jsonl", "-o", "x.csv"),
-            "holds comparisons only, which a wide table cannot; write it as .jsonl.",
-        ),
+        (("arena.jsonl", "-o", "x.csv"), "holds comparisons only, which a wide table cannot; write it as .jsonl."),
     ],
 )
 def test_a_mistake_is_one_line_and_leaves_no_file(tmp_path: Path, args: tuple[str, ...], line: str) -> None:

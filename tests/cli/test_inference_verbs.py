@@ -34,7 +34,9 @@ def tables(run: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """scores.csv: 8 systems × 12 inputs, 3 named raters, four metrics (ter: less is better); mean.csv: no single raters."""
+    """scores.csv: 8 systems × 12 inputs, 3 named raters, four metrics (ter: less is better); mean.csv: no single
+    raters.
+    """
     home = tmp_path_factory.mktemp("inference")
     rng = np.random.default_rng(0)
     rows, means = [], []
@@ -77,16 +79,7 @@ def test_compare_ranks_the_metrics(folder: Path) -> None:
 
 def test_compare_pairs_with_williams_as_csv(folder: Path) -> None:
     run = nlgauge(
-        "compare",
-        *data(),
-        "--test",
-        "williams",
-        "--measure",
-        "global/pearson",
-        "--pairs",
-        "-f",
-        "csv",
-        cwd=folder,
+        "compare", *data(), "--test", "williams", "--measure", "global/pearson", "--pairs", "-f", "csv", cwd=folder
     )
     rows = list(csv.DictReader(io.StringIO(run.stdout)))
     assert len(rows) == 6
@@ -127,7 +120,8 @@ def test_aggregate_changes_the_ratings_and_is_in_the_signature(folder: Path) -> 
 
 def test_plan_gives_a_curve_and_the_chance_level(folder: Path) -> None:
     run = nlgauge(
-        "plan", *data(), "--metrics", "good,noise", "--axis", "systems", "--size", "8,16", "--trials", "10", "-f", "json", cwd=folder
+        "plan", *data(), "--metrics", "good,noise", "--axis", "systems", "--size", "8,16", "--trials", "10", "-f",
+        "json", cwd=folder
     )  # fmt: skip
     curve, chance = tables(run)
     assert [r["systems"] for r in curve["rows"]] == [8, 16]
@@ -177,43 +171,20 @@ def test_independent_by_a_column(folder: Path) -> None:
 
 def test_a_simulated_panel_is_read_back(folder: Path) -> None:
     run = nlgauge(
-        "simulate",
-        "--systems",
-        "5",
-        "--inputs",
-        "9",
-        "--scale-human",
-        "4",
-        "--seed",
-        "7",
-        "-o",
-        "sim.csv",
-        cwd=folder,
+        "simulate", "--systems", "5", "--inputs", "9", "--scale-human", "4", "--seed", "7", "-o", "sim.csv", cwd=folder
     )
     assert run.returncode == 0, run.stderr
     (table,) = tables(nlgauge("meta", "sim.csv", "--measure", "global/pearson", "-f", "json", cwd=folder))
     assert table["rows"][0]["n"] == 45
     first = (folder / "sim.csv").read_text()
-    again = nlgauge(
-        "simulate", "--systems", "5", "--inputs", "9", "--scale-human", "4", "--seed", "7", cwd=folder
-    )
+    again = nlgauge("simulate", "--systems", "5", "--inputs", "9", "--scale-human", "4", "--seed", "7", cwd=folder)
     assert again.stdout == first
     assert len({line.split(",")[2] for line in first.splitlines()[1:]}) <= 4
 
 
 def test_simulate_fits_a_file_and_runs_the_studies(folder: Path) -> None:
     run = nlgauge(
-        "simulate",
-        *data(),
-        "--metrics",
-        "fair",
-        "--study",
-        "relation",
-        "--trials",
-        "3",
-        "-f",
-        "json",
-        cwd=folder,
+        "simulate", *data(), "--metrics", "fair", "--study", "relation", "--trials", "3", "-f", "json", cwd=folder
     )
     assert [t["analysis"] for t in tables(run)] == ["relation", "relation"]
     assert "fair on coherence: ρ_sys" in run.stderr
@@ -261,11 +232,7 @@ def test_simulate_fits_a_file_and_runs_the_studies(folder: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(
-    folder: Path,
-    args: tuple[str, ...],
-    words: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    folder: Path, args: tuple[str, ...], words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """In this process: eighteen interpreters would take a minute to start."""
     monkeypatch.chdir(folder)

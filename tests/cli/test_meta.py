@@ -95,9 +95,7 @@ def test_lower_is_better_metrics_are_turned_unless_more_is_better(scores: Path) 
         (("run", "scores.csv", "-o", "x.pdf"), "one .html file"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(
-    scores: Path, args: tuple[str, ...], words: str
-) -> None:
+def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(scores: Path, args: tuple[str, ...], words: str) -> None:
     run = nlgauge(*args, cwd=scores.parent)
     assert run.returncode == 2
     assert words in run.stderr
@@ -118,9 +116,7 @@ def test_measures_that_mean_nothing_here_are_refused_by_name(tmp_path: Path) -> 
 def test_run_writes_a_self_contained_page_that_escapes_everything(scores: Path) -> None:
     text = CSV.replace("bleu", "<script>alert(1)</script>").replace("coherence", "coherence</script>{{7*7}}")
     (scores.parent / "evil.csv").write_text(text)
-    run = nlgauge(
-        "run", "evil.csv", "--human", "coherence</script>{{7*7}}", "--human", "fluency", cwd=scores.parent
-    )
+    run = nlgauge("run", "evil.csv", "--human", "coherence</script>{{7*7}}", "--human", "fluency", cwd=scores.parent)
     assert run.returncode == 0, run.stderr
     page = (scores.parent / "evil.report.html").read_text()
     assert "<script>alert(1)" not in page

@@ -44,18 +44,7 @@ def test_transfer_takes_several_files_and_groups_from_a_file(folder: Path) -> No
     (folder / "groups.json").write_text(json.dumps({"news.csv": "ID", "chat.csv": "domain-shift"}))
     (folder / "groups.csv").write_text("dataset,group\nnews.csv,ID\nchat.csv,domain-shift\n")
     said = [
-        rows(
-            meta(
-                "news.csv",
-                "chat.csv",
-                "--analysis",
-                "transfer",
-                "--set",
-                f"groups=@groups.{kind}",
-                "-f",
-                "csv",
-            )
-        )
+        rows(meta("news.csv", "chat.csv", "--analysis", "transfer", "--set", f"groups=@groups.{kind}", "-f", "csv"))
         for kind in ("json", "csv")
     ]
     assert said[0] == said[1]
@@ -73,18 +62,7 @@ def test_other_analyses_run_on_each_file_and_rows_say_which(folder: Path) -> Non
 
 def test_the_checklist_uses_the_other_files_for_transfer(folder: Path) -> None:
     found = rows(
-        meta(
-            "news.csv",
-            "chat.csv",
-            "--analysis",
-            "checklist",
-            "--lower",
-            "ter",
-            "--set",
-            "draws=39",
-            "-f",
-            "csv",
-        )
+        meta("news.csv", "chat.csv", "--analysis", "checklist", "--lower", "ter", "--set", "draws=39", "-f", "csv")
     )
     first = {(r["metric"], r["assessment"]): r for r in found if r["data"] == "news.csv"}
     assert first["bleu", "transfer"]["passes"] == "False"
@@ -98,15 +76,7 @@ def test_wins_work_on_votes_alone(folder: Path) -> None:
 
 def test_pairs_and_bins_are_options(folder: Path) -> None:
     found = rows(
-        meta(
-            "news.csv",
-            "--analysis",
-            "system-preference",
-            "--set",
-            "pairs={'mine': [('A', 'D')]}",
-            "-f",
-            "csv",
-        )
+        meta("news.csv", "--analysis", "system-preference", "--set", "pairs={'mine': [('A', 'D')]}", "-f", "csv")
     )
     assert {r["pairs"] for r in found} == {"mine"}
     said = meta("news.csv", "--analysis", "discrimination", "--set", "bins=(2,4)", "--aspect", "coherence")
@@ -115,19 +85,14 @@ def test_pairs_and_bins_are_options(folder: Path) -> None:
 
 def test_a_column_splits_the_data_of_an_analysis_of_whole_sets(folder: Path) -> None:
     text = (folder / "news.csv").read_text().splitlines()
-    split = [
-        text[0] + ",genre",
-        *(f"{line},{'sport' if n % 2 else 'art'}" for n, line in enumerate(text[1:])),
-    ]
+    split = [text[0] + ",genre", *(f"{line},{'sport' if n % 2 else 'art'}" for n, line in enumerate(text[1:]))]
     (folder / "genres.csv").write_text("\n".join(split) + "\n")
     found = rows(meta("genres.csv", "--analysis", "inter-aspect", "--by", "genre", "-f", "csv"))
     assert {r["genre"] for r in found} == {"sport", "art"}
 
 
 @pytest.mark.parametrize(("text", "words"), [(None, "No such file"), ("{", "line 1")])
-def test_a_file_of_options_that_cannot_be_read_is_one_clear_line(
-    folder: Path, text: str | None, words: str
-) -> None:
+def test_a_file_of_options_that_cannot_be_read_is_one_clear_line(folder: Path, text: str | None, words: str) -> None:
     if text is not None:
         (folder / "groups.json").write_text(text)
     result = meta("news.csv", "chat.csv", "--analysis", "transfer", "--set", "groups=@groups.json")

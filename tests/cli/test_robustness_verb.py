@@ -12,12 +12,7 @@ from nlgauge.cli import build
 from nlgauge.errors import NlgaugeError
 
 ROWS = [
-    (
-        "A",
-        1,
-        "The museum opened in 1998 and is visited by 4,000 people.",
-        "The museum opened in 1998; 4,000 come.",
-    ),
+    ("A", 1, "The museum opened in 1998 and is visited by 4,000 people.", "The museum opened in 1998; 4,000 come."),
     ("B", 1, "A museum opened.", "The museum opened in 1998; 4,000 come."),
     ("A", 2, "Anna Berg was elected mayor of Oslo.", "Oslo elected Anna Berg as its mayor."),
     ("B", 2, "Oslo has a mayor named Anna.", "Oslo elected Anna Berg as its mayor."),
@@ -58,23 +53,17 @@ def test_texts_alone_are_enough(file: str) -> None:
         )
     )
     assert [(r["perturbation"], r["metric"]) for r in found] == [
-        ("drop", "rouge-1"), ("drop", "bleu(order=2, smooth='exp')"), ("upper", "rouge-1"), ("upper", "bleu(order=2, smooth='exp')"),
+        ("drop", "rouge-1"), ("drop", "bleu(order=2, smooth='exp')"), ("upper", "rouge-1"), ("upper",
+            "bleu(order=2, smooth='exp')"),
     ]  # fmt: skip
     assert found[2]["false_alarms"] == 0.0  # ROUGE reads small letters
 
 
 def test_meta_gives_the_same(file: str) -> None:
-    mine = rows(
-        call(
-            "robustness", file, "-m", "chrf", "--perturbation", "swap,lower", "--amount", "0.5", "-f", "json"
-        )
-    )
+    mine = rows(call("robustness", file, "-m", "chrf", "--perturbation", "swap,lower", "--amount", "0.5", "-f", "json"))
     words = ("--set", "metrics=chrf", "--set", "perturbations=swap,lower", "--set", "amounts=0.5")
     assert rows(call("meta", file, "--analysis", "robustness", *words, "-f", "json")) == mine
-    assert (
-        rows(call("meta", file, "--analysis", "robustness", "--metrics", "chrf", *words[2:], "-f", "json"))
-        == mine
-    )
+    assert rows(call("meta", file, "--analysis", "robustness", "--metrics", "chrf", *words[2:], "-f", "json")) == mine
 
 
 def test_without_metrics_a_handful_that_the_file_can_feed(file: str) -> None:
@@ -98,9 +87,7 @@ def test_parts_of_the_data_are_kept_apart(file: str) -> None:
 
 
 def test_what_is_shown_can_be_chosen_and_errors_are_one_line(file: str) -> None:
-    assert "mean change" in call(
-        "robustness", file, "-m", "length", "--perturbation", "drop", "--show", "change"
-    )
+    assert "mean change" in call("robustness", file, "-m", "length", "--perturbation", "drop", "--show", "change")
     with pytest.raises(NlgaugeError, match="--amount much"):
         call("robustness", file, "--amount", "much")
     with pytest.raises(NlgaugeError, match="no metric 'lenght'"):

@@ -37,13 +37,7 @@ def outputs(tmp_path: Path) -> Path:
 
 def test_score_prints_what_was_run_and_the_systems(outputs: Path) -> None:
     run = nlgauge(
-        "score",
-        "outputs.jsonl",
-        "-m",
-        "len,wps,flesch(syllables='rules')",
-        "--format",
-        "json",
-        cwd=outputs.parent,
+        "score", "outputs.jsonl", "-m", "len,wps,flesch(syllables='rules')", "--format", "json", cwd=outputs.parent
     )
     assert run.returncode == 0, run.stderr
     scored, systems = json.loads(run.stdout)["tables"]
@@ -96,15 +90,7 @@ def test_references_can_be_named(outputs: Path) -> None:
     frame = pl.DataFrame(ROWS).with_columns(wanted=pl.lit("The hotel is near the park."))
     frame.write_csv(outputs.parent / "named.csv")
     run = nlgauge(
-        "score",
-        "named.csv",
-        "--references",
-        "wanted",
-        "-m",
-        "rouge-1",
-        "--format",
-        "json",
-        cwd=outputs.parent,
+        "score", "named.csv", "--references", "wanted", "-m", "rouge-1", "--format", "json", cwd=outputs.parent
     )
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout)["tables"][0]["rows"][0]["scored"] == 4
@@ -128,9 +114,7 @@ def test_list_metrics_can_be_narrowed_by_need_and_family(tmp_path: Path) -> None
     rows = json.loads(run.stdout)["tables"][0]["rows"]
     assert rows
     assert all("source" in row["needs"] for row in rows)
-    run = nlgauge(
-        "list", "metrics", "--needs", "none", "--family", "surface", "--format", "json", cwd=tmp_path
-    )
+    run = nlgauge("list", "metrics", "--needs", "none", "--family", "surface", "--format", "json", cwd=tmp_path)
     names = [row["metric"] for row in json.loads(run.stdout)["tables"][0]["rows"]]
     assert names == ["cpw", "len", "pol", "ppw", "sps", "spw", "wps"]
     run = nlgauge("list", "metrics", "--needs", "sauce", cwd=tmp_path)
@@ -144,14 +128,10 @@ def test_a_metric_that_fails_on_more_than_one_output_in_a_hundred_is_the_first_l
     said = "flesch(syllables='rules') has no value for 1 of 4 outputs (25 %); no words in the output"
     rated = [{**row, "human": k % 3, "other": float(k)} for k, row in enumerate(ROWS)]
     outputs.write_text("".join(json.dumps(row) + "\n" for row in rated))
-    run = nlgauge(
-        "score", "outputs.jsonl", "-m", "len,flesch(syllables='rules')", "-o", "s.jsonl", cwd=outputs.parent
-    )
+    run = nlgauge("score", "outputs.jsonl", "-m", "len,flesch(syllables='rules')", "-o", "s.jsonl", cwd=outputs.parent)
     assert run.stdout.splitlines()[0] == said
     assert said in run.stderr.splitlines()
-    batches = nlgauge(
-        "score", "outputs.jsonl", "-m", "flesch(syllables='rules')", "--batch", "2", cwd=outputs.parent
-    )
+    batches = nlgauge("score", "outputs.jsonl", "-m", "flesch(syllables='rules')", "--batch", "2", cwd=outputs.parent)
     assert batches.stdout.splitlines()[0] == said
     report = nlgauge("run", "s.jsonl", "--quick", cwd=outputs.parent)
     assert report.returncode == 0, report.stderr

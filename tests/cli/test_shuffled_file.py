@@ -21,7 +21,8 @@ def rows_of() -> list[dict[str, Any]]:
         {
             "system": f"s{i}", "input": f"i{j}", "rater": f"r{r}",
             "quality": int(np.clip(np.round(3 + truth[i, j] + rng.normal(0, 0.7)), 1, 5)),
-            "m_good": round(truth[i, j] + np.sin(i * 31 + j), 4), "m_fair": round(truth[i, j] + 2 * np.sin(i * 17 + j * 3), 4),
+            "m_good": round(truth[i, j] + np.sin(i * 31 + j), 4), "m_fair": round(truth[i,
+                j] + 2 * np.sin(i * 17 + j * 3), 4),
             "m_error": round(-truth[i, j] + 4 * np.sin(i * 7 + j * 5), 4),
         }
         for i in range(7) for j in range(15) for r in range(2)
@@ -59,7 +60,8 @@ def in_one_order(value: Any) -> Any:
             order = np.argsort(value["inputs"])
             value = {
                 **value, "inputs": sorted(value["inputs"]),
-                "values": {a: {m: str([v[k] for k in order]) for m, v in by.items()} for a, by in value["values"].items()},
+                "values": {a: {m: str([v[k] for k in order]) for m, v in by.items()} for a,
+                           by in value["values"].items()},
             }  # fmt: skip
         return {k: in_one_order(v) for k, v in sorted(value.items())}
     if isinstance(value, list):

@@ -33,7 +33,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         judge = 1 if area == "billing" else int(good)
         rows.append(
             {"id": k, "answer": f"answer {k}", "area": area, "chat": f"c{k // 4}", "judge": judge,
-             "score": round(float(np.clip(rng.normal(0.7 if good else 0.4, 0.18), 0, 1)), 2), "human": int(good) if k < 160 else ""}
+             "score": round(float(np.clip(rng.normal(0.7 if good else 0.4, 0.18), 0, 1)), 2),
+             "human": int(good) if k < 160 else ""}
         )  # fmt: skip
     with (home / "answers.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
@@ -97,16 +98,7 @@ def test_by_gives_a_table_per_group(folder: Path) -> None:
 
 def test_the_map_is_written_and_slices_name_the_worst(folder: Path) -> None:
     run = nlgauge(
-        "verdicts",
-        "answers.csv",
-        *COLUMNS,
-        "--map",
-        "map.csv",
-        "--slices",
-        "area",
-        "--format",
-        "json",
-        cwd=folder,
+        "verdicts", "answers.csv", *COLUMNS, "--map", "map.csv", "--slices", "area", "--format", "json", cwd=folder
     )
     worst = tables(run)["slices"][0]
     assert (worst["column"], worst["slice"], worst["found"]) == ("area", "billing", True)
@@ -131,8 +123,7 @@ def test_the_page_shows_what_the_commands_print(tmp_path: Path) -> None:
     blocks = [block.partition("```")[0] for block in page.split("```\n")[1:]]
     shown = [line for block in blocks for line in block.splitlines() if "   " in line]
     runs = [
-        nlgauge("verdicts", "answers.csv", "--cluster", "chat", *more, cwd=tmp_path)
-        for more in ((), ("--miss", "3"))
+        nlgauge("verdicts", "answers.csv", "--cluster", "chat", *more, cwd=tmp_path) for more in ((), ("--miss", "3"))
     ]
     printed = {line.rstrip() for run in runs for line in run.stdout.splitlines()}
     assert len(shown) > 30

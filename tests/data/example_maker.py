@@ -136,9 +136,7 @@ def _scores(output: _Grams, references: Sequence[_Grams], source: _Grams, rng: G
 if __name__ == "__main__":
     lines = [
         f" {json.dumps(system)}: {{\n"
-        + ",\n".join(
-            f"  {json.dumps(name)}: {json.dumps(entry, ensure_ascii=False)}" for name, entry in each.items()
-        )
+        + ",\n".join(f"  {json.dumps(name)}: {json.dumps(entry, ensure_ascii=False)}" for name, entry in each.items())
         + "\n }"
         for system, each in outputs(made_rows()).items()
     ]

@@ -68,9 +68,7 @@ def test_the_words_in_the_last_column_change_the_role(path: Path, column: str, r
 
 
 def test_a_file_that_cannot_be_read_yet_shows_its_columns_and_what_is_asked_for(tmp_path: Path) -> None:
-    (path := tmp_path / "x.csv").write_text(
-        "origin,doc,coherence,bleu\nA,1,4,.1\nB,1,2,.3\nA,2,1,.1\nB,2,2,.3\n"
-    )
+    (path := tmp_path / "x.csv").write_text("origin,doc,coherence,bleu\nA,1,4,.1\nB,1,2,.3\nA,2,1,.1\nB,2,2,.3\n")
     table = ng.check(path)
     assert [row["role"] for row in table] == ["not used", "input", "rating of coherence", "metric"]
     assert "--system origin" in table.rows[0]["correction"]
@@ -89,7 +87,8 @@ def test_it_fits_eighty_columns(path: Path) -> None:
 
 
 def test_a_known_layout_is_said(tmp_path: Path) -> None:
-    (path := tmp_path / "s.jsonl").write_text(json.dumps({"id": "1", "model_id": "M1", "decoded": "x", "expert_annotations": [{"coherence": 3}]}) + "\n")  # fmt: skip
+    (path := tmp_path / "s.jsonl").write_text(json.dumps({"id": "1", "model_id": "M1", "decoded": "x",
+                                                          "expert_annotations": [{"coherence": 3}]}) + "\n")  # fmt: skip
     assert "reader" in ng.check(path).notes[0]
 
 
@@ -98,16 +97,12 @@ def test_a_known_layout_is_said(tmp_path: Path) -> None:
 
 def test_of_very_many_columns_only_the_named_ones_are_read(tmp_path: Path) -> None:
     names = [f"m{i}" for i in range(6000)]
-    frame = pl.DataFrame(
-        {"system": ["A", "B"], "doc": [1, 1], "coherence": [1, 2], **{n: [0.1, 0.2] for n in names}}
-    )
+    frame = pl.DataFrame({"system": ["A", "B"], "doc": [1, 1], "coherence": [1, 2], **{n: [0.1, 0.2] for n in names}})
     frame.write_csv(tmp_path / "x.csv")
     frame.write_ndjson(tmp_path / "x.jsonl")
     frame.write_parquet(tmp_path / "x.parquet")
     for source in (tmp_path / "x.csv", tmp_path / "x.jsonl", tmp_path / "x.parquet", frame, frame.to_dicts()):
-        with pytest.raises(
-            DataError, match=r"has 6,003 columns, more than 5,000; name those that are needed"
-        ):
+        with pytest.raises(DataError, match=r"has 6,003 columns, more than 5,000; name those that are needed"):
             ng.load(source)
         data = ng.load(source, human="coherence", metrics=["m7"])
         assert (data.systems, data.metrics) == (["A", "B"], ["m7"])

@@ -33,9 +33,7 @@ def real(s: int, i: int) -> float:
     return (s * 7 + i * 3) % 11 / 13
 
 
-def rows(
-    system: str | None = "system", given: str | None = "doc_id", **columns: Cell
-) -> list[dict[str, Any]]:
+def rows(system: str | None = "system", given: str | None = "doc_id", **columns: Cell) -> list[dict[str, Any]]:
     """One row an output; a keyword's `__` stands for a blank."""
     return [
         ({system: name} if system else {})
@@ -55,7 +53,8 @@ def said(data: Dataset, *words: str) -> bool:
 
 @pytest.mark.parametrize(
     "name",
-    ["llm", "LLM Name", "llm_name", "Model", "MODEL NAME", "variant", "Engine", "candidate", "run", "agent", "assistant", "Bot", "checkpoint",
+    ["llm", "LLM Name", "llm_name", "Model", "MODEL NAME", "variant", "Engine", "candidate", "run", "agent",
+     "assistant", "Bot", "checkpoint",
      "method", "System (anonymised)"],
 )  # fmt: skip
 def test_systems_are_found_under_many_names(name: str) -> None:
@@ -75,9 +74,7 @@ def test_a_candidate_is_a_system_when_it_is_a_name_and_an_output_when_it_is_a_te
 def test_an_unknown_system_column_is_asked_for_and_no_advice_changes_the_answer(with_output: bool) -> None:
     more: dict[str, Cell] = {"output": lambda s, i: f"{s} says {i}"} if with_output else {}
     source = rows("origin", coherence=whole, bleu=real, flag=lambda s, i: "x", **more)
-    with pytest.raises(
-        DataError, match=r"no system column found.*is it 'origin'\? Say --system origin\."
-    ) as error:
+    with pytest.raises(DataError, match=r"no system column found.*is it 'origin'\? Say --system origin\.") as error:
         ng.load(source)
     assert "mean" not in str(error.value)
     assert ng.load(source, system="origin").systems == list(SYSTEMS)
@@ -85,12 +82,7 @@ def test_an_unknown_system_column_is_asked_for_and_no_advice_changes_the_answer(
 
 def test_the_system_column_is_asked_for_also_of_two_rows() -> None:
     with pytest.raises(DataError, match=r"is it 'origin'\? Say --system origin"):
-        ng.load(
-            [
-                {"origin": o, "doc": "d1", "coherence": c, "bleu": b}
-                for o, c, b in [("A", 4, 0.3), ("B", 2, 0.1)]
-            ]
-        )
+        ng.load([{"origin": o, "doc": "d1", "coherence": c, "bleu": b} for o, c, b in [("A", 4, 0.3), ("B", 2, 0.1)]])
 
 
 def test_one_system_without_a_column_is_said_and_a_likely_column_named() -> None:
@@ -99,16 +91,12 @@ def test_one_system_without_a_column_is_said_and_a_likely_column_named() -> None
 
 
 def test_raters_of_one_system_are_no_repeats() -> None:
-    source = [
-        {"input": i, "rater": r, "coherence": whole(r, i), "bleu": i / 7} for i in range(4) for r in range(2)
-    ]
+    source = [{"input": i, "rater": r, "coherence": whole(r, i), "bleu": i / 7} for i in range(4) for r in range(2)]
     assert ng.load(source).panel().human.shape == (1, 4)
 
 
 def test_a_number_of_the_row_is_not_taken_for_the_input() -> None:
-    numbered = rows(
-        given=None, id=lambda s, i: 10 * s + i, prompt=lambda s, i: f"p{i}", coherence=whole, bleu=real
-    )
+    numbered = rows(given=None, id=lambda s, i: 10 * s + i, prompt=lambda s, i: f"p{i}", coherence=whole, bleu=real)
     data = ng.load(numbered)
     assert len(data.inputs) == INPUTS
     assert said(data, "'id' numbers the rows", "--input id")
@@ -117,9 +105,7 @@ def test_a_number_of_the_row_is_not_taken_for_the_input() -> None:
 
 
 def test_systems_that_share_no_input_are_said_with_the_likely_column() -> None:
-    data = ng.load(
-        rows(given=None, id=lambda s, i: 10 * s + i, theme=lambda s, i: f"p{i}", coherence=whole, bleu=real)
-    )
+    data = ng.load(rows(given=None, id=lambda s, i: 10 * s + i, theme=lambda s, i: f"p{i}", coherence=whole, bleu=real))
     assert said(data, "no two systems share an input", "--input theme")
 
 
@@ -160,16 +146,12 @@ def test_yes_and_no_of_nothing_known_are_not_used_and_said() -> None:
     data = ng.load(rows(coherence=whole, bleu=real, flagged=lambda s, i: "yes" if i % 2 else "no"))
     assert data.metrics == ["bleu"]
     assert said(data, "not used: 'flagged'", "--metric +flagged")
-    assert ng.load(rows(coherence=whole, flagged=lambda s, i: i % 2 == 1), metrics="flagged").metrics == [
-        "flagged"
-    ]
+    assert ng.load(rows(coherence=whole, flagged=lambda s, i: i % 2 == 1), metrics="flagged").metrics == ["flagged"]
 
 
 def test_words_of_unknown_worth_are_refused_with_the_words_found() -> None:
     source = rows(coherence=lambda s, i: ("nice", "meh", "ugh")[whole(s, i) % 3], bleu=real)
-    with pytest.raises(
-        DataError, match=r"column 'coherence': found the words .*expected numbers.*--values .*nice=…"
-    ):
+    with pytest.raises(DataError, match=r"column 'coherence': found the words .*expected numbers.*--values .*nice=…"):
         ng.load(source, human="coherence")
     assert said(ng.load(source), "not used: 'coherence'", "--values", "nice=")
     with pytest.raises(DataError, match=r"no human ratings found.*'coherence' \(holds words.*--values"):
@@ -199,17 +181,13 @@ def test_systems_in_the_names_of_columns_are_said() -> None:
         }
         for i in range(INPUTS)
     ]
-    with pytest.raises(
-        DataError, match=r"'t5_coherence'.*look like one column per system; make one row per output"
-    ):
+    with pytest.raises(DataError, match=r"'t5_coherence'.*look like one column per system; make one row per output"):
         ng.load(source).panel()
 
 
 def test_a_metric_that_is_called_like_an_aspect_is_said() -> None:
     assert said(
-        ng.load(rows(fluency=whole, toxicity=real)),
-        "'toxicity' is read as people's ratings",
-        "--metric +toxicity",
+        ng.load(rows(fluency=whole, toxicity=real)), "'toxicity' is read as people's ratings", "--metric +toxicity"
     )
 
 
@@ -242,11 +220,7 @@ def test_separators_and_blanks_around_names(tmp_path: Path, separator: str) -> N
     head = ["system", " doc ", '"coherence, 1 to 5 (1-5)"', "bleu "]
     lines = [
         head,
-        *(
-            [s, str(i), str(whole(k, i)), str(real(k, i))]
-            for k, s in enumerate(SYSTEMS)
-            for i in range(INPUTS)
-        ),
+        *([s, str(i), str(whole(k, i)), str(real(k, i))] for k, s in enumerate(SYSTEMS) for i in range(INPUTS)),
     ]
     (path := tmp_path / "x.csv").write_text("\n".join(separator.join(line) for line in lines) + "\n")
     data = ng.load(path)
@@ -265,8 +239,10 @@ def test_decimal_commas_are_read_when_the_column_says_so() -> None:
 
 @pytest.mark.parametrize(
     ("cells", "values"),
-    [(["1.234,5", "17,25"], [1234.5, 17.25]), (["1,234.5", "17"], [1234.5, 17]), (["1,234,567", "1,000"], [1234567, 1000]),
-     (["85%", "7.5%"], [85, 7.5]), (["4/5", "2/5"], [4, 2]), (["4 - good", "2 - poor"], [4, 2]), (["-0,5", "3"], [-0.5, 3])],
+    [(["1.234,5", "17,25"], [1234.5, 17.25]), (["1,234.5", "17"], [1234.5, 17]), (["1,234,567", "1,000"], [1234567,
+        1000]),
+     (["85%", "7.5%"], [85, 7.5]), (["4/5", "2/5"], [4, 2]), (["4 - good", "2 - poor"], [4, 2]), (["-0,5", "3"], [-0.5,
+         3])],
 )  # fmt: skip
 def test_numbers_in_other_clothes_are_read_and_said(cells: Sequence[str], values: Sequence[float]) -> None:
     data = ng.load(rows(coherence=whole, m=lambda s, i: cells[i % 2]))
@@ -290,9 +266,7 @@ def test_infinite_values_are_counted_as_what_they_are() -> None:
 def test_infinite_ratings_in_lists_and_records_and_infinite_scores_are_counted() -> None:
     lists = rows(coherence=lambda s, i: [3, float("inf")] if i == 0 else [2, 4], bleu=real)
     assert said(ng.load(lists), "3 ratings are inf: left out")
-    records = rows(
-        ratings=lambda s, i: [{"annotator": "r", "coherence": float("inf") if i == 0 else "4"}], bleu=real
-    )
+    records = rows(ratings=lambda s, i: [{"annotator": "r", "coherence": float("inf") if i == 0 else "4"}], bleu=real)
     data = ng.load(records)
     assert said(data, "3 ratings are inf: left out")
     assert set(data.ratings["value"]) == {4.0}  # a number in quotes is one
@@ -328,9 +302,7 @@ def test_numbered_raters_have_no_names() -> None:
 
 
 def test_metrics_of_an_aspect_are_no_raters() -> None:
-    data = ng.load(
-        rows(coherence=whole, coherence_unieval=real, coherence_gpt4=other, coherence_bartscore=real)
-    )
+    data = ng.load(rows(coherence=whole, coherence_unieval=real, coherence_gpt4=other, coherence_bartscore=real))
     assert (data.raters, data.metrics) == ([], ["coherence_unieval", "coherence_gpt4", "coherence_bartscore"])
 
 
@@ -338,17 +310,14 @@ def test_columns_that_may_be_raters_or_metrics_are_said() -> None:
     source = rows(coherence_foo=real, coherence_bar=lambda s, i: real(i, s), bleu=real)
     data = ng.load(source)
     assert said(
-        data,
-        "are read as metrics; if they are raters of coherence: --human coherence=coherence_foo+coherence_bar",
+        data, "are read as metrics; if they are raters of coherence: --human coherence=coherence_foo+coherence_bar"
     )
     data = ng.load(source, human=["coherence=coherence_foo+coherence_bar"])
     assert (data.aspects, data.raters, data.metrics) == (["coherence"], ["foo", "bar"], ["bleu"])
 
 
 def test_columns_named_one_by_one_are_raters_when_they_are_called_so() -> None:
-    data = ng.load(
-        rows(coherence_foo=real, coherence_bar=real, x=whole), human=["coherence_foo", "coherence_bar", "x"]
-    )
+    data = ng.load(rows(coherence_foo=real, coherence_bar=real, x=whole), human=["coherence_foo", "coherence_bar", "x"])
     assert (data.aspects, data.raters) == (["coherence", "x"], ["foo", "bar"])
 
 
@@ -367,9 +336,7 @@ def test_columns_named_one_by_one_are_raters_when_they_are_called_so() -> None:
         ({"label": lambda s, i: "pass" if i % 2 else "fail", "bleu": real}, ["label"], ["bleu"]),
     ],
 )  # fmt: skip
-def test_ratings_are_known_by_many_names(
-    columns: dict[str, Cell], aspects: list[str], metrics: list[str]
-) -> None:
+def test_ratings_are_known_by_many_names(columns: dict[str, Cell], aspects: list[str], metrics: list[str]) -> None:
     data = ng.load(rows(**columns))
     assert (data.aspects, data.metrics) == (aspects, metrics)
 
@@ -386,12 +353,7 @@ def test_peoples_z_scores_and_spreads_are_no_metrics_and_said() -> None:
 
 def test_every_number_that_is_not_used_has_a_line_with_the_words_that_use_it() -> None:
     source = rows(
-        coherence=whole,
-        bleu=real,
-        seed=other,
-        row=other,
-        temperature=real,
-        ratio=lambda s, i: "x" if i < 3 else "0.5",
+        coherence=whole, bleu=real, seed=other, row=other, temperature=real, ratio=lambda s, i: "x" if i < 3 else "0.5"
     )
     data = ng.load(source)
     assert data.metrics == ["bleu"]

@@ -28,8 +28,10 @@ def test_our_own_metrics_have_the_direction_that_they_state() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["ter", "TER", "hTER", "sacrebleu_ter", "CharacTER", "wer", "WER (%)", "cer", "ppl", "gpt2_ppl", "Perplexity", "log-perplexity", "nll", "loss",
-     "eval.loss", "edit distance", "lev.dist", "levenshtein_distance", "Hallucination rate", "n_errors", "mqm_errors", "error_count", "FID", "wmd",
+    ["ter", "TER", "hTER", "sacrebleu_ter", "CharacTER", "wer", "WER (%)", "cer", "ppl", "gpt2_ppl", "Perplexity",
+     "log-perplexity", "nll", "loss",
+     "eval.loss", "edit distance", "lev.dist", "levenshtein_distance", "Hallucination rate", "n_errors", "mqm_errors",
+     "error_count", "FID", "wmd",
      "content.WMD", "cross-entropy"],
 )  # fmt: skip
 def test_names_of_errors_distances_and_losses_are_lower_is_better(name: str) -> None:
@@ -38,8 +40,10 @@ def test_names_of_errors_distances_and_losses_are_lower_is_better(name: str) -> 
 
 @pytest.mark.parametrize(
     "name",
-    ["bleu", "meteor", "counter", "master", "filter", "answer", "super", "dist-1", "distinct-2", "neg_ter", "-ter", "1-WER", "1 - cer", "ter_neg",
-     "inverse perplexity", "negated_loss", "edit similarity", "error-free", "mqm", "comet", "toxicity", "gloss", "quality", "lm-score", "random"],
+    ["bleu", "meteor", "counter", "master", "filter", "answer", "super", "dist-1", "distinct-2", "neg_ter", "-ter",
+     "1-WER", "1 - cer", "ter_neg",
+     "inverse perplexity", "negated_loss", "edit similarity", "error-free", "mqm", "comet", "toxicity", "gloss",
+     "quality", "lm-score", "random"],
 )  # fmt: skip
 def test_what_is_unclear_or_turned_already_is_left_alone(name: str) -> None:
     assert not lower_by_name(name)
@@ -52,7 +56,9 @@ def rows(name: str, sign: float) -> list[Row]:
         for i in range(30):
             human = int(np.clip(round(3 + 0.4 * s + rng.normal()), 1, 5))
             found.append(
-                {"system": f"s{s}", "input": i, "domain": "ab"[i % 2], **{f"quality_{k}": int(np.clip(human + rng.integers(-1, 2), 1, 5)) for k in (1, 2, 3)}, "bleu": human + rng.normal(0, 3),
+                {"system": f"s{s}", "input": i, "domain": "ab"[i % 2],
+                 **{f"quality_{k}": int(np.clip(human + rng.integers(-1, 2), 1, 5)) for k in (1, 2, 3)},
+                 "bleu": human + rng.normal(0, 3),
                  name: sign * (human + rng.normal(0, 0.8)), "chrf": human + rng.normal(0, 2)}
             )  # fmt: skip
     return found
@@ -90,19 +96,11 @@ def test_a_metric_called_lower_that_rises_with_people_is_said() -> None:
 
 
 PANEL = [
-    "correlation", "intervals", "ranking", "significance", "uses", "quality-bins", "best-metric", "inter-metric", "ceiling", "stability",
+    "correlation", "intervals", "ranking", "significance", "uses", "quality-bins", "best-metric", "inter-metric",
+    "ceiling", "stability",
     "measures", "replacement", "parameters",
 ]  # fmt: skip
-DATA = [
-    "split",
-    "independent",
-    "wins",
-    "checklist",
-    "judges",
-    "portfolio",
-    "complementarity",
-    "predictability",
-]
+DATA = ["split", "independent", "wins", "checklist", "judges", "portfolio", "complementarity", "predictability"]
 SMALL = {"draws": 40, "trials": 10, "splits": 10, "redraws": 2}
 RAW = {"mean", "scores", "low score", "high score"}  # scores themselves, not what they are worth
 
@@ -150,9 +148,7 @@ def test_screen_page_and_results_call_the_same_metric_best(
         results = json.loads(Path("d.report.results.json").read_text())
         tables = [t["rows"] for t in results["tables"] if t["analysis"] in ("correlation", "ranking", "uses")]
         answers = {
-            s["key"]: s["answers"]
-            for s in results["sections"]
-            if s["key"] not in ("evaluated", "reading", "made")
+            s["key"]: s["answers"] for s in results["sections"] if s["key"] not in ("evaluated", "reading", "made")
         }
         said.append(_rounded([screen, answers, results["per_input"], tables]))
         assert "abc agrees most" in str(answers["agrees"])

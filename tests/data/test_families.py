@@ -9,7 +9,8 @@ from nlgauge.data.families import families_of, family_of
 from nlgauge.errors import NameUnknown
 
 CHECKLIST = [
-    "overall_unieval", "perplexity", "bleu", "bert_f1_src", "bert_recall_ttl", "rouge1", "rouge2", "rougeL", "ctc_e_engage",
+    "overall_unieval", "perplexity", "bleu", "bert_f1_src", "bert_recall_ttl", "rouge1", "rouge2", "rougeL",
+    "ctc_e_engage",
     "ctc_r_ground", "cohere_met", "consist_met", "relev_met",
 ]  # fmt: skip
 

@@ -9,8 +9,7 @@ import nlgauge as ng
 from nlgauge.errors import DataError, NlgaugeError
 
 OUTPUTS = [
-    {"id": f"q{i}", "output": f"text {i}", "uuid": f"u-{i:03}", "verdict": ["pass", "fail"][i % 2]}
-    for i in range(8)
+    {"id": f"q{i}", "output": f"text {i}", "uuid": f"u-{i:03}", "verdict": ["pass", "fail"][i % 2]} for i in range(8)
 ]
 
 
@@ -41,14 +40,7 @@ def test_files_frames_and_datasets_of_labels_say_the_same(tmp_path):
     frame.write_csv(tmp_path / "labels.csv")
     pl.DataFrame(OUTPUTS).write_csv(tmp_path / "outputs.csv")
     whole = ng.load(rows, human="label")
-    for given in (
-        rows,
-        frame,
-        frame.to_pandas(),
-        tmp_path / "labels.csv",
-        str(tmp_path / "labels.csv"),
-        whole,
-    ):
+    for given in (rows, frame, frame.to_pandas(), tmp_path / "labels.csv", str(tmp_path / "labels.csv"), whole):
         data = ng.load(tmp_path / "outputs.csv", labels=given)
         assert rated(data) == {"q5": 0, "q0": 1}
 
@@ -68,16 +60,15 @@ def test_ids_of_another_column_of_the_outputs_are_found_and_said():
 
 
 def test_labels_without_an_id_are_joined_by_the_text_of_the_output():
-    data = ng.load(
-        OUTPUTS, labels=[{"output": "text 6", "label": "pass"}, {"output": "text 1", "label": "fail"}]
-    )
+    data = ng.load(OUTPUTS, labels=[{"output": "text 6", "label": "pass"}, {"output": "text 1", "label": "fail"}])
     assert rated(data) == {"q6": 1, "q1": 0}
 
 
 def test_a_column_of_ids_under_any_name_is_found_by_its_values():
-    assert rated(
-        ng.load(OUTPUTS, labels=[{"what": "q6", "label": "pass"}, {"what": "q1", "label": "fail"}])
-    ) == {"q6": 1, "q1": 0}
+    assert rated(ng.load(OUTPUTS, labels=[{"what": "q6", "label": "pass"}, {"what": "q1", "label": "fail"}])) == {
+        "q6": 1,
+        "q1": 0,
+    }
     with pytest.raises(DataError, match=r"The labels have 'x6' \(column 'what'\)"):
         ng.load(OUTPUTS, labels=[{"what": "x6", "label": "pass"}])
 
@@ -96,9 +87,7 @@ def test_no_match_at_all_is_an_error_that_shows_an_id_of_each_file():
 def test_rows_that_match_nothing_are_counted_and_shown():
     data = ng.load(OUTPUTS, labels=labels(("q1", 1), ("x1", 1), ("x2", 0)))
     assert rated(data) == {"q1": 1}
-    assert "left out: 2 of the rows" in note(data, "match no output") and "x1, x2" in note(
-        data, "match no output"
-    )
+    assert "left out: 2 of the rows" in note(data, "match no output") and "x1, x2" in note(data, "match no output")
 
 
 def test_rows_without_a_label_are_not_missed():
@@ -152,9 +141,7 @@ def test_every_column_of_values_is_peoples_but_for_scores_of_the_outputs_and_of_
 
 
 def test_the_system_is_part_of_the_id_where_both_files_have_it():
-    outputs = [
-        {"system": s, "id": i, "judge": j} for s, i, j in [("A", 1, 1), ("A", 2, 0), ("B", 1, 0), ("B", 2, 1)]
-    ]
+    outputs = [{"system": s, "id": i, "judge": j} for s, i, j in [("A", 1, 1), ("A", 2, 0), ("B", 1, 0), ("B", 2, 1)]]
     rows = [{"model": "B", "id": 1, "label": 1}, {"model": "A", "id": 1, "label": 0}]
     data = ng.load(outputs, labels=rows)
     assert data.ratings.select("system", "input", "value").rows() == [("B", "1", 1.0), ("A", "1", 0.0)]
@@ -165,9 +152,7 @@ def test_the_system_is_part_of_the_id_where_both_files_have_it():
 
 
 def test_labels_without_systems_fit_where_each_id_is_of_one_system():
-    outputs = [
-        {"system": s, "id": i, "judge": j} for s, i, j in [("A", 1, 1), ("A", 2, 0), ("B", 3, 0), ("B", 4, 1)]
-    ]
+    outputs = [{"system": s, "id": i, "judge": j} for s, i, j in [("A", 1, 1), ("A", 2, 0), ("B", 3, 0), ("B", 4, 1)]]
     assert ng.load(outputs, labels=labels((1, 1), (3, 0))).ratings["system"].to_list() == ["A", "B"]
 
 

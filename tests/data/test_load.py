@@ -58,9 +58,7 @@ def test_a_wide_csv_is_understood_by_its_column_names(tmp_path: Path) -> None:
 def test_every_file_kind_gives_the_same_panel(tmp_path: Path, kind: str) -> None:
     frame = pl.read_csv(WIDE.encode(), null_values=["NaN"])
     expected = ng.load(frame, name="x").panel("coherence")
-    path = (
-        tmp_path / f"scores.{kind if kind in ('csv', 'csv.gz', 'tsv', 'jsonl', 'json', 'parquet') else 'csv'}"
-    )
+    path = tmp_path / f"scores.{kind if kind in ('csv', 'csv.gz', 'tsv', 'jsonl', 'json', 'parquet') else 'csv'}"
     if kind == "parquet":
         frame.write_parquet(path)
     elif kind == "jsonl":
@@ -68,14 +66,8 @@ def test_every_file_kind_gives_the_same_panel(tmp_path: Path, kind: str) -> None
     elif kind == "json":
         path.write_text(json.dumps(frame.to_dicts(), indent=2))
     else:
-        text = {
-            "tsv": WIDE.replace(",", "\t"),
-            "semicolon": WIDE.replace(",", ";"),
-            "crlf": WIDE.replace("\n", "\r\n"),
-        }
-        raw = text.get(kind, WIDE).encode(
-            "utf-8-sig" if kind == "bom" else "utf-16" if kind == "utf16" else "utf-8"
-        )
+        text = {"tsv": WIDE.replace(",", "\t"), "semicolon": WIDE.replace(",", ";"), "crlf": WIDE.replace("\n", "\r\n")}
+        raw = text.get(kind, WIDE).encode("utf-8-sig" if kind == "bom" else "utf-16" if kind == "utf16" else "utf-8")
         path.write_bytes(gzip.compress(raw) if kind == "csv.gz" else raw)
     panel = ng.load(path).panel("coherence")
     np.testing.assert_array_equal(panel.human, expected.human)
@@ -107,12 +99,7 @@ def test_hugging_face_datasets_are_read() -> None:
 def test_an_explicit_mapping_wins_over_names(tmp_path: Path) -> None:
     path = write(tmp_path, "odd.csv", "who,what,x,y\nA,1,4,0.3\nA,2,5,0.5\nB,1,2,0.1\nB,2,3,0.4\n")
     data = ng.load(path, system="who", input="what", human={"quality": "x"}, metrics=["y"])
-    assert (data.systems, data.inputs, data.aspects, data.metrics) == (
-        ["A", "B"],
-        ["1", "2"],
-        ["quality"],
-        ["y"],
-    )
+    assert (data.systems, data.inputs, data.aspects, data.metrics) == (["A", "B"], ["1", "2"], ["quality"], ["y"])
 
 
 @pytest.mark.parametrize(
@@ -200,8 +187,10 @@ def test_inputs_of_several_data_sets_in_one_file_are_kept_apart(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("name", "person"),
-    [("Human", True), ("human-A.0", True), ("refA", True), ("ref-C", True), ("Original Ground Truth", True), ("New Human Generated", True),
-     ("WebNLG-2020-reference", True), ("GOLD", True), ("synthetic_ref", True), ("reflex-net", False), ("humane-bot", False), ("goldfish", False),
+    [("Human", True), ("human-A.0", True), ("refA", True), ("ref-C", True), ("Original Ground Truth", True),
+     ("New Human Generated", True),
+     ("WebNLG-2020-reference", True), ("GOLD", True), ("synthetic_ref", True), ("reflex-net", False), ("humane-bot",
+         False), ("goldfish", False),
      ("GPT-4", False), ("preference-tuned", False), ("M17", False)],
 )  # fmt: skip
 def test_people_among_the_systems_are_marked_by_name(name: str, person: bool) -> None:
@@ -217,18 +206,11 @@ def test_people_among_the_systems_are_marked_by_name(name: str, person: bool) ->
 
 def test_text_among_numbers_names_file_line_and_column(tmp_path: Path) -> None:
     path = write(tmp_path, "ratings.csv", WIDE.replace("B,1,b one,2", "B,1,b one,four"))
-    assert (
-        refusal(path)
-        == f"{path}, line 4, column 'coherence': found 'four', expected a number (or leave it empty)."
-    )
+    assert refusal(path) == f"{path}, line 4, column 'coherence': found 'four', expected a number (or leave it empty)."
 
 
 def test_the_line_is_right_after_line_breaks_inside_quotes(tmp_path: Path) -> None:
-    text = (
-        WIDE.replace("a one", '"a\none"')
-        .replace("a two", '"a\n\ntwo"')
-        .replace("B,1,b one,2", "B,1,b one,two")
-    )
+    text = WIDE.replace("a one", '"a\none"').replace("a two", '"a\n\ntwo"').replace("B,1,b one,2", "B,1,b one,two")
     assert ", line 7, column 'coherence'" in refusal(write(tmp_path, "x.csv", text))
 
 
@@ -243,7 +225,8 @@ def test_missing_column_lists_what_was_found(tmp_path: Path) -> None:
         ("empty.csv", b"", "is empty"),
         ("blank.csv", b"\n\n  \n", "is empty"),
         ("header.csv", b"system,input,quality\n", "no rows"),
-        ("ragged.csv", WIDE.replace("B,1,b one,2,3,0.10,0.81", "B,1,b one, and more,2,3,0.10,0.81").encode(), "line 4: found 8 fields, the header has 7"),
+        ("ragged.csv", WIDE.replace("B,1,b one,2,3,0.10,0.81", "B,1,b one, and more,2,3,0.10,0.81").encode(),
+         "line 4: found 8 fields, the header has 7"),
         ("short.csv", WIDE.replace("B,2,b two,3,3,0.42,0.88", "B,2,b two,3").encode(), "line 5: found 4 fields"),
         ("quote.csv", WIDE.replace("b one", '"b one').encode(), "double quote"),
         ("latin.csv", WIDE.replace("b one", "b øne").encode("latin-1"), "line 4: byte 0xf8 is not utf-8"),
@@ -262,9 +245,7 @@ def test_missing_column_lists_what_was_found(tmp_path: Path) -> None:
         ("noname.csv", b"system,input,quality\nA,1,2\n,2,3\n", "line 3, column 'system': is empty"),
     ],
 )  # fmt: skip
-def test_bad_files_are_refused_with_one_clear_line(
-    tmp_path: Path, name: str, content: bytes, words: str
-) -> None:
+def test_bad_files_are_refused_with_one_clear_line(tmp_path: Path, name: str, content: bytes, words: str) -> None:
     message = refusal(write(tmp_path, name, content))
     assert words in message
     assert name in message
@@ -273,10 +254,7 @@ def test_bad_files_are_refused_with_one_clear_line(
 def test_a_repeated_sample_with_other_values_is_refused_and_says_what_to_do(tmp_path: Path) -> None:
     path = write(tmp_path, "dup.csv", WIDE + "A,1,a one,2,5,0.31,0.90\n")
     message = refusal(path)
-    assert (
-        "line 8: repeats system 'A', input '1' of line 2 with another aspect 'coherence' (2, before 4)"
-        in message
-    )
+    assert "line 8: repeats system 'A', input '1' of line 2 with another aspect 'coherence' (2, before 4)" in message
     assert "--rater" in message
     assert len(ng.load(path, repeats="number")) == 7
     assert ng.load(path, repeats="mean").panel("coherence").human[0, 0] == 3
@@ -317,15 +295,11 @@ def test_no_bytes_make_anything_but_a_dataset_or_one_clear_line(raw: bytes) -> N
 
 
 cells = st.one_of(
-    st.none(),
-    st.floats(),
-    st.integers(-5, 5),
-    st.text(max_size=8),
-    st.booleans(),
-    st.lists(st.floats(), max_size=3),
+    st.none(), st.floats(), st.integers(-5, 5), st.text(max_size=8), st.booleans(), st.lists(st.floats(), max_size=3)
 )
 records = st.lists(
-    st.dictionaries(st.sampled_from(["system", "input", "output", "rater", "quality", "bleu", "aspect", "rating", "refs", "metrics", "x"]), cells, min_size=1),
+    st.dictionaries(st.sampled_from(["system", "input", "output", "rater", "quality", "bleu", "aspect", "rating",
+                                     "refs", "metrics", "x"]), cells, min_size=1),
     min_size=1, max_size=8,
 )  # fmt: skip
 
@@ -349,14 +323,10 @@ def test_a_judge_with_numbers_is_a_metric_and_with_names_a_rater(tmp_path: Path)
 
 
 def test_a_log_of_an_unknown_tool_is_refused_not_half_read(tmp_path: Path) -> None:
-    items = [
-        {"id": i, "output": "x", "epoch": 1, "grades": [{"name": "judge", "verdict": "pass"}]}
-        for i in range(3)
-    ]
+    items = [{"id": i, "output": "x", "epoch": 1, "grades": [{"name": "judge", "verdict": "pass"}]} for i in range(3)]
     log = write(tmp_path, "log.json", json.dumps({"run": {"id": 7}, "model": "m", "items": items}))
     with pytest.raises(
-        DataError,
-        match=r"looks like a log \(objects run around nested records\) of a tool that no reader knows",
+        DataError, match=r"looks like a log \(objects run around nested records\) of a tool that no reader knows"
     ) as error:
         ng.load(log)
     assert "`nlgauge formats`" in str(error.value)
@@ -381,29 +351,21 @@ def test_nested_records_are_ratings_only_where_something_says_so(tmp_path: Path)
     assert ng.load(rows("ratings")).aspects == ["score"]
 
 
-def test_rows_that_repeat_an_output_with_other_ratings_are_named_also_where_the_first_has_none(
-    tmp_path: Path,
-) -> None:
+def test_rows_that_repeat_an_output_with_other_ratings_are_named_also_where_the_first_has_none(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("system,input,coherence,bleu\nA,1,,0.1\nA,1,3,0.1\nA,1,4,0.1\nB,1,3,0.2\n")
-    with pytest.raises(
-        DataError, match=r"line 4: repeats system 'A', input '1' of line 3 .* \(4, before 3\)"
-    ):
+    with pytest.raises(DataError, match=r"line 4: repeats system 'A', input '1' of line 3 .* \(4, before 3\)"):
         ng.load(path)
 
 
 def test_rows_that_repeat_an_output_may_differ_in_a_list() -> None:
-    rows = [
-        {"system": "A", "input": "1", "bleu": b, "tags": tags} for b, tags in ((0.1, ["x"]), (0.2, ["y"]))
-    ]
+    rows = [{"system": "A", "input": "1", "bleu": b, "tags": tags} for b, tags in ((0.1, ["x"]), (0.2, ["y"]))]
     with pytest.raises(DataError, match=r"with another metric 'bleu' .*; they differ in 'tags'"):
         ng.load(rows)
 
 
 def test_a_column_read_as_the_attribute_asked_for_keeps_its_own_name() -> None:
-    rows = [
-        {"id": i, "topic": "ab"[i % 2], "output": f"text {i}", "quality": i % 5, "m": i} for i in range(8)
-    ]
+    rows = [{"id": i, "topic": "ab"[i % 2], "output": f"text {i}", "quality": i % 5, "m": i} for i in range(8)]
     data = ng.load(rows, name="d", human=["quality"], metrics=["m"])
     assert data.samples["control"].to_list() == data.samples["topic"].to_list()
     assert [group["topic"] for group, _ in data.by("topic")] == ["a", "b"]

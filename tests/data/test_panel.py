@@ -10,9 +10,7 @@ from nlgauge.errors import DataError, NameUnknown
 
 
 def rows(ratings: dict[tuple[str, int, str], float]) -> list[dict[str, object]]:
-    return [
-        {"system": s, "input": i, "rater": r, "quality": v, "bleu": i / 7} for (s, i, r), v in ratings.items()
-    ]
+    return [{"system": s, "input": i, "rater": r, "quality": v, "bleu": i / 7} for (s, i, r), v in ratings.items()]
 
 
 def test_rater_axis_follows_rater_names_and_the_mean_skips_missing_raters() -> None:
@@ -74,7 +72,12 @@ def test_wrong_names_and_missing_scores_are_said_in_one_line() -> None:
 
 def test_a_crowd_too_large_to_be_kept_apart_is_not_called_nameless(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nlgauge.data.panel.MOST_CELLS", 10)
-    rows = [{"system": s, "input": i, "rater": f"w{i}{k}", "quality": (i + k) % 3, "bleu": i} for s in "ab" for i in range(3) for k in range(2)]  # fmt: skip
+    rows = [
+        {"system": s, "input": i, "rater": f"w{i}{k}", "quality": (i + k) % 3, "bleu": i}
+        for s in "ab"
+        for i in range(3)
+        for k in range(2)
+    ]
     panel = ng.load(rows).panel()
     assert not panel.persons
     assert panel.nameless == "the 6 raters are too many to be kept apart"

@@ -74,9 +74,7 @@ def test_what_mace_cannot_take_is_named() -> None:
     with pytest.raises(NeedsMissing, match="at most 20; found 120 distinct values"):
         fine.panel(aggregate="mace")
     lone = load(
-        [{"system": "a", "input": i, "quality": i % 3, "m": i} for i in range(9)],
-        human=["quality"],
-        metrics=["m"],
+        [{"system": "a", "input": i, "quality": i % 3, "m": i} for i in range(9)], human=["quality"], metrics=["m"]
     )
     with pytest.raises(NeedsMissing, match="at least two of them, with names"):
         lone.panel(aggregate="mace")

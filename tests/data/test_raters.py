@@ -19,7 +19,8 @@ from nlgauge.errors import DataError, NameUnknown
 
 @pytest.mark.parametrize(
     "name",
-    ["gpt-4", "gpt4", "GPT-4o-mini", "chatgpt", "claude", "claude-3-opus", "gemini-pro", "llama3", "my-judge", "gpt4_annotator", "LLM",
+    ["gpt-4", "gpt4", "GPT-4o-mini", "chatgpt", "claude", "claude-3-opus", "gemini-pro", "llama3", "my-judge",
+     "gpt4_annotator", "LLM",
      "llm judge", "qwen2.5-72b", "judge(aspect='coherence',model='m')", "['gpt-4', 'pair-v2']", "G-Eval", "ai judge"],
 )  # fmt: skip
 def test_names_of_language_models_are_models(name: str) -> None:
@@ -28,7 +29,8 @@ def test_names_of_language_models_are_models(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["ann", "judge 1", "judge_2", "expert-judge", "human judge", "human", "arena_user_99", "author_2", "Gemma", "Paige", "rater 3", "worker-17",
+    ["ann", "judge 1", "judge_2", "expert-judge", "human judge", "human", "arena_user_99", "author_2", "Gemma", "Paige",
+     "rater 3", "worker-17",
      "people vs gpt4", "Ai", "A1B2C3", "allman"],
 )  # fmt: skip
 def test_other_names_are_persons(name: str) -> None:
@@ -96,7 +98,8 @@ def test_choices_of_unnamed_raters_say_that_nobody_is_named(tmp_path: Path) -> N
 
 def rated() -> list[dict[str, object]]:
     return [
-        {"system": s, "doc": i, "annotator": who, "coherence": 1 + (i * k + n) % 5, "fluency": 1 + (i + k) % 5, "bleu": 0.1 * ((i + n) % 7)}
+        {"system": s, "doc": i, "annotator": who, "coherence": 1 + (i * k + n) % 5, "fluency": 1 + (i + k) % 5,
+         "bleu": 0.1 * ((i + n) % 7)}
         for n, s in enumerate("ABC") for i in range(8) for k, who in enumerate(["ann", "bob", "gpt-4"])
     ]  # fmt: skip
 
@@ -122,9 +125,7 @@ def test_ratings_of_models_only_leave_nothing_that_is_called_people() -> None:
 
 
 def test_who_made_a_judgement_survives_the_tidy_file(tmp_path: Path) -> None:
-    data = ng.load(
-        votes(tmp_path, "winner,judge", "i1,x,y,a,ann", "i1,x,y,b,house-7"), model_raters=["house-7"]
-    )
+    data = ng.load(votes(tmp_path, "winner,judge", "i1,x,y,a,ann", "i1,x,y,b,house-7"), model_raters=["house-7"])
     path = write_tidy(data, tmp_path / "votes.jsonl")
     assert ng.load(path).models == {"house-7"}
     header, *lines = path.read_text().splitlines()
@@ -141,7 +142,8 @@ def test_every_analysis_of_a_dataset_keeps_models_out_of_people() -> None:
 
 @pytest.mark.parametrize(
     ("people", "model"),
-    [("coherence_human", "coherence_gpt4"), ("human_coherence", "gpt4_coherence"), ("rating_human", "rating_gpt4"), ("human_score", "gpt4_score"),
+    [("coherence_human", "coherence_gpt4"), ("human_coherence", "gpt4_coherence"), ("rating_human", "rating_gpt4"),
+     ("human_score", "gpt4_score"),
      ("human_rating", "llm_judge_rating"), ("coherence (human)", "coherence (gpt-4)"), ("coherence", "judge")],
 )  # fmt: skip
 def test_a_column_of_a_model_s_ratings_is_a_metric_beside_people_s(people: str, model: str) -> None:

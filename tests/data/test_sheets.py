@@ -28,18 +28,24 @@ def workbook(path: Path, **sheets: list[list[object]]) -> Path:
     names = list(sheets)
     refs = "".join(f'<sheet name="{n}" sheetId="{i}" r:id="r{i}"/>' for i, n in enumerate(names, 1))
     rels = "".join(
-        f'<Relationship Id="r{i}" Type="{TYPES}/officeDocument/2006/relationships/worksheet" Target="worksheets/s{i}.xml"/>'
+        f'<Relationship Id="r{i}" Type="{TYPES}/officeDocument/2006/relationships/worksheet" '
+        f'Target="worksheets/s{i}.xml"/>'
         for i in range(1, len(names) + 1)
     )
     package = f"{TYPES}/package/2006"
     main = "application/vnd.openxmlformats-officedocument.spreadsheetml"
     parts = {
-        "[Content_Types].xml": f'<Types xmlns="{package}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        f'<Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="{main}.sheet.main+xml"/>'
-        + "".join(f'<Override PartName="/xl/worksheets/s{i}.xml" ContentType="{main}.worksheet+xml"/>' for i in range(1, len(names) + 1))
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types"><Default Extension="rels" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" '
+        f'ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="{main}.sheet.main+xml"/>'
+        + "".join(f'<Override PartName="/xl/worksheets/s{i}.xml" ContentType="{main}.worksheet+xml"/>' for i in range(1,
+            len(names) + 1))
         + "</Types>",
-        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" Type="{TYPES}/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{TYPES}/spreadsheetml/2006/main" xmlns:r="{TYPES}/officeDocument/2006/relationships"><sheets>{refs}</sheets></workbook>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+                       f'Type="{TYPES}/officeDocument/2006/relationships/officeDocument" '
+                       'Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{TYPES}/spreadsheetml/2006/main" '
+                           f'xmlns:r="{TYPES}/officeDocument/2006/relationships"><sheets>{refs}</sheets></workbook>',
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">{rels}</Relationships>',
     }  # fmt: skip
     for i, rows in enumerate(sheets.values(), 1):
@@ -68,12 +74,7 @@ def _cell(place: str, value: object) -> str:
 
 def test_an_excel_file_is_read_like_a_csv(tmp_path: Path) -> None:
     data = ng.load(workbook(tmp_path / "mine.xlsx", Sheet1=ROWS))
-    assert (data.systems, data.inputs, data.aspects, data.metrics) == (
-        ["A", "B"],
-        ["1", "2"],
-        ["coherence"],
-        ["bleu"],
-    )
+    assert (data.systems, data.inputs, data.aspects, data.metrics) == (["A", "B"], ["1", "2"], ["coherence"], ["bleu"])
     np.testing.assert_array_equal(data.panel().human, [[4, 5], [2, 3]])
     np.testing.assert_array_equal(data.panel().metrics["bleu"], [[0.403, 0.5], [0.1, np.nan]])
     assert data.samples["output"].to_list()[-1] == "vier, fünf"
@@ -100,8 +101,7 @@ def test_blank_rows_and_empty_sheets_do_not_count_and_lines_are_right(tmp_path: 
 def test_of_several_filled_sheets_one_must_be_named(tmp_path: Path) -> None:
     path = workbook(tmp_path / "mine.xlsx", May=ROWS, June=ROWS[:3])
     with pytest.raises(
-        DataError,
-        match=r"2 filled sheets: 'May' \(5 rows\), 'June' \(3 rows\); choose one with --sheet 'May'",
+        DataError, match=r"2 filled sheets: 'May' \(5 rows\), 'June' \(3 rows\); choose one with --sheet 'May'"
     ):
         ng.load(path)
     assert len(ng.load(path, sheet="June")) == 2

@@ -6,15 +6,7 @@ import nlgauge as ng
 from nlgauge.errors import DataError
 
 ROWS = 40
-PF, YN, TF, NUM, LIKERT, UNIT, CI = (
-    "pass fail",
-    "yes no",
-    "true false",
-    "1 0",
-    "5 4 3 2 1",
-    ".9 .2 .7 .4 .35",
-    "C I",
-)
+PF, YN, TF, NUM, LIKERT, UNIT, CI = ("pass fail", "yes no", "true false", "1 0", "5 4 3 2 1", ".9 .2 .7 .4 .35", "C I")
 ALL, FEW = 1, 4  # every row has a value, every fourth has
 
 
@@ -62,8 +54,10 @@ HEADERS = [
     ("expert_1+expert_2", "gpt-4o", {"expert_1": (PF, FEW), "expert_2": (PF, FEW), "gpt-4o": (PF, ALL)}),
     ("label_ann+label_bob", "judge", {"label_ann": (PF, FEW), "label_bob": (PF, FEW), "judge": (PF, ALL)}),
     ("label1+label2", "judge", {"label1": (PF, FEW), "label2": (PF, FEW), "judge": (PF, ALL)}),
-    ("ground_truth", "is_correct+confidence", {"is_correct": (TF, ALL), "confidence": (UNIT, ALL), "ground_truth": (PF, FEW)}),
-    ("human_verdict", "judge_verdict", {"judge_verdict": (PF, ALL), "human_verdict": (PF, FEW), "human_comment": ("ok", FEW)}),
+    ("ground_truth", "is_correct+confidence", {"is_correct": (TF, ALL), "confidence": (UNIT, ALL), "ground_truth": (PF,
+        FEW)}),
+    ("human_verdict", "judge_verdict", {"judge_verdict": (PF, ALL), "human_verdict": (PF, FEW), "human_comment": ("ok",
+        FEW)}),
     ("human_score", "score+passed", {"score": (UNIT, ALL), "passed": (TF, ALL), "human_score": (NUM, FEW)}),
     ("label", "judge_a+judge_b", {"judge_a": (PF, ALL), "judge_b": (PF, ALL), "label": (PF, FEW)}),
     ("grade", "score", {"grade": (CI, FEW), "score": (CI, ALL)}),
@@ -73,13 +67,12 @@ HEADERS = [
     ("people.verdict", "judge.verdict", {"people.verdict": (PF, FEW), "judge.verdict": (PF, ALL)}),
     ("labelled_by_person", "labelled_by_model", {"labelled_by_person": (PF, FEW), "labelled_by_model": (PF, ALL)}),
     ("coherence+fluency", "bleu", {"coherence": (LIKERT, ALL), "fluency": (LIKERT, FEW), "bleu": (UNIT, ALL)}),
-    ("coherence_expert+coherence_crowd", "bleu", {"coherence_expert": (LIKERT, ALL), "coherence_crowd": (LIKERT, ALL), "bleu": (UNIT, ALL)}),
+    ("coherence_expert+coherence_crowd", "bleu", {"coherence_expert": (LIKERT, ALL), "coherence_crowd": (LIKERT, ALL),
+                                                  "bleu": (UNIT, ALL)}),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("people", "judges", "columns"), HEADERS, ids=lambda x: x if isinstance(x, str) else ""
-)
+@pytest.mark.parametrize(("people", "judges", "columns"), HEADERS, ids=lambda x: x if isinstance(x, str) else "")
 def test_peoples_columns_and_the_judges_are_told_apart(people, judges, columns):
     roles = {row["column"]: row["role"] for row in ng.check(table(columns))}
     found = "+".join(c for c in columns if roles[c].startswith("rating"))
@@ -89,12 +82,7 @@ def test_peoples_columns_and_the_judges_are_told_apart(people, judges, columns):
 
 def test_a_rater_need_not_be_named_in_rows_that_nobody_rated():
     rows = [
-        {
-            "id": i,
-            "judge": "pass",
-            "annotator": "ann" if i % 4 == 0 else "",
-            "label": "fail" if i % 4 == 0 else "",
-        }
+        {"id": i, "judge": "pass", "annotator": "ann" if i % 4 == 0 else "", "label": "fail" if i % 4 == 0 else ""}
         for i in range(12)
     ]
     data = ng.load(rows)
@@ -116,7 +104,6 @@ def test_every_guess_is_said_with_the_words_that_correct_it_and_they_do():
 
 def test_no_column_of_a_table_with_one_row_an_input_is_offered_as_the_system():
     rows = [
-        row | {"judge_reason": f"because {k}"}
-        for k, row in enumerate(table({"label": (PF, FEW), "judge": (PF, ALL)}))
+        row | {"judge_reason": f"because {k}"} for k, row in enumerate(table({"label": (PF, FEW), "judge": (PF, ALL)}))
     ]
     assert "no system column found: all rows are read as one system" in ng.load(rows).notes

@@ -16,7 +16,8 @@ from nlgauge.errors import DataError
 
 SAMPLES = Path(__file__).resolve().parent / "samples"
 NAMES = [
-    "argilla_v1.json", "doccano", "doccano.jsonl", "label_studio.json", "mqm.tsv", "mqm_2023.tsv", "plain.csv", "preferences.csv",
+    "argilla_v1.json", "doccano", "doccano.jsonl", "label_studio.json", "mqm.tsv", "mqm_2023.tsv", "plain.csv",
+    "preferences.csv",
     "qags.jsonl", "rankme.csv", "summeval.jsonl", "tidy.jsonl", "unieval_result.json", "wmt99",
 ]  # fmt: skip
 
@@ -41,9 +42,7 @@ def test_ratings_scores_and_texts_come_back(tmp_path: Path, name: str, suffix: s
     for column in ("output", "source", "context"):
         if column in data.samples.columns:
             ours = data.samples.select(*KEY, pl.col(column).fill_null(""))
-            assert_frame_equal(
-                ordered(back.samples.select(*KEY, pl.col(column).fill_null(""))), ordered(ours)
-            )
+            assert_frame_equal(ordered(back.samples.select(*KEY, pl.col(column).fill_null(""))), ordered(ours))
     if "references" in data.samples.columns:
         ours = data.samples["references"].fill_null([]).to_list()
         assert back.samples["references"].fill_null([]).to_list() == ours
@@ -78,9 +77,7 @@ def test_other_columns_are_not_mistaken_for_scores_or_raters(tmp_path: Path) -> 
         "text": ["not an output", "nor this"], "tags": [["a"], ["b", "c"]],
     })  # fmt: skip
     ratings = pl.DataFrame(
-        [("A", "1", "beauty", None, 4.0), ("B", "1", "beauty", None, 2.0)],
-        schema=Dataset.RATINGS,
-        orient="row",
+        [("A", "1", "beauty", None, 4.0), ("B", "1", "beauty", None, 2.0)], schema=Dataset.RATINGS, orient="row"
     )
     for suffix in ("csv", "parquet"):
         write_wide(Dataset.of("x", samples, ratings=ratings), tmp_path / f"x.{suffix}")

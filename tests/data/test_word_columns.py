@@ -28,7 +28,8 @@ COLUMNS = {
     "mixed case": (["Pass", "FAIL", "pAsS", "fail"], [1, 0, 1, 0]),
     "blanks around": ([" pass", "fail ", "\tpass\n", "fail"], [1, 0, 1, 0]),
     "empty cells": (["pass", "", None, "fail", "   "], [1, None, None, 0, None]),
-    "not available": (["pass", "N/A", "n/a", "NA", "fail", "null", "-", "?"], [1, None, None, None, 0, None, None, None]),
+    "not available": (["pass", "N/A", "n/a", "NA", "fail", "null", "-", "?"], [1, None, None, None, 0, None, None,
+        None]),
     "inflected": (["passed", "failed", "Passed"], [1, 0, 1]),
     "of one kind": (["pass", "failed", "passes"], [1, 0, 1]),
     "with a full stop": (["Pass.", "Fail.", "PASS!"], [1, 0, 1]),
@@ -133,9 +134,7 @@ def test_a_column_of_words_is_read_rightly_or_refused_with_the_words_found(value
         read(values)
     said = str(error.value).lower()
     shown = [v for v in values if v is not None and str(v).strip().lower() in said]
-    assert shown and (
-        "found the words" not in said or len(shown) == len([v for v in values if v is not None])
-    )
+    assert shown and ("found the words" not in said or len(shown) == len([v for v in values if v is not None]))
 
 
 def test_at_least_sixty_columns_are_tried():
@@ -160,10 +159,7 @@ def test_the_user_says_what_words_are_worth_and_known_words_need_not_be_repeated
 
 
 def test_high_and_low_of_something_are_no_metric():
-    rows = [
-        {"id": i, "label": i % 2, "judge": 1, "difficulty": ["low", "high", "medium"][i % 3]}
-        for i in range(9)
-    ]
+    rows = [{"id": i, "label": i % 2, "judge": 1, "difficulty": ["low", "high", "medium"][i % 3]} for i in range(9)]
     data = ng.load(rows)
     assert data.metrics == ["judge"] and data.samples["difficulty"][1] == "high"
     assert [n for n in data.notes if "'difficulty'" in n and "of what?" in n]

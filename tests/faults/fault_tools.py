@@ -35,7 +35,8 @@ def nlgauge(
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     return subprocess.run(
-        [*(before or []), *NLGAUGE, *words], capture_output=True, text=True, cwd=folder, env=environment(folder, **more),
+        [*(before or []), *NLGAUGE, *words], capture_output=True, text=True, cwd=folder, env=environment(folder,
+            **more),
         check=False, preexec_fn=limited, timeout=300,
     )  # fmt: skip
 
@@ -71,14 +72,7 @@ def assert_one_line(stderr: str, words: str) -> None:
 
 def write_outputs(path: Path, rows: int, words: int = 12) -> Path:
     """A table of outputs with their references."""
-    texts = [
-        "the hotel",
-        "is near a park",
-        "and has no rooms left",
-        "with a view",
-        "of the old town",
-        "in winter",
-    ]
+    texts = ["the hotel", "is near a park", "and has no rooms left", "with a view", "of the old town", "in winter"]
     with path.open("w") as file:
         for i in range(rows):
             said = [" ".join(texts[(i * k + j) % 6] for j in range(words // 3)) for k in (1, 5)]
@@ -112,9 +106,7 @@ def mounts() -> bool:
     return subprocess.run(test, capture_output=True, check=False).returncode == 0
 
 
-needs_mounts = pytest.mark.skipif(
-    not mounts(), reason="no right to mount (unshare -rm): the disk stays as it is"
-)
+needs_mounts = pytest.mark.skipif(not mounts(), reason="no right to mount (unshare -rm): the disk stays as it is")
 
 
 def in_namespace(script: str, *arguments: str) -> list[str]:

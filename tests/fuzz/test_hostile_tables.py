@@ -52,9 +52,7 @@ def test_a_metric_may_have_any_other_name(tmp_path: Path, metric: str) -> None:
     assert metric in data.metrics or not metric
     name = next(m for m in data.metrics if m != "other")
     assert list(data.panel("quality").metrics[name][0]) == pytest.approx([3 * i % 11 / 11 for i in range(5)])
-    assert Explored(data).points("quality", name)["score"][:5] == pytest.approx(
-        [3 * i % 11 / 11 for i in range(5)]
-    )
+    assert Explored(data).points("quality", name)["score"][:5] == pytest.approx([3 * i % 11 / 11 for i in range(5)])
 
 
 @pytest.mark.parametrize("aspect", ["system", "input", "value", "aspect"])
@@ -110,8 +108,7 @@ def stored(path: Path) -> tuple[Store, Request]:
 
 
 @pytest.mark.parametrize(
-    "damage",
-    ["reply = x'00'", "reply = 'text'", "request = x'789c00'", "prompt_tokens = 'many'", "seconds = x'ff'"],
+    "damage", ["reply = x'00'", "reply = 'text'", "request = x'789c00'", "prompt_tokens = 'many'", "seconds = x'ff'"]
 )
 def test_a_store_with_damaged_replies_is_one_line(tmp_path: Path, damage: str) -> None:
     store, request = stored(tmp_path / "s.sqlite")

@@ -1,6 +1,7 @@
 """What holds for all metrics and all measures at once; a new one is held to it without a word.
 
-Beside tests/metrics/test_common.py and test_every_metric.py (fixed texts): any texts, metrics that see the whole run, and engines.
+Beside tests/metrics/test_common.py and test_every_metric.py (fixed texts): any texts, metrics that see the whole run,
+and engines.
 """
 
 from __future__ import annotations
@@ -94,7 +95,8 @@ def data() -> Dataset:
     texts = [" ".join(rng.choice(WORDS, rng.integers(0, 15))) for _ in keys]
     rows = pl.DataFrame(keys, schema=["system", "input"], orient="row").with_columns(
         output=pl.Series(texts), source=pl.lit("An old hotel has 12 rooms ."), context=pl.lit("About hotels ."),
-        control=pl.lit("positive"), references=pl.Series([[" ".join(rng.choice(WORDS, 9)), "The old hotel ."] for _ in keys]),
+        control=pl.lit("positive"), references=pl.Series([[" ".join(rng.choice(WORDS, 9)),
+                                                           "The old hotel ."] for _ in keys]),
     )  # fmt: skip
     return Dataset.of("d", rows)
 
@@ -112,9 +114,7 @@ def plain() -> tuple[list[str], pl.DataFrame]:
 
 
 @pytest.mark.parametrize("engine", ["three workers", "a new store", "a store that knows"])
-def test_no_engine_changes_a_value(
-    plain: tuple[list[str], pl.DataFrame], engine: str, tmp_path: Path
-) -> None:
+def test_no_engine_changes_a_value(plain: tuple[list[str], pl.DataFrame], engine: str, tmp_path: Path) -> None:
     names, expected = plain
     chosen: dict[str, Any] = {"workers": 3}
     if "store" in engine:
@@ -132,9 +132,7 @@ def test_no_engine_changes_a_value(
 MEASURES = all_measures()
 ANTISYMMETRIC = {"pearson", "spearman", "kendall", "tau-a", "tau-c", "tau-13", "tau-14"}
 BY_RANK = ANTISYMMETRIC - {"pearson"} | {"tau-10", "tau-23", "acc-eq", "top-1"}
-panels = st.tuples(
-    st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(2, 7), st.sampled_from([2, 4, 50])
-)
+panels = st.tuples(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(2, 7), st.sampled_from([2, 4, 50]))
 
 
 def panel(seed: int, systems: int, inputs: int, levels: int) -> tuple[np.ndarray, np.ndarray]:
@@ -155,7 +153,8 @@ def test_every_measure_lies_between_minus_one_and_one(shape: tuple[int, int, int
     assert (np.isnan(found) | (np.abs(found) <= 1 + 1e-9)).all()
 
 
-# tau-c divides by the number of levels of whoever has fewer: a metric with fewer levels than people may pass people themselves.
+# tau-c divides by the number of levels of whoever has fewer: a metric with fewer levels than people may pass people
+# themselves.
 @settings(max_examples=40, database=None)
 @given(panels)
 def test_no_metric_agrees_with_people_more_than_people_do(shape: tuple[int, int, int, int]) -> None:
@@ -164,10 +163,7 @@ def test_no_metric_agrees_with_people_more_than_people_do(shape: tuple[int, int,
     z = np.where(np.isnan(x), np.nan, z)  # both on the same cells
     best, found = values(z, z, chosen), values(x, z, chosen)
     for measure, top, value in zip(chosen, best, found, strict=True):
-        if measure.grouping in (
-            "global",
-            "system",
-        ):  # in a mean over groups x may drop those that z leaves in
+        if measure.grouping in ("global", "system"):  # in a mean over groups x may drop those that z leaves in
             assert np.isnan(value) or np.isnan(top) or value <= top + 1e-9, measure
 
 

@@ -1,8 +1,8 @@
 """A judge to test against: a real server on loopback that speaks /v1/chat/completions, well or badly.
 
-`python judge_server.py '{"faults": {"429": 0.1, "drop": 0.05}, "latency": 0.01, "port": 0}'` prints its port. The reply to a
-prompt depends on the prompt alone; faults depend on the prompt and on how often it was asked, so that patience helps.
-GET /log tells what was asked; POST /set changes the settings.
+`python judge_server.py '{"faults": {"429": 0.1, "drop": 0.05}, "latency": 0.01, "port": 0}'` prints its port. The reply
+to a prompt depends on the prompt alone; faults depend on the prompt and on how often it was asked, so that patience
+helps. GET /log tells what was asked; POST /set changes the settings.
 """
 
 from __future__ import annotations
@@ -54,19 +54,12 @@ def told(prompt: str) -> str:
 def completion(body: dict[str, Any]) -> dict[str, Any]:
     prompt = body["messages"][-1]["content"]
     text = told(prompt)
-    choice: dict[str, Any] = {
-        "index": 0,
-        "message": {"role": "assistant", "content": text},
-        "finish_reason": "stop",
-    }
+    choice: dict[str, Any] = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     if "response_format" in body:
         choice["message"]["content"] = json.dumps({"analysis": "fine", "rating": rating(prompt)})
     if body.get("logprobs") and SETTINGS["logprobs"]:
         k = rating(prompt)
-        tops = [
-            {"token": str(k), "logprob": math.log(0.6)},
-            {"token": str(k % 5 + 1), "logprob": math.log(0.3)},
-        ]
+        tops = [{"token": str(k), "logprob": math.log(0.6)}, {"token": str(k % 5 + 1), "logprob": math.log(0.3)}]
         choice["message"]["content"] = str(k)
         choice["logprobs"] = {"content": [{"token": str(k), "logprob": math.log(0.6), "top_logprobs": tops}]}
     return {
@@ -123,9 +116,7 @@ async def answer(body: dict[str, Any], headers: dict[str, str], writer: asyncio.
     if bad == "429":
         writer.write(error(429, "Rate limit reached", more="Retry-After: 0.05\r\n"))
     elif bad == "quota":
-        writer.write(
-            error(429, "You exceeded your current quota, please check your plan and billing details.")
-        )
+        writer.write(error(429, "You exceeded your current quota, please check your plan and billing details."))
     elif bad == "later":
         writer.write(error(429, "Rate limit reached", more="Retry-After: 7200\r\n"))
     elif bad == "402":

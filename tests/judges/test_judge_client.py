@@ -1,4 +1,6 @@
-"""Asking a judge over a real socket: whatever the server does, nothing is lost, nothing is made up, nothing is asked twice."""
+"""Asking a judge over a real socket: whatever the server does, nothing is lost, nothing is made up, nothing is asked
+twice.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,7 @@ QUICK = Asking(concurrency=16, pause=0.01, timeout=10)
 
 
 def batch(n: int) -> Batch:
-    return Batch.from_columns(
-        [f"output {i}" for i in range(n)], source=[f"article {i % 7}" for i in range(n)]
-    )
+    return Batch.from_columns([f"output {i}" for i in range(n)], source=[f"article {i % 7}" for i in range(n)])
 
 
 def judge(server: Any, **settings: Any) -> Judge:
@@ -47,9 +47,7 @@ def test_a_faulty_server_changes_no_score(serve: Serve, tmp_path: Path) -> None:
     assert all(stats.get(fault, 0) > 0 for fault in faults), stats
 
 
-def test_a_second_run_asks_nothing_and_more_samples_ask_only_for_themselves(
-    serve: Serve, tmp_path: Path
-) -> None:
+def test_a_second_run_asks_nothing_and_more_samples_ask_only_for_themselves(serve: Serve, tmp_path: Path) -> None:
     server, store = serve(), Store(tmp_path / "s")
     first = judged(judge(server), batch(40), Replies(store), QUICK)
     assert server.log()["stats"]["requests"] == 40
@@ -119,9 +117,7 @@ def test_probabilities_weigh_the_rating(serve: Serve, tmp_path: Path) -> None:
 def test_a_server_without_probabilities_is_named_on_every_score(
     serve: Serve, tmp_path: Path, settings: dict[str, Any]
 ) -> None:
-    result = judged(
-        judge(serve(**settings), mode="logprobs"), batch(5), Replies(Store(tmp_path / "s")), QUICK
-    )
+    result = judged(judge(serve(**settings), mode="logprobs"), batch(5), Replies(Store(tmp_path / "s")), QUICK)
     assert not np.isnan(result.scores.values).any()
     assert len(result.scores.notes) == 5
     assert all("no logprobs" in note for note in result.scores.notes.values())
@@ -131,10 +127,7 @@ def test_structured_replies_are_read_and_a_refusal_of_them_is_named(serve: Serve
     good = judged(judge(serve(), structured=True), batch(5), Replies(Store(tmp_path / "a")), QUICK)
     assert not good.scores.notes
     less = judged(
-        judge(serve(refuse=["response_format"]), structured=True),
-        batch(5),
-        Replies(Store(tmp_path / "b")),
-        QUICK,
+        judge(serve(refuse=["response_format"]), structured=True), batch(5), Replies(Store(tmp_path / "b")), QUICK
     )
     assert all("response_format" in note for note in less.scores.notes.values())
     assert len(less.scores.notes) == 5
@@ -161,9 +154,7 @@ def test_retry_after_is_honoured_by_all(serve: Serve) -> None:
 def test_a_hanging_server_times_out_and_is_asked_again(serve: Serve) -> None:
     server = serve(faults={"hang": 1.0}, most=1)
     body = {"model": "m", "messages": [{"role": "user", "content": "x"}]}
-    found = ask(
-        [Request(f"{server.base_url}/chat/completions", body)], Memory(), Asking(pause=0.01, timeout=0.3)
-    )
+    found = ask([Request(f"{server.base_url}/chat/completions", body)], Memory(), Asking(pause=0.01, timeout=0.3))
     assert all(isinstance(r, Reply) for r in found.values())
 
 
@@ -185,9 +176,7 @@ def test_two_processes_may_keep_replies_in_one_store(tmp_path: Path) -> None:
 def test_a_reply_comes_back_from_the_store_as_it_was(tmp_path: Path) -> None:
     replies = Replies(Store(tmp_path / "s"))
     request = Request("u", {"model": "m", "messages": [{"role": "user", "content": "\ud800 € \x00"}]}, 3)
-    reply = Reply(
-        "né\x00", "m-1", "fp", "stop", 10, 2, 0.5, ((("4", -0.1), ("5", math.log(0.5))),), ("seed",)
-    )
+    reply = Reply("né\x00", "m-1", "fp", "stop", 10, 2, 0.5, ((("4", -0.1), ("5", math.log(0.5))),), ("seed",))
     replies.keep({request.key: reply}, {request.key: request})
     assert replies.known([request.key]) == {request.key: reply}
     assert [row["reply"] for row in replies.all()] == ["né\x00"]
@@ -213,11 +202,7 @@ def test_a_store_that_cannot_write_stops_the_run_before_more_is_paid(serve: Serv
     server = serve(latency=0.02)
     bodies = [{"model": "m", "messages": [{"role": "user", "content": f"{i}"}]} for i in range(2000)]
     with pytest.raises(NlgaugeError, match="disk full"):
-        ask(
-            [Request(f"{server.base_url}/chat/completions", b) for b in bodies],
-            Full(),
-            Asking(concurrency=4),
-        )
+        ask([Request(f"{server.base_url}/chat/completions", b) for b in bodies], Full(), Asking(concurrency=4))
     assert server.log()["stats"]["requests"] < 200
 
 
@@ -236,9 +221,7 @@ def test_a_worker_that_misses_its_cancellation_asks_no_more(monkeypatch: pytest.
         return 200, {}, {"choices": [{"message": {"content": "4"}}]}, ""
 
     monkeypatch.setattr(_Run, "post", post)
-    requests = [
-        Request("http://h/v1", {"model": "m", "messages": [{"content": str(i)}]}) for i in range(2000)
-    ]
+    requests = [Request("http://h/v1", {"model": "m", "messages": [{"content": str(i)}]}) for i in range(2000)]
     with pytest.raises(NlgaugeError, match="disk full"):
         ask(requests, Full(), Asking(concurrency=4))
     assert len(asked) < 200

@@ -42,8 +42,10 @@ def words(server: Any, *more: str) -> list[str]:
 @pytest.mark.parametrize(
     ("fault", "cause", "most"),
     [
-        ("500", "HTTP 500", 16 * 3), ("429", "Rate limit reached", 16 * 3), ("html", "please log in", 16 * 3), ("drop", "Error", 16 * 3),
-        ("quota", "exceeded your current quota", 16), ("later", "to wait 7,200 s", 16), ("402", "Insufficient balance", 16),
+        ("500", "HTTP 500", 16 * 3), ("429", "Rate limit reached", 16 * 3), ("html", "please log in", 16 * 3), ("drop",
+            "Error", 16 * 3),
+        ("quota", "exceeded your current quota", 16), ("later", "to wait 7,200 s", 16), ("402", "Insufficient balance",
+            16),
         ("400", "does not chat", 40),
     ],
 )  # fmt: skip
@@ -117,9 +119,7 @@ def test_one_request_that_always_fails_costs_only_itself(serve: Serve, folder: P
     assert (folder / "judged.jsonl").exists()
 
 
-def test_replies_that_cannot_be_read_are_shown_read_again_and_asked_for_singly(
-    serve: Serve, folder: Path
-) -> None:
+def test_replies_that_cannot_be_read_are_shown_read_again_and_asked_for_singly(serve: Serve, folder: Path) -> None:
     server = serve(says="It is neat. MARK<4>")
     none = nlgauge(folder, *words(server, "-o", "judged.jsonl"))
     assert none.returncode == 2

@@ -63,9 +63,12 @@ def test_a_users_own_yaml_works_by_its_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("task: [", "line 1"), ("- a", "found list"), ("aspects: {a: b}", "`task:` is missing"), ("task: x\naspects: a", "`aspects:`"),
-        ("task: x\naspects: {a: b}\nscle: 1-5", "Did you mean 'scale'"), ("task: x\naspects: {a: b}\nmode: guess", "no mode|mode 'guess'"),
-        ("task: x\naspects: {a: b}\nshows: {picture: P}", "shows 'picture'"), ("task: x\naspects: {a: b}\nprompt: gone.txt", "gone.txt"),
+        ("task: [", "line 1"), ("- a", "found list"), ("aspects: {a: b}", "`task:` is missing"), ("task: x\naspects: a",
+            "`aspects:`"),
+        ("task: x\naspects: {a: b}\nscle: 1-5", "Did you mean 'scale'"), ("task: x\naspects: {a: b}\nmode: "
+            "guess", "no mode|mode 'guess'"),
+        ("task: x\naspects: {a: b}\nshows: {picture: P}", "shows 'picture'"), ("task: x\naspects: {a: "
+            "b}\nprompt: gone.txt", "gone.txt"),
         ("task: x\naspects: {a: b}\nn: many", "many"),
     ],
 )  # fmt: skip
@@ -107,11 +110,7 @@ def test_the_spec_round_trips_and_the_signature_names_what_matters() -> None:
 
 def test_a_judge_is_called_by_a_short_name_that_no_endpoint_and_no_setting_changes() -> None:
     """What stands in columns, tables and pages; `diff` finds a judge again by it."""
-    settings = {
-        "aspect": "fluency",
-        "model": "meta-llama/Llama-3.1-8B:free",
-        "base_url": "https://secret.example/v1",
-    }
+    settings = {"aspect": "fluency", "model": "meta-llama/Llama-3.1-8B:free", "base_url": "https://secret.example/v1"}
     judge = Judge(**settings)  # type: ignore[arg-type]
     assert str(judge) == "Llama-3.1-8B-free-fluency"
     assert str(replace(judge, scale="1-10", base_url="https://other.example/v1", n=5)) == str(judge)
@@ -131,9 +130,7 @@ def test_two_judges_of_one_name_are_not_taken_for_one() -> None:
 
 def requests(n: int) -> list[Request]:
     return [
-        Request(
-            "u", {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": f"{i} " * 200}]}
-        )
+        Request("u", {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": f"{i} " * 200}]})
         for i in range(n)
     ]
 
@@ -159,17 +156,12 @@ def test_the_price_file_is_checked(tmp_path: Path) -> None:
         Budget(1.0, {})(Request("u", {"model": "x"}), None)
 
 
-def test_the_budget_stops_before_the_limit_and_keeps_what_was_paid(
-    serve: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_the_budget_stops_before_the_limit_and_keeps_what_was_paid(serve: Callable[..., Any], tmp_path: Path) -> None:
     server = serve()
     prices = {"m": Price(1e3, 1e3)}  # a tenth of a cent a token
     budget = Budget(10.0, prices)
     batch = Batch.from_columns([f"output {i}" for i in range(200)], source=["a"] * 200)
-    judge, store = (
-        Judge(aspect="fluency", model="m", mode="rating", base_url=server.base_url),
-        Store(tmp_path / "s"),
-    )
+    judge, store = (Judge(aspect="fluency", model="m", mode="rating", base_url=server.base_url), Store(tmp_path / "s"))
     result = judged(judge, batch, Replies(store), Asking(concurrency=4, budget=budget))
     scored = int((~np.isnan(result.scores.values)).sum())
     assert 0 < scored < 200
@@ -180,9 +172,7 @@ def test_the_budget_stops_before_the_limit_and_keeps_what_was_paid(
     assert server.log()["stats"]["requests"] == 200
 
 
-def test_a_batch_file_goes_out_and_its_results_come_in_as_if_asked(
-    serve: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_a_batch_file_goes_out_and_its_results_come_in_as_if_asked(serve: Callable[..., Any], tmp_path: Path) -> None:
     server = serve()
     batch = Batch.from_columns([f"output {i}" for i in range(5)], source=["a"] * 5)
     judge = Judge(aspect="fluency", model="m", base_url=server.base_url).decided()
@@ -226,7 +216,8 @@ def test_pairs_are_shown_in_both_orders_and_rivals_limit_them() -> None:
 
 @pytest.mark.parametrize(
     ("reply", "share"),
-    [("Better: A", 1.0), ("**Better:** B", 0.0), ("tie", 0.5), ("A", 1.0), ("Verdict: Summary B", 0.0), ("A is better in places", None), ("", None)],
+    [("Better: A", 1.0), ("**Better:** B", 0.0), ("tie", 0.5), ("A", 1.0), ("Verdict: Summary B", 0.0),
+     ("A is better in places", None), ("", None)],
 )  # fmt: skip
 def test_a_choice_is_read(reply: str, share: float | None) -> None:
     assert read_choice(reply) == share

@@ -1,4 +1,6 @@
-"""Real replies of GPT-4 on SummEval, given again by a server on loopback: from prompt to correlation, nothing is lost on the way."""
+"""Real replies of GPT-4 on SummEval, given again by a server on loopback: from prompt to correlation, nothing is lost
+on the way.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ def test_replayed_gpt_4_has_the_correlation_of_its_replies(
 ) -> None:
     folder = real_data / "summeval"
     replay = {
-        "replies": str(folder / "summeval_llm_judge_responses.jsonl.gz"), "outputs": str(folder / "summeval_outputs_human_metrics.jsonl"),
+        "replies": str(folder / "summeval_llm_judge_responses.jsonl.gz"),
+        "outputs": str(folder / "summeval_outputs_human_metrics.jsonl"),
         "evaluator": "gpt-4-0314", "method": "rts",
     }  # fmt: skip
     server = serve(replay=replay, faults={"429": 0.02, "drop": 0.02, "half": 0.02})
@@ -37,8 +40,6 @@ def test_replayed_gpt_4_has_the_correlation_of_its_replies(
     assert result.failures == 0
     assert len(result.scores.reasons) <= 2
     table = (
-        add_judged(data.only_metrics([]), judge, batch, result)
-        .panel(aspect)
-        .correlate(measures=["global/spearman"])
+        add_judged(data.only_metrics([]), judge, batch, result).panel(aspect).correlate(measures=["global/spearman"])
     )
     assert table.rows[0]["value"] == pytest.approx(spearman, abs=0.005)

@@ -51,7 +51,8 @@ def linked_folder(folder: Path) -> str:
 @pytest.mark.parametrize(
     "prompt",
     [lambda f: str(f / "private.txt"), lambda f: "../private.txt", lambda f: "x/../../private.txt", link, linked_folder,
-     lambda f: "~/private.txt", lambda f: "file:///etc/passwd", lambda f: "..\\private.txt", lambda f: "/dev/stdin", lambda f: "."],
+     lambda f: "~/private.txt", lambda f: "file:///etc/passwd", lambda f: "..\\private.txt", lambda f: "/dev/stdin",
+     lambda f: "."],
 )  # fmt: skip
 def test_a_prompt_is_read_from_the_tasks_own_folder_only(
     serve: Serve, folder: Path, prompt: Callable[[Path], str]
@@ -96,12 +97,8 @@ def test_an_endpoint_that_only_a_file_names_gets_nothing(serve: Serve, folder: P
 
         Judge(task=str(task), aspect="funny").score(Batch.from_columns(["x"]))
     assert "requests" not in thief.log()["stats"]
-    ran = nlgauge(
-        folder, "judge", "outputs.csv", "-j", str(task), NLGAUGE_BASE_URL="http://127.0.0.1:9/v1", **key
-    )
-    assert (
-        ran.returncode == 2
-    )  # the user's own endpoint is not replaced by the file's, nor silently the other way
+    ran = nlgauge(folder, "judge", "outputs.csv", "-j", str(task), NLGAUGE_BASE_URL="http://127.0.0.1:9/v1", **key)
+    assert ran.returncode == 2  # the user's own endpoint is not replaced by the file's, nor silently the other way
     assert "requests" not in thief.log()["stats"]
 
 
@@ -132,16 +129,7 @@ def test_the_key_goes_to_the_endpoint_it_was_set_for_and_to_no_other(serve: Serv
 def test_a_redirect_is_not_followed_and_carries_nothing(serve: Serve, folder: Path) -> None:
     thief = serve()
     server = serve(faults={"redirect": 1.0}, most=10**6, to=thief.base_url)
-    words = [
-        "judge",
-        "outputs.csv",
-        "-j",
-        str(handed(folder, "")),
-        "--model",
-        "m",
-        "--base-url",
-        server.base_url,
-    ]
+    words = ["judge", "outputs.csv", "-j", str(handed(folder, "")), "--model", "m", "--base-url", server.base_url]
     ran = nlgauge(folder, *words, NLGAUGE_API_KEY="sk-mine")
     assert ran.returncode == 2
     assert "not followed" in ran.stderr.splitlines()[-1]
@@ -149,16 +137,15 @@ def test_a_redirect_is_not_followed_and_carries_nothing(serve: Serve, folder: Pa
 
 
 @pytest.mark.parametrize(("said", "code", "asked"), [("y", 0, 8), ("n", 2, 0)])
-def test_on_a_terminal_the_user_is_asked(
-    serve: Serve, folder: Path, said: str, code: int, asked: int
-) -> None:
+def test_on_a_terminal_the_user_is_asked(serve: Serve, folder: Path, said: str, code: int, asked: int) -> None:
     server = serve()
     task = handed(folder, f"base_url: {server.base_url}\nmodel: m\n")
     env = {k: v for k, v in os.environ.items() if k not in KEYS}
     env |= {"NLGAUGE_STORE": str(folder / "store.sqlite"), "TERM": "dumb"}
     ours, theirs = pty.openpty()
     run = subprocess.Popen(
-        [*NLGAUGE, "judge", "outputs.csv", "-j", str(task)], cwd=folder, env=env, stdin=theirs, stdout=theirs, stderr=theirs
+        [*NLGAUGE, "judge", "outputs.csv", "-j", str(task)], cwd=folder, env=env, stdin=theirs, stdout=theirs,
+        stderr=theirs
     )  # fmt: skip
     os.close(theirs)
     seen, answered, until = b"", False, time.monotonic() + 120
@@ -177,7 +164,8 @@ def test_on_a_terminal_the_user_is_asked(
     assert server.log()["stats"].get("requests", 0) == asked
 
 
-@pytest.mark.parametrize("url", ["ftp://h/v1", "h", "http://", "https://me:pw@h/v1", "https://h/v1?key=x", "http://[", "http://h:99999/v1"])  # fmt: skip
+@pytest.mark.parametrize("url", ["ftp://h/v1", "h", "http://", "https://me:pw@h/v1", "https://h/v1?key=x", "http://[",
+                                 "http://h:99999/v1"])  # fmt: skip
 def test_an_endpoint_that_is_none_or_holds_a_password_is_refused(url: str) -> None:
     with pytest.raises(NlgaugeError, match="base URL") as error:
         Judge(aspect="coherence", model="m", base_url=url)

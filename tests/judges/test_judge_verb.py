@@ -30,9 +30,7 @@ def rows(n: int) -> str:
 
 def nlgauge(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "NLGAUGE_STORE": str(folder / "store.sqlite"), "NO_COLOR": "1", **environment}
-    return subprocess.run(
-        [*NLGAUGE, *words], capture_output=True, text=True, cwd=folder, env=env, check=False
-    )
+    return subprocess.run([*NLGAUGE, *words], capture_output=True, text=True, cwd=folder, env=env, check=False)
 
 
 @pytest.fixture
@@ -65,40 +63,21 @@ def test_a_user_judges_plans_and_looks_at_the_store(serve: Serve, folder: Path) 
     assert "80 replies forgotten" in nlgauge(folder, "store", "prune", "--model", "m").stdout
 
 
-def test_with_labels_of_people_a_judge_ends_with_how_far_it_can_be_relied_on(
-    serve: Serve, folder: Path
-) -> None:
-    (folder / "one.csv").write_text(
-        "id,output,source\n" + "".join(f"q{i},output {i},article {i}\n" for i in range(60))
-    )
+def test_with_labels_of_people_a_judge_ends_with_how_far_it_can_be_relied_on(serve: Serve, folder: Path) -> None:
+    (folder / "one.csv").write_text("id,output,source\n" + "".join(f"q{i},output {i},article {i}\n" for i in range(60)))
     (folder / "labels.csv").write_text(
         "id,label\n" + "".join(f"q{i},{('pass', 'fail')[i % 3 == 0]}\n" for i in range(5, 50))
     )
-    words = [
-        "judge",
-        "one.csv",
-        "--labels",
-        "labels.csv",
-        "--aspect",
-        "coherence",
-        "--model",
-        "m",
-        "--name",
-        "house",
-    ]
+    words = ["judge", "one.csv", "--labels", "labels.csv", "--aspect", "coherence", "--model", "m", "--name", "house"]
     ran = nlgauge(folder, *words, "-o", "judged.jsonl", NLGAUGE_BASE_URL=serve().base_url)
     assert ran.returncode == 0, ran.stderr
-    assert "label: Of two answers, one passed and one failed by people, house scores" in " ".join(
-        ran.stdout.split()
-    )
+    assert "label: Of two answers, one passed and one failed by people, house scores" in " ".join(ran.stdout.split())
     assert "45 rows joined by 'id'" in " ".join(ran.stderr.split())
     shown = nlgauge(folder, *words, "--format", "json", NLGAUGE_BASE_URL=serve().base_url)
     assert json.loads(shown.stdout)["tables"]
 
 
-def test_pairwise_choices_are_written_with_the_order_in_which_they_were_shown(
-    serve: Serve, folder: Path
-) -> None:
+def test_pairwise_choices_are_written_with_the_order_in_which_they_were_shown(serve: Serve, folder: Path) -> None:
     words = [
         "judge",
         "outputs.csv",
@@ -129,33 +108,28 @@ def test_a_judge_that_compared_outputs_is_not_called_people(serve: Serve, folder
         assert nlgauge(folder, "judge", f"{name}.csv", *words, "-o", f"{name}.jsonl", **base).returncode == 0
     rated = nlgauge(folder, "run", "outputs.jsonl", "--quick")
     assert rated.returncode == 0, rated.stderr
-    assert (
-        "compared by the model m-coherence: 120 choices" in rated.stderr
-        and "compared by people" not in rated.stderr
-    )
+    assert "compared by the model m-coherence: 120 choices" in rated.stderr and "compared by people" not in rated.stderr
     results = json.loads((folder / "outputs.report.results.json").read_text())
     sides = {row["side"] for t in results["tables"] if t["analysis"] == "wins" for row in t["rows"]}
     assert len(sides) == 2 and "Human" in sides
     alone = nlgauge(folder, "run", "bare.jsonl")
     assert alone.returncode == 2 and "only models judged here" in alone.stderr
-    assert "people" not in alone.stderr.partition("only models judged")[0].replace(
-        "which are not people's", ""
-    )
+    assert "people" not in alone.stderr.partition("only models judged")[0].replace("which are not people's", "")
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         (["--aspect", "coherence"], "which model"), (["--aspect", "coherence", "--model", "m"], "which endpoint"),
-        (["-j", "nope"], "no judge 'nope'"), (["--aspect", "wit"], "no aspect 'wit'"), (["-j", "dialogue"], "needs contexts|need contexts"),
+        (["-j", "nope"], "no judge 'nope'"), (["--aspect", "wit"], "no aspect 'wit'"), (["-j", "dialogue"],
+            "needs contexts|need "
+            "contexts"),
         (["--scale", "9-1", "--aspect", "fluency"], "scale '9-1'"), (["--prices", "gone.json"], "gone.json"),
         (["--aspect", "fluency", "--model", "m", "--base-url", "http://x/v1", "--key-file", "gone"], "gone"),
     ],
 )  # fmt: skip
 def test_what_is_missing_is_one_line_and_exit_code_2(folder: Path, words: list[str], says: str) -> None:
-    ran = nlgauge(
-        folder, "judge", "outputs.csv", *words, OPENAI_BASE_URL="", NLGAUGE_BASE_URL="", NLGAUGE_MODEL=""
-    )
+    ran = nlgauge(folder, "judge", "outputs.csv", *words, OPENAI_BASE_URL="", NLGAUGE_BASE_URL="", NLGAUGE_MODEL="")
     assert ran.returncode == 2, ran.stdout
     import re
 
@@ -176,9 +150,7 @@ def kill_and_resume(serve: Serve, folder: Path, kills: int, seed: int) -> None:
     words = [*NLGAUGE, "judge", "outputs.csv", "--aspect", "coherence", "--model", "m", "-o", "judged.jsonl"]
     for _ in range(kills):
         before = server.log()["stats"].get("requests", 0)
-        run = subprocess.Popen(
-            words, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        run = subprocess.Popen(words, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while server.log()["stats"].get("requests", 0) == before and run.poll() is None:
             time.sleep(0.01)
         time.sleep(rng.random() * 0.3)
@@ -187,20 +159,14 @@ def kill_and_resume(serve: Serve, folder: Path, kills: int, seed: int) -> None:
         time.sleep(0.05)  # what was on the wire arrives
         committed = marks_in(folder / "store.sqlite")
         seen = {m: n for m, n in server.log()["seen"].items() if m in committed}
-        last = (
-            subprocess.run(words, cwd=folder, env=env, capture_output=True, check=False)
-            if _ == kills - 1
-            else None
-        )
+        last = subprocess.run(words, cwd=folder, env=env, capture_output=True, check=False) if _ == kills - 1 else None
         if last is not None:
             assert last.returncode == 0, last.stderr
             after = server.log()["seen"]
             assert {m: after[m] for m in seen} == seen
 
 
-def test_a_killed_run_resumes_and_asks_nothing_twice_that_was_kept(
-    serve: Serve, folder: Path, tmp_path: Path
-) -> None:
+def test_a_killed_run_resumes_and_asks_nothing_twice_that_was_kept(serve: Serve, folder: Path, tmp_path: Path) -> None:
     (folder / "outputs.csv").write_text(rows(400))
     kill_and_resume(serve, folder, kills=2, seed=1)
     disturbed = (folder / "judged.jsonl").read_text()

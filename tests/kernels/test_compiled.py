@@ -57,9 +57,7 @@ print(json.dumps(said))
 
 def numbers(how: str) -> dict[str, list[str]]:
     environment = os.environ | {"NLGAUGE_KERNELS": how}
-    ran = subprocess.run(
-        [sys.executable, "-c", NUMBERS], env=environment, capture_output=True, text=True, check=False
-    )
+    ran = subprocess.run([sys.executable, "-c", NUMBERS], env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     found: dict[str, list[str]] = json.loads(ran.stdout.split("\n")[-2])
     return found
@@ -74,12 +72,10 @@ def test_every_build_gives_the_same_numbers_to_the_bit(how: str) -> None:
 def test_one_line_and_doctor_say_that_kernels_are_not_compiled(tmp_path: Path) -> None:
     environment = os.environ | {"NLGAUGE_KERNELS": str(tmp_path)}  # an empty folder
     code = (
-        "import numpy as np; from nlgauge.stats.correlation.panel_kernels import group_stats; from nlgauge.kernels import swap;"
-        "print(int(group_stats(np.array([[[1.0, 2, 3]]]), np.array([[[1.0, 3, 2]]])).concordant[0, 0]))"
+        "import numpy as np; from nlgauge.stats.correlation.panel_kernels import group_stats; from nlgauge.kernels "
+        "import swap;print(int(group_stats(np.array([[[1.0, 2, 3]]]), np.array([[[1.0, 3, 2]]])).concordant[0, 0]))"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert ran.stdout == "2\n"
     assert re.fullmatch(r"nlgauge: the kernels are not compiled: .*nlgauge doctor.*\n", ran.stderr)
     ran = subprocess.run(

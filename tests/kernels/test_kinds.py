@@ -27,10 +27,10 @@ def test_distinct_rows_are_the_first_of_each_kind_and_their_number(seed, rows, c
     assert list(times) == [len(places) for places in seen.values()]
 
 
-def plain_tally(
-    words: np.ndarray, members: list[int], size: int, rows: int, kinds: int
-) -> tuple[int, np.ndarray]:
-    """Halves of words in their order; a half whose product with the number of members has a small remainder is left out."""
+def plain_tally(words: np.ndarray, members: list[int], size: int, rows: int, kinds: int) -> tuple[int, np.ndarray]:
+    """Halves of words in their order; a half whose product with the number of members has a small remainder is left
+    out.
+    """
     halves = iter([half for word in words for half in (int(word) & 0xFFFFFFFF, int(word) >> 32)])
     counts = np.zeros((rows, kinds))
     for row in range(rows):

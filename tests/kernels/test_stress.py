@@ -1,4 +1,6 @@
-"""Kernels let go of the interpreter, so several run at once: each must own its room. Metrics: tests/metrics/test_workers.py."""
+"""Kernels let go of the interpreter, so several run at once: each must own its room. Metrics:
+tests/metrics/test_workers.py.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ X[1] = np.round(X[1])
 X[2, 1, 3] = np.nan
 BIG = RNG.normal(size=(2, 1, 1, 5000))
 TEXTS = [" ".join(RNG.choice(list("abcdefgh"), size)) + "." for size in (3, 70, 150, 12, 40)]
-WORDS = ("bleu", "chrf", "ter", "nist", "cider-d", "lepor", "rouge-l", "rouge-lsum", "rouge-w", "rouge-s", "sari", "levenshtein",
+WORDS = ("bleu", "chrf", "ter", "nist", "cider-d", "lepor", "rouge-l", "rouge-lsum", "rouge-w", "rouge-s", "sari",
+         "levenshtein",
          "coverage", "distinct-2", "meteor(synonyms=False)", "meteor(preset='nltk', synonyms=False)")  # fmt: skip
 
 
@@ -46,9 +49,7 @@ WORK: dict[str, Callable[[], Any]] = {
     "consensus": lambda: kemeny(Votes.of(X)).order,
     "alpha": lambda: [
         (a.value, a.low, a.high)
-        for a in (
-            alpha(Z[:3], "ordinal", rng=np.random.default_rng(1), bootstrap=of) for of in ("units", "pairs")
-        )
+        for a in (alpha(Z[:3], "ordinal", rng=np.random.default_rng(1), bootstrap=of) for of in ("units", "pairs"))
     ],
     "metrics": words,
 }
@@ -70,8 +71,7 @@ def hasty() -> Iterator[None]:
 
 def bits(found: Any) -> bytes:
     return b"".join(
-        np.ascontiguousarray(part).tobytes()
-        for part in (found if isinstance(found, (tuple, list)) else [found])
+        np.ascontiguousarray(part).tobytes() for part in (found if isinstance(found, (tuple, list)) else [found])
     )
 
 

@@ -1,7 +1,9 @@
-"""Google's BLEURT checkpoints: a tiny one that TensorFlow wrote, read without TensorFlow, beside a forward pass in NumPy.
+"""Google's BLEURT checkpoints: a tiny one that TensorFlow wrote, read without TensorFlow, beside a forward pass in
+NumPy.
 
-tests/metrics/bleurt_tf holds made-up numbers in the layout and under the names of bleurt-tiny: with the names in order, number
-k of tensor i is sin(i + k² / 7), and 1 more where the name ends in gamma. It was saved by `tf.compat.v1.train.Saver` of TensorFlow 2.21.
+tests/metrics/bleurt_tf holds made-up numbers in the layout and under the names of bleurt-tiny: with the names in order,
+number k of tensor i is sin(i + k² / 7), and 1 more where the name ends in gamma. It was saved by
+`tf.compat.v1.train.Saver` of TensorFlow 2.21.
 """
 
 from __future__ import annotations
@@ -61,9 +63,7 @@ def forward(reference: str, output: str) -> float:
             scores = q[:, h] @ k[:, h].T / np.sqrt(len(h))
             share = np.exp(scores - scores.max(-1, keepdims=True))
             parts.append(share / share.sum(-1, keepdims=True) @ v[:, h])
-        x = norm(
-            x + dense(np.concatenate(parts, -1), f"{at}/attention/output/dense"), f"{at}/attention/output"
-        )
+        x = norm(x + dense(np.concatenate(parts, -1), f"{at}/attention/output/dense"), f"{at}/attention/output")
         inner = dense(x, f"{at}/intermediate/dense")
         inner = inner * (1 + np.vectorize(erf)(inner / np.sqrt(2))) / 2
         x = norm(x + dense(inner, f"{at}/output/dense"), f"{at}/output")
@@ -76,9 +76,7 @@ def scored(folder: Path, batch: Batch) -> Any:
     return metric.score(batch)
 
 
-def test_a_checkpoint_of_google_scores_as_its_formula_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkpoint_of_google_scores_as_its_formula_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("transformers")
     monkeypatch.setenv("NLGAUGE_MODELS", str(tmp_path))
     batch = Batch.from_columns(
@@ -106,9 +104,7 @@ def test_other_weights_have_another_signature(tmp_path: Path) -> None:
 
 def _sentencepiece(folder: Path) -> None:
     facts = json.loads((folder / "bleurt_config.json").read_text("utf-8"))
-    (folder / "bleurt_config.json").write_text(
-        json.dumps(facts | {"sp_model": "sent_piece"}), encoding="utf-8"
-    )
+    (folder / "bleurt_config.json").write_text(json.dumps(facts | {"sp_model": "sent_piece"}), encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -117,14 +113,8 @@ def _sentencepiece(folder: Path) -> None:
         (_sentencepiece, "is a BLEURT-20"),
         (lambda f: (f / "vocab.txt").unlink(), r"vocab\.txt is missing"),
         (lambda f: (f / "bleurt_config.json").write_text("{"), "bleurt_config.json"),
-        (
-            lambda f: (f / "variables" / "variables.index").write_bytes(b"x" * 99),
-            "no index of a TensorFlow checkpoint",
-        ),
-        (
-            lambda f: (f / "variables" / "variables.data-00000-of-00001").write_bytes(b"x"),
-            "the file is damaged",
-        ),
+        (lambda f: (f / "variables" / "variables.index").write_bytes(b"x" * 99), "no index of a TensorFlow checkpoint"),
+        (lambda f: (f / "variables" / "variables.data-00000-of-00001").write_bytes(b"x"), "the file is damaged"),
         (lambda f: (f / "variables" / "variables.data-00000-of-00001").unlink(), "no such file"),
     ],
 )

@@ -15,9 +15,7 @@ texts = st.text("ab c", min_size=1, max_size=12).filter(lambda t: bool(t.split()
 
 
 def value(spec: str, output: str, references: list[str]) -> float:
-    return float(
-        metric_from_spec(spec).score(Batch.from_columns([output], references=[references])).values[0]
-    )
+    return float(metric_from_spec(spec).score(Batch.from_columns([output], references=[references])).values[0])
 
 
 @given(texts, texts)
@@ -35,9 +33,7 @@ def test_the_torchmetrics_rules_average_f_over_all_orders(output: str, reference
             p = hits / mine.total() if mine.total() else 1e-16
             r = hits / other.total() if other.total() else 1e-16
             found.append(5 * p * r / max(4 * p + r, 1e-16))
-    assert value("chrf++(preset='torchmetrics')", output, [reference]) == pytest.approx(
-        100 * sum(found) / 8, abs=1e-9
-    )
+    assert value("chrf++(preset='torchmetrics')", output, [reference]) == pytest.approx(100 * sum(found) / 8, abs=1e-9)
 
 
 def test_the_best_reference_counts_and_order_of_references_does_not() -> None:

@@ -30,12 +30,9 @@ def cider(outputs: list[str], references: list[list[str]]) -> list[float]:
 
             def vector(text: str, n: int = n) -> dict[tuple[str, ...], float]:
                 frequency = {
-                    g: sum(any(g in grams(r, n) for r in others) for others in references)
-                    for g in grams(text, n)
+                    g: sum(any(g in grams(r, n) for r in others) for others in references) for g in grams(text, n)
                 }
-                return {
-                    g: c * math.log(len(references) / max(1, frequency[g])) for g, c in grams(text, n).items()
-                }
+                return {g: c * math.log(len(references) / max(1, frequency[g])) for g, c in grams(text, n).items()}
 
             mine = vector(output)
             for ref in refs:
@@ -50,19 +47,14 @@ def cider(outputs: list[str], references: list[list[str]]) -> list[float]:
 @given(samples)
 def test_cider_is_the_papers_cosine(given_samples: list[tuple[str, list[str]]]) -> None:
     outputs, references = [o for o, _ in given_samples], [r for _, r in given_samples]
-    ours = metric_from_spec("cider(tokenize='none')").score(
-        Batch.from_columns(outputs, references=references)
-    )
+    ours = metric_from_spec("cider(tokenize='none')").score(Batch.from_columns(outputs, references=references))
     assert np.allclose(ours.values, cider(outputs, references), rtol=0, atol=1e-9)
 
 
 def test_stems_can_stand_for_words() -> None:
     batch = Batch.from_columns(["dogs running", "x"], references=[["dog runs"], ["y z"]])
     plain, stemmed = (metric_from_spec(f"cider(stem={s})").score(batch).values[0] for s in (False, True))
-    assert (plain, stemmed) == (
-        0,
-        pytest.approx(5),
-    )  # words and the pair agree, longer n-grams there are none
+    assert (plain, stemmed) == (0, pytest.approx(5))  # words and the pair agree, longer n-grams there are none
 
 
 def test_cider_d_charges_length_and_repetition() -> None:

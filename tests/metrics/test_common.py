@@ -18,8 +18,10 @@ FAMILIES = {
 ALL = [n for n in registry.names("metric") if registry.get("metric", n).facts.family in FAMILIES]
 COMPARING = [n for n in ALL if "references" in registry.get("metric", n).facts.needs]
 VARIANTS = [
-    "bleu(order=1)", "bleu(preset='e2e')", "bleu(preset='coco')", "bleu(preset='torchmetrics')", "bleu(references='mean')",
-    "rouge-1(stem=True)", "rouge-2(part='r')", "rouge-l(preset='coco')", "rouge-l(references='jackknife')", "rouge-su(gap=None)",
+    "bleu(order=1)", "bleu(preset='e2e')", "bleu(preset='coco')", "bleu(preset='torchmetrics')",
+    "bleu(references='mean')",
+    "rouge-1(stem=True)", "rouge-2(part='r')", "rouge-l(preset='coco')", "rouge-l(references='jackknife')",
+    "rouge-su(gap=None)",
     "chrf(eps=True)", "ter(references='mean')", "meteor(synonyms=False)", "meteor(preset='nltk', synonyms=False)",
     "levenshtein(unit='char')", "lepor(alpha=1.0)", "sari(preset='original')",
 ]  # fmt: skip
@@ -28,7 +30,8 @@ NOT_BEST = {"nist", "length-ratio", "sari(preset='original')"}
 REFERENCE = "The old hotel near the park has 12 rooms, and it serves breakfast."
 OTHERS = [
     "", "x", "hotel", "The old hotel near the park", "rooms 12 has park the near hotel old The", "breakfast breakfast",
-    REFERENCE + " " + REFERENCE, "An entirely different sentence about nothing at all, really.", REFERENCE.replace("park", "lake"),
+    REFERENCE + " " + REFERENCE, "An entirely different sentence about nothing at all, really.",
+    REFERENCE.replace("park", "lake"),
 ]  # fmt: skip
 
 
@@ -44,9 +47,7 @@ def metric_or_skip(spec: str) -> Any:
 def batch_of(outputs: list[str], references: list[str] | None = None) -> Batch:
     n = len(outputs)
     lists = [[REFERENCE]] * n if references is None else [[r] for r in references]
-    return Batch.from_columns(
-        outputs, source=["An old hotel has rooms."] * n, references=lists, input=list(range(n))
-    )
+    return Batch.from_columns(outputs, source=["An old hotel has rooms."] * n, references=lists, input=list(range(n)))
 
 
 @pytest.mark.parametrize("spec", [*COMPARING, *VARIANTS])
@@ -67,9 +68,7 @@ def test_the_order_of_references_does_not_matter(spec: str) -> None:
     metric = metric_or_skip(spec)
     lists = [[REFERENCE, "A hotel.", "The park has rooms and it is old"], ["x y", "z"]]
     one, other = (
-        metric.score(
-            Batch.from_columns(["The hotel has rooms", "x z"], source=["a"] * 2, references=r)
-        ).values
+        metric.score(Batch.from_columns(["The hotel has rooms", "x z"], source=["a"] * 2, references=r)).values
         for r in (lists, [r[::-1] for r in lists])
     )
     assert np.allclose(one, other, rtol=0, atol=1e-9, equal_nan=True)

@@ -37,7 +37,8 @@ def by_hand(folder: str, text: str, seed: int, count: int) -> list[str]:
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(int(np.random.default_rng(seed).integers(2**31)))
         out = model.generate(
-            torch.tensor([tokenizer.encode(text)]), do_sample=True, top_p=0.95, num_return_sequences=count, max_new_tokens=128,
+            torch.tensor([tokenizer.encode(text)]), do_sample=True, top_p=0.95, num_return_sequences=count,
+            max_new_tokens=128,
         )  # fmt: skip
     return [tokenizer.decode(ids, skip_special_tokens=True).strip() for ids in out]
 
@@ -78,9 +79,7 @@ def test_a_language_model_fills_a_mask_with_what_may_follow(tmp_path: Path) -> N
     wanted = tokenizer.decode(out[0, 3:], skip_special_tokens=True).split()[:3]
     assert len(wanted) == 3
     assert new == [*words[:3], *wanted, *words[6:]]
-    assert labels == [1] * 3 + [int(a == b) for a, b in zip(wanted, words[3:6], strict=True)] + [1] * (
-        len(words) - 6
-    )
+    assert labels == [1] * 3 + [int(a == b) for a, b in zip(wanted, words[3:6], strict=True)] + [1] * (len(words) - 6)
 
 
 def test_sampling_follows_the_given_numbers_and_leaves_the_global_stream_alone(bart: str) -> None:
@@ -125,7 +124,11 @@ def test_missing_weights_are_one_clear_line(
         rest = ([(1, 3)], [TEXT]) if option == "infiller" else ()
         return model(TEXT.split() if rest else TEXT, *rest, np.random.default_rng(0))
 
-    with pytest.raises(NlgaugeError, match=rf"^{option}='no/such': not in this machine's cache and the hub was not reached.*; give a folder, or leave"):  # fmt: skip
+    with pytest.raises(
+        NlgaugeError,
+        match=rf"^{option}='no/such': not in this machine's cache and the hub was not reached.*; give a folder, "
+        r"or leave",
+    ):
         run("no/such")
     with pytest.raises(
         NlgaugeError, match=rf"^{option}='.*': the folder holds no Seq2SeqLM model that transformers can load"

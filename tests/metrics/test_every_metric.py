@@ -15,10 +15,7 @@ OUTPUTS = [
     "The hotel is near the park.", "hotel near park", "", "   ", "...", "שלום עולם לכולם", "🙂 🙂🙂", "a\x00b c",
     "e\u0301te\u0301 \u202eabc", "第一句话。第二句话。", "x", "The hotel is near the park. " * 40, "\u2028\ufeff\u200b",
 ]  # fmt: skip
-SOURCE, REFERENCES = (
-    "inform(near=park,type=hotel)",
-    ["The hotel is near the park.", "A hotel stands near it."],
-)
+SOURCE, REFERENCES = ("inform(near=park,type=hotel)", ["The hotel is near the park.", "A hotel stands near it."])
 
 
 @pytest.fixture(scope="module")

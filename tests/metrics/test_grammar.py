@@ -30,16 +30,8 @@ def test_a_language_without_a_dictionary_is_refused() -> None:
 
 @parser
 def test_a_grammatical_sentence_parses_better_than_its_shuffled_words() -> None:
-    good = [
-        "The cat sat on the mat.",
-        "She gave him the book that he wanted.",
-        "We have not seen them since May.",
-    ]
-    bad = [
-        "Mat the on sat the cat.",
-        "Book the wanted he that gave she him.",
-        "Not have since we them May seen.",
-    ]
+    good = ["The cat sat on the mat.", "She gave him the book that he wanted.", "We have not seen them since May."]
+    bad = ["Mat the on sat the cat.", "Book the wanted he that gave she him.", "Not have since we them May seen."]
     assert np.mean(values("prs", [*good])) > np.mean(values("prs", [*bad])) + 1
 
 
@@ -63,9 +55,7 @@ def test_a_long_sentence_without_a_whole_parse_is_parsed_in_even_pieces() -> Non
     pieces = lp._pieces(sentence)
     assert " ".join(pieces) == sentence
     assert [len(piece.split()) for piece in pieces] == [15, 15, 15]
-    assert lp.costs([sentence])[sentence] == pytest.approx(
-        sum(lp.costs(sorted(set(pieces)))[p] for p in pieces)
-    )
+    assert lp.costs([sentence])[sentence] == pytest.approx(sum(lp.costs(sorted(set(pieces)))[p] for p in pieces))
 
 
 @parser

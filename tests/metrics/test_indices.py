@@ -32,9 +32,7 @@ def test_a_text_of_thirty_sentences_with_thirty_long_words_has_the_smog_grade_of
 
 def test_harder_texts_score_as_harder_on_every_index() -> None:
     easy = "The cat sat on the mat. It was a big cat. The dog ran to it."
-    hard = (
-        "Multidimensional representations necessitate considerable computational infrastructure investments."
-    )
+    hard = "Multidimensional representations necessitate considerable computational infrastructure investments."
     for name in ["flesch-kincaid", "ari", "coleman-liau", "smog"]:
         assert value(name, hard) > value(name, easy)
         assert metric_from_spec(name).facts.lower
@@ -45,17 +43,12 @@ def test_harder_texts_score_as_harder_on_every_index() -> None:
 def test_dale_chall_adds_its_constant_only_above_five_per_cent() -> None:
     one = np.array([1.0])
     assert r.dale_chall_score(one, 20 * one, one)[0] == pytest.approx(0.1579 * 5 + 0.0496 * 20)
-    assert r.dale_chall_score(one, 19 * one, one)[0] == pytest.approx(
-        0.1579 * 100 / 19 + 0.0496 * 19 + 3.6365
-    )
+    assert r.dale_chall_score(one, 19 * one, one)[0] == pytest.approx(0.1579 * 100 / 19 + 0.0496 * 19 + 3.6365)
 
 
 def test_familiar_words_are_listed_ones_and_their_regular_forms() -> None:
     pytest.importorskip("textstat")
-    assert all(
-        r.is_familiar(word)
-        for word in ["cat", "cats", "cat's", "walked", "stopped", "making", "cried", "1984"]
-    )
+    assert all(r.is_familiar(word) for word in ["cat", "cats", "cat's", "walked", "stopped", "making", "cried", "1984"])
     assert not any(r.is_familiar(word) for word in ["infrastructure", "zzyzx", "multidimensional"])
 
 

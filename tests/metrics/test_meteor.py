@@ -12,9 +12,7 @@ from nlgauge.metrics import Batch, metric_from_spec
 
 
 def value(spec: str, output: str, *references: str) -> float:
-    return float(
-        metric_from_spec(spec).score(Batch.from_columns([output], references=[list(references)])).values[0]
-    )
+    return float(metric_from_spec(spec).score(Batch.from_columns([output], references=[list(references)])).values[0])
 
 
 def test_the_score_of_1_5_by_hand() -> None:
@@ -38,9 +36,7 @@ def test_a_stem_counts_less_than_the_word() -> None:
 
 def test_the_score_of_nltk_by_hand() -> None:
     """Output "c a b" against "a b c": all match in two chunks: 1 − .5 (2/3)³."""
-    assert value("meteor(preset='nltk', synonyms=False)", "c a b", "a b c") == pytest.approx(
-        1 - 0.5 * (2 / 3) ** 3
-    )
+    assert value("meteor(preset='nltk', synonyms=False)", "c a b", "a b c") == pytest.approx(1 - 0.5 * (2 / 3) ** 3)
 
 
 def test_a_perfect_output_scores_one() -> None:

@@ -33,9 +33,7 @@ def grams(text: Text, n: int) -> Counter[tuple[int, ...]]:
     return Counter(tuple(text[i : i + n]) for i in range(len(text) - n + 1))
 
 
-def laid_out(
-    samples: list[tuple[Text, list[Text]]],
-) -> tuple[list[Text], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def laid_out(samples: list[tuple[Text, list[Text]]]) -> tuple[list[Text], tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """The texts in a row, and which of them are outputs, references, and where each sample's references begin."""
     texts, output, reference, start = [], [], [], [0]
     for out, refs in samples:
@@ -61,9 +59,7 @@ def check_overlaps(
 
 
 blocks = st.lists(st.integers(0, 2), min_size=55, max_size=200)  # outputs of one to four blocks of bits
-wide = st.lists(
-    st.tuples(st.one_of(few, blocks), st.lists(st.one_of(few, blocks), max_size=3)), min_size=1, max_size=3
-)
+wide = st.lists(st.tuples(st.one_of(few, blocks), st.lists(st.one_of(few, blocks), max_size=3)), min_size=1, max_size=3)
 
 
 @pytest.mark.parametrize("order", [1, 2, 4, 6])
@@ -77,9 +73,7 @@ def test_overlaps_are_clipped_counts_against_each_and_against_the_highest(
 
 @pytest.mark.parametrize("shift", [0, PLACES - 2], ids=["small ids", "ids beyond the direct table"])
 @given(samples=groups)
-def test_overlaps_of_long_texts_are_the_same_counts(
-    shift: int, samples: list[tuple[Text, list[Text]]]
-) -> None:
+def test_overlaps_of_long_texts_are_the_same_counts(shift: int, samples: list[tuple[Text, list[Text]]]) -> None:
     texts, where = laid_out(samples)
     found = np.zeros((len(where[1]), 4), np.int32), np.zeros((len(samples), 4), np.int32)
     long_overlaps(*arrays([[t + shift for t in text] for text in texts]), *where, 0, *found)
@@ -89,10 +83,7 @@ def test_overlaps_of_long_texts_are_the_same_counts(
 def test_outputs_of_any_length_stand_side_by_side() -> None:
     rng = np.random.default_rng(0)
     sizes = (1, 63, 64, 65, 130, LONG, LONG + 1, 3000)
-    samples = [
-        (rng.integers(0, 300, n).tolist(), [rng.integers(0, 300, n).tolist() for _ in range(2)])
-        for n in sizes
-    ]
+    samples = [(rng.integers(0, 300, n).tolist(), [rng.integers(0, 300, n).tolist() for _ in range(2)]) for n in sizes]
     texts, where = laid_out(samples)
     check_overlaps(samples, *overlaps(*arrays(texts), *where, 300, 4), 4)
     check_overlaps(
@@ -122,12 +113,8 @@ def edits(a: Text, b: Text) -> int:
 
 @pytest.mark.parametrize(("edit", "plain"), [(False, lcs), (True, edits)], ids=["lcs", "edit distance"])
 @given(a=st.one_of(few, many), others=st.lists(st.one_of(few, many), min_size=1, max_size=3))
-def test_bit_parallel_alignments_equal_the_table(
-    edit: bool, plain: object, a: Text, others: list[Text]
-) -> None:
-    found = alignments(
-        *arrays([a, *others]), np.zeros(len(others), np.int64), np.arange(1, len(others) + 1), 41, edit
-    )
+def test_bit_parallel_alignments_equal_the_table(edit: bool, plain: object, a: Text, others: list[Text]) -> None:
+    found = alignments(*arrays([a, *others]), np.zeros(len(others), np.int64), np.arange(1, len(others) + 1), 41, edit)
     assert found.tolist() == [plain(a, b) for b in others]  # type: ignore[operator]
 
 
@@ -225,9 +212,7 @@ Numbered = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def numbered(texts: list[Text], order: int, kinds: int, uses: int = 1) -> Numbered:
-    found: Numbered = number(
-        *arrays(texts), np.arange(len(texts)), np.full(len(texts), uses, np.int64), order, kinds
-    )
+    found: Numbered = number(*arrays(texts), np.arange(len(texts)), np.full(len(texts), uses, np.int64), order, kinds)
     return found
 
 
@@ -244,14 +229,8 @@ def names(texts: list[Text], found: Numbered) -> dict[int, tuple[int, ...]]:
     return seen
 
 
-@given(
-    st.lists(st.lists(st.integers(0, 2), max_size=30), min_size=1, max_size=6),
-    st.integers(1, 5),
-    st.booleans(),
-)
-def test_an_ngram_has_a_number_if_it_stands_in_two_places(
-    texts: list[Text], order: int, used_twice: bool
-) -> None:
+@given(st.lists(st.lists(st.integers(0, 2), max_size=30), min_size=1, max_size=6), st.integers(1, 5), st.booleans())
+def test_an_ngram_has_a_number_if_it_stands_in_two_places(texts: list[Text], order: int, used_twice: bool) -> None:
     found = numbered(texts, order, 3, uses=1 + used_twice)
     known = names(texts, found)
     for n in range(1, order + 1):
@@ -266,9 +245,7 @@ def test_an_ngram_has_a_number_if_it_stands_in_two_places(
 
 
 @given(groups)
-def test_matched_weight_is_the_highest_count_of_any_times_the_weight(
-    samples: list[tuple[Text, list[Text]]],
-) -> None:
+def test_matched_weight_is_the_highest_count_of_any_times_the_weight(samples: list[tuple[Text, list[Text]]]) -> None:
     texts, where = laid_out(samples)
     found = numbered(texts, 3, 4)
     weight = np.arange(1.0, len(found[2]) + 1)

@@ -14,7 +14,8 @@ from nlgauge.metrics import Batch, metric_from_spec, take
 from nlgauge.scoring.store import Store, stored
 
 OUTPUTS = [
-    "The cat sat . The dog ran near Paris .", "a dog ran", "the yellow flower is in the green garden near the house .", "",
+    "The cat sat . The dog ran near Paris .", "a dog ran", "the yellow flower is in the green garden near the "
+                                                           "house .", "",
     "tea", "Anna lives in London .",
 ]  # fmt: skip
 N = len(OUTPUTS)
@@ -33,7 +34,8 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 }  # fmt: skip
 SPECS = [
     "perplexity(lm={gpt2})", "lm-score(lm={gpt2})", "lm-score(direction='r-h', pmi=True, lm={gpt2})",
-    "lm-score(direction='h-r', lm={gpt2})", "lm-contrast(gamma=0.3, expert={gpt2}, amateur={gpt2})", "follow-up(lm={gpt2})",
+    "lm-score(direction='h-r', lm={gpt2})", "lm-contrast(gamma=0.3, expert={gpt2}, amateur={gpt2})",
+    "follow-up(lm={gpt2})",
     "fed(lm={gpt2})", "bartscore(model={bart})", "bartscore(direction='f', model={bart})", "unieval(model={t5})",
     "unieval(task='dialogue', aspect='overall', model={t5})", "ctrleval(model={bart})",
     "ctrleval(aspect='consistency', model={bart})", "ctrleval(aspect='relevance', model={bart})", "bleurt(model={one})",
@@ -46,9 +48,7 @@ SPECS = [
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return {
-        name: repr(build(kind, tmp_path_factory.mktemp(name), **more)) for name, (kind, more) in KINDS.items()
-    }
+    return {name: repr(build(kind, tmp_path_factory.mktemp(name), **more)) for name, (kind, more) in KINDS.items()}
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -84,21 +84,11 @@ def test_a_value_of_a_model_has_no_batch_mates_stays_in_its_bounds_and_a_gap_has
 
 
 def test_every_metric_that_names_a_model_is_among_them() -> None:
-    named = {
-        name for name in registry.names("metric") if "by name" in registry.get("metric", name).facts.weights
-    }
+    named = {name for name in registry.names("metric") if "by name" in registry.get("metric", name).facts.weights}
     tested = {spec.partition("(")[0] for spec in SPECS}
-    # comet runs inside its own package; the others with an encoder have tests/alignment and tests/metrics/test_embedding.py
-    elsewhere = {
-        "comet",
-        "bertscore",
-        "xbertscore",
-        "moverscore",
-        "xmoverscore",
-        "supert",
-        "ctc",
-        "align-expr",
-    }
+    # comet runs inside its own package; the others with an encoder have tests/alignment and
+    # tests/metrics/test_embedding.py
+    elsewhere = {"comet", "bertscore", "xbertscore", "moverscore", "xmoverscore", "supert", "ctc", "align-expr"}
     assert named - tested <= elsewhere
 
 

@@ -112,9 +112,7 @@ def test_the_original_moves_power_means_of_layers_at_squared_distances(
     for found, pair in zip(ours, PAIRS, strict=True):
         sides = []
         for text in pair:
-            some = np.stack(
-                [words(tiny, text)[k] for k in (layers if isinstance(layers, tuple) else (1, 2, 3))]
-            )
+            some = np.stack([words(tiny, text)[k] for k in (layers if isinstance(layers, tuple) else (1, 2, 3))])
             sides.append(np.concatenate([some.min(0), some.mean(0), some.max(0)], axis=1))
         assert found == pytest.approx(moved(*sides, metric="sqeuclidean"), abs=1e-5)
 

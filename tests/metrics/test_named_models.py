@@ -1,4 +1,6 @@
-"""Metrics with classifiers, masked models and question answering by name: tiny random models beside plain single passes."""
+"""Metrics with classifiers, masked models and question answering by name: tiny random models beside plain single
+passes.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     ner = {"id2label": {0: "O", 1: "B-LOC", 2: "I-LOC"}, "label2id": {"O": 0, "B-LOC": 1, "I-LOC": 2}}
     kinds: dict[str, tuple[str, dict[str, Any]]] = {
         "masked": ("masked", {}), "nli": ("classifier", nli), "two": ("classifier", {"num_labels": 2}),
-        "regression": ("classifier", {"num_labels": 1}), "qa": ("qa", {}), "ner": ("tokens", {**ner, "seed": 6}), "qg": ("t5", {}),
+        "regression": ("classifier", {"num_labels": 1}), "qa": ("qa", {}), "ner": ("tokens", {**ner, "seed": 6}),
+        "qg": ("t5", {}),
     }  # fmt: skip
     return {name: build(kind, tmp_path_factory.mktemp(name), **more) for name, (kind, more) in kinds.items()}
 
@@ -198,12 +201,7 @@ def clozes(text: str, before: list[int], gap: int) -> list[tuple[list[int], list
     found = []
     for shift in range(gap):
         places = [i for i, w in enumerate(words) if i % gap == shift and len(w) >= 4 and w in IDS]
-        row = [
-            CLS,
-            *before,
-            *(IDS["[MASK]"] if i in places else IDS.get(w, 1) for i, w in enumerate(words)),
-            SEP,
-        ]
+        row = [CLS, *before, *(IDS["[MASK]"] if i in places else IDS.get(w, 1) for i, w in enumerate(words)), SEP]
         if places:
             found.append((row, [1 + len(before) + i for i in places], [IDS[words[i]] for i in places]))
     return found
@@ -257,16 +255,12 @@ def test_summaqa_asks_the_output_about_masked_names(tiny: dict[str, str]) -> Non
     for of in ("prob", "f"):
         found = scores(f"summaqa(of={of!r}, entities='capitals', qa={tiny['qa']!r})", batch).values[0]
         told = [best_span(tiny["qa"], q, "the dog ran near Paris") for q, _ in asked]
-        hand = [
-            p if of == "prob" else overlap(t, name) for (t, p), (_, name) in zip(told, asked, strict=True)
-        ]
+        hand = [p if of == "prob" else overlap(t, name) for (t, p), (_, name) in zip(told, asked, strict=True)]
         assert found == pytest.approx(np.mean(hand), abs=1e-5)
 
 
 def test_a_text_without_names_has_no_question(tiny: dict[str, str]) -> None:
-    found = scores(
-        f"summaqa(entities='capitals', qa={tiny['qa']!r})", Batch.from_columns(["tea"], ["the cat sat ."])
-    )
+    found = scores(f"summaqa(entities='capitals', qa={tiny['qa']!r})", Batch.from_columns(["tea"], ["the cat sat ."]))
     assert found.reasons == {0: "no question to ask"}
 
 
@@ -302,9 +296,7 @@ def test_a_long_text_is_searched_in_windows(tmp_path: Path) -> None:
     assert model.answer("who sat", text).probability == pytest.approx(hand, abs=1e-5)
 
 
-def test_qags_compares_the_answers_of_output_and_source(
-    tiny: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_qags_compares_the_answers_of_output_and_source(tiny: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     from nlgauge.models.answering import Answer, Answering
 
     batch = Batch.from_columns(["the dog ran in Paris near London"], ["Anna lives in Paris"])
@@ -331,19 +323,17 @@ def test_qags_compares_the_answers_of_output_and_source(
     assert metric.score(batch).values[0] == pytest.approx(2 / 3)  # q2 did not give back its own name
 
 
-NAMED = {"perplexity": "lm", "lm-score": "lm", "follow-up": "lm", "fed": "lm", "lm-contrast": "expert", "bartscore": "model",
-         "unieval": "model", "ctrleval": "model", "bleurt": "model", "usr-mlm": "model", "usr-dr": "model", "usr": "drc",
+NAMED = {"perplexity": "lm", "lm-score": "lm", "follow-up": "lm", "fed": "lm", "lm-contrast": "expert",
+         "bartscore": "model",
+         "unieval": "model", "ctrleval": "model", "bleurt": "model", "usr-mlm": "model", "usr-dr": "model",
+         "usr": "drc",
          "blanc-help": "model", "blanc-tune": "model", "factcc": "model", "entailment": "model", "summaqa": "qa",
          "qags": "qg"}  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "option"), NAMED.items())
 def test_every_metric_by_name_says_which_weights_it_needs_and_one_line_when_they_are_missing(
-    name: str,
-    option: str,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, option: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from nlgauge.cli import main
 

@@ -31,10 +31,7 @@ def test_references_of_an_input_count_once_however_many_systems_there_are() -> N
     references, inputs = [["a b c"], ["a d e"]], [0, 1]
     one = Batch.from_columns(["a b", "d e"], references=references, input=inputs)
     two = Batch.from_columns(
-        ["a b", "d e", "x"],
-        references=[*references, references[0]],
-        input=[*inputs, 0],
-        system=["A", "A", "B"],
+        ["a b", "d e", "x"], references=[*references, references[0]], input=[*inputs, 0], system=["A", "A", "B"]
     )
     alone, together = (metric_from_spec("nist").score(b).values[:2] for b in (one, two))
     assert np.array_equal(alone, together)

@@ -19,9 +19,7 @@ words = st.lists(st.sampled_from("a the An cat Cat's b. c!? 5 é".split()), max_
 
 
 def value(spec: str, output: str, *references: str) -> float:
-    return float(
-        metric_from_spec(spec).score(Batch.from_columns([output], references=[list(references)])).values[0]
-    )
+    return float(metric_from_spec(spec).score(Batch.from_columns([output], references=[list(references)])).values[0])
 
 
 def squad_tokens(text: str) -> list[str]:

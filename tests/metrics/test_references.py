@@ -49,9 +49,7 @@ def test_rows_of_statistics_follow_the_best_reference() -> None:
 
 
 def test_blank_references_are_left_out_and_a_sample_without_any_says_why() -> None:
-    batch = Batch.from_columns(
-        ["a", "a", "a", None, ""], references=[["a", "  "], ["", "\n"], None, ["a"], ["a"]]
-    )
+    batch = Batch.from_columns(["a", "a", "a", None, ""], references=[["a", "  "], ["", "\n"], None, ["a"], ["a"]])
     scores = metric_from_spec("rouge-1").score(batch)
     assert scores.values[0] == 1
     assert scores.reasons == {1: "empty reference", 2: "no reference", 3: "no output"}

@@ -43,9 +43,7 @@ def test_rouge_l_is_the_example_of_lin_2004() -> None:
 
 def test_a_gap_of_zero_makes_pairs_of_neighbours() -> None:
     outputs, references = ["a b c a b", "c a d"], ["a b d c a"]
-    assert values("rouge-s(gap=0)", outputs, references) == pytest.approx(
-        values("rouge-2", outputs, references)
-    )
+    assert values("rouge-s(gap=0)", outputs, references) == pytest.approx(values("rouge-2", outputs, references))
 
 
 def test_the_jackknife_is_the_mean_of_the_best_of_the_others() -> None:

@@ -17,9 +17,7 @@ OUTPUTS = [
 ]  # fmt: skip
 
 
-def values(
-    spec: str, outputs: list[str], source: str = SOURCE, references: list[str] = REFERENCES
-) -> list[float]:
+def values(spec: str, outputs: list[str], source: str = SOURCE, references: list[str] = REFERENCES) -> list[float]:
     n = len(outputs)
     return (
         metric_from_spec(spec)

@@ -18,9 +18,7 @@ OUTPUTS = ["The cat sat . The dog ran .", "the dog ran", "", "tea is not green .
 SOURCES = ["Anna lives in Paris . the cat is yellow ."] * 3 + ["the park"]
 CONTEXTS = ["the river is green"] * 4
 REFERENCES = [["the cat is on a mat .", "a cat sat"], ["the dog ran"], ["a"], ["tea"]]
-BATCH = Batch.from_columns(
-    OUTPUTS, SOURCES, CONTEXTS, REFERENCES, ["science", "politics", "science", "cooking"]
-)
+BATCH = Batch.from_columns(OUTPUTS, SOURCES, CONTEXTS, REFERENCES, ["science", "politics", "science", "cooking"])
 ABLE = [0, 1, 3]
 
 
@@ -78,9 +76,7 @@ def test_prompts_stand_after_the_source_or_before_the_target_and_are_averaged(ba
     hand = [loss(bart, marked(f"{SOURCES[1]} {p},"), marked(OUTPUTS[1])) for p in ("it is", "a")]
     assert at_source == pytest.approx(-np.mean(hand), abs=1e-4)
     at_target = scores(f"bartscore(prompt='it is', at='target', model={bart!r})").values[1]
-    assert at_target == pytest.approx(
-        -loss(bart, marked(SOURCES[1]), marked(f"it is, {OUTPUTS[1]}")), abs=1e-4
-    )
+    assert at_target == pytest.approx(-loss(bart, marked(SOURCES[1]), marked(f"it is, {OUTPUTS[1]}")), abs=1e-4)
 
 
 def test_a_source_longer_than_the_model_is_cut_and_noted(tmp_path: Path) -> None:
@@ -102,9 +98,7 @@ def yes(folder: str, text: str) -> float:
     import torch
 
     with torch.inference_mode():
-        out = oracle(folder)(
-            input_ids=torch.tensor([[*ids(text), SEP]]), decoder_input_ids=torch.tensor([[0]])
-        )
+        out = oracle(folder)(input_ids=torch.tensor([[*ids(text), SEP]]), decoder_input_ids=torch.tensor([[0]]))
     p = out.logits[0, 0].softmax(-1)
     return float(p[IDS["Yes"]] / (p[IDS["Yes"]] + p[IDS["No"]]))
 
@@ -117,7 +111,10 @@ def test_unieval_is_yes_among_yes_and_no_for_text_sentences_or_sums(t5: str) -> 
     assert found.values[0] == pytest.approx(np.mean([yes(t5, c) for c in claims]), abs=1e-5)
     whole = f"question: Is this a coherent summary to the document? </s> summary: {OUTPUTS[0]}{document}"
     assert scores(f"unieval(model={t5!r})").values[0] == pytest.approx(yes(t5, whole), abs=1e-5)
-    ask = "question: Is this an engaging and informative response according to the dialogue history and fact? </s> response: "
+    ask = (
+        "question: Is this an engaging and informative response according to the dialogue history and fact? "
+        "</s> response: "
+    )
     rest = f" </s> dialogue history: {SOURCES[0]} </s> fact: {CONTEXTS[0]}"
     engaging = scores(f"unieval(task='dialogue', aspect='engagingness', model={t5!r})")
     assert engaging.values[0] == pytest.approx(
@@ -136,20 +133,24 @@ def test_unieval_over_references_and_overall(t5: str) -> None:
     assert overall == pytest.approx((natural + informed) / 2, abs=1e-9)
 
 
-# As the authors' program puts them to the model (`add_question` in its utils.py); o output, s source, c context, r reference.
+# As the authors' program puts them to the model (`add_question` in its utils.py); o output, s source, c context, r
+# reference.
 QUESTIONS = {
     ("summarization", "fluency"): "Is this a fluent paragraph? </s> paragraph: {o}",
     ("summarization", "coherence"): "Is this a coherent summary to the document? </s> summary: {o} </s> document: {s}",
     ("summarization", "consistency"): "Is this claim consistent with the document? </s> claim: {o} </s> document: {s}",
     ("summarization", "relevance"): "Is this summary relevant to the reference? </s> summary: {o} </s> reference: {r}",
     ("dialogue", "naturalness"): "Is this a natural response in the dialogue? </s> response: {o}",
-    ("dialogue", "coherence"): "Is this a coherent response given the dialogue history? </s> response: {o} </s> dialogue history: {s}",
-    ("dialogue", "engagingness"): "Is this an engaging and informative response according to the dialogue history and fact? </s> "
-    "response: {o} </s> dialogue history: {s} </s> fact: {c}",
-    ("dialogue", "groundedness"): "Is this response consistent with knowledge in the fact? </s> response: {o} </s> fact: {c}",
+    ("dialogue", "coherence"): "Is this a coherent response given the dialogue history? </s> response: {o} </s> "
+                               "dialogue history: {s}",
+    ("dialogue", "engagingness"): "Is this an engaging and informative response according to the dialogue history and "
+    "fact? </s> response: {o} </s> dialogue history: {s} </s> fact: {c}",
+    ("dialogue", "groundedness"): "Is this response consistent with knowledge in the fact? </s> response: {o} "
+                                  "</s> fact: {c}",
     ("dialogue", "understandability"): "Is this an understandable response in the dialogue? </s> response: {o}",
     ("data2text", "naturalness"): "Is this a fluent utterance? </s> utterance: {o}",
-    ("data2text", "informativeness"): "Is this sentence informative according to the reference? </s> sentence: {o} </s> reference: {r}",
+    ("data2text", "informativeness"): "Is this sentence informative according to the reference? </s> sentence: "
+                                      "{o} </s> reference: {r}",
     ("fact", "consistency"): "Is this claim consistent with the document? </s> claim: {o} </s> document: {s}",
 }  # fmt: skip
 
@@ -171,10 +172,7 @@ def test_every_task_of_unieval_says_what_it_needs() -> None:
              ("dialogue", "naturalness"): set(), ("dialogue", "overall"): {"source", "context"},
              ("fact", "consistency"): {"source"}}  # fmt: skip
     for (task, aspect), wanted in needs.items():
-        assert metric_from_spec(f"unieval(task='{task}', aspect='{aspect}')").facts.needs == {
-            "output",
-            *wanted,
-        }
+        assert metric_from_spec(f"unieval(task='{task}', aspect='{aspect}')").facts.needs == {"output", *wanted}
 
 
 def test_coherence_of_ctrleval_is_the_mean_of_masked_sentences(bart: str) -> None:

@@ -16,8 +16,8 @@ from nlgauge.text import wordnet as _wordnet
 from nlgauge.text import wordnet_distance as _relations
 
 WORDS = (
-    "hotel building structure inn restaurant cheap inexpensive expensive dear music musical price pricey child kid good "
-    "bad quickly fast eat food dog animal hound run serve service near close moderate reasonable centre center"
+    "hotel building structure inn restaurant cheap inexpensive expensive dear music musical price pricey child kid "
+    "good bad quickly fast eat food dog animal hound run serve service near close moderate reasonable centre center"
 ).split()
 
 
@@ -42,7 +42,8 @@ def cosine(a: str, b: str) -> float:
 
 @pytest.mark.usefixtures("ready")
 @pytest.mark.parametrize(
-    ("a", "b", "steps"), [("cheap", "inexpensive", 0), ("inn", "hotel", 1), ("hotel", "building", 1), ("music", "musical", 1)]
+    ("a", "b", "steps"), [("cheap", "inexpensive", 0), ("inn", "hotel", 1), ("hotel", "building", 1), ("music",
+        "musical", 1)]
 )  # fmt: skip
 def test_a_relation_adds_its_share_to_the_cosine(a: str, b: str, steps: int) -> None:
     near = cosine(a, b)
@@ -90,9 +91,7 @@ def test_without_wordnet_the_message_says_how_to_score_without(monkeypatch: pyte
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("ready")
-def test_distances_and_antonyms_equal_a_walk_with_nltks_reader(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_distances_and_antonyms_equal_a_walk_with_nltks_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All senses on both sides: which senses count as frequent is ours and switched off here."""
     reader = pytest.importorskip("nltk.corpus.reader.wordnet")
     copy = tmp_path / "corpora" / "wordnet"

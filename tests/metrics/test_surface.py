@@ -72,9 +72,7 @@ def test_an_empty_output_is_0_for_counts_and_has_a_reason_for_averages() -> None
     assert np.isnan(scores.values[:3]).all()
 
 
-@pytest.mark.parametrize(
-    "text", ["שלום עולם", "🙂🙂", "a\x00b", "e\u0301te\u0301", "word " * 100_000], ids=ascii
-)
+@pytest.mark.parametrize("text", ["שלום עולם", "🙂🙂", "a\x00b", "e\u0301te\u0301", "word " * 100_000], ids=ascii)
 def test_odd_texts_are_counted_without_a_crash(text: str) -> None:
     assert value("len", text) >= 0
     assert value("wps", text) >= 0
@@ -112,9 +110,7 @@ def test_the_signature_says_where_syllables_come_from_and_the_tally_counts_them(
         assert found.tally(batch) == {"words by the CMU dictionary": 2, "words by syllable rules": 1}
 
 
-def test_without_the_dictionary_rules_are_used_and_asking_for_it_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_the_dictionary_rules_are_used_and_asking_for_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from nlgauge.text import syllables as _syllables
 
     monkeypatch.setattr(_syllables, "cmudict", lambda: None)

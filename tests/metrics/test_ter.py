@@ -25,9 +25,7 @@ def test_a_moved_phrase_is_one_edit() -> None:
 def test_several_references_give_the_fewest_edits_over_the_mean_length() -> None:
     batch = Batch.from_columns(["a b c"], references=[["a b c d", "x y"]])
     assert metric_from_spec("ter").score(batch).values[0] == pytest.approx(100 * 1 / 3)
-    assert metric_from_spec("ter(references='mean')").score(batch).values[0] == pytest.approx(
-        (100 / 4 + 300 / 2) / 2
-    )
+    assert metric_from_spec("ter(references='mean')").score(batch).values[0] == pytest.approx((100 / 4 + 300 / 2) / 2)
 
 
 def test_the_corpus_rate_is_edits_over_words_of_all() -> None:

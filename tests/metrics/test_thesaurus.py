@@ -33,7 +33,8 @@ def test_words_that_stand_for_each_other(word: str, others: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["said", "bank", "might", "about", "but", "years", "john", "enjoy", "as", "he", "was", "Bush", "x7", "", "film"]
+    "word", ["said", "bank", "might", "about", "but", "years", "john", "enjoy", "as", "he", "was", "Bush", "x7", "",
+             "film"]
 )  # fmt: skip
 def test_traps(word: str) -> None:
     """'said' as 'aforementioned', 'might' as 'mightiness', 'he' as helium, 'years' as 'geezerhood' and their like."""

@@ -34,9 +34,7 @@ def test_texts_encoded_in_several_goes_keep_their_tokens(texts: list[str], data:
 def test_a_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     encode = TokenEncoder._encode
-    monkeypatch.setattr(
-        TokenEncoder, "_encode", lambda self, asked: seen.extend(asked.texts) or encode(self, asked)
-    )
+    monkeypatch.setattr(TokenEncoder, "_encode", lambda self, asked: seen.extend(asked.texts) or encode(self, asked))
     batch = Batch.from_columns(["a b", "c", "a b"], references=[["c"], ["d"], ["a b"]])
     for _ in range(2):
         tokens(batch, "13a", batch.output)

@@ -24,28 +24,15 @@ NAMES = [
     for name in registry.names("metric")
     if registry.get("metric", name).facts.extra not in ("neural", "judges") and name != "prs"
 ]
-SPECS = [
-    *NAMES,
-    "meteor(preset='nltk')",
-    "meteor(synonyms=False)",
-    "rouge-1(stem=True)",
-    "bleu(tokenize='coco')",
-]
+SPECS = [*NAMES, "meteor(preset='nltk')", "meteor(synonyms=False)", "rouge-1(stem=True)", "bleu(tokenize='coco')"]
 
 
 def texts(seed: int, n: int = SAMPLES) -> list[str]:
     """Sentences of few words, half of them met in no other: the vocabulary grows with every part."""
     rng = np.random.default_rng(seed)
     known = "the cat sat on a big mat near houses running dogs were happy and red cars drive".split()
-    made = [
-        f"{a}{b}ing"
-        for a in ("bl", "cr", "dr", "fl", "gl", "pl")
-        for b in ("ank", "ist", "oom", "unt", "ell")
-    ]
-    return [
-        " ".join([*rng.choice(known, 5), *rng.choice(made, 3), f"w{seed}x{k}", "."]).capitalize()
-        for k in range(n)
-    ]
+    made = [f"{a}{b}ing" for a in ("bl", "cr", "dr", "fl", "gl", "pl") for b in ("ank", "ist", "oom", "unt", "ell")]
+    return [" ".join([*rng.choice(known, 5), *rng.choice(made, 3), f"w{seed}x{k}", "."]).capitalize() for k in range(n)]
 
 
 def fresh() -> Batch:
@@ -81,9 +68,7 @@ def able() -> list[Metric]:
 
 @pytest.mark.parametrize("rounds", [3, pytest.param(50, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("workers", [2, WORKERS])
-def test_every_run_with_several_workers_gives_the_scores_of_one(
-    hasty: None, workers: int, rounds: int
-) -> None:
+def test_every_run_with_several_workers_gives_the_scores_of_one(hasty: None, workers: int, rounds: int) -> None:
     metrics = able()
     assert len(metrics) >= 40
     alone = score_batch(fresh(), metrics, workers=1, engine=lambda m, b: m.score(b), stats=True)

@@ -51,7 +51,8 @@ def build(kind: str, folder: Path, seed: int = 7, length: int = 64, **more: Any)
 
     torch.set_num_threads(1)
     n = len(VOCABULARY)
-    small = {"vocab_size": n, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24,
+    small = {"vocab_size": n, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+             "intermediate_size": 24,
              "max_position_embeddings": length, "initializer_range": 0.6, **more}  # fmt: skip
     ends = {"bos_token_id": CLS, "eos_token_id": SEP, "pad_token_id": 0}
     with torch.random.fork_rng():
@@ -82,10 +83,7 @@ def build(kind: str, folder: Path, seed: int = 7, length: int = 64, **more: Any)
         tokenizer(folder, None, bos_token="[CLS]", eos_token="[SEP]", model_max_length=length)
     elif kind in ("bart", "t5"):
         tokenizer(
-            folder,
-            "[CLS] $A [SEP]" if kind == "bart" else "$A [SEP]",
-            eos_token="[SEP]",
-            model_max_length=length,
+            folder, "[CLS] $A [SEP]" if kind == "bart" else "$A [SEP]", eos_token="[SEP]", model_max_length=length
         )
     else:
         names = ["input_ids", "token_type_ids", "attention_mask"]

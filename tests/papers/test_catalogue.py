@@ -75,9 +75,7 @@ def test_a_file_that_two_sets_share_is_described_once() -> None:
 
 def test_the_five_papers_all_have_their_sets() -> None:
     used = {paper: {e.name for e in ALL if paper in e.papers} for paper in PAPERS}
-    assert {"summeval", "newsroom", "usr-persona", "usr-topical", "uber-topic", "ctrl-topic"} <= used[
-        "nimah2023"
-    ]
+    assert {"summeval", "newsroom", "usr-persona", "usr-topical", "uber-topic", "ctrl-topic"} <= used["nimah2023"]
     assert {"summeval", "qags-cnndm", "qags-xsum", "yelp", "usr-persona", "usr-topical"} <= used["deng2021"]
     assert {"summeval", "wmt23-zh-en", "hanna", "openmeva", "mans-wp", "webnlg2020-en"} <= used["gao2025"]
     assert {"tac08", "tac09", "tac11", "flickr", "mlqe", "realsumm", "summeval"} <= used["colombo2023"]
@@ -116,18 +114,16 @@ TURNS = "how are you ? _eos _go fine . _eos,-0.5,0.9,0.8"
 MADE = {
     "tac11": {"metric_score_tables/TAC_11.csv": "System,Utterance,H:pyr,H:resp,BLEU\n0,M0,.5,.6,12\n0,M1,.4,.2,9\n"},
     "ctrl-topic": {
-        "checklist/ctrl_topic.csv": ",text,domain,key,model,annotator,rating,relevance_bin,prefix,attribute,perplexity,bert_f1\n"
-        "0,One,ctrl_legal,1_2_3,CTRL,ann,3,0,In,legal,20,.7\n1,One,ctrl_legal,1_2_3,CTRL,bob,4,1,In,legal,20,.7\n"
-        "2,Two,ctrl_legal,1_2_3,BCR,ann,5,1,In,legal,30,.8\n"
+        "checklist/ctrl_topic.csv": ",text,domain,key,model,annotator,rating,relevance_bin,prefix,attribute,perplexity,bert_f1\n0,One,ctrl_legal,1_2_3,CTRL,ann,3,0,In,legal,20,.7\n1,One,ctrl_legal,1_2_3,CTRL,bob,4,1,In,legal,20,.7\n2,Two,ctrl_legal,1_2_3,BCR,ann,5,1,In,legal,30,.8\n"
     },
     "uber-topic": {
-        "pplm_topic/uber_topic_comparisons.csv": "domain,comparison,key,model_a,model_b,text_a,text_b,annotator_slot,more_relevant,"
-        "fluency_a,fluency_b\nlegal,legal-0,1_2_3,B,BC,<|endoftext|>One,<|endoftext|>Two,slot1,both,4.0,\n"
+        "pplm_topic/uber_topic_comparisons.csv": "domain,comparison,key,model_a,model_b,text_a,text_b,annotator_slot,more_relevant,fluency_a,fluency_b\nlegal,legal-0,1_2_3,B,BC,<|endoftext|>One,<|endoftext|>Two,slot1,both,4.0,\n"
     },
     "usr-topical-scores": {
         "usr_dialogue/usr_topical_metric_scores.csv": f"turns,usr_mlm,usr_dr_context,usr_dr_fact\n{TURNS}\n",
         "usr_dialogue/usr_topical_chat.jsonl": "".join(
-            json.dumps({"context_id": 0, "model": m, "context": "hi\nHow are you ?\n", "fact": "f", "response": r, "metrics": {},
+            json.dumps({"context_id": 0, "model": m, "context": "hi\nHow are you ?\n", "fact": "f", "response": r,
+                        "metrics": {},
                         "ratings": [{"annotator": "r1", **dict.fromkeys(USR_ASPECTS, 1)}]}) + "\n"
             for m, r in (("Original Ground Truth", "good"), ("Argmax Decoding", "fine ."))
         ),
@@ -198,15 +194,7 @@ def test_adding_a_set_takes_one_file_and_no_list(monkeypatch: pytest.MonkeyPatch
 def test_table_3_puts_each_data_set_in_one_group_for_each_family() -> None:
     cells = transfer_groups()
     assert len({(c.family, c.dataset) for c in cells}) == len(cells)
-    assert {c.family for c in cells} == {
-        "BLEU",
-        "ROUGE",
-        "BERTScore",
-        "Perplexity",
-        "CTC",
-        "CTRLEval",
-        "UniEval",
-    }
+    assert {c.family for c in cells} == {"BLEU", "ROUGE", "BERTScore", "Perplexity", "CTC", "CTRLEval", "UniEval"}
     assert {c.family for c in cells if c.human_aligned} == {"CTC", "CTRLEval", "UniEval"}
     assert {c.group for c in cells} == set(GROUPS)
 
@@ -216,8 +204,10 @@ def test_table_3_puts_each_data_set_in_one_group_for_each_family() -> None:
     [
         ("BLEU", "Newsroom", "ID"), ("ROUGE", "USR-PC", "semantic-shift"), ("BERTScore", "UBER-Topic", "domain-shift"),
         ("Perplexity", "summEval", "domain-shift"), ("Perplexity", "USR-TC", "ID"), ("CTC", "CTC-TC", "ID"),
-        ("CTRLEval", "CtrlEval-Topic", "ID"), ("CTRLEval", "summEval", "semantic-shift"), ("CTRLEval", "USR-PC", "domain-shift"),
-        ("UniEval", "UniEval-TC", "ID"), ("UniEval", "USR-TC", "semantic-shift"), ("UniEval", "CtrlEval-Topic", "domain-shift"),
+        ("CTRLEval", "CtrlEval-Topic", "ID"), ("CTRLEval", "summEval", "semantic-shift"), ("CTRLEval", "USR-PC",
+            "domain-shift"),
+        ("UniEval", "UniEval-TC", "ID"), ("UniEval", "USR-TC", "semantic-shift"), ("UniEval", "CtrlEval-Topic",
+            "domain-shift"),
     ],
 )  # fmt: skip
 def test_table_3_as_printed(family: str, dataset: str, group: str) -> None:
@@ -230,8 +220,7 @@ def test_every_data_set_of_table_3_is_in_the_catalogue() -> None:
 
 def test_a_checklist_column_finds_its_family() -> None:
     found = {
-        c: metric_family(c)
-        for c in ("bleu", "rougeL", "bert_f1_src", "perplexity", "ctc_d_ground", "consist_met")
+        c: metric_family(c) for c in ("bleu", "rougeL", "bert_f1_src", "perplexity", "ctc_d_ground", "consist_met")
     }
     assert list(found.values()) == ["BLEU", "ROUGE", "BERTScore", "Perplexity", "CTC", "CTRLEval"]
     assert metric_family("overall_unieval") == "UniEval"
@@ -251,26 +240,16 @@ def test_list_prints_every_set_for_people_and_for_machines(tmp_path: Path) -> No
 
 
 def test_list_keeps_to_a_task_or_a_paper() -> None:
-    assert {r["task"] for r in json.loads(run("list", "--task", "dialogue", "-f", "json"))["rows"]} == {
-        "dialogue"
-    }
+    assert {r["task"] for r in json.loads(run("list", "--task", "dialogue", "-f", "json"))["rows"]} == {"dialogue"}
     assert all(
-        "novikova2017" in r["papers"]
-        for r in json.loads(run("list", "--paper", "novikova2017", "-f", "json"))["rows"]
+        "novikova2017" in r["papers"] for r in json.loads(run("list", "--paper", "novikova2017", "-f", "json"))["rows"]
     )
 
 
 @pytest.mark.parametrize("e", ALL, ids=lambda e: e.name)
 def test_show_says_licence_citation_origin_and_what_is_missing(e: Entry) -> None:
     shown = run("show", e.name, "--format", "csv")
-    for fact in (
-        e.licence,
-        e.cite,
-        e.origins[0].repository,
-        e.missing,
-        *e.people,
-        *(f.path for f in e.files),
-    ):
+    for fact in (e.licence, e.cite, e.origins[0].repository, e.missing, *e.people, *(f.path for f in e.files)):
         assert fact in shown.replace('""', '"')
     facts = json.loads(run("show", e.name, "--format", "json"))
     assert facts["name"] == e.name

@@ -1,4 +1,6 @@
-"""Published cells beside ours: what counts as equal, what a reason may and may not do, and what the scoreboard adds up."""
+"""Published cells beside ours: what counts as equal, what a reason may and may not do, and what the scoreboard adds
+up.
+"""
 
 from __future__ import annotations
 
@@ -47,13 +49,11 @@ from nlgauge.papers.compare import (
         (".1", math.nan, ABSENT),
     ],
 )
-def test_a_cell_is_equal_when_it_rounds_to_what_is_printed(
-    printed: str, ours: float | None, expected: str
-) -> None:
+def test_a_cell_is_equal_when_it_rounds_to_what_is_printed(printed: str, ours: float | None, expected: str) -> None:
     assert verdict(Printed(("a",), printed), ours, tolerance=0.01) == expected
 
 
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function, table: str = "1", tolerance: float = 0.01) -> Study:  # type: ignore[no-untyped-def]  # fmt: skip
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function, table: str = "1", tolerance: float = 0.01) -> Study:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(studies, "PAPERS", tmp_path)
     (tmp_path / "other2026" / "published").mkdir(parents=True, exist_ok=True)
     (tmp_path / "other2026" / "published" / f"{table}.csv").write_text(
@@ -83,7 +83,8 @@ def test_a_value_of_another_model_stands_beside_and_is_not_judged(
 ) -> None:
     def ours(sources: Sources) -> Ours:
         return Ours({("BLEU", "sample"): 0.3, ("BLEU", "system"): 0.9}, {("BLEU",): "other weights"},
-                    other=dict.fromkeys([("BLEU", "sample"), ("BLEU", "system"), ("TER", "sample")], "other weights"))  # fmt: skip
+                    other=dict.fromkeys([("BLEU", "sample"), ("BLEU", "system"), ("TER", "sample")],
+                                        "other weights"))  # fmt: skip
 
     study = made(tmp_path, monkeypatch, ours)
     table = compare(study, Sources())
@@ -91,21 +92,16 @@ def test_a_value_of_another_model_stands_beside_and_is_not_judged(
     assert scoreboard([(study, table)]).rows[0]["compared"] == 0
 
 
-def test_missing_data_is_said_in_every_cell_of_the_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_data_is_said_in_every_cell_of_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def ours(sources: Sources) -> Ours:
         raise NotHere("mans-wp cannot be loaded: published elsewhere")
 
     rows = compare(made(tmp_path, monkeypatch, ours), Sources()).rows
-    assert {(r["verdict"], r["reason"]) for r in rows} == {
-        (ELSEWHERE, "mans-wp cannot be loaded: published elsewhere")
-    }
+    assert {(r["verdict"], r["reason"]) for r in rows} == {(ELSEWHERE, "mans-wp cannot be loaded: published elsewhere")}
 
 
 @pytest.mark.parametrize(
-    ("error", "expected"),
-    [(DataError("line 3 is damaged"), ABSENT), (NeedsMissing("needs the extra 'neural'"), LEFT)],
+    ("error", "expected"), [(DataError("line 3 is damaged"), ABSENT), (NeedsMissing("needs the extra 'neural'"), LEFT)]
 )
 def test_a_damaged_file_or_a_missing_extra_is_not_called_published_elsewhere(
     error: NlgaugeError, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -117,9 +113,7 @@ def test_a_damaged_file_or_a_missing_extra_is_not_called_published_elsewhere(
     assert {(r["verdict"], r["reason"]) for r in rows} == {(expected, str(error))}
 
 
-def test_why_a_cell_is_absent_is_a_verdict_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_why_a_cell_is_absent_is_a_verdict_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What nobody can compute is not what the user has only not fetched, and not what needs weights."""
 
     def ours(sources: Sources) -> Ours:
@@ -140,7 +134,11 @@ def test_a_cell_whose_rater_was_picked_to_match_is_not_counted_as_equal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def ours(sources: Sources) -> Ours:
-        return Ours({("BLEU", "sample"): 0.3, ("BLEU", "system"): 0.9}, {("BLEU",): "picked"}, chosen={("BLEU", "sample"), ("BLEU", "system")})  # fmt: skip
+        return Ours(
+            {("BLEU", "sample"): 0.3, ("BLEU", "system"): 0.9},
+            {("BLEU",): "picked"},
+            chosen={("BLEU", "sample"), ("BLEU", "system")},
+        )
 
     study = made(tmp_path, monkeypatch, ours)
     table = compare(study, Sources())
@@ -154,9 +152,7 @@ def test_claims_are_no_printed_cells(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(studies, "PAPERS", tmp_path)
     (tmp_path / "other2026" / "published").mkdir(parents=True, exist_ok=True)
     (tmp_path / "other2026" / "published" / "claims.csv").write_text("claim,stated\nrises,3\nfalls,2\n")
-    study = Study(
-        "other2026", "claims", "in words", (), lambda s: Ours({("rises",): 3, ("falls",): 1}), claims=True
-    )
+    study = Study("other2026", "claims", "in words", (), lambda s: Ours({("rises",): 3, ("falls",): 1}), claims=True)
     table = compare(study, Sources())
     assert [r["verdict"] for r in table.rows] == [HOLDS, EXCEPTIONS]
     assert "printed" not in table.columns
@@ -180,7 +176,7 @@ def test_reasons_are_numbered_below_the_table_and_only_those_in_use_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def ours(sources: Sources) -> Ours:
-        return Ours({("BLEU", "sample"): 0.9, ("SIM", "sample"): 7}, {("BLEU",): "smoothing", ("TER",): "no shifts"})  # fmt: skip
+        return Ours({("BLEU", "sample"): 0.9, ("SIM", "sample"): 7}, {("BLEU",): "smoothing", ("TER",): "no shifts"})
 
     table = compare(made(tmp_path, monkeypatch, ours), Sources())
     assert [r["why"] for r in table.rows] == ["[1]", "[1]", "[2]", ""]
@@ -194,11 +190,9 @@ def test_reasons_are_numbered_below_the_table_and_only_those_in_use_stay(
     assert differing.notes[0] == table.notes[0]
 
 
-def test_the_scoreboard_counts_per_table_and_adds_up_per_paper(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_scoreboard_counts_per_table_and_adds_up_per_paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def some(sources: Sources) -> Ours:
-        return Ours({("BLEU", "sample"): 0.301, ("BLEU", "system"): 0.506, ("TER", "sample"): 0.1}, {("TER",): "sign"})  # fmt: skip
+        return Ours({("BLEU", "sample"): 0.301, ("BLEU", "system"): 0.506, ("TER", "sample"): 0.1}, {("TER",): "sign"})
 
     compared = []
     for table in ("1", "2"):
@@ -207,7 +201,8 @@ def test_the_scoreboard_counts_per_table_and_adds_up_per_paper(
     rows = scoreboard(compared).rows
     assert [r["table"] for r in rows] == ["other2026/1", "other2026/2", "other2026"]
     one, _, total = rows
-    assert (one["cells"], one["compared"], one[EQUAL], one[WITHIN], one[DIFFERS], one[ABSENT]) == (4, 3, 1, 1, 1, 1)  # fmt: skip
+    assert (one["cells"], one["compared"], one[EQUAL], one[WITHIN], one[DIFFERS], one[ABSENT]) == (4, 3, 1, 1, 1,
+        1)  # fmt: skip
     assert all(total[k] == 2 * one[k] for k in ("cells", "compared", EQUAL, WITHIN, DIFFERS, ABSENT))
 
 

@@ -1,4 +1,6 @@
-"""The choice of settings: every cell of the grid is the metric itself, and the rule is the highest value, the first of equals."""
+"""The choice of settings: every cell of the grid is the metric itself, and the rule is the highest value, the first of
+equals.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,11 @@ from nlgauge.metrics.alignment.expression import parse
 from nlgauge.papers.deng2021.choice import TASKS, choose, record
 
 SOURCE = "The small hotel near the station was clean. It was very quiet. Breakfast was late! We paid in cash."
-OUTPUTS = [
-    "The hotel was clean and quiet. Nobody paid.",
-    "Parliament voted on diesel cars.",
-    "Late, late breakfast.",
-]
+OUTPUTS = ["The hotel was clean and quiet. Nobody paid.", "Parliament voted on diesel cars.", "Late, late breakfast."]
 REFERENCES = ["A clean hotel near the station.", "Quiet hotel. They paid in cash.", "Breakfast came late."]
-BATCH = Batch.from_columns(OUTPUTS, [SOURCE] * 3, ["Hotels are small. Trains are loud."] * 3, [REFERENCES, REFERENCES[:2], REFERENCES[1:]])  # fmt: skip
+BATCH = Batch.from_columns(
+    OUTPUTS, [SOURCE] * 3, ["Hotels are small. Trains are loud."] * 3, [REFERENCES, REFERENCES[:2], REFERENCES[1:]]
+)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -38,8 +38,8 @@ def test_a_cell_of_the_grid_is_the_metric_with_these_settings(name: str) -> None
             Settings(2, task.windows[-1], "best" if task.windows[-1] else "all", 3.0, True, "word"),
         ):
             spec = (
-                f"align-expr(expr={formula.text!r}, layer={s.layer}, window={s.window}, match={s.match!r}, sharp={s.sharp}, "
-                f"stop={s.stop}, unit={s.unit!r})"
+                f"align-expr(expr={formula.text!r}, layer={s.layer}, window={s.window}, match={s.match!r}, "
+                f"sharp={s.sharp}, stop={s.stop}, unit={s.unit!r})"
             )
             expected = metric_from_spec(spec).score(BATCH).values
             np.testing.assert_allclose(recorded.values(formula, s), expected, atol=3e-6)

@@ -12,7 +12,9 @@ from nlgauge.papers.gao2025.measures import numbered
 
 
 def test_pooled_rouge_counts_the_matches_of_all_references_over_all_their_words() -> None:
-    """Three words; two of them in the first reference (2 words), one in the second (4 words): recall 3/6, precision 3/6."""
+    """Three words; two of them in the first reference (2 words), one in the second (4 words): recall 3/6, precision
+    3/6.
+    """
     batch = Batch.from_columns(["one two three"], None, None, [["one two", "three four five six"]])
     assert pooled_rouge("rouge-1", batch) == pytest.approx([0.5])
     best = metric_from_spec("rouge-1").score(batch).values
@@ -23,9 +25,7 @@ def test_pooled_rouge_counts_the_matches_of_all_references_over_all_their_words(
 def test_with_one_reference_pooled_rouge_is_rouge(spec: str) -> None:
     texts = ["the cats sat on a mat", "a dog ran home", "nothing alike"]
     batch = Batch.from_columns(texts, None, None, [["a cat sits on the mat"], ["the dog ran"], ["all other"]])
-    np.testing.assert_allclose(
-        pooled_rouge(spec, batch), metric_from_spec(spec).score(batch).values, atol=1e-12
-    )
+    np.testing.assert_allclose(pooled_rouge(spec, batch), metric_from_spec(spec).score(batch).values, atol=1e-12)
 
 
 def test_lines_put_each_sentence_on_its_own() -> None:

@@ -1,4 +1,6 @@
-"""The study of trained aligners: its values are the metric's, a second run reads nothing, Figure 7 has every checkpoint."""
+"""The study of trained aligners: its values are the metric's, a second run reads nothing, Figure 7 has every
+checkpoint.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,7 @@ from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.alignment.head import Head
 from nlgauge.metrics.alignment.trained import form, shipped
 from nlgauge.papers.deng2021.estimators import Case, Sets, first_references
-from nlgauge.papers.deng2021.trained import (
-    CHOOSING,
-    Read,
-    cases,
-    printed,
-    scored,
-    shipped_heads,
-)
+from nlgauge.papers.deng2021.trained import CHOOSING, Read, cases, printed, scored, shipped_heads
 from nlgauge.papers.deng2021.training_steps import ablation, figure_7
 from nlgauge.report.figures import figure_of
 from nlgauge.scoring.store import Store
@@ -44,7 +39,8 @@ def read(store: Path) -> Read:
     few = data.samples["input"].unique(maintain_order=True).to_list()[:2]
     ratings = data.ratings.with_columns(pl.lit("consistency").alias("aspect"))
     part = replace(
-        data, samples=data.samples.filter(pl.col("input").is_in(few)), ratings=ratings.filter(pl.col("input").is_in(few)),
+        data, samples=data.samples.filter(pl.col("input").is_in(few)),
+        ratings=ratings.filter(pl.col("input").is_in(few)),
         scores=data.scores.clear(),
     )  # fmt: skip
     columns = [part.samples[c].to_list() for c in ("output", "source")]
@@ -54,9 +50,7 @@ def read(store: Path) -> Read:
 
 
 @pytest.mark.parametrize(("aspect", "references", "kind"), [("consistency", 0, "D"), ("relevance", 1, "R")])
-def test_values_of_the_study_are_those_of_the_metric(
-    read: Read, aspect: str, references: int, kind: str
-) -> None:
+def test_values_of_the_study_are_those_of_the_metric(read: Read, aspect: str, references: int, kind: str) -> None:
     how = form(aspect, kind)
     metric = metric_from_spec(f"ctc(aspect='{aspect}', align='{kind}')")
     case = Case("", SET, aspect, "", references)
@@ -118,7 +112,8 @@ def test_a_folder_without_checkpoints_is_one_clear_line(read: Read, tmp_path: Pa
 
 
 def test_the_papers_best_of_each_estimator_is_read_from_its_tables() -> None:
-    assert printed(Case("D.4", "qags-xsum", "consistency", "")) == pytest.approx({"E": 0.1437, "D": 0.3222, "R": 0.2719}, abs=6e-4)  # fmt: skip
+    assert printed(Case("D.4", "qags-xsum", "consistency", "")) == pytest.approx({"E": 0.1437, "D": 0.3222,
+        "R": 0.2719}, abs=6e-4)  # fmt: skip
     assert max(printed(Case("E.1", "yelp", "preservation", "")).values()) == pytest.approx(0.5216)
 
 

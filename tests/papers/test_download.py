@@ -177,9 +177,7 @@ def test_a_stale_part_is_found_out_by_its_hash(server: Server, tmp_path: Path) -
     assert nothing_left(tmp_path / "f")
 
 
-def test_an_unbroken_cutter_is_given_up_after_three_tries_and_keeps_the_part(
-    server: Server, tmp_path: Path
-) -> None:
+def test_an_unbroken_cutter_is_given_up_after_three_tries_and_keeps_the_part(server: Server, tmp_path: Path) -> None:
     with pytest.raises(NlgaugeError, match=r"cut after 1000 of 204800 bytes; tried 3 times.*by hand"):
         fetch(server, "cut-always", tmp_path / "f")
     assert len(server.seen) == 3
@@ -204,9 +202,7 @@ def test_a_file_that_is_gone_is_said_so_at_once(server: Server, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("path", ["silent", "trickle"])
-def test_a_slow_server_is_given_up(
-    server: Server, tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_server_is_given_up(server: Server, tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "TIMEOUT", 0.2)
     monkeypatch.setattr(download, "SLOWEST", len(CONTENT) * 10)
     monkeypatch.setattr(download, "TRIES", 2)
@@ -243,8 +239,7 @@ def test_a_link_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
 def test_the_url_names_repository_commit_and_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NLGAUGE_ORIGIN", "http://127.0.0.1:9/")
     assert (
-        download.url_of(Origin("some/one", COMMIT, "a b/c.csv"))
-        == f"http://127.0.0.1:9/some/one/{COMMIT}/a%20b/c.csv"
+        download.url_of(Origin("some/one", COMMIT, "a b/c.csv")) == f"http://127.0.0.1:9/some/one/{COMMIT}/a%20b/c.csv"
     )
     monkeypatch.setenv("NLGAUGE_ORIGIN", "file:///etc")
     with pytest.raises(NlgaugeError, match="must begin with http"):
@@ -284,9 +279,7 @@ def get(*arguments: str) -> str:
     return result.stdout
 
 
-def test_get_downloads_what_is_the_origins_own_and_names_the_rest(
-    small: Entry, server: Server, tmp_path: Path
-) -> None:
+def test_get_downloads_what_is_the_origins_own_and_names_the_rest(small: Entry, server: Server, tmp_path: Path) -> None:
     said = get("--to", str(tmp_path))
     assert (tmp_path / "small" / "own.bin").read_bytes() == CONTENT
     assert server.seen == [(f"/someone/small/{COMMIT}/data/own.bin", None)]
@@ -294,9 +287,7 @@ def test_get_downloads_what_is_the_origins_own_and_names_the_rest(
     assert "not downloadable:" in said
 
 
-def test_get_does_not_fetch_twice_but_mends_a_damaged_file(
-    small: Entry, server: Server, tmp_path: Path
-) -> None:
+def test_get_does_not_fetch_twice_but_mends_a_damaged_file(small: Entry, server: Server, tmp_path: Path) -> None:
     get("--to", str(tmp_path))
     assert "already there:" in get("--to", str(tmp_path))
     assert len(server.seen) == 1
@@ -320,6 +311,4 @@ def test_get_copies_from_a_mirror_and_checks_it(small: Entry, server: Server, tm
 
 def test_get_of_a_repackaged_set_says_where_the_original_is(tmp_path: Path) -> None:
     with pytest.raises(NeedsMissing, match=r"repackaged.*dig-team/hanna-benchmark-asg"):
-        CliRunner().invoke(
-            build("data"), ["data", "get", "hanna", "--to", str(tmp_path)], catch_exceptions=False
-        )
+        CliRunner().invoke(build("data"), ["data", "get", "hanna", "--to", str(tmp_path)], catch_exceptions=False)

@@ -45,9 +45,7 @@ def test_a_metric_whose_code_is_here_says_where_and_is_not_said_to_be_missing(it
         assert item.where
 
 
-@pytest.mark.parametrize(
-    "item", [i for i in ALL if i.kind == "data" and i.data], ids=lambda i: f"{i.paper} {i.name}"
-)
+@pytest.mark.parametrize("item", [i for i in ALL if i.kind == "data" and i.data], ids=lambda i: f"{i.paper} {i.name}")
 def test_a_set_is_to_fetch_only_where_no_loader_reads_it(item: Item) -> None:
     loaders = [entry(name).loader is not None for name in item.data]
     assert (item.state == "to fetch") == (not any(loaders))
@@ -62,9 +60,7 @@ def test_the_files_and_verbs_an_item_names_exist(item: Item) -> None:
         assert verb in verbs
 
 
-@pytest.mark.parametrize(
-    "item", [i for i in ALL if i.state == "recomputed"], ids=lambda i: f"{i.paper} {i.name}"
-)
+@pytest.mark.parametrize("item", [i for i in ALL if i.state == "recomputed"], ids=lambda i: f"{i.paper} {i.name}")
 def test_what_is_recomputed_has_a_study_or_a_place(item: Item) -> None:
     if item.study:
         registry.get("study", item.study)

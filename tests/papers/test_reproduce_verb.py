@@ -27,9 +27,7 @@ class Done:
 
 
 @pytest.fixture
-def run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Done]:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
     """The verb with an empty mirror: everything runs, nothing is at hand."""
 
     def call(*arguments: str) -> Done:
@@ -49,9 +47,7 @@ def test_without_arguments_it_lists_the_studies_with_their_state_and_data(tmp_pa
     assert five["data"].startswith("not here: summeval")
 
 
-def test_a_table_whose_data_are_missing_says_so_cell_by_cell_and_the_exit_code_is_0(
-    run: Callable[..., Done],
-) -> None:
+def test_a_table_whose_data_are_missing_says_so_cell_by_cell_and_the_exit_code_is_0(run: Callable[..., Done]) -> None:
     done = run("gao2025", "5", "--format", "json")
     assert done.returncode == 0
     (table,) = json.loads(done.stdout)["tables"]

@@ -38,9 +38,7 @@ def test_all_six_icc_forms_with_f_p_and_interval_equal_pingouin(seed, monkeypatc
     )
     oracle = pg.intraclass_corr(frame, "unit", "rater", "value", nan_policy="omit")
     found = icc(ratings)
-    names = dict(
-        zip(("ICC(1,1)", "ICC(A,1)", "ICC(C,1)", "ICC(1,k)", "ICC(A,k)", "ICC(C,k)"), FORMS, strict=True)
-    )
+    names = dict(zip(("ICC(1,1)", "ICC(A,1)", "ICC(C,1)", "ICC(1,k)", "ICC(A,k)", "ICC(C,k)"), FORMS, strict=True))
     for row in oracle.to_dict("records"):
         ours = found[names[row["Type"]]]
         assert ours.value == pytest.approx(row["ICC"], abs=1e-9)
@@ -85,9 +83,7 @@ def test_alpha_and_the_bootstrap_of_its_pairs_equal_evalica(level):
 def test_cohens_kappa_equals_scikit_learn(weights, seed):
     metrics = pytest.importorskip("sklearn.metrics")
     a, b = _likert(seed)[:2]
-    oracle = metrics.cohen_kappa_score(
-        a, b, weights=None if weights == "none" else weights, labels=[1, 2, 3, 4, 5]
-    )
+    oracle = metrics.cohen_kappa_score(a, b, weights=None if weights == "none" else weights, labels=[1, 2, 3, 4, 5])
     assert cohen_kappa(a, b, weights).value == pytest.approx(oracle, abs=1e-12)
     assert mean_pairwise_kappa(np.stack([a, b]), weights).value == pytest.approx(oracle, abs=1e-12)
 
@@ -116,12 +112,7 @@ def test_mace_converges_to_the_fixed_point_of_crowd_kit(method):
     frame = frame.sort_values(["label", "worker", "task"])
     other = oracle.MACE(n_restarts=1, n_iter=300, method=method).fit(frame)
     found = mace(
-        ratings,
-        np.random.default_rng(1),
-        method=method,
-        iterations=2000,
-        tolerance=1e-13,
-        label_prior="uniform",
+        ratings, np.random.default_rng(1), method=method, iterations=2000, tolerance=1e-13, label_prior="uniform"
     )
     assert found.competence == pytest.approx(other.spamming_[:, 1], abs=1e-6)
     probabilities = other.probas_.sort_index()

@@ -21,10 +21,6 @@ def test_the_corpus_column_is_sacrebleus_corpus_score_and_the_mean_is_not(by: st
             "chrf": sacrebleu.corpus_chrf(outputs, references).score,
         }
         for name, value in theirs.items():
-            mine = {
-                row["of"]: row["value"]
-                for row in table
-                if row["metric"] == name and group.items() <= row.items()
-            }
+            mine = {row["of"]: row["value"] for row in table if row["metric"] == name and group.items() <= row.items()}
             assert mine["corpus"] == pytest.approx(value, abs=1e-9)
             assert mine["mean"] != pytest.approx(value, abs=1e-3)

@@ -102,15 +102,11 @@ def test_n_is_the_number_of_cells_that_were_used(panel):
         assert estimate.n == used, measure
 
 
-@pytest.mark.parametrize(
-    ("systems", "inputs", "levels"), [(16, 100, 13), (17, 60, 0), (60, 30, 5), (3, 300, 0)]
-)
+@pytest.mark.parametrize(("systems", "inputs", "levels"), [(16, 100, 13), (17, 60, 0), (60, 30, 5), (3, 300, 0)])
 def test_big_groups_equal_scipy_too(systems, inputs, levels):
     rng = np.random.default_rng([systems, inputs])
     z = rng.normal(size=(systems, inputs)) + rng.normal(size=(systems, 1))
-    x = np.stack(
-        [z + rng.normal(size=z.shape), rng.normal(size=z.shape), np.round(8 * z) / 8]
-    )  # eighths: exact sums
+    x = np.stack([z + rng.normal(size=z.shape), rng.normal(size=z.shape), np.round(8 * z) / 8])  # eighths: exact sums
     if levels:
         z = np.round((z - z.min()) / (z.max() - z.min()) * (levels - 1))
     x[1][rng.random(z.shape) < 0.1] = np.nan

@@ -33,7 +33,8 @@ def scorer(folder: str):  # type: ignore[no-untyped-def]
     from transformers import BertTokenizer
 
     found = {idf: package.BERTScorer(
-        model_type=folder, num_layers=5, idf=idf, idf_sents=[r for _, r in PAIRS] if idf else None, nthreads=0, device="cpu",
+        model_type=folder, num_layers=5, idf=idf, idf_sents=[r for _, r in PAIRS] if idf else None, nthreads=0,
+        device="cpu",
     ) for idf in (False, True)}  # fmt: skip
     for each in found.values():
         if not hasattr(each._tokenizer, "build_inputs_with_special_tokens"):
@@ -50,9 +51,7 @@ def test_bertscore_equals_bert_score_on_single_pairs(scorer, pair: tuple[str, st
     # All references in the batch, as idf counts them; only the first sample is looked at.
     others = [r for _, r in PAIRS if r != pair[1]]
     batch = Batch.from_columns([pair[0]] * len(PAIRS), references=[[r] for r in [pair[1], *others]])
-    ours = [
-        metric_from_spec(f"bertscore(of='{o}', layer=5, idf={idf})").score(batch).values[0] for o in "prf"
-    ]
+    ours = [metric_from_spec(f"bertscore(of='{o}', layer=5, idf={idf})").score(batch).values[0] for o in "prf"]
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
@@ -75,9 +74,7 @@ def test_rescaling_by_a_file_equals_bert_score(folder: str, scorer, tmp_path: Pa
             metric_from_spec(f"bertscore(of='{o}', layer=5, rescale={str(path)!r})").score(batch).values[0]
             for o in "prf"
         ]
-        np.testing.assert_allclose(
-            ours, [float(x[0]) for x in theirs.score([output], [reference])], atol=2e-5
-        )
+        np.testing.assert_allclose(ours, [float(x[0]) for x in theirs.score([output], [reference])], atol=2e-5)
 
 
 def test_a_computed_baseline_is_the_mean_of_unrelated_pairs(folder: str) -> None:
@@ -107,9 +104,7 @@ def test_moverscore_equals_pot_on_the_token_vectors(folder: str) -> None:
 
     def vectors(text: str) -> np.ndarray:
         with torch.inference_mode():
-            state = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True).hidden_states[5][
-                0
-            ]
+            state = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True).hidden_states[5][0]
         return torch.nn.functional.normalize(state, dim=1).double().numpy()
 
     def whole(text: str) -> list[bool]:
@@ -117,10 +112,7 @@ def test_moverscore_equals_pot_on_the_token_vectors(folder: str) -> None:
         return ["##" not in t and t not in string.punctuation for t in tokenizer.tokenize(text)]
 
     batch = Batch.from_columns([a for a, _ in PAIRS], references=[[b] for _, b in PAIRS])
-    for spec, metric in (
-        ("moverscore(layer=5)", "sqeuclidean"),
-        ("moverscore(preset='v2', layer=5)", "euclidean"),
-    ):
+    for spec, metric in (("moverscore(layer=5)", "sqeuclidean"), ("moverscore(preset='v2', layer=5)", "euclidean")):
         ours = metric_from_spec(spec).score(batch).values
         for (a, b), found in zip(PAIRS, ours, strict=True):
             u, v = (vectors(t)[[True, *whole(t), True]] for t in (a, b))
@@ -135,9 +127,7 @@ def test_wmd_equals_pot_on_the_word_vectors() -> None:
     from nlgauge.models.static_vectors import vectors
 
     a, b = ["hotel", "hotel", "clean"], ["small", "hotel", "quiet", "station"]
-    batch = Batch.from_columns(
-        ["The hotel: hotel, clean."], references=[["A small hotel was quiet; station."]]
-    )
+    batch = Batch.from_columns(["The hotel: hotel, clean."], references=[["A small hotel was quiet; station."]])
     u, v = vectors().of(sorted(set(a))), vectors().of(b)
     cost = ot.emd2([1 / 3, 2 / 3], ot.unif(4), ot.dist(u, v, metric="euclidean"))
     assert metric_from_spec("wmd").score(batch).values[0] == pytest.approx(cost, abs=1e-6)

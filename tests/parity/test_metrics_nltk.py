@@ -25,9 +25,7 @@ def test_nist_of_one_reference_equals_nltk(given_samples: list[tuple[str, str]])
     own = metric_from_spec("nist(tokenize='none', weights='sample')").score(batch).values
     assert np.allclose(own, singly, rtol=0, atol=1e-9)
     metric: Any = metric_from_spec("nist(tokenize='none')")
-    whole = nist_score.corpus_nist(
-        [[r.split()] for _, r in given_samples], [o.split() for o, _ in given_samples]
-    )
+    whole = nist_score.corpus_nist([[r.split()] for _, r in given_samples], [o.split() for o, _ in given_samples])
     assert metric.from_stats(metric.stats(batch).sum(axis=0))[0] == pytest.approx(whole, abs=1e-9)
 
 
@@ -49,9 +47,7 @@ def test_nist_pools_references_where_nltk_takes_one_for_each_order() -> None:
     st.lists(st.lists(st.sampled_from("a b c d".split()), max_size=9).map(" ".join), min_size=2, max_size=10),
     st.integers(1, 4),
 )
-def test_self_bleu_equals_nltks_sentence_bleu_of_each_output_among_the_others(
-    outputs: list[str], order: int
-) -> None:
+def test_self_bleu_equals_nltks_sentence_bleu_of_each_output_among_the_others(outputs: list[str], order: int) -> None:
     bleu_score = pytest.importorskip("nltk.translate.bleu_score")
     smooth = bleu_score.SmoothingFunction().method1
     weights = tuple([1 / order] * order)

@@ -23,7 +23,8 @@ lines = st.lists(
     st.sampled_from("the cat cats sat running runs\nA \n of 12 Of fly. flies".split(" ")), max_size=16
 ).map(" ".join)
 ascii_samples = st.lists(
-    st.tuples(lines, st.lists(lines.filter(lambda t: any(c.isalnum() for c in t)), min_size=1, max_size=3)), min_size=1, max_size=6
+    st.tuples(lines, st.lists(lines.filter(lambda t: any(c.isalnum() for c in t)), min_size=1, max_size=3)), min_size=1,
+    max_size=6
 )  # fmt: skip
 
 
@@ -38,11 +39,7 @@ def assert_equal_to_rouge_score(given_samples: Samples, stem: bool) -> None:
                 if np.isnan(value):  # rouge_score gives 0 for a reference without a token; we refuse it
                     assert (scores.reasons[s], wanted[s][key].fmeasure) == ("empty reference", 0)
                 else:
-                    assert value == pytest.approx(wanted[s][key][place], abs=1e-12), (
-                        name,
-                        part,
-                        given_samples[s],
-                    )
+                    assert value == pytest.approx(wanted[s][key][place], abs=1e-12), (name, part, given_samples[s])
 
 
 @given(ascii_samples, st.booleans())

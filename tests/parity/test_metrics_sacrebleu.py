@@ -44,19 +44,9 @@ def assert_equal_to(theirs: Any, spec: str, given_samples: Samples) -> None:
         assert whole == pytest.approx(theirs.corpus_score(outputs, columns(given_samples)).score, abs=1e-9)
 
 
-@given(
-    samples,
-    st.sampled_from(["exp", "floor", "add-k", "none"]),
-    st.integers(1, 5),
-    st.booleans(),
-    st.booleans(),
-)
-def test_bleu_equals_sacrebleu(
-    given_samples: Samples, smooth: str, order: int, effective: bool, lower: bool
-) -> None:
-    theirs = sacrebleu.BLEU(
-        smooth_method=smooth, max_ngram_order=order, effective_order=effective, lowercase=lower
-    )
+@given(samples, st.sampled_from(["exp", "floor", "add-k", "none"]), st.integers(1, 5), st.booleans(), st.booleans())
+def test_bleu_equals_sacrebleu(given_samples: Samples, smooth: str, order: int, effective: bool, lower: bool) -> None:
+    theirs = sacrebleu.BLEU(smooth_method=smooth, max_ngram_order=order, effective_order=effective, lowercase=lower)
     spec = f"bleu(smooth='{smooth}', order={order}, effective_order={effective}, lowercase={lower})"
     assert_equal_to(theirs, spec, kept(given_samples))
 
@@ -88,29 +78,18 @@ def test_bleu_with_other_tokenizers_equals_sacrebleu(tokenize: str, given_sample
     assert_equal_to(theirs, f"bleu(tokenize='{tokenize}', effective_order=True)", given_samples)
 
 
-@given(
-    samples,
-    st.sampled_from([0, 1, 2]),
-    st.booleans(),
-    st.booleans(),
-    st.booleans(),
-    st.sampled_from([1, 2, 3]),
-)
+@given(samples, st.sampled_from([0, 1, 2]), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([1, 2, 3]))
 @example([("a", ["b"])], 2, True, False, False, 2)
 def test_chrf_equals_sacrebleu(
     given_samples: Samples, word_order: int, lower: bool, spaces: bool, eps: bool, beta: int
 ) -> None:
-    theirs = sacrebleu.CHRF(
-        word_order=word_order, lowercase=lower, whitespace=spaces, eps_smoothing=eps, beta=beta
-    )
+    theirs = sacrebleu.CHRF(word_order=word_order, lowercase=lower, whitespace=spaces, eps_smoothing=eps, beta=beta)
     spec = f"chrf(words={word_order}, lowercase={lower}, spaces={spaces}, eps={eps}, beta={beta})"
     assert_equal_to(theirs, spec, given_samples)
 
 
 def test_chrf_plus_plus_is_chrf_with_two_word_orders() -> None:
-    assert_equal_to(
-        sacrebleu.CHRF(word_order=2), "chrf++", [("the (cat) sat.", ["the cat sat", "a cat"]), ("", ["x"])]
-    )
+    assert_equal_to(sacrebleu.CHRF(word_order=2), "chrf++", [("the (cat) sat.", ["the cat sat", "a cat"]), ("", ["x"])])
 
 
 @given(samples, st.booleans(), st.booleans())

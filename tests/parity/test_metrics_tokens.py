@@ -50,7 +50,8 @@ def test_13a_treats_points_commas_and_dashes_as_sacrebleu(text: str) -> None:
     assert split(text, "13a") == Tokenizer13a()(text.rstrip()).split()
 
 
-@given(st.lists(st.builds(lambda w, n, end: w[:n] + end, st.sampled_from(["abcdefghijklm", "abcdefghijk1m", "éabcdefghijkl"]),
+@given(st.lists(st.builds(lambda w, n, end: w[:n] + end, st.sampled_from(["abcdefghijklm", "abcdefghijk1m",
+    "éabcdefghijkl"]),
        st.integers(1, 13), st.sampled_from(["", ".", ",", "..", ".5", "-", "!"])), max_size=6))  # fmt: skip
 def test_13a_of_words_of_every_length_is_sacrebleus(pieces: list[str]) -> None:
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
@@ -59,9 +60,7 @@ def test_13a_of_words_of_every_length_is_sacrebleus(pieces: list[str]) -> None:
     assert split(text, "13a") == Tokenizer13a()(text).split()
 
 
-@pytest.mark.parametrize(
-    "text", ["a&quot;b &amp;&lt;&gt; <skipped>c", "end-\nof line-\n", "x\ny", "1-2 a-b", ".5,5.,"]
-)
+@pytest.mark.parametrize("text", ["a&quot;b &amp;&lt;&gt; <skipped>c", "end-\nof line-\n", "x\ny", "1-2 a-b", ".5,5.,"])
 def test_13a_entities_and_line_ends_are_sacrebleus(text: str) -> None:
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
@@ -154,22 +153,23 @@ def test_snowball_differs_from_the_current_snowball_release_in_listed_words_only
     """METEOR 1.5 carries the algorithm of 2002; release 3 changed a few rules (tests/parity/test_metrics_meteor.py has
     the jar itself)."""
     theirs = pytest.importorskip("snowballstemmer").stemmer("english")
-    words = "generously skies hopping happily communism running ran national relational conditional fully geology".split()
+    words = (
+        "generously skies hopping happily communism running ran national relational conditional fully geology".split()
+    )
     assert [w for w in words if snowball(w) != theirs.stemWord(w)] == []
     assert (snowball("adding"), theirs.stemWord("adding")) == ("ad", "add")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("java") is None, reason="no Java: Stanford's tokenizer cannot run")
-def test_coco_tokens_are_the_stanford_tokenizers_on_e2e_texts_and_nearly_on_summaries(
-    real_data: Path,
-) -> None:
+def test_coco_tokens_are_the_stanford_tokenizers_on_e2e_texts_and_nearly_on_summaries(real_data: Path) -> None:
     folder = Path(pytest.importorskip("pycocoevalcap").__path__[0]) / "tokenizer"
     from pycocoevalcap.tokenizer.ptbtokenizer import PUNCTUATIONS
 
     lines = sorted({t.replace("\n", " ") for out, refs in real_samples(real_data) for t in (out, *refs)})
     said = subprocess.run(
-        ["java", "-cp", "stanford-corenlp-3.4.1.jar", "edu.stanford.nlp.process.PTBTokenizer", "-preserveLines", "-lowerCase"],
+        ["java", "-cp", "stanford-corenlp-3.4.1.jar", "edu.stanford.nlp.process.PTBTokenizer", "-preserveLines",
+         "-lowerCase"],
         input="\n".join(lines), capture_output=True, text=True, check=True, cwd=folder,
     ).stdout.split("\n")  # fmt: skip
     theirs = [[w for w in line.split() if w not in PUNCTUATIONS] for line in said[: len(lines)]]

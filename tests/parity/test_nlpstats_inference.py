@@ -52,9 +52,7 @@ def tables(seed, *, tied, gaps=False):
 def theirs(x1, x2, z, measure, how, alternative="two-sided", draws=25, seed=11):
     level, coefficient = measure.split("/")
     np.random.seed(seed)
-    return nlpstats.permutation_test(
-        x1, x2, z, level, coefficient, how, alternative=alternative, n_resamples=draws
-    )
+    return nlpstats.permutation_test(x1, x2, z, level, coefficient, how, alternative=alternative, n_resamples=draws)
 
 
 def kept(oracle, observed, measure, alternative="two-sided"):

@@ -106,9 +106,7 @@ def test_texts_are_ordered_as_textstat_orders_them(name: str, texts: list[str]) 
 
 
 def test_a_word_that_is_difficult_for_us_is_difficult_for_textstat(texts: list[str]) -> None:
-    ours = {
-        word.lower().strip("'") for text in texts for word in words(text) if not r.is_familiar(word.lower())
-    }
+    ours = {word.lower().strip("'") for text in texts for word in words(text) if not r.is_familiar(word.lower())}
     theirs = {word.lower().strip("'") for text in texts for word in textstat.difficult_words_list(text, 0)}
     assert len(ours) > 100
     assert ours <= theirs

@@ -1,4 +1,6 @@
-"""Figures of verdicts beside scikit-learn and statsmodels, to 1e-12, on tables with few and many rows, ties and lopsided verdicts."""
+"""Figures of verdicts beside scikit-learn and statsmodels, to 1e-12, on tables with few and many rows, ties and
+lopsided verdicts.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Figures of verdicts beside the small packages that answer the same file, where the definitions agree (docs/verdicts.md says
-where they do not)."""
+"""Figures of verdicts beside the small packages that answer the same file, where the definitions agree
+(docs/verdicts.md says where they do not)."""
 
 from __future__ import annotations
 
@@ -59,9 +59,7 @@ def test_shares_equal_judgekeeper(n: int, p: float) -> None:
     )
     wilson = metrics.wilson(theirs["confusion"]["tp"] + theirs["confusion"]["tn"], n)
     # It takes 1.96 for the normal quantile 1.959964.
-    assert (ours["agreement"].low, ours["agreement"].high) == pytest.approx(
-        (wilson["lo"], wilson["hi"]), abs=1e-5
-    )
+    assert (ours["agreement"].low, ours["agreement"].high) == pytest.approx((wilson["lo"], wilson["hi"]), abs=1e-5)
 
 
 @pytest.mark.parametrize(("n", "p"), WORLDS)

@@ -20,9 +20,7 @@ def loaded(folder: Path, name: str) -> Dataset:
 def joined(data: Dataset, aspect: str) -> pl.DataFrame:
     """One row an output: the mean rating and every metric, people among the systems included."""
     mean = (
-        data.ratings.filter(pl.col("aspect") == aspect)
-        .group_by(KEY, maintain_order=True)
-        .agg(pl.col("value").mean())
+        data.ratings.filter(pl.col("aspect") == aspect).group_by(KEY, maintain_order=True).agg(pl.col("value").mean())
     )
     return mean.join(data.samples, on=KEY).join(data.scores, on=KEY)
 

@@ -21,14 +21,10 @@ ASPECTS = ("coherence", "consistency", "fluency", "relevance")
 @pytest.fixture(scope="module")
 def summeval(real_data) -> dict[str, dict[str, np.ndarray]]:
     """raters × units of the 12 systems with individual annotations, experts and crowd."""
-    lines = (
-        (real_data / "summeval" / "summeval_12systems_individual_annotations.jsonl").read_text().splitlines()
-    )
+    lines = (real_data / "summeval" / "summeval_12systems_individual_annotations.jsonl").read_text().splitlines()
     rows = [json.loads(line) for line in lines]
     return {
-        who: {
-            a: np.array([[r[a] for r in row[f"{who}_annotations"]] for row in rows], float).T for a in ASPECTS
-        }
+        who: {a: np.array([[r[a] for r in row[f"{who}_annotations"]] for row in rows], float).T for a in ASPECTS}
         for who in ("expert", "turker")
     }
 
@@ -49,8 +45,7 @@ def test_hanna_icc1_and_icc1k_equal_the_authors_notebook_to_six_digits(real_data
 
 
 @pytest.mark.parametrize(
-    ("who", "published"),
-    [("expert", (0.576, 0.899, 0.738, 0.493)), ("turker", (0.453, 0.436, 0.444, 0.435))],
+    ("who", "published"), [("expert", (0.576, 0.899, 0.738, 0.493)), ("turker", (0.453, 0.436, 0.444, 0.435))]
 )
 def test_summeval_alpha_interval_of_12_systems_is_recomputed(summeval, who, published):
     found = [alpha(summeval[who][aspect]).value for aspect in ASPECTS]

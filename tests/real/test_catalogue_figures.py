@@ -38,9 +38,12 @@ def test_bagel_means_and_correlations_of_paper_004(real_data: Path) -> None:
 @pytest.mark.parametrize(
     ("dataset", "aspect", "published"),
     [
-        ("SFHOTEL", "naturalness", (0.397428, 0.319813, 0.237635)), ("SFHOTEL", "informativeness", (0.357353, 0.249329, 0.191217)),
-        ("SFHOTEL", "overall", (0.406425, 0.320721, 0.236024)), ("SFREST", "naturalness", (0.367252, 0.333399, 0.247094)),
-        ("SFREST", "informativeness", (0.282079, 0.224918, 0.169297)), ("SFREST", "overall", (0.370815, 0.291593, 0.214708)),
+        ("SFHOTEL", "naturalness", (0.397428, 0.319813, 0.237635)), ("SFHOTEL", "informativeness", (0.357353, 0.249329,
+            0.191217)),
+        ("SFHOTEL", "overall", (0.406425, 0.320721, 0.236024)), ("SFREST", "naturalness", (0.367252, 0.333399,
+            0.247094)),
+        ("SFREST", "informativeness", (0.282079, 0.224918, 0.169297)), ("SFREST", "overall", (0.370815, 0.291593,
+            0.214708)),
     ],
 )  # fmt: skip
 def test_unieval_on_sf_equals_its_readme(
@@ -61,17 +64,13 @@ def test_summeval_has_three_experts_for_twelve_systems(real_data: Path) -> None:
     )
     assert expert["rater"].value_counts().sort("rater").rows() == [(0, 4), (3, 12)]
     assert data.samples["references"].list.len().unique().to_list() == [11]
-    assert [mean_of(data, "M22", a) for a in data.aspects[:4]] == pytest.approx(
-        [4.18, 4.94, 4.90, 4.25], abs=0.005
-    )
+    assert [mean_of(data, "M22", a) for a in data.aspects[:4]] == pytest.approx([4.18, 4.94, 4.90, 4.25], abs=0.005)
 
 
 def test_summeval_joins_the_table_of_paper_003(real_data: Path) -> None:
     ours, table = loaded(real_data, "summeval"), loaded(real_data, "summeval-table")
     for metric in ("ROUGE_1", "BERTScore", "JS_2"):
-        assert np.allclose(
-            np.sort(ours.scores[metric].to_numpy()), np.sort(table.scores[metric].to_numpy()), atol=1e-9
-        )
+        assert np.allclose(np.sort(ours.scores[metric].to_numpy()), np.sort(table.scores[metric].to_numpy()), atol=1e-9)
 
 
 def test_summeval_judges_are_metrics_with_their_gaps_noted(real_data: Path) -> None:
@@ -107,32 +106,20 @@ def test_unieval_equals_its_readme(
 
 @pytest.mark.parametrize(("which", "mean"), [("cnndm", 0.7436), ("xsum", 0.4854)])
 def test_qags_mean_consistency(real_data: Path, which: str, mean: float) -> None:
-    assert joined(loaded(real_data, f"qags-{which}"), "consistency")["value"].mean() == pytest.approx(
-        mean, abs=5e-5
-    )
+    assert joined(loaded(real_data, f"qags-{which}"), "consistency")["value"].mean() == pytest.approx(mean, abs=5e-5)
 
 
 def test_newsroom_has_1260_rows_of_raters_and_its_means(real_data: Path) -> None:
     data = loaded(real_data, "newsroom")
     assert data.ratings.filter(pl.col("aspect") == "Fluency").height == 1260
-    assert [mean_of(data, "lede3", a) for a in data.aspects] == pytest.approx(
-        [3.98, 4.13, 4.13, 4.08], abs=0.005
-    )
-    assert [mean_of(data, "abstractive", a) for a in data.aspects] == pytest.approx(
-        [2.09, 2.35, 2.66, 2.50], abs=0.005
-    )
+    assert [mean_of(data, "lede3", a) for a in data.aspects] == pytest.approx([3.98, 4.13, 4.13, 4.08], abs=0.005)
+    assert [mean_of(data, "abstractive", a) for a in data.aspects] == pytest.approx([2.09, 2.35, 2.66, 2.50], abs=0.005)
 
 
 def test_realsumm_ranks_systems_by_rouge_2_recall_and_keeps_the_votes(real_data: Path) -> None:
     data = loaded(real_data, "realsumm")
-    means = (
-        joined(data, "litepyramid_recall")
-        .group_by("system", "split")
-        .agg(pl.col("value", "rouge_2_recall").mean())
-    )
-    assert coefficients(means.filter(pl.col("split") == "abs"), "rouge_2_recall")[0] == pytest.approx(
-        0.98, abs=0.005
-    )
+    means = joined(data, "litepyramid_recall").group_by("system", "split").agg(pl.col("value", "rouge_2_recall").mean())
+    assert coefficients(means.filter(pl.col("split") == "abs"), "rouge_2_recall")[0] == pytest.approx(0.98, abs=0.005)
     votes = joined(data, "SCU recall (vote)").join(joined(data, "litepyramid_recall"), on=KEY)
     assert votes.height == 2400
     assert pearsonr(votes["value"].to_numpy(), votes["value_right"].to_numpy()).statistic > 0.9
@@ -188,19 +175,16 @@ def test_yelp_pooled_correlations(real_data: Path) -> None:
 
 @pytest.mark.parametrize(
     ("aspect", "metric", "r"),
-    [("coherence", "cohere_met", 0.2403), ("consistency", "consist_met", 0.2342), ("attribute_relevance", "relev_met", 0.5189)],
+    [("coherence", "cohere_met", 0.2403), ("consistency", "consist_met", 0.2342), ("attribute_relevance", "relev_met",
+        0.5189)],
 )  # fmt: skip
 def test_ctrleval_on_its_own_set(real_data: Path, aspect: str, metric: str, r: float) -> None:
-    assert coefficients(joined(loaded(real_data, "ctrleval-topic"), aspect), metric)[0] == pytest.approx(
-        r, abs=5e-5
-    )
+    assert coefficients(joined(loaded(real_data, "ctrleval-topic"), aspect), metric)[0] == pytest.approx(r, abs=5e-5)
 
 
 def test_the_checklist_copy_of_ctrleval_has_the_same_ratings(real_data: Path) -> None:
     ours = joined(loaded(real_data, "ctrleval-topic"), "coherence").select("output", "value")
-    theirs = joined(loaded(real_data, "checklist-ctrleval-topic"), "coherence").select(
-        "output", other="value"
-    )
+    theirs = joined(loaded(real_data, "checklist-ctrleval-topic"), "coherence").select("output", other="value")
     both = ours.join(theirs, on="output")
     assert both.height == 960
     assert (both["value"] - both["other"]).abs().max() < 1e-9
@@ -239,9 +223,7 @@ def test_rankme_keeps_the_order_in_which_outputs_were_shown(real_data: Path) -> 
         ("en-de", "BLEU-refA", 0.192), ("zh-en", "XCOMET-Ensemble-refA", 0.650), ("zh-en", "BLEU-refA", 0.119),
     ],
 )  # fmt: skip
-def test_wmt23_segment_correlations_as_in_the_findings(
-    real_data: Path, pair: str, metric: str, r: float
-) -> None:
+def test_wmt23_segment_correlations_as_in_the_findings(real_data: Path, pair: str, metric: str, r: float) -> None:
     data = loaded(real_data, f"wmt23-{pair}")
     frame = joined(data, "mqm").filter(~pl.col("system").is_in(list(data.people)))
     assert coefficients(frame, metric)[0] == pytest.approx(r, abs=0.0006)
@@ -251,7 +233,8 @@ def test_wmt23_segment_correlations_as_in_the_findings(
 @pytest.mark.parametrize(
     ("name", "means"),
     [
-        ("mqm-newstest2020-en-de", {"Human-B.0": 0.75, "Human-A.0": 0.91, "Human-P.0": 1.41, "Tohoku-AIP-NTT.890": 2.02, "OPPO.1535": 2.25}),
+        ("mqm-newstest2020-en-de", {"Human-B.0": 0.75, "Human-A.0": 0.91, "Human-P.0": 1.41, "Tohoku-AIP-NTT.890": 2.02,
+                                    "OPPO.1535": 2.25}),
         ("mqm-newstest2021-en-de", {"ref-C": 0.51, "VolcTrans-GLAT": 1.04}),
     ],
 )  # fmt: skip
@@ -287,17 +270,13 @@ def test_tac08_system_level_tau(real_data: Path) -> None:
         .group_by("system")
         .agg(pl.col("value", "ROUGE_2", "MoverScore").mean())
     )
-    assert [coefficients(means, m)[2] for m in ("ROUGE_2", "MoverScore")] == pytest.approx(
-        [0.79, 0.80], abs=0.006
-    )
+    assert [coefficients(means, m)[2] for m in ("ROUGE_2", "MoverScore")] == pytest.approx([0.79, 0.80], abs=0.006)
 
 
 def test_usr_tables_of_paper_003_are_the_sets_with_texts(real_data: Path) -> None:
     for which, human in (("persona", "M3"), ("topical", "M4")):
         table, ours = loaded(real_data, f"usr-{which}-table"), loaded(real_data, f"usr-{which}")
-        mine = ours.scores.filter(pl.col("system") == "New Human Generated").select(
-            "input", "BERTScore", "Chrfpp"
-        )
+        mine = ours.scores.filter(pl.col("system") == "New Human Generated").select("input", "BERTScore", "Chrfpp")
         theirs = table.scores.filter(pl.col("system") == human).select("input", other="BERTScore")
         both = mine.join(theirs, on="input")
         assert both.height == 60

@@ -37,7 +37,8 @@ SHAPES = {
     **{f"mlqe-{p}": (1, 1000, 1000, 6, 10) for p in ("en-de", "en-zh", "et-en", "ne-en", "ro-en", "si-en")},
     "mlqe-ru-en": (1, 1000, 1000, 3, 10),
     "ctrl-topic": (3, 520, 1040, 3, 18), "uber-topic": (4, 2438, 4876, 3, 0), "usr-topical-scores": (6, 60, 360, 5, 3),
-    "tac08": (62, 48, 2976, 0, 13), "tac09": (59, 44, 2596, 0, 13), "tac11": (54, 44, 2376, 0, 13), "flickr": (8, 108, 864, 0, 13),
+    "tac08": (62, 48, 2976, 0, 13), "tac09": (59, 44, 2596, 0, 13), "tac11": (54, 44, 2376, 0, 13), "flickr": (8, 108,
+        864, 0, 13),
     "checklist-usr-pc": (5, 60, 300, 4, 30), "checklist-usr-tc": (6, 60, 360, 5, 30),
     "checklist-unieval-tc": (6, 60, 360, 0, 29), "checklist-ctrleval-topic": (1, 960, 960, 0, 12),
 }  # fmt: skip
@@ -59,9 +60,7 @@ def test_the_mirror_holds_the_files_of_the_catalogue(real_data: Path, name: str)
 def test_no_data_file_of_the_mirror_is_left_out(real_data: Path) -> None:
     known = {f.path for e in entries() for f in e.files}
     there = {
-        str(p.relative_to(real_data))
-        for p in real_data.glob("*/*")
-        if not p.name.startswith(("LICENSE", "README"))
+        str(p.relative_to(real_data)) for p in real_data.glob("*/*") if not p.name.startswith(("LICENSE", "README"))
     }
     assert there == known
 

@@ -31,23 +31,16 @@ def test_bagel_has_two_systems_and_so_one_pair(real_data: Path) -> None:
     assert {(row["pairs"], row["count"]) for row in table} == {("all", 1)}
     assert "The only pair" in table.method
     page = checklist(bagel, draws=39)
-    assert all(
-        row["passes"] is not None
-        for row in page
-        if row["metric"] == "TER" and row["assessment"] != "transfer"
-    )
+    assert all(row["passes"] is not None for row in page if row["metric"] == "TER" and row["assessment"] != "transfer")
 
 
 def test_terciles_of_an_unbounded_scale_are_said(real_data: Path) -> None:
     table = checklist(
-        load_set("wmt23-zh-en", real_data),
-        metrics=["BLEU-refA", "Random-sysname-src", "MetricX-23-QE-c-src"],
-        draws=99,
+        load_set("wmt23-zh-en", real_data), metrics=["BLEU-refA", "Random-sysname-src", "MetricX-23-QE-c-src"], draws=99
     )
     assert "terciles" in table.method
     by_metric = {
-        m: [r["passes"] for r in table if r["metric"] == m]
-        for m in ("Random-sysname-src", "MetricX-23-QE-c-src")
+        m: [r["passes"] for r in table if r["metric"] == m] for m in ("Random-sysname-src", "MetricX-23-QE-c-src")
     }
     assert by_metric["MetricX-23-QE-c-src"].count(True) == 4
     assert by_metric["Random-sysname-src"].count(True) < 4

@@ -1,4 +1,6 @@
-"""nimah2023 recomputed on the published sets: the agreement that was measured is asserted, so that it cannot fall unseen."""
+"""nimah2023 recomputed on the published sets: the agreement that was measured is asserted, so that it cannot fall
+unseen.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def test_a_rater_who_was_picked_because_he_matches_is_no_agreement(sources: Sour
 
 
 def test_controlled_generation_comes_out_of_the_released_table(sources: Sources) -> None:
-    """All of Table 19 that has published scores, but a value that is cut; of Table 22 all but two, which say what would give them."""
+    """All of Table 19 that has published scores, but a value that is cut; of Table 22 all but two, which say what
+    would give them.
+    """
     off = {
         (table, r["difficulty"], r["metric"]): r["reason"]
         for table in ("19", "22")
@@ -81,9 +85,7 @@ def test_controlled_generation_comes_out_of_the_released_table(sources: Sources)
 
 def test_without_their_files_the_sets_are_said_to_be_published_elsewhere(tmp_path: Path) -> None:
     for table in ("19", "22"):
-        found = {
-            r["verdict"] for r in compare(get("study", f"nimah2023/{table}"), Sources(mirror=tmp_path)).rows
-        }
+        found = {r["verdict"] for r in compare(get("study", f"nimah2023/{table}"), Sources(mirror=tmp_path)).rows}
         assert "not redistributed" in found
         assert not found & {"never published", "not computable"}
 
@@ -106,7 +108,13 @@ def test_easy_row_of_persona_chat_in_table_21(sources: Sources) -> None:
         for r in rows_of(sources, "21")
         if (r["data"], r["difficulty"]) == ("USR-PC", "Easy")
     }
-    wanted = {"BLEU": "1.000", "ROUGE": "0.778", "Single-CTC": "1.000", "Single-CtrlEval": "0.741", "Multi-UniEval": "0.944"}  # fmt: skip
+    wanted = {
+        "BLEU": "1.000",
+        "ROUGE": "0.778",
+        "Single-CTC": "1.000",
+        "Single-CtrlEval": "0.741",
+        "Multi-UniEval": "0.944",
+    }
     assert {name: row[name] for name in wanted} == wanted
 
 
@@ -146,9 +154,12 @@ def test_correlations_of_single_sets_equal_the_authors_notebook(sources: Sources
 
 # high, moderate, low rows by the paper's cuts; same repository, notebooks/Quality-Eval.ipynb
 LEVELS = {
-    "USR-PC": {"Natural": (0, 726, 174), "MaintainsContext": (0, 589, 311), "Engaging": (0, 547, 353), "Overall": (561, 204, 135)},
-    "USR-TC": {"Natural": (0, 542, 538), "MaintainsContext": (0, 513, 567), "Engaging": (0, 418, 662), "Overall": (467, 214, 399)},
-    "Newsroom": {"Fluency": (649, 308, 303), "Coherence": (680, 296, 284), "Informativeness": (650, 343, 267), "Relevance": (797, 232, 231)},
+    "USR-PC": {"Natural": (0, 726, 174), "MaintainsContext": (0, 589, 311), "Engaging": (0, 547, 353), "Overall": (561,
+        204, 135)},
+    "USR-TC": {"Natural": (0, 542, 538), "MaintainsContext": (0, 513, 567), "Engaging": (0, 418, 662), "Overall": (467,
+        214, 399)},
+    "Newsroom": {"Fluency": (649, 308, 303), "Coherence": (680, 296, 284), "Informativeness": (650, 343, 267),
+                 "Relevance": (797, 232, 231)},
 }  # fmt: skip
 
 

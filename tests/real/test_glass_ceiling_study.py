@@ -93,9 +93,7 @@ def test_progress_over_years_knows_every_metric_of_the_tables(sources: Sources) 
     for name in ("summeval-table", "realsumm-table", "mlqe-table"):
         table = progress_over_years(sources(name), model="ridge")
         assert not any("no release year" in note for note in table.notes)
-    years = list(
-        dict.fromkeys(row["year"] for row in progress_over_years(sources("summeval-table"), model="ridge"))
-    )
+    years = list(dict.fromkeys(row["year"] for row in progress_over_years(sources("summeval-table"), model="ridge")))
     assert years == [2002, 2004, 2006, 2015, 2017, 2019]
 
 

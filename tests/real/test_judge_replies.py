@@ -1,4 +1,6 @@
-"""43,512 replies of real judges on SummEval: what the parser reads, beside people reading, and what the judges are worth."""
+"""43,512 replies of real judges on SummEval: what the parser reads, beside people reading, and what the judges are
+worth.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ BY_HAND = Path(__file__).parents[1] / "judges" / "read_by_hand.json"
 FIVE, LETTERS = Scale.parse("1-5"), Scale.parse("A-E")
 # Replies out of 4,800 (mcq 5,100, altmcq 4,812) in which no rating is found; most state several that disagree.
 UNSCORED = {
-    "gpt-3.5-turbo-0301/altmcq": 0, "gpt-3.5-turbo-0301/altrts": 0, "gpt-3.5-turbo-0301/mcq": 0, "gpt-3.5-turbo-0301/rts": 0,
+    "gpt-3.5-turbo-0301/altmcq": 0, "gpt-3.5-turbo-0301/altrts": 0, "gpt-3.5-turbo-0301/mcq": 0,
+    "gpt-3.5-turbo-0301/rts": 0,
     "gpt-3.5-turbo-0301/stareval": 0, "gpt-4-0314/rts": 2, "llama-2-13b-chat-hf/rts": 24, "llama-2-70b-chat-hf/rts": 6,
     "llama-2-7b-chat-hf/rts": 1,
 }  # fmt: skip
@@ -27,9 +30,7 @@ UNSCORED = {
 @pytest.fixture(scope="module")
 def replies(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
     data: Path = request.getfixturevalue("real_data")
-    with gzip.open(
-        data / "summeval" / "summeval_llm_judge_responses.jsonl.gz", "rt", encoding="utf-8"
-    ) as file:
+    with gzip.open(data / "summeval" / "summeval_llm_judge_responses.jsonl.gz", "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 
@@ -54,8 +55,7 @@ def test_at_least_99_percent_of_every_judge_is_read(replies: list[dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    ("aspect", "design"),
-    [("coherence", 0.444), ("consistency", 0.557), ("fluency", 0.500), ("relevance", 0.422)],
+    ("aspect", "design"), [("coherence", 0.444), ("consistency", 0.557), ("fluency", 0.500), ("relevance", 0.422)]
 )
 def test_gpt_4_agrees_with_experts_as_another_parser_found(
     real_data: Path, replies: list[dict[str, Any]], aspect: str, design: float

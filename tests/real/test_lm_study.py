@@ -15,9 +15,7 @@ from nlgauge.scoring.store import Store
 SPECS = ["length", "perplexity(lm='trigram')"]
 
 
-def test_correlations_of_the_study_are_those_of_scipy_over_outputs_and_systems(
-    real_data: Path, tmp_path: Path
-) -> None:
+def test_correlations_of_the_study_are_those_of_scipy_over_outputs_and_systems(real_data: Path, tmp_path: Path) -> None:
     pytest.importorskip("pocketsphinx")
     from scipy.stats import kendalltau, pearsonr, spearmanr
 
@@ -27,9 +25,7 @@ def test_correlations_of_the_study_are_those_of_scipy_over_outputs_and_systems(
     rows = ours(data, "usr-persona", columns, draws=50, seed=0)
     assert len(rows) == 2 * 6
     row = next(r for r in rows if r["metric"] == SPECS[1] and r["aspect"] == "Natural")
-    panel = data.with_scores({"x": columns[SPECS[1]].tolist()}).panel(
-        "Natural", metrics=["x"], keep_people=True
-    )
+    panel = data.with_scores({"x": columns[SPECS[1]].tolist()}).panel("Natural", metrics=["x"], keep_people=True)
     table, human = panel.stacked()[0], panel.human
     x, z = table.ravel(), human.ravel()
     assert row["outputs"] == 300

@@ -22,10 +22,7 @@ def test_usr_topical_in_one_table(real_data: Path) -> None:
     rows = {row["measure"]: row for row in table}
     assert len(rows) == 12
     values = {
-        m: [
-            Measure.parse(m)(x if k not in panel.lower else -x, panel.human).value
-            for k, x in panel.metrics.items()
-        ]
+        m: [Measure.parse(m)(x if k not in panel.lower else -x, panel.human).value for k, x in panel.metrics.items()]
         for m in ("global/kendall", "system/pearson")
     }
     oracle = stats.kendalltau(*values.values()).statistic
@@ -47,6 +44,4 @@ def test_takeaways_on_scale_size_hold_on_hanna(real_data: Path) -> None:
         assert rows[name]["shift 3"] < rows[name]["shift 5"] > rows[name]["shift 10"], name
     for name in ("system/pearson", "input/pearson", "global/pearson", "item/pearson", "item/spearman"):
         assert rows[name]["shift 3"] < rows[name]["shift 5"] < rows[name]["shift 10"], name
-    assert np.mean([row["kept 3"] for row in rows.values()]) < np.mean(
-        [row["kept 10"] for row in rows.values()]
-    )
+    assert np.mean([row["kept 3"] for row in rows.values()]) < np.mean([row["kept 10"] for row in rows.values()])

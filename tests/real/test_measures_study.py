@@ -1,6 +1,7 @@
 """gao2025 on published sets: parameters by the analysis, DP and RC of the twelve measures in few draws, and MACE.
 
-We do not have the GPT scores among the paper's 32 metrics, so its Tables 2 and 3 cannot be recomputed cell by cell. What must hold on other metrics is tested here; bench/gao2025.py prints the full comparison.
+We do not have the GPT scores among the paper's 32 metrics, so its Tables 2 and 3 cannot be recomputed cell by cell.
+What must hold on other metrics is tested here; bench/gao2025.py prints the full comparison.
 """
 
 from __future__ import annotations
@@ -39,23 +40,18 @@ def test_the_first_row_of_parameters_is_table_5(real_data: Path, name: str, aspe
     people = parameters(panel(real_data, name, aspect), human_scale=(1, 5)).rows[0]
     mean, sigma, unique, ties = TABLE_5[name, aspect]
     assert people["unique"] == unique
-    assert (people["mean"], people["sigma"], people["tie_ratio"]) == pytest.approx(
-        (mean, sigma, ties), abs=0.0051
-    )
+    assert (people["mean"], people["sigma"], people["tie_ratio"]) == pytest.approx((mean, sigma, ties), abs=0.0051)
 
 
 def test_table_5_of_wmt23_news(real_data: Path) -> None:
     people = parameters(panel(real_data, "wmt23-zh-en", "mqm", domain="news"), human_scale=(-25, 0)).rows[0]
     assert people["unique"] == 239
-    assert (people["mean"], people["sigma"], people["tie_ratio"]) == pytest.approx(
-        (0.84, 0.05, 0.11), abs=0.0051
-    )
+    assert (people["mean"], people["sigma"], people["tie_ratio"]) == pytest.approx((0.84, 0.05, 0.11), abs=0.0051)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "aspect"),
-    [("summeval", "consistency"), ("realsumm", "litepyramid_recall"), ("usr-topical", "Overall")],
+    ("name", "aspect"), [("summeval", "consistency"), ("realsumm", "litepyramid_recall"), ("usr-topical", "Overall")]
 )
 def test_pearson_tells_metrics_apart_better_than_kendall_at_system_level(
     real_data: Path, name: str, aspect: str
@@ -70,12 +66,14 @@ def test_pearson_tells_metrics_apart_better_than_kendall_at_system_level(
 
 @pytest.mark.slow
 def test_ranking_consistency_on_hanna_over_its_six_aspects_and_72_metrics(real_data: Path) -> None:
-    """As the paper: input ≈ global > system, Pearson first. Unlike the paper (.83): item level is far the worst here (.43)."""
+    """As the paper: input ≈ global > system, Pearson first. Unlike the paper (.83): item level is far the worst here
+    (.43).
+    """
     data = load_set("hanna", real_data)
     panels = [data.panel(aspect, keep_people=True) for aspect in data.aspects]
-    rc = np.mean(
-        [ranking_consistency(p.stacked(), p.human, TWELVE, trials=50).value for p in panels], axis=0
-    ).reshape(4, 3)
+    rc = np.mean([ranking_consistency(p.stacked(), p.human, TWELVE, trials=50).value for p in panels], axis=0).reshape(
+        4, 3
+    )
     system, by_input, whole, item = rc.mean(axis=1)
     assert abs(by_input - whole) < 0.05
     assert min(by_input, whole) > system > item
@@ -85,9 +83,7 @@ def test_ranking_consistency_on_hanna_over_its_six_aspects_and_72_metrics(real_d
 
 
 def test_a_plan_from_realsumm_finds_a_difference_that_is_there(real_data: Path) -> None:
-    data = load_set("realsumm", real_data).panel(
-        "litepyramid_recall", metrics=["rouge_1_recall", "rouge_1_f_score"]
-    )
+    data = load_set("realsumm", real_data).panel("litepyramid_recall", metrics=["rouge_1_recall", "rouge_1_f_score"])
     table = plan(data, measure="system/pearson", axis="systems", sizes=[8, 48], trials=20, draws=39)
     few, many = (r["power"] for r in table)
     assert few < many

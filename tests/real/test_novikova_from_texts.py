@@ -1,9 +1,11 @@
-"""novikova2017's word-overlap columns from its texts, all 2,460 outputs; bench/novikova2017_scores.py says how and prints the table.
+"""novikova2017's word-overlap columns from its texts, all 2,460 outputs; bench/novikova2017_scores.py says how and
+prints the table.
 
-What keeps the others from being equal: METEOR was run with its paraphrase table, which ours has not; the references come to us
-without their repetitions, which count in TER (mean length) and CIDEr (mean over references); RNNLG's CIDEr took its frequencies
-from texts that are not in the files; NIST's weights too, and its reference was the last of a list whose order we do not have
-(with one reference Spearman .985, with several .919). These causes, and word placement for LEPOR, are likely, not shown.
+What keeps the others from being equal: METEOR was run with its paraphrase table, which ours has not; the references
+come to us without their repetitions, which count in TER (mean length) and CIDEr (mean over references); RNNLG's CIDEr
+took its frequencies from texts that are not in the files; NIST's weights too, and its reference was the last of a list
+whose order we do not have (with one reference Spearman .985, with several .919). These causes, and word placement for
+LEPOR, are likely, not shown.
 """
 
 from __future__ import annotations

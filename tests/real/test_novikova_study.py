@@ -1,4 +1,6 @@
-"""novikova2017 (Novikova et al. 2017) recomputed: the verdicts of every table as they were measured, and what stands behind them."""
+"""novikova2017 (Novikova et al. 2017) recomputed: the verdicts of every table as they were measured, and what stands
+behind them.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ def test_the_verdicts_of_the_table_are_as_measured(table: str, sources: Sources)
 
 @pytest.mark.parametrize(
     ("table", "alike"),
-    [("8", "126 of 126"), ("9", "355 of 357"), ("10", "189 of 189"), ("11", "189 of 189"), ("13", "64 of 66"), ("14", "120 of 120")],
+    [("8", "126 of 126"), ("9", "355 of 357"), ("10", "189 of 189"), ("11", "189 of 189"), ("13", "64 of 66"), ("14",
+        "120 of 120")],
 )  # fmt: skip
 def test_stars_are_put_by_the_same_tests(table: str, alike: str, sources: Sources) -> None:
     assert any(f"stars: {alike} cells" in note for note in table_of(sources, table).notes)
@@ -61,9 +64,7 @@ def test_stars_are_put_by_the_same_tests(table: str, alike: str, sources: Source
 
 def test_the_four_cells_of_table_9_are_the_re_line(sources: Sources) -> None:
     """Three have the other sign and the same size; the fourth is printed as ours in Table 11."""
-    off = {
-        (r["dataset"], r["system"], r["aspect"]): r for r in table_of(sources, "9") if r["verdict"] == DIFFERS
-    }
+    off = {(r["dataset"], r["system"], r["aspect"]): r for r in table_of(sources, "9") if r["verdict"] == DIFFERS}
     assert {r["metric"] for r in off.values()} == {"RE"}
     fourth = off.pop(("BAGEL", "TGEN", "naturalness"))
     assert fourth["ours"] == pytest.approx(0.09, abs=0.005)
@@ -72,9 +73,7 @@ def test_the_four_cells_of_table_9_are_the_re_line(sources: Sources) -> None:
 
 def test_table_12_has_meteors_accuracies(sources: Sources) -> None:
     ours = {
-        (r["dataset"], r["data"], r["aspect"]): r["ours"]
-        for r in table_of(sources, "12")
-        if r["metric"] == "METEOR"
+        (r["dataset"], r["data"], r["aspect"]): r["ours"] for r in table_of(sources, "12") if r["metric"] == "METEOR"
     }
     printed = {"BAGEL": (45.54, 45.05, 41.58), "SFHOTEL": (36.43, 49.75, 45.98)}
     for dataset, values in printed.items():
@@ -115,13 +114,13 @@ def test_table_4_is_not_reproduced_and_says_why(sources: Sources) -> None:
 
 
 def test_the_words_of_table_2_follow_from_the_means(sources: Sources) -> None:
-    """More overlap: LOLS on BAGEL, RNNLG elsewhere, significantly; RE differs in no data set, whatever the star in Table 2."""
+    """More overlap: LOLS on BAGEL, RNNLG elsewhere, significantly; RE differs in no data set, whatever the star in
+    Table 2.
+    """
     from nlgauge.analyses.comparing.system_means import system_means
     from nlgauge.papers.novikova2017._shared import METRICS, WORD, medians
 
-    rows = {
-        (r["quantity"], r["dataset"], r["system"]): r for r in system_means(medians(sources), by="dataset")
-    }
+    rows = {(r["quantity"], r["dataset"], r["system"]): r for r in system_means(medians(sources), by="dataset")}
     better = {"BAGEL": "LOLS", "SFHOTEL": "RNNLG", "SFREST": "RNNLG"}
     for dataset, system in better.items():
         overlap = [rows[WORD[m], dataset, system] for m in WORD if m != "SIM"]
@@ -136,9 +135,7 @@ def test_the_tables_of_paper_004_run_on_other_sets(name: str, sources: Sources) 
     metrics = data.metrics[:6]
     for analysis in ("system-means", "relative-ranking", "characteristics", "disagreements"):
         assert registry.get("analysis", analysis)(data, metrics=metrics, aspects=data.aspects[-2:]).rows
-    assert registry.get("analysis", "split")(
-        data, by="system", metrics=metrics, aspects=data.aspects[-1:]
-    ).rows
+    assert registry.get("analysis", "split")(data, by="system", metrics=metrics, aspects=data.aspects[-1:]).rows
     panel = data.panel(data.aspects[-1], metrics=metrics)
     for analysis in ("quality-bins", "best-metric", "inter-metric"):
         assert panel.analyse(analysis).rows

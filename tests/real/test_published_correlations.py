@@ -21,9 +21,12 @@ def published(golden: Path, dataset: str, word: str) -> tuple[list[float], float
 @pytest.mark.parametrize(
     ("file", "aspect", "metric", "dataset", "word"),
     [
-        ("bagel_sfhotel_sfrest/unieval_sfhot_predictions.jsonl", "overall", "unieval-overall", "bagel_sfhotel_sfrest", "sfhot overall"),
-        ("bagel_sfhotel_sfrest/unieval_sfres_predictions.jsonl", "overall", "unieval-overall", "bagel_sfhotel_sfrest", "sfres overall"),
-        ("usr_dialogue/unieval_topical_chat_predictions.jsonl", "overall", "unieval-overall", "usr_dialogue", "topical_chat overall"),
+        ("bagel_sfhotel_sfrest/unieval_sfhot_predictions.jsonl", "overall", "unieval-overall", "bagel_sfhotel_sfrest",
+         "sfhot overall"),
+        ("bagel_sfhotel_sfrest/unieval_sfres_predictions.jsonl", "overall", "unieval-overall", "bagel_sfhotel_sfrest",
+         "sfres overall"),
+        ("usr_dialogue/unieval_topical_chat_predictions.jsonl", "overall", "unieval-overall", "usr_dialogue",
+         "topical_chat overall"),
         ("qags/unieval_qags_cnndm_predictions.jsonl", "consistency", "unieval_consistency", "qags", "cnndm"),
         ("qags/unieval_qags_xsum_predictions.jsonl", "consistency", "unieval_consistency", "qags", "xsum"),
     ],
@@ -51,8 +54,6 @@ def test_wmt23_english_german_segment_pearson_of_the_12_mt_systems(real_data: Pa
 def test_one_system_only_gives_global_and_item_and_says_why_not_the_others(real_data: Path) -> None:
     table = ng.load(real_data / "qags" / "unieval_qags_cnndm_predictions.jsonl").panel().correlate()
     assert {row["measure"].split("/")[0] for row in table} == {"global", "item"}
-    assert any(
-        "input/pearson" in note and "needs at least 2 systems, found 1" in note for note in table.notes
-    )
+    assert any("input/pearson" in note and "needs at least 2 systems, found 1" in note for note in table.notes)
     values = {row["measure"]: row["value"] for row in table}
     assert values["item/kendall"] == values["global/kendall"]

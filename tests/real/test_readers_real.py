@@ -34,13 +34,9 @@ def test_mqm_scores_from_marked_errors_equal_the_published_averages(
 
 
 @pytest.mark.parametrize(("name", "outputs", "mean"), [("cnndm", 235, 0.7436), ("xsum", 239, 0.4854)])
-def test_qags_consistency_is_the_published_score(
-    real_data: Path, name: str, outputs: int, mean: float
-) -> None:
+def test_qags_consistency_is_the_published_score(real_data: Path, name: str, outputs: int, mean: float) -> None:
     data = ng.load(real_data / "qags" / f"mturk_{name}.jsonl")
-    published = pl.read_ndjson(real_data / "qags" / f"unieval_qags_{name}_predictions.jsonl")[
-        "human_consistency"
-    ]
+    published = pl.read_ndjson(real_data / "qags" / f"unieval_qags_{name}_predictions.jsonl")["human_consistency"]
     ours = data.ratings.filter(aspect="consistency")["value"]
     assert (ours - published).abs().max() == 0
     assert (len(ours), round(ours.mean(), 4)) == (outputs, mean)  # type: ignore[arg-type]
@@ -59,9 +55,7 @@ def test_summeval_experts_and_crowd(real_data: Path) -> None:
     assert (both["value"] - both["value_right"]).abs().max() < 1e-5
 
 
-@pytest.mark.parametrize(
-    ("name", "rows"), [("stp1_rankME", 300), ("stp2_rankME_inf", 300), ("stp2_rankME_qual", 300)]
-)
+@pytest.mark.parametrize(("name", "rows"), [("stp1_rankME", 300), ("stp2_rankME_inf", 300), ("stp2_rankME_qual", 300)])
 def test_rankme_rows_are_ratings_and_comparisons(real_data: Path, name: str, rows: int) -> None:
     data = ng.load(real_data / "rankme" / f"{name}.csv")
     assert shape(data) == (3, 100, 300)

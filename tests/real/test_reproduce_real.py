@@ -1,4 +1,6 @@
-"""deng2021 and gao2025 recomputed on the published data: what was measured when the studies were written, and what their reasons claim."""
+"""deng2021 and gao2025 recomputed on the published data: what was measured when the studies were written, and what
+their reasons claim.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,7 @@ from scipy.stats import kendalltau, spearmanr
 from nlgauge import registry
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.papers import Sources
-from nlgauge.papers.compare import (
-    DIFFERS,
-    EQUAL,
-    JUDGED,
-    VERDICTS,
-    WITHIN,
-    compare,
-    count,
-    published,
-    scoreboard,
-)
+from nlgauge.papers.compare import DIFFERS, EQUAL, JUDGED, VERDICTS, WITHIN, compare, count, published, scoreboard
 from nlgauge.papers.deng2021.dialogue import BASELINES, TRUTH
 from nlgauge.papers.inventory import studies
 from nlgauge.stats.correlation.measure import Measure, evaluate
@@ -74,7 +66,9 @@ def test_what_differs_or_is_absent_says_why(sources: Sources) -> None:
 
 @pytest.mark.slow
 def test_all_metrics_of_one_released_score_table_are_judged_alike(sources: Sources) -> None:
-    """S3, BERTScore and MoverScore of D.1 and D.3 are columns of one release; 22 of the 24 cells of the last two differ."""
+    """S3, BERTScore and MoverScore of D.1 and D.3 are columns of one release; 22 of the 24 cells of the last two
+    differ.
+    """
     found = [
         r
         for t in ("D.1", "D.3")
@@ -91,12 +85,11 @@ def test_usr_comes_out_of_its_authors_published_scores(sources: Sources) -> None
     """Of 48 cells of Topical-Chat only one differs."""
     found = [
         (t, r) for t in ("F.3", "F.4", "F.6") for r in rows(sources, f"deng2021/{t}")
-        if r["metric"].startswith("USR") and r.get("data", "TopicalChat") == "TopicalChat" and r["verdict"] in (EQUAL, WITHIN, DIFFERS)
+        if r["metric"].startswith("USR") and r.get("data", "TopicalChat") == "TopicalChat" and r["verdict"] in (EQUAL,
+            WITHIN, DIFFERS)
     ]  # fmt: skip
     assert len(found) == 48
-    assert [(t, r["metric"], r["aspect"]) for t, r in found if r["verdict"] != EQUAL] == [
-        ("F.6", "USR", "Natural")
-    ]
+    assert [(t, r["metric"], r["aspect"]) for t, r in found if r["verdict"] != EQUAL] == [("F.6", "USR", "Natural")]
 
 
 @pytest.mark.slow
@@ -108,7 +101,9 @@ def test_bleu_and_chrf_of_summeval_are_equal_in_all_six_correlations(sources: So
 
 @pytest.mark.slow
 def test_rouge_of_summeval_is_the_model_average_of_rouge_155(sources: Sources) -> None:
-    """All 27 correlations over outputs within .004, with 1 and with 11 references; the best or mean reference is .01 to .03 off."""
+    """All 27 correlations over outputs within .004, with 1 and with 11 references; the best or mean reference is .01
+    to .03 off.
+    """
     off = [
         abs(r["difference"])
         for table in ("D.1", "D.2", "D.3")
@@ -135,22 +130,18 @@ def test_the_system_level_of_persona_chat_is_printed_for_overall(sources: Source
         scores = metric_from_spec(BASELINES[metric]).score(batch).values
         panel = data.with_scores({"m": scores.tolist()}).panel("Overall", metrics=["m"], keep_people=True)
         used = [i for i, s in enumerate(panel.systems) if s != TRUTH]
-        found = evaluate(
-            panel.stacked()[:, used], panel.human[used], [Measure.parse("system/pearson")]
-        ).value[0, 0]
+        found = evaluate(panel.stacked()[:, used], panel.human[used], [Measure.parse("system/pearson")]).value[0, 0]
         assert found == pytest.approx(cells[metric, "system", "pearson"], abs=6e-5)
 
 
 @pytest.mark.parametrize(
     "column", ["BLEU", "METEOR", "EmbedAvg", "GreedyMatch", "VectorExtrema", "WMD"]
 )  # fmt: skip
-def test_splitting_a_tie_by_rounding_gives_the_papers_rank_correlations_on_yelp(
-    sources: Sources, column: str
-) -> None:
-    """The reason given in E.1: two systems have the same mean rating, plain floating-point means differ in the last bit."""
-    panel = sources("yelp").panel(
-        "content preservation", metrics=[f"content.unmasked.{column}"], keep_people=True
-    )
+def test_splitting_a_tie_by_rounding_gives_the_papers_rank_correlations_on_yelp(sources: Sources, column: str) -> None:
+    """The reason given in E.1: two systems have the same mean rating, plain floating-point means differ in the last
+    bit.
+    """
+    panel = sources("yelp").panel("content preservation", metrics=[f"content.unmasked.{column}"], keep_people=True)
     x, z = panel.stacked()[0].mean(axis=1), panel.human.mean(axis=1)
     pair = [panel.systems.index(s) for s in ("CAAE_rho_0_1", "ARAE_lambda_1")]
     assert 0 < abs(z[pair[0]] - z[pair[1]]) < 1e-12

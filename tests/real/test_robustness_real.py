@@ -37,9 +37,7 @@ def test_bleu_and_chrf_see_order_and_missing_words(summeval: Any) -> None:
         assert summeval["drop", metric]["monotone"] > 0.5
 
 
-def test_metrics_that_read_small_letters_have_no_false_alarms_by_case_and_the_others_have(
-    summeval: Any,
-) -> None:
+def test_metrics_that_read_small_letters_have_no_false_alarms_by_case_and_the_others_have(summeval: Any) -> None:
     for kind in ("lower", "upper"):
         assert summeval[kind, "rouge-1"]["false_alarms"] == summeval[kind, "rouge-l"]["false_alarms"] == 0.0
     assert summeval["upper", "chrf"]["false_alarms"] > 0.8
@@ -59,9 +57,7 @@ def test_most_outputs_of_summeval_have_no_capitals_left_to_lose(summeval: Any) -
 def test_other_sets_run_with_what_they_have(real_data: Path, name: str, source: str) -> None:
     data = load_set(name, real_data)
     assert source in data.samples.columns
-    table = robustness(
-        data, metrics=["rouge-1", "length"], perturbations=["wrong", "copy", "truncate"], sample=40
-    )
+    table = robustness(data, metrics=["rouge-1", "length"], perturbations=["wrong", "copy", "truncate"], sample=40)
     rows = {(row["perturbation"], row["metric"]): row for row in table}
     assert rows["truncate", "length"]["falls"] == 1.0
     assert all(row["outputs"] > 35 for row in table)

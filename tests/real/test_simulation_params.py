@@ -61,9 +61,7 @@ WEBNLG = {
 }
 
 
-def _table(
-    rows: list[dict[str, Any]], system: str, unit: str, value: Callable[[dict[str, Any]], float]
-) -> np.ndarray:
+def _table(rows: list[dict[str, Any]], system: str, unit: str, value: Callable[[dict[str, Any]], float]) -> np.ndarray:
     """systems × inputs, scaled (x − 1) / 4 as the paper does for all of these sets."""
     systems = {name: i for i, name in enumerate(dict.fromkeys(row[system] for row in rows))}
     inputs = {name: i for i, name in enumerate(dict.fromkeys(row[unit] for row in rows))}
@@ -103,22 +101,16 @@ def test_table_5_of_hanna_all_24_cells_with_all_11_systems(real_data, aspect):
 @pytest.mark.parametrize(("chat", "aspect"), [(chat, aspect) for chat in USR for aspect in USR[chat]])
 def test_table_5_of_usr_all_48_cells_with_people_kept(real_data, chat, aspect):
     rows = _lines(real_data / "usr_dialogue" / f"usr_{chat}_chat.jsonl")
-    table = _table(
-        rows, "model", "context_id", lambda row: float(np.mean([r[aspect] for r in row["ratings"]]))
-    )
+    table = _table(rows, "model", "context_id", lambda row: float(np.mean([r[aspect] for r in row["ratings"]])))
     _check(table, USR[chat][aspect])
 
 
 def test_table_5_of_wmt23_zh_en_news_with_refa_kept(real_data):
     frame = pl.read_parquet(real_data / "wmt23_metrics" / "wmt23_zh-en_segment.parquet")
-    with gzip.open(
-        real_data / "wmt23_metrics" / "wmt23_zh-en_inputs.jsonl.gz", "rt", encoding="utf-8"
-    ) as file:
+    with gzip.open(real_data / "wmt23_metrics" / "wmt23_zh-en_inputs.jsonl.gz", "rt", encoding="utf-8") as file:
         news = [row["seg"] for row in map(json.loads, file) if row["doc"][0] == "news"]
     frame = frame.filter(pl.col("seg").is_in(news) & pl.col("human.mqm").is_not_null())
-    table = (
-        frame.pivot(on="seg", index="system", values="human.mqm").drop("system").to_numpy() + 25.0
-    ) / 25.0
+    table = (frame.pivot(on="seg", index="system", values="human.mqm").drop("system").to_numpy() + 25.0) / 25.0
     assert table.shape == (16, 377)  # Table 1 of the paper prints 376
     _check(table, WMT23)
 
@@ -130,9 +122,7 @@ def test_table_5_of_mans_roc_all_4_cells(real_data):
 
 @pytest.mark.parametrize("aspect", WEBNLG)
 def test_table_5_of_webnlg_all_20_cells_without_the_human_reference(real_data, aspect):
-    rows = [
-        r for r in _lines(real_data / "webnlg2020" / "webnlg2020_en.jsonl") if "reference" not in r["system"]
-    ]
+    rows = [r for r in _lines(real_data / "webnlg2020" / "webnlg2020_en.jsonl") if "reference" not in r["system"]]
     # This set runs from 0 to 100, so undo the Likert scaling of the helper.
     table = _table(rows, "system", "sample_id", lambda row: 1.0 + 4.0 * row["released_mean"][aspect] / 100.0)
     assert table.shape == (16, 178)

@@ -1,7 +1,9 @@
 """SummEval: ROUGE-1 against consistency, global Pearson, beside deng2021's Table D.1 (.1811, "11 references").
 
-The first reference alone gives it, with and without stems, as F and as recall; eleven references do not, by mean, best or
-jackknife: between .146 and .214. Its Spearman (.1416) is none of these four either: which variant the table used is not known.
+The first reference alone gives it, with and without stems, as F and as recall; eleven references do not, by mean, best
+or
+jackknife: between .146 and .214. Its Spearman (.1416) is none of these four either: which variant the table used is not
+known.
 """
 
 from __future__ import annotations
@@ -34,11 +36,7 @@ def summeval(real_data: Path) -> ng.Dataset:
 def global_pearson(data: ng.Dataset, spec: str, references: int = 11) -> float:
     samples = data.samples.with_columns(pl.col("references").list.head(references))
     values = metric_from_spec(spec).score(Batch.of(replace(data, samples=samples))).values
-    rated = (
-        data.ratings.filter(pl.col("aspect") == "consistency")
-        .group_by("system", "input")
-        .agg(pl.mean("value"))
-    )
+    rated = data.ratings.filter(pl.col("aspect") == "consistency").group_by("system", "input").agg(pl.mean("value"))
     human = samples.join(rated, on=["system", "input"], how="left", maintain_order="left")["value"].to_numpy()
     assert not np.isnan(human).any()
     return evaluate(values[None, None], human[None], [Measure.parse("global/pearson")]).at(0, 0).value

@@ -127,6 +127,5 @@ def test_the_parser_score_follows_the_published_one_and_the_ratings_as_much(publ
     assert spearmanr(ours, published["parser.sc.mean"])[0] > 0.5
     for aspect in ("naturalness", "quality"):
         assert (
-            spearmanr(ours, published[aspect])[0]
-            > spearmanr(published["parser.sc.mean"], published[aspect])[0] - 0.06
+            spearmanr(ours, published[aspect])[0] > spearmanr(published["parser.sc.mean"], published[aspect])[0] - 0.06
         )

@@ -1,4 +1,6 @@
-"""Verdicts of people on QAGS-XSUM (three yes/no answers a sentence) beside UniEval: figures of the file itself and scikit-learn's."""
+"""Verdicts of people on QAGS-XSUM (three yes/no answers a sentence) beside UniEval: figures of the file itself and
+scikit-learn's.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,7 @@ def told(real_data) -> tuple[np.ndarray, np.ndarray, list[list[bool]]]:
     """Majority verdict, UniEval's score and the single answers, read without NLGauge."""
     lines = (real_data / "qags" / "mturk_xsum.jsonl").read_text().splitlines()
     answers = [
-        [r["response"] == "yes" for r in json.loads(line)["summary_sentences"][0]["responses"]]
-        for line in lines
+        [r["response"] == "yes" for r in json.loads(line)["summary_sentences"][0]["responses"]] for line in lines
     ]
     lines = (real_data / "qags" / "unieval_qags_xsum_predictions.jsonl").read_text().splitlines()
     score = np.array([json.loads(line)["unieval_consistency"] for line in lines])
@@ -58,9 +59,7 @@ def test_areas_and_brier_equal_scikit_learn_on_the_file(panel, told) -> None:
     passed, score, _ = told
     areas = values(panel.analyse("threshold"))
     assert areas["roc_area"] == pytest.approx(skm.roc_auc_score(passed, score), abs=1e-12)
-    assert areas["average_precision"] == pytest.approx(
-        skm.average_precision_score(~passed, -score), abs=1e-12
-    )
+    assert areas["average_precision"] == pytest.approx(skm.average_precision_score(~passed, -score), abs=1e-12)
     assert values(panel.analyse("calibration"))["brier"] == pytest.approx(
         skm.brier_score_loss(passed, score), abs=1e-12
     )

@@ -20,11 +20,10 @@ BAD = "<b>x</b>"
 @pytest.fixture(scope="module")
 def data() -> Dataset:
     rng = np.random.default_rng(0)
-    keys = pl.DataFrame(
-        {"system": np.repeat(["s1", BAD, "s3"], 12), "input": np.tile([f"i{k}" for k in range(12)], 3)}
-    )
+    keys = pl.DataFrame({"system": np.repeat(["s1", BAD, "s3"], 12), "input": np.tile([f"i{k}" for k in range(12)], 3)})
     ratings = [
-        keys.with_columns(pl.lit(a).alias("aspect"), pl.lit(None, pl.String).alias("rater"), pl.Series("value", rng.random(36)))
+        keys.with_columns(pl.lit(a).alias("aspect"), pl.lit(None, pl.String).alias("rater"), pl.Series("value",
+            rng.random(36)))
         for a in ("q", BAD)
     ]  # fmt: skip
     scores = keys.with_columns(pl.Series(name, rng.random(36)) for name in ("m1", "m2", BAD))
@@ -69,14 +68,7 @@ def test_names_are_text_in_all_of_them(data: Dataset) -> None:
         "predictability": {"model": "ridge"},
         "progress": {"model": "ridge", "years": years},
     }
-    for name in (
-        "complementarity",
-        "consensus",
-        "consensus-distance",
-        "predictability",
-        "progress",
-        "portfolio",
-    ):
+    for name in ("complementarity", "consensus", "consensus-distance", "predictability", "progress", "portfolio"):
         figure = figure_of(made(data, name, **options.get(name, {})))
         assert figure is not None
         assert "<b>" not in json.dumps(json.loads(figure.to_json())), name

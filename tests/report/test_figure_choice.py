@@ -38,17 +38,13 @@ def test_bars_join_the_longest_runs_of_which_no_two_differ(alike: dict[str, str]
 
 
 def stability_rows() -> list[dict[str, Any]]:
-    names = [
-        f"{g}/{c}" for g in ("system", "input", "global", "item") for c in ("pearson", "spearman", "kendall")
-    ]
+    names = [f"{g}/{c}" for g in ("system", "input", "global", "item") for c in ("pearson", "spearman", "kendall")]
     return [{"measure": m, "dp": 0.01 * k + 0.02, "rc": 0.9 - 0.03 * k} for k, m in enumerate(names)]
 
 
 def test_every_measure_has_its_own_colour_and_dash() -> None:
     rows = stability_rows()
-    table = Table(
-        "x", rows, kind="stability", facts={"curves": {r["measure"]: [0.5, 0.2, 0.01] for r in rows}}
-    )
+    table = Table("x", rows, kind="stability", facts={"curves": {r["measure"]: [0.5, 0.2, 0.01] for r in rows}})
     lines = {(t.line.color, t.line.dash) for t in p_value_curves(table).data}
     assert len(lines) == 12
     signs = {(t.marker.color, t.marker.symbol) for t in power_and_consistency(table).data}
@@ -63,16 +59,7 @@ def test_undefined_values_are_left_out_and_not_drawn_as_zero() -> None:
 
 def test_hostile_names_are_text_in_every_figure_that_shows_names() -> None:
     bad = "<b>x</b><a href='javascript:1'>y</a>"
-    rows = [
-        {
-            "rank": 1,
-            "metric": bad,
-            "measure": "input/kendall",
-            "value": 0.5,
-            "low": 0.4,
-            "high": 0.6,
-        }
-    ]
+    rows = [{"rank": 1, "metric": bad, "measure": "input/kendall", "value": 0.5, "low": 0.4, "high": 0.6}]
     pairs = [{"better": bad, "worse": "z", "p_corrected": 0.01}]
     for kind, content in (("ranking", rows), ("intervals", rows), ("significance", pairs)):
         figure = figure_of(Table("x", content, kind=kind, facts={"no_different_from": {bad: []}}))
@@ -82,7 +69,8 @@ def test_hostile_names_are_text_in_every_figure_that_shows_names() -> None:
 
 def test_the_power_curve_says_the_target_and_marks_the_size_of_the_data() -> None:
     rows = [
-        {"inputs": n, "power": p, "se": 0.05, "target": 0.8, "now": n == 20} for n, p in ((10, 0.3), (20, 0.6), (40, 0.9))
+        {"inputs": n, "power": p, "se": 0.05, "target": 0.8, "now": n == 20} for n, p in ((10, 0.3), (20, 0.6), (40,
+            0.9))
     ]  # fmt: skip
     figure = registry.get("figure", "plan")(Table("x", rows, kind="plan"))
     assert list(figure.data[0].y) == [0.3, 0.6, 0.9]

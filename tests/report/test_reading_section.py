@@ -58,13 +58,9 @@ def test_words_of_the_shown_outputs_get_their_own_scores(run: Run, monkeypatch: 
             first = len(text.split(maxsplit=1)[0])
             return Alignment(text, np.array([[0, first]], np.int32), np.array([len(text) / 1000]))
 
-        return None, [
-            [{("y", ("x",)): aligned(text)}] for text in (batch.texts.list()[k] for k in batch.output)
-        ]
+        return None, [[{("y", ("x",)): aligned(text)}] for text in (batch.texts.list()[k] for k in batch.output)]
 
-    stub = SimpleNamespace(
-        explain=explain, ready=lambda: None, facts=SimpleNamespace(needs=frozenset({"source"}))
-    )
+    stub = SimpleNamespace(explain=explain, ready=lambda: None, facts=SimpleNamespace(needs=frozenset({"source"})))
     monkeypatch.setattr(reading, "known_metric", lambda name: stub if name == "ctc" else None)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
     found = disagree(run)

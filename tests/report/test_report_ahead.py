@@ -91,9 +91,7 @@ def test_the_report_is_the_same_one_by_one_and_what_is_begun_is_what_is_asked() 
     together, apart = (Run(kind(example()), quick=True) for kind in (Selection, OneByOne))
     told: list[str] = []
     answered = answer_all(together, lambda a: told.append(a.section.key))
-    assert [a.section for a in answered] == [
-        s for s in sections() if s.applies is None or s.applies(together)
-    ]
+    assert [a.section for a in answered] == [s for s in sections() if s.applies is None or s.applies(together)]
     assert told[-1] == "made"
     for one, other in zip(answered, answer_all(apart), strict=True):
         assert [p.answer for p in one.found.parts] == [p.answer for p in other.found.parts]

@@ -21,9 +21,7 @@ from nlgauge.report.sections import Run
 from nlgauge.session import Selection
 
 
-def results(
-    values: dict[str, list[float | None]], inputs: list[str] | None = None, **more: Any
-) -> dict[str, Any]:
+def results(values: dict[str, list[float | None]], inputs: list[str] | None = None, **more: Any) -> dict[str, Any]:
     n = len(next(iter(values.values())))
     names = inputs or [f"i{k}" for k in range(n)]
     return {
@@ -42,9 +40,7 @@ def old() -> list[float | None]:
 
 
 def compared(tmp_path: Path, old: Any, new: Any, **options: Any) -> Any:
-    return compare_results(
-        written(tmp_path / "old.json", old), written(tmp_path / "new.json", new), **options
-    )
+    return compare_results(written(tmp_path / "old.json", old), written(tmp_path / "new.json", new), **options)
 
 
 def test_values_per_input_are_kendalls_tau_b_over_systems() -> None:
@@ -87,9 +83,7 @@ def test_a_large_drop_within_chance_passes_and_is_said(tmp_path: Path) -> None:
     assert "none significantly" in words
 
 
-def test_many_comparisons_are_corrected_and_one_metric_can_be_asked_for(
-    tmp_path: Path, old: list[float]
-) -> None:
+def test_many_comparisons_are_corrected_and_one_metric_can_be_asked_for(tmp_path: Path, old: list[float]) -> None:
     rng = np.random.default_rng(1)
     new = {f"m{k}": [v + rng.normal(0, 0.1) for v in old] for k in range(5)}
     table = compared(tmp_path, results(dict.fromkeys(new, old)), results(new))
@@ -157,9 +151,7 @@ def test_values_that_come_and_go_in_equal_numbers_are_chance(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("inputs", "code"), [(1, CANNOT_TELL), (5, CANNOT_TELL), (6, PASS)])
-def test_too_few_inputs_for_any_drop_to_be_significant_are_no_pass(
-    tmp_path: Path, inputs: int, code: int
-) -> None:
+def test_too_few_inputs_for_any_drop_to_be_significant_are_no_pass(tmp_path: Path, inputs: int, code: int) -> None:
     old, new = [0.5 + 0.01 * i for i in range(inputs)], [0.5 + 0.011 * i for i in range(inputs)]
     assert verdict_words(compared(tmp_path, results({"m": old}), results({"m": new})), 0.02)[0] == code
 
@@ -179,8 +171,11 @@ def test_what_changed_about_a_judge_of_the_same_name_is_said(tmp_path: Path, old
         ({"schema": "other"}, "not a results file"),
         ({"per_input": None}, "no values per input"),
         ({"per_input": {"measure": "input/pearson", "inputs": ["i0"], "values": {}}}, "--gate input/kendall"),
-        ({"per_input": {"measure": "input/kendall", "inputs": ["zz"], "values": {"quality": {"m": [1]}}}}, "no input in common"),
-        ({"per_input": {"measure": "input/kendall", "inputs": ["i0"], "values": {"q": {"m": [1]}}}}, "no metric and aspect in common"),
+        ({"per_input": {"measure": "input/kendall", "inputs": ["zz"], "values": {"quality": {"m": [1]}}}},
+         "no input in common"),
+        ({"per_input": {"measure": "input/kendall", "inputs": ["i0"], "values": {"q": {"m": [1]}}}},
+         "no metric and aspect in "
+            "common"),
     ],
 )  # fmt: skip
 def test_files_that_cannot_be_compared_say_why(
@@ -197,12 +192,7 @@ def test_an_unknown_metric_suggests_the_nearest(tmp_path: Path, old: list[float]
 
 def nlgauge(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "nlgauge", *args],
-        capture_output=True,
-        check=False,
-        text=True,
-        cwd=cwd,
-        timeout=120,
+        [sys.executable, "-m", "nlgauge", *args], capture_output=True, check=False, text=True, cwd=cwd, timeout=120
     )
 
 
@@ -211,9 +201,7 @@ def test_the_exit_code_tells_ci(tmp_path: Path, old: list[float]) -> None:
     written(tmp_path / "b.json", results({"m": [v - 0.1 for v in old]}))
     bad = nlgauge("diff", "a.json", "b.json", cwd=tmp_path)
     assert bad.returncode == 1
-    assert "fails: dropped by more than 0.02, significantly: m on quality -0.100" in " ".join(
-        bad.stderr.split()
-    )
+    assert "fails: dropped by more than 0.02, significantly: m on quality -0.100" in " ".join(bad.stderr.split())
     good = nlgauge("diff", "b.json", "a.json", "-f", "json", cwd=tmp_path)
     assert good.returncode == 0
     assert json.loads(good.stdout)["tables"][0]["rows"][0]["verdict"] == "rose"
@@ -226,9 +214,7 @@ def test_the_exit_code_tells_ci(tmp_path: Path, old: list[float]) -> None:
 
 def test_report_is_run_by_another_name(tmp_path: Path) -> None:
     rows = ["system,input,quality,bleu,ter,chrf"]
-    rows += [
-        f"{s},{i},{(i * k) % 5},{i + k},{i - k},{i * k % 7}" for k, s in enumerate("ABCD") for i in range(8)
-    ]
+    rows += [f"{s},{i},{(i * k) % 5},{i + k},{i - k},{i * k % 7}" for k, s in enumerate("ABCD") for i in range(8)]
     (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n")
     run = nlgauge("report", "scores.csv", "--quick", "--lower", "ter", "-o", "out/page.html", cwd=tmp_path)
     assert run.returncode == 0, run.stderr

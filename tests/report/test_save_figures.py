@@ -1,4 +1,6 @@
-"""Figures as files: what stands in an SVG, how large a PNG is, that HTML fetches nothing; what each paper's figure shows."""
+"""Figures as files: what stands in an SVG, how large a PNG is, that HTML fetches nothing; what each paper's figure
+shows.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,12 @@ def files(table: Table, tmp_path_factory: pytest.TempPathFactory) -> dict[str, b
     folder = tmp_path_factory.mktemp("pictures")
     figure = figure_of(table)
     assert figure is not None
-    plans = [("a.svg", {}), ("b.png", {"width": 400, "height": 300, "scale": 2}), ("c.pdf", {}), ("d.svg", {"theme": "dark"})]  # fmt: skip
+    plans = [
+        ("a.svg", {}),
+        ("b.png", {"width": 400, "height": 300, "scale": 2}),
+        ("c.pdf", {}),
+        ("d.svg", {"theme": "dark"}),
+    ]
     made = save_all(Picture(figure, folder / name, **options) for name, options in plans)  # type: ignore[arg-type]
     return {path.name: path.read_bytes() for path in made}
 
@@ -109,9 +116,9 @@ def test_several_tables_become_numbered_files(table: Table, tmp_path: Path) -> N
 
 def test_without_kaleido_the_command_to_install_it_is_said(tmp_path: Path) -> None:
     code = (
-        "import sys; sys.modules['kaleido'] = None\n"
-        "import plotly.graph_objects as go\nfrom nlgauge.report.save import save\nfrom nlgauge.errors import NeedsMissing\n"
-        "try: save(go.Figure(), sys.argv[1])\nexcept NeedsMissing as error: print(error)"
+        "import sys; sys.modules['kaleido'] = None\nimport plotly.graph_objects as go\nfrom nlgauge.report.save "
+        "import save\nfrom nlgauge.errors import NeedsMissing\ntry: save(go.Figure(), sys.argv[1])\nexcept "
+        "NeedsMissing as error: print(error)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "x.svg")], capture_output=True, text=True, check=True
@@ -138,16 +145,15 @@ def test_paper_000_figures_2_to_9_show_distances_left_and_similarity_right() -> 
     left = {row["metric"]: row["value"] for row in distance if row["contrast"] == "Lo-Hi"}
     assert drawn(figure, "Lo-Hi") == pytest.approx(left, nan_ok=True)
     assert drawn(figure, "all levels") == {row["metric"]: row["value"] for row in order}
-    both = [
-        registry.get("analysis", f"system-{name}")(example()) for name in ("discrimination", "preference")
-    ]
+    both = [registry.get("analysis", f"system-{name}")(example()) for name in ("discrimination", "preference")]
     sides = {trace.xaxis for trace in distance_and_order(*both).data if trace.name == "easy"}
     assert sides == {"x", "x2"}
 
 
 def test_paper_000_figure_1_labels_each_line_at_its_end_without_overlap() -> None:
     rows = [{"family": f, "group": g, "value": v} for f, g, v in
-            [("A", "ID", 0.5), ("A", "shift", 0.1), ("B", "ID", 0.4), ("B", "shift", 0.101), ("C", "ID", float("nan"))]]  # fmt: skip
+            [("A", "ID", 0.5), ("A", "shift", 0.1), ("B", "ID", 0.4), ("B", "shift", 0.101), ("C", "ID",
+                float("nan"))]]  # fmt: skip
     figure = transfer_lines(Table("t", rows, layout=Layout("family", "group", "value"), kind="transfer"))
     labels = {a.text: a.y for a in figure.layout.annotations}
     assert set(labels) == {"A .100", "B .101"}
@@ -157,8 +163,10 @@ def test_paper_000_figure_1_labels_each_line_at_its_end_without_overlap() -> Non
 
 def reproduced(**more: Any) -> Table:
     cells = [("ROUGE-1", "pearson", "0.18", 0.181, "equal"), ("ROUGE-1", "spearman", "0.14", 0.14, "equal"),
-             ("BLANC", "pearson", "0.22", float("nan"), "not computable"), ("Ours (E)", "pearson", "−0.40", 0.5, "differs")]  # fmt: skip
-    rows = [{"metric": m, **more, "level": "sample", "coefficient": c, "printed": p, "ours": o, "difference": o - 0.2, "verdict": v, "reason": "", "why": ""}
+             ("BLANC", "pearson", "0.22", float("nan"), "not computable"), ("Ours (E)", "pearson", "−0.40", 0.5,
+                 "differs")]  # fmt: skip
+    rows = [{"metric": m, **more, "level": "sample", "coefficient": c, "printed": p, "ours": o, "difference": o - 0.2,
+             "verdict": v, "reason": "", "why": ""}
             for m, c, p, o, v in cells]  # fmt: skip
     return Table("deng2021, Table D.1: consistency", rows, kind="reproduce")
 
@@ -166,11 +174,7 @@ def reproduced(**more: Any) -> Table:
 def test_paper_001_figures_3_to_6_have_printed_bars_and_our_diamonds() -> None:
     figure = alignment_bars(reproduced())
     pearson = next(t for t in figure.data if t.name == "pearson, printed")
-    assert dict(zip(pearson.text, pearson.y, strict=True)) == {
-        "ROUGE-1": 0.18,
-        "BLANC": 0.22,
-        "CTC (E)": -0.4,
-    }
+    assert dict(zip(pearson.text, pearson.y, strict=True)) == {"ROUGE-1": 0.18, "BLANC": 0.22, "CTC (E)": -0.4}
     assert list(pearson.marker.color) == ["#0072B2", "#CC79A7", "#D55E00"]
     diamonds = figure.data[-1]
     assert dict(zip(diamonds.text, diamonds.y, strict=True)) == {"ROUGE-1": 0.181, "CTC (E)": 0.5}

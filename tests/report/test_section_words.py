@@ -31,11 +31,7 @@ from nlgauge.table import Table
 
 
 def run_of(data: Dataset, **more: Any) -> Run:
-    return Run(
-        Selection(data),
-        quick=True,
-        **more,
-    )
+    return Run(Selection(data), quick=True, **more)
 
 
 def ranked(*may_be_best: bool, p: float | None = 0.2) -> Table:
@@ -49,9 +45,7 @@ def ranked(*may_be_best: bool, p: float | None = 0.2) -> Table:
 
 
 def test_the_first_is_best_only_when_it_beats_every_single_other() -> None:
-    assert rank_words(ranked(False, False)).startswith(
-        "Yes at the top: m0 is significantly better than each of the 2"
-    )
+    assert rank_words(ranked(False, False)).startswith("Yes at the top: m0 is significantly better than each of the 2")
     # The next is beaten, the last is not: m0 is not the best for sure.
     assert "m0 leads, but m2 may be as good" in rank_words(ranked(False, True))
     assert "each of the other 2 metrics may be as good" in rank_words(ranked(True, True))
@@ -86,8 +80,7 @@ def test_uses_name_the_good_then_the_usable_then_what_cannot_be_told() -> None:
 
 def test_ties_name_people_and_the_metric_that_ties_most() -> None:
     rows = [
-        {"variable": v, "unique": u, "tie_ratio": t}
-        for v, u, t in (("people", 5, 0.25), ("a", 9, 0.1), ("b", 3, 0.4))
+        {"variable": v, "unique": u, "tie_ratio": t} for v, u, t in (("people", 5, 0.25), ("a", 9, 0.1), ("b", 3, 0.4))
     ]
     assert tie_words(Table("t", rows)) == (
         "People's ratings take 5 different values and 25% of all pairs are tied. Of the metrics b ties most (40%)."
@@ -95,10 +88,7 @@ def test_ties_name_people_and_the_metric_that_ties_most() -> None:
 
 
 def test_wins_are_means_over_the_comparisons_of_a_system() -> None:
-    rows = [
-        {"side": "Human", "first": a, "second": b, "value": w}
-        for a, b, w in (("x", "y", 0.75), ("y", "x", 0.25))
-    ]
+    rows = [{"side": "Human", "first": a, "second": b, "value": w} for a, b, w in (("x", "y", 0.75), ("y", "x", 0.25))]
     assert "by people x (.75 of its comparisons)" in win_words(Table("t", rows))
 
 
@@ -111,9 +101,7 @@ def test_tables_of_a_report_have_plain_columns_and_cells() -> None:
         names = [c for c in table.columns if c not in data.aspects]
         assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in names), (table.title, names)
         cells = [value for row in table for value in row.values()]
-        assert all(value is None or isinstance(value, bool | int | float | str) for value in cells), (
-            table.title
-        )
+        assert all(value is None or isinstance(value, bool | int | float | str) for value in cells), table.title
 
 
 def test_sections_have_their_own_places_and_say_what_they_do_not_say() -> None:
@@ -124,14 +112,9 @@ def test_sections_have_their_own_places_and_say_what_they_do_not_say() -> None:
 
 def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> None:
     rows = [
-        {"system": s, "input": i, "quality": (i * k) % 5, "bleu": i + k}
-        for k, s in enumerate("ABC")
-        for i in range(6)
+        {"system": s, "input": i, "quality": (i * k) % 5, "bleu": i + k} for k, s in enumerate("ABC") for i in range(6)
     ]
-    answered = {
-        a.section.key: a
-        for a in answer_all(run_of(load(rows, name="d", human=["quality"], metrics=["bleu"])))
-    }
+    answered = {a.section.key: a for a in answer_all(run_of(load(rows, name="d", human=["quality"], metrics=["bleu"])))}
     assert "needs at least two raters" in answered["people"].missing
     assert "needs at least 3" in answered["trust"].missing
     assert (
@@ -167,11 +150,7 @@ def test_the_session_is_short_and_calls_nothing_best_that_others_may_equal() -> 
 
 
 def test_costs_are_sums_of_columns_beside_the_scores() -> None:
-    rows = [
-        {"system": s, "input": i, "quality": i, "bleu": i, "bleu seconds": 0.5}
-        for s in "AB"
-        for i in range(3)
-    ]
+    rows = [{"system": s, "input": i, "quality": i, "bleu": i, "bleu seconds": 0.5} for s in "AB" for i in range(3)]
     data = load(rows, name="d", human=["quality"], metrics=["bleu"])
     assert "bleu seconds" in data.samples.columns
     cost = next(a for a in answer_all(run_of(data)) if a.section.key == "costs")
@@ -217,9 +196,7 @@ def test_missing_scores_are_counted_with_their_metric() -> None:
     )
     first = answer_all(run_of(replace(data, scores=holed)))[0].found.parts[0]
     assert "7 of 960 scores are missing" in first.answer
-    assert first.tables[1].rows == [
-        {"metric": "random", "missing": 7, "of": 192, "reasons": "not in the file"}
-    ]
+    assert first.tables[1].rows == [{"metric": "random", "missing": 7, "of": 192, "reasons": "not in the file"}]
 
 
 def test_one_system_has_an_interval_also_in_a_hurry() -> None:
@@ -241,6 +218,5 @@ def test_the_word_best_is_for_a_metric_that_beats_every_other_one() -> None:
     run = run_of(load(rows, name="d", human=["quality"], metrics=["close", "far"]))
     lines = session(run, answer_all(run))
     assert any(
-        line.startswith("best for quality (input/kendall): close ") and "clearly the best" in line
-        for line in lines
+        line.startswith("best for quality (input/kendall): close ") and "clearly the best" in line for line in lines
     )

@@ -16,8 +16,7 @@ from nlgauge.table import Table
 
 @given(
     st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(),
-        lambda x: st.lists(x) | st.dictionaries(st.text(), x),
+        st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
     )
 )
 def test_json_in_a_script_holds_no_tag_and_stays_json(value: object) -> None:
@@ -60,6 +59,4 @@ def test_long_tables_say_how_many_rows_are_elsewhere() -> None:
 
 
 def test_backticks_become_code_and_nothing_inside_them_becomes_markup() -> None:
-    assert with_code("`<b>` & `x` ` alone \u202e") == (
-        "<code>&lt;b&gt;</code> &amp; <code>x</code> ` alone ⟦U+202E⟧"
-    )
+    assert with_code("`<b>` & `x` ` alone \u202e") == ("<code>&lt;b&gt;</code> &amp; <code>x</code> ` alone ⟦U+202E⟧")

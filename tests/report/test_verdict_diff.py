@@ -35,9 +35,7 @@ def written(path: Path, data: ng.Dataset) -> Path:
 
 
 def compared(tmp_path: Path, old: ng.Dataset, new: ng.Dataset, **options: Any) -> Any:
-    return compare_results(
-        written(tmp_path / "old.json", old), written(tmp_path / "new.json", new), **options
-    )
+    return compare_results(written(tmp_path / "old.json", old), written(tmp_path / "new.json", new), **options)
 
 
 @pytest.fixture
@@ -56,9 +54,7 @@ def test_results_hold_the_verdicts_of_labelled_rows_only(people: list[int | None
     found = verdicts_of(Run(Selection(data)))["label"]
     assert [r[1] for r in found["rows"]] == [f"q{i}" for i, p in enumerate(people) if p is not None]
     assert found["people"] == [p for p in people if p is not None]
-    assert found["judges"]["judge"] == [
-        j for j, p in zip(judge(people, 0.8, 1), people, strict=True) if p is not None
-    ]
+    assert found["judges"]["judge"] == [j for j, p in zip(judge(people, 0.8, 1), people, strict=True) if p is not None]
 
 
 def test_p_is_mcnemars_mid_p_on_the_rows_that_changed(tmp_path: Path, people: list[int | None]) -> None:
@@ -74,12 +70,8 @@ def test_p_is_mcnemars_mid_p_on_the_rows_that_changed(tmp_path: Path, people: li
     assert row["change"] == pytest.approx((better - worse) / len(labelled), abs=1e-12)
 
 
-def test_a_judge_replaced_by_a_coin_fails_and_says_so_in_words(
-    tmp_path: Path, people: list[int | None]
-) -> None:
-    result = compared(
-        tmp_path, table(judge(people, 1, 1), people), table(judge(people, 0, 2), people), fail_drop=0.02
-    )
+def test_a_judge_replaced_by_a_coin_fails_and_says_so_in_words(tmp_path: Path, people: list[int | None]) -> None:
+    result = compared(tmp_path, table(judge(people, 1, 1), people), table(judge(people, 0, 2), people), fail_drop=0.02)
     code, words = verdict_words(result, 0.02)
     assert code == FAIL and "judge on label" in words
     assert "says what people say on" in result.notes[0] and "before on 100%" in result.notes[0]
@@ -123,9 +115,7 @@ def test_rows_of_one_input_count_together(tmp_path: Path, people: list[int | Non
     assert together["least_p"] > alone["least_p"]
 
 
-def test_numbers_of_one_system_cannot_be_told_and_the_reason_is_said(
-    tmp_path: Path, people: list[int | None]
-) -> None:
+def test_numbers_of_one_system_cannot_be_told_and_the_reason_is_said(tmp_path: Path, people: list[int | None]) -> None:
     scores = np.random.default_rng(3).random(ROWS).tolist()
     code, words = verdict_words(compared(tmp_path, table(scores, people), table(scores, people)), 0.02)
     assert code == CANNOT_TELL

@@ -34,9 +34,7 @@ def test_the_report_leads_with_the_judge_in_words(tmp_path: Path) -> None:
     assert sum(line.startswith("not answered") for line in made.lines) == 1
     page = made.path.read_text()
     assert "<h1>How far can I rely on the judge?</h1>" in page
-    assert page.index("How far can I rely on the judge&#39;s pass and fail?") < page.index(
-        "What was evaluated?"
-    )
+    assert page.index("How far can I rely on the judge&#39;s pass and fail?") < page.index("What was evaluated?")
 
 
 def test_a_judge_that_always_passes_is_not_said_to_know_more(tmp_path: Path) -> None:

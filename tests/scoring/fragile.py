@@ -1,4 +1,6 @@
-"""A metric for the tests of engines, named by its file: it notes what it scores, and may end its process while it does."""
+"""A metric for the tests of engines, named by its file: it notes what it scores, and may end its process while it
+does.
+"""
 
 import os
 import signal

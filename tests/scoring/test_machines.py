@@ -28,17 +28,13 @@ cut off
         ("/scratch/a/../b.sqlite", True),
     ],
 )
-def test_the_kind_of_file_system_is_that_of_the_nearest_mount(
-    tmp_path: Path, path: str, shared: bool
-) -> None:
+def test_the_kind_of_file_system_is_that_of_the_nearest_mount(tmp_path: Path, path: str, shared: bool) -> None:
     (tmp_path / "mounts").write_text(MOUNTS)
     assert machines.on_network(Path(path), tmp_path / "mounts") is shared
     assert machines.on_network(Path(path), tmp_path / "none") is False
 
 
-def test_a_shared_store_is_parted_by_machine_and_a_local_one_is_left_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_shared_store_is_parted_by_machine_and_a_local_one_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NLGAUGE_STORE", "/home/me/scores.sqlite")
     monkeypatch.setattr(machines, "on_network", lambda path: False)
     machines.own_store()

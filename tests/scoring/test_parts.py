@@ -6,9 +6,7 @@ from nlgauge.metrics import Batch, take
 from nlgauge.scoring.parts import LARGEST, pieces
 
 texts = st.none() | st.sampled_from(["", "a", "b c", "d"])
-samples = st.lists(
-    st.tuples(texts, texts, st.lists(st.sampled_from("pqr"), max_size=3)), min_size=1, max_size=8
-)
+samples = st.lists(st.tuples(texts, texts, st.lists(st.sampled_from("pqr"), max_size=3)), min_size=1, max_size=8)
 
 
 @given(samples, st.data())
@@ -19,9 +17,7 @@ def test_a_part_holds_the_texts_of_its_samples_in_order(found: list, data: st.Da
     part = take(batch, np.array(rows, np.int64))
     assert [part.text(i) for i in part.output] == [outputs[i] for i in rows]
     assert [part.text(i) for i in part.source] == [sources[i] for i in rows]
-    theirs = [
-        [part.text(r) for r in part.reference[a:b]] for a, b in zip(part.start, part.start[1:], strict=False)
-    ]
+    theirs = [[part.text(r) for r in part.reference[a:b]] for a, b in zip(part.start, part.start[1:], strict=False)]
     assert theirs == [list(references[i]) for i in rows]
 
 

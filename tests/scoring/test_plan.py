@@ -23,8 +23,8 @@ def test_a_metric_whose_needs_the_data_do_not_meet_is_refused_by_name_with_the_c
     with pytest.raises(NeedsMissing) as error:
         plan(small, ["test-words", "test-source", "test-share"])
     assert str(error.value) == (
-        "'test-source' needs sources, which small.csv does not have (columns: system, input, output, references, kind). "
-        "--source NAME says which column holds them."
+        "'test-source' needs sources, which small.csv does not have (columns: system, input, output, references, "
+        "kind). --source NAME says which column holds them."
     )
 
 
@@ -37,16 +37,12 @@ def test_a_column_of_empty_lists_is_no_references(small: Dataset) -> None:
 def test_the_refusal_comes_before_any_metric_runs(
     small: Dataset, test_metrics: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        test_metrics["test-words"], "score", lambda self, batch: pytest.fail("work was started")
-    )
+    monkeypatch.setattr(test_metrics["test-words"], "score", lambda self, batch: pytest.fail("work was started"))
     with pytest.raises(NeedsMissing):
         score(small, ["test-words", "test-source"])
 
 
-def test_a_missing_installation_is_said_before_any_metric_runs(
-    small: Dataset, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_installation_is_said_before_any_metric_runs(small: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     import importlib.util
 
     from nlgauge.metrics.surface import spelling

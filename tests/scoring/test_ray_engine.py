@@ -36,13 +36,7 @@ def cluster() -> Iterator[None]:
     os.environ.setdefault("RAY_worker_niceness", "0")
     for last in (False, False, True):
         try:
-            ray.init(
-                address="local",
-                num_cpus=2,
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level="ERROR",
-            )
+            ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
             break
         except Exception as error:  # Ray gives itself 30 seconds, which a busy machine may not have
             ray.shutdown()
@@ -60,8 +54,7 @@ def known_only_here() -> Iterator[None]:
 
 def outputs(folder: Path, n: int, kill: int = -1) -> Path:
     rows = [
-        {"system": "AB"[i % 2], "input": str(i), "output": f"o{i} and more{' KILL' * (i == kill)}"}
-        for i in range(n)
+        {"system": "AB"[i % 2], "input": str(i), "output": f"o{i} and more{' KILL' * (i == kill)}"} for i in range(n)
     ]
     path = folder / "outputs.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -126,9 +119,7 @@ def test_a_job_that_always_ends_its_worker_is_given_up(cluster: None, tmp_path: 
         return job
 
     engine = Ray()
-    with pytest.raises(
-        NlgaugeError, match=r"a Ray worker died 4 times at one job .* what was finished is kept"
-    ):
+    with pytest.raises(NlgaugeError, match=r"a Ray worker died 4 times at one job .* what was finished is kept"):
         list(engine.run(ends, range(3), alone=True))
     assert engine.lost == RETRIES
     assert Counter(begun.read_text().split()) == {"0": 1, "1": 1, "2": 1 + RETRIES}
@@ -156,14 +147,7 @@ def test_tests_and_intervals_are_those_of_this_process_to_the_bit(cluster: None,
         for measures, draws in cases:
             tests = permutation_pairs(x, z, measures, draws=draws, seed=5, profile=profile)
             spread = bootstrap(x, z, measures, draws=draws, seed=5, profile=profile)
-            all_found += [
-                tests.p,
-                tests.difference,
-                tests.undefined,
-                tests.cells,
-                spread.value,
-                spread.samples,
-            ]
+            all_found += [tests.p, tests.difference, tests.undefined, tests.cells, spread.value, spread.samples]
         return all_found
 
     here = found()

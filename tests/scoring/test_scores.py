@@ -97,9 +97,7 @@ class Broken(Metric):
         return "broken"
 
 
-def test_a_metric_that_breaks_does_not_cost_the_others_their_work_and_its_crash_is_the_reason(
-    small: Dataset,
-) -> None:
+def test_a_metric_that_breaks_does_not_cost_the_others_their_work_and_its_crash_is_the_reason(small: Dataset) -> None:
     scored = run(small, ["test-words", Broken()])
     assert scored.data.scores["test-words"].null_count() == 1
     assert scored.data.scores["broken"].null_count() == 6
@@ -120,23 +118,11 @@ def test_an_engine_may_stand_between_metric_and_batch(small: Dataset) -> None:
         asked.append((str(metric), len(batch)))
         return Scores(np.ones(len(batch)))
 
-    assert run(small, ["test-words"], engine=engine).data.scores["test-words"].to_list() == [
-        1,
-        1,
-        1,
-        None,
-        1,
-        1,
-    ]
+    assert run(small, ["test-words"], engine=engine).data.scores["test-words"].to_list() == [1, 1, 1, None, 1, 1]
     assert asked == [("test-words", 5)]
 
 
 def _numbered(n: int) -> Dataset:
     outputs = [None if i % 97 == 0 else "w " * (i % 50) for i in range(n)]
-    columns = {
-        "system": "S",
-        "input": [str(i) for i in range(n)],
-        "output": outputs,
-        "references": [["w"]] * n,
-    }
+    columns = {"system": "S", "input": [str(i) for i in range(n)], "output": outputs, "references": [["w"]] * n}
     return Dataset.of("numbered", pl.DataFrame(columns))

@@ -68,9 +68,7 @@ def test_missing_shards_are_named_and_come_later(tmp_path: Path) -> None:
     with pytest.raises(NlgaugeError, match=r"scores\.csv\.parts: no such folder"):
         merge([out])
     stream(path, METRICS, out, batch=4, shard=Shard(2, 4))
-    with pytest.raises(
-        NlgaugeError, match=r"shards 1, 3, 4 of 4 are not finished \(7 of 10 batches are missing\)"
-    ):
+    with pytest.raises(NlgaugeError, match=r"shards 1, 3, 4 of 4 are not finished \(7 of 10 batches are missing\)"):
         merge([out])
     (out.with_name("scores.csv.parts") / "000001.csv").unlink()
     with pytest.raises(NlgaugeError, match=r"shards 1, 2, 3, 4 of 4 are not finished"):
@@ -193,7 +191,8 @@ def test_the_commands_of_a_batch_system(
     assert "shard 1/2, 3 of 6 batches of 7 (21 rows)" in told
     assert "when all 2 shards are done: nlgauge merge scores.csv" in told
     early = subprocess.run(
-        [sys.executable, "-m", "nlgauge", "merge", "scores.csv"], capture_output=True, check=False, text=True, timeout=300
+        [sys.executable, "-m", "nlgauge", "merge", "scores.csv"], capture_output=True, check=False, text=True,
+        timeout=300
     )  # fmt: skip
     assert (early.returncode, early.stdout) == (2, "")
     assert early.stderr == (

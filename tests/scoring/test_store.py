@@ -75,12 +75,8 @@ def test_texts_that_a_metric_does_not_look_at_do_not_count() -> None:
     one = Batch.from_columns(["a"], ["s"], references=[["r"]])
     two = Batch.from_columns(["a"], ["s"], references=[["another"]])
     assert keys_of(Slow(), one) == keys_of(Slow(), two)
-    assert keys_of(Slow(), Batch.from_columns(["as"], [""])) != keys_of(
-        Slow(), Batch.from_columns(["a"], ["s"])
-    )
-    assert keys_of(Slow(), Batch.from_columns(["a"], [None])) != keys_of(
-        Slow(), Batch.from_columns(["a"], [""])
-    )
+    assert keys_of(Slow(), Batch.from_columns(["as"], [""])) != keys_of(Slow(), Batch.from_columns(["a"], ["s"]))
+    assert keys_of(Slow(), Batch.from_columns(["a"], [None])) != keys_of(Slow(), Batch.from_columns(["a"], [""]))
 
 
 def test_an_interrupted_run_keeps_its_finished_chunks(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

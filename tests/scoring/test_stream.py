@@ -33,9 +33,7 @@ def rows(n: int = 40) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for i in range(n):
         references = [text(8), text(5)][: 1 + i % 2]
-        found.append(
-            {"system": "AB"[i % 2], "input": str(i // 2), "output": text(7), "references": references, "n": i}
-        )
+        found.append({"system": "AB"[i % 2], "input": str(i // 2), "output": text(7), "references": references, "n": i})
     found[3]["output"] = ""
     found[5]["references"] = []
     found[8]["output"] = None
@@ -44,16 +42,13 @@ def rows(n: int = 40) -> list[dict[str, Any]]:
 
 def write(path: Path, table: list[dict[str, Any]]) -> Path:
     if path.suffix == ".jsonl":
-        path.write_text(
-            "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in table), encoding="utf-8"
-        )
+        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in table), encoding="utf-8")
     elif path.suffix == ".parquet":
         pl.DataFrame(table).write_parquet(path, row_group_size=11)
     else:
         one = pl.col("references").list
         flat = pl.DataFrame(table).with_columns(
-            one.get(0, null_on_oob=True).alias("reference_1"),
-            one.get(1, null_on_oob=True).alias("reference_2"),
+            one.get(0, null_on_oob=True).alias("reference_1"), one.get(1, null_on_oob=True).alias("reference_2")
         )
         flat.drop("references").write_csv(path, separator="\t" if path.suffix == ".tsv" else ",")
     return path
@@ -126,9 +121,7 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
-def test_an_interrupted_run_goes_on_where_it_was(
-    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / f"outputs.{suffix}", rows())
     whole = stream(path, METRICS, tmp_path / f"undisturbed.{suffix}", batch=7)
     out = tmp_path / f"scores.{suffix}"
@@ -195,11 +188,7 @@ def test_needs_and_columns_are_checked_before_work(tmp_path: Path) -> None:
     [
         ("x.jsonl", '{"output": "a"}\n\n{"output": \n', r"x\.jsonl, line 3: is not JSON"),
         ("x.jsonl", '{"output": "a"}\n["b"]\n', r"line 2: found list, expected one JSON object"),
-        (
-            "x.jsonl",
-            '{"output": "a"}\n{"output": 3}\n',
-            r"row 2, column 'output': found int, expected a text",
-        ),
+        ("x.jsonl", '{"output": "a"}\n{"output": 3}\n', r"row 2, column 'output': found int, expected a text"),
         ("x.jsonl", "\n", "the file has no rows"),
         ("x.csv", 'output,n\n"a\nb",1\n\nc,1,2\n', r"x\.csv, line 5: found 3 fields, the header has 2"),
         ("x.csv", 'output,n\na,1\n"b,1\n', r"line 3: a double quote is left open"),
@@ -255,9 +244,7 @@ def test_the_command_scores_in_batches_and_says_what_it_wrote(tmp_path: Path) ->
     whole = json.loads(score("-m", "bleu,ter").stdout)["tables"]
     for found, other in zip(tables[1]["rows"], whole[1]["rows"], strict=True):
         assert found["value"] == pytest.approx(other["value"], rel=1e-12)
-        assert {k: v for k, v in found.items() if k != "value"} == {
-            k: v for k, v in other.items() if k != "value"
-        }
+        assert {k: v for k, v in found.items() if k != "value"} == {k: v for k, v in other.items() if k != "value"}
     run = score("-m", "bleu", "--batch", "7", "--rater", "n")
     assert (run.returncode, "--rater has no meaning there" in run.stderr) == (2, True)
     run = score("-m", "bleu,nist", "--batch", "7")

@@ -1,4 +1,6 @@
-"""What an output is held against: the right text, by the catalogue, by name or as the user says, and said beside the score."""
+"""What an output is held against: the right text, by the catalogue, by name or as the user says, and said beside the
+score.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ def test_dialogue_sets_give_the_history_as_source_and_the_fact_as_context(real_d
 
 
 ROWS = [
-    {"system": s, "id": i, "context": f"hello {i}\nhow are you {i}", "fact": f"it rains in town {i}", "response": f"rain, says {s} {i}"}
+    {"system": s, "id": i, "context": f"hello {i}\nhow are you {i}", "fact": f"it rains in town {i}",
+     "response": f"rain, says {s} {i}"}
     for s in "AB" for i in range(3)
 ]  # fmt: skip
 
@@ -72,9 +75,7 @@ def test_score_takes_the_columns_that_the_user_names(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NLGAUGE_STORE", str(tmp_path / "store.sqlite"))
-    rows = [
-        {"system": "A", "id": i, "said": "a b c", "paper": "a b c d", "golden": "a b x"} for i in range(3)
-    ]
+    rows = [{"system": "A", "id": i, "said": "a b c", "paper": "a b c d", "golden": "a b x"} for i in range(3)]
     pl.DataFrame(rows).write_csv("odd.csv")
     words = [
         "--output",

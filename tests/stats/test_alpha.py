@@ -95,9 +95,7 @@ def test_the_interval_equals_alpha_of_resampled_columns(level):
     found = alpha(ratings, level, rng=np.random.default_rng(7), draws=100)
     words = np.random.default_rng(7).integers(0, 1 << 64, 101 * 15 + 1, dtype=np.uint64)
     halves = [half for word in words for half in (int(word) & 0xFFFFFFFF, int(word) >> 32)]
-    picks = np.array([half * 30 >> 32 for half in halves if half * 30 % 2**32 >= 2**32 % 30])[:3000].reshape(
-        100, 30
-    )
+    picks = np.array([half * 30 >> 32 for half in halves if half * 30 % 2**32 >= 2**32 % 30])[:3000].reshape(100, 30)
     values = [alpha(ratings[:, row], level).value for row in picks]
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])), abs=1e-9)
 
@@ -114,7 +112,9 @@ def test_the_interval_over_few_kinds_of_units_equals_alpha_of_as_many_columns_of
 
 
 def _plain_pairs(ratings: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Krippendorff's bootstrap of an interval alpha as he wrote it down: a drawn disagreement for each pair of each unit."""
+    """Krippendorff's bootstrap of an interval alpha as he wrote it down: a drawn disagreement for each pair of each
+    unit.
+    """
     units = [unit[~np.isnan(unit)] for unit in ratings.T]
     units = [unit for unit in units if unit.size >= 2]
     pool = np.concatenate(units)
@@ -133,9 +133,7 @@ def test_the_bootstrap_of_pairs_is_that_of_krippendorff(values):
     ratings[2, :30] = np.nan
     plain = _plain_pairs(ratings, 20_000, rng)
     found = alpha(ratings, rng=rng, draws=20_000, bootstrap="pairs")
-    noise = (
-        4 * plain.std() * np.sqrt(2) * 2.7 / np.sqrt(20_000)
-    )  # a tail quantile's standard error is 2.7 sd / sqrt(n)
+    noise = 4 * plain.std() * np.sqrt(2) * 2.7 / np.sqrt(20_000)  # a tail quantile's standard error is 2.7 sd / sqrt(n)
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(plain, [0.025, 0.975])), abs=noise)
     assert "resamples of pairs" in found.method
 

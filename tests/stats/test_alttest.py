@@ -10,15 +10,11 @@ from nlgauge.errors import DataError
 from nlgauge.stats.agreement.alttest import alt_test
 
 
-def _plain_alt_test(
-    ratings: np.ndarray, metric: np.ndarray, closeness: str, epsilon: float
-) -> tuple[float, float]:
+def _plain_alt_test(ratings: np.ndarray, metric: np.ndarray, closeness: str, epsilon: float) -> tuple[float, float]:
     """Section 3 of Calderon et al. 2025, one rater and one unit at a time."""
 
     def fit(voice: float, others: np.ndarray) -> float:
-        return (
-            (others == voice).mean() if closeness == "accuracy" else -np.sqrt(((others - voice) ** 2).mean())
-        )
+        return (others == voice).mean() if closeness == "accuracy" else -np.sqrt(((others - voice) ** 2).mean())
 
     p_values, advantages = [], []
     for left_out, own in enumerate(ratings):

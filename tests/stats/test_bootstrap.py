@@ -171,9 +171,7 @@ def test_false_positive_rate_of_the_difference_test_and_coverage_lie_in_their_ba
     rng = np.random.default_rng(9)
     rejected, covered = np.zeros(3), np.zeros((2, 3))
     measures = ["global/pearson", "global/spearman", "global/kendall"]
-    truth = np.array(
-        [0.5, 6 / np.pi * np.arcsin(0.25), 2 / np.pi * np.arcsin(0.5)]
-    )  # ρ = .5, bivariate normal
+    truth = np.array([0.5, 6 / np.pi * np.arcsin(0.25), 2 / np.pi * np.arcsin(0.5)])  # ρ = .5, bivariate normal
     for run in range(runs):
         z = rng.normal(0, 1, (2, 60))
         x1, x2 = 0.5 * z + np.sqrt(0.75) * rng.normal(0, 1, (2, 2, 60))

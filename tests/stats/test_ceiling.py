@@ -13,9 +13,7 @@ from nlgauge.stats.agreement.icc import icc
 from nlgauge.stats.correlation.measure import Measure, evaluate
 
 GLOBAL = Measure("global", "pearson")
-ALL = tuple(
-    Measure(g, c) for g in ("global", "input", "item", "system") for c in ("pearson", "spearman", "kendall")
-)
+ALL = tuple(Measure(g, c) for g in ("global", "input", "item", "system") for c in ("pearson", "spearman", "kendall"))
 
 
 def _ratings(seed: int, raters: int, shape: tuple[int, int] = (20, 200), noise: float = 1.0):
@@ -90,9 +88,7 @@ def test_outputs_with_one_rating_count_as_noisier_and_missing_ones_not_at_all():
 
 def test_halves_of_two_raters_are_the_two_raters():
     _, ratings = _ratings(4, 2, shape=(5, 30))
-    found = split_half(
-        ratings, [Measure("global", "kendall")], np.random.default_rng(0), splits=3, by="rater"
-    )
+    found = split_half(ratings, [Measure("global", "kendall")], np.random.default_rng(0), splits=3, by="rater")
     assert found.half[0] == pytest.approx(kendalltau(ratings[0].ravel(), ratings[1].ravel()).statistic)
 
 

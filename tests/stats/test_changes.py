@@ -11,9 +11,7 @@ from scipy import stats
 
 from nlgauge.stats.tests.paired_changes import mean_interval, monotonicity, moves, signs
 
-values = hnp.arrays(
-    np.float64, st.integers(1, 12), elements=st.floats(-3, 3) | st.just(np.nan) | st.just(0.0)
-)
+values = hnp.arrays(np.float64, st.integers(1, 12), elements=st.floats(-3, 3) | st.just(np.nan) | st.just(0.0))
 
 
 @given(values, st.floats(0, 2))
@@ -40,9 +38,7 @@ def test_the_interval_of_independent_outputs_is_scipys_percentile_bootstrap() ->
     rng = np.random.default_rng(1)
     x = rng.normal(-0.3, 1.0, 80)
     low, high = mean_interval(x, np.arange(80), draws=4000, seed=2)
-    theirs = stats.bootstrap(
-        (x,), np.mean, method="percentile", n_resamples=4000, rng=rng
-    ).confidence_interval
+    theirs = stats.bootstrap((x,), np.mean, method="percentile", n_resamples=4000, rng=rng).confidence_interval
     assert (float(low), float(high)) == pytest.approx((theirs.low, theirs.high), abs=0.02)
 
 

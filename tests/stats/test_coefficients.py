@@ -106,9 +106,7 @@ def test_every_coefficient_says_what_it_is(name):
 
 
 def test_a_new_coefficient_is_one_decorated_function():
-    @coefficient(
-        "ties", label="ties", title="Share of ties", needs="counts", definition="-.", formula="T/all"
-    )
+    @coefficient("ties", label="ties", title="Share of ties", needs="counts", definition="-.", formula="T/all")
     def ties(s):
         return ratio(s.tied_human + s.tied_metric + s.tied_both, s.n * (s.n - 1) // 2)
 

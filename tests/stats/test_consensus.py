@@ -47,9 +47,7 @@ def test_the_integer_programme_finds_the_best_order_too(seed: int, monkeypatch: 
     assert by_programme.against == by_subsets.against
 
 
-def test_without_time_the_order_is_said_to_be_unproved_and_the_bound_holds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_time_the_order_is_said_to_be_unproved_and_the_bound_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     votes = tangled(8, 3, voters=5)
     best = kemeny(votes).against
     monkeypatch.setattr(consensus, "SUBSETS", 2)

@@ -10,9 +10,7 @@ from nlgauge.errors import DataError
 from nlgauge.stats.agreement.icc import FORMS, icc
 
 # Shrout and Fleiss (1979), Table 2: six targets, four judges.
-SHROUT_FLEISS = np.array(
-    [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]], float
-)
+SHROUT_FLEISS = np.array([[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]], float)
 
 
 def _noisy(rng: np.random.Generator, raters: int = 4, units: int = 25) -> np.ndarray:
@@ -21,14 +19,7 @@ def _noisy(rng: np.random.Generator, raters: int = 4, units: int = 25) -> np.nda
 
 def test_the_worked_example_of_shrout_and_fleiss_table_4_is_recomputed():
     found = icc(SHROUT_FLEISS)
-    published = {
-        "ICC(1)": 0.17,
-        "ICC(A,1)": 0.29,
-        "ICC(C,1)": 0.71,
-        "ICC(k)": 0.44,
-        "ICC(A,k)": 0.62,
-        "ICC(C,k)": 0.91,
-    }
+    published = {"ICC(1)": 0.17, "ICC(A,1)": 0.29, "ICC(C,1)": 0.71, "ICC(k)": 0.44, "ICC(A,k)": 0.62, "ICC(C,k)": 0.91}
     assert {name: round(found[name].value, 2) for name in FORMS} == published
 
 

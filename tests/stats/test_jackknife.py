@@ -7,14 +7,7 @@ import pytest
 from scipy import stats
 
 from nlgauge.stats.correlation.measure import TWELVE, Measure, evaluate
-from nlgauge.stats.resampling.jackknife import (
-    INPUTS,
-    SYSTEMS,
-    difference_tests,
-    input_groups,
-    intervals,
-    output_sets,
-)
+from nlgauge.stats.resampling.jackknife import INPUTS, SYSTEMS, difference_tests, input_groups, intervals, output_sets
 from nlgauge.stats.resampling.rank_intervals import kendall_interval, perfect, spearman_interval
 
 MEASURES = [str(m) for m in TWELVE]
@@ -66,14 +59,10 @@ def test_intervals_equal_deleting_rows_and_columns_by_hand(measure: str) -> None
 
 def test_rank_correlations_of_middling_size_between_means_have_bonett_and_wrights_interval() -> None:
     half = stats.t.ppf(0.975, 10) * np.sqrt(0.437 / 8)
-    assert kendall_interval(0.3, 12) == pytest.approx(
-        tuple(np.tanh(np.arctanh(0.3) + side) for side in (-half, half))
-    )
+    assert kendall_interval(0.3, 12) == pytest.approx(tuple(np.tanh(np.arctanh(0.3) + side) for side in (-half, half)))
     half = stats.t.ppf(0.975, 10) * np.sqrt((1 + 0.4**2 / 2) / 9)
     low, high = spearman_interval(0.4, 0.3, 12)
-    assert (low, high) == pytest.approx(
-        tuple(np.tanh(np.arctanh(0.4) + side) for side in (-half, half)), abs=0.06
-    )
+    assert (low, high) == pytest.approx(tuple(np.tanh(np.arctanh(0.4) + side) for side in (-half, half)), abs=0.06)
 
 
 @pytest.mark.parametrize("systems", [8, 12, 20])
@@ -140,15 +129,10 @@ def test_neither_rows_nor_columns_nor_their_order_nor_units_matter(gaps: float) 
     x, z = panel(6, metrics=3, gaps=gaps)
     rng = np.random.default_rng(0)
     rows, cols = rng.permutation(z.shape[0]), rng.permutation(z.shape[1])
-    a, b = (
-        intervals(x, z, MEASURES),
-        intervals(5 * x[:, rows][:, :, cols] - 3, 2 * z[rows][:, cols] + 1, MEASURES),
-    )
+    a, b = (intervals(x, z, MEASURES), intervals(5 * x[:, rows][:, :, cols] - 3, 2 * z[rows][:, cols] + 1, MEASURES))
     assert np.allclose(a.low, b.low, atol=1e-10) and np.allclose(a.high, b.high, atol=1e-10)
     keep = [m for m in MEASURES if not m.startswith("system/")]
-    p, q = (
-        difference_tests(*t, keep).p for t in ((x, z), (5 * x[:, rows][:, :, cols] - 3, z[rows][:, cols]))
-    )
+    p, q = (difference_tests(*t, keep).p for t in ((x, z), (5 * x[:, rows][:, :, cols] - 3, z[rows][:, cols])))
     assert np.allclose(p, q, atol=1e-10)
 
 

@@ -29,9 +29,7 @@ def twin_counts(x, z):
     return count
 
 
-@given(
-    st.integers(0, 2**32 - 1), st.sampled_from([2, 3, 47, 48, 49, 50, 120]), st.sampled_from([1, 2, 5, 1000])
-)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([2, 3, 47, 48, 49, 50, 120]), st.sampled_from([1, 2, 5, 1000]))
 def test_pair_counts_equal_a_direct_count_on_both_sides_of_the_small_group_limit(seed, n, levels):
     rng = np.random.default_rng(seed)
     x, z = rng.integers(-levels, levels, (2, 1, 2, n)).astype(float)
@@ -67,11 +65,7 @@ def test_very_many_levels_equal_scipy():
     x[..., :200] = 0.5
     got = group_stats(x, z)
     told = got.concordant + got.discordant
-    tau = (
-        (got.concordant - got.discordant)
-        / np.sqrt((told + got.tied_metric) * 1.0)
-        / np.sqrt(told + got.tied_human)
-    )
+    tau = (got.concordant - got.discordant) / np.sqrt((told + got.tied_metric) * 1.0) / np.sqrt(told + got.tied_human)
     assert tau[0, 0] == pytest.approx(stats.kendalltau(x.ravel(), z.ravel())[0], abs=1e-12)
     assert got.spearman[0, 0] == pytest.approx(stats.spearmanr(x.ravel(), z.ravel())[0], abs=1e-12)
     assert got.pearson[0, 0] == pytest.approx(stats.pearsonr(x.ravel(), z.ravel())[0], abs=1e-12)

@@ -9,9 +9,7 @@ from nlgauge.errors import DataError
 from nlgauge.stats.agreement.mace import mace
 
 
-def _crowd(
-    seed: int, competence: list[float], units: int = 300, labels: int = 4
-) -> tuple[np.ndarray, np.ndarray]:
+def _crowd(seed: int, competence: list[float], units: int = 300, labels: int = 4) -> tuple[np.ndarray, np.ndarray]:
     """The generative story: know the truth with some probability, else answer by habit (here: evenly)."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(1, labels + 1, units)

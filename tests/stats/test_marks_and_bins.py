@@ -19,9 +19,7 @@ def test_a_star_is_scipys_p_of_pearson_and_spearman(n: int) -> None:
     x = rng.normal(size=n)
     z = x + rng.normal(0, 2, n)
     assert zero_test(*_of(stats.pearsonr(x, z), n)) == pytest.approx(stats.pearsonr(x, z).pvalue)
-    assert zero_test(*_of(stats.spearmanr(x, z), n), "spearman") == pytest.approx(
-        stats.spearmanr(x, z).pvalue
-    )
+    assert zero_test(*_of(stats.spearmanr(x, z), n), "spearman") == pytest.approx(stats.spearmanr(x, z).pvalue)
 
 
 def test_kendalls_star_is_scipys_asymptotic_p_without_ties() -> None:
@@ -61,9 +59,7 @@ def test_two_means_as_scipy_tests_them(test: MeanTest) -> None:
 
 def test_missing_values_leave_a_pair_in_paired_tests_only() -> None:
     a, b = np.array([1.0, 2.0, 4.0, np.nan, 3.0]), np.array([2.0, 4.0, 5.0, 9.0, 3.5])
-    assert mean_test(a, b, "paired-t") == pytest.approx(
-        stats.ttest_rel(a[[0, 1, 2, 4]], b[[0, 1, 2, 4]]).pvalue
-    )
+    assert mean_test(a, b, "paired-t") == pytest.approx(stats.ttest_rel(a[[0, 1, 2, 4]], b[[0, 1, 2, 4]]).pvalue)
     assert mean_test(a, b, "t") == pytest.approx(stats.ttest_ind(a[[0, 1, 2, 4]], b, equal_var=False).pvalue)
 
 
@@ -92,8 +88,7 @@ def test_quantised_scores_are_bins_of_equal_width() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratings", "steps"),
-    [([1, 2, 3, 5], 5), ([1, 1.5, 6], 11), ([0, 1], 2), ([4, 4], 1), ([1, 4 / 3, 5 / 3, 3], 7)],
+    ("ratings", "steps"), [([1, 2, 3, 5], 5), ([1, 1.5, 6], 11), ([0, 1], 2), ([4, 4], 1), ([1, 4 / 3, 5 / 3, 3], 7)]
 )
 def test_steps_of_a_scale(ratings: list[float], steps: int) -> None:
     assert scale_levels(ratings) == steps
@@ -121,9 +116,7 @@ def test_the_dealt_p_is_the_share_of_dealings_with_as_large_a_difference() -> No
 
     x, z = (np.concatenate([scaled(a[k]), scaled(b[k])]) for k in (0, 1))
     mask = np.arange(50) < 25
-    masks = (
-        np.random.default_rng(9).permuted(np.broadcast_to(np.where(mask, 1.0, 0.0), (200, 50)), axis=1) > 0
-    )
+    masks = np.random.default_rng(9).permuted(np.broadcast_to(np.where(mask, 1.0, 0.0), (200, 50)), axis=1) > 0
 
     def gap(first: np.ndarray) -> float:
         return abs(np.corrcoef(x[first], z[first])[0, 1] - np.corrcoef(x[~first], z[~first])[0, 1])

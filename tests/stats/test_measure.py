@@ -17,12 +17,7 @@ def test_a_name_comes_back_from_its_measure(measure):
 
 
 def test_the_twelve_are_in_the_order_of_the_papers_tables():
-    assert [str(m) for m in TWELVE[:4]] == [
-        "system/pearson",
-        "system/spearman",
-        "system/kendall",
-        "input/pearson",
-    ]
+    assert [str(m) for m in TWELVE[:4]] == ["system/pearson", "system/spearman", "system/kendall", "input/pearson"]
     assert len(set(TWELVE)) == 12
 
 
@@ -92,12 +87,7 @@ Z = np.array([[1.0, 2.0, 3.0], [2.0, 2.0, 1.0], [3.0, 1.0, 2.0]])
         ("global/pearson", Z * 0, Z, "the metric gives all outputs the same score"),
         ("system/kendall", Z, Z * 0, "people gave all systems the same score"),
         ("input/spearman", Z, Z * 0, "in every input people gave all outputs the same score"),
-        (
-            "item/spearman",
-            Z * 0,
-            Z * 0,
-            "in every system neither the metric nor people tell any outputs apart",
-        ),
+        ("item/spearman", Z * 0, Z * 0, "in every system neither the metric nor people tell any outputs apart"),
         (
             "input/kendall",
             np.array([[1.0, 5.0, 1.0], [1.0, 6.0, np.nan]]),
@@ -120,16 +110,12 @@ def test_where_there_is_no_number_there_is_a_reason(measure, x, z, reason):
     assert (estimate.reason, estimate.n, estimate.groups) == (reason, 0, 0)
 
 
-@pytest.mark.parametrize(
-    "shape", [(0, 0), (0, 3), (3, 0), (1, 1), (1, 2), (2, 1), (2, 2), (1, 5), (5, 1), (3, 3)]
-)
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (1, 1), (1, 2), (2, 1), (2, 2), (1, 5), (5, 1), (3, 3)])
 @pytest.mark.parametrize("fill", ["numbers", "constant", "missing", "infinite"])
 def test_no_shape_and_no_content_raises_or_stays_silent(shape, fill):
     rng = np.random.default_rng(0)
     z = rng.normal(size=shape)
-    x = {"numbers": rng.normal(size=shape), "constant": z * 0, "missing": z * np.nan, "infinite": z * np.inf}[
-        fill
-    ]
+    x = {"numbers": rng.normal(size=shape), "constant": z * 0, "missing": z * np.nan, "infinite": z * np.inf}[fill]
     found = evaluate(np.stack([x, z]), z, all_measures())
     for k in range(2):
         for j, measure in enumerate(all_measures()):
@@ -170,10 +156,7 @@ def test_equal_system_means_stay_tied():
 def test_extreme_scores_give_the_same_measures():
     rng = np.random.default_rng(1)
     x, z = rng.uniform(0.1, 1, size=(1, 6, 50)), rng.uniform(-1, 1, size=(6, 50))
-    plain, extreme = (
-        evaluate(x, z, TWELVE),
-        evaluate(x * 1e308, z * 1e-300, TWELVE),
-    )  # sums of x would overflow
+    plain, extreme = (evaluate(x, z, TWELVE), evaluate(x * 1e308, z * 1e-300, TWELVE))  # sums of x would overflow
     np.testing.assert_allclose(extreme.value, plain.value, atol=1e-12, rtol=0)
 
 
@@ -192,9 +175,7 @@ def test_the_value_is_the_mean_of_the_group_values():
     x, z = rng.normal(size=(2, 5, 9)), rng.integers(0, 2, (5, 9)).astype(float)
     for measure in all_measures():
         by_group = group_values(x, z, measure)
-        np.testing.assert_allclose(
-            np.nanmean(by_group, axis=1), evaluate(x, z, [measure]).value[:, 0], atol=1e-14
-        )
+        np.testing.assert_allclose(np.nanmean(by_group, axis=1), evaluate(x, z, [measure]).value[:, 0], atol=1e-14)
 
 
 def test_arrays_that_do_not_fit_are_refused_with_their_sizes():
@@ -203,5 +184,8 @@ def test_arrays_that_do_not_fit_are_refused_with_their_sizes():
 
 
 def test_measures_can_be_named_without_loading_kernels():
-    code = "import sys; from nlgauge.stats.correlation.measure import TWELVE; sys.exit('nlgauge.kernels.panel' in sys.modules)"
+    code = (
+        "import sys; from nlgauge.stats.correlation.measure import TWELVE; sys.exit('nlgauge.kernels.panel' "
+        "in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -72,9 +72,7 @@ def test_scores_of_two_metrics_that_differ_by_rounding_only_are_tied():
     rng = np.random.default_rng(0)
     z = rng.integers(1, 6, (6, 20)).astype(float)
     x = rng.integers(1, 6, (6, 20)).astype(float)
-    same = (
-        x * 0.1 + 0.3
-    )  # the same metric on another scale, whose standardised values differ in the last bits
+    same = x * 0.1 + 0.3  # the same metric on another scale, whose standardised values differ in the last bits
     test = permutation_test(x, same, z, TWELVE, draws=200)
     assert (test.p == 1).all()
     assert np.abs(test.samples).max() < 1e-12
@@ -123,12 +121,8 @@ def test_system_level_p_values_equal_exact_counting_where_floats_split_ties():
     for _ in range(5):
         z = rng.integers(1, 4, (6, 3))
         x1 = rng.integers(0, 3, (6, 3))
-        x2 = rng.permutation(x1.ravel()).reshape(
-            x1.shape
-        )  # the same mean and SD: standardising changes nothing
-        test = permutation_test(
-            x1, x2, z, ["system/kendall", "system/spearman"], how="systems", draws=400, seed=1
-        )
+        x2 = rng.permutation(x1.ravel()).reshape(x1.shape)  # the same mean and SD: standardising changes nothing
+        test = permutation_test(x1, x2, z, ["system/kendall", "system/spearman"], how="systems", draws=400, seed=1)
         extreme = {"kendall": 0, "spearman": 0}
         seen = _exact_differences(x1, x2, z)
         for swap in masks_of("systems", 6, 3, 400, 1):
@@ -189,9 +183,7 @@ def test_undefined_draws_and_metrics_are_reported_and_not_hidden():
     assert np.isnan(test.p).all() and np.isnan(test.difference).all()  # metric 1 is constant
     x1 = np.repeat([[1.0], [1.0], [2.0], [2.0]], 3, axis=1)  # swapping the first two systems makes all equal
     test = permutation_test(x1, 3 - x1, z, ["item/pearson", "input/pearson"], how="systems", draws=60)
-    assert test.undefined[0] == 60 and np.isnan(
-        test.p[0]
-    )  # constant inside every system, whatever is swapped
+    assert test.undefined[0] == 60 and np.isnan(test.p[0])  # constant inside every system, whatever is swapped
     assert 0 < test.undefined[1] < 60 and np.isfinite(test.p[1])
     defined = 60 - test.undefined[1]
     extreme = (np.abs(test.samples[1]) >= abs(test.difference[1]) - 1e-10).sum()
@@ -204,12 +196,7 @@ def test_progress_is_told_of_every_pair_and_may_stop_between_two():
     for threads in (1, 2):
         told = []
         permutation_pairs(
-            x,
-            z,
-            ["global/pearson"],
-            draws=BLOCK + 1,
-            threads=threads,
-            progress=lambda *at, told=told: told.append(at),
+            x, z, ["global/pearson"], draws=BLOCK + 1, threads=threads, progress=lambda *at, told=told: told.append(at)
         )
         assert told == [(i, 30) for i in range(1, 31)]
 
@@ -224,15 +211,12 @@ def test_progress_is_told_of_every_pair_and_may_stop_between_two():
 def test_profiles_change_the_masks_the_count_and_the_missing_rule():
     rng = np.random.default_rng(9)
     (x1, x2), z = panel(rng, systems=5, inputs=8, levels=3, discrete=2, constant=True)
-    zero = permutation_test(
-        x1, x2, z, ["input/kendall", "item/pearson"], profile="mt-metrics-eval", draws=40, seed=1
-    )
+    zero = permutation_test(x1, x2, z, ["input/kendall", "item/pearson"], profile="mt-metrics-eval", draws=40, seed=1)
     there = np.ones(z.shape, bool)
     a, b = standardise(x1, there), standardise(x2, there)
     for i, measure in enumerate(zero.measures):
         twin = [
-            correlate(np.where(s, b, a), z, measure, "zero")
-            - correlate(np.where(s, a, b), z, measure, "zero")
+            correlate(np.where(s, b, a), z, measure, "zero") - correlate(np.where(s, a, b), z, measure, "zero")
             for s in masks_of("cells", 5, 8, 40, 1)
         ]
         np.testing.assert_allclose(zero.samples[i], twin, atol=1e-10)
@@ -244,12 +228,8 @@ def test_profiles_change_the_masks_the_count_and_the_missing_rule():
         with pytest.raises(DataError):
             permutation_test(gap, x2, z, TWELVE, profile=name, draws=5)
     filled = permutation_test(np.nan_to_num(gap), x2, z, TWELVE, profile="nlgcorreval", draws=30)
-    np.testing.assert_array_equal(
-        permutation_test(gap, x2, z, TWELVE, profile="nlgcorreval", draws=30).p, filled.p
-    )
-    raw = permutation_test(
-        x1, 10 * x2 + 3, z, ["global/pearson"], profile=Profile(standardise=False), draws=30
-    )
+    np.testing.assert_array_equal(permutation_test(gap, x2, z, TWELVE, profile="nlgcorreval", draws=30).p, filled.p)
+    raw = permutation_test(x1, 10 * x2 + 3, z, ["global/pearson"], profile=Profile(standardise=False), draws=30)
     scaled = permutation_test(x1, x2, z, ["global/pearson"], profile=Profile(standardise=False), draws=30)
     assert not np.allclose(raw.samples, scaled.samples)
     for profile in PROFILES.values():

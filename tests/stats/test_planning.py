@@ -90,9 +90,7 @@ def test_taking_systems_as_given_calls_equal_metrics_different_and_varying_syste
     """Two equally good metrics misrank different systems: inputs alone cannot see that this is chance."""
     params, rates = SimulationParams(N=12, M=60), {}
     for by in ("inputs", "systems"):
-        found = power(
-            params, WEAK, WEAK, Measure.parse(name), np.random.SeedSequence(4), trials=100, test=kind(by)
-        )
+        found = power(params, WEAK, WEAK, Measure.parse(name), np.random.SeedSequence(4), trials=100, test=kind(by))
         rates[by] = found.power + found.wrong
     assert rates["inputs"] > 0.3
     assert rates["systems"] <= 0.1
@@ -102,9 +100,7 @@ def test_the_jackknife_over_both_is_the_most_cautious():
     params = SimulationParams(N=12, M=60)
     rates = {}
     for by in ("systems", "both"):
-        found = power(
-            params, STRONG, WEAK, ITEM, np.random.SeedSequence(4), trials=60, test=jackknife_test(by)
-        )
+        found = power(params, STRONG, WEAK, ITEM, np.random.SeedSequence(4), trials=60, test=jackknife_test(by))
         rates[by] = found.power
     assert 0.0 < rates["both"] <= rates["systems"]
 
@@ -133,8 +129,7 @@ def test_chance_of_acc_eq_is_half_the_share_of_untied_human_pairs(grouping):
     human = np.random.default_rng(0).integers(1, 4, size=(8, 30)).astype(float)
     groups = {"global": [human.ravel()], "input": list(human.T), "item": list(human)}[grouping]
     untied = [
-        1.0 - (np.equal.outer(group, group).sum() - group.size) / (group.size * (group.size - 1))
-        for group in groups
+        1.0 - (np.equal.outer(group, group).sum() - group.size) / (group.size * (group.size - 1)) for group in groups
     ]
     found = chance_level(human, Measure(grouping, "acc-eq"), np.random.default_rng(1), draws=300)
     assert found.mean == pytest.approx(np.mean(untied) / 2.0, abs=4 * found.sd / np.sqrt(300))

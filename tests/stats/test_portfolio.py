@@ -27,9 +27,7 @@ def test_noise_is_worth_nothing_outside_although_it_shines_inside() -> None:
 def test_two_halves_of_the_truth_are_found_and_the_copy_is_not() -> None:
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=(2, 8, 100))
-    metrics = np.stack(
-        [rng.normal(size=a.shape), a, a + rng.normal(0, 0.05, a.shape), rng.normal(size=a.shape), b]
-    )
+    metrics = np.stack([rng.normal(size=a.shape), a, a + rng.normal(0, 0.05, a.shape), rng.normal(size=a.shape), b])
     found = portfolio(metrics, a + b, INPUT, most=4)
     assert found.path.size == 2
     assert set(found.path.chosen[:2]) in ({1, 4}, {2, 4})
@@ -45,9 +43,7 @@ def test_the_first_step_is_the_metric_that_is_best_alone() -> None:
     found = portfolio(metrics, target, INPUT, most=3)
     alone = evaluate(metrics, target, [INPUT]).value[:, 0]
     assert found.path.chosen[0] == int(alone.argmax()) == 1
-    assert found.path.value[0] == pytest.approx(
-        alone[1], abs=1e-9
-    )  # folds of equal size: the mean is the mean of all
+    assert found.path.value[0] == pytest.approx(alone[1], abs=1e-9)  # folds of equal size: the mean is the mean of all
 
 
 def test_the_stop_rule_takes_the_smallest_set_within_one_standard_error() -> None:

@@ -100,10 +100,7 @@ def test_values_per_fold_are_those_of_scipy() -> None:
     target, predicted = rng.normal(size=(6, 20)), rng.normal(size=(6, 20))
     fold = folds(np.ones(target.shape, bool), 4, rng)
     for f, value in enumerate(reached(predicted, target, fold, INPUT).folds):
-        mine = [
-            kendalltau(predicted[:, u], target[:, u]).statistic
-            for u in np.flatnonzero((fold == f).any(axis=0))
-        ]
+        mine = [kendalltau(predicted[:, u], target[:, u]).statistic for u in np.flatnonzero((fold == f).any(axis=0))]
         assert value == pytest.approx(np.mean(mine))
 
 

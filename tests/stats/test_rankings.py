@@ -86,11 +86,7 @@ def test_blocks_are_means_over_pairs_of_people_and_metrics() -> None:
     human = np.array([True, True, False, False, False])
     found = rank_distances(rough(2), human)
     d = found.mean["tau-b"]
-    by_hand = {
-        BLOCKS[0]: [d[0, 1]],
-        BLOCKS[1]: [d[2, 3], d[2, 4], d[3, 4]],
-        BLOCKS[2]: d[:2, 2:].ravel().tolist(),
-    }
+    by_hand = {BLOCKS[0]: [d[0, 1]], BLOCKS[1]: [d[2, 3], d[2, 4], d[3, 4]], BLOCKS[2]: d[:2, 2:].ravel().tolist()}
     for block, values in by_hand.items():
         assert found.blocks["tau-b"][block].value == pytest.approx(np.mean(values))
         assert found.blocks["tau-b"][block].pairs == len(values)

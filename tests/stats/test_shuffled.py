@@ -1,4 +1,6 @@
-"""Shuffling systems and inputs: the right statistic, exact false alarms on clustered tables, and sight of a related metric."""
+"""Shuffling systems and inputs: the right statistic, exact false alarms on clustered tables, and sight of a related
+metric.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,7 @@ import pytest
 from scipy.stats import binom, spearmanr
 
 from nlgauge.stats.tests.ks import ks_distance
-from nlgauge.stats.tests.row_column_permutation import (
-    clustered,
-    ks_shuffled,
-    ks_swapped,
-    order_tests,
-    related_tests,
-)
+from nlgauge.stats.tests.row_column_permutation import clustered, ks_shuffled, ks_swapped, order_tests, related_tests
 from nlgauge.stats.tests.two_samples import choice_test
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

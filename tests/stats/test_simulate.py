@@ -103,9 +103,7 @@ def test_fit_leaves_out_and_counts_constant_systems_and_missing_cells():
     found = fit_panel(x, z)
     assert (found.dropped_systems, found.dropped_inputs) == (1, 0)
     assert found.human.cells == found.metric.cells == 235
-    kept = [
-        np.corrcoef(x[i, 5:] if i == 1 else x[i], z[i, 5:] if i == 1 else z[i])[0, 1] for i in range(1, 6)
-    ]
+    kept = [np.corrcoef(x[i, 5:] if i == 1 else x[i], z[i, 5:] if i == 1 else z[i])[0, 1] for i in range(1, 6)]
     assert found.mu_rho == pytest.approx(np.mean(kept))
     assert found.sigma_rho == pytest.approx(np.std(kept, ddof=1))
 
@@ -118,12 +116,7 @@ def test_what_was_fitted_can_be_simulated_again():
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
-    [
-        ({"N": 1}, "2 systems"),
-        ({"rho_sys": 1.2}, "rho_sys"),
-        ({"scale_h": 1}, "scale_h"),
-        ({"sigma_m": -1}, "sigma_m"),
-    ],
+    [({"N": 1}, "2 systems"), ({"rho_sys": 1.2}, "rho_sys"), ({"scale_h": 1}, "scale_h"), ({"sigma_m": -1}, "sigma_m")],
 )
 def test_impossible_parameters_are_refused_by_name(wrong, message):
     with pytest.raises(DataError, match=message):

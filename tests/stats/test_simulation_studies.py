@@ -8,13 +8,7 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from nlgauge.stats.correlation.measure import TWELVE, Measure
 from nlgauge.stats.design.simulate import Noise, SimulationParams, human_scores, metric_scores
-from nlgauge.stats.design.simulation_studies import (
-    EQUAL_SCALES,
-    GRID,
-    UNEQUAL_SCALES,
-    relation_study,
-    scale_study,
-)
+from nlgauge.stats.design.simulation_studies import EQUAL_SCALES, GRID, UNEQUAL_SCALES, relation_study, scale_study
 
 SMALL = SimulationParams(N=15, M=100)
 
@@ -22,11 +16,7 @@ SMALL = SimulationParams(N=15, M=100)
 @pytest.fixture(scope="module")
 def relations():
     return relation_study(
-        SMALL,
-        np.random.SeedSequence(1),
-        rho_sys=(0.0, 0.4, 0.8, 0.99),
-        mu_rho=(0.0, 0.4, 0.8, 0.99),
-        trials=40,
+        SMALL, np.random.SeedSequence(1), rho_sys=(0.0, 0.4, 0.8, 0.99), mu_rho=(0.0, 0.4, 0.8, 0.99), trials=40
     )
 
 
@@ -100,9 +90,7 @@ def test_a_trial_equals_scipy_on_the_same_panel():
     x, z = metric_scores(params, noise), human_scores(params, noise)
     plain = {"pearson": pearsonr, "spearman": spearmanr, "kendall": kendalltau}
     for coefficient, function in plain.items():
-        assert _curve(found, "global", coefficient)[0, 0] == pytest.approx(
-            function(x.ravel(), z.ravel()).statistic
-        )
+        assert _curve(found, "global", coefficient)[0, 0] == pytest.approx(function(x.ravel(), z.ravel()).statistic)
         by_input = np.mean([function(a, b).statistic for a, b in zip(x.T, z.T, strict=True)])
         assert _curve(found, "input", coefficient)[0, 0] == pytest.approx(by_input)
 
@@ -124,9 +112,7 @@ def test_a_draw_of_the_scale_study_equals_scipy_on_the_panel_cut_by_its_threshol
 def test_the_result_does_not_depend_on_the_number_of_workers():
     params = SimulationParams(N=5, M=20)
     one, two = (
-        scale_study(
-            params, np.random.SeedSequence(3), scales=((3, 3), (5, 3)), trials=6, redraws=2, workers=w
-        )
+        scale_study(params, np.random.SeedSequence(3), scales=((3, 3), (5, 3)), trials=6, redraws=2, workers=w)
         for w in (1, 2)
     )
     assert np.array_equal(one.value, two.value)
@@ -135,8 +121,7 @@ def test_the_result_does_not_depend_on_the_number_of_workers():
 def test_standard_errors_are_those_of_independent_trials():
     params = SimulationParams(N=5, M=20)
     runs = [
-        relation_study(params, np.random.SeedSequence(s), rho_sys=(0.5,), mu_rho=(0.5,), trials=30)
-        for s in range(40)
+        relation_study(params, np.random.SeedSequence(s), rho_sys=(0.5,), mu_rho=(0.5,), trials=30) for s in range(40)
     ]
     spread = np.std([run.value for run in runs], axis=0)
     mean_se = np.mean([run.se for run in runs], axis=0)

@@ -127,14 +127,9 @@ def test_advice_needs_both_dp_and_rc_and_enough_metrics():
     assert advise(near(0.01, 0.01, 0.2), pairs, [bad], [0, 1, 2]).alike == (0, 1)  # alike in DP
     few = (pairs < 5).all(axis=1)
     assert advise(good[few], pairs[few], [bad[few]], [0, 1, 2]).alike == (0, 1, 2)  # five metrics
-    assert (
-        advise(good, pairs, [near(-0.02, -0.1, -0.2)], [0, 1, 2]).steady == ()
-    )  # RC below 0: nothing is steady
+    assert advise(good, pairs, [near(-0.02, -0.1, -0.2)], [0, 1, 2]).steady == ()  # RC below 0: nothing is steady
     assert advise(good + 0.3, pairs, [bad], [0, 1, 2]).steady == ()  # nothing is told apart
-    assert advise(good, pairs, [bad, near(-0.1, 0.5, 0.5)], [0, 1, 2]).steady == (
-        1,
-        2,
-    )  # other systems turn it round
+    assert advise(good, pairs, [bad, near(-0.1, 0.5, 0.5)], [0, 1, 2]).steady == (1, 2)  # other systems turn it round
 
 
 def test_a_metric_without_a_value_on_a_half_is_left_out_of_that_trial():

@@ -43,7 +43,8 @@ def scores(seed: int, shape: tuple[int, ...], kind: str) -> np.ndarray:
 
 
 KINDS = (
-    "all magnitudes", "tiny beside plain", "tiny systems", "tiny inputs", "ties", "huge", "minute", "far from 0", "plain",
+    "all magnitudes", "tiny beside plain", "tiny systems", "tiny inputs", "ties", "huge", "minute", "far from 0",
+    "plain",
 )  # fmt: skip
 
 
@@ -73,15 +74,11 @@ def test_the_tested_difference_is_the_printed_one(seed, kinds, people, size, how
     printed = evaluate(x, z, [Measure.parse(m) for m in names])
     expected = printed.value[0] - printed.value[1]
     whole = printed.dropped.sum(axis=0) == 0 if rules.constant == "zero" else np.ones(len(names), bool)
-    np.testing.assert_allclose(
-        test.difference[whole], expected[whole], rtol=0, atol=1e-12, err_msg=str(names)
-    )
+    np.testing.assert_allclose(test.difference[whole], expected[whole], rtol=0, atol=1e-12, err_msg=str(names))
     np.testing.assert_array_equal(pairs.difference[0], test.difference)
     if rules.missing == "shared":
         again = bootstrap(x, z, TWELVE, draws=2, threads=1)
-        np.testing.assert_allclose(
-            again.value, printed.value[:, [names.index(m) for m in TWELVE]], atol=1e-12
-        )
+        np.testing.assert_allclose(again.value, printed.value[:, [names.index(m) for m in TWELVE]], atol=1e-12)
         _, difference = bootstrap_test(x[0], x[1], z, TWELVE, draws=2)
         np.testing.assert_allclose(difference, expected[[names.index(m) for m in TWELVE]], atol=1e-12)
 
@@ -124,9 +121,7 @@ def test_every_draw_orders_the_scores_as_exact_arithmetic_does(kind, how):
     rows, cols = (part.transpose(0, 2, 1).reshape(-1, part.shape[1]) for part in (block.rows, block.cols))
     swaps = (rows[:, block.row] ^ cols[:, block.col])[1 : draws + 1].reshape(-1, systems, inputs).astype(bool)
     for i, measure in enumerate(RANKS):
-        twin = [
-            correlate(np.where(s, b, a), z, measure) - correlate(np.where(s, a, b), z, measure) for s in swaps
-        ]
+        twin = [correlate(np.where(s, b, a), z, measure) - correlate(np.where(s, a, b), z, measure) for s in swaps]
         np.testing.assert_allclose(test.samples[i], twin, atol=1e-10, err_msg=measure)
 
 
@@ -148,19 +143,13 @@ def test_pearson_of_a_draw_survives_one_score_that_dwarfs_the_others(how):
         exact.append((values - values.mean()) / values.std())
     a, b = exact
     for i, measure in enumerate(measures):
-        twin = [
-            _pearson(np.where(s, b, a), z, measure) - _pearson(np.where(s, a, b), z, measure) for s in swaps
-        ]
+        twin = [_pearson(np.where(s, b, a), z, measure) - _pearson(np.where(s, a, b), z, measure) for s in swaps]
         np.testing.assert_allclose(test.samples[i], np.array(twin, float), atol=1e-6, err_msg=measure)
 
 
 def _pearson(x, z, measure):
     grouping = measure.split("/")[0]
-    groups = {
-        "global": [(x.ravel(), z.ravel())],
-        "item": zip(x, z, strict=True),
-        "input": zip(x.T, z.T, strict=True),
-    }
+    groups = {"global": [(x.ravel(), z.ravel())], "item": zip(x, z, strict=True), "input": zip(x.T, z.T, strict=True)}
     found = []
     for a, b in groups[grouping]:
         u, v = a - a.mean(), b - b.mean()

@@ -161,10 +161,7 @@ def test_a_map_of_a_map_is_itself() -> None:
     passed = rng.random(200) < score**2
     mapped = isotonic_map(score, passed).of(score)
     assert isotonic_map(mapped, passed).of(mapped) == pytest.approx(mapped, abs=1e-12)
-    assert (
-        calibration_figures(mapped, passed)["brier"].value
-        <= calibration_figures(score, passed)["brier"].value
-    )
+    assert calibration_figures(mapped, passed)["brier"].value <= calibration_figures(score, passed)["brier"].value
 
 
 def test_ece_is_the_weighted_distance_of_the_reliability_curve() -> None:

@@ -49,9 +49,7 @@ def groups(x, z, grouping):
     if grouping == "system":
         there = np.isfinite(x) & np.isfinite(z)
         kept = there.any(axis=1)
-        means = [
-            np.array([row[t].mean() for row, t in zip(a[kept], there[kept], strict=True)]) for a in (x, z)
-        ]
+        means = [np.array([row[t].mean() for row, t in zip(a[kept], there[kept], strict=True)]) for a in (x, z)]
         sizes = [np.where(there, np.abs(a), 0.0).max(axis=1, initial=0.0)[kept] for a in (x, z)]
         return [tuple(tied(m, size) for m, size in zip(means, sizes, strict=True))]
     if grouping == "global":

@@ -19,7 +19,9 @@ Takes = Literal["panel", "dataset", "datasets"]
 
 @dataclass(frozen=True)
 class Analysis:
-    """A question with its function. `takes` says what it needs: a panel (one aspect), the whole data set, or several."""
+    """A question with its function. `takes` says what it needs: a panel (one aspect), the whole data set, or
+    several.
+    """
 
     name: str
     question: str
@@ -83,7 +85,9 @@ def _choices(function: Callable[..., Table]) -> dict[str, tuple[Any, ...]]:
 def _only_families(
     takes: Takes, args: tuple[Any, ...], options: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any], list[str]]:
-    """`families={name: [metrics]}` says which metrics take part: others would join a family by their names, or make their own."""
+    """`families={name: [metrics]}` says which metrics take part: others would join a family by their names, or make
+    their own.
+    """
     given = options.get("families")
     if not isinstance(given, Mapping) or not any(not isinstance(v, str) for v in given.values()):
         return args, options, []

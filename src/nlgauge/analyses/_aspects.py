@@ -1,4 +1,6 @@
-"""What analyses share that set several aspects beside the metrics (colombo2023): the panel, its rankings, and the notes."""
+"""What analyses share that set several aspects beside the metrics (colombo2023): the panel, its rankings, and the
+notes.
+"""
 
 from __future__ import annotations
 
@@ -38,12 +40,7 @@ class Sides:
     ) -> Sides:
         chosen = [data.aspect(a) for a in aspects] if aspects else data.aspects or [data.aspect()]
         panel = data.panel(
-            chosen[0],
-            canonical=True,
-            metrics=metrics,
-            keep_people=keep_people,
-            aggregate=aggregate,
-            seed=seed,
+            chosen[0], canonical=True, metrics=metrics, keep_people=keep_people, aggregate=aggregate, seed=seed
         )
         humans = {a: panel.humans[a] for a in chosen if a in panel.humans}
         empty = [a for a in chosen if a not in humans or np.isnan(humans[a]).all()]

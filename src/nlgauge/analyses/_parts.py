@@ -23,7 +23,10 @@ from nlgauge.stats.tests.row_column_permutation import clustered, related_tests
 from nlgauge.stats.tests.zero_correlation import zero_test
 from nlgauge.types import Array
 
-_FISHER = "Fisher's z test for two independent correlations (variances of Bonett and Wright), two-sided, outputs taken as independent"
+_FISHER = (
+    "Fisher's z test for two independent correlations (variances of Bonett and Wright), two-sided, outputs "
+    "taken as independent"
+)
 Outputs = Literal["clustered", "independent"]
 DRAWS = 999  # shuffles behind a star
 
@@ -91,7 +94,8 @@ def single(measure: Named, who: str) -> Measure:
     chosen = measures_of(measure)[0]
     if chosen.grouping != "global" or chosen.coefficient not in ("pearson", "spearman", "kendall"):
         raise NlgaugeError(
-            f"{who}: {chosen} is no single correlation over outputs; use global/pearson, global/spearman or global/kendall."
+            f"{who}: {chosen} is no single correlation over outputs; use global/pearson, global/spearman or "
+            "global/kendall."
         )
     return chosen
 
@@ -120,8 +124,7 @@ def correlations(
     else:
         p = zero_test(found.value[:, 0], n, measure.coefficient)
     return [
-        Correlation(float(found.value[k, 0]), int(n[k]), float(p[k]), found.reason[k, 0])
-        for k in range(len(stacked))
+        Correlation(float(found.value[k, 0]), int(n[k]), float(p[k]), found.reason[k, 0]) for k in range(len(stacked))
     ]
 
 
@@ -145,9 +148,7 @@ class Halves(NamedTuple):
     @classmethod
     def of(cls, a: Panel, b: Panel) -> Halves:
         """Two panels side by side; what they share of systems and inputs is in one place."""
-        systems, inputs = (
-            list(dict.fromkeys([*p, *q])) for p, q in ((a.systems, b.systems), (a.inputs, b.inputs))
-        )
+        systems, inputs = (list(dict.fromkeys([*p, *q])) for p, q in ((a.systems, b.systems), (a.inputs, b.inputs)))
         shape = (len(systems), len(inputs))
         scores, human = np.full((len(a.names), *shape), np.nan), np.full(shape, np.nan)
         masks = []
@@ -176,30 +177,25 @@ def difference_words(outputs: Outputs) -> str:
 
 def check_words(draws: int, seed: int) -> str:
     """What the permutation check beside a test is; nothing where there is none."""
-    return (
-        f" p check: outputs, taken as independent, dealt out anew, {draws} draws, seed {seed}."
-        if draws
-        else ""
-    )
+    return f" p check: outputs, taken as independent, dealt out anew, {draws} draws, seed {seed}." if draws else ""
 
 
 def differ(
     one: Sequence[Correlation], two: Sequence[Correlation], measure: Measure, halves: Halves, outputs: Outputs
 ) -> list[float]:
-    """p for each metric that its correlation is as strong in two parts; .3 and -.3 are equally strong. Fisher's where the
-    outputs are (or are to be taken as) independent."""
+    """p for each metric that its correlation is as strong in two parts; .3 and -.3 are equally strong. Fisher's
+    where the outputs are (or are to be taken as) independent."""
     if outputs == "clustered" and halves.clustered:
         return part_tests(halves.scores, halves.human, halves.one, halves.two, measure).tolist()  # type: ignore[no-any-return]
     r1, n1, r2, n2 = (
-        np.array(v, np.float64)
-        for part in (one, two)
-        for v in ([abs(f.value) for f in part], [f.n for f in part])
+        np.array(v, np.float64) for part in (one, two) for v in ([abs(f.value) for f in part], [f.n for f in part])
     )
     return [float(p) for p in fisher_test(r1, n1, r2, n2, coefficient=measure.coefficient)]
 
 
 def checked(
-    halves: Halves, found: tuple[Sequence[Correlation], Sequence[Correlation]], measure: Measure, draws: int, rng: np.random.Generator
+    halves: Halves, found: tuple[Sequence[Correlation], Sequence[Correlation]], measure: Measure, draws: int,
+    rng: np.random.Generator
 ) -> Array:  # fmt: skip
     """The permutation check of `differ` for every metric; NaN for Kendall and without draws."""
     if measure.coefficient == "kendall" or draws < 1:
@@ -209,13 +205,13 @@ def checked(
     # Without sign: scores that fall with the ratings in a part change their sign there.
     for mask, values in zip((one, two), found, strict=True):
         x[np.ix_(np.array([v.value < 0 for v in values]), mask)] *= -1
-    return dealt_tests(
-        x, halves.human.ravel(), one, two, ranks=measure.coefficient == "spearman", draws=draws, rng=rng
-    )
+    return dealt_tests(x, halves.human.ravel(), one, two, ranks=measure.coefficient == "spearman", draws=draws, rng=rng)
 
 
 class Compared(NamedTuple):
-    """The correlations of every metric in two halves of a panel, p that they are as strong, and the permutation check."""
+    """The correlations of every metric in two halves of a panel, p that they are as strong, and the permutation
+    check.
+    """
 
     one: list[Correlation]
     two: list[Correlation]

@@ -1,4 +1,5 @@
-"""Verbs that read data: one decorator gives them FILE and the column options, another the choice and the output as well.
+"""Verbs that read data: one decorator gives them FILE and the column options, another the choice and the output as
+well.
 
 @with_data
 def command(pick: Selection, measure: o.Measure = "input/kendall") -> list[Table]:
@@ -161,7 +162,9 @@ def _typed(function: Command, command: Command, parameters: list[inspect.Paramet
 
 
 def settings(pairs: Sequence[str] | None) -> dict[str, Any]:
-    """`--set draws=200 --set test=williams` as {"draws": 200, "test": "williams"}; `--set groups=@file.json` reads it."""
+    """`--set draws=200 --set test=williams` as {"draws": 200, "test": "williams"}; `--set groups=@file.json`
+    reads it.
+    """
     import ast
 
     found: dict[str, Any] = {}
@@ -186,15 +189,11 @@ def _from_file(path: Path) -> Any:
 
     try:
         text = path.read_text(encoding="utf-8-sig")
-        found = (
-            json.loads(text) if path.suffix.lower() == ".json" else list(csv.DictReader(text.splitlines()))
-        )
+        found = json.loads(text) if path.suffix.lower() == ".json" else list(csv.DictReader(text.splitlines()))
     except OSError as error:
         raise NlgaugeError(f"--set @{path}: {error.strerror}.") from None
     except json.JSONDecodeError as error:
         raise NlgaugeError(f"--set @{path}, line {error.lineno}: {error.msg}.") from None
     if names_code(text):  # an option that takes metrics would run it
-        raise NlgaugeError(
-            f"--set @{path}: names a Python file (….py@name); type it, as a file's word runs no code."
-        )
+        raise NlgaugeError(f"--set @{path}: names a Python file (….py@name); type it, as a file's word runs no code.")
     return found

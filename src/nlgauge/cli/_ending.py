@@ -16,7 +16,10 @@ WRONG = 2  # what the user can mend; typer's own errors have it too
 PARTLY = 3  # part is done and kept, the rest is not
 FAULT = 70  # a fault of nlgauge itself (EX_SOFTWARE): 1 is only for a comparison that failed
 PIPE = 128 + 13  # as a shell reports a program whose reader went away
-CODES = "Exit codes: 0 done · 1 `nlgauge diff` found a drop · 2 something to mend · 3 part is done · 70 a fault of nlgauge · 130 Ctrl-C · 143 terminated"
+CODES = (
+    "Exit codes: 0 done · 1 `nlgauge diff` found a drop · 2 something to mend · 3 part is done · 70 a fault "
+    "of nlgauge · 130 Ctrl-C · 143 terminated"
+)
 
 
 class Stopped(SystemExit):
@@ -57,10 +60,7 @@ def ended(run: Callable[[], object]) -> int:
     except NlgaugeError as error:
         return _say(WRONG, str(error))
     except Stopped as stop:
-        return _say(
-            int(str(stop.code)),
-            f"{stop.words}: what was finished is kept; run the same command again.",
-        )
+        return _say(int(str(stop.code)), f"{stop.words}: what was finished is kept; run the same command again.")
     except KeyboardInterrupt:  # raised by a library, not by the signal
         return _say(130, "stopped: what was finished is kept; run the same command again.")
     except BrokenPipeError:
@@ -77,7 +77,8 @@ def ended(run: Callable[[], object]) -> int:
     except MemoryError:
         return _say(
             WRONG,
-            "out of memory; `nlgauge score --batch` and `nlgauge intervals` work in bounded memory, or take a part of the data.",
+            "out of memory; `nlgauge score --batch` and `nlgauge intervals` work in bounded memory, or take a "
+            "part of the data.",
         )
     except Exception as error:
         import traceback
@@ -87,9 +88,7 @@ def ended(run: Callable[[], object]) -> int:
         traceback.print_exc()
         if where := own_file(error):
             return _say(WRONG, f"{where}: a fault of your own file ({type(error).__name__}: {error}).")
-        return _say(
-            FAULT, "this is a fault of nlgauge, not of your data; please report it with the lines above."
-        )
+        return _say(FAULT, "this is a fault of nlgauge, not of your data; please report it with the lines above.")
     return code
 
 

@@ -32,8 +32,7 @@ List: TypeAlias = list[str] | None
 File = Annotated[
     str,
     typer.Argument(
-        help="CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, or 'example'.",
-        metavar="FILE",
+        help="CSV, TSV, JSONL, JSON, Parquet (also .gz) or Excel, a known layout, or 'example'.", metavar="FILE"
     ),
 ]
 System = Annotated[Name, column("--system", "Column that names the system.")]
@@ -43,9 +42,7 @@ Source = Annotated[Name, column("--source", "Column with the text that the outpu
 Context = Annotated[Name, column("--context", "Column with the knowledge or facts that the output may use.")]
 References = Annotated[Name, column("--references", "Column with the references.")]
 Control = Annotated[Name, column("--control", "Column with the attribute asked for (sentiment, topic, …).")]
-Human = Annotated[
-    List, column("--human", "Columns with people's ratings: a,b; +c adds one; q=a+b are raters of q.")
-]
+Human = Annotated[List, column("--human", "Columns with people's ratings: a,b; +c adds one; q=a+b are raters of q.")]
 MetricColumns = Annotated[List, column("--metric", "Columns with metric scores: a,b; +c adds one.")]
 Rater = Annotated[Name, column("--rater", "Column that names the rater.")]
 PersonRaters = Annotated[List, column("--person-rater", "Raters who are persons, whatever their names say.")]
@@ -60,8 +57,7 @@ Labels = Annotated[
     Name, column("--labels", "File with people's labels of these outputs, joined by id.", metavar="FILE")
 ]
 Reader = Annotated[
-    Name,
-    column("--reader", "Format, when it is not found by looking, or file.py@name for a reader of your own."),
+    Name, column("--reader", "Format, when it is not found by looking, or file.py@name for a reader of your own.")
 ]
 
 Aspects = Annotated[List, choice("--aspect", "Aspects to use; all by default.")]
@@ -86,7 +82,9 @@ Out = Annotated[
 
 
 def listed(values: Sequence[str] | None) -> list[str] | None:
-    """`--aspect a,b --aspect c` as [a, b, c]. Commas inside parentheses belong to a spec, e.g. bleu(order=2,smooth='exp')."""
+    """`--aspect a,b --aspect c` as [a, b, c]. Commas inside parentheses belong to a spec, e.g.
+    bleu(order=2,smooth='exp').
+    """
     if not values:
         return None
     found: list[str] = []

@@ -46,18 +46,14 @@ def say(lines: Sequence[str]) -> None:
         console.print(line, markup=False)
 
 
-def show(
-    tables: Sequence[Table], form: str = "table", out: Path | None = None, figure: str | None = None
-) -> None:
+def show(tables: Sequence[Table], form: str = "table", out: Path | None = None, figure: str | None = None) -> None:
     """Print the tables in a format and write them to a file, in the format of its suffix."""
     from nlgauge.table import FORMATS
 
     if form not in ("table", *FORMATS):
         raise NlgaugeError(f"--format {form}: use table, {', '.join(FORMATS)}.")
     if figure is not None and (out is None or out.suffix.lower().lstrip(".") not in FIGURES):
-        raise NlgaugeError(
-            f"--figure {figure}: name the file that it goes to: -o figure.svg, .png, .pdf or .html."
-        )
+        raise NlgaugeError(f"--figure {figure}: name the file that it goes to: -o figure.svg, .png, .pdf or .html.")
     written = [] if out is None else _write(tables, out, figure)
     if form != "table" or not sys.stdout.isatty():  # else they stand above the table, on the same screen
         for line in dict.fromkeys(line for table in tables for line in table.headlines):
@@ -120,9 +116,7 @@ class _Bars:
             thread = threading.get_ident()
             if thread not in self.tasks:
                 self.tasks[thread] = self.live.add_task(words, total=total)
-            self.live.update(
-                self.tasks[thread], completed=done, total=total, description=words.replace("[", r"\[")
-            )
+            self.live.update(self.tasks[thread], completed=done, total=total, description=words.replace("[", r"\["))
             if done >= total:
                 self.live.remove_task(self.tasks.pop(thread))
                 if not self.tasks:

@@ -33,31 +33,29 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
     )
     if less := [m for m in data.metrics if m in data.lower]:
         lines.append(
-            f"less is better: {listed(less, MOST)}; turned in every comparison (--higher NAME where more is, --lower NAME for others)"
+            f"less is better: {listed(less, MOST)}; turned in every comparison (--higher NAME where more is, "
+            "--lower NAME for others)"
         )
     missing = {m: data.scores[m].null_count() + len(data) - data.scores.height for m in data.metrics}
     holes = {m: n for m, n in missing.items() if n}
     if holes:
         worst = max(holes, key=holes.__getitem__)
         lines.append(
-            f"missing scores: {sum(holes.values())} of {len(data) * len(data.metrics)} cells, in {_count(len(holes), 'metric')}"
-            f" (most in {worst}: {holes[worst]})"
+            f"missing scores: {sum(holes.values())} of {len(data) * len(data.metrics)} cells, in "
+            f"{_count(len(holes), 'metric')} (most in {worst}: {holes[worst]})"
         )
     infinite = {m: n for m in data.metrics if (n := int(data.scores[m].cast(pl.Float64).is_infinite().sum()))}
     if infinite:
         lines.append(
-            f"infinite scores: {sum(infinite.values())}, left out of every comparison (in {listed(list(infinite), MOST)})"
+            f"infinite scores: {sum(infinite.values())}, left out of every comparison (in "
+            f"{listed(list(infinite), MOST)})"
         )
     if data.failures.height:
         reasons = data.failures["reason"].value_counts(sort=True)
         lines.append("failed scores: " + "; ".join(f"{n} × {reason}" for reason, n in reasons.iter_rows()))
     people = [s for s in data.systems if s in data.people]
     if people:
-        verb = (
-            "kept among the systems"
-            if keep_people
-            else "left out of the comparison (--keep-people keeps them)"
-        )
+        verb = "kept among the systems" if keep_people else "left out of the comparison (--keep-people keeps them)"
         lines.append(f"written by people, by their names: {listed(people, MOST)}; {verb}")
     return [*headlines(data), *lines, *data.notes]
 
@@ -72,7 +70,8 @@ def _votes(data: Dataset) -> list[str]:
         lines.append(f"compared by {who}: {_count(votes.height, 'choice')} between two outputs")
     for (rater,), part in data.voted(people=False).group_by("rater", maintain_order=True):
         lines.append(
-            f"compared by the model {rater}: {_count(part.height, 'choice')}, which are not people's (--person-rater '{rater}' where they are)"
+            f"compared by the model {rater}: {_count(part.height, 'choice')}, which are not people's "
+            f"(--person-rater '{rater}' where they are)"
         )
     return lines
 

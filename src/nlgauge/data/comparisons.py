@@ -19,8 +19,8 @@ FIRST, SECOND, TIE = "first", "second", "tie"
 SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("x", "y"))
 SYSTEMS = ("system", "model", "method", "team", "generator", "systemname", "modelname", "systemid", "modelid")
 OUTPUTS = tuple(
-    "output response answer text summary translation candidate conversation story generation completion sample reply passage "
-    "hypothesis".split()
+    "output response answer text summary translation candidate conversation story generation completion sample reply "
+    "passage hypothesis".split()
 )
 
 
@@ -68,9 +68,7 @@ def pair_samples(row: Mapping[str, Any], pair: PairColumns) -> tuple[str, str, d
         column = column_of(role, row)
         if column is not None and row[column] is not None:
             shared[role] = (
-                "\n".join(turn_text(t) for t in row[column])
-                if isinstance(row[column], list)
-                else str(row[column])
+                "\n".join(turn_text(t) for t in row[column]) if isinstance(row[column], list) else str(row[column])
             )
     shared |= {c: str(row[c]) for c in row if plain(c) in SETS and row[c] is not None}
     if "source" not in shared and isinstance(texts[0], list) and texts[0]:
@@ -86,20 +84,12 @@ def _said(turns: list[Any], which: int) -> str:
     turn = turns[which]
     content = turn.get("content", turn) if isinstance(turn, dict) else turn
     if isinstance(content, list):
-        return "\n".join(
-            str(part.get("text") or "") if isinstance(part, dict) else str(part) for part in content
-        )
+        return "\n".join(str(part.get("text") or "") if isinstance(part, dict) else str(part) for part in content)
     return str(content)
 
 
 def add_pair(
-    choices: Choices,
-    task: Record,
-    fields: Mapping[str, Any],
-    *,
-    aspect: str,
-    rater: str | None,
-    preferred: str,
+    choices: Choices, task: Record, fields: Mapping[str, Any], *, aspect: str, rater: str | None, preferred: str
 ) -> None:
     """A choice in a task of an annotation tool, whose fields hold both outputs."""
     pair = find_pair(fields)
@@ -113,9 +103,7 @@ def add_pair(
     given = None if column is None else fields[column]
     if given is None:
         given = next(iter(outputs.values())).get("source") or task.values.get("id", task.number)
-    choices.choose(
-        choices.place(str(given), outputs), first, second, aspect=aspect, rater=rater, preferred=preferred
-    )
+    choices.choose(choices.place(str(given), outputs), first, second, aspect=aspect, rater=rater, preferred=preferred)
 
 
 class Choices:
@@ -148,9 +136,7 @@ class Choices:
         there = self.samples.get((system, name), {}).get("output")
         return there is None or columns.get("output") is None or there == columns["output"]
 
-    def choose(
-        self, given: str, first: str, second: str, *, aspect: str, rater: str | None, preferred: str
-    ) -> None:
+    def choose(self, given: str, first: str, second: str, *, aspect: str, rater: str | None, preferred: str) -> None:
         """One vote; `preferred` is 'first', 'second' or 'tie'."""
         self.choices.append((given, first, second, aspect, rater, preferred))
 
@@ -184,10 +170,5 @@ class Choices:
         comparisons = pl.DataFrame(self.choices, schema=Dataset.COMPARISONS, orient="row")
         known = comparisons["rater"].null_count() < comparisons.height
         return Dataset.of(
-            self.name,
-            samples,
-            ratings=ratings,
-            comparisons=comparisons,
-            persons=persons and known,
-            notes=notes,
+            self.name, samples, ratings=ratings, comparisons=comparisons, persons=persons and known, notes=notes
         )

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 KEY = ["system", "input"]
 ROW = "__row__"  # of the table, while a Dataset is built
 # Outputs written by people, by the names that published sets give them.
-PEOPLE = re.compile(
-    r"(^|[\W_])(humans?|references?|ref([-_ ]?[A-D])?|gold|ground[ _-]?truth)([\W_\d]|$)", re.I
-)
+PEOPLE = re.compile(r"(^|[\W_])(humans?|references?|ref([-_ ]?[A-D])?|gold|ground[ _-]?truth)([\W_\d]|$)", re.I)
 
 
 def check_metrics(where: str, names: Iterable[str]) -> None:
@@ -31,9 +29,7 @@ def check_metrics(where: str, names: Iterable[str]) -> None:
     names = list(names)
     refuse_patterns(where, names)
     if taken := [name for name in names if name in (*KEY, ROW)]:
-        raise DataError(
-            f"{where}: a metric cannot be called '{taken[0]}', which is the name of a key; rename it."
-        )
+        raise DataError(f"{where}: a metric cannot be called '{taken[0]}', which is the name of a key; rename it.")
 
 
 @dataclass(frozen=True)
@@ -57,9 +53,7 @@ class Dataset(AsksQuestions):
     lower: frozenset[str] = frozenset()
     notes: tuple[str, ...] = field(default=())
     rated_by: str = "people"
-    signatures: Mapping[str, str] = field(
-        default_factory=dict
-    )  # metric -> how its scores were made, where known
+    signatures: Mapping[str, str] = field(default_factory=dict)  # metric -> how its scores were made, where known
     models: frozenset[str] = frozenset()  # raters that are models: their choices are not people's
     cluster: str = ""  # column whose value several outputs share that are not independent, if one was named
 
@@ -93,16 +87,10 @@ class Dataset(AsksQuestions):
         """A checked Dataset; people among the systems are found by name unless given."""
         if not samples.select(KEY).is_unique().all():
             twice = samples.filter(~samples.select(KEY).is_unique()).row(0, named=True)
-            raise DataError(
-                f"{name}: system '{twice['system']}' has two outputs for input '{twice['input']}'."
-            )
+            raise DataError(f"{name}: system '{twice['system']}' has two outputs for input '{twice['input']}'.")
         refuse_patterns(name, (*samples.columns, *(() if scores is None else scores.columns)))
         systems = samples["system"].unique(maintain_order=True)
-        found = (
-            [s for s in systems if PEOPLE.search(s)]
-            if people is None
-            else [s for s in systems if s in set(people)]
-        )
+        found = [s for s in systems if PEOPLE.search(s)] if people is None else [s for s in systems if s in set(people)]
         if len(found) == len(systems):
             found = []  # then the names say nothing
         return cls(
@@ -168,21 +156,19 @@ class Dataset(AsksQuestions):
         votes, models = self.comparisons.height, ", ".join(sorted(self.models))
         if theirs := self.voted(people=True).height:
             return (
-                f"people compared outputs here ({theirs:,} choices) and rated none; `nlgauge meta FILE --analysis wins` holds metrics "
-                "against their choices."
+                f"people compared outputs here ({theirs:,} choices) and rated none; `nlgauge meta FILE --analysis "
+                "wins` holds metrics against their choices."
             )  # fmt: skip
         if self.models:
             also = (
-                " `nlgauge meta FILE --analysis wins` shows its order of the systems, `--analysis position` whether it prefers what it is "
-                "shown first." if votes else ""
+                " `nlgauge meta FILE --analysis wins` shows its order of the systems, `--analysis position` whether "
+                "it prefers what it is shown first." if votes else ""
             )  # fmt: skip
             return (
-                f"only models judged here ({models}), so nothing says whether they are right: people's ratings of these outputs are needed "
-                f"(--human names their columns), or people's choices.{also}"
+                f"only models judged here ({models}), so nothing says whether they are right: people's ratings of "
+                f"these outputs are needed (--human names their columns), or people's choices.{also}"
             )  # fmt: skip
-        found = [
-            note for note in self.notes if "--values" in note or "--human" in note or "per system" in note
-        ]
+        found = [note for note in self.notes if "--values" in note or "--human" in note or "per system" in note]
         words = "no human ratings found; name their columns with --human, or their file with --labels."
         return " ".join([words, *found[:1]])
 
@@ -196,8 +182,7 @@ class Dataset(AsksQuestions):
         if not isinstance(values, pl.DataFrame):
             check_metrics(self.name, values)
             values = self.samples.select(KEY).with_columns(
-                pl.Series(name, column, pl.Float64, strict=False).fill_nan(None)
-                for name, column in values.items()
+                pl.Series(name, column, pl.Float64, strict=False).fill_nan(None) for name, column in values.items()
             )
         else:
             refuse_patterns(self.name, values.columns)
@@ -206,16 +191,16 @@ class Dataset(AsksQuestions):
         return replace(self, scores=joined)
 
     def clustered(self, column: str) -> Dataset:
-        """The same data, with the outputs of one value of the column (a conversation, a document) taken as not independent."""
+        """The same data, with the outputs of one value of the column (a conversation, a document) taken as not
+        independent.
+        """
         if column not in self.samples.columns:
             raise self.no_column(column)
         return replace(self, cluster=column)
 
     def no_column(self, name: str) -> NameUnknown:
         known = [c for c in self.samples.columns if c not in ("output", "source", "references", "context")]
-        return NameUnknown(
-            f"{self.name}: no column '{name}'.{did_you_mean(name, known)} Columns: {', '.join(known)}."
-        )
+        return NameUnknown(f"{self.name}: no column '{name}'.{did_you_mean(name, known)} Columns: {', '.join(known)}.")
 
     def only_metrics(self, names: Sequence[str]) -> Dataset:
         for name in names:

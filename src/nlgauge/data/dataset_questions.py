@@ -1,4 +1,6 @@
-"""Questions as methods of a Dataset: `data.correlate()` is `nlgauge.correlate(data)`, which says what the options mean."""
+"""Questions as methods of a Dataset: `data.correlate()` is `nlgauge.correlate(data)`, which says what the options
+mean.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,8 @@ class AsksQuestions:
         return nlgauge.verdicts(self, aspect, metrics, level=level, **passing)
 
     def report(
-        self, out: str | Path | None = None, *, measures: Names = None, gate: str = "input/kendall", quick: bool = False,
+        self, out: str | Path | None = None, *, measures: Names = None, gate: str = "input/kendall",
+        quick: bool = False,
         prices: Mapping[str, nlgauge.Price] | str | Path | None = None, command: Sequence[str] = (),
     ) -> nlgauge.Report:  # fmt: skip
         """Answer every question, and write the page and the results; see `nlgauge.report`."""
@@ -91,7 +94,8 @@ class AsksQuestions:
         return nlgauge.score(self, metrics, progress=progress, workers=workers)
 
     def judge(
-        self, judges: str | nlgauge.Judge | Sequence[nlgauge.Judge] = "summarisation", *, model: str = "", aspect: Names = None,
+        self, judges: str | nlgauge.Judge | Sequence[nlgauge.Judge] = "summarisation", *, model: str = "",
+        aspect: Names = None,
         base_url: str = "", how: nlgauge.Asking | None = None, keep_draws: bool = False,
         progress: Progress | None = None,
     ) -> nlgauge.JudgedData:  # fmt: skip

@@ -1,4 +1,6 @@
-"""From a path to text or bytes, safely: encodings, compression, sizes; every complaint names the file and what to do."""
+"""From a path to text or bytes, safely: encodings, compression, sizes; every complaint names the file and what
+to do.
+"""
 
 from __future__ import annotations
 
@@ -98,13 +100,9 @@ def decode(path: Path, raw: bytes, encoding: str | None = None) -> str:
             "save the file as UTF-8, or name its encoding (--encoding latin-1)."
         ) from None
     except (LookupError, ValueError):
-        raise DataError(
-            f"{path}: unknown encoding '{encoding}'; try utf-8, latin-1, cp1252 or utf-16."
-        ) from None
+        raise DataError(f"{path}: unknown encoding '{encoding}'; try utf-8, latin-1, cp1252 or utf-16.") from None
     if "\x00" in text[:4096]:
-        raise DataError(
-            f"{path}: holds NUL bytes, so it is not a text table (binary, or UTF-16 without a mark?)."
-        )
+        raise DataError(f"{path}: holds NUL bytes, so it is not a text table (binary, or UTF-16 without a mark?).")
     return text
 
 
@@ -129,7 +127,5 @@ def check_lines(path: Path, text: str) -> None:
         end = len(text) if end < 0 else end
         number += 1
         if end - start > MAX_LINE:
-            raise DataError(
-                f"{path}, line {number}: is longer than {MAX_LINE >> 20} MiB; a table has shorter lines."
-            )
+            raise DataError(f"{path}, line {number}: is longer than {MAX_LINE >> 20} MiB; a table has shorter lines.")
         start = end + 1

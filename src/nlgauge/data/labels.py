@@ -1,4 +1,6 @@
-"""People's labels that stand in another file than the outputs: joined by id, and what matches nothing, repeats or conflicts."""
+"""People's labels that stand in another file than the outputs: joined by id, and what matches nothing, repeats or
+conflicts.
+"""
 
 from __future__ import annotations
 
@@ -50,9 +52,7 @@ def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], cho
     `chosen`: the user named the columns with labels.
     """
     roles = replace(roles, metrics={}) if chosen else _all_of_people(table, roles, metrics)
-    made = table.frame.with_columns(
-        pl.lit("labels").alias(MADE_SYSTEM), pl.int_range(pl.len()).alias(MADE_INPUT)
-    )
+    made = table.frame.with_columns(pl.lit("labels").alias(MADE_SYSTEM), pl.int_range(pl.len()).alias(MADE_INPUT))
     keyed = replace(
         roles, system=MADE_SYSTEM, input=MADE_INPUT, output=None, source=None, context=None, sets=(), aside=()
     )
@@ -62,9 +62,7 @@ def labels_of_table(table: RawTable, roles: Roles, metrics: Collection[str], cho
     rows = built.ratings.select(pl.col("input").cast(pl.Int64).alias(ROW), "aspect", "rater", "value")
     texts = {role: c for role in ("output", "source") if (c := getattr(roles, role)) is not None}
     flat = _flat(table.frame)
-    keys = pl.DataFrame(
-        [pl.Series(ROW, range(table.frame.height)), *(name_text(table.frame[c]) for c in flat)]
-    )
+    keys = pl.DataFrame([pl.Series(ROW, range(table.frame.height)), *(name_text(table.frame[c]) for c in flat)])
     notes = [line for line in (*lines(table, roles), *built.notes) if not line.startswith("by their names")]
     return Labels(table.where.source, rows, keys, roles.system, roles.input, texts, built.persons, notes)
 
@@ -84,7 +82,9 @@ def labels_of_dataset(data: Dataset) -> Labels:
 
 
 def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
-    """The data with people's labels as ratings. `ids`: the names of the inputs come from the data and are no row numbers."""
+    """The data with people's labels as ratings. `ids`: the names of the inputs come from the data and are no row
+    numbers.
+    """
     system = _system_column(data, labels)
     column, mine = _joining_columns(data, labels, ids, system)
     keys, found = _matched(data, labels, column, mine, system)
@@ -95,15 +95,17 @@ def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
     lost = keys.join(found, on=ROW, how="anti", maintain_order="left")
     by = f"'{column}'" + ("" if mine == "input" else f", which is '{mine}' of the outputs")
     notes = [
-        f"labels of people from {Path(labels.source).name}: {listed(labels.rows['aspect'].unique(maintain_order=True).to_list())}, "
-        f"{found.height:,} rows joined by {by}{f' and system ({system!r})' if system else ''}",
+        f"labels of people from {Path(labels.source).name}: "
+        f"{listed(labels.rows['aspect'].unique(maintain_order=True).to_list())}, {found.height:,} rows joined by "
+        f"{by}{f' and system ({system!r})' if system else ''}",
         *(f"labels: {note}" for note in labels.notes),
         *said,
     ]
     if lost.height:
         examples = _examples(lost["__id__"].fill_null("(empty)").to_list())
         notes.append(
-            f"labels that match no output, left out: {lost.height:,} of the rows of {Path(labels.source).name} ({examples})"
+            f"labels that match no output, left out: {lost.height:,} of the rows of {Path(labels.source).name} "
+            f"({examples})"
         )
     return replace(data, ratings=ratings, persons=data.persons or labels.persons, notes=(*data.notes, *notes))
 
@@ -128,9 +130,7 @@ def _settled(data: Dataset, labels: Labels, rows: pl.DataFrame) -> tuple[pl.Data
             [f"{i} ({' and '.join(f'{v:g}' for v in vs)})" for i, vs in conflict.select("input", "values").iter_rows()]
         )  # fmt: skip
         named = bool(labels.rows["rater"].null_count()) and "; several people? --rater names their column"
-        notes.append(
-            f"outputs with labels that conflict, left out: {conflict.height:,} ({shown}){named or ''}"
-        )
+        notes.append(f"outputs with labels that conflict, left out: {conflict.height:,} ({shown}){named or ''}")
     kept = groups.filter(pl.col("values").list.len() == 1).select(list(Dataset.RATINGS))
     if kept.is_empty():
         raise DataError(f"{labels.source}: no label is left. {notes[-1]}.")
@@ -150,12 +150,11 @@ def _system_column(data: Dataset, labels: Labels) -> str | None:
     if data.systems == UNNAMED and len(theirs) == 1:
         return None
     ours = (
-        "has no system column (--system names it)"
-        if data.systems == UNNAMED
-        else f"has {listed(data.systems, SHOWN)}"
+        "has no system column (--system names it)" if data.systems == UNNAMED else f"has {listed(data.systems, SHOWN)}"
     )
     raise DataError(
-        f"{labels.source}: its systems ({listed(theirs, SHOWN)}, in column '{labels.system}') are none of {data.name}, which {ours}."
+        f"{labels.source}: its systems ({listed(theirs, SHOWN)}, in column '{labels.system}') are none of "
+        f"{data.name}, which {ours}."
     )
 
 
@@ -171,14 +170,10 @@ def _joining_columns(data: Dataset, labels: Labels, ids: bool, system: str | Non
 
 def _no_match(data: Dataset, labels: Labels, ids: bool) -> str:
     ours = (
-        f"'{data.samples['input'][0]}' (its first input)"
-        if ids
-        else "row numbers only: no column with ids was found"
+        f"'{data.samples['input'][0]}' (its first input)" if ids else "row numbers only: no column with ids was found"
     )
     rated = labels.keys.join(labels.rows, on=ROW, how="semi", maintain_order="left")
-    likely = labels.input or next(
-        (c for c in rated.columns if c != ROW and _is_short(rated[c])), rated.columns[-1]
-    )
+    likely = labels.input or next((c for c in rated.columns if c != ROW and _is_short(rated[c])), rated.columns[-1])
     shown = f"'{next(iter(rated[likely].drop_nulls()), '')}' (column '{likely}')"
     return (
         f"{labels.source}: no label matches an output of {data.name}. The labels have {shown}, the outputs {ours}; "
@@ -191,7 +186,8 @@ def _pairs(data: Dataset, labels: Labels, ids: bool, system: str | None) -> Iter
     unique = ["system"] if system else []
     short = [
         c for c, kind in data.samples.schema.items()
-        if c not in (*KEY, "output", "source", "context", "control", "occurrence") and not kind.is_nested() and not kind.is_float()
+        if c not in (*KEY, "output", "source", "context", "control",
+                     "occurrence") and not kind.is_nested() and not kind.is_float()
         and _is_short(data.samples[c]) and data.samples.select(*unique, c).is_unique().all()
     ]  # fmt: skip
     if labels.input is not None:
@@ -229,7 +225,9 @@ def _matches(labels: Labels, column: str, ids: Sequence[pl.Series]) -> int:
 def _matched(
     data: Dataset, labels: Labels, column: str, mine: str, system: str | None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The ids of all rows with labels, and the output of each row that has one. A label that may be of several is of none."""
+    """The ids of all rows with labels, and the output of each row that has one. A label that may be of several is of
+    none.
+    """
     more = {
         theirs: ours for theirs in labels.keys.columns for ours in _flat(data.samples)
         if plain(theirs) == plain(ours) and plain(ours) in PARTS and column != theirs
@@ -247,24 +245,25 @@ def _matched(
     keys = keys.join(labels.rows.select(ROW).unique(), on=ROW, how="semi", maintain_order="left")
     on = ["__id__", *(["system"] if system else [])]
     for by in (on, [*on, *(f"__{ours}__" for ours in more.values())]):
-        found = keys.join(samples, on=by, how="inner", maintain_order="left_right").select(
-            ROW, "__id__", *KEY
-        )
+        found = keys.join(samples, on=by, how="inner", maintain_order="left_right").select(ROW, "__id__", *KEY)
         if (twice := found.filter(pl.col(ROW).is_duplicated())).is_empty():
             return keys, found
     one = twice.filter(pl.col(ROW) == twice[ROW][0])
     several = one["system"].n_unique() > 1
     names = listed(one["system" if several else "input"].to_list(), SHOWN)
     raise DataError(
-        f"{labels.source}: '{one['__id__'][0]}' has outputs of several systems in {data.name} ({names}), and the labels have no system "
-        "column; which one is labelled? Add the column, or name it with --system." if several else
-        f"{labels.source}: '{one['__id__'][0]}' has several outputs in {data.name} ({names}); which one is labelled? Write these names, or "
-        f"add the column that tells them apart to the labels ({', '.join(c for c in data.samples.columns if plain(c) in PARTS) or 'an id'})."
+        f"{labels.source}: '{one['__id__'][0]}' has outputs of several systems in {data.name} ({names}), and the "
+        "labels have no system column; which one is labelled? Add the column, or name it with --system." if several else
+        f"{labels.source}: '{one['__id__'][0]}' has several outputs in {data.name} ({names}); which one is labelled? "
+        "Write these names, or add the column that tells them apart to the labels "
+        f"({', '.join(c for c in data.samples.columns if plain(c) in PARTS) or 'an id'})."
     )  # fmt: skip
 
 
 def _ids(data: Dataset, column: str) -> list[pl.Series]:
-    """The names by which an output may be called: its own, and that without what only tells it apart ('qa: 7', '7 #2')."""
+    """The names by which an output may be called: its own, and that without what only tells it apart ('qa: 7', '7
+    #2').
+    """
     names = name_text(data.samples[column])
     if column != "input":
         return [names]
@@ -307,10 +306,11 @@ def _all_of_people(table: RawTable, roles: Roles, metrics: Collection[str]) -> R
 def _no_labels(table: RawTable, roles: Roles) -> str:
     columns = table.frame.columns
     worded = [(c, words) for c in roles.aside if len(words := few_words(table.frame[c], recur=False)) > 1]
-    asked = "; ".join(
-        f"column '{c}' holds {listed(words)}: --values {worth_asked(words)}" for c, words in worded[:3]
+    asked = "; ".join(f"column '{c}' holds {listed(words)}: --values {worth_asked(words)}" for c, words in worded[:3])
+    return (
+        f"{table.where.source}: no column with labels found{f' ({asked})' if asked else ''}. Columns: "
+        f"{listed(columns)}."
     )
-    return f"{table.where.source}: no column with labels found{f' ({asked})' if asked else ''}. Columns: {listed(columns)}."
 
 
 def _examples(names: Sequence[str]) -> str:

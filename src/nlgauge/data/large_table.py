@@ -1,7 +1,7 @@
 """A wide Parquet table of any size, of which one column at a time is in the memory.
 
-It has a row per output: system, input, people's scores (`human.ASPECT`) and metrics (`metric.NAME`), as `nlgauge convert`
-and `nlgauge score` write them, in any order of rows.
+It has a row per output: system, input, people's scores (`human.ASPECT`) and metrics (`metric.NAME`), as `nlgauge
+convert` and `nlgauge score` write them, in any order of rows.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class LargeTable:
             if not found:
                 kind = "human" if found is humans else "metric"
                 raise DataError(
-                    f"{path}: no {what}; call their columns {kind}.NAME, or name them with --{kind}. Columns: {', '.join(schema)}."
+                    f"{path}: no {what}; call their columns {kind}.NAME, or name them with --{kind}. Columns: "
+                    f"{', '.join(schema)}."
                 )
         return cls(path, system, input, humans, metrics, keep_people)
 
@@ -134,9 +135,7 @@ class Grid:
             raise DataError(f"{wide.path}: no rated outputs are left.")
         n, m = int(stays.sum()), int(rated.sum())
         new_row, new_column = np.cumsum(stays) - 1, np.cumsum(rated) - 1
-        cell = np.where(stays[row] & rated[column], new_row[row] * m + new_column[column], -1).astype(
-            np.int32
-        )
+        cell = np.where(stays[row] & rated[column], new_row[row] * m + new_column[column], -1).astype(np.int32)
         there = cell[cell >= 0]
         seen = np.zeros(n * m, bool)
         seen[there] = True
@@ -180,11 +179,7 @@ def _read(path: Path, name: str) -> pl.Series:
 def _readable(path: Path) -> Iterator[None]:
     try:
         yield
-    except (
-        pl.exceptions.PolarsError,
-        pl.exceptions.PanicException,
-        OSError,
-    ) as error:  # a panic is no Exception
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:  # a panic is no Exception
         line = (str(error).splitlines() or [""])[0]
         raise DataError(f"{path}: no readable Parquet file ({line[:200]}).") from None
 

@@ -58,13 +58,15 @@ def load(
     """Read a file (CSV, TSV, JSONL, JSON, Parquet, also gzipped), a frame, a known layout or a published set by name.
 
     Columns are found by their names; say which is which where that fails. `human` and `metrics` are lists of columns,
-    or mappings from the name to use to the column (`human` also to several: the raters of an aspect); "+x" adds a column
-    to those that are found. `lower` names metrics of which less is better, `higher` those of which it is not,
-    whatever their names say (ter, wer, perplexity … are known). `values` says what words are worth ({"good": 3, "bad": 1}),
-    `sheet` names one of an Excel file. Raters whose names are those of language models are no people: `person_raters` and
-    `model_raters` say what a rater is. `labels` is another file, frame or Dataset with people's labels of these outputs, joined
-    by id; a column of it may be named with `human`, `rater`, `input` and `system`.
-    Further options belong to the reader of a known layout, e.g. lp="en-de" (docs/formats.md).
+    or mappings from the name to use to the column (`human` also to several: the raters of an aspect); "+x" adds a
+    column to those that are found. `lower` names metrics of which less is better, `higher` those of which it is not,
+    whatever their names say (ter, wer, perplexity … are known). `values` says what words are worth ({"good": 3, "bad":
+    1}),
+    `sheet` names one of an Excel file. Raters whose names are those of language models are no people: `person_raters`
+    and
+    `model_raters` say what a rater is. `labels` is another file, frame or Dataset with people's labels of these
+    outputs, joined by id; a column of it may be named with `human`, `rater`, `input` and `system`. Further options
+    belong to the reader of a known layout, e.g. lp="en-de" (docs/formats.md).
 
     >>> import nlgauge as ng
     >>> rows = [{"system": s, "doc": d, "coherence": c, "bleu": b}
@@ -72,7 +74,8 @@ def load(
     >>> ng.load(rows, name="mine")
     Dataset('mine': 2 systems × 2 inputs, 4 outputs, aspects ['coherence'], 0 raters, 1 metrics)
     """
-    said = {"system": system, "input": input, "output": output, "source": source, "context": context, "references": references,
+    said = {"system": system, "input": input, "output": output, "source": source, "context": context,
+            "references": references,
             "control": control, "rater": rater}  # fmt: skip
     said = {role: column for role, column in said.items() if column is not None}
     theirs = None if labels is None else LabelFile.of(labels, said, human, values)
@@ -99,9 +102,7 @@ def load(
                 "human": human or None,
                 "metrics": metrics or None,
             }
-            found = _read(
-                known_as, special, path, options | {k: v for k, v in asked.items() if v is not None}
-            )
+            found = _read(known_as, special, path, options | {k: v for k, v in asked.items() if v is not None})
             found = parted(labelled(found, theirs), person_raters, model_raters)
             return finished(found, name, lower, higher, people, known=getattr(special, "whole", False))
         _read_no(options)
@@ -119,7 +120,8 @@ def load(
     found = parted(found, person_raters, model_raters)
     return Dataset.of(
         name, found.samples, ratings=found.ratings, scores=found.scores, persons=found.persons, people=people,
-        lower=lower_of(found.metrics, lower, higher, name), notes=[*lines(table, roles), *found.notes], models=found.models,
+        lower=lower_of(found.metrics, lower, higher, name), notes=[*lines(table, roles), *found.notes],
+        models=found.models,
     )  # fmt: skip
 
 
@@ -132,9 +134,7 @@ class LabelFile:
     human: Names
 
     @classmethod
-    def of(
-        cls, labels: Any, said: Mapping[str, str | None], human: Names = None, values: Any = None
-    ) -> LabelFile:
+    def of(cls, labels: Any, said: Mapping[str, str | None], human: Names = None, values: Any = None) -> LabelFile:
         given = labels if isinstance(labels, Dataset) else plain_table(labels, values=values)[0]
         if not isinstance(given, RawTable):
             return cls(given or load(labels, values=values), {}, None)
@@ -161,25 +161,28 @@ def _path(source: str | Path) -> Path:
         if "\0" in str(source):
             raise ValueError("a NUL byte in its name")
     except (OSError, ValueError) as error:  # too long, a NUL byte, a folder that may not be looked into
-        raise DataError(
-            f"{source}: cannot be opened ({getattr(error, 'strerror', None) or error})."
-        ) from None
+        raise DataError(f"{source}: cannot be opened ({getattr(error, 'strerror', None) or error}).") from None
     return path
 
 
 def finished(
-    data: Dataset, name: str | None, lower: Iterable[str], higher: Iterable[str], people: Iterable[str] | None, known: bool
+    data: Dataset, name: str | None, lower: Iterable[str], higher: Iterable[str], people: Iterable[str] | None,
+    known: bool
 ) -> Dataset:  # fmt: skip
-    """What the user says about a Dataset that a reader made. `known`: it says itself of which metrics less is better."""
+    """What the user says about a Dataset that a reader made. `known`: it says itself of which metrics less is
+    better.
+    """
     return replace(
         data, name=name or data.name,
-        lower=lower_of(data.metrics, lower, higher, data.name, data.lower if known else None) | (data.lower - set(higher)),
+        lower=lower_of(data.metrics, lower, higher, data.name,
+                       data.lower if known else None) | (data.lower - set(higher)),
         people=data.people if people is None else frozenset(people),
     )  # fmt: skip
 
 
 def _special(path: Path, reader: str | None, said: Mapping[str, Any], judges: bool) -> tuple[str, Any] | None:
-    """The reader that knows this file, with its name, or None for a plain table. Columns named by the user mean a table.
+    """The reader that knows this file, with its name, or None for a plain table. Columns named by the user mean a
+    table.
 
     judges: the user names what may be judgements in a log of an evaluation tool (or columns of the labels), so only its
     reader is asked.
@@ -218,9 +221,7 @@ def _read_no(options: Mapping[str, Any]) -> None:
     """A plain table has no reader, so options are slips of the pen."""
     if options:
         known = [name for name in inspect.signature(load).parameters if name != "options"]
-        raise NameUnknown(
-            f"load has no option '{(name := next(iter(options)))}'.{registry.did_you_mean(name, known)}"
-        )
+        raise NameUnknown(f"load has no option '{(name := next(iter(options)))}'.{registry.did_you_mean(name, known)}")
 
 
 def plain_table(

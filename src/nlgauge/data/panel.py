@@ -54,9 +54,7 @@ class Panel:
     rated_by: str = "people"
     kept: tuple[str, ...] = ()  # people among the systems, by request
     aggregate: Aggregate = "mean"
-    given: tuple[tuple[str, ...], tuple[str, ...]] | None = (
-        None  # systems and inputs as they came, if reordered
-    )
+    given: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # systems and inputs as they came, if reordered
     cluster_column: str = ""  # a document or conversation to which several inputs belong, if a column says so
     cluster_names: tuple[str, ...] = ()  # of each input
     data: Dataset | None = field(default=None, repr=False, compare=False)  # from which it was made
@@ -102,9 +100,7 @@ class Panel:
             cube = grid.cube(rated.filter(pl.col("aspect") == each), names)
             named = cube[: len(names)]
             try:
-                humans[each] = (
-                    _mace(named, persons, seed) if aggregate == "mace" else _combine(cube, aggregate)
-                )
+                humans[each] = _mace(named, persons, seed) if aggregate == "mace" else _combine(cube, aggregate)
             except NeedsMissing as error:
                 if each == aspect:
                     raise NeedsMissing(f"{data.name}, {each}: {error}") from None
@@ -121,7 +117,9 @@ class Panel:
 
     @property
     def clusters(self) -> tuple[str, ...] | None:
-        """The document or conversation of each input, which are not independent; None where every input stands alone."""
+        """The document or conversation of each input, which are not independent; None where every input stands
+        alone.
+        """
         return self.cluster_names or None
 
     @property
@@ -129,11 +127,7 @@ class Panel:
         """Why a rating cannot be followed to a person; empty where it can."""
         if self.persons:
             return ""
-        return (
-            f"the {self.crowd:,} raters are too many to be kept apart"
-            if self.crowd
-            else "the raters have no names"
-        )
+        return f"the {self.crowd:,} raters are too many to be kept apart" if self.crowd else "the raters have no names"
 
     @property
     def human(self) -> Array:
@@ -192,8 +186,10 @@ class Panel:
             self, systems=tuple(self.systems[i] for i in systems), inputs=tuple(self.inputs[j] for j in inputs),
             metrics=placed(self.metrics), humans=placed(self.humans),
             raters={a: cube[who] for a, cube in placed(self.raters).items()},
-            rater_names=self.rater_names if who is None or not self.rater_names else tuple(self.rater_names[r] for r in who),
-            given=(self.systems, self.inputs), cluster_names=tuple(self.cluster_names[j] for j in inputs) if self.cluster_names else (),
+            rater_names=self.rater_names if who is None or not self.rater_names
+            else tuple(self.rater_names[r] for r in who),
+            given=(self.systems, self.inputs),
+            cluster_names=tuple(self.cluster_names[j] for j in inputs) if self.cluster_names else (),
         )  # fmt: skip
 
     @property
@@ -207,7 +203,9 @@ class Panel:
         return replace(self, aspect=aspect)
 
     def once(self, key: Any, compute: Callable[[], T]) -> T:
-        """What `compute` gives, computed once for this very panel: analyses that rest on the same numbers share them."""
+        """What `compute` gives, computed once for this very panel: analyses that rest on the same numbers share
+        them.
+        """
         if key not in self._results:
             self._results[key] = compute()
         found: T = self._results[key]
@@ -257,8 +255,8 @@ def _clusters(data: Dataset, inputs: Sequence[str]) -> dict[str, Any]:
         if of["cluster"].null_count() or of.height != of["input"].n_unique():
             if data.cluster:
                 raise DataError(
-                    f"{data.name}: column '{column}' is empty for some rows, or differs between the outputs of an input, so it "
-                    "cannot say which rows belong together."
+                    f"{data.name}: column '{column}' is empty for some rows, or differs between the outputs of an "
+                    "input, so it cannot say which rows belong together."
                 )
             continue  # unknown of some, or not the same for all outputs of an input
         if 1 < of["cluster"].n_unique() < len(inputs):
@@ -268,7 +266,9 @@ def _clusters(data: Dataset, inputs: Sequence[str]) -> dict[str, Any]:
 
 
 def _by_slot(rated: pl.DataFrame) -> tuple[pl.DataFrame, list[str], bool]:
-    """Thousands of crowd workers would make a huge, empty cube: keep the ratings of an output as 1st, 2nd, … instead."""
+    """Thousands of crowd workers would make a huge, empty cube: keep the ratings of an output as 1st, 2nd, …
+    instead.
+    """
     slot = (pl.int_range(pl.len()).over([*KEY, "aspect"]) + 1).cast(pl.String)
     rated = rated.with_columns(pl.when(pl.col("rater").is_not_null()).then(slot).alias("rater"))
     return rated, rated["rater"].drop_nulls().unique(maintain_order=True).to_list(), False
@@ -321,7 +321,8 @@ def _mace(ratings: Array, persons: bool, seed: int) -> Array:
     labels = len(np.unique(ratings[~np.isnan(ratings)]))
     if labels > MOST_LABELS:
         raise NeedsMissing(
-            f"MACE takes ratings as categories, at most {MOST_LABELS}; found {labels} distinct values. Use mean or median."
+            f"MACE takes ratings as categories, at most {MOST_LABELS}; found {labels} distinct values. Use mean "
+            "or median."
         )
     order = canonical_order([ratings])
     at = np.ix_(rater_order([ratings], order), *order)

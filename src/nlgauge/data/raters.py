@@ -17,20 +17,22 @@ from nlgauge.registry import did_you_mean
 
 # Families of language models and programs that judge; anywhere in a name. Names that persons have too need a number.
 MODEL = re.compile(
-    r"gpt|claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|g-?eval|gemma[-_ ]?\d|palm-?2|\bphi-?\d|command-?r|pandalm|judgelm|"
+    r"gpt|claude|gemini|llama|mistral|mixtral|qwen|deepseek|prometheus|g-?eval|gemma[-_ "
+    r"]?\d|palm-?2|\bphi-?\d|command-?r|pandalm|judgelm|"
     r"auto-?j\b|(?<![a-z])llms?(?![a-z])|\bai[-_ ](judge|feedback)|^(language )?model$",
     re.I,
 )  # fmt: skip
 JUDGE = re.compile(r"[a-z\d][-_. ]judge$|^judge\(", re.I)
 HUMAN = re.compile(r"(?<![a-z])(humans?|people|persons?)(?![a-z])", re.I)
 PERSON = re.compile(
-    rf"{HUMAN.pattern}|(?<![a-z])(experts?|annotators?|raters?|workers?|crowd\w*|turkers?|authors?|users?|students?)(?![a-z])", re.I
+    rf"{HUMAN.pattern}|(?<![a-z])(experts?|annotators?|raters?|workers?|crowd\w*|turkers?|authors?|users?|students?)"
+    r"(?![a-z])", re.I
 )  # fmt: skip
 
 
 def is_model(rater: str) -> bool:
     """
-    >>> [n for n in ("gpt-4", "Claude 3", "my-judge", "judge 2", "human judge", "arena_user_7", "Gemma", "Ai") if is_model(n)]
+    >>> [n for n in ("gpt-4", "Claude 3", "my-judge", "judge 2", "human judge", "user_7", "Gemma", "Ai") if is_model(n)]
     ['gpt-4', 'Claude 3', 'my-judge']
     """
     if HUMAN.search(rater):
@@ -48,7 +50,8 @@ def parted(data: Dataset, persons: Iterable[str] = (), models: Iterable[str] = (
     for name in (*people, *machines):
         if name not in known:
             raise NameUnknown(
-                f"{data.name}: no rater '{name}'.{did_you_mean(name, list(known))} Raters: {', '.join(known) or 'none is named'}."
+                f"{data.name}: no rater '{name}'.{did_you_mean(name, list(known))} Raters: "
+                f"{', '.join(known) or 'none is named'}."
             )
     found = {r for r in known if r in data.models or r in machines or is_model(r)} - set(people)
     if not found:
@@ -73,7 +76,5 @@ def _as_scores(data: Dataset, rated: pl.DataFrame) -> Dataset:
             "where it is a person)"
         )  # fmt: skip
     for column in columns:
-        data = data.with_scores(
-            data.scores.join(column, on=KEY, how="full", coalesce=True, maintain_order="left")
-        )
+        data = data.with_scores(data.scores.join(column, on=KEY, how="full", coalesce=True, maintain_order="left"))
     return replace(data, notes=(*data.notes, *notes))

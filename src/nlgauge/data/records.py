@@ -16,14 +16,7 @@ from nlgauge.data.peek import Peek
 from nlgauge.data.tables.separated import separator_of
 from nlgauge.errors import DataError
 
-KINDS = {
-    dict: "an object",
-    list: "a list",
-    str: "a text",
-    bool: "true/false",
-    int: "a number",
-    float: "a number",
-}
+KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true/false", int: "a number", float: "a number"}
 
 
 @dataclass(frozen=True)
@@ -54,9 +47,7 @@ class Record:
         found = self.maybe(key, list) or []
         for i, child in enumerate(found, 1):
             if not isinstance(child, dict):
-                raise DataError(
-                    f"{self.where}, key '{key}', item {i}: found {shown(child)}, expected an object."
-                )
+                raise DataError(f"{self.where}, key '{key}', item {i}: found {shown(child)}, expected an object.")
         return [Record(f"{self.where}, key '{key}', item {i}", i, child) for i, child in enumerate(found, 1)]
 
 
@@ -69,16 +60,12 @@ def shown(value: Any) -> str:
     if value is None:
         return "null"
     text = repr(value)
-    return (
-        f"{KINDS.get(type(value), type(value).__name__)} ({text if len(text) <= 40 else text[:37] + '...'})"
-    )
+    return f"{KINDS.get(type(value), type(value).__name__)} ({text if len(text) <= 40 else text[:37] + '...'})"
 
 
 def number(where: str, value: Any) -> float | None:
     """A JSON value as a number; null, an empty text and NaN are missing, anything else is refused."""
-    if value is None or (
-        isinstance(value, str) and value.strip().lower() in ("", "none", "null", "nan", "n/a")
-    ):
+    if value is None or (isinstance(value, str) and value.strip().lower() in ("", "none", "null", "nan", "n/a")):
         return None
     try:
         if isinstance(value, bool) or not isinstance(value, int | float | str):

@@ -35,10 +35,7 @@ def write_tidy(data: Dataset, path: str | Path) -> Path:
     path = Path(path)
     samples, notes = _writable(data.samples)
     _check_keys(data)
-    lines = [
-        *_sample_lines(data, samples),
-        *({"comparison": row} for row in data.comparisons.iter_rows(named=True)),
-    ]
+    lines = [*_sample_lines(data, samples), *({"comparison": row} for row in data.comparisons.iter_rows(named=True))]
     header = {
         "nlgauge": VERSION,
         **_facts(replace(data, notes=(*data.notes, *notes))),
@@ -94,9 +91,7 @@ def _check_keys(data: Dataset) -> None:
         lost = frame.join(known, on=KEY, how="anti")
         if lost.height:
             row = lost.row(0, named=True)
-            raise DataError(
-                f"{data.name}: {what} of system '{row['system']}', input '{row['input']}', not in samples."
-            )
+            raise DataError(f"{data.name}: {what} of system '{row['system']}', input '{row['input']}', not in samples.")
 
 
 def _sample_lines(data: Dataset, samples: pl.DataFrame) -> Iterator[dict[str, Any]]:
@@ -110,8 +105,7 @@ def _sample_lines(data: Dataset, samples: pl.DataFrame) -> Iterator[dict[str, An
     # By position: a metric may have a name that polars takes for a pattern.
     at = [data.scores.columns.index(name) for name in KEY]
     scores = {
-        (row[at[0]], row[at[1]]): dict(zip(data.scores.columns, row, strict=True))
-        for row in data.scores.iter_rows()
+        (row[at[0]], row[at[1]]): dict(zip(data.scores.columns, row, strict=True)) for row in data.scores.iter_rows()
     }
     for row in samples.iter_rows(named=True):
         key = row["system"], row["input"]

@@ -36,9 +36,7 @@ def write_wide(data: Dataset, path: str | Path) -> list[str]:
 def wide_table(data: Dataset) -> tuple[pl.DataFrame, list[str]]:
     """The table, and what it does not hold."""
     if not data.ratings.height and not data.metrics and data.comparisons.height:
-        raise DataError(
-            f"{data.name}: holds comparisons only, which a wide table cannot; write it as .jsonl."
-        )
+        raise DataError(f"{data.name}: holds comparisons only, which a wide table cannot; write it as .jsonl.")
     named = bool(data.raters)
     lost = _lost(data, named)
     samples = _extras(data.samples, named)
@@ -77,9 +75,7 @@ def _ratings(data: Dataset, named: bool) -> pl.DataFrame:
     if not data.ratings.height:
         return data.samples.select(KEY)
     by = [*KEY, "rater"] if named else KEY
-    column = ("human." + pl.col("aspect")).alias(
-        "aspect"
-    )  # before it is a column: an aspect may be called "system"
+    column = ("human." + pl.col("aspect")).alias("aspect")  # before it is a column: an aspect may be called "system"
     filled = data.ratings.with_columns(pl.col("rater").fill_null(NOBODY), column)
     return filled.pivot("aspect", index=by, values="value", aggregate_function="mean")
 

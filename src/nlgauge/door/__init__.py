@@ -1,4 +1,5 @@
 """The Python door: the functions that `nlgauge` offers beside those of the rooms below.
 
-questions: one function per question, and `select`; scores: metrics and judges on texts; listing: what there is; installation: doctor.
+questions: one function per question, and `select`; scores: metrics and judges on texts; listing: what there is;
+installation: doctor.
 """

@@ -70,12 +70,7 @@ def itself() -> Iterator[Row]:
 
     yield row("nlgauge", "ok", __version__)
     fine = sys.version_info >= (3, 11)
-    yield row(
-        "Python",
-        "ok" if fine else "wrong",
-        platform.python_version(),
-        "" if fine else "3.11 or newer is needed",
-    )
+    yield row("Python", "ok" if fine else "wrong", platform.python_version(), "" if fine else "3.11 or newer is needed")
     absent = [name for name, extra in requirements() if not extra and version(name) is None]
     remark = f"pip install {' '.join(absent)}" if absent else ""
     yield row(
@@ -94,9 +89,7 @@ def requirements() -> list[tuple[str, str]]:
         return []
     found = [match for line in lines if (match := NEEDED.match(line))]
     direct = [(m["name"], m["extras"] or "", (EXTRA.findall(m["when"] or "") or [""])[0]) for m in found]
-    inner = {
-        extra: [w.strip() for w in within.split(",")] for name, within, extra in direct if name == "nlgauge"
-    }
+    inner = {extra: [w.strip() for w in within.split(",")] for name, within, extra in direct if name == "nlgauge"}
     plain = [(name, extra) for name, _, extra in direct if name != "nlgauge"]
     return plain + [(n, outer) for outer, names in inner.items() for n, e in plain if e in names]
 

@@ -60,7 +60,8 @@ def judge_rows() -> list[Row]:
 
     tasks = [load_task(name) for name in shipped()]
     return [
-        {"judge": t.name, "judges": t.task, "shown": ", ".join(t.shows) or "–", "scale": t.scale, "aspects": ", ".join(t.aspects)}
+        {"judge": t.name, "judges": t.task, "shown": ", ".join(t.shows) or "–", "scale": t.scale,
+         "aspects": ", ".join(t.aspects)}
         for t in tasks
     ]  # fmt: skip
 
@@ -129,7 +130,8 @@ def format_rows() -> list[Row]:
     known = [(name, registry.get("reader", name)) for name in registry.names("reader")]
     found = [(name, getattr(reader, "takes", Takes(_first_line(reader)))) for name, reader in known]
     return [
-        {"format": name, "files": takes.files, "people": takes.people, "scores": takes.scores, "tested with": takes.tested or "–"}
+        {"format": name, "files": takes.files, "people": takes.people, "scores": takes.scores,
+         "tested with": takes.tested or "–"}
         for name, takes in [*found, ("table", TABLE)]
     ]  # fmt: skip
 

@@ -87,13 +87,9 @@ def select(
         given = {"aspects": listed(aspect), "metrics": listed(metrics), "by": listed(by)}
         changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         return replace(data, **changes) if changes else data
-    several = (
-        isinstance(data, list | tuple) and data and all(isinstance(d, Dataset | Path | str) for d in data)
-    )
+    several = isinstance(data, list | tuple) and data and all(isinstance(d, Dataset | Path | str) for d in data)
     first, *others = [dataset(d) for d in data] if several else [dataset(data)]
-    return Selection(
-        first, listed(aspect), listed(metrics), listed(by), keep_people, aggregate, seed, others, progress
-    )
+    return Selection(first, listed(aspect), listed(metrics), listed(by), keep_people, aggregate, seed, others, progress)
 
 
 def analyse(name: str, data: Any, aspect: Names = None, metrics: Names = None, **options: Any) -> Table:
@@ -136,13 +132,9 @@ def _of_panel(name: str, panel: Panel, metrics: Names, options: dict[str, Any]) 
         return run(panel, **options)
     if panel.data is None or run.takes == "datasets":
         asked = "data sets" if run.takes == "datasets" else "a data set"
-        raise NeedsMissing(
-            f"'{name}' is asked of {asked}, not of one panel: nlgauge.analyse('{name}', data)."
-        )
+        raise NeedsMissing(f"'{name}' is asked of {asked}, not of one panel: nlgauge.analyse('{name}', data).")
     fewer = panel.names if set(panel.names) != set(panel.data.metrics) else None
-    chosen = select(
-        panel.data, panel.aspect, metrics or fewer, keep_people=bool(panel.kept), aggregate=panel.aggregate
-    )
+    chosen = select(panel.data, panel.aspect, metrics or fewer, keep_people=bool(panel.kept), aggregate=panel.aggregate)
     return chosen.analyse(name, **options)
 
 
@@ -206,9 +198,7 @@ def compare(
     [('unigram_f1', 1), ('char3_f1', 1), ('source_overlap', 1), ('length_ratio', 1), ('random', 2)]
     """
     name = "significance" if pairs else "ranking"
-    return analyse(
-        name, data, aspect, metrics, measure=measure, test=test, correction=correction, draws=draws
-    )
+    return analyse(name, data, aspect, metrics, measure=measure, test=test, correction=correction, draws=draws)
 
 
 def agreement(
@@ -274,13 +264,7 @@ def stability(
     >>> len(ng.stability(ng.example(), measures=["input/kendall", "system/kendall"], draws=50, trials=50))
     2
     """
-    options = {
-        "measures": listed(measures),
-        "test": test,
-        "draws": draws,
-        "trials": trials,
-        "profile": profile,
-    }
+    options = {"measures": listed(measures), "test": test, "draws": draws, "trials": trials, "profile": profile}
     return analyse("stability", data, aspect, metrics, **options)
 
 

@@ -133,7 +133,7 @@ def judge(
     Examples
     --------
     >>> import nlgauge as ng
-    >>> done = ng.judge("outputs.csv", "dialogue", model="llama3", base_url="http://localhost:11434/v1")    # doctest: +SKIP
+    >>> done = ng.judge("outputs.csv", "dialogue", model="llama3", base_url="http://localhost:11434")  # doctest: +SKIP
     >>> ng.correlate(done.data)    # doctest: +SKIP
     """
     from nlgauge.metrics.judge.judge import Judge

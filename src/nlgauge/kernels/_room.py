@@ -29,7 +29,9 @@ def full(shape: int | tuple[int, ...], value: float, kind: str) -> memoryview:
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What the rest of the package calls: the compiled function itself, or the plain one with memory views for arrays."""
+    """What the rest of the package calls: the compiled function itself, or the plain one with memory views for
+    arrays.
+    """
     if not isinstance(function, types.FunctionType):
         return function
     _say_slow()
@@ -45,8 +47,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def _say_slow() -> None:
     if os.environ.get("NLGAUGE_KERNELS") != "plain":
         print(
-            "nlgauge: the kernels are not compiled: the results are the same and take tens to hundreds of times as long; "
-            "nlgauge doctor says how to mend that.",
+            "nlgauge: the kernels are not compiled: the results are the same and take tens to hundreds of times as "
+            "long; nlgauge doctor says how to mend that.",
             file=sys.stderr,
         )
 

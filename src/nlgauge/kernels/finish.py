@@ -1,7 +1,7 @@
 """From pair counts and sums to coefficients, for a strip of draws at once.
 
-Every member of the pair-count family is a ratio of two sums over (C, D, T_h, T_m, T_hm), so it is a table of numbers and
-not code. Rows of the block `b` are given by number; what is found is added to row `to` of `total` and `count`.
+Every member of the pair-count family is a ratio of two sums over (C, D, T_h, T_m, T_hm), so it is a table of numbers
+and not code. Rows of the block `b` are given by number; what is found is added to row `to` of `total` and `count`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def pair_family(
         above = a0 * c + a1 * d + a2 * th + a3 * tm + a4 * thm
         one = p0 * c + p1 * d + p2 * th + p3 * tm + p4 * thm
         two = q0 * c + q1 * d + q2 * th + q3 * tm + q4 * thm
-        # No branches, so that lanes stay together: where a coefficient is not defined its weight is 0 and its roots are 1.
+        # No branches, so that lanes stay together: where a coefficient is not defined its weight is 0 and its roots are
+        # 1.
         fine = (1.0 if one > 0.5 else 0.0) * (1.0 if two > 0.5 else 0.0)  # counts are whole numbers
         value = above / (sqrt(one if fine > 0.5 else 1.0) * sqrt(two if fine > 0.5 else 1.0))
         times = fine * b[weight, t]

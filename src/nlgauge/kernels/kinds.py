@@ -1,4 +1,6 @@
-"""Kinds of things of which many are equal: which rows are equal, how many of each kind a resample draws, ordinal disagreement."""
+"""Kinds of things of which many are equal: which rows are equal, how many of each kind a resample draws, ordinal
+disagreement.
+"""
 
 from __future__ import annotations
 
@@ -79,10 +81,11 @@ def _equal(rows: Rows, a: Int, b: Int) -> cython.bint:
 @kernel
 @cython.overflowcheck(False)
 def tally(words: cython.const[cython.ulonglong][::1], members: Places, size: Int, counts: Table):
-    """Draw `size` of the members with replacement for each row of `counts` and add up the kinds; how many rows were filled.
+    """Draw `size` of the members with replacement for each row of `counts` and add up the kinds; how many rows were
+    filled.
 
-    `words` are random bits; each half of one draws a member, all with the same probability (Lemire 2019: the few numbers
-    that would favour some members are left out). A row for which the words do not suffice is 0.
+    `words` are random bits; each half of one draws a member, all with the same probability (Lemire 2019: the few
+    numbers that would favour some members are left out). A row for which the words do not suffice is 0.
     """
     cython.declare(row=Int, k=Int)
     many: Word = len(members)
@@ -130,7 +133,8 @@ def count_picks(picks: cython.const[cython.longlong][:, ::1], n: Int):
 def ordinal(counts: cython.const[cython.double][:, ::1], start: Places, code: Places, values: Int):
     """Sums of Krippendorff's alpha for mid-ranks, for each row of counts: observed and expected disagreement.
 
-    Kind k has the ratings code[start[k]:start[k + 1]]; kinds of one size should follow each other. Mid-ranks are halves of whole numbers, so sums of them are exact.
+    Kind k has the ratings code[start[k]:start[k + 1]]; kinds of one size should follow each other. Mid-ranks are halves
+    of whole numbers, so sums of them are exact.
     """
     cython.declare(row=Int, k=Int, i=Int)
     rows: Int = counts.shape[0]

@@ -1,4 +1,6 @@
-"""Word alignment of LEPOR and extractive fragments: both walk over an output and the places of its words in another text."""
+"""Word alignment of LEPOR and extractive fragments: both walk over an output and the places of its words in another
+text.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +43,7 @@ def _beside(ids: Tokens, h: Int, i: Int, m: Int, r: Int, j: Int, n: Int, window:
 
 
 @kernel
-def positions(
-    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, window: Int, kinds: Int
-):
+def positions(ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, window: Int, kinds: Int):
     """Aligned words and the sum of their position differences, of each pair.
 
     A word of the output, from left to right, is aligned with a free equal word of the reference: one with an equal
@@ -77,11 +77,7 @@ def positions(
                     if not taken[j]:
                         context: cython.bint = _beside(ids, h, i, m, r, j, n, window)
                         distance: Int = i - j if i > j else j - i
-                        if (
-                            best < 0
-                            or (context and not supported)
-                            or (context == supported and distance < near)
-                        ):
+                        if best < 0 or (context and not supported) or (context == supported and distance < near):
                             best = j
                             near = distance
                             supported = context

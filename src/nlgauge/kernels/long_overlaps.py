@@ -1,8 +1,9 @@
-"""Clipped n-gram overlaps of long outputs with their references, all orders in one pass, in time linear in their length.
+"""Clipped n-gram overlaps of long outputs with their references, all orders in one pass, in time linear in their
+length.
 
 An n-gram of the output gets a small number, found by the numbers of its first and of its last n−1 tokens: n-grams whose
-parts no reference has are never looked at. The number is looked up in a table with a place for every pair of parts where
-that is small enough, else in a hash table; both are exact.
+parts no reference has are never looked at. The number is looked up in a table with a place for every pair of parts
+where that is small enough, else in a hash table; both are exact.
 """
 
 from __future__ import annotations

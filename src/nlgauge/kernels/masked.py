@@ -36,9 +36,9 @@ def sums(
     """Pearson needs only sums of masked cells: Σ m·d, Σ m·x1·d, Σ m·x2·d, Σ m·z·d with d = x2 − x1, standardised.
 
     Each metric is centred by its own mean in the group, so the sums of the unswapped data lose no digits.
-    `fixed` gets n, mean difference, both sums of squares and cross products (of the scores as they are, lifted), people's
-    sum of squares, the factors that standardise those, people's `lift`, and the three means; row 0 of `ints` the
-    number of swapped cells.
+    `fixed` gets n, mean difference, both sums of squares and cross products (of the scores as they are, lifted),
+    people's sum of squares, the factors that standardise those, people's `lift`, and the three means; row 0 of `ints`
+    the number of swapped cells.
     """
     cython.declare(i=Int, t=Int, size1=cython.double, size2=cython.double, size_z=cython.double)
     n, a1, a2, az = 0.0, 0.0, 0.0, 0.0

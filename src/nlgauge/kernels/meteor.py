@@ -1,12 +1,13 @@
 """Word alignments of METEOR.
 
-The beam search follows METEOR 1.5: all matches of all kinds (same word, same stem, common synset) compete in one beam search
-over the reference; most exact matches first, then fewest chunks, then shortest distance, ties to the earlier. A match
-of another kind adds nothing to the count while the search runs (1.5 rounds its weight down), and the distance of a
-match is charged to the paths that did not take it; both are kept, for equal numbers.
+The beam search follows METEOR 1.5: all matches of all kinds (same word, same stem, common synset) compete in one beam
+search over the reference; most exact matches first, then fewest chunks, then shortest distance, ties to the earlier. A
+match of another kind adds nothing to the count while the search runs (1.5 rounds its weight down), and the distance of
+a match is charged to the paths that did not take it; both are kept, for equal numbers.
 `_greedy` follows nltk: from the last word of the output, the last free word of the reference; one kind after the other.
 
-Kinds of match: 0 exact, 1 stem, 2 synonym. A path has four numbers: exact matches, chunks, distance, end of the last match.
+Kinds of match: 0 exact, 1 stem, 2 synonym. A path has four numbers: exact matches, chunks, distance, end of the last
+match.
 """
 
 from __future__ import annotations
@@ -192,11 +193,7 @@ def _search(
     least: cython.longlong = -1
     for b in range(n):
         old = slots[last, b]
-        key = _key(
-            path[last, old, 0],
-            path[last, old, 1] + (1 if path[last, old, 3] != -1 else 0),
-            path[last, old, 2],
-        )
+        key = _key(path[last, old, 0], path[last, old, 1] + (1 if path[last, old, 3] != -1 else 0), path[last, old, 2])
         if least < 0 or key < least:
             best = old
             least = key
@@ -245,13 +242,15 @@ def _greedy(
 
 @kernel
 def align(
-    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, stem: Tokens, sets: Texts, sets_at: Texts,
+    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, stem: Tokens, sets: Texts,
+    sets_at: Texts,
     sieve: Sieve, function: Texts, greedy: cython.bint,
 ):  # fmt: skip
     """Of each pair: matches by kind among content and function words of the output (0–2, 3–5) and of the reference
     (6–8, 9–11), then chunks in order of the reference.
 
-    `sets[sets_at[w]:sets_at[w + 1]]`: synsets of word w, ascending (greedy: of stem w, the stems that are its synonyms).
+    `sets[sets_at[w]:sets_at[w + 1]]`: synsets of word w, ascending (greedy: of stem w, the stems that are its
+    synonyms).
     """
     cython.declare(j=Int)
     p: Int
@@ -289,9 +288,7 @@ def align(
                     if greedy:
                         _greedy(ids, h, nh, r, nr, stem, sets, sets_at, to, how, cover)
                     elif _candidates(ids, h, nh, r, nr, stem, sets, sets_at, sieve, at, place, kind):
-                        _search(
-                            nh, nr, at, place, kind, to, how, cover, keys, slots, path, used, parent, choice
-                        )
+                        _search(nh, nr, at, place, kind, to, how, cover, keys, slots, path, used, parent, choice)
                     else:
                         break
                     last: Int = -2

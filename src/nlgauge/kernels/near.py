@@ -77,9 +77,7 @@ def rounding(x: Reals, valid: Bools, drawn: Lanes, near: Lanes) -> cython.void:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def snap(
-    x: Lanes, near: Lanes, weight: Lanes, order: cython.longlong[::1], down: cython.double[::1]
-) -> cython.void:
+def snap(x: Lanes, near: Lanes, weight: Lanes, order: cython.longlong[::1], down: cython.double[::1]) -> cython.void:
     """Make means equal that differ by rounding only, draw by draw; `near` are the tolerances."""
     cython.declare(i=Int, k=Int, t=Int)
     n: Int = x.shape[0]

@@ -87,7 +87,8 @@ def rank(ids: Tokens, begin: Texts, length: Texts, texts: Texts, order: Int, kin
 @cython.nogil
 @cython.exceptval(check=False)
 def _next(
-    n: Int, groups: Int, first: Int, known: Int, tokens: Ids, ends: cython.uchar[::1], places: Ids, heads: Longs, keys: Longs,
+    n: Int, groups: Int, first: Int, known: Int, tokens: Ids, ends: cython.uchar[::1], places: Ids, heads: Longs,
+    keys: Longs,
     parent: Ids, new_places: Ids, new_heads: Longs, number: Grid,
 ) -> Int:  # fmt: skip
     """Split each group of places by its next token; gives how many groups there are then."""
@@ -167,14 +168,7 @@ def _lists(length: Texts, texts: Texts, order: Int, number: Grid, total: Int):
 
 @kernel
 def counts_in(
-    offsets: Texts,
-    grams: Tokens,
-    counts: Tokens,
-    order: Int,
-    text: Texts,
-    others: Texts,
-    start: Texts,
-    how: Int,
+    offsets: Texts, grams: Tokens, counts: Tokens, order: Int, text: Texts, others: Texts, start: Texts, how: Int
 ):
     """How often other texts have each n-gram of a text: the sum over them, or the highest.
 

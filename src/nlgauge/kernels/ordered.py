@@ -28,13 +28,12 @@ SIGN = cython.declare(cython.ulonglong, 1 << 63)
 @cython.ccall
 @cython.nogil
 @cython.exceptval(check=False)
-def radix_sort(
-    v: Rows, row: Int, n: Int, order: Numbers, keys: Words, plain: Rows, start: Numbers
-) -> cython.void:
+def radix_sort(v: Rows, row: Int, n: Int, order: Numbers, keys: Words, plain: Rows, start: Numbers) -> cython.void:
     """Sort the first n values of that row upward, all finite, and take row 0 of `order` along; ties keep their order.
 
     Leaves in keys[0] whole numbers in the order of the sorted values, equal where the values are equal. Eight bits at a
-    time; digits that all values share are skipped. `plain` is `keys` seen as floats; `start` (8×256) is room to count in.
+    time; digits that all values share are skipped. `plain` is `keys` seen as floats; `start` (8×256) is room to count
+    in.
     """
     cython.declare(c=Int, d=Int, i=Int)
     here: Int = 0
@@ -155,17 +154,11 @@ def _run_end(keys: Words, start: Int, n: Int) -> Int:
 @cython.nogil
 @cython.exceptval(check=False)
 def rank_levels(
-    v: Rows,
-    row: Int,
-    n: Int,
-    rank: Numbers,
-    level: Numbers,
-    order: Numbers,
-    keys: Words,
-    plain: Rows,
-    start: Numbers,
+    v: Rows, row: Int, n: Int, rank: Numbers, level: Numbers, order: Numbers, keys: Words, plain: Rows, start: Numbers
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Tied pairs and distinct values of a row; its points' levels, counted up from 0, and twice the centred rank of each level."""
+    """Tied pairs and distinct values of a row; its points' levels, counted up from 0, and twice the centred rank of
+    each level.
+    """
     cython.declare(i=Int)
     tied: Int = 0
     classes: Int = 0

@@ -2,9 +2,9 @@
 
 Bit i of a word stands for place i of a block of the output. For each place j of a reference the word says where in the
 block the n-gram that begins at j stands; the next order is an "and" with the places of one more token, shifted. A match
-takes the first place that is free, so the places taken are the clipped count; and as each reference takes the first ones,
-the places that any reference has taken are the count against the highest of them.
-Texts of more than LONG tokens go by hash tables.
+takes the first place that is free, so the places taken are the clipped count; and as each reference takes the first
+ones, the places that any reference has taken are the count against the highest of them. Texts of more than LONG tokens
+go by hash tables.
 """
 
 from __future__ import annotations
@@ -39,10 +39,9 @@ LONG = 768  # tokens of an output: from about here on hash tables are quicker
 ORDERS = 32  # half a block
 
 
-def overlaps(
-    ids: Any, begin: Any, length: Any, output: Any, reference: Any, start: Any, kinds: Any, order: Any
-) -> Any:
-    """Matches of each pair (pairs × order) and of each output with the highest counts of any reference (samples × order).
+def overlaps(ids: Any, begin: Any, length: Any, output: Any, reference: Any, start: Any, kinds: Any, order: Any) -> Any:
+    """Matches of each pair (pairs × order) and of each output with the highest counts of any reference (samples ×
+    order).
 
     `reference[start[s]:start[s + 1]]` are the references of sample s; all texts are numbers into `begin` and `length`;
     `kinds` is above every token id.
@@ -135,19 +134,12 @@ def _bit(i: Int) -> Word:
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _take(
-    places: Words,
-    n: Int,
-    begins: Word,
-    alive: cython.uint[::1],
-    grams: Words,
-    matched: Grid,
-    at: Int,
-    taken: Words,
+    places: Words, n: Int, begins: Word, alive: cython.uint[::1], grams: Words, matched: Grid, at: Int, taken: Words
 ) -> cython.void:
     """The places of a block that a reference takes, by order; `places[j]` are those of its token j.
 
-    `matched[k, at + j]` are ones where its n-gram at j has found a place in this block or one before. No branch depends on
-    the texts: lists are written first, and grow after if what was written is to stay.
+    `matched[k, at + j]` are ones where its n-gram at j has found a place in this block or one before. No branch depends
+    on the texts: lists are written first, and grow after if what was written is to stay.
     """
     cython.declare(j=Int, k=Int, x=Int)
     left: Int = n

@@ -22,13 +22,7 @@ from nlgauge.kernels._room import empty, kernel, two_ways
 
 if cython.compiled:
     from cython.cimports.libc.math import NAN, isfinite, sqrt
-    from cython.cimports.nlgauge.kernels.ordered import (
-        count_by_merging,
-        count_by_tree,
-        radix_sort,
-        rank_levels,
-        walk,
-    )
+    from cython.cimports.nlgauge.kernels.ordered import count_by_merging, count_by_tree, radix_sort, rank_levels, walk
 else:
     from math import isfinite, sqrt
     from math import nan as NAN
@@ -43,9 +37,7 @@ Places = cython.typedef(cython.int[::1])
 Words = cython.typedef(cython.ulonglong[:, ::1])
 
 SMALL = cython.declare(cython.Py_ssize_t, 48)  # up to here n² comparisons are cheaper than a sort
-MANY = cython.declare(
-    cython.Py_ssize_t, 1 << 16
-)  # levels; with more, the tree leaves the cache and merging is faster
+MANY = cython.declare(cython.Py_ssize_t, 1 << 16)  # levels; with more, the tree leaves the cache and merging is faster
 MANY_LEVELS = 1 << 16
 
 
@@ -86,9 +78,7 @@ def _panel(
     start: Numbers, keys: Words, plain: Rows,
 ) -> cython.void:  # fmt: skip
     cython.declare(g=Int, i=Int, k=Int)
-    cython.declare(
-        xz=cython.double, xx=cython.double, zz=cython.double, own=cython.double, shared_norm=cython.double
-    )
+    cython.declare(xz=cython.double, xx=cython.double, zz=cython.double, own=cython.double, shared_norm=cython.double)
     cython.declare(classes=Int, shared_classes=Int)
     ranks: cython.bint = want_rho or want_pairs
     one_human: cython.bint = z.shape[0] == 1
@@ -101,9 +91,7 @@ def _panel(
                 shared_tied: Int = 0
                 if ranks:
                     shared_tied, shared_classes = _rank(v, 0, cells, rank, level, order, keys, plain, start)
-                shared_norm: cython.double = (
-                    _dot(centred, 0, 0, cells) if want_r and shared_classes > 1 else 0.0
-                )
+                shared_norm: cython.double = _dot(centred, 0, 0, cells) if want_r and shared_classes > 1 else 0.0
             m: Int = _shared_cells(x, k, g, v, position, cells)
             n[k, g] = m
             if m < 2:
@@ -247,10 +235,9 @@ def _quotient(ab: cython.double, aa: cython.double, bb: cython.double) -> cython
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _centre(
-    v: Rows, row: Int, n: Int, wanted: cython.bint, out: Rows
-) -> tuple[cython.Py_ssize_t, cython.double]:
-    """1 if all values are equal, else 2; and, if wanted, their deviations from the mean, centred twice, and their sum of squares.
+def _centre(v: Rows, row: Int, n: Int, wanted: cython.bint, out: Rows) -> tuple[cython.Py_ssize_t, cython.double]:
+    """1 if all values are equal, else 2; and, if wanted, their deviations from the mean, centred twice, and their sum
+    of squares.
 
     Extreme values are scaled by a power of two, which is exact, so that no square overflows or vanishes.
     """
@@ -303,15 +290,7 @@ def _whole_cosine(rank: Numbers, h: Int, n: Int) -> cython.double:
 @cython.nogil
 @cython.exceptval(check=False)
 def _rank(
-    v: Rows,
-    row: Int,
-    n: Int,
-    rank: Numbers,
-    level: Numbers,
-    order: Numbers,
-    keys: Words,
-    plain: Rows,
-    start: Numbers,
+    v: Rows, row: Int, n: Int, rank: Numbers, level: Numbers, order: Numbers, keys: Words, plain: Rows, start: Numbers
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
     """Tied pairs and distinct values; ranks are twice the average rank, centred: whole numbers.
 

@@ -1,13 +1,13 @@
-"""Prepare the groups of one grouping for resampling: human levels, and the metric's values in rising order; and resampling of
-groups whose members do not change.
+"""Prepare the groups of one grouping for resampling: human levels, and the metric's values in rising order; and
+resampling of groups whose members do not change.
 
 A *run* is a set of tied values; inside a run the cells are ordered by human level, so that pairs tied by both
 are neighbours. For a permutation test both metrics are merged into one rising order: each draw then walks
 that order and picks, for every cell, one of its two values.
 
-When inputs are resampled at the input level, each group is correlated once (`group_values`) and a draw says only how often
-it counts (`mean_values`): as many draws as one likes cost no more than one. The numbers are those of `weigh_groups` to the
-last bit: pair counts and ranks are whole numbers, sums are added up in the same order.
+When inputs are resampled at the input level, each group is correlated once (`group_values`) and a draw says only how
+often it counts (`mean_values`): as many draws as one likes cost no more than one. The numbers are those of
+`weigh_groups` to the last bit: pair counts and ranks are whole numbers, sums are added up in the same order.
 """
 
 from __future__ import annotations
@@ -165,9 +165,7 @@ def merge(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _cosine(
-    above: cython.double, one: cython.double, two: cython.double, known: cython.bint
-) -> cython.double:
+def _cosine(above: cython.double, one: cython.double, two: cython.double, known: cython.bint) -> cython.double:
     if not (known and one > 0.0 and two > 0.0):
         return NAN
     return min(1.0, max(-1.0, above / (sqrt(one) * sqrt(two))))
@@ -207,7 +205,8 @@ def _pearson(
 @kernel
 def group_values(
     cells: Ints, size: Int, least: Int,
-    points: Ints, tied_h: Reals, cubes_h: Reals, code: Ints, rank: Ints, starts: Ints, cell: Ints, below: Ints, ends: Ints,
+    points: Ints, tied_h: Reals, cubes_h: Reals, code: Ints, rank: Ints, starts: Ints, cell: Ints, below: Ints,
+    ends: Ints,
     x: Reals, z: Reals, valid: Bools,
     pearson: Int, spearman: Int, forms: Forms, places: cython.const[cython.longlong][::1], values: Lanes,
 ):  # fmt: skip
@@ -244,9 +243,7 @@ def group_values(
                 values[pearson, g] = _pearson(cells, g * size, (g + 1) * size, x, z, valid, n, known)
             if spearman >= 0:
                 all_cubes = n * n * n - n
-                values[spearman, g] = _cosine(
-                    product, (all_cubes - cubes) / 3.0, (all_cubes - cubes_h[g]) / 3.0, known
-                )
+                values[spearman, g] = _cosine(product, (all_cubes - cubes) / 3.0, (all_cubes - cubes_h[g]) / 3.0, known)
             th, tm = tied_h[g] - both, tied - both
             d = pairs - th - tm - both - c
             for k in range(len(places)):
@@ -264,21 +261,12 @@ def _form(
     forms: Forms, k: Int, i: Int,
     c: cython.double, d: cython.double, th: cython.double, tm: cython.double, both: cython.double,
 ) -> cython.double:  # fmt: skip
-    return (
-        forms[k, i, 0] * c
-        + forms[k, i, 1] * d
-        + forms[k, i, 2] * th
-        + forms[k, i, 3] * tm
-        + forms[k, i, 4] * both
-    )
+    return forms[k, i, 0] * c + forms[k, i, 1] * d + forms[k, i, 2] * th + forms[k, i, 3] * tm + forms[k, i, 4] * both
 
 
 @kernel
 def mean_values(
-    values: cython.const[cython.double][:, ::1],
-    groups: cython.const[Times][:, ::1],
-    total: Lanes,
-    count: Lanes,
+    values: cython.const[cython.double][:, ::1], groups: cython.const[Times][:, ::1], total: Lanes, count: Lanes
 ):
     """Add up a strip of draws: values × times each group counts (groups × STRIP), in the order of the groups."""
     cython.declare(i=Int, g=Int, t=Int)

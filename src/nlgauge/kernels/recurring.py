@@ -1,7 +1,8 @@
 """N-grams that recur in a corpus, under common numbers; and what CIDEr and NIST make of their frequencies.
 
 Only an n-gram that stands in two places can be shared by an output and a reference, or have a frequency above one. Most
-longer n-grams of a corpus stand in one place, and then all that go on from there do: they get no number and no more work.
+longer n-grams of a corpus stand in one place, and then all that go on from there do: they get no number and no more
+work.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def number(ids: Tokens, begin: Texts, length: Texts, texts: Texts, uses: Texts, 
     """Numbers of the n-grams of those texts, `kinds` being above every token id; a text counts `uses` times.
 
     Gives `numbers`, order × places: that of the n-gram that begins at a place, −1 if it does not recur; `first`, the
-    place where each text begins (a place without a number stands between texts); and `parent[g]`, the n-gram without its
-    last token.
+    place where each text begins (a place without a number stands between texts); and `parent[g]`, the n-gram without
+    its last token.
     """
     cython.declare(t=Int, i=Int, n=Int)
     first: Longs = empty(len(texts) + 1, "q")
@@ -81,7 +82,8 @@ def number(ids: Tokens, begin: Texts, length: Texts, texts: Texts, uses: Texts, 
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _next(
-    numbers: cython.int[:, ::1], n: Int, first: Longs, uses: Texts, keys: Words, slots: Ids, often: Ids, parents: Ids, known: Int
+    numbers: cython.int[:, ::1], n: Int, first: Longs, uses: Texts, keys: Words, slots: Ids, often: Ids, parents: Ids,
+    known: Int
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:  # fmt: skip
     """Number the n-grams both of whose parts recur; gives the last number, and how many places may go on."""
     cython.declare(i=Int, t=Int, g=Int)
@@ -200,7 +202,8 @@ def similarities(
     reference: Texts,
     clipped: cython.bint,
 ):
-    """Cosine of weighed counts of each pair, mean over orders; `clipped` counts no n-gram more often than the reference.
+    """Cosine of weighed counts of each pair, mean over orders; `clipped` counts no n-gram more often than the
+    reference.
 
     What does not recur weighs `rare`, once.
     """

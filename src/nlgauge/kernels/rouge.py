@@ -73,9 +73,7 @@ def _line_end(lines: Tokens, at: Int, last: Int) -> Int:
 
 
 @kernel
-def union_lcs(
-    ids: Tokens, lines: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, kinds: Int
-):
+def union_lcs(ids: Tokens, lines: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, kinds: Int):
     """Hits of summary-level ROUGE-L per pair; each token counts at most as often as output and reference have it."""
     cython.declare(p=Int, k=Int)
     hits: Longs = zeros(len(reference), "q")
@@ -128,9 +126,7 @@ def union_lcs(
 
 
 @kernel
-def weighted_lcs(
-    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, power: cython.double
-):
+def weighted_lcs(ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, power: cython.double):
     """WLCS of each pair: a run of k matches in a row is worth k to that power (Lin 2004, figure 1)."""
     cython.declare(p=Int, k=Int, i=Int, j=Int)
     found: cython.double[::1] = zeros(len(reference), "d")

@@ -1,8 +1,8 @@
 """Longest common subsequences and edit distances, 64 cells of the table at a time.
 
 Bit i of a word stands for token i of the output. LCS: Hyyrö (2004); edit distance: Myers (1999) in Hyyrö's blocks.
-Every token of the output has the list of its places; a frequent one has a row of bits as well, so a text of 100,000 tokens
-needs no table of all its tokens.
+Every token of the output has the list of its places; a frequent one has a row of bits as well, so a text of 100,000
+tokens needs no table of all its tokens.
 """
 
 from __future__ import annotations
@@ -163,7 +163,9 @@ def _step(
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _bits_of(token: Int, last: Ids, before: Ids, row: Ids, masks: Masks, spare: Int) -> Int:
-    """The row of bits of a token; one with few places, or none, gets the spare one until it is called again: it toggles."""
+    """The row of bits of a token; one with few places, or none, gets the spare one until it is called again: it
+    toggles.
+    """
     if row[token] >= 0:
         return row[token]
     i: Int = last[token]
@@ -180,7 +182,9 @@ def _bits_of(token: Int, last: Ids, before: Ids, row: Ids, masks: Masks, spare: 
 def _distance(
     ids: Tokens, m: Int, other: Int, n: Int, last: Ids, before: Ids, row: Ids, masks: Masks, plus: Words, minus: Words
 ) -> Int:  # fmt: skip
-    """Two tokens of the reference at a time, the second one word behind the first: neither waits for the other's carry."""
+    """Two tokens of the reference at a time, the second one word behind the first: neither waits for the other's
+    carry.
+    """
     cython.declare(w=Int, p=Word, q=Word, p2=Word, q2=Word, rise=Word, fall=Word, rise2=Word, fall2=Word)
     if m == 0 or n == 0:
         return max(m, n)

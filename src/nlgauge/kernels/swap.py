@@ -80,15 +80,7 @@ def _zero(b: Counts, row: Int) -> cython.void:
 @cython.nogil
 @cython.exceptval(check=False)
 def _show(
-    rows: Bits,
-    cols: Bits,
-    s: Int,
-    row: Int,
-    col: Int,
-    source: cython.int,
-    out: Counts,
-    k: Int,
-    more: cython.bint,
+    rows: Bits, cols: Bits, s: Int, row: Int, col: Int, source: cython.int, out: Counts, k: Int, more: cython.bint
 ) -> cython.void:
     """In which draws metric 1 shows this value of the cell; added to what is there already if it is one `more`."""
     cython.declare(t=Int)

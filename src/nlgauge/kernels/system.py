@@ -32,9 +32,7 @@ Bits = cython.typedef(cython.const[cython.schar][:, :, ::1])
 Lanes = cython.typedef(cython.double[:, ::1])
 Times = cython.fused_type(cython.double, cython.uchar)  # how often something counts
 
-LEAST = cython.declare(
-    cython.Py_ssize_t, 3
-)  # one correlation of two points says nothing (as in measure.evaluate)
+LEAST = cython.declare(cython.Py_ssize_t, 3)  # one correlation of two points says nothing (as in measure.evaluate)
 # Rows of the block.
 CONCORDANT = cython.declare(cython.Py_ssize_t, 0)
 TIED = cython.declare(cython.Py_ssize_t, 1)
@@ -99,14 +97,7 @@ def _pearson(x: Lanes, z: Lanes, weight: Lanes, b: Lanes) -> cython.void:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _pair_counts(
-    x: Lanes,
-    z: Lanes,
-    weight: Lanes,
-    b: Lanes,
-    rx: Lanes,
-    rz: Lanes,
-) -> cython.void:
+def _pair_counts(x: Lanes, z: Lanes, weight: Lanes, b: Lanes, rx: Lanes, rz: Lanes) -> cython.void:
     cython.declare(i=Int, k=Int, t=Int)
     for i in range(4):
         _fill(b, i, 0.0)
@@ -183,13 +174,14 @@ def swap_systems(
     rows: Bits, cols: Bits, row: Ints, col: Ints,
     pearson: Int, spearman: Int, forms: Forms, places: Longs, coefficients: Int, total: Lanes, count: Lanes,
 ):  # fmt: skip
-    """System level under swap masks, as `swap_groups`. `human` are people's means of the systems, equal ones made equal;
-    `near1` and `near2` say for each system how far two of its means may lie apart by rounding; `scales` are mean1, unit1,
-    mean2, unit2.
+    """System level under swap masks, as `swap_groups`. `human` are people's means of the systems, equal ones made
+    equal;
+    `near1` and `near2` say for each system how far two of its means may lie apart by rounding; `scales` are mean1,
+    unit1, mean2, unit2.
 
     A system's standardised mean is Σ x · unit / n, less what the metrics' means add to it, which depends only on the
-    part of its cells that is swapped. Taken apart so, means keep their digits. Where all is swapped, or nothing, they are
-    the means of the scores as they are.
+    part of its cells that is swapped. Taken apart so, means keep their digits. Where all is swapped, or nothing, they
+    are the means of the scores as they are.
     """
     cython.declare(s=Int, i=Int, t=Int, cell=Int)
     inputs: Int = len(x1) // max(systems, 1)
@@ -204,9 +196,7 @@ def swap_systems(
     rx: Lanes = empty((systems, STRIP), "d")
     rz: Lanes = empty((systems, STRIP), "d")
     b: Lanes = empty((ROWS, STRIP), "d")
-    f: Lanes = empty(
-        (4, STRIP), "d"
-    )  # 0 moved, 1 swapped, 2 the part of the first system, 3 whether parts differ
+    f: Lanes = empty((4, STRIP), "d")  # 0 moved, 1 swapped, 2 the part of the first system, 3 whether parts differ
     order: cython.longlong[::1] = empty(systems, "q")
     down: cython.double[::1] = empty(systems + 1, "d")
     unit1: cython.double = scales[1]
@@ -278,9 +268,7 @@ def swap_systems(
                 snap(mean1, near_one, weight, order, down)
             if nearly_tied(mean2, near_two):
                 snap(mean2, near_two, weight, order, down)
-            _means_strip(
-                mean1, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count, 0, strips, s
-            )
+            _means_strip(mean1, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count, 0, strips, s)
             _means_strip(mean2, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count,
                          coefficients, strips, s)  # fmt: skip
 
@@ -352,6 +340,4 @@ def weigh_systems(
                     snap(people, exact, weight, order, down)
                 else:
                     snap(people, near_h, weight, order, down)
-            _means_strip(
-                mean, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count, 0, strips, s
-            )
+            _means_strip(mean, people, weight, pearson, spearman, forms, places, b, rx, rz, total, count, 0, strips, s)

@@ -158,7 +158,8 @@ def _source(k: Int, start: Int, length: Int, target: Int, high: Int) -> Int:
 def _inside(distance: Int, nh: Int, nr: Int) -> cython.bint:
     """Whether the beam holds every best way for sure.
 
-    Of d edits at most (d + |nr − nh|) / 2 go one way, and the middle of the beam is at most |nr − nh| + 1 off the diagonal.
+    Of d edits at most (d + |nr − nh|) / 2 go one way, and the middle of the beam is at most |nr − nh| + 1 off the
+    diagonal.
     """
     apart: Int = nr - nh if nr > nh else nh - nr
     return nr < BEAM or distance + 3 * apart + 2 <= 2 * (BEAM - 1)
@@ -272,8 +273,7 @@ def _edits(
                             better == gain
                             and gain > 0
                             and (
-                                length > size
-                                or (length == size and (h0 < origin or (h0 == origin and target < goal)))
+                                length > size or (length == size and (h0 < origin or (h0 == origin and target < goal)))
                             )
                         ):
                             gain = better
@@ -338,9 +338,7 @@ def shift_edits(ids: Tokens, begin: Texts, length: Texts, output: Texts, referen
                 else:
                     for k in range(length[h]):
                         words[0, k] = ids[begin[h] + k]
-                    found[p] = _edits(
-                        words, length[h], ids, begin[r], length[r], stands, bits, desk, table, way, lows
-                    )
+                    found[p] = _edits(words, length[h], ids, begin[r], length[r], stands, bits, desk, table, way, lows)
                     if found[p] < 0:
                         break
                 p += 1

@@ -32,8 +32,9 @@ if not cython.compiled:  # else they stand in tercom.pxd, for the C compiler
     CHANGE = 1
     HYP_ONLY = 2
     REF_ONLY = 3
-    # Rows of the bit table, one column per word of the output: where the reference has it; the same in the order that is tried;
-    # and after each word, by how much the distance grows or falls along the reference and from the word before.
+    # Rows of the bit table, one column per word of the output: where the reference has it; the same in the order that
+    # is tried; and after each word, by how much the distance grows or falls along the reference and from the word
+    # before.
     MASK = 0
     TRIED = 1
     PLUS = 2
@@ -139,9 +140,7 @@ def rows_of(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def alignment(
-    way: Ways, lows: Longs, bits: Bits, exact: cython.bint, nh: Int, nr: Int, desk: Desk
-) -> cython.void:
+def alignment(way: Ways, lows: Longs, bits: Bits, exact: cython.bint, nh: Int, nr: Int, desk: Desk) -> cython.void:
     """The output word before or at each reference word, and running sums of the errors of both, from the way back.
 
     `exact`: the way stands in the bit table. Of equal ways Tercom likes a change best, then a word of the output alone.

@@ -1,4 +1,5 @@
-"""Differences between the scores of one metric within groups, for tie calibration: counted, put into buckets, or collected.
+"""Differences between the scores of one metric within groups, for tie calibration: counted, put into buckets, or
+collected.
 
 Points stand group after group, in order of the metric within the group; group g has start[g] … start[g + 1].
 """
@@ -65,9 +66,7 @@ def sorted_points(x: cython.const[cython.double][:, ::1], z: cython.const[cython
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def _first_above(
-    x: Reals, i: Int, first: Int, stop: Int, bound: cython.double, inclusive: cython.bint
-) -> Int:
+def _first_above(x: Reals, i: Int, first: Int, stop: Int, bound: cython.double, inclusive: cython.bint) -> Int:
     """The first of the points first … stop whose difference to i is at least the bound, or above it (`inclusive`)."""
     while first < stop:
         middle: Int = (first + stop) // 2

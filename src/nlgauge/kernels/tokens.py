@@ -14,6 +14,7 @@ except ImportError:  # not compiled, and no Cython at hand
 
 import numpy as np
 
+from nlgauge.kernels._roles import ROLE
 from nlgauge.kernels._room import array, empty, kernel
 
 if cython.compiled:
@@ -31,31 +32,9 @@ Table = cython.typedef(cython.ulonglong[::1])
 Longs = cython.typedef(cython.longlong[::1])
 Ids = cython.typedef(cython.int[::1])
 
-SPLIT, ROUGE, MTEVAL, CHRF_WORDS = range(4)
 HASHED = cython.declare(cython.ulonglong, 1 << 63)  # no eight characters give that
 HASH = cython.declare(cython.ulonglong, 14695981039346656037)
 HASH_PRIME = cython.declare(cython.ulonglong, 1099511628211)
-
-# What a character is to each way of splitting: inside a token (0), inside one that mteval has to look at again (1), between
-# tokens (2), a token by itself (3), or beyond ASCII (4), which needs a closer look. A token ends before what is not 0 or 1.
-INSIDE, MARK, BETWEEN, ALONE, FOREIGN = range(5)
-SPACES = [*range(9, 14), *range(28, 33)]  # as str.split sees them
-SYMBOLS = [*range(33, 48), *range(58, 65), *range(91, 97), *range(123, 127)]
-
-
-def _roles():
-    role = np.full((4, 129), INSIDE, np.uint8)
-    role[:, 128] = FOREIGN
-    role[:, SPACES] = BETWEEN
-    role[ROUGE] = BETWEEN
-    role[ROUGE, [*range(48, 58), *range(97, 123)]] = INSIDE
-    role[MTEVAL, SYMBOLS] = ALONE
-    role[MTEVAL, [ord(c) for c in ",-."]] = MARK
-    role[MTEVAL, ord("'")] = INSIDE
-    return [memoryview(row) for row in role]
-
-
-ROLE = _roles()
 
 
 @cython.cfunc
@@ -182,7 +161,9 @@ def _add(
 @cython.nogil
 @cython.exceptval(check=False)
 def _cut(text: Text, i: Int, stop: Int, first: Int, marked: cython.bint) -> Int:
-    """Where the token that begins at i ends: at the next blank, or where chrF++ splits one symbol off, the last or else the first."""
+    """Where the token that begins at i ends: at the next blank, or where chrF++ splits one symbol off, the last or
+    else the first.
+    """
     if marked:
         cut: Int = i + 1
         while text[cut] != 32:
@@ -250,9 +231,7 @@ def encode(
             codes, offsets, mode, role, t, count, a, b, ids, lines, lengths, table, pool, ends, size
         )
         if t < texts:
-            table, pool, ends = grown(
-                offsets[t + 1] - offsets[t], array(table), array(pool), array(ends), size
-            )
+            table, pool, ends = grown(offsets[t + 1] - offsets[t], array(table), array(pool), array(ends), size)
     return (
         array(ids)[:count].copy(),
         array(lengths),
@@ -271,7 +250,9 @@ def _encode(
     t: Int, count: Int, a: Room, b: Room, ids: Ids, lines: Ids, lengths: Longs,
     table: Table, pool: Room, ends: Longs, size: Int,
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.Py_ssize_t]:  # fmt: skip
-    """Encode from text t on, until the vocabulary has no room for one; gives that text, and how many tokens there are."""
+    """Encode from text t on, until the vocabulary has no room for one; gives that text, and how many tokens
+    there are.
+    """
     slot: Int
     with cython.nogil:
         while t < len(offsets) - 1:
@@ -315,13 +296,9 @@ def _encode(
                 if pieces and k - first > 1:
                     if marked:
                         many: Int = mteval(codes, first, k, a, b)
-                        count, size = _pieces(
-                            b, 0, many, True, ids, lines, line, count, table, pool, ends, size
-                        )
+                        count, size = _pieces(b, 0, many, True, ids, lines, line, count, table, pool, ends, size)
                     else:
-                        count, size = _pieces(
-                            codes, first, k, False, ids, lines, line, count, table, pool, ends, size
-                        )
+                        count, size = _pieces(codes, first, k, False, ids, lines, line, count, table, pool, ends, size)
                     continue
                 word: Int
                 if not foreign and k - first <= 16:  # the usual case: what it needs is at hand
@@ -359,7 +336,9 @@ def _pushed(key: Word, c: cython.uint) -> Word:
 @cython.nogil
 @cython.exceptval(check=False)
 def _room(size: Int, characters: Int) -> Int:
-    """For the tokens of one more text: each takes two characters, itself and what is between, or is one ASCII character."""
+    """For the tokens of one more text: each takes two characters, itself and what is between, or is one ASCII
+    character.
+    """
     return size + (characters >> 1) + 130
 
 

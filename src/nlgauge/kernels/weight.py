@@ -296,7 +296,8 @@ def weigh_groups(
 ):  # fmt: skip
     """Add up the coefficients of all groups: total and count are coefficients × strips rows of STRIP.
 
-    A cell counts rows[row] · cols[col] times inside its group, group g counts times[g] times in the mean (the last row of
+    A cell counts rows[row] · cols[col] times inside its group, group g counts times[g] times in the mean (the last row
+    of
     `times` stands for every further group). Groups that are constant under a draw's weights, or have fewer than `least`
     points, are left out of that draw.
     """
@@ -318,9 +319,7 @@ def weigh_groups(
             for g in range(groups):
                 if points[g] < 1:
                     continue
-                _human(
-                    cells, g * size, (g + 1) * size, levels[g], code, valid, row, col, rows, cols, s, rank, b
-                )
+                _human(cells, g * size, (g + 1) * size, levels[g], code, valid, row, col, rows, cols, s, rank, b)
                 _walk(start[g], start[g + 1], levels[g], code, cell, end, row, col, rows, cols, s, counts, ranks, rank,
                       tree, knots, knot_level, b)  # fmt: skip
                 last: Int = min(g, times.shape[1] - 1)

@@ -1,4 +1,6 @@
-"""What a metric is: a class with facts about itself and `score(batch)`, and hooks that most metrics leave as they are."""
+"""What a metric is: a class with facts about itself and `score(batch)`, and hooks that most metrics leave as
+they are.
+"""
 
 from __future__ import annotations
 

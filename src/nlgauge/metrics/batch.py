@@ -61,7 +61,8 @@ class Sample(NamedTuple):
 class Usable:
     """The samples of a batch that can be scored, and why the others cannot.
 
-    The references that hold something are `reference` (text numbers), `sample` says whose each is; those of sample s are
+    The references that hold something are `reference` (text numbers), `sample` says whose each is; those of sample s
+    are
     `reference[start[s]:start[s + 1]]`. `of_sample` is the output of each sample, 0 where there is none. `samples`: the
     texts in the order of `places`, where they were asked for.
     """
@@ -208,9 +209,7 @@ def over_pairs(
     numbers: dict[tuple[int, int], int] = {}
     mine: list[list[int]] = []
     for i in found.places.tolist():
-        others = (
-            [batch.source[i]] if side == "source" else found.reference[found.start[i] : found.start[i + 1]]
-        )
+        others = [batch.source[i]] if side == "source" else found.reference[found.start[i] : found.start[i + 1]]
         mine.append([numbers.setdefault((int(batch.output[i]), int(r)), len(numbers)) for r in others])
     pairs = [(texts[o], texts[r]) for o, r in numbers]
     values = np.asarray(score(pairs), np.float64)
@@ -272,9 +271,7 @@ def limited_stats(stats: Any) -> Any:
 
 def _too_long(batch: Batch, facts: Any) -> Ints:
     """The samples with a text that is too long, among those that the metric looks at."""
-    size = batch.view(
-        "characters", lambda texts: np.array([*map(len, texts), 0], np.int64)
-    )  # the last: no text
+    size = batch.view("characters", lambda texts: np.array([*map(len, texts), 0], np.int64))  # the last: no text
     most = np.zeros(len(batch), np.int64)
     for need in ("output", "source", "context"):
         if need in facts.needs:

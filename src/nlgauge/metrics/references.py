@@ -25,9 +25,7 @@ MultiRef = Literal["max", "mean", "jackknife", "closest"]
 
 def pair_up(batch: Batch, tokens: Tokens, *more: str) -> Usable:
     """Outputs and their references that have tokens; an empty output is scored, and noted. `more`: further needs."""
-    found = usable(
-        batch, ("output", "references", *more), filled=tokens.length > 0, may_be_empty=("output", *more)
-    )
+    found = usable(batch, ("output", "references", *more), filled=tokens.length > 0, may_be_empty=("output", *more))
     empty = (tokens.length[found.of_sample] == 0) & (batch.output >= 0)
     found.notes |= {s: "empty output" for s in np.flatnonzero(empty).tolist() if s not in found.reasons}
     return found

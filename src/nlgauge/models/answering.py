@@ -26,7 +26,9 @@ class Answer(NamedTuple):
 
 
 class Answering(LoadedModel):
-    """An extractive question-answering model by name or folder. A text that is too long is read in overlapping windows."""
+    """An extractive question-answering model by name or folder. A text that is too long is read in overlapping
+    windows.
+    """
 
     kind = "qa"
 
@@ -106,9 +108,7 @@ def _opening(text: str, found: re.Match[str]) -> bool:
 
 def cloze(text: str, finder: str, mark: str) -> list[tuple[str, str]]:
     """Question and answer: each sentence with one name masked."""
-    return [
-        (s[:a] + mark + s[b:], s[a:b]) for s in sentences(text) for a, b in names(s, finder) if s[a:b].strip()
-    ]
+    return [(s[:a] + mark + s[b:], s[a:b]) for s in sentences(text) for a, b in names(s, finder) if s[a:b].strip()]
 
 
 def plain(text: str) -> list[str]:

@@ -30,8 +30,8 @@ def check(name: str) -> None:
     facts = _facts(folder)
     if facts.get("sp_model") or facts.get("dynamic_seq_length"):
         raise NlgaugeError(
-            f"bleurt: model='{name}' is a BLEURT-20 (RemBERT with SentencePiece), which is not converted here; name a copy in "
-            "transformers' form, or one of bleurt-tiny, -base and -large (128 or 512)."
+            f"bleurt: model='{name}' is a BLEURT-20 (RemBERT with SentencePiece), which is not converted here; name a "
+            "copy in transformers' form, or one of bleurt-tiny, -base and -large (128 or 512)."
         )
     for path in (folder / INDEX, folder / facts["bert_config_file"], folder / facts["vocab_file"]):
         if not path.is_file():
@@ -63,9 +63,7 @@ def _write(folder: Path, made: Path) -> None:
 
     made_of: Any = transformers  # its classes are looked up by name, some without types
     facts = _facts(folder)
-    config = made_of.BertConfig(
-        **json.loads((folder / facts["bert_config_file"]).read_text("utf-8")), num_labels=1
-    )
+    config = made_of.BertConfig(**json.loads((folder / facts["bert_config_file"]).read_text("utf-8")), num_labels=1)
     weights = {
         new: torch.from_numpy(table.T.copy() if old.endswith("kernel") else table.copy())
         for old, table in tensors(folder / INDEX).items()

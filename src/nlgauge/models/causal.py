@@ -60,15 +60,9 @@ class Likelihood(LoadedModel):
 
     def __init__(self, name: str) -> None:
         super().__init__(name, "lm")
-        mark = next(
-            (i for i in (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) if i is not None), None
-        )
+        mark = next((i for i in (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) if i is not None), None)
         self.start = SMOL_START if name == SMOLLM2 else mark
-        self.few = (
-            {"logits_to_keep": 1}
-            if "logits_to_keep" in inspect.signature(self.model.forward).parameters
-            else {}
-        )
+        self.few = {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(self.model.forward).parameters else {}
 
     def row(self, context: str, target: str, start: bool = True) -> Row:
         """A space at the end of the context goes to the target: models write it with the word that follows."""
@@ -172,9 +166,7 @@ class Likelihood(LoadedModel):
             except (TypeError, ValueError, RuntimeError):
                 return False
             alone = [self._batch([r.ids], [r], 0, None)[0] for r in rows]
-        return len(found) == 2 and all(
-            np.allclose(a, b, atol=1e-3) for a, b in zip(found, alone, strict=True)
-        )
+        return len(found) == 2 and all(np.allclose(a, b, atol=1e-3) for a, b in zip(found, alone, strict=True))
 
     def _packed(self, rows: Sequence[Row], depth: int, past: Any) -> list[Array]:
         import torch
@@ -188,7 +180,8 @@ class Likelihood(LoadedModel):
         kind = self.model.dtype
         mask = torch.zeros(seen.shape, dtype=kind).masked_fill(~seen, torch.finfo(kind).min)
         logits = self.model(
-            input_ids=table, attention_mask=mask[None, None].to(table.device), position_ids=place[None].to(table.device),
+            input_ids=table, attention_mask=mask[None, None].to(table.device),
+            position_ids=place[None].to(table.device),
             past_key_values=_fork(past, 1), use_cache=True,
         ).logits[0]  # fmt: skip
         found, begin = [], 0

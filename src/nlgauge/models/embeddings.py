@@ -62,8 +62,8 @@ class Embeddings:
         if not self.windowed:
             return []
         return [
-            f"{self.windowed} of {self.encoded} texts are longer than the encoder takes ({self.encoder.longest} tokens): "
-            "read in overlapping windows, nothing cut"
+            f"{self.windowed} of {self.encoded} texts are longer than the encoder takes ({self.encoder.longest} "
+            "tokens): read in overlapping windows, nothing cut"
         ]
 
     def _keep(self, key: tuple[str, int], vectors: Encoded) -> None:

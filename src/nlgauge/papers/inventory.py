@@ -89,9 +89,7 @@ def studies(paper: str | None = None) -> list[Study]:
     """The registered studies in the order of the inventory; those it does not know come last."""
     order = {item.study: place for place, item in reversed(list(enumerate(items()))) if item.study}
     rank = {paper.id: place for place, paper in enumerate(papers())}
-    known = sorted(
-        names("study"), key=lambda name: (rank[name.partition("/")[0]], order.get(name, len(items())), name)
-    )
+    known = sorted(names("study"), key=lambda name: (rank[name.partition("/")[0]], order.get(name, len(items())), name))
     return [get("study", name) for name in known if paper in (None, name.partition("/")[0])]
 
 
@@ -110,5 +108,5 @@ def find_table(paper: str, table: str) -> tuple[list[Study], list[Item]]:
     if not there and not listed:
         known = [*(s.table for s in studies(paper)), *(i.name for i in items(paper) if i.kind == "table")]
         tables = ", ".join(dict.fromkeys(s.table for s in studies(paper)))
-        raise NameUnknown(f"paper {paper} has no table '{table}'.{did_you_mean(table, known)} There are {tables}.")  # fmt: skip
+        raise NameUnknown(f"paper {paper} has no table '{table}'.{did_you_mean(table, known)} There are {tables}.")
     return there, listed

@@ -55,9 +55,7 @@ def reproduce(
     if left:
         sources.tell(f"left out (--no-slow): {', '.join(s.name for s in left)}")
     # A table without a study says what is missing; for all papers the overview and docs/papers.md do.
-    without = (
-        [] if paper is None else [i for i in listed if not i.study and (i.kind == "table" or not chosen)]
-    )
+    without = [] if paper is None else [i for i in listed if not i.study and (i.kind == "table" or not chosen)]
     return [*tables, *([not_recomputed(without)] if without else [])]
 
 
@@ -84,7 +82,8 @@ def overview(mirror: str | Path | None = None) -> Table:
     for s in studies():
         absent = [n for n in s.sets if entry(n).here(folder) != "yes"]
         rows.append(
-            {"study": s.name.replace("/", " "), "what": s.title, "state": "our own" if s.further else state.get(s.name, "recomputed"),
+            {"study": s.name.replace("/", " "), "what": s.title, "state": "our own" if s.further else state.get(s.name,
+                "recomputed"),
              "data": "not here: " + ", ".join(absent) if absent else "here", "slow": "slow" if s.slow else ""}
         )  # fmt: skip
     slow = any(row["slow"] for row in rows)
@@ -95,8 +94,8 @@ def overview(mirror: str | Path | None = None) -> Table:
         method="; ".join(f"{name}: {meaning}" for name, meaning in STATES.items()) + ".",
         notes=[
             f"data: in {folder}",
-            f"{len(rest)} more tables of the papers have no study: `nlgauge reproduce PAPER TABLE` says what is missing; "
-            "docs/papers.md lists everything.",
+            f"{len(rest)} more tables of the papers have no study: `nlgauge reproduce PAPER TABLE` says what is "
+            "missing; docs/papers.md lists everything.",
             "`nlgauge reproduce --all` recomputes all of them.",
         ],
         kind="studies",

@@ -1,4 +1,5 @@
-"""The report of a data set: the answers in words, one HTML page, results for machines. Its sections, figures and explorer.
+"""The report of a data set: the answers in words, one HTML page, results for machines. Its sections, figures and
+explorer.
 
 `nlgauge.report` is this package and, as people expect, a function: calling it is calling `report` below.
 """
@@ -93,9 +94,7 @@ def report(
     stem = re.sub(r"[^\w-]+", "-", Path(name).stem).strip("-")
     path = Path(f"{stem}.report.html" if out is None else out)
     if path.suffix.lower() not in (".html", ".htm"):
-        raise NlgaugeError(
-            f"-o {out}: the report is one .html file; use `nlgauge meta -o` for {path.suffix}."
-        )
+        raise NlgaugeError(f"-o {out}: the report is one .html file; use `nlgauge meta -o` for {path.suffix}.")
     if Measure.parse(gate).grouping != "input":
         raise NlgaugeError(f"--gate {gate}: use an input/… measure, which has a value per input to compare.")
     for aspect in chosen.aspects or chosen.data.aspects[:1] or (None,):

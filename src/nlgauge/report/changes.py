@@ -2,8 +2,8 @@
 
 Where people and the judge say pass or fail in both runs, their agreement is compared instead (`verdict_changes`).
 
-A gate passes only where it could have failed: a metric that vanished, has nothing to compare, lost values, or has too few
-inputs for any drop to be significant is no pass.
+A gate passes only where it could have failed: a metric that vanished, has nothing to compare, lost values, or has too
+few inputs for any drop to be significant is no pass.
 """
 
 from __future__ import annotations
@@ -24,13 +24,7 @@ from nlgauge.stats.tests.two_samples import mean_test
 from nlgauge.table import Row, Table
 
 DRAWS = 9999
-WORSE, LOWER, SAME, HIGHER, BETTER = (
-    "dropped",
-    "lower, within chance",
-    "no change",
-    "higher, within chance",
-    "rose",
-)
+WORSE, LOWER, SAME, HIGHER, BETTER = ("dropped", "lower, within chance", "no change", "higher, within chance", "rose")
 GONE = "no values left"
 VANISHED, ALONE, FEW, LOST = "vanished", "nothing to compare", "too few inputs to tell", "lost values"
 UNKNOWN = {VANISHED, ALONE, FEW, LOST}
@@ -68,7 +62,8 @@ def compare_results(
     -------
     Table
         One row per aspect and metric of the old file: old, new, change, p. `fails` is true where the drop is larger
-        than `fail_drop` and significant after Holm's correction; where that could not be found out, the verdict says why.
+        than `fail_drop` and significant after Holm's correction; where that could not be found out, the verdict says
+        why.
 
     Examples
     --------
@@ -86,16 +81,12 @@ def compare_results(
     at = {str(i): k for k, i in enumerate(second["inputs"])}
     common = [(k, at[str(i)]) for k, i in enumerate(first["inputs"]) if str(i) in at]
     if not common:
-        raise DataError(
-            f"{old} and {new}: they have no input in common; compare two runs on the same inputs."
-        )
+        raise DataError(f"{old} and {new}: they have no input in common; compare two runs on the same inputs.")
     pairs, vanished, notes = _shared(first["values"], second["values"], aspects, metrics, (old, new))
     rows, words = [], []
     for a, m in pairs:
         if measure is None and all(has_verdicts(found, a, m) for found in files.values()):
-            row, said = verdict_change(
-                files["old"]["verdicts"][a], files["new"]["verdicts"][a], m, DRAWS, seed
-            )
+            row, said = verdict_change(files["old"]["verdicts"][a], files["new"]["verdicts"][a], m, DRAWS, seed)
             rows.append({"aspect": a, "metric": m, **row})
             words.append(f"{m} on {a}: {said}.")
         else:
@@ -122,20 +113,22 @@ def compare_results(
     verdicts = [r for r in rows if r["measure"] == AGREEMENT]
     names = list(dict.fromkeys(r["measure"] for r in rows))
     method = [] if len(verdicts) == len(rows) else [
-        f"{name}: means over the {len(common)} inputs that both runs have (where both have a value); two-sided sign-flip test of the "
-        f"paired differences, which speaks of these systems and inputs like these, {DRAWS} draws, p = (count + 1) / (draws + 1)."
+        f"{name}: means over the {len(common)} inputs that both runs have (where both have a value); two-sided "
+        f"sign-flip test of the paired differences, which speaks of these systems and inputs like these, {DRAWS} "
+        "draws, p = (count + 1) / (draws + 1)."
     ]  # fmt: skip
     if verdicts:
         method.append(METHOD + "; `inputs` are these rows.")
     method.append(
-        f"p is corrected by Holm over {len(tested)} comparisons. A drop fails when it is larger than {fail_drop:g} and p corrected is below "
-        f"{alpha:g}."
+        f"p is corrected by Holm over {len(tested)} comparisons. A drop fails when it is larger than {fail_drop:g} "
+        f"and p corrected is below {alpha:g}."
     )
     return Table(
         title=f"{' and '.join(names)}: {old.name} → {new.name}",
         rows=rows,
         shown=[
-            "aspect", "metric", *(["measure"] if len(names) > 1 else []), "old", "new", "change", "p", "p_corrected", "inputs", "verdict",
+            "aspect", "metric", *(["measure"] if len(names) > 1 else []), "old", "new", "change", "p", "p_corrected",
+            "inputs", "verdict",
         ],
         method=" ".join(method),
         notes=[*words, *notes],
@@ -173,7 +166,8 @@ def _made_otherwise(files: dict[str, dict[str, Any]], metrics: Sequence[str]) ->
             continue
         changed = [k for k in {**old, **new} if k != "version" and old.get(k) != new.get(k)]
         said = [
-            f"another {k}" if k in ("endpoint", "prompt") else f"{k} {old.get(k, 'none')} → {new.get(k, 'none')}" for k in changed
+            f"another {k}" if k in ("endpoint", "prompt") else f"{k} {old.get(k, 'none')} → "
+                f"{new.get(k, 'none')}" for k in changed
         ]  # fmt: skip
         if said:
             notes.append(f"{metric} was made otherwise: {', '.join(said)}.")
@@ -181,9 +175,7 @@ def _made_otherwise(files: dict[str, dict[str, Any]], metrics: Sequence[str]) ->
 
 
 def _parts(signature: Any) -> dict[str, str]:
-    return {
-        k: v for k, colon, v in (part.partition(":") for part in str(signature or "").split("|")) if colon
-    }
+    return {k: v for k, colon, v in (part.partition(":") for part in str(signature or "").split("|")) if colon}
 
 
 def _measure(files: dict[str, dict[str, Any]], paths: tuple[Path, Path], asked: str | None) -> str:
@@ -194,13 +186,15 @@ def _measure(files: dict[str, dict[str, Any]], paths: tuple[Path, Path], asked: 
         there = found["per_input"].get("measure")
         if there != wanted:
             raise DataError(
-                f"{path}: it holds the values per input of {there}, not of {wanted}; write it with `nlgauge run --gate {wanted}`."
+                f"{path}: it holds the values per input of {there}, not of {wanted}; write it with `nlgauge run "
+                f"--gate {wanted}`."
             )
     return str(wanted)
 
 
 def _shared(
-    old: dict[str, Any], new: dict[str, Any], aspects: Sequence[str] | None, metrics: Sequence[str] | None, paths: tuple[Path, Path]
+    old: dict[str, Any], new: dict[str, Any], aspects: Sequence[str] | None, metrics: Sequence[str] | None,
+    paths: tuple[Path, Path]
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]], list[str]]:  # fmt: skip
     """Aspects and metrics of both files, and those that vanished; what is asked for and missing is an error."""
     every = [{(a, m) for a in values for m in values[a]} for values in (old, new)]
@@ -210,9 +204,7 @@ def _shared(
             ("metric", metrics, {m for _, m in there}),
         ):
             if unknown := [n for n in asked or () if n not in known]:
-                raise NameUnknown(
-                    f"{path}: no {kind} '{unknown[0]}'.{did_you_mean(unknown[0], sorted(known))}"
-                )
+                raise NameUnknown(f"{path}: no {kind} '{unknown[0]}'.{did_you_mean(unknown[0], sorted(known))}")
     chosen = [
         (a, m) for a in old for m in old[a] if (not aspects or a in aspects) and (not metrics or m in metrics)
     ]  # fmt: skip
@@ -286,8 +278,8 @@ def verdict_words(table: Table, fail_drop: float) -> tuple[int, str]:
     if unsure:
         worst = min(unsure, key=lambda r: r["change"])
         return PASS, (
-            f"passes: {len(unsure)} dropped by more than {fail_drop:g} (most {worst['metric']} on {worst['aspect']}, {worst['change']:+.3f}), "
-            "none significantly."
+            f"passes: {len(unsure)} dropped by more than {fail_drop:g} (most {worst['metric']} on {worst['aspect']}, "
+            f"{worst['change']:+.3f}), none significantly."
         )
     return PASS, f"passes: nothing dropped by more than {fail_drop:g}."
 
@@ -297,8 +289,9 @@ def _why(row: Row) -> str:
         VANISHED: "it is not in the new run (a judge keeps its name with `nlgauge judge --name`)",
         ALONE: "no labelled row has a verdict in both runs"
         if row["measure"] == AGREEMENT
-        else f"no two inputs have a value of {row['measure']} in both runs, which needs several systems (one judge alone is compared where it "
-        "and people say pass or fail, in both files)",
-        FEW: f"with {row['inputs']} {'labelled rows' if row['measure'] == AGREEMENT else 'inputs'} and so many comparisons no drop could be significant",
+        else f"no two inputs have a value of {row['measure']} in both runs, which needs several systems (one judge "
+        "alone is compared where it and people say pass or fail, in both files)",
+        FEW: f"with {row['inputs']} {'labelled rows' if row['measure'] == AGREEMENT else 'inputs'} and so many "
+        "comparisons no drop could be significant",
         LOST: f"{row['lost']} inputs lost their value and {row['gained']} won one (constant or unscored there)",
     }[row["verdict"]]

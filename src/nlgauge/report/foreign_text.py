@@ -14,9 +14,7 @@ CUT = 1500  # signs of a text on the page
 CELL = 300  # of a cell
 
 # Signs that turn the direction of what follows, or that HTML cannot hold: a reader should see them, not suffer them.
-_TURNING = re.compile(
-    "[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\ud800-\udfff]"
-)
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
 
 
 def visible(value: Any) -> Any:

@@ -61,10 +61,7 @@ class TableView:
 
     @property
     def small(self) -> list[str]:
-        return [
-            *(f"{n}: {t}" for n, t in self.table.definitions.items()),
-            *filter(None, [self.table.signature]),
-        ]
+        return [*(f"{n}: {t}" for n, t in self.table.definitions.items()), *filter(None, [self.table.signature])]
 
 
 @dataclass
@@ -121,19 +118,19 @@ class Views:
         views = [self.table(t, answer, part.under if k == 0 else {}) for k, t in enumerate(part.tables)]
         return PartView(part.about, answer, views)
 
-    def table(
-        self, table: Table, answer: str = "", under: dict[tuple[Any, Any], str] | None = None
-    ) -> TableView:
+    def table(self, table: Table, answer: str = "", under: dict[tuple[Any, Any], str] | None = None) -> TableView:
         self.number += 1
         heads, body = table.grid()
         across = _columns(table)
         rows = [
-            [_cell(c, (under or {}).get((cells[0].value, across[k - 1]), "") if 0 < k <= len(across) else "") for k, c in enumerate(cells)]
+            [_cell(c, (under or {}).get((cells[0].value, across[k - 1]), "") if 0 < k <= len(across) else "") for k,
+             c in enumerate(cells)]
             for cells in body[:MOST_ROWS]
         ]  # fmt: skip
         described = answer or table.title
         return TableView(
-            self.number, table, heads, rows, max(0, len(body) - MOST_ROWS), self._figure(table), described, _aligned(rows)
+            self.number, table, heads, rows, max(0, len(body) - MOST_ROWS), self._figure(table), described,
+            _aligned(rows)
         )  # fmt: skip
 
     def _figure(self, table: Table) -> str | None:
@@ -210,10 +207,7 @@ def write_page(
 
 def render(name: str, card: Sequence[str], tables: Sequence[Table], command: Sequence[str] = ()) -> str:
     views = Views()
-    shown = [
-        SectionView(f"s{k}", t.title, [PartView("", "", [views.table(t)])])
-        for k, t in enumerate(tables, start=1)
-    ]
+    shown = [SectionView(f"s{k}", t.title, [PartView("", "", [views.table(t)])]) for k, t in enumerate(tables, start=1)]
     return _page(name, "Which metric agrees with people?", card, shown, views, command)
 
 
@@ -222,38 +216,32 @@ def _sections(answered: Sequence[Answered], views: Views) -> Iterator[SectionVie
         found = each.found
         points = found.points
         yield SectionView(
-            each.section.key, each.section.question, [views.part(p) for p in found.parts], each.section.not_said, each.missing,
+            each.section.key, each.section.question, [views.part(p) for p in found.parts], each.section.not_said,
+            each.missing,
             found.lines, found.cards, None if points is None else for_script(points),
             [] if points is None else list(points["metrics"]), [] if points is None else list(points["aspects"]),
         )  # fmt: skip
 
 
 def _page(
-    name: str,
-    title: str,
-    card: Sequence[str],
-    sections: list[SectionView],
-    views: Views,
-    command: Sequence[str],
+    name: str, title: str, card: Sequence[str], sections: list[SectionView], views: Views, command: Sequence[str]
 ) -> str:
     import jinja2
 
     here = files("nlgauge.report")
     read = {n: here.joinpath(n).read_text(encoding="utf-8") for n in ("page.html.j2", "page.css", "page.js")}
     rooms = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=visible,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        autoescape=True, undefined=jinja2.StrictUndefined, finalize=visible, trim_blocks=True, lstrip_blocks=True
     )
     rooms.filters["grounded"] = lambda score: next(c for top, c in GROUNDED if score < top)
     rooms.filters["grouped"], rooms.filters["by_aspect"], rooms.filters["some"] = grouped, by_aspect, some
     rooms.filters["code"] = with_code
     rooms.filters["cut"] = lambda text: cut(text, CUT)
     return rooms.from_string(read["page.html.j2"]).render(
-        name=name, title=title, card=card, sections=sections, template=for_script(views.template), plotly=_plotly(), css=read["page.css"],
-        js=read["page.js"], version=nlgauge.__version__, command="nlgauge " + " ".join(command), date=datetime.date.today().isoformat(),
+        name=name, title=title, card=card, sections=sections, template=for_script(views.template), plotly=_plotly(),
+        css=read["page.css"],
+        js=read["page.js"], version=nlgauge.__version__, command="nlgauge " + " ".join(command),
+        date=datetime.date.today().isoformat(),
     )  # fmt: skip
 
 

@@ -24,8 +24,10 @@ def results_of(run: Run, answered: Sequence[Answered], command: Sequence[str] = 
     """What `docs/report.md` describes: a header, the answers, the tables, and the gate measure of every input."""
     source = run.source
     return {
-        "schema": SCHEMA, "nlgauge": nlgauge.__version__, "command": "nlgauge " + " ".join(command), "data": run.data.name,
-        "seed": source.seed, "draws": run.draws, "quick": run.quick, "date": datetime.date.today().isoformat(), "card": list(source.card),
+        "schema": SCHEMA, "nlgauge": nlgauge.__version__, "command": "nlgauge " + " ".join(command),
+        "data": run.data.name,
+        "seed": source.seed, "draws": run.draws, "quick": run.quick, "date": datetime.date.today().isoformat(),
+        "card": list(source.card),
         "sections": [
             {"key": a.section.key, "question": a.section.question, "missing": a.missing or None,
              "answers": [{"about": p.about, "answer": p.answer} for p in a.found.parts],
@@ -33,7 +35,8 @@ def results_of(run: Run, answered: Sequence[Answered], command: Sequence[str] = 
             for a in answered
         ],
         "tables": [
-            {"section": a.section.key, "about": p.about, **t.to_dict()} for a in answered for p in a.found.parts for t in p.tables
+            {"section": a.section.key, "about": p.about,
+             **t.to_dict()} for a in answered for p in a.found.parts for t in p.tables
         ],
         "per_input": per_input(run), "verdicts": verdicts_of(run), "signatures": dict(run.data.signatures),
     }  # fmt: skip
@@ -52,9 +55,7 @@ def per_input(run: Run) -> dict[str, Any]:
         except DataError:
             continue  # nothing rated or scored here; the tables say so
         found["inputs"] = list(panel.inputs)  # the same for all aspects: rated on any
-        found["values"][aspect] = {
-            m: [_short(v) for v in values[k].tolist()] for k, m in enumerate(panel.names)
-        }
+        found["values"][aspect] = {m: [_short(v) for v in values[k].tolist()] for k, m in enumerate(panel.names)}
     return found
 
 
@@ -91,7 +92,8 @@ def read_results(path: Path) -> dict[str, Any]:
     schema = found.get("schema") if isinstance(found, dict) else None
     if schema != SCHEMA:
         raise DataError(
-            f"{path}: not a results file of this version of `nlgauge run` (schema {schema!r}, expected {SCHEMA!r}); run it again."
+            f"{path}: not a results file of this version of `nlgauge run` (schema {schema!r}, expected "
+            f"{SCHEMA!r}); run it again."
         )
     values = found.get("per_input")
     if (

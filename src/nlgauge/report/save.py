@@ -1,7 +1,8 @@
 """Figures as files: SVG, PDF and PNG for papers, HTML that works offline.
 
-Plotly's own kaleido draws them: it is small, drives any Chrome or Chromium that is there, and makes all three formats with
-plotly's own layout code. MathJax is turned off, because kaleido would fetch it from a host; plotly.js comes from the package.
+Plotly's own kaleido draws them: it is small, drives any Chrome or Chromium that is there, and makes all three formats
+with plotly's own layout code. MathJax is turned off, because kaleido would fetch it from a host; plotly.js comes from
+the package.
 """
 
 from __future__ import annotations
@@ -25,13 +26,12 @@ if TYPE_CHECKING:
 PICTURES = ("svg", "png", "pdf", "html")
 Theme = Literal["light", "dark", "clear"]
 # Text and background. `clear` is dark text on nothing, for slides and pages that have their own light colour.
-THEMES = {
-    "light": ("#1c2330", "#ffffff"),
-    "dark": ("#e6e9ef", "#14181f"),
-    "clear": ("#1c2330", "rgba(0,0,0,0)"),
-}
+THEMES = {"light": ("#1c2330", "#ffffff"), "dark": ("#e6e9ef", "#14181f"), "clear": ("#1c2330", "rgba(0,0,0,0)")}
 WIDTH = 900  # pixels, as in the report; a figure knows its own height
-BROWSER = "Chrome or Chromium is needed for .svg, .png and .pdf (Debian: apt-get install chromium; elsewhere: plotly_get_chrome)"
+BROWSER = (
+    "Chrome or Chromium is needed for .svg, .png and .pdf (Debian: apt-get install chromium; elsewhere: "
+    "plotly_get_chrome)"
+)
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,19 @@ def save_all(pictures: Iterable[Picture]) -> list[Path]:
 def save_tables(
     tables: Sequence[Table], path: str | Path, theme: Theme = "light", *, figure: str | None = None
 ) -> list[Path]:
-    """The pictures of tables, or those that a `figure` of one's own draws; several are numbered: figure-1.svg, figure-2.svg."""
+    """The pictures of tables, or those that a `figure` of one's own draws; several are numbered: figure-1.svg,
+    figure-2.svg.
+    """
     path = Path(path)
     drawn = [made for table in tables if (made := figure_of(table, figure)) is not None]
     if not drawn:
         kinds = ", ".join(dict.fromkeys(t.kind or t.title for t in tables))
-        raise NlgaugeError(
-            f"{path}: there is no picture of {kinds or 'no table'}; write .csv, .json, .md or .tex."
-        )
-    names = [path] if len(drawn) == 1 else [path.with_name(f"{path.stem}-{i}{path.suffix}") for i in range(1, len(drawn) + 1)]  # fmt: skip
+        raise NlgaugeError(f"{path}: there is no picture of {kinds or 'no table'}; write .csv, .json, .md or .tex.")
+    names = (
+        [path]
+        if len(drawn) == 1
+        else [path.with_name(f"{path.stem}-{i}{path.suffix}") for i in range(1, len(drawn) + 1)]
+    )
     return save_all(Picture(f, name, theme=theme) for f, name in zip(drawn, names, strict=True))
 
 
@@ -104,7 +108,8 @@ def dressed(figure: go.Figure, theme: Theme = "light") -> go.Figure:
 def _check(picture: Picture) -> None:
     if picture.form not in PICTURES:
         raise NlgaugeError(
-            f"{picture.path}: cannot save a figure as '{picture.path.suffix}'; use {', '.join('.' + p for p in PICTURES)}."
+            f"{picture.path}: cannot save a figure as '{picture.path.suffix}'; use "
+            f"{', '.join('.' + p for p in PICTURES)}."
         )
     if picture.theme not in THEMES:
         raise NlgaugeError(f"no theme '{picture.theme}'; use {', '.join(THEMES)}.")
@@ -135,13 +140,8 @@ def _draw(pictures: list[Picture]) -> None:
         async with kaleido.Kaleido(n=1, mathjax=False) as browser:
             for picture in pictures:
                 figure = dressed(picture.figure, picture.theme)
-                size = {
-                    "width": picture.width or WIDTH,
-                    "height": picture.height or figure.layout.height or 450,
-                }
-                content = await browser.calc_fig(
-                    figure, opts={"format": picture.form, **size, "scale": picture.scale}
-                )
+                size = {"width": picture.width or WIDTH, "height": picture.height or figure.layout.height or 450}
+                content = await browser.calc_fig(figure, opts={"format": picture.form, **size, "scale": picture.scale})
                 write_whole(picture.path, content)
 
     # In a thread of its own: a notebook has a running loop already.

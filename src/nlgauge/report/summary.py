@@ -16,7 +16,10 @@ MOST = 6  # aspects that get lines of their own
 
 
 def session(run: Run, answered: list[Answered]) -> list[str]:
-    """Short answers, one line each; what could not be answered is one line too. Metrics that failed often stand first."""
+    """Short answers, one line each; what could not be answered is one line too.
+
+    Metrics that failed often stand first.
+    """
     found = {a.section.key: a for a in answered}
     verdicts = found["verdicts"].found.parts[:MOST] if "verdicts" in found else []
     lines = [
@@ -35,9 +38,7 @@ def session(run: Run, answered: list[Answered]) -> list[str]:
 
 
 def _people(run: Run, people: Answered) -> Iterator[str]:
-    alphas = [
-        (p.about, t.rows[0]["value"]) for p in people.found.parts for t in p.tables if t.kind == "agreement"
-    ]
+    alphas = [(p.about, t.rows[0]["value"]) for p in people.found.parts for t in p.tables if t.kind == "agreement"]
     if not alphas:
         return
     said = ", ".join(f"{two(v)} ({about})" for about, v in alphas[:MOST])
@@ -93,8 +94,8 @@ def _trust(gate: str, trust: Answered) -> Iterator[str]:
         answer = part.answer[:1].lower() + part.answer[1:]
         if not part.tables[0].facts["steady"]:
             answer = (
-                f"no measure is steady here: more inputs or systems would help, or metrics that differ more; they are ranked by {gate} all "
-                "the same, so read the order by the intervals"
+                "no measure is steady here: more inputs or systems would help, or metrics that differ more; they are "
+                f"ranked by {gate} all the same, so read the order by the intervals"
             )
         said.setdefault(answer, []).append(part.about)
     for answer, abouts in list(said.items())[:MOST]:

@@ -13,9 +13,9 @@ from nlgauge.table import Row
 
 AGREEMENT = "agreement"
 METHOD = (
-    "agreement: the share of labelled rows on which judge and people say the same, on the rows that both runs have with the same "
-    "label; McNemar's test (mid-P) of the rows that one run has right and the other wrong (where an input has several rows, the "
-    "signs of whole inputs are flipped)"
+    "agreement: the share of labelled rows on which judge and people say the same, on the rows that both runs have "
+    "with the same label; McNemar's test (mid-P) of the rows that one run has right and the other wrong (where an "
+    "input has several rows, the signs of whole inputs are flipped)"
 )
 
 
@@ -88,6 +88,4 @@ def _words(pairs: list[Pair], row: Row, relabelled: int) -> str:
                 for v in zip(*((p.new, p.old) for p in part), strict=True)
             )
             text += f"; of {len(part):,} that people {did} it {did} {now:.0%}, before {then:.0%}"
-    return text + (
-        f"; {relabelled:,} rows that people label otherwise now are left out" if relabelled else ""
-    )
+    return text + (f"; {relabelled:,} rows that people label otherwise now are left out" if relabelled else "")

@@ -48,11 +48,7 @@ def aggregate(
     for name, metric in known.items():
         values = data.samples.select(KEY).join(data.scores, on=KEY, how="left", maintain_order="left")[name]
         lower = name in data.lower
-        whole = (
-            _corpus(metric, batch or Batch.of(data), groups)
-            if metric is not None and _has_corpus(metric)
-            else {}
-        )
+        whole = _corpus(metric, batch or Batch.of(data), groups) if metric is not None and _has_corpus(metric) else {}
         for group, places in groups.items():
             found = values.cast(pl.Float64).to_numpy()[places]
             valid = found[~np.isnan(found)]
@@ -62,9 +58,7 @@ def aggregate(
     return group_table(data.name, by, rows)
 
 
-def _scored(
-    data: Dataset, metrics: Sequence[str | Metric] | None
-) -> tuple[Dataset, dict[str, Metric | None]]:
+def _scored(data: Dataset, metrics: Sequence[str | Metric] | None) -> tuple[Dataset, dict[str, Metric | None]]:
     """The data with all these scores; a column of the file that is no metric of ours has only a mean."""
     if metrics is None:
         if not data.metrics:
@@ -91,20 +85,19 @@ def _has_corpus(metric: Metric) -> bool:
 
 
 def _corpus(metric: Metric, batch: Batch, groups: dict[Any, Ints]) -> dict[Any, float]:
-    """The value of each group from sums of its samples' statistics, or of its outputs pooled; NaN where there are none."""
+    """The value of each group from sums of its samples' statistics, or of its outputs pooled; NaN where there are
+    none.
+    """
     able = usable(batch, metric.facts.needs, may_be_empty=NEEDS).places
     kept = {group: places[np.isin(places, able)] for group, places in groups.items()}
     if not metric.has_stats:
-        return {
-            g: float(metric.pooled(take(batch, rows))) if len(rows) else np.nan for g, rows in kept.items()
-        }
+        return {g: float(metric.pooled(take(batch, rows))) if len(rows) else np.nan for g, rows in kept.items()}
     number = np.full(len(batch), -1, np.int64)
     for i, rows in enumerate(kept.values()):
         number[rows] = i
     sums = _sums(metric, batch, number, len(kept))
     return {
-        g: from_sums(metric, row) if len(rows) else np.nan
-        for (g, rows), row in zip(kept.items(), sums, strict=True)
+        g: from_sums(metric, row) if len(rows) else np.nan for (g, rows), row in zip(kept.items(), sums, strict=True)
     }
 
 

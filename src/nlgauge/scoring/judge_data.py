@@ -55,9 +55,7 @@ class JudgedData:
         return self.stopped or "; ".join(["no output is scored", *self.table.notes[:3]]) + "."
 
 
-def judges_of(
-    task: str, aspects: Sequence[str] | None = None, name: str = "", **settings: Any
-) -> list[Judge]:
+def judges_of(task: str, aspects: Sequence[str] | None = None, name: str = "", **settings: Any) -> list[Judge]:
     """One judge for each aspect of a task, all of the task by default; `settings` are those of `Judge`."""
     asked = aspects or list(load_task(task).aspects)
     names = {a: f"{name}-{a}" if name and len(asked) > 1 else name for a in asked}
@@ -152,6 +150,6 @@ def _summary(rows: list[Row]) -> Table:
         shown.append("cost")
     return Table(
         "Judged", rows, shown=shown, notes=notes, headlines=first, kind="judged",
-        method="mean over scored outputs; unscored: no reply had a rating that could be read, or none came; tokens of all "
-        "replies that the scores rest on, also those from earlier runs.",
+        method="mean over scored outputs; unscored: no reply had a rating that could be read, or none came; tokens of "
+        "all replies that the scores rest on, also those from earlier runs.",
     )  # fmt: skip

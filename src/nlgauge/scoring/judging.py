@@ -89,9 +89,7 @@ def _read(judge: JudgeProtocol, batch: Batch, found: dict[bytes, Reply | Failure
     return Judged(judge, judge.scores(batch, found), found)
 
 
-def add_judged(
-    data: Dataset, metric: Judge, batch: Batch, result: Judged, keep_draws: bool = False
-) -> Dataset:
+def add_judged(data: Dataset, metric: Judge, batch: Batch, result: Judged, keep_draws: bool = False) -> Dataset:
     """The Dataset with the judge's column; with `keep_draws` also one column a draw, `spec#1`, `spec#2` …."""
     columns = {str(metric): result.scores.values}
     if keep_draws and result.judge.mode != "pairwise" and result.judge.n > 1:

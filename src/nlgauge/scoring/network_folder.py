@@ -36,8 +36,6 @@ def on_network(path: Path, mounts: Path = MOUNTS) -> bool:
         if len(fields) < 3:
             continue
         at = Path(fields[1].replace("\\040", " "))
-        if (
-            where.is_relative_to(at) and len(at.parts) >= depth
-        ):  # the last mount on a place is the one in sight
+        if where.is_relative_to(at) and len(at.parts) >= depth:  # the last mount on a place is the one in sight
             kind, depth = fields[2].lower(), len(at.parts)
     return kind.startswith(NETWORK)

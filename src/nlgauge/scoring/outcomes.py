@@ -1,4 +1,6 @@
-"""What became of every metric on some samples: counts, sums and reasons that add up over batches, and the tables of them."""
+"""What became of every metric on some samples: counts, sums and reasons that add up over batches, and the tables of
+them.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +44,7 @@ class Outcome:
         return cls(**said | {name: Counter(said[name]) for name in ("reasons", "notes", "tally")})
 
     def __add__(self, other: Outcome) -> Outcome:
-        sums = (
-            np.add(self.stats, other.stats).tolist()
-            if self.stats and other.stats
-            else self.stats or other.stats
-        )
+        sums = np.add(self.stats, other.stats).tolist() if self.stats and other.stats else self.stats or other.stats
         added = {name: mine + getattr(other, name) for name, mine in vars(self).items() if name != "stats"}
         return Outcome(**added, stats=sums)
 
@@ -102,17 +100,21 @@ class Sums:
     def __add__(self, other: Sums) -> Sums:
         groups = {group: _added(self.groups.get(group, {}), found) for group, found in other.groups.items()}
         return Sums(
-            self.rows + other.rows, self.empty + other.empty, _added(self.outcomes, other.outcomes), self.groups | groups
+            self.rows + other.rows, self.empty + other.empty, _added(self.outcomes, other.outcomes),
+            self.groups | groups
         )  # fmt: skip
 
     def table(self, name: str, metrics: Sequence[Metric]) -> Table:
-        """What was run: metric, mean, unscored, seconds, signature; reasons and warnings as notes, many failures above all."""
+        """What was run: metric, mean, unscored, seconds, signature; reasons and warnings as notes, many failures above
+        all.
+        """
         rows, remarks, warnings, first = [], [], Counter[str](), list[str]()
         for metric in metrics:
             found = self.outcomes[str(metric)]
             rows.append({
                 "metric": str(metric), "mean": found.mean, "scored": found.scored, "unscored": found.unscored,
-                "seconds": found.seconds, "better": "lower" if metric.facts.lower else "higher", "against": against(metric),
+                "seconds": found.seconds, "better": "lower" if metric.facts.lower else "higher",
+                "against": against(metric),
                 "signature": signature_of(metric),
             })  # fmt: skip
             first += headline(str(metric), found.reasons, found.scored + found.unscored)
@@ -125,9 +127,7 @@ class Sums:
         if self.empty and "empty output" not in warnings:
             notes.append(f"warning: {self.empty} × empty output")
         method = "seconds: work that metrics share, as encoding the texts, counts for the first of them."
-        return Table(
-            f"Scores of {name}", rows, method=method, notes=[*notes, *dict.fromkeys(remarks)], headlines=first
-        )
+        return Table(f"Scores of {name}", rows, method=method, notes=[*notes, *dict.fromkeys(remarks)], headlines=first)
 
     def tables(self, name: str, by: str, metrics: Sequence[Metric], batch: int) -> tuple[Table, Table]:
         """What was run on a file in batches, and means and corpus values by group."""

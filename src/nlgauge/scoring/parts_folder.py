@@ -1,7 +1,7 @@
 """A folder of finished parts beside the file that is being made of them: an interrupted run goes on where it was.
 
-`run.json` says what the parts depend on, and every part names that run. Files appear whole or not at all (`writing`), so a
-run may be killed at any moment, and several processes and machines may work on one run.
+`run.json` says what the parts depend on, and every part names that run. Files appear whole or not at all (`writing`),
+so a run may be killed at any moment, and several processes and machines may work on one run.
 """
 
 from __future__ import annotations
@@ -70,9 +70,7 @@ class PartsFolder:
         try:
             write_whole(self.path / name, content)
         except NlgaugeError as error:
-            raise NlgaugeError(
-                f"{error} What is done is kept; the same command goes on with the rest."
-            ) from None
+            raise NlgaugeError(f"{error} What is done is kept; the same command goes on with the rest.") from None
 
     def mark(self, name: str, **said: Any) -> None:
         """Write what is known of a part, which is done thereby."""

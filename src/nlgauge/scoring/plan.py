@@ -1,4 +1,6 @@
-"""Before any work: which metrics are asked for, whether they exist, whether the data and the installation carry them."""
+"""Before any work: which metrics are asked for, whether they exist, whether the data and the installation carry
+them.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +45,7 @@ def plan_for(
     found: dict[str, Metric] = {}
     for metric in parse(asked, allow_code=True):
         if found.setdefault(str(metric), metric) != metric:
-            raise NlgaugeError(
-                f"two of the metrics are called '{metric}'; give one of them a name='…' of its own."
-            )
+            raise NlgaugeError(f"two of the metrics are called '{metric}'; give one of them a name='…' of its own.")
     _check(has, columns, name, list(found.values()))
     for metric in found.values():
         metric.ready()
@@ -117,14 +117,10 @@ def _check(has: set[str], columns: Sequence[str], name: str, metrics: Sequence[M
     ]
     judged = any(metric.facts.family == "judge" for metric in metrics)  # whose --references is no column
     options = [
-        f"--{gap}"
-        for gap in WORDS
-        if any(gap in gaps for gaps in lacking) and not (judged and gap == "references")
+        f"--{gap}" for gap in WORDS if any(gap in gaps for gaps in lacking) and not (judged and gap == "references")
     ]
     hint = f" {' and '.join(options)} NAME says which column holds them." if options else ""
-    raise NeedsMissing(
-        f"{'; '.join(lines)}, which {name} does not have (columns: {', '.join(columns)}).{hint}"
-    )
+    raise NeedsMissing(f"{'; '.join(lines)}, which {name} does not have (columns: {', '.join(columns)}).{hint}")
 
 
 def suggested(data: Dataset) -> list[Metric]:

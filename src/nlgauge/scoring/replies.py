@@ -20,11 +20,14 @@ from nlgauge.writing import whole
 TABLE = """
 CREATE TABLE IF NOT EXISTS replies (
   key BLOB PRIMARY KEY, url TEXT NOT NULL, model TEXT NOT NULL, draw INTEGER NOT NULL, request BLOB NOT NULL,
-  reply BLOB NOT NULL, answered_by TEXT, fingerprint TEXT, finish TEXT, prompt_tokens INTEGER, completion_tokens INTEGER,
-  seconds REAL, made REAL NOT NULL) WITHOUT ROWID
+  reply BLOB NOT NULL, answered_by TEXT, fingerprint TEXT, finish TEXT, prompt_tokens INTEGER,
+  completion_tokens INTEGER, seconds REAL, made REAL NOT NULL) WITHOUT ROWID
 """
 JUDGES = "CREATE TABLE IF NOT EXISTS judges (signature TEXT PRIMARY KEY, spec TEXT NOT NULL) WITHOUT ROWID"
-COLUMNS = "key, url, model, draw, request, reply, answered_by, fingerprint, finish, prompt_tokens, completion_tokens, seconds, made"
+COLUMNS = (
+    "key, url, model, draw, request, reply, answered_by, fingerprint, finish, prompt_tokens, "
+    "completion_tokens, seconds, made"
+)
 
 # What unpacking a row may raise when its bytes are not those that were written.
 DAMAGED = (zlib.error, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
@@ -55,9 +58,7 @@ class Replies:
         except DAMAGED:
             raise self.store.damaged() from None
 
-    def keep(
-        self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request], *, anew: bool = False
-    ) -> None:
+    def keep(self, replies: Mapping[bytes, Reply], requests: Mapping[bytes, Request], *, anew: bool = False) -> None:
         """All or none. A reply that another process kept first stays, unless it was asked for anew."""
         if not replies:
             return
@@ -88,8 +89,9 @@ class Replies:
         """One row a model: replies, tokens, first and last."""
         with self.store.work() as db:
             rows = db.execute(
-                "SELECT CAST(model AS TEXT), COUNT(*), SUM(prompt_tokens), SUM(completion_tokens), MIN(CAST(made AS REAL)), "
-                "MAX(CAST(made AS REAL)), AVG(seconds), COUNT(DISTINCT fingerprint) FROM replies GROUP BY model ORDER BY model"
+                "SELECT CAST(model AS TEXT), COUNT(*), SUM(prompt_tokens), SUM(completion_tokens), MIN(CAST(made AS "
+                "REAL)), MAX(CAST(made AS REAL)), AVG(seconds), COUNT(DISTINCT fingerprint) FROM replies GROUP BY "
+                "model ORDER BY model"
             )
             names = "model,replies,tokens in,tokens out,first,last,seconds,fingerprints".split(",")
             return [dict(zip(names, row, strict=True)) for row in rows]
@@ -141,7 +143,9 @@ class Replies:
 
 
 class Again:
-    """A Keeper for requests whose kept replies could not be read: they are asked again, and the old reply stays until a new one comes."""
+    """A Keeper for requests whose kept replies could not be read: they are asked again, and the old reply stays until
+    a new one comes.
+    """
 
     def __init__(self, replies: Replies, keys: Iterable[bytes]) -> None:
         self.replies, self.again = replies, set(keys)
@@ -163,12 +167,11 @@ class Again:
 def _row(key: bytes, request: Request, reply: Reply, now: float) -> tuple[Any, ...]:
     body = json.dumps(dict(request.body), ensure_ascii=False)
     # Prompts repeat their instructions: compressed they take a third.
-    said = json.dumps(
-        {"text": reply.text, "logprobs": reply.logprobs, "dropped": reply.dropped}, ensure_ascii=False
-    )
+    said = json.dumps({"text": reply.text, "logprobs": reply.logprobs, "dropped": reply.dropped}, ensure_ascii=False)
     packed = [zlib.compress(text.encode("utf-8", "surrogatepass"), 6) for text in (body, said)]
     return (
-        key, request.url, str(request.body.get("model", "")), request.draw, packed[0], packed[1], reply.model, reply.fingerprint,
+        key, request.url, str(request.body.get("model", "")), request.draw, packed[0], packed[1], reply.model,
+        reply.fingerprint,
         reply.finish, reply.prompt_tokens, reply.completion_tokens, reply.seconds, now,
     )  # fmt: skip
 

@@ -49,9 +49,9 @@ def run(
 ) -> Scored:  # fmt: skip
     """As `score`, with the table of what was run. `engine` may look up what is already known.
 
-    Metrics with weights go through the durable store unless another engine is given: an interrupted run goes on where it
-    was, and a repeated one costs nothing. They run one after the other on all samples, so that one pass over the texts
-    serves every layer that is asked for.
+    Metrics with weights go through the durable store unless another engine is given: an interrupted run goes on where
+    it was, and a repeated one costs nothing. They run one after the other on all samples, so that one pass over the
+    texts serves every layer that is asked for.
     """
     planned = plan(data, metrics)
     batch = Batch.of(data)

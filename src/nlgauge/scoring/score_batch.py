@@ -52,9 +52,7 @@ class Column:
     notes: Counter[str] = field(default_factory=Counter)
     tally: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
-    stats: Array | None = (
-        None  # one row per sample, of metrics whose value of a corpus comes from sums of them
-    )
+    stats: Array | None = None  # one row per sample, of metrics whose value of a corpus comes from sums of them
     lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,6 @@
-"""The batches of a run that are scored, on their way to one file: a table, or every line of the input with its scores."""
+"""The batches of a run that are scored, on their way to one file: a table, or every line of the input with its
+scores.
+"""
 
 from __future__ import annotations
 
@@ -64,11 +66,7 @@ class ScoredParts:
         return {number for number in map(int, marks) if self.done(number) is not None}
 
     def write(
-        self,
-        rows: TableRows,
-        keys: Mapping[str, Sequence[str | None]],
-        columns: dict[str, Column],
-        sums: Sums,
+        self, rows: TableRows, keys: Mapping[str, Sequence[str | None]], columns: dict[str, Column], sums: Sums
     ) -> None:
         """The scores of a batch, then the mark that it is done."""
         number = rows.place.number
@@ -104,9 +102,7 @@ class ScoredParts:
                 if isinstance(error, Exception) and os_error(error) is not None:
                     raise
                 said = next(iter(str(error).splitlines()), type(error).__name__)
-                raise NlgaugeError(
-                    f"{self.folder.path}: a file is damaged ({said}); remove the folder."
-                ) from None
+                raise NlgaugeError(f"{self.folder.path}: a file is damaged ({said}); remove the folder.") from None
             return
         opened: Any = gzip.open if self.out.suffix.lower() == ".gz" else open
         with opened(new, "wb") as target:
@@ -126,20 +122,18 @@ def kind_of(out: Path) -> str:
     return kind
 
 
-def _table(
-    rows: TableRows, keys: Mapping[str, Sequence[str | None]], columns: dict[str, Column]
-) -> pl.DataFrame:
+def _table(rows: TableRows, keys: Mapping[str, Sequence[str | None]], columns: dict[str, Column]) -> pl.DataFrame:
     """Row, system, input and the scores."""
     first = rows.place.first
     scores = {f"metric.{name}": pl.Series(c.values).fill_nan(None) for name, c in columns.items()}
     names = {name: pl.Series(values, dtype=pl.String) for name, values in keys.items()}
-    return pl.DataFrame(
-        {"row": pl.Series(np.arange(first, first + len(rows), dtype=np.int64)), **names, **scores}
-    )
+    return pl.DataFrame({"row": pl.Series(np.arange(first, first + len(rows), dtype=np.int64)), **names, **scores})
 
 
 def _lines(rows: TableRows, columns: dict[str, Column]) -> bytes:
-    """Every line as it was, with its scores behind: under `metric`, and the reasons of missing ones under `failures`."""
+    """Every line as it was, with its scores behind: under `metric`, and the reasons of missing ones under
+    `failures`.
+    """
     scores = [(name, column.values.tolist(), column.reasons) for name, column in columns.items()]
     found = []
     for i, line in enumerate(rows.json_lines()):

@@ -1,7 +1,9 @@
-"""One run dealt out to many jobs of a batch system: each scores its shard of the batches, and `merge` joins what they left.
+"""One run dealt out to many jobs of a batch system: each scores its shard of the batches, and `merge` joins what they
+left.
 
-All jobs have the same command line but for the number of their shard, and write to the folder beside the same file. A batch
-belongs to a shard by its number alone, so no job needs to know of the others, and a job that is repeated skips what is done.
+All jobs have the same command line but for the number of their shard, and write to the folder beside the same file. A
+batch belongs to a shard by its number alone, so no job needs to know of the others, and a job that is repeated skips
+what is done.
 """
 
 from __future__ import annotations
@@ -90,16 +92,14 @@ class Recorded(Metric):
         raise NlgaugeError(f"{self.name}: its scores were read from a file; it cannot be run here.")
 
 
-def merge(
-    outs: Sequence[str | Path], out: str | Path | None = None, metrics: Sequence[str | Metric] = ()
-) -> Streamed:
+def merge(outs: Sequence[str | Path], out: str | Path | None = None, metrics: Sequence[str | Metric] = ()) -> Streamed:
     """Join the shards of a run into the file that a run in one piece writes, and give its tables.
 
     `outs` are the files that the shards were told to write: mostly one and the same. Several, where each job wrote to a
     place of its own, need `out`.
 
-    What stands in a folder is data: it never makes us run a Python file. Scores of a metric in a file of yours are joined
-    as they are; only its values of a corpus need its code, which `metrics` names (`["my.py@wit"]`).
+    What stands in a folder is data: it never makes us run a Python file. Scores of a metric in a file of yours are
+    joined as they are; only its values of a corpus need its code, which `metrics` names (`["my.py@wit"]`).
 
     >>> merge(["scores.parquet"]).rows    # doctest: +SKIP
     10000000
@@ -108,9 +108,7 @@ def merge(
     first, facts = parts[0], parts[0].folder.facts
     for name, kind in (("lower", list), ("metrics", dict), ("file", str), ("by", str), ("batch", int)):
         if not isinstance(facts.get(name), kind):
-            raise NlgaugeError(
-                f"{first.folder.path}: run.json is damaged ({name}); remove the folder and score again."
-            )
+            raise NlgaugeError(f"{first.folder.path}: run.json is damaged ({name}); remove the folder and score again.")
     for each in parts[1:]:
         if other := first.folder.difference(each.folder):
             both = f"{first.folder.path} and {each.folder.path}"
@@ -138,15 +136,15 @@ def merge(
 
 
 def _metrics(run: PartsFolder, named: Sequence[Metric]) -> list[Metric]:
-    """The metrics of a run: those that the caller names, those known here by name, else only what is recorded of them."""
+    """The metrics of a run: those that the caller names, those known here by name, else only what is recorded of
+    them.
+    """
     typed = {str(m): m for m in named}
     found: list[Metric] = []
     for name, said in run.facts["metrics"].items():
         metric = typed.pop(name, None) or known_metric(name)
         if metric is not None and signature_of(metric) != said:
-            raise NlgaugeError(
-                f"{run.path}: '{name}' was scored with another version; merge it with that one."
-            )
+            raise NlgaugeError(f"{run.path}: '{name}' was scored with another version; merge it with that one.")
         found.append(metric or Recorded(name, str(said), name in run.facts["lower"]))
     if typed:
         raise NlgaugeError(f"{run.path}: was not scored with {', '.join(typed)}.")
@@ -162,9 +160,7 @@ def _complete(parts: Sequence[ScoredParts]) -> int:
     first = parts[0]
     ended = [said for each in parts for said in Shard.ended(each.folder)]
     if not ended:
-        raise NlgaugeError(
-            f"{first.folder.path}: no shard is finished yet; `nlgauge score … --shard 1/8` begins one."
-        )
+        raise NlgaugeError(f"{first.folder.path}: no shard is finished yet; `nlgauge score … --shard 1/8` begins one.")
     of, batches = ended[-1]
     missing = set(range(batches)).difference(*(each.finished() for each in parts))
     if missing:

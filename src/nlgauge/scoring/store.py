@@ -78,9 +78,7 @@ class Store:
         with self.work() as db:
             number = _number(db, signature)
             query = "SELECT texts, value, reason, note FROM scores WHERE signature = ? AND texts IN ({})"
-            for texts, value, reason, note in self.select(
-                db, query, asked if number is not None else [], number
-            ):
+            for texts, value, reason, note in self.select(db, query, asked if number is not None else [], number):
                 # SQLite keeps any type in any column: a flipped bit may have made a text of a number
                 if not isinstance(value, float | int | None) or not all(
                     isinstance(x, str | None) for x in (reason, note)
@@ -90,9 +88,7 @@ class Store:
         return found
 
     @staticmethod
-    def select(
-        db: sqlite3.Connection, query: str, keys: Sequence[bytes], *before: object
-    ) -> Iterator[tuple[Any, ...]]:
+    def select(db: sqlite3.Connection, query: str, keys: Sequence[bytes], *before: object) -> Iterator[tuple[Any, ...]]:
         """The rows of a query `… IN ({})` for any number of keys; `before`: values of the marks before them."""
         for i in range(0, len(keys), ASK):
             some = keys[i : i + ASK]
@@ -127,8 +123,7 @@ class Store:
         """Remove what is kept of a signature; gives how many scores that were."""
         with self.work() as db:
             gone = db.execute(
-                "DELETE FROM scores WHERE signature = (SELECT id FROM signatures WHERE signature = ?)",
-                [signature],
+                "DELETE FROM scores WHERE signature = (SELECT id FROM signatures WHERE signature = ?)", [signature]
             )
             return gone.rowcount
 
@@ -188,9 +183,7 @@ def _wait() -> float:
     try:
         return float(given or WAIT)
     except ValueError:
-        raise NlgaugeError(
-            f"NLGAUGE_STORE_WAIT is '{given}': give seconds, as in NLGAUGE_STORE_WAIT=300."
-        ) from None
+        raise NlgaugeError(f"NLGAUGE_STORE_WAIT is '{given}': give seconds, as in NLGAUGE_STORE_WAIT=300.") from None
 
 
 def _advice(error: Exception) -> str:
@@ -327,7 +320,9 @@ def _shared(
 
 @dataclass(frozen=True)
 class Storing:
-    """An engine for `scoring.run`: metrics that need weights are looked up first, the others are quicker than the look-up."""
+    """An engine for `scoring.run`: metrics that need weights are looked up first, the others are quicker than the
+    look-up.
+    """
 
     store: Store
 

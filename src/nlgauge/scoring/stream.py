@@ -1,7 +1,7 @@
 """Scoring a table that is larger than the memory: batch by batch, each kept as soon as it is done.
 
-Beside the file that is asked for stands a folder `NAME.parts` while the work lasts: the scores of every finished batch, and
-what its means and corpus values need. A run that was interrupted goes on with the first batch that is not there, on
+Beside the file that is asked for stands a folder `NAME.parts` while the work lasts: the scores of every finished batch,
+and what its means and corpus values need. A run that was interrupted goes on with the first batch that is not there, on
 whatever engine. Texts, tokens and their numbers live as long as their batch, so the memory does not grow with the file.
 """
 
@@ -78,9 +78,9 @@ def stream(
     """Score the rows of a file batch by batch, each by itself, with the values that `score` gives.
 
     `out` is a .jsonl file (every line of the table with its scores), or a .csv or .parquet file (row, system, input and
-    the scores). `columns` says which column is the output, the references, …, where their names do not. Metrics that look
-    at all samples at once, as CIDEr and NIST do for the frequencies of n-grams, are refused; None: all quick ones that
-    do not. With a `shard` only its batches are scored and left in the folder, for `merge`.
+    the scores). `columns` says which column is the output, the references, …, where their names do not. Metrics that
+    look at all samples at once, as CIDEr and NIST do for the frequencies of n-grams, are refused; None: all quick ones
+    that do not. With a `shard` only its batches are scored and left in the folder, for `merge`.
 
     >>> stream("big.jsonl", ["bleu", "chrf"], "scores.parquet").rows    # doctest: +SKIP
     10000000
@@ -131,9 +131,7 @@ def stream(
     return Streamed(total.rows, planned, *tables, len(earlier & mine), len(mine), batches)
 
 
-def _planned(
-    texts: TextColumns, name: str, metrics: Sequence[str | Metric] | str | Metric | None
-) -> list[Metric]:
+def _planned(texts: TextColumns, name: str, metrics: Sequence[str | Metric] | str | Metric | None) -> list[Metric]:
     if metrics is None:
         quick = suggested_for(texts.has, texts.names, name)
         return plan_for(texts.has, texts.names, name, [m for m in quick if not m.facts.corpus])
@@ -180,15 +178,13 @@ class _ScoreRows:
         for path in [self.file.path, *([] if self.parts is None else [self.parts.folder.path])]:
             if not path.exists():
                 raise DataError(
-                    f"{path}: machine {socket.gethostname()} of the cluster does not see it; the file and the place for the "
-                    "scores must be in a folder that all machines share."
+                    f"{path}: machine {socket.gethostname()} of the cluster does not see it; the file and the place "
+                    "for the scores must be in a folder that all machines share."
                 )
         return next(self.file.batches(self.size, self.only, place))
 
 
-def _facts(
-    file: TableFile, batch: int, by: str, texts: TextColumns, planned: Sequence[Metric]
-) -> dict[str, Any]:
+def _facts(file: TableFile, batch: int, by: str, texts: TextColumns, planned: Sequence[Metric]) -> dict[str, Any]:
     """What a finished batch depends on; another answer means another run."""
     state = file.path.stat()
     return {

@@ -1,6 +1,7 @@
 """A table file in batches of rows, in bounded memory: JSONL, CSV and TSV (also gzipped), and Parquet.
 
-A batch is parsed when somebody looks into it, so that batches which are done already cost little more than reading them.
+A batch is parsed when somebody looks into it, so that batches which are done already cost little more than reading
+them.
 """
 
 from __future__ import annotations
@@ -26,9 +27,7 @@ from nlgauge.errors import DataError
 
 KINDS = ("jsonl", "csv", "tsv", "parquet")
 BLOCK = 1 << 22  # characters of a CSV file that are looked at to see how it is written
-SLICE = (
-    200_000  # rows of a Parquet file at a time: whole row groups are unpacked, however few rows are wanted
-)
+SLICE = 200_000  # rows of a Parquet file at a time: whole row groups are unpacked, however few rows are wanted
 Records = list[dict[str, Any]]
 
 
@@ -102,7 +101,8 @@ class TableFile:
             raise DataError(f"{self.path}: no such file.")
         if self.kind not in KINDS:
             raise DataError(
-                f"{self.path}: only JSONL, CSV, TSV and Parquet can be scored in batches; `nlgauge convert` writes them."
+                f"{self.path}: only JSONL, CSV, TSV and Parquet can be scored in batches; `nlgauge convert` "
+                "writes them."
             )
 
     @cached_property

@@ -59,9 +59,7 @@ class TextColumns:
         }
         references = _references(rows, self.roles.references) if self.roles.references else None
         output = single.pop("output")
-        return Batch.from_columns(
-            [None] * len(rows) if output is None else output, references=references, **single
-        )
+        return Batch.from_columns([None] * len(rows) if output is None else output, references=references, **single)
 
     def keys(self, rows: TableRows) -> dict[str, list[str | None]]:
         """What the written table says about a row beside its scores."""
@@ -90,9 +88,7 @@ def _text(value: Any, rows: TableRows, at: int, column: str) -> str | None:
         return "\n".join(x for x in value if x is not None)
     if value is None or isinstance(value, str):
         return value
-    raise DataError(
-        f"row {rows.place.first + at:,}, column '{column}': found {type(value).__name__}, expected a text."
-    )
+    raise DataError(f"row {rows.place.first + at:,}, column '{column}': found {type(value).__name__}, expected a text.")
 
 
 def _references(rows: TableRows, columns: Sequence[str]) -> list[list[str]]:

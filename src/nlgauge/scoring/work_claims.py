@@ -1,7 +1,7 @@
 """Who is at work on what: two runs on one store share the work instead of doing, or paying, all of it twice.
 
-A claim belongs to a process. It ends when what it is for is kept, when its run ends, or with the process, so no clock is
-asked and a killed run blocks nobody.
+A claim belongs to a process. It ends when what it is for is kept, when its run ends, or with the process, so no clock
+is asked and a killed run blocks nobody.
 """
 
 from __future__ import annotations
@@ -58,9 +58,7 @@ class Claims:
         gone = self._held & set(keys) if keys is not None else set(self._held)
         if gone:
             with self.store.writing() as db:
-                db.executemany(
-                    "DELETE FROM claims WHERE key = ? AND owner = ?", [(key, self.owner) for key in gone]
-                )
+                db.executemany("DELETE FROM claims WHERE key = ? AND owner = ?", [(key, self.owner) for key in gone])
         self._held -= gone
 
 
@@ -71,12 +69,7 @@ def _alive(owner: str) -> bool:
         if sys.platform == "win32":
             return True
         os.kill(pid, 0)
-    except (
-        ProcessLookupError,
-        ValueError,
-        TypeError,
-        OverflowError,
-    ):  # or a name that no run has: damage
+    except (ProcessLookupError, ValueError, TypeError, OverflowError):  # or a name that no run has: damage
         return False
     except OSError:
         return True

@@ -1,1 +1,3 @@
-"""Views and changes of texts: tokens, stems, sentences, WordNet, syllables, word lists, controlled damage. No model, no metric."""
+"""Views and changes of texts: tokens, stems, sentences, WordNet, syllables, word lists, controlled damage. No model,
+no metric.
+"""

@@ -108,9 +108,7 @@ class Batch:
         start = np.zeros(n + 1, np.int64)
         np.cumsum([len(refs) if refs else 0 for refs in lists], out=start[1:])
         rest = control if control is not None else [None] * n
-        return cls(
-            texts, outputs, sources, contexts, reference, start, rest, _numbers(system), _numbers(input)
-        )
+        return cls(texts, outputs, sources, contexts, reference, start, rest, _numbers(system), _numbers(input))
 
     def __len__(self) -> int:
         return len(self.output)
@@ -119,7 +117,9 @@ class Batch:
         return self.texts.view(key, make)
 
     def keep(self, key: Hashable, make: Callable[[], V]) -> V:
-        """Something computed once for these samples and shared by the metrics of a run (matches of output and reference)."""
+        """Something computed once for these samples and shared by the metrics of a run (matches of output and
+        reference).
+        """
         if key not in self._kept:
             self._kept[key] = make()
         found: V = self._kept[key]

@@ -32,9 +32,7 @@ UNSAFE = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\ud800-\udfff]+")
 @functools.cache
 def version() -> str:
     if shutil.which("link-parser") is None:
-        raise NeedsMissing(
-            "'prs' needs the command link-parser: apt install link-grammar link-grammar-dictionaries-en"
-        )
+        raise NeedsMissing("'prs' needs the command link-parser: apt install link-grammar link-grammar-dictionaries-en")
     said = subprocess.run(["link-parser", "--version"], capture_output=True, text=True, check=False)
     found = re.search(r"link-grammar-([\d.]+)", said.stdout + said.stderr)
     return found[1] if found else "unknown"

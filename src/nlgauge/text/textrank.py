@@ -20,8 +20,7 @@ def textrank(sentences: Sequence[str]) -> list[int]:
     [0, 1, 2]
     """
     bags = [
-        {stem(w[0].lower()) for w in WORD.finditer(s) if w[0].lower() not in STOP and w[0].isalnum()}
-        for s in sentences
+        {stem(w[0].lower()) for w in WORD.finditer(s) if w[0].lower() not in STOP and w[0].isalnum()} for s in sentences
     ]
     n = len(bags)
     weight = np.zeros((n, n))

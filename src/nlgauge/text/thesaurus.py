@@ -2,7 +2,8 @@
 
 Any word of any synset would not do ("bank" and "cant"). Here two words stand for each other only if both are nouns,
 adjectives or adverbs with few meanings of which the first, the most frequent one, is the same, and WordNet's makers met
-each of them in running text as that part of speech only. Verbs take different objects ("enjoy", "bask") and are left out.
+each of them in running text as that part of speech only. Verbs take different objects ("enjoy", "bask") and are left
+out.
 """
 
 from __future__ import annotations
@@ -37,9 +38,7 @@ def _others(word: str) -> tuple[str, ...]:
         return ()
     first = index(part)[word][0]
     names = sorted(set(_names(part)[first]) - {word})
-    return tuple(
-        n for n in names if _only_part(n) == part and index(part)[n][0] == first and not _inflected(n)
-    )
+    return tuple(n for n in names if _only_part(n) == part and index(part)[n][0] == first and not _inflected(n))
 
 
 def _only_part(word: str) -> str | None:

@@ -2,14 +2,12 @@
 
 Tokenizers, by name:
   13a           mteval-v13a, the default of sacrebleu; our own kernel, equal to sacrebleu's token by token
-  intl zh ja-mecab ko-mecab   sacrebleu's own code: `pip install "nlgauge[sacrebleu]"` (ja-mecab, ko-mecab: `"sacrebleu[ja]"`, `[ko]`)
-  char          every character but white space
-  none          split at white space
-  rouge         lower-cased runs of a-z and 0-9, as rouge_score; other scripts have no tokens
-  chrf          split at white space, then one symbol split off the end or else the start of a word, as chrF++
-  tercom        sacrebleu's TER normalisation (punctuation set apart), its own code as well
-  coco          an approximation of the Stanford PTB tokenizer as pycocoevalcap runs it: lower-cased, punctuation dropped
-  squad         lower-cased, without punctuation and articles
+  intl zh ja-mecab ko-mecab   sacrebleu's own code: `pip install "nlgauge[sacrebleu]"` (ja-mecab, ko-mecab:
+  `"sacrebleu[ja]"`, `[ko]`) char          every character but white space none          split at white space rouge
+  lower-cased runs of a-z and 0-9, as rouge_score; other scripts have no tokens chrf          split at white space, then
+  one symbol split off the end or else the start of a word, as chrF++ tercom        sacrebleu's TER normalisation
+  (punctuation set apart), its own code as well coco          an approximation of the Stanford PTB tokenizer as
+  pycocoevalcap runs it: lower-cased, punctuation dropped squad         lower-cased, without punctuation and articles
   words         lower-cased runs of letters, digits and _ of any script
 """
 
@@ -55,10 +53,12 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Tokens:
-    """Token ids: those of text t are `ids[start[t] : start[t] + length[t]]`, on lines `lines[…]`. Length −1: not asked for.
+    """Token ids: those of text t are `ids[start[t] : start[t] + length[t]]`, on lines `lines[…]`. Length −1: not asked
+    for.
 
-    What an encoder knew at one moment: it grows while other threads use what they were given, so it gives a new one each
-    time, and nothing of the old one changes. `words()` has a word for every id in `ids` (`char`: the ids are code points).
+    What an encoder knew at one moment: it grows while other threads use what they were given, so it gives a new one
+    each time, and nothing of the old one changes. `words()` has a word for every id in `ids` (`char`: the ids are code
+    points).
     """
 
     ids: Ids
@@ -69,12 +69,7 @@ class Tokens:
 
 
 def tokens(
-    batch: Batch,
-    name: str,
-    *texts: Ints,
-    lowercase: bool = False,
-    stem: str | None = None,
-    spaces: bool = False,
+    batch: Batch, name: str, *texts: Ints, lowercase: bool = False, stem: str | None = None, spaces: bool = False
 ) -> Tokens:
     """The tokens of those texts (numbers; −1 is skipped), with `stem='porter'` or `'snowball'` as ids of their stems.
 
@@ -94,7 +89,9 @@ def tokens(
 
 
 class Vocabulary(NamedTuple):
-    """The distinct tokens: `pool[ends[i]:ends[i + 1]]` are the code points of token i; `table` finds its id (kernels/tokens.py)."""
+    """The distinct tokens: `pool[ends[i]:ends[i + 1]]` are the code points of token i; `table` finds its id
+    (kernels/tokens.py).
+    """
 
     table: np.ndarray[Any, np.dtype[np.uint64]]
     pool: Codes
@@ -162,11 +159,7 @@ class Stems:
     """Ids of stems instead of ids of tokens."""
 
     def __init__(self, kind: str) -> None:
-        stemmers: dict[str, Callable[[str], str]] = {
-            "porter": _porter,
-            "rouge": _rouge_stem,
-            "snowball": _snowball,
-        }
+        stemmers: dict[str, Callable[[str], str]] = {"porter": _porter, "rouge": _rouge_stem, "snowball": _snowball}
         self.stem = stemmers[kind]
         self.ids: dict[str, int] = {}
         self.of_word: Ids = np.empty(0, np.int32)
@@ -178,11 +171,7 @@ class Stems:
             new = [self.ids.setdefault(self.stem(w), len(self.ids)) for w in words]
             self.of_word = np.append(self.of_word, np.array(new, np.int32)).astype(np.int32)
             stems = Tokens(
-                self.of_word[tokens.ids],
-                tokens.start,
-                tokens.length,
-                tokens.lines,
-                partial(list, tuple(self.ids)),
+                self.of_word[tokens.ids], tokens.start, tokens.length, tokens.lines, partial(list, tuple(self.ids))
             )
             self.made = (tokens, stems)
         return self.made[1]
@@ -280,9 +269,7 @@ def _sacrebleu(name: str) -> Callable[[str], str]:
         if name == "tercom":
             from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
-            return partial(
-                TercomTokenizer.__call__.__wrapped__, TercomTokenizer(normalized=True, case_sensitive=True)
-            )
+            return partial(TercomTokenizer.__call__.__wrapped__, TercomTokenizer(normalized=True, case_sensitive=True))
         module, _, cls = SACREBLEU[name].partition(".")
         found = getattr(importlib.import_module(f"sacrebleu.tokenizers.{module}"), cls)
         # without its cache of 65,536 texts: ours are distinct

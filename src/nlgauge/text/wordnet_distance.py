@@ -1,4 +1,7 @@
-"""How near two words stand in WordNet: same synset 0, one relation 1, two relations 2 (Han et al. 2013, section 2.2)."""
+"""How near two words stand in WordNet: same synset 0, one relation 1, two relations 2 (Han et al.
+
+2013, section 2.2).
+"""
 
 from __future__ import annotations
 

@@ -41,8 +41,6 @@ def test_numbered_annotators_are_people(edited: Callable[..., Path]) -> None:
     assert data.voted(people=True).height == 4
 
 
-def test_a_preference_out_of_range_is_refused(
-    edited: Callable[..., Path], refused: Callable[..., str]
-) -> None:
+def test_a_preference_out_of_range_is_refused(edited: Callable[..., Path], refused: Callable[..., str]) -> None:
     message = refused(edited("alpaca_eval.json", prefer(3)))
     assert "record 1, key 'preference': found 3, expected 1 (first) to 2 (second), or 0 (tie)." in message

@@ -27,9 +27,7 @@ def test_annotators_are_raters_and_models_are_metrics(folder: Path, name: str) -
     assert data.samples.select("source", "text_id").row(0) == ("Rate text 1 from 1 to 5.", "t1")
 
 
-def test_labels_without_an_order_are_refused_with_the_words(
-    folder: Path, refused: Callable[..., str]
-) -> None:
+def test_labels_without_an_order_are_refused_with_the_words(folder: Path, refused: Callable[..., str]) -> None:
     for name in ("human_annotations.json", "llm_annotations.json"):
         path = folder / name
         found = json.loads(path.read_text())

@@ -16,9 +16,7 @@ QUALITY = {("A", "d1"): [5, 4], ("A", "d2"): [3], ("B", "d1"): [2, 2], ("B", "d2
 @pytest.mark.parametrize("name", ["argilla_v1.json", "argilla_v2.jsonl", "argilla_flat.jsonl"])
 def test_all_forms_say_the_same(samples: Path, name: str) -> None:
     data = ng.load(samples / name)
-    rated = (
-        data.ratings.filter(aspect="quality").group_by("system", "input", maintain_order=True).agg("value")
-    )
+    rated = data.ratings.filter(aspect="quality").group_by("system", "input", maintain_order=True).agg("value")
     assert {(s, i): v for s, i, v in rated.iter_rows()} == QUALITY
     assert (data.raters, data.persons) == (["u1", "u2"], True)
     assert data.scores["gpt-judge:quality"].to_list() == [4, 3, 2, 5]
@@ -62,13 +60,18 @@ def put(key: str, value: Any) -> Callable[[list[dict[str, Any]]], list[dict[str,
 
 HOSTILE = [
     ("argilla_v2.jsonl", put("fields", None), "argilla_v2.jsonl, line 2: no value for key 'fields'."),
-    ("argilla_v2.jsonl", put("responses", 4), "line 2, key 'responses': found a number (4), expected a list or an object."),
-    ("argilla_v2.jsonl", put("responses", {"quality": 4}), "line 2, key 'responses', key 'quality': found a number (4)"),
+    ("argilla_v2.jsonl", put("responses", 4), "line 2, key 'responses': found a number (4), expected a list or "
+                                              "an object."),
+    ("argilla_v2.jsonl", put("responses", {"quality": 4}), "line 2, key 'responses', key 'quality': found a "
+                                                           "number (4)"),
     ("argilla_v2.jsonl", put("responses", {"quality": [{"value": "so so", "user_id": "u1"}]}),
-     "line 2, key 'responses', key 'quality', item 1: 'quality' was answered a text ('so so') here, elsewhere with numbers"),
-    ("argilla_v1.json", put("responses", [3]), "record 2, key 'responses', item 1: found a number (3), expected an object."),
+     "line 2, key 'responses', key 'quality', item 1: 'quality' was answered a text ('so so') here, elsewhere "
+     "with numbers"),
+    ("argilla_v1.json", put("responses", [3]), "record 2, key 'responses', item 1: found a number (3), expected "
+                                               "an object."),
     ("argilla_v1.json", put("suggestions", [{}]), "key 'suggestions', item 1: no value for key 'question_name'."),
-    ("argilla_v1.json", lambda rows: [{**r, "responses": []} for r in rows], "none of the 4 records has a submitted response."),
+    ("argilla_v1.json", lambda rows: [{**r, "responses": []} for r in rows], "none of the 4 records has a "
+        "submitted response."),
     ("argilla_ranking.jsonl", put("responses", {"p": [{"user_id": "u", "value": [{"rank": 1}]}]}),
      "found an object ({'rank': 1}), expected {'rank': 1, 'value': 'name'}."),
 ]  # fmt: skip
@@ -76,25 +79,17 @@ HOSTILE = [
 
 @pytest.mark.parametrize(("name", "change", "line"), HOSTILE)
 def test_damage_is_named(
-    edited: Callable[..., Path],
-    refused: Callable[..., str],
-    name: str,
-    change: Callable[[Any], Any],
-    line: str,
+    edited: Callable[..., Path], refused: Callable[..., str], name: str, change: Callable[[Any], Any], line: str
 ) -> None:
     assert line in refused(edited(name, change))
 
 
 def test_several_labels_are_counted_not_guessed(edited: Callable[..., Path]) -> None:
-    data = ng.load(
-        edited("argilla_v2.jsonl", put("responses", {"tags": [{"user_id": "u1", "value": ["a", "b"]}]}))
-    )
+    data = ng.load(edited("argilla_v2.jsonl", put("responses", {"tags": [{"user_id": "u1", "value": ["a", "b"]}]})))
     assert "left aside: 1 answers of several labels" in data.notes
 
 
 def test_an_answer_of_null_is_missing(edited: Callable[..., Path]) -> None:
-    data = ng.load(
-        edited("argilla_v2.jsonl", put("responses", {"quality": [{"user_id": "u1", "value": None}]}))
-    )
+    data = ng.load(edited("argilla_v2.jsonl", put("responses", {"quality": [{"user_id": "u1", "value": None}]})))
     assert data.ratings.height == 5
     assert len(data) == 4

@@ -26,11 +26,7 @@ def test_the_latest_run_is_the_same_one_level_down(samples: Path, edited: Callab
 
 def test_conversations_are_dialogues_and_an_error_is_a_reason(samples: Path) -> None:
     data = ng.load(samples / "deepeval_conversations.json")
-    assert data.samples.select("input", "output", "source").row(0) == (
-        "c1",
-        "user: Hi\nassistant: Yes?",
-        "Small talk",
-    )
+    assert data.samples.select("input", "output", "source").row(0) == ("c1", "user: Hi\nassistant: Yes?", "Small talk")
     assert data.scores["Turns"].to_list() == [2, None]
     assert data.failures.rows() == [("system", "c2", "Turns", "ValueError: boom")]
     assert "no hyperparameter 'model' in the run: its system is called 'system'" in data.notes

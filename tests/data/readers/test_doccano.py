@@ -39,10 +39,7 @@ def test_written_outputs_are_read_when_said(samples: Path, refused: Callable[...
     assert "'label' was answered a text ('Guten Morgen'), which is no number" in refused(
         samples / "doccano_seq2seq.jsonl"
     )
-    assert (
-        refused(samples / "doccano_seq2seq.jsonl", task="x")
-        == "option task: found 'x', expected labels or seq2seq."
-    )
+    assert refused(samples / "doccano_seq2seq.jsonl", task="x") == "option task: found 'x', expected labels or seq2seq."
 
 
 def put(key: str, value: Any) -> Callable[[list[dict[str, Any]]], list[dict[str, Any]]]:
@@ -54,15 +51,9 @@ def put(key: str, value: Any) -> Callable[[list[dict[str, Any]]], list[dict[str,
 
 
 HOSTILE = [
-    (
-        put("label", [[0, 3, "LOC"]]),
-        "doccano.jsonl, line 2, key 'label': holds marked spans, which are no ratings",
-    ),
+    (put("label", [[0, 3, "LOC"]]), "doccano.jsonl, line 2, key 'label': holds marked spans, which are no ratings"),
     (put("label", "4"), "line 2, key 'label': found a text ('4'), expected a list."),
-    (
-        put("label", ["quality:good"]),
-        "line 2: 'quality' was answered a text ('good') here, elsewhere with numbers",
-    ),
+    (put("label", ["quality:good"]), "line 2: 'quality' was answered a text ('good') here, elsewhere with numbers"),
     (put("id", None), "line 2: no value for key 'id'."),
     (
         lambda rows: [rows[0], {"id": 2, "text": "x"}],
@@ -86,7 +77,5 @@ def test_words_become_numbers_by_a_mapping(edited: Callable[..., Path]) -> None:
 
 @pytest.mark.parametrize("key", ["labels", "cats"])
 def test_older_names_of_the_label_are_known(edited: Callable[..., Path], key: str) -> None:
-    path = edited(
-        "doccano.jsonl", lambda rows: [{key if k == "label" else k: v for k, v in r.items()} for r in rows]
-    )
+    path = edited("doccano.jsonl", lambda rows: [{key if k == "label" else k: v for k, v in r.items()} for r in rows])
     assert ng.load(path).aspects == ["quality", "fluency"]

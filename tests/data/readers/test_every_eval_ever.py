@@ -31,10 +31,7 @@ def test_the_file_beside_says_what_is_better_and_who_judged(folder: Path) -> Non
     beside = next(p for p in folder.iterdir() if p.suffix == ".json")
     about = json.loads(beside.read_text())
     config = about["evaluation_results"][0]["metric_config"]
-    config |= {
-        "lower_is_better": True,
-        "llm_scoring": {"judges": [{"model_info": {"name": "J", "id": "lab/j"}}]},
-    }
+    config |= {"lower_is_better": True, "llm_scoring": {"judges": [{"model_info": {"name": "J", "id": "lab/j"}}]}}
     beside.write_text(json.dumps(about))
     data = ng.load(next(folder.glob("*_samples.jsonl")))
     assert data.lower == {"exact_match:strict"}

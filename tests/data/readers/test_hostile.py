@@ -23,9 +23,7 @@ JSON = sorted(
     for p in SAMPLES.glob(pattern)
     if not p.name.startswith("plain")
 )
-TEXT = sorted(
-    p.name for p in SAMPLES.iterdir() if p.suffix in (".csv", ".tsv") and not p.name.startswith("plain")
-)
+TEXT = sorted(p.name for p in SAMPLES.iterdir() if p.suffix in (".csv", ".tsv") and not p.name.startswith("plain"))
 ODD: list[Any] = [
     None,
     0,
@@ -84,9 +82,7 @@ def answers(path: Path, reader: str, **options: str) -> None:
 
 
 def reader_of(name: str) -> str:
-    known = [
-        n for n in registry.names("reader") if registry.get("reader", n).recognises(Peek(SAMPLES / name))
-    ]
+    known = [n for n in registry.names("reader") if registry.get("reader", n).recognises(Peek(SAMPLES / name))]
     return known[0]
 
 
@@ -114,9 +110,7 @@ def test_damaged_bytes_are_read_or_refused(tmp_path: Path, name: str) -> None:
             if what < 0.4:
                 del found[at : at + rng.choice([1, 3, 40])]
             elif what < 0.8:
-                found[at:at] = rng.choice(
-                    [b",", b"\t", b'"', b"\n", b"x", b"9", b"\xc3", b"\x00", b";", b"{"]
-                )
+                found[at:at] = rng.choice([b",", b"\t", b'"', b"\n", b"x", b"9", b"\xc3", b"\x00", b";", b"{"])
             else:
                 found = found[: at + 1]
         path = tmp_path / Path(name).name

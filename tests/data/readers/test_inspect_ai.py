@@ -18,9 +18,7 @@ from nlgauge.data.readers._archives import read_entries
 SCORES = ["includes", "model_graded_qa", "rubric.length", "rubric.polite"]
 
 
-def repacked(
-    source: Path, target: Path, change: Callable[[str, bytes], bytes | None] = lambda name, raw: raw
-) -> Path:
+def repacked(source: Path, target: Path, change: Callable[[str, bytes], bytes | None] = lambda name, raw: raw) -> Path:
     """The entries of an .eval file in a new one, packed as Inspect did before it used zstd."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, raw in read_entries(source, "header.json", "samples"):
@@ -164,9 +162,7 @@ def test_a_run_that_did_not_finish_is_read_as_far_as_it_went(
 ) -> None:
     data = ng.load(edited("inspect.json", changed("status", "cancelled")))
     assert "inspect.json: the run has the status 'cancelled', so outputs may be missing" in data.notes
-    killed = (
-        tmp_path / "killed.eval"
-    )  # the header is written last; the journal has what is known at the start
+    killed = tmp_path / "killed.eval"  # the header is written last; the journal has what is known at the start
     with zipfile.ZipFile(killed, "w") as archive:
         for name, raw in read_entries(samples / "inspect.eval", "_journal/start.json", "samples"):
             if "Japan" not in name:

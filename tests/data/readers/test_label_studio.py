@@ -58,8 +58,7 @@ def test_words_are_left_aside_with_a_note_beside_other_ratings(edited: Callable[
     data = ng.load(path)
     assert data.aspects == ["quality", "confidence"]
     assert any(
-        note.startswith("question 'fluency' was answered in words (e.g. a list (['good']))")
-        for note in data.notes
+        note.startswith("question 'fluency' was answered in words (e.g. a list (['good']))") for note in data.notes
     )
 
 
@@ -74,8 +73,8 @@ def test_words_among_numbers_are_refused(edited: Callable[..., Path], refused: C
     path = edited("label_studio.json", lambda rows: words(rows, "4", "bad"))
     assert refused(path) == (
         "label_studio.json, record 2, key 'annotations', item 1, key 'result', item 2: 'fluency' was answered a list "
-        "(['bad']) here, elsewhere with numbers; say what the word is worth (values='bad=1'), or leave the question out "
-        "(ignore='fluency')."
+        "(['bad']) here, elsewhere with numbers; say what the word is worth (values='bad=1'), or leave the question "
+        "out (ignore='fluency')."
     )
     assert ng.load(path, ignore="fluency").aspects == ["quality", "confidence"]
 
@@ -86,9 +85,8 @@ def test_nothing_but_words_is_refused(edited: Callable[..., Path], refused: Call
             row["annotations"] = [{"completed_by": 1, "result": row["annotations"][0]["result"][1:2]}]
         return rows
 
-    assert (
-        "which is no number, and so is every answer in label_studio.json; say what the words are worth"
-        in refused(edited("label_studio.json", change))
+    assert "which is no number, and so is every answer in label_studio.json; say what the words are worth" in refused(
+        edited("label_studio.json", change)
     )
 
 
@@ -103,18 +101,18 @@ def put(change: Callable[[dict[str, Any]], Any]) -> Change:
 HOSTILE: list[tuple[Change, str]] = [
     (put(lambda t: t.update(data=None)), "record 2: no value for key 'data'. Keys found: id, data"),
     (put(lambda t: t.update(annotations={})), "record 2, key 'annotations': found an object ({}), expected a list."),
-    (put(lambda t: t["annotations"][0].update(result="x")), "item 1, key 'result': found a text ('x'), expected a list."),
+    (put(lambda t: t["annotations"][0].update(result="x")), "item 1, key 'result': found a text ('x'), expected "
+        "a list."),
     (put(lambda t: t["annotations"][0]["result"][0].pop("from_name")), "item 1: no value for key 'from_name'."),
-    (put(lambda t: t["annotations"][0]["result"][0].update(value=4)), "key 'value': found a number (4), expected an object"),
+    (put(lambda t: t["annotations"][0]["result"][0].update(value=4)), "key 'value': found a number (4), expected "
+        "an object"),
     (put(lambda t: t["data"].update(system="")), "task 2, column 'system': is empty, expected a name."),
     (lambda rows: [{**t, "annotations": []} for t in rows], "none of the 4 tasks has a rating, a number or a choice."),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("change", "line"), HOSTILE)
-def test_damage_is_named(
-    edited: Callable[..., Path], refused: Callable[..., str], change: Change, line: str
-) -> None:
+def test_damage_is_named(edited: Callable[..., Path], refused: Callable[..., str], change: Change, line: str) -> None:
     assert line in refused(edited("label_studio.json", change))
 
 

@@ -34,8 +34,8 @@ def test_categories_need_a_word_of_the_user(samples: Path, name: str) -> None:
 
 # The columns of the export, in the order of Langfuse's own worker.
 EXPORT = (
-    "id traceId sessionId datasetRunId timestamp source name dataType value stringValue comment metadata observationId traceName "
-    "userId traceTags environment authorUserName"
+    "id traceId sessionId datasetRunId timestamp source name dataType value stringValue comment metadata "
+    "observationId traceName userId traceTags environment authorUserName"
 ).split()
 
 

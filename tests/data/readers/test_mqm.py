@@ -30,21 +30,13 @@ def test_weights_and_direction_are_said(samples: Path) -> None:
     data = ng.load(samples / "mqm.tsv")
     assert data.persons
     assert "higher is better" in data.notes[0]
-    assert (
-        "major 5, minor 1, neutral 0, no-error 0, minor fluency/punctuation 0.1, non-translation 25"
-        in data.notes[0]
-    )
+    assert "major 5, minor 1, neutral 0, no-error 0, minor fluency/punctuation 0.1, non-translation 25" in data.notes[0]
     assert "1 segments were called unrateable by a rater: no score by that rater" in data.notes
 
 
 def test_marks_are_taken_out_and_quotes_are_kept(samples: Path) -> None:
     data = ng.load(samples / "mqm.tsv")
-    assert data.samples["output"].to_list() == [
-        "Es regnen.",
-        '"Geh!" sagte er.',
-        "Blau.",
-        '"Los!", sagte er.',
-    ]
+    assert data.samples["output"].to_list() == ["Es regnen.", '"Geh!" sagte er.', "Blau.", '"Los!", sagte er.']
     assert data.samples.filter(system="Beta", input="talk.1:11")["source"].item() == "It rains."
 
 
@@ -105,17 +97,13 @@ def test_a_missing_column_is_named(edited: Callable[..., Path], refused: Callabl
 def test_broken_averages_are_named(tmp_path: Path, refused: Callable[..., str]) -> None:
     path = tmp_path / "avg.tsv"
     path.write_text("system mqm_avg_score seg_id\nAlpha -1 1\nAlpha x 2\n")
-    assert (
-        refused(path)
-        == "avg.tsv, line 3, column 'mqm_avg_score': found a text ('x'), expected a number (or null)."
-    )
+    assert refused(path) == "avg.tsv, line 3, column 'mqm_avg_score': found a text ('x'), expected a number (or null)."
     path.write_text("system mqm_avg_score seg_id\nAlpha -1\n")
     assert refused(path) == "avg.tsv, line 2: found 2 fields, expected 3 (system, score, segment)."
 
 
 def test_another_target_of_the_same_segment_is_counted(edited: Callable[..., Path]) -> None:
     path = edited(
-        "mqm.tsv",
-        lambda text: text.replace("rater2\tIt rains.\tEs regnen.", "rater2\tIt rains.\tEs schneit."),
+        "mqm.tsv", lambda text: text.replace("rater2\tIt rains.\tEs regnen.", "rater2\tIt rains.\tEs schneit.")
     )
     assert any("another target text" in note for note in ng.load(path).notes)

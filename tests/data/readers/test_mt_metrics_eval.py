@@ -77,9 +77,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("file", "content", "line"), HOSTILE)
-def test_damage_is_named(
-    folder: Path, refused: Callable[..., str], file: str, content: str, line: str
-) -> None:
+def test_damage_is_named(folder: Path, refused: Callable[..., str], file: str, content: str, line: str) -> None:
     (folder / file).write_text(content)
     assert line in refused(folder)
 

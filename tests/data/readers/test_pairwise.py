@@ -101,9 +101,7 @@ def test_zero_and_one_alone_are_not_guessed(tmp_path: Path, refused: Callable[..
     assert ng.load(path, votes="0=first,1=second").comparisons["preferred"].to_list() == ["first", "second"]
 
 
-def test_a_name_that_reads_as_the_other_side_is_not_guessed(
-    tmp_path: Path, refused: Callable[..., str]
-) -> None:
+def test_a_name_that_reads_as_the_other_side_is_not_guessed(tmp_path: Path, refused: Callable[..., str]) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("id,system_a,system_b,winner\n1,B,A,B\n")
     assert "'B' names the first system but reads as the second side" in refused(path)
@@ -111,9 +109,7 @@ def test_a_name_that_reads_as_the_other_side_is_not_guessed(
 
 def test_a_strange_vote_is_named(edited: Callable[..., Path], refused: Callable[..., str]) -> None:
     path = edited("pairwise.csv", lambda text: text.replace("neither", "dunno"))
-    assert refused(path).startswith(
-        "pairwise.csv, line 4, column 'winner': found a text ('dunno'), expected a, b, tie"
-    )
+    assert refused(path).startswith("pairwise.csv, line 4, column 'winner': found a text ('dunno'), expected a, b, tie")
     assert ng.load(path, votes="dunno=tie").comparisons.height == 9
 
 
@@ -144,9 +140,7 @@ def test_outputs_without_systems_are_named_by_their_columns(tmp_path: Path) -> N
     assert "output_a and output_b stand for them" in data.notes[0]
 
 
-def test_a_blank_line_does_not_shift_the_line_numbers(
-    edited: Callable[..., Path], refused: Callable[..., str]
-) -> None:
+def test_a_blank_line_does_not_shift_the_line_numbers(edited: Callable[..., Path], refused: Callable[..., str]) -> None:
     path = edited("pairwise.csv", lambda text: text.replace("\np2", "\n\np2", 1).replace("both", "dunno"))
     assert "pairwise.csv, line 7, column 'winner': found a text ('dunno')" in refused(path)
     assert ng.load(path, votes="dunno=tie").comparisons.height == 9

@@ -68,6 +68,4 @@ def test_damage_is_named(samples: Path, edited: Callable[..., Path], refused: Ca
 
 
 def test_rows_without_a_ranking_make_no_choice(edited: Callable[..., Path]) -> None:
-    assert (
-        ng.load(edited("preferences.csv", lambda text: text.replace("B > A > C", ""))).comparisons.height == 6
-    )
+    assert ng.load(edited("preferences.csv", lambda text: text.replace("B > A > C", ""))).comparisons.height == 6

@@ -37,9 +37,7 @@ def test_the_order_in_a_row_is_comparisons(samples: Path) -> None:
 
 
 def test_short_names_of_aspects_are_written_out(edited: Callable[..., Path]) -> None:
-    data = ng.load(
-        edited("rankme.csv", lambda t: t.replace("informativeness", "inf").replace("naturalness", "qual"))
-    )
+    data = ng.load(edited("rankme.csv", lambda t: t.replace("informativeness", "inf").replace("naturalness", "qual")))
     assert data.aspects == ["informativeness", "quality"]
 
 
@@ -50,10 +48,7 @@ def test_columns_left_aside_are_said(samples: Path) -> None:
 HOSTILE = [
     (("120", "many"), "rankme.csv, line 3, column 'informativeness3': found 'many', expected a number"),
     (("base\n0.9", "slug\n0.9"), "rankme.csv, line 3: a system stands twice in this row (slug, shef, slug)."),
-    (
-        ("slug,shef,base\n1", ",shef,base\n1"),
-        "rankme.csv, line 2, column 'team1': is empty, expected a name.",
-    ),
+    (("slug,shef,base\n1", ",shef,base\n1"), "rankme.csv, line 2, column 'team1': is empty, expected a name."),
     (('Thai]",2,', 'Thai]",,'), None),  # without mr_id the mr itself is the input
 ]
 
@@ -72,9 +67,7 @@ def test_damage_is_named(
 def test_a_named_reader_says_what_it_misses(
     samples: Path, edited: Callable[..., Path], refused: Callable[..., str]
 ) -> None:
-    assert "expected columns ref1, ref2, … Columns found: system" in refused(
-        samples / "plain.csv", reader="rankme"
-    )
+    assert "expected columns ref1, ref2, … Columns found: system" in refused(samples / "plain.csv", reader="rankme")
     path = edited("rankme.csv", lambda t: t.replace("informativeness", "x").replace("naturalness1", "y"))
     assert ng.load(path).aspects == ["x"]
     text = "mr,ref1,ref2,team1,team2\nm,a,b,A,B\n"

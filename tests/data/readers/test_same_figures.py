@@ -28,9 +28,7 @@ def rows() -> Rows:
         good, wrong = rng.random() < 0.7, rng.random() < 0.15
         person = "pass" if good else "fail"
         judge = "pass" if good != wrong else "fail"
-        found.append(
-            {"id": f"q{i}", "answer": f"text {i}", "judge": judge, "human": person if i % 5 == 0 else ""}
-        )
+        found.append({"id": f"q{i}", "answer": f"text {i}", "judge": judge, "human": person if i % 5 == 0 else ""})
     return found
 
 
@@ -61,11 +59,7 @@ def as_promptfoo(folder: Path, rows: Rows) -> Path:
     first = whole["results"]["results"][0]
     results: list[dict[str, Any]] = []
     for i, row in enumerate(rows):
-        now = copy.deepcopy(first) | {
-            "testIdx": i,
-            "vars": {"id": row["id"]},
-            "response": {"output": row["answer"]},
-        }
+        now = copy.deepcopy(first) | {"testIdx": i, "vars": {"id": row["id"]}, "response": {"output": row["answer"]}}
         rubric = now["gradingResult"]["componentResults"][0]
         now["gradingResult"]["componentResults"] = [rubric | {"score": int(row["judge"] == "pass")}]
         results.append(now)
@@ -79,7 +73,8 @@ def as_lm_eval(folder: Path, rows: Rows) -> Path:
     first = json.loads(next((SAMPLES / "lm_eval").glob("*/samples_capitals_*")).read_text().splitlines()[0])
     path = folder / "samples.jsonl"
     lines = [
-        first | {"doc_id": i, "doc": {"id": row["id"]}, "resps": [[row["answer"]]], "exact_match": float(row["judge"] == "pass")}
+        first | {"doc_id": i, "doc": {"id": row["id"]}, "resps": [[row["answer"]]],
+                 "exact_match": float(row["judge"] == "pass")}
         for i, row in enumerate(rows)
     ]  # fmt: skip
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))

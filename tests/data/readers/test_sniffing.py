@@ -21,7 +21,8 @@ KNOWN = {
     "qags.jsonl": "qags", "rankme.csv": "rankme", "ranks.csv": "preferences", "summeval.jsonl": "summeval",
     "tidy.jsonl": "tidy", "unieval.json": "unieval", "unieval_result.json": "unieval", "wmt99": "mt-metrics-eval",
     "wmt99/en-de": "mt-metrics-eval", "alpaca_eval.json": "alpaca-eval", "alt_test": "alt-test",
-    "alt_test/human_annotations.json": "alt-test", "deepeval.json": "deepeval", "deepeval_conversations.json": "deepeval", "every_eval_ever": "every-eval-ever",
+    "alt_test/human_annotations.json": "alt-test", "deepeval.json": "deepeval",
+    "deepeval_conversations.json": "deepeval", "every_eval_ever": "every-eval-ever",
     "inspect.eval": "inspect-ai", "inspect.json": "inspect-ai", "inspect_0.3.60.eval": "inspect-ai",
     "inspect_0.3.60.json": "inspect-ai", "lm_eval_0.4.5": "lm-eval", "langfuse_v2.json": "langfuse",
     "langfuse_v3.json": "langfuse", "lm_eval": "lm-eval", "mlflow_search.jsonl": "mlflow",
@@ -48,9 +49,7 @@ def test_no_sample_is_left_out(samples: Path) -> None:
     assert {p.name for p in samples.iterdir()} == {n.partition("/")[0] for n in [*KNOWN, *PLAIN]}
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\x00\xff\x00", b"{", b"[", b"[1, 2]", b"{}\n", b'"a","b\n', b"PAR1"]
-)
+@pytest.mark.parametrize("content", [b"", b"\x00\xff\x00", b"{", b"[", b"[1, 2]", b"{}\n", b'"a","b\n', b"PAR1"])
 def test_no_reader_claims_or_chokes_on_rubbish(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "rubbish"
     path.write_bytes(content)
@@ -60,9 +59,7 @@ def test_no_reader_claims_or_chokes_on_rubbish(tmp_path: Path, content: bytes) -
 
 
 @pytest.mark.parametrize("name", [*(n for n in KNOWN if "seq2seq" not in n), *PLAIN])
-def test_every_sample_survives_the_round_trip(
-    samples: Path, name: str, round_trip: Callable[[Dataset], None]
-) -> None:
+def test_every_sample_survives_the_round_trip(samples: Path, name: str, round_trip: Callable[[Dataset], None]) -> None:
     round_trip(ng.load(samples / name))
 
 
@@ -81,7 +78,5 @@ def test_an_unknown_option_is_refused_with_the_known_ones(samples: Path, refused
     assert "load has no option 'sistem'. Did you mean 'system'?" in refused(samples / "plain.csv", sistem="x")
 
 
-def test_columns_named_for_a_named_reader_are_refused_not_ignored(
-    samples: Path, refused: Callable[..., str]
-) -> None:
+def test_columns_named_for_a_named_reader_are_refused_not_ignored(samples: Path, refused: Callable[..., str]) -> None:
     assert "finds the columns itself" in refused(samples / "qags.jsonl", reader="qags", output="article")

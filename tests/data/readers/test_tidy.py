@@ -47,9 +47,7 @@ def datasets(draw: st.DrawFn) -> Dataset:
         pl.Series(name, [draw(COLUMNS[name][1]) for _ in keys], COLUMNS[name][0]) for name in names
     )
     some = st.sampled_from(keys)
-    rated = draw(
-        st.lists(st.tuples(some, WORDS, st.none() | WORDS, NUMBERS), max_size=8, unique_by=lambda r: r[:3])
-    )
+    rated = draw(st.lists(st.tuples(some, WORDS, st.none() | WORDS, NUMBERS), max_size=8, unique_by=lambda r: r[:3]))
     # A pattern of names is refused as the name of a metric: tests/data/test_load.py.
     metric = WORDS.filter(lambda w: w not in (*KEY, "*") and not (w.startswith("^") and w.endswith("$")))
     metrics = draw(st.lists(metric, max_size=3, unique=True))
@@ -140,9 +138,11 @@ HOSTILE = [
     (put(2, system=None), "line 2: no value for key 'system'. Keys found: system, input"),
     (put(4, input="1"), "line 4: repeats system 'bot', input '1' of line 3."),
     (put(2, ratings={"beauty": 4}), "line 2, key 'ratings': found an object ({'beauty': 4}), expected a list."),
-    (put(2, ratings=[{"aspect": "beauty"}]), "line 2, key 'ratings', item 1: no value for key 'value'. Keys found: aspect."),
+    (put(2, ratings=[{"aspect": "beauty"}]), "line 2, key 'ratings', item 1: no value for key 'value'. Keys "
+                                             "found: aspect."),
     (put(2, ratings=[{"aspect": "b", "value": "4"}]), "item 1, key 'value': found a text ('4'), expected a number."),
-    (put(2, ratings=[{"aspect": "b", "value": True}]), "item 1, key 'value': found true/false (True), expected a number."),
+    (put(2, ratings=[{"aspect": "b", "value": True}]), "item 1, key 'value': found true/false (True), expected a "
+                                                       "number."),
     (put(2, scores={"ter": "low"}), "line 2, score 'ter': found a text ('low'), expected a number."),
     (put(5, comparison={"input": "1"}), "line 5, key 'comparison': no value for key 'first'. Keys found: input."),
     (put(5, comparison={"input": "1", "first": "a", "second": "b", "preferred": "a"}),
@@ -158,9 +158,7 @@ def test_damage_is_named(
     assert line in refused(edited("tidy.jsonl", change))
 
 
-def test_a_cut_file_is_refused_at_any_length(
-    samples: Path, tmp_path: Path, refused: Callable[..., str]
-) -> None:
+def test_a_cut_file_is_refused_at_any_length(samples: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
     whole = write_tidy(ng.load(samples / "tidy.jsonl"), tmp_path / "whole.jsonl").read_bytes()
     first = whole.index(b"\n") + 1
     for end in [first, *range(first + 1, len(whole) - 1, 17)]:

@@ -13,11 +13,7 @@ import nlgauge as ng
 
 def test_human_scores_are_ratings_and_predictions_are_metrics(samples: Path) -> None:
     data = ng.load(samples / "unieval_result.json")
-    assert (data.systems, data.inputs, data.aspects) == (
-        ["S1", "S2"],
-        ["0", "1"],
-        ["naturalness", "coherence"],
-    )
+    assert (data.systems, data.inputs, data.aspects) == (["S1", "S2"], ["0", "1"], ["naturalness", "coherence"])
     assert data.metrics == ["unieval-naturalness", "unieval-coherence", "unieval-overall"]
     assert data.scores["unieval-coherence"].to_list() == pytest.approx([0.5, 0.6, 0.7, 0.8])
     row = data.samples.row(1, named=True)
@@ -37,9 +33,7 @@ def test_another_predictor_can_be_named(samples: Path) -> None:
 def test_without_systems_all_is_one_system(edited: Callable[..., Path]) -> None:
     path = edited(
         "unieval.json",
-        lambda rows: [
-            {k: v for k, v in r.items() if k != "system_id"} | {"doc_id": i} for i, r in enumerate(rows)
-        ],
+        lambda rows: [{k: v for k, v in r.items() if k != "system_id"} | {"doc_id": i} for i, r in enumerate(rows)],
     )
     data = ng.load(path)
     assert (len(data.systems), len(data.inputs)) == (1, 4)
@@ -55,24 +49,12 @@ def put(row: int, key: str, value: Any) -> Callable[[list[dict[str, Any]]], list
 
 
 HOSTILE = [
-    (
-        put(2, "scores", None),
-        "unieval.json, record 3: no value for key 'scores'. Keys found: doc_id, system_id",
-    ),
+    (put(2, "scores", None), "unieval.json, record 3: no value for key 'scores'. Keys found: doc_id, system_id"),
     (put(2, "scores", [1, 2]), "record 3, key 'scores': found a list ([1, 2]), expected an object."),
-    (
-        put(3, "predict_scores", 0.5),
-        "record 4, key 'predict_scores': found a number (0.5), expected an object.",
-    ),
-    (
-        put(1, "scores", {"coherence": "bad"}),
-        "record 2, column 'scores.coherence': found 'bad', expected a number",
-    ),
+    (put(3, "predict_scores", 0.5), "record 4, key 'predict_scores': found a number (0.5), expected an object."),
+    (put(1, "scores", {"coherence": "bad"}), "record 2, column 'scores.coherence': found 'bad', expected a number"),
     (put(1, "system_id", None), "record 2, column 'system_id': is empty, expected a name."),
-    (
-        lambda rows: [*rows, {**rows[0], "scores": {"coherence": 1}}],
-        "record 5: repeats system 'S1', input '0'",
-    ),
+    (lambda rows: [*rows, {**rows[0], "scores": {"coherence": 1}}], "record 5: repeats system 'S1', input '0'"),
     (lambda rows: [*rows, 7], "record 5: found a number (7), expected an object."),
 ]
 

@@ -13,11 +13,7 @@ def completions(prompts, **kwargs):
     for prompt in prompts:
         a, b = (len(re.search(rf"Output \({s}\): (.*)", prompt)[1]) for s in "ab")
         said.append("Output (a)" if a > b else "Output (b)" if b > a else "neither")
-    return {
-        "completions": said,
-        "price_per_example": [0.0] * len(said),
-        "time_per_example": [0.0] * len(said),
-    }
+    return {"completions": said, "price_per_example": [0.0] * len(said), "time_per_example": [0.0] * len(said)}
 
 
 def outputs(name, said):

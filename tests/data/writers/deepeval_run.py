@@ -1,4 +1,6 @@
-"""What wrote deepeval.json: DeepEval's evaluate() with a model of its own kind that needs no network, and two custom metrics."""
+"""What wrote deepeval.json: DeepEval's evaluate() with a model of its own kind that needs no network, and two custom
+metrics.
+"""
 
 from deepeval import evaluate
 from deepeval.evaluate.configs import AsyncConfig, DisplayConfig

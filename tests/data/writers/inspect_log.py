@@ -32,9 +32,7 @@ GRADES = {
 
 def spoken(model, text):
     output = ModelOutput.from_content(model, text)
-    output.usage = ModelUsage(
-        input_tokens=1, output_tokens=1, total_tokens=2
-    )  # else the mock counts tokens, online
+    output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else the mock counts tokens, online
     return output
 
 
@@ -81,8 +79,7 @@ task = Task(
     scorer=[
         includes(),
         model_graded_qa(
-            template="{question} Expected: {criterion}\nAnswer: {answer}\n{instructions}",
-            instructions="C, P or I?",
+            template="{question} Expected: {criterion}\nAnswer: {answer}\n{instructions}", instructions="C, P or I?"
         ),
         rubric(),
         human_grade(),

@@ -20,9 +20,7 @@ people = {"France": {"ann": True, "bob": True}, "Italy": {"ann": True, "bob": Fa
 for country, (said, right) in FACTS.items():
     model_a(f"What is the capital of {country}?")
     trace = mlflow.get_last_active_trace_id()
-    mlflow.log_expectation(
-        trace_id=trace, name="expected_response", value=right, source=AssessmentSource(human, "ann")
-    )
+    mlflow.log_expectation(trace_id=trace, name="expected_response", value=right, source=AssessmentSource(human, "ann"))
     mlflow.log_feedback(
         trace_id=trace,
         name="correctness",
@@ -39,9 +37,7 @@ for country, (said, right) in FACTS.items():
             source=AssessmentSource(judge, "openai:/gpt-4o"),
         )
     else:
-        mlflow.log_feedback(
-            trace_id=trace, name="relevance", value=4, source=AssessmentSource(judge, "openai:/gpt-4o")
-        )
+        mlflow.log_feedback(trace_id=trace, name="relevance", value=4, source=AssessmentSource(judge, "openai:/gpt-4o"))
     for who, good in people[country].items():
         mlflow.log_feedback(trace_id=trace, name="correct", value=good, source=AssessmentSource(human, who))
 # A person overrules the judge on the last trace, and then herself.

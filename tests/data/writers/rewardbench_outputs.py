@@ -31,9 +31,7 @@ with Path("pairs.jsonl").open("w") as f:
         [("France", "Paris.", "Lyon."), ("Italy", "Rome.", "Milan."), ("Spain", "Madrid.", "Barcelona.")]
     ):
         ask = {"role": "user", "content": f"What is the capital of {c}?"}
-        sides = {
-            s: [ask, {"role": "assistant", "content": a}] for s, a in (("chosen", good), ("rejected", bad))
-        }
+        sides = {s: [ask, {"role": "assistant", "content": a}] for s, a in (("chosen", good), ("rejected", bad))}
         f.write(json.dumps({"prompt": ask["content"], **sides, "subset": "capitals", "id": i}) + "\n")
 # rewardbench asks for a GPU in two places.
 real = AutoModelForSequenceClassification.from_pretrained

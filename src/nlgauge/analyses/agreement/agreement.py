@@ -24,7 +24,8 @@ def agreement(
     bootstrap: Literal["units", "pairs"] = "units",
     seed: int = 0,
 ) -> Table:
-    """One row per coefficient for the panel's aspect: value, interval, units used and left out, and why something is missing.
+    """One row per coefficient for the panel's aspect: value, interval, units used and left out, and why something is
+    missing.
 
     `bootstrap` says what alpha's interval resamples: outputs (units), or pairs of ratings as the KALPHA macro does.
     """
@@ -40,11 +41,7 @@ def agreement(
     unequal = bool(np.isnan(slots).any())
     same_people = panel.persons and slots is units
     # Named raters with gaps have names all the same: the reason is the gaps.
-    why = (
-        "raters have no identity"
-        if panel.nameless and not panel.crowd
-        else "not every rater rated every output"
-    )
+    why = "raters have no identity" if panel.nameless and not panel.crowd else "not every rater rated every output"
     forms = icc(slots, persons=same_people, unequal=unequal, anonymous=why)
     rows += [_row(panel, f.name, f, forms.units, forms.dropped_units) for f in forms.forms.values()]
     if len(np.unique(units[~np.isnan(units)])) <= 20:
@@ -55,9 +52,7 @@ def agreement(
             rows.append(_row(panel, "Cohen's kappa, quadratic, mean of pairs", pairwise, units.shape[1], 0))
     notes = people_note(panel)
     if slots is not units:
-        notes.append(
-            "Not every rater rated every output: ICC and Fleiss take the ratings of an output as anonymous."
-        )
+        notes.append("Not every rater rated every output: ICC and Fleiss take the ratings of an output as anonymous.")
     if not panel.persons:
         notes.append(f"Only the one-way ICC is computed: {panel.nameless}.")
     return Table(
@@ -81,6 +76,8 @@ def side_by_side(units: np.ndarray) -> np.ndarray:
 def _row(panel: Panel, name: str, found: Any, units: int, dropped: int) -> Row:
     """One coefficient; kappas have no interval."""
     return {
-        "coefficient": name, "aspect": panel.aspect, "value": float(found.value), "low": float(getattr(found, "low", np.nan)),
-        "high": float(getattr(found, "high", np.nan)), "n": int(units), "left_out": int(dropped), "reason": found.reason or None,
+        "coefficient": name, "aspect": panel.aspect, "value": float(found.value), "low": float(getattr(found, "low",
+            np.nan)),
+        "high": float(getattr(found, "high", np.nan)), "n": int(units), "left_out": int(dropped),
+        "reason": found.reason or None,
     }  # fmt: skip

@@ -19,14 +19,11 @@ from nlgauge.table import Row, Table
 
 @analysis("ceiling", paper="gao2025", question="How high could a metric come, given that people disagree?")
 def ceiling(
-    panel: Panel,
-    *,
-    measures: Sequence[Named] | None = None,
-    splits: int = 100,
-    draws: int = DRAWS,
-    seed: int = 0,
+    panel: Panel, *, measures: Sequence[Named] | None = None, splits: int = 100, draws: int = DRAWS, seed: int = 0
 ) -> Table:
-    """One row per metric and measure: correlation, ceiling, share of the ceiling, and the share of raters it outdoes."""
+    """One row per metric and measure: correlation, ceiling, share of the ceiling, and the share of raters it
+    outdoes.
+    """
     ratings = ratings_of(panel, "a ceiling")
     chosen, notes = defined(panel, measures_of(measures))
     if not chosen:
@@ -37,21 +34,19 @@ def ceiling(
     stacked = panel.oriented()
     values = evaluate(stacked, panel.human, chosen).value
     share = share_of_ceiling(values, found)
-    closer = (
-        leave_one_out(ratings, stacked, chosen).closer if panel.persons else np.full(values.shape, np.nan)
-    )
+    closer = leave_one_out(ratings, stacked, chosen).closer if panel.persons else np.full(values.shape, np.nan)
     rows: list[Row] = [
-        {"metric": metric, "aspect": panel.aspect, "measure": str(m), "value": float(values[k, j]), "halves": float(halves.half[j]),
-         "ceiling": float(found.ceiling[j]), "ceiling_low": float(found.low[j]), "ceiling_high": float(found.high[j]), "share": float(share[k, j]), "closer_than_raters": float(closer[k, j])}
+        {"metric": metric, "aspect": panel.aspect, "measure": str(m), "value": float(values[k, j]),
+         "halves": float(halves.half[j]),
+         "ceiling": float(found.ceiling[j]), "ceiling_low": float(found.low[j]), "ceiling_high": float(found.high[j]),
+         "share": float(share[k, j]), "closer_than_raters": float(closer[k, j])}
         for j, m in enumerate(chosen)
         for k, metric in sorted(enumerate(panel.metrics), key=lambda item: -np.nan_to_num(values[item[0], j], nan=-2))
     ]  # fmt: skip
     if not panel.persons:
         notes.append(f"No metric can be compared with a single person: {panel.nameless}.")
     if panel.aggregate != "mean":
-        notes.append(
-            f"The ceiling is that of the mean rating; the correlations are with the {panel.aggregate}."
-        )
+        notes.append(f"The ceiling is that of the mean rating; the correlations are with the {panel.aggregate}.")
     notes += [f"{m}: {why}." for m, why in zip(chosen, found.reasons, strict=True) if why]
     return Table(
         title=f"{panel.name}: human ceiling on {panel.aspect}",

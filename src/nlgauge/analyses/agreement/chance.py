@@ -21,9 +21,7 @@ ACCURACIES = ("input/acc-eq", "item/acc-eq", "global/acc-eq", "system/acc-eq", "
 
 
 @analysis("chance", paper="gao2025", question="What would a random score reach on these ratings?")
-def chance(
-    panel: Panel, *, measures: Sequence[Named] | None = None, draws: int = 200, seed: int = 0
-) -> Table:
+def chance(panel: Panel, *, measures: Sequence[Named] | None = None, draws: int = 200, seed: int = 0) -> Table:
     """Mean and central 95 % of what random continuous scores reach, and how many of the metrics lie above that.
 
     A continuous score never ties, so it never agrees with people on a tied pair: with ties, acc-eq of a coin is below
@@ -31,15 +29,9 @@ def chance(
     """
     chosen = measures_of(measures or ACCURACIES)
     human = panel.human
-    values = (
-        evaluate(panel.oriented(), human, chosen, seed=seed).value
-        if panel.metrics
-        else np.empty((0, len(chosen)))
-    )
+    values = evaluate(panel.oriented(), human, chosen, seed=seed).value if panel.metrics else np.empty((0, len(chosen)))
     rows: list[Row] = []
-    for j, (measure, own) in enumerate(
-        zip(chosen, np.random.SeedSequence(seed).spawn(len(chosen)), strict=True)
-    ):
+    for j, (measure, own) in enumerate(zip(chosen, np.random.SeedSequence(seed).spawn(len(chosen)), strict=True)):
         found = chance_level(human, measure, np.random.default_rng(own), draws=draws)
         rows.append(
             {"measure": str(measure), "aspect": panel.aspect, "value": found.mean, "low": found.low, "high": found.high,
@@ -61,8 +53,9 @@ def chance(
         shown=["measure", "value", "low", "high", "metrics_above", "of"],
         heads={"value": "chance"},
         definitions={m: measures_of(m)[0].definition for m in (r["measure"] for r in kept)},
-        method=f"{draws} random continuous scores, mean and central 95 %, seed {seed}; {percent(ties, 1)} of all pairs of ratings are tied. A score that favours systems or inputs, related to people or "
-        "not, strays further than these, which take every output by itself.",
+        method=f"{draws} random continuous scores, mean and central 95 %, seed {seed}; {percent(ties, 1)} of all "
+        "pairs of ratings are tied. A score that favours systems or inputs, related to people or not, strays further "
+        "than these, which take every output by itself.",
         notes=[*notes, *people_note(panel)],
         signature=signature(panel, draws=draws, seed=seed),
     )

@@ -18,26 +18,20 @@ from nlgauge.table import Layout, Row, Table
 
 @analysis("correlation", paper="gao2025", question="Which metric agrees with people?")
 def correlation(
-    panel: Panel,
-    *,
-    measures: Sequence[Named] | None = None,
-    sort: Named | None = None,
-    seed: int = 0,
+    panel: Panel, *, measures: Sequence[Named] | None = None, sort: Named | None = None, seed: int = 0
 ) -> Table:
     """Every metric under every measure, best metric first.
 
     A measure that means nothing on these data (one system only, …) is left out and named with its reason; asking for
-    nothing else is an error. `sort` names the measure that orders the metrics, by default the mean of all; where it has no
-    value here, the first one over all outputs does.
+    nothing else is an error. `sort` names the measure that orders the metrics, by default the mean of all; where it has
+    no value here, the first one over all outputs does.
     """
     chosen = measures_of(measures)
     found = evaluate(panel.oriented(), panel.human, chosen, seed=seed)
     refused = _refused(found, chosen, panel)
     kept = [m for m in chosen if m not in refused]
     if not kept:
-        raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: " + "; ".join(f"{m}: {why}" for m, why in refused.items())
-        )
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: " + "; ".join(f"{m}: {why}" for m, why in refused.items()))
     rows = _rows(panel, found, chosen, kept)
     by = kept if sort is None else [_sorting(measures_of(sort)[0], kept)]
     order = _order(rows, panel, [str(m) for m in by])
@@ -45,9 +39,7 @@ def correlation(
     return Table(
         title=f"{panel.name}: agreement with {panel.rated_by} on {panel.aspect}",
         rows=rows,
-        layout=measures_across(
-            kept, best=lambda row: float(row["value"]), extra=_counts(rows), line=panel.label
-        ),
+        layout=measures_across(kept, best=lambda row: float(row["value"]), extra=_counts(rows), line=panel.label),
         definitions={m.grouping: GROUPINGS[m.grouping] for m in kept},
         method=_method(panel, rows, by),
         notes=_notes(panel, rows, refused),
@@ -128,11 +120,7 @@ def _method(panel: Panel, rows: list[Row], by: list[Measure]) -> str:
     return (
         f"{panel.n_systems} systems × {panel.n_inputs} inputs, metrics sorted by {order}. "
         f"n = outputs with both rating and score that were used: {_span([r['n'] for r in rows])}. "
-        + (
-            f"dropped = groups without a defined coefficient: up to {dropped}."
-            if dropped
-            else "No group dropped."
-        )
+        + (f"dropped = groups without a defined coefficient: up to {dropped}." if dropped else "No group dropped.")
     )
 
 
@@ -140,9 +128,7 @@ def _notes(panel: Panel, rows: list[Row], refused: dict[Measure, str]) -> list[s
     notes = not_given(refused)
     for grouping, word in (("input", "inputs"), ("item", "systems")):
         most = max(
-            (r for r in rows if r["measure"].startswith(f"{grouping}/")),
-            key=lambda r: r["dropped"],
-            default=None,
+            (r for r in rows if r["measure"].startswith(f"{grouping}/")), key=lambda r: r["dropped"], default=None
         )
         if most and most["dropped"]:
             notes.append(
@@ -167,7 +153,5 @@ def upside_down(panel: Panel, rows: list[Row]) -> list[str]:
         ([m for m in against if m in panel.lower], "Less of it counts as better; if more is", "higher"),
     ):
         if names:
-            notes.append(
-                f"negative throughout: {', '.join(names)}. {what}, say --{option} {','.join(names)}."
-            )
+            notes.append(f"negative throughout: {', '.join(names)}. {what}, say --{option} {','.join(names)}.")
     return notes

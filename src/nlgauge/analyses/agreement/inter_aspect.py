@@ -20,9 +20,7 @@ from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
 from nlgauge.table import Row, Table
 
 
-@analysis(
-    "inter-aspect", paper="nimah2023", takes="dataset", question="Do people's aspects agree with each other?"
-)
+@analysis("inter-aspect", paper="nimah2023", takes="dataset", question="Do people's aspects agree with each other?")
 def inter_aspect(
     data: Dataset,
     *,
@@ -56,10 +54,12 @@ def inter_aspect(
             "opposite": "share of the rows that are low on one aspect and high on the other",
             "systems τ": "Kendall's tau-b between the two orders of the systems",
         },
-        method=f"{row_words(rows).split(',')[0].capitalize()}. Levels: " + "; ".join(f"{a}: {words}" for a, words in level_words(rows, bins, scale).items()) + ".",
+        method=f"{row_words(rows).split(',')[0].capitalize()}. Levels: " + "; ".join(f"{a}: {words}" for a,
+            words in level_words(rows, bins, scale).items()) + ".",
         notes=[
             unanimity_words(np.stack(list(levels.values()))),
-            *([f"{apart} pairs of aspects have no row in common (different raters); unit=output compares their means."] if apart else []),
+            *([f"{apart} pairs of aspects have no row in common (different raters); unit=output compares their "
+               "means."] if apart else []),
             *people_note(panel),
         ],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit),
@@ -97,11 +97,7 @@ def unanimity_words(levels: NDArray[np.int8]) -> str:
 
 
 def _pair(
-    a: str,
-    b: str,
-    rows: RaterRows,
-    levels: dict[str, NDArray[np.int8]],
-    means: tuple[NDArray[np.float64], ...],
+    a: str, b: str, rows: RaterRows, levels: dict[str, NDArray[np.int8]], means: tuple[NDArray[np.float64], ...]
 ) -> Row:
     from scipy.stats import kendalltau
 

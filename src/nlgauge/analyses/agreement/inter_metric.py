@@ -21,15 +21,13 @@ def inter_metric(
 ) -> Table:
     """A square table: each metric (and each human aspect, first) against each other one.
 
-    Metrics stand in the order of a hierarchical clustering (average linkage on 1 - |correlation|), so that those that say
-    the same are neighbours; `cluster` numbers groups whose average absolute correlation is at least `alike`.
+    Metrics stand in the order of a hierarchical clustering (average linkage on 1 - |correlation|), so that those that
+    say the same are neighbours; `cluster` numbers groups whose average absolute correlation is at least `alike`.
     """
     chosen = measures_of(measure)[0]
     people = list(panel.humans) if aspects else []
     arrays = (
-        np.concatenate([np.stack([panel.humans[a] for a in people]), panel.oriented()])
-        if people
-        else panel.oriented()
+        np.concatenate([np.stack([panel.humans[a] for a in people]), panel.oriented()]) if people else panel.oriented()
     )
     names = [*(PEOPLE + a for a in people), *panel.names]
     values = _matrix(arrays, chosen)
@@ -41,7 +39,8 @@ def inter_metric(
     group = {first + k: c for k, c in zip(order, clusters, strict=True)}
     rows: list[Row] = [
         {"metric": names[i], "other": names[j], "measure": str(chosen), "value": float(values[i, j]),
-         "n": int((np.isfinite(arrays[i]) & np.isfinite(arrays[j])).sum()), "cluster": group.get(i, 0), "kind": "human" if i < first else "automatic"}
+         "n": int((np.isfinite(arrays[i]) & np.isfinite(arrays[j])).sum()), "cluster": group.get(i, 0),
+         "kind": "human" if i < first else "automatic"}
         for i in place for j in place
     ]  # fmt: skip
     members: dict[int, list[str]] = {}
@@ -53,8 +52,8 @@ def inter_metric(
         layout=Layout("metric", "other", "value"),
         decimals=2,
         definitions={str(chosen): chosen.definition},
-        method=f"Metrics in the order of average linkage on 1 - |correlation|; one cluster: average absolute correlation of at least {alike:g}. "
-        "Outputs count where both have a score.",
+        method="Metrics in the order of average linkage on 1 - |correlation|; one cluster: average absolute "
+        f"correlation of at least {alike:g}. Outputs count where both have a score.",
         notes=[
             *(f"say much the same: {', '.join(m)}." for m in members.values() if len(m) > 1),
             *([f"alone: {', '.join(alone)}."] if (alone := [m[0] for m in members.values() if len(m) == 1]) else []),

@@ -8,15 +8,7 @@ from typing import Literal
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
-from nlgauge.analyses._common import (
-    Named,
-    defined,
-    measures_of,
-    people_note,
-    ratings_of,
-    signature,
-    turned_note,
-)
+from nlgauge.analyses._common import Named, defined, measures_of, people_note, ratings_of, signature, turned_note
 from nlgauge.analyses.agreement.correlation import measures_across
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
@@ -46,9 +38,9 @@ def intervals(
     """Value, lower and upper end of every metric under every measure.
 
     `over` says what could have been otherwise: other inputs, other systems, both, or other raters; by default systems
-    and inputs, or inputs alone where fewer than six systems cannot speak of others. `jackknife`, the default, is the kind
-    whose coverage is shown in docs/trust.md; `percentile` and `bca` are bootstraps (the only ones for raters and for
-    systems alone); `fisher` is the textbook interval of a single correlation and takes outputs as independent.
+    and inputs, or inputs alone where fewer than six systems cannot speak of others. `jackknife`, the default, is the
+    kind whose coverage is shown in docs/trust.md; `percentile` and `bca` are bootstraps (the only ones for raters and
+    for systems alone); `fisher` is the textbook interval of a single correlation and takes outputs as independent.
     """
     chosen, notes = defined(panel, measures_of(measures))
     if not chosen:
@@ -75,9 +67,7 @@ def intervals(
         if over == "raters":
             human = ratings_of(panel, "resampling raters")
             if panel.aggregate != "mean":
-                notes.append(
-                    f"Resampled raters are averaged; the panel's own ratings are the {panel.aggregate}."
-                )
+                notes.append(f"Resampled raters are averaged; the panel's own ratings are the {panel.aggregate}.")
         found = bootstrap(stacked, human, chosen, how=over, draws=draws, seed=seed, progress=progress)
         low, high = found.interval(kind, level)
         value, method = found.value, f"{'BCa' if kind == 'bca' else 'Percentile'} {found.method}"
@@ -90,8 +80,7 @@ def intervals(
     ]
     # A metric without any value stands last.
     order = {
-        m: np.inf if np.isnan(value[k]).all() else -float(np.nanmean(value[k]))
-        for k, m in enumerate(panel.metrics)
+        m: np.inf if np.isnan(value[k]).all() else -float(np.nanmean(value[k])) for k, m in enumerate(panel.metrics)
     }
     rows.sort(key=lambda row: order[row["metric"]])
     return Table(
@@ -129,7 +118,8 @@ def scope_notes(panel: Panel, over: str) -> list[str]:
 
 def interval_row(metric: str, aspect: str, m: Measure, value: float, low: float, high: float) -> Row:
     return {
-        "metric": metric, "aspect": aspect, "measure": str(m), "value": float(value), "low": float(low), "high": float(high),
+        "metric": metric, "aspect": aspect, "measure": str(m), "value": float(value), "low": float(low),
+        "high": float(high),
         "reason": None,
     }  # fmt: skip
 
@@ -159,7 +149,5 @@ def _fisher(
     low, high = np.empty_like(found.value), np.empty_like(found.value)
     for j, m in enumerate(fit):
         points = shared.sum(axis=(1, 2)) if m.grouping == "global" else shared.any(axis=2).sum(axis=1)
-        low[:, j], high[:, j] = fisher_interval(
-            found.value[:, j], points, coefficient=m.coefficient, level=level
-        )
+        low[:, j], high[:, j] = fisher_interval(found.value[:, j], points, coefficient=m.coefficient, level=level)
     return fit, found.value, low, high, "Fisher's z interval; takes the points as independent"

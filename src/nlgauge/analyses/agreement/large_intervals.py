@@ -30,7 +30,8 @@ QUICK = [f"{g}/{c}" for g in ("system", "input") for c in ("pearson", "spearman"
 
 
 def large_intervals(
-    wide: LargeTable | str | Path, *, aspect: str | None = None, measures: Sequence[Named] | None = None, over: Resample = "both",
+    wide: LargeTable | str | Path, *, aspect: str | None = None, measures: Sequence[Named] | None = None,
+    over: Resample = "both",
     draws: int = 1000, level: float = 0.95, seed: int = 0, lower: Sequence[str] = (), keep: Path | None = None,
     threads: int | None = None, progress: Progress | None = None,
 ) -> Table:  # fmt: skip
@@ -49,8 +50,10 @@ def large_intervals(
     asked = measures_of(QUICK if measures is None else measures)
     names = list(wide.metrics)
     facts = {
-        "file": wide.path.name, "bytes": wide.path.stat().st_size, "changed": wide.path.stat().st_mtime_ns, "aspect": aspect,
-        "measures": [str(m) for m in asked], "over": over, "draws": draws, "level": level, "seed": seed, "metrics": names,
+        "file": wide.path.name, "bytes": wide.path.stat().st_size, "changed": wide.path.stat().st_mtime_ns,
+        "aspect": aspect,
+        "measures": [str(m) for m in asked], "over": over, "draws": draws, "level": level, "seed": seed,
+        "metrics": names,
         "lower": sorted(lower), "people": wide.keep_people,
     }  # fmt: skip
     kept = None if keep is None else PartsFolder.open(keep, facts)
@@ -83,9 +86,7 @@ def large_intervals(
                 # Outputs on which people said the same stand by the metric's own ranks.
                 x = x[np.ix_(*canonical_order(judged, [x]))]
             x = arrays(x, human)[0][0]
-            samples = resample(
-                side, x, given, want, threads=threads, progress=_part(progress, k, len(names), strips)
-            )
+            samples = resample(side, x, given, want, threads=threads, progress=_part(progress, k, len(names), strips))
             low, high = percentile_interval(samples[:, 1:], level)
             found = [samples[:, 0].tolist(), low.tolist(), high.tolist(), int(np.isnan(samples[:, 1:]).sum())]
             if kept is not None:
@@ -98,16 +99,14 @@ def large_intervals(
         best[name] = np.inf if np.isnan(value).all() else -float(np.nanmean(value))
     rows.sort(key=lambda row: best[row["metric"]])
     if lost:
-        notes.append(
-            f"{lost} of {len(names) * len(chosen) * draws} draws had no defined correlation and are left out."
-        )
+        notes.append(f"{lost} of {len(names) * len(chosen) * draws} draws had no defined correlation and are left out.")
     units = "systems and inputs" if over == "both" else over
     return Table(
         title=f"{panel.name}: {percent(level)} intervals of the agreement on {aspect}", rows=rows,
         layout=measures_across(chosen, line=lambda m: f"{m} ↓" if m in lower else m),
         cells={"value": interval_text},
-        method=f"Percentile bootstrap over {units}, {draws} draws with replacement, seed {seed}; an output counts where people "
-        "and the metric have a score; groups that are constant in a draw are left out of it.",
+        method=f"Percentile bootstrap over {units}, {draws} draws with replacement, seed {seed}; an output counts "
+        "where people and the metric have a score; groups that are constant in a draw are left out of it.",
         notes=[*notes, *people_note(panel), *turned_words(lower)],
         signature=signature(panel, interval="percentile", over=over, draws=draws, seed=seed),
         kind="intervals",

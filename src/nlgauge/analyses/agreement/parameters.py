@@ -22,16 +22,24 @@ HEADS = {
     "input_pearson": "input r",
     "global_pearson": "global r",
 }
-COLUMNS = ("variable", "mean", "sigma", "within", "rho_sys", "mu_rho", "sigma_rho", "input_pearson", "global_pearson", "unique", "tie_ratio")  # fmt: skip
+COLUMNS = (
+    "variable",
+    "mean",
+    "sigma",
+    "within",
+    "rho_sys",
+    "mu_rho",
+    "sigma_rho",
+    "input_pearson",
+    "global_pearson",
+    "unique",
+    "tie_ratio",
+)
 LEVELS = [Measure(grouping, "pearson") for grouping in ("system", "item", "input", "global")]
 
 
-@analysis(
-    "parameters", paper="gao2025", question="What do scores and ratings look like: spread, ties, scale?"
-)
-def parameters(
-    panel: Panel, *, human_scale: Bounds | None = None, metric_scale: Bounds | None = None
-) -> Table:
+@analysis("parameters", paper="gao2025", question="What do scores and ratings look like: spread, ties, scale?")
+def parameters(panel: Panel, *, human_scale: Bounds | None = None, metric_scale: Bounds | None = None) -> Table:
     """One row for people (Table 5) and one per metric (Table 6); what `nlgauge simulate FILE` starts from.
 
     The paper brings everything to 0–1 by the bounds of the scale, so 1–5 ratings need `human_scale=(1, 5)` for its
@@ -41,7 +49,8 @@ def parameters(
     h = fit_scores(people)
     rows: list[Row] = [
         {"variable": "people", "aspect": panel.aspect, "mean": h.mean, "sigma": h.sigma, "within": known_mean(h.within),
-         "rho_sys": None, "mu_rho": None, "sigma_rho": None, "input_pearson": None, "global_pearson": None, "unique": h.unique,
+         "rho_sys": None, "mu_rho": None, "sigma_rho": None, "input_pearson": None, "global_pearson": None,
+         "unique": h.unique,
          "tie_ratio": h.tie_ratio, "cells": h.cells, "dropped_systems": 0, "dropped_inputs": 0}
     ]  # fmt: skip
     for name, scores in panel.metrics.items():
@@ -60,14 +69,17 @@ def parameters(
             "μ_ρ, σ_ρ": "mean and SD over systems of the Pearson correlation inside a system (μ_ρ is item/pearson)",
             "tie ratio": "share of tied pairs among all pairs of outputs; unique: distinct values",
         },
-        method=f"Outputs that people and the metric scored; ratings {_words(human_scale)}, metrics {_words(metric_scale)}.",
+        method=f"Outputs that people and the metric scored; ratings {_words(human_scale)}, metrics "
+        f"{_words(metric_scale)}.",
         notes=notes,
         signature=signature(panel, human_scale=human_scale, metric_scale=metric_scale),
     )
 
 
 def _metric(scores: Array, people: Array, sign: float) -> Row:
-    """Spread and ties as they come, and correlations turned by `sign`, over the outputs that people and the metric scored; NaN where one does not exist."""
+    """Spread and ties as they come, and correlations turned by `sign`, over the outputs that people and the metric
+    scored; NaN where one does not exist.
+    """
     both = np.isfinite(scores) & np.isfinite(people)
     m = fit_scores(np.where(both, scores, np.nan)) if both.any() else None
     turned = sign * scores[None]
@@ -78,8 +90,10 @@ def _metric(scores: Array, people: Array, sign: float) -> Row:
     return {
         "mean": m.mean if m else None, "sigma": m.sigma if m else None, "within": known_mean(m.within) if m else None,
         "rho_sys": rho, "mu_rho": item, "sigma_rho": float(inside.std(ddof=1)) if len(inside) > 1 else None,
-        "input_pearson": by_input, "global_pearson": whole, "unique": m.unique if m else 0, "tie_ratio": m.tie_ratio if m else None,
-        "cells": int(both.sum()), "dropped_systems": int(found.dropped[0, 1]), "dropped_inputs": int(found.dropped[0, 2]),
+        "input_pearson": by_input, "global_pearson": whole, "unique": m.unique if m else 0,
+        "tie_ratio": m.tie_ratio if m else None,
+        "cells": int(both.sum()), "dropped_systems": int(found.dropped[0, 1]), "dropped_inputs": int(found.dropped[0,
+            2]),
     }  # fmt: skip
 
 

@@ -16,11 +16,7 @@ from nlgauge.table import Row, Table
 
 @analysis("replacement", paper="", question="May a metric stand in for a rater?")
 def replacement(
-    panel: Panel,
-    *,
-    epsilon: float = 0.2,
-    scale: Literal["raw", "ranks", "zscore"] = "ranks",
-    min_units: int = 30,
+    panel: Panel, *, epsilon: float = 0.2, scale: Literal["raw", "ranks", "zscore"] = "ranks", min_units: int = 30
 ) -> Table:
     """One row per metric: share of raters beaten (ω); at least one half passes.
 
@@ -40,8 +36,10 @@ def replacement(
         )  # fmt: skip
         method = found.method
         rows.append(
-            {"metric": metric, "aspect": panel.aspect, "winning_rate": found.winning_rate, "advantage": found.advantage, "passes": found.passed,
-             "raters": len(ratings) - found.skipped_raters, "left_out": found.dropped_units, "reason": found.reason or None}
+            {"metric": metric, "aspect": panel.aspect, "winning_rate": found.winning_rate, "advantage": found.advantage,
+             "passes": found.passed,
+             "raters": len(ratings) - found.skipped_raters, "left_out": found.dropped_units,
+             "reason": found.reason or None}
         )  # fmt: skip
     rows.sort(key=lambda row: [-np.nan_to_num(row[c], nan=-9.0) for c in ("winning_rate", "advantage")])
     return Table(

@@ -1,4 +1,6 @@
-"""How well do metrics agree with people on each part of the data, and is a part better? (novikova2017, Tables 9-11 and 14)"""
+"""How well do metrics agree with people on each part of the data, and is a part better? (novikova2017, Tables 9-11 and
+14)
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,8 @@ def split(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """Metrics × parts: the correlation, * where it is not zero, † where it is stronger than in the parts it is compared with.
+    """Metrics × parts: the correlation, * where it is not zero, † where it is stronger than in the parts it is compared
+    with.
 
     Parts are compared that differ in the last column of `by` only: `by=["dataset", "system"]` compares systems on the
     same data set. `draws` adds a permutation check of each comparison.
@@ -92,12 +95,14 @@ def split(
         definitions={str(chosen): chosen.definition},
         method=_method(tests, correction, level, draws, outputs, seed),
         notes=_notes(rows, lost, data),
-        signature=f"by:{','.join(columns) or 'none'}|measure:{chosen}|aggregate:{aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
+        signature=f"by:{','.join(columns) or 'none'}|measure:{chosen}"
+        f"|aggregate:{aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
     )  # fmt: skip
 
 
 def _aspect(
-    parts: Sequence[DataPart], aspect: str, choice: Choice, measure: Measure, draws: int, outputs: Outputs, lost: list[str]
+    parts: Sequence[DataPart], aspect: str, choice: Choice, measure: Measure, draws: int, outputs: Outputs,
+    lost: list[str]
 ) -> list[Row]:  # fmt: skip
     kept = list(panels_of(parts, aspect, choice, lost))
     found = [correlations(panel.oriented(), panel.human, measure, outputs, choice.seed) for _, panel in kept]
@@ -135,9 +140,7 @@ def _decide(rows: list[Row], correction: str, level: float) -> int:
     for row in rows:
         for other, (p, _) in row["against"].items():
             tests[_key(row, other)] = p
-    adjusted = (
-        dict(zip(tests, CORRECTIONS[correction](list(tests.values())).tolist(), strict=True)) if tests else {}
-    )
+    adjusted = dict(zip(tests, CORRECTIONS[correction](list(tests.values())).tolist(), strict=True)) if tests else {}
     size = {(r["metric"], r["aspect"], r["part"]): abs(r["value"]) for r in rows}
     for row in rows:
         against = row.pop("against")
@@ -171,8 +174,8 @@ def _method(tests: int, correction: str, level: float, draws: int, outputs: Outp
     if not tests:
         return words
     return (
-        f"{words} † significantly stronger (absolute) than in every part it is compared with: {difference_words(outputs)}; "
-        f"{WORDS[correction]} over {tests} tests.{check_words(draws, seed)}"
+        f"{words} † significantly stronger (absolute) than in every part it is compared with: "
+        f"{difference_words(outputs)}; {WORDS[correction]} over {tests} tests.{check_words(draws, seed)}"
     )
 
 
@@ -183,8 +186,6 @@ def _notes(rows: list[Row], lost: list[str], data: Dataset) -> list[str]:
         notes.append(f"{len(reasons)} cells without a value, such as {next(iter(reasons))}.")
     sizes = {r["n"] for r in rows}
     notes.append(
-        f"outputs in a cell: {min(sizes)}–{max(sizes)}."
-        if len(sizes) > 1
-        else f"{sizes.pop()} outputs in each cell."
+        f"outputs in a cell: {min(sizes)}–{max(sizes)}." if len(sizes) > 1 else f"{sizes.pop()} outputs in each cell."
     )
     return [*notes, *turned_words(data.lower & {r["metric"] for r in rows})]

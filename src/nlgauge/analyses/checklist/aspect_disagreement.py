@@ -1,4 +1,7 @@
-"""What does disagreement between aspects do to a metric? KS where all aspects agree and where they do not (nimah2023)."""
+"""What does disagreement between aspects do to a metric?
+
+KS where all aspects agree and where they do not (nimah2023).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ Per = Literal["metric", "aspect"]
 WHERE = ("agree", "disagree")
 
 
-@analysis("aspect-disagreement", paper="nimah2023", takes="dataset", question="Does a metric still tell good from bad where people's aspects disagree?")  # fmt: skip
+@analysis("aspect-disagreement", paper="nimah2023", takes="dataset", question="Does a metric still tell good "
+    "from bad where people's aspects disagree?")  # fmt: skip
 def aspect_disagreement(
     data: Dataset,
     *,
@@ -50,23 +54,28 @@ def aspect_disagreement(
     shown.sort(key=lambda row: (-np.nan_to_num(best[row["metric"]], nan=-1.0), row["metric"]))
     chance = {w: known_mean([r["chance"] for r in found if r["where"] == w]) for w in WHERE}
     counts = {
-        w: ", ".join(f"{r['aspect']} {r['n_low']} low and {r['n_high']} high" for r in found if r["metric"] == panel.names[0] and r["where"] == w)
+        w: ", ".join(f"{r['aspect']} {r['n_low']} low and {r['n_high']} high" 
+            for r in found if r["metric"] == panel.names[0] and r["where"] == w)
         for w in WHERE
     }  # fmt: skip
     return Table(
         title=f"{panel.name}: Lo-Hi KS where the aspects agree and where they disagree",
         rows=shown,
-        layout=Layout("metric", ("where", "aspect") if per == "aspect" else "where", "value", best=lambda row: row["value"],
+        layout=Layout("metric", ("where", "aspect") if per == "aspect" else "where", "value",
+                      best=lambda row: row["value"],
                       extra={} if per == "aspect" else {"difference": _difference}),
         definitions={
             "agree": "rows in which all aspects have the same level; disagree: the others",
             "KS": "largest gap between the scores of low and high rows, mean over the aspects",
         },
-        method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}. Levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins, scale).items())
+        method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}. Levels: " + "; ".join(f"{a}: {w}" for a,
+            w in level_words(rows, bins, scale).items())
         + f". Rows where they disagree: {counts['disagree']}.",
         notes=[
             unanimity_words(np.stack(list(aspect_levels(rows, bins, scale).values()))),
-            f"a metric that knows nothing and scores every output by itself has KS {number(chance['agree'])} (agree) and {number(chance['disagree'])} (disagree) with so many rows; one with effects of systems or inputs has more.",
+            f"a metric that knows nothing and scores every output by itself has KS {number(chance['agree'])} "
+            f"(agree) and {number(chance['disagree'])} (disagree) with so many rows; one with effects of systems "
+            "or inputs has more.",
             *people_note(panel), *turned_note(panel),
         ],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, seed=seed),

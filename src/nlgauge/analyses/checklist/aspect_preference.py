@@ -19,16 +19,14 @@ from nlgauge.table import Row, Table
 from nlgauge.types import Array
 
 
-@analysis("aspect-preference", paper="nimah2023", question="Does a metric put low, moderate and high quality in people's order?")  # fmt: skip
+@analysis("aspect-preference", paper="nimah2023", question="Does a metric put low, moderate and high quality in "
+                                                           "people's order?")  # fmt: skip
 def aspect_preference(
-    panel: Panel,
-    *,
-    bins: Bins = "thirds",
-    scale: Scales = None,
-    unit: Unit = "rater",
-    families: Families | None = None,
+    panel: Panel, *, bins: Bins = "thirds", scale: Scales = None, unit: Unit = "rater", families: Families | None = None
 ) -> Table:
-    """One row per metric: its mean score of each level, the order they make, and its similarity with low < moderate < high."""
+    """One row per metric: its mean score of each level, the order they make, and its similarity with low < moderate <
+    high.
+    """
     rows = rated_rows(panel, unit)
     levels = rows.levels(panel.aspect, bins, scale)
     family = families_of(panel.names, families)
@@ -46,9 +44,7 @@ def aspect_preference(
              **{f"mean_{word}": value for word, value in zip(LEVELS, shown.tolist(), strict=True)},
              "high_minus_low": float((means[HIGH] - means[LOW]) / spread) if spread > 0 else math.nan}
         )  # fmt: skip
-    found.sort(
-        key=lambda row: [math.inf if math.isnan(row[c]) else -row[c] for c in ("value", "high_minus_low")]
-    )
+    found.sort(key=lambda row: [math.inf if math.isnan(row[c]) else -row[c] for c in ("value", "high_minus_low")])
     few = len(levels.present) < 2
     return Table(
         title=f"{panel.name}: order of the levels of {panel.aspect}",
@@ -57,11 +53,14 @@ def aspect_preference(
         heads={"value": "similarity", "high_minus_low": "Hi − Lo", **{f"mean_{word}": word for word in LEVELS}},
         cells={"order": order_text},
         definitions={
-            "similarity": "((L1 + L2) − 2 · Levenshtein) / (L1 + L2) of the two orders as sequences; "
-            f"1 is people's order, a random order of {len(levels.present)} levels has {number(chance_similarity(len(levels.present)))} on average (three levels upside down have .600 too)",
-            "Hi − Lo": "difference of the means of high and low in standard deviations of the metric; below 0 the metric is upside down",
+            "similarity": "((L1 + L2) − 2 · Levenshtein) / (L1 + L2) of the two orders as sequences; 1 is people's "
+            f"order, a random order of {len(levels.present)} levels has "
+            f"{number(chance_similarity(len(levels.present)))} on average (three levels upside down have .600 too)",
+            "Hi − Lo": "difference of the means of high and low in standard deviations of the metric; below 0 "
+                       "the metric is upside down",
         },
-        method=f"Levels ordered by the mean score of the metric, against the order of people. {row_words(rows).capitalize()}: {counts_words(levels)}.",
+        method="Levels ordered by the mean score of the metric, against the order of people. "
+               f"{row_words(rows).capitalize()}: {counts_words(levels)}.",
         notes=[
             *(["only one level has ratings: there is no order."] if few else []),
             *people_note(panel), *turned_note(panel),

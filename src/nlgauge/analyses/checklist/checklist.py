@@ -63,7 +63,8 @@ class Assessment:
     reason: str = ""
 
 
-@analysis("checklist", paper="nimah2023", takes="dataset", question="Which of the five assessments of the checklist does a metric pass?")  # fmt: skip
+@analysis("checklist", paper="nimah2023", takes="dataset", question="Which of the five assessments of the "
+    "checklist does a metric pass?")  # fmt: skip
 def checklist(
     data: Dataset,
     *,
@@ -122,14 +123,20 @@ def checklist(
         layout=Layout("metric", "assessment", "value", extra={"passes": _passed}),
         cells={"value": lambda row: number(row["value"]) + VERDICTS[row["passes"]]},
         definitions={
-            **({"transfer": f"lowest {chosen} with people over {len(sets)} data sets, mean over aspects"} if len(sets) > 1 else {}),
-            "aspect KS": "distance between the scores of low and high rated rows, mean over aspects; people: the other raters, or other aspects",
+            **({"transfer": f"lowest {chosen} with people over {len(sets)} data sets, mean over aspects"}
+               if len(sets) > 1 else {}),
+            "aspect KS": "distance between the scores of low and high rated rows, mean over aspects; people: the "
+                         "other raters, or other aspects",
             "aspect order": "similarity of the order of low, moderate, high with people's, mean over aspects",
-            "system KS": "distance between the scores of two systems, mean over the easy pairs; people: mean over aspects",
-            "system order": "similarity of the order of two systems with people's, mean over the easy pairs and aspects",
+            "system KS": "distance between the scores of two systems, mean over the easy pairs; people: mean "
+                         "over aspects",
+            "system order": "similarity of the order of two systems with people's, mean over the easy pairs and "
+                            "aspects",
         },
-        method=_criteria_words(rule) + f" p of the aspects: {rows.words}; of two systems: their outputs of each input change places; {draws} draws. "
-        + f"{row_words(rows).capitalize()}; levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins, scale).items()) + ".",
+        method=_criteria_words(rule) + f" p of the aspects: {rows.words}; of two systems: their outputs of each "
+                                       f"input change places; {draws} draws. "
+        + f"{row_words(rows).capitalize()}; levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins,
+            scale).items()) + ".",
         answers=["passes most: " + ", ".join(f"{name} ({_score(name, results)})" for name in order[:3]) + "."],
         notes=[
             *(f"{a} not assessed: {r.reason}." for a, r in results.items() if r.reason),
@@ -146,13 +153,9 @@ def _transfer(
 ) -> Assessment:  # fmt: skip
     values: dict[str, list[float]] = {name: [] for name in names}
     if len(sets) < 2:
-        return Assessment(
-            {}, {}, reason="it needs a second data set (more files) or parts of this one (--by column)"
-        )
+        return Assessment({}, {}, reason="it needs a second data set (more files) or parts of this one (--by column)")
     for data in sets:
-        for row in data_rows(data, measure, aspects, names, dict.fromkeys(names, ""), keep_people, aggregate)[
-            0
-        ]:
+        for row in data_rows(data, measure, aspects, names, dict.fromkeys(names, ""), keep_people, aggregate)[0]:
             if not np.isnan(row["value"]):
                 values[row["metric"]].append(row["value"])
     usable = {name: some for name, some in values.items() if len(some) > 1}
@@ -166,9 +169,7 @@ def _transfer(
     )
 
 
-def _aspect_ks(
-    rows: RaterRows, bins: Bins, scale: Scales, rule: Criteria, draws: int, seed: int
-) -> Assessment:
+def _aspect_ks(rows: RaterRows, bins: Bins, scale: Scales, rule: Criteria, draws: int, seed: int) -> Assessment:
     seen: dict[str, list[tuple[float, float]]] = {name: [] for name in rows.panel.names}
     people: list[float] = []
     for aspect in rows.human:
@@ -181,9 +182,7 @@ def _aspect_ks(
     return _judged(seen, known_mean(people), rule, "no aspect has both low and high ratings")
 
 
-def _judged(
-    seen: dict[str, list[tuple[float, float]]], human: float, rule: Criteria, reason: str
-) -> Assessment:
+def _judged(seen: dict[str, list[tuple[float, float]]], human: float, rule: Criteria, reason: str) -> Assessment:
     """KS distances with their p: clear in more than half, and not far below people."""
     known = {name: some for name, some in seen.items() if some}
     value = {name: known_mean([d for d, _ in some]) for name, some in known.items()}
@@ -206,7 +205,8 @@ def _aspect_order(rows: RaterRows, bins: Bins, scale: Scales, rule: Criteria) ->
                 beyond[name].append(_beyond(value[name][-1], chance_similarity(levels)))
     known = [name for name, some in value.items() if some]
     return Assessment(
-        {name: known_mean(value[name]) for name in known}, {name: known_mean(beyond[name]) >= rule.beyond for name in known},
+        {name: known_mean(value[name]) for name in known},
+        {name: known_mean(beyond[name]) >= rule.beyond for name in known},
         1.0 if known else np.nan, "" if known else "no aspect has two levels",
     )  # fmt: skip
 
@@ -245,7 +245,8 @@ def _low_bar(human: float, raters: bool) -> list[str]:
     if not raters or not human < LOW_BAR:
         return []
     return [
-        f"the raters hardly agree with each other (aspect KS {number(human)}), so passing beside them says little; see --analysis agreement."
+        f"the raters hardly agree with each other (aspect KS {number(human)}), so passing beside them says "
+        "little; see --analysis agreement."
     ]
 
 
@@ -287,6 +288,7 @@ def _order(names: list[str], results: dict[str, Assessment]) -> list[str]:
 
 def _criteria_words(rule: Criteria) -> str:
     return (
-        f"Passes: KS with p < {rule.level:g} in more than half of the aspects or pairs and at least {rule.of_human:g} of people's; "
-        f"order at least {rule.beyond:g} of the way from chance to people's; transfer lowest at least {rule.kept:g} of the mean, which is above 0."
+        f"Passes: KS with p < {rule.level:g} in more than half of the aspects or pairs and at least {rule.of_human:g} "
+        f"of people's; order at least {rule.beyond:g} of the way from chance to people's; transfer lowest at least "
+        f"{rule.kept:g} of the mean, which is above 0."
     )

@@ -23,9 +23,7 @@ from nlgauge.stats.ranking.quality_levels import LEVELS, Bins, Levels
 from nlgauge.table import Layout, Row, Table, grouped
 
 
-@analysis(
-    "discrimination", paper="nimah2023", question="Can a metric tell good outputs from bad ones on an aspect?"
-)
+@analysis("discrimination", paper="nimah2023", question="Can a metric tell good outputs from bad ones on an aspect?")
 def discrimination(
     panel: Panel,
     *,
@@ -50,7 +48,8 @@ def discrimination(
         values = contrast_ks(rows, panel.aspect, levels, pair, draws, seed)
         for name, (d, p) in values.items():
             found.append(
-                {"metric": name, "family": families_by_name.get(name, "Human"), "aspect": panel.aspect, "contrast": contrast,
+                {"metric": name, "family": families_by_name.get(name, "Human"), "aspect": panel.aspect,
+                 "contrast": contrast,
                  "value": d, "p": p, "n_first": levels.counts[pair[0]], "n_second": levels.counts[pair[1]],
                  "reason": _reason(d, levels, pair, rows, name)}
             )  # fmt: skip
@@ -64,8 +63,10 @@ def discrimination(
             extra={"p Lo-Hi": _p_words},
         ),
         definitions={
-            "KS": "largest gap between the distributions of the scores of two levels (0 same, 1 no overlap); no direction",
-            "human: …": "what people reach in the place of a metric: the same rater on another aspect, or the mean of the other raters of this one",
+            "KS": "largest gap between the distributions of the scores of two levels (0 same, 1 no overlap); no "
+                  "direction",
+            "human: …": "what people reach in the place of a metric: the same rater on another aspect, or the "
+                        "mean of the other raters of this one",
         },
         method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}: {counts_words(levels)}. "
         f"p: {rows.words}, {draws} draws, not corrected for many metrics.",
@@ -116,7 +117,4 @@ def _notes(rows: list[Row]) -> list[str]:
     for row in rows:
         if row["reason"]:
             missing.setdefault(row["reason"], set()).add(row["contrast"])
-    return [
-        f"not given: {', '.join(c for c in CONTRASTS if c in where)} ({why})."
-        for why, where in missing.items()
-    ]
+    return [f"not given: {', '.join(c for c in CONTRASTS if c in where)} ({why})." for why, where in missing.items()]

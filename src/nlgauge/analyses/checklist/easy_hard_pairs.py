@@ -32,9 +32,7 @@ class SystemPairs:
     def heads(self, systems: Sequence[str]) -> dict[Any, str]:
         """Headings of columns that are groups of pairs, or single pairs."""
         single = {
-            (systems[a], systems[b]): f"{systems[a]} – {systems[b]}"
-            for some in self.groups.values()
-            for a, b in some
+            (systems[a], systems[b]): f"{systems[a]} – {systems[b]}" for some in self.groups.values() for a, b in some
         }
         return {**{name: f"{name} ({len(some)})" for name, some in self.groups.items()}, **single}
 
@@ -43,9 +41,7 @@ def system_pairs(rows: RaterRows, pairs: Pairs | None = None, share: float = 1 /
     """Pairs by the rule, all of them (`pairs="all"`), or those given: a list, or {"easy": […], "hard": […]}."""
     systems = rows.panel.systems
     if len(systems) < 2:
-        raise NeedsMissing(
-            f"{rows.panel.name}: pairs of systems need at least 2 systems, found {len(systems)}."
-        )
+        raise NeedsMissing(f"{rows.panel.name}: pairs of systems need at least 2 systems, found {len(systems)}.")
     every = list(combinations(range(len(systems)), 2))
     if pairs is None and len(every) > 1:
         return _by_rule(rows, every, share)
@@ -115,14 +111,8 @@ def averaged(rows: list[Row], per: str, values: Sequence[str]) -> list[Row]:
     found: list[Row] = []
     for mine in grouped(rows, "family" if per == "family" else "metric", "pairs").values():
         first = mine[0]
-        row: Row = (
-            {"metric": first["metric"]} if per == "metric" else {"metrics": len(grouped(mine, "metric"))}
-        )
-        row |= {
-            "family": first["family"],
-            "pairs": first["pairs"],
-            "count": len(grouped(mine, "first", "second")),
-        }
+        row: Row = {"metric": first["metric"]} if per == "metric" else {"metrics": len(grouped(mine, "metric"))}
+        row |= {"family": first["family"], "pairs": first["pairs"], "count": len(grouped(mine, "first", "second"))}
         row |= {v: known_mean([r[v] for r in mine]) for v in values}
         if "p" in first:
             row["clear"] = known_mean([float(r["p"] < 0.05) for r in mine if not np.isnan(r["p"])])

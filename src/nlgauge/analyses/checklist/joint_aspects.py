@@ -21,10 +21,7 @@ Mask = NDArray[np.bool_]
 
 
 @analysis(
-    "joint-aspects",
-    paper="nimah2023",
-    takes="dataset",
-    question="Can a metric see quality on several aspects at once?",
+    "joint-aspects", paper="nimah2023", takes="dataset", question="Can a metric see quality on several aspects at once?"
 )
 def joint_aspects(
     data: Dataset,
@@ -40,8 +37,8 @@ def joint_aspects(
     draws: int = 499,
     seed: int = 0,
 ) -> Table:
-    """KS between rows that are low on all aspects, high on all, and mixed. With two aspects also between the two ways to
-    be mixed: that tells which aspect the metric follows. Choose them with `aspects` (--aspect a,b)."""
+    """KS between rows that are low on all aspects, high on all, and mixed. With two aspects also between the two
+    ways to be mixed: that tells which aspect the metric follows. Choose them with `aspects` (--aspect a,b)."""
     panel = chosen_panel(data, aspects, metrics, keep_people, aggregate)
     panel.stacked()
     rows = rated_rows(panel, unit)
@@ -54,21 +51,16 @@ def joint_aspects(
             higher = _higher(rows, name, one, two, parts)
             found.append(
                 {"metric": name, "family": family[name], "contrast": contrast, "value": d, "p": p,
-                 "n_first": int(parts[one].sum()), "n_second": int(parts[two].sum()), "higher": higher, "follows": _follows(rows, contrast, higher == one, p) if higher else None}
+                 "n_first": int(parts[one].sum()), "n_second": int(parts[two].sum()), "higher": higher,
+                 "follows": _follows(rows, contrast, higher == one, p) if higher else None}
             )  # fmt: skip
     contrasts = list(dict.fromkeys(r["contrast"] for r in found))
     first = {r["metric"]: r["value"] for r in reversed(found)}
     found.sort(
-        key=lambda r: (
-            -np.nan_to_num(first[r["metric"]], nan=-1.0),
-            r["metric"],
-            contrasts.index(r["contrast"]),
-        )
+        key=lambda r: (-np.nan_to_num(first[r["metric"]], nan=-1.0), r["metric"], contrasts.index(r["contrast"]))
     )
     extra = (
-        {"follows": lambda mine: next(filter(None, (r["follows"] for r in mine)), "–")}
-        if len(rows.human) == 2
-        else {}
+        {"follows": lambda mine: next(filter(None, (r["follows"] for r in mine)), "–")} if len(rows.human) == 2 else {}
     )
     return Table(
         title=f"{panel.name}: joint levels of {', '.join(rows.human)}, KS distance",
@@ -76,9 +68,11 @@ def joint_aspects(
         layout=Layout("metric", "contrast", "value", best=lambda row: row["value"], extra=extra),
         definitions={
             "low": "low on every aspect; high: high on every aspect; mixed: all other rows",
-            **({"follows": "of rows high on one aspect and low on the other, the aspect whose high rows the metric scores higher (where p < .05)"} if extra else {}),
+            **({"follows": "of rows high on one aspect and low on the other, the aspect whose high rows the "
+                           "metric scores higher (where p < .05)"} if extra else {}),
         },
-        method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}: " + ", ".join(f"{int(mask.sum())} {name}" for name, mask in parts.items())
+        method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}: " + ", ".join(f"{int(mask.sum())} "
+            f"{name}" for name, mask in parts.items())
         + ". Levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins, scale).items())
         + f". p: {rows.words}, {draws} draws.",
         notes=[*_empty(parts), *people_note(panel), *turned_note(panel)],

@@ -56,18 +56,21 @@ class RaterRows:
 
     @property
     def crossed(self) -> bool:
-        """Several systems on the same inputs: then outputs are not independent. One system: its inputs are the sample."""
+        """Several systems on the same inputs: then outputs are not independent. One system: its inputs are the
+        sample.
+        """
         rated = self._cube(np.ones(len(self.cell)))[0].max(axis=0)
-        return self.panel.n_systems == 1 or clustered(
-            self.scores.reshape(len(self.scores), *rated.shape), rated
-        )
+        return self.panel.n_systems == 1 or clustered(self.scores.reshape(len(self.scores), *rated.shape), rated)
 
     @property
     def words(self) -> str:
         """How p-values of `ks` and `human_ks` come about."""
         if self.crossed:
             return f"{SHUFFLED}, ratings of one output together"
-        return "scores dealt anew to the outputs, ratings of one output together; outputs taken as independent, because few inputs have several systems"
+        return (
+            "scores dealt anew to the outputs, ratings of one output together; outputs taken as independent, "
+            "because few inputs have several systems"
+        )
 
     def ks(self, one: Bools, two: Bools, draws: int, seed: int) -> KSTests:
         """KS and p of every metric between two sets of rows."""
@@ -124,22 +127,16 @@ class RaterRows:
         values = self.human[aspect]
         known = ~np.isnan(values)
         n = np.bincount(self.cell[known], minlength=self.scores.shape[1])[self.cell]
-        total = np.bincount(self.cell[known], weights=values[known], minlength=self.scores.shape[1])[
-            self.cell
-        ]
+        total = np.bincount(self.cell[known], weights=values[known], minlength=self.scores.shape[1])[self.cell]
         company = known & (n > 1)
         if not company.any():
             return None
         size = _largest(values, self.cell, self.scores.shape[1])[self.cell]
-        return snap(
-            np.where(company, (total - np.nan_to_num(values)) / np.maximum(n - 1, 1), np.nan), scale=size
-        )
+        return snap(np.where(company, (total - np.nan_to_num(values)) / np.maximum(n - 1, 1), np.nan), scale=size)
 
     def system_means(self) -> dict[str, Array]:
         """Mean rating of every system on every aspect, ties kept."""
-        return {
-            aspect: _means(values, self.system, self.panel.n_systems) for aspect, values in self.human.items()
-        }
+        return {aspect: _means(values, self.system, self.panel.n_systems) for aspect, values in self.human.items()}
 
     def metric_means(self) -> dict[str, Array]:
         """Mean score of every system by every metric over the rated rows, oriented."""
@@ -164,11 +161,7 @@ def rated_rows(panel: Panel, unit: Unit = "rater") -> RaterRows:
         cube[slots][alone] = mean[alone]  # averages and lone ratings have no rater
         cubes[aspect] = cube.reshape(slots + 1, -1)
     there = np.logical_or.reduce([~np.isnan(cube) for cube in cubes.values()])
-    scores = (
-        panel.oriented().reshape(len(panel.metrics), -1)
-        if panel.metrics
-        else np.empty((0, grid[0] * grid[1]))
-    )
+    scores = panel.oriented().reshape(len(panel.metrics), -1) if panel.metrics else np.empty((0, grid[0] * grid[1]))
     slot, cell = np.nonzero(there)
     return RaterRows(panel, unit, cell, {a: cube[there] for a, cube in cubes.items()}, scores, slot)
 

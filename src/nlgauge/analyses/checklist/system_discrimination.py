@@ -19,12 +19,7 @@ from nlgauge.table import Layout, Row, Table, grouped
 Per = Literal["metric", "family", "pair"]
 
 
-@analysis(
-    "system-discrimination",
-    paper="nimah2023",
-    takes="dataset",
-    question="Can a metric tell two systems apart?",
-)
+@analysis("system-discrimination", paper="nimah2023", takes="dataset", question="Can a metric tell two systems apart?")
 def system_discrimination(
     data: Dataset,
     *,
@@ -62,7 +57,8 @@ def system_discrimination(
             heads=chosen.heads(rows.panel.systems),
         ),
         definitions={
-            "KS": "largest gap between the distributions of two systems' scores (0 same, 1 no overlap), mean over the pairs; no direction",
+            "KS": "largest gap between the distributions of two systems' scores (0 same, 1 no overlap), mean "
+                  "over the pairs; no direction",
         },
         method=f"{chosen.words[0].upper()}{chosen.words[1:]}. {row_words(rows).capitalize()}."
         + (" Family: mean over its metrics; Human: mean over the aspects." if per == "family" else "")
@@ -72,16 +68,15 @@ def system_discrimination(
     )  # fmt: skip
 
 
-def pair_rows(
-    rows: RaterRows, chosen: SystemPairs, families: dict[str, str], draws: int, seed: int
-) -> list[Row]:
+def pair_rows(rows: RaterRows, chosen: SystemPairs, families: dict[str, str], draws: int, seed: int) -> list[Row]:
     """One row per pair and metric, and per pair and human aspect."""
     found: list[Row] = []
     systems = rows.panel.systems
     for group, pairs in chosen.groups.items():
         for a, b in pairs:
             found += [
-                {"metric": name, "family": families.get(name, HUMAN), "pairs": group, "first": systems[a], "second": systems[b], "value": d, "p": p}
+                {"metric": name, "family": families.get(name, HUMAN), "pairs": group, "first": systems[a],
+                 "second": systems[b], "value": d, "p": p}
                 for name, (d, p) in rows.ks_systems((a, b), draws, seed).items()
             ]  # fmt: skip
     return found

@@ -19,7 +19,8 @@ from nlgauge.table import Layout, Row, Table, grouped
 Per = Literal["metric", "family", "aspect", "pair"]
 
 
-@analysis("system-preference", paper="nimah2023", takes="dataset", question="Does a metric put two systems in people's order?")  # fmt: skip
+@analysis("system-preference", paper="nimah2023", takes="dataset", question="Does a metric put two systems in "
+    "people's order?")  # fmt: skip
 def system_preference(
     data: Dataset,
     *,
@@ -67,11 +68,12 @@ def system_preference(
         layout=Layout(line, across, "value", best=lambda row: row["value"],
                       heads=chosen.heads(panel.systems)),
         definitions={
-            "similarity": "of a ≺ b by people and by the metric as sequences (Eq. 4): 1 same order, .667 where one of the two "
-            "has a tie, .333 opposite; chance .667",
+            "similarity": "of a ≺ b by people and by the metric as sequences (Eq. 4): 1 same order, .667 where one of "
+            "the two has a tie, .333 opposite; chance .667",
         },
         method=f"{chosen.words[0].upper()}{chosen.words[1:]}. Order by the mean of each system ({row_words(rows)}), "
-        f"mean over the pairs and {len(panel.humans)} aspect{'s' if len(panel.humans) > 1 else ''} ({', '.join(panel.humans)}).",
+        f"mean over the pairs and {len(panel.humans)} aspect{'s' if len(panel.humans) > 1 else ''} "
+        f"({', '.join(panel.humans)}).",
         notes=[*people_note(panel), *turned_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), unit=unit),
     )  # fmt: skip
@@ -88,6 +90,7 @@ def preference_rows(rows: RaterRows, chosen: SystemPairs, families: dict[str, st
                 for aspect, ratings in human.items():
                     x, y = ratings[[a, b]], scores[[a, b]]
                     found.append(
-                        {"metric": name, "family": families[name], "aspect": aspect, "pairs": group, "first": names[0], "second": names[1], "value": order_similarity(names, x, y)}
+                        {"metric": name, "family": families[name], "aspect": aspect, "pairs": group, "first": names[0],
+                         "second": names[1], "value": order_similarity(names, x, y)}
                     )  # fmt: skip
     return found

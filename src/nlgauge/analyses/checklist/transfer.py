@@ -43,20 +43,19 @@ def transfer(
     keep_people: bool = False,
     aggregate: Aggregate = "mean",
 ) -> Table:
-    """Mean correlation with people per family (or metric) and group of data sets: in-domain (ID), semantic shift, domain
-    shift.
+    """Mean correlation with people per family (or metric) and group of data sets: in-domain (ID), semantic shift,
+    domain shift.
 
-    `groups`: {"ID": ["news.csv"], "domain-shift": ["chat.csv"]}, {"news.csv": "ID", …}, {family: {data: group}}, or rows
-    with dataset, group and perhaps family. Without it Table 3 of the paper for its sets, else each data set by itself.
+    `groups`: {"ID": ["news.csv"], "domain-shift": ["chat.csv"]}, {"news.csv": "ID", …}, {family: {data: group}}, or
+    rows with dataset, group and perhaps family. Without it Table 3 of the paper for its sets, else each data set by
+    itself.
     """
     chosen = measures_of(measure)[0]
     columns = list(dict.fromkeys(name for data in datasets for name in data.metrics))
     family = families_of(columns, families)
     known = metrics if metrics is None else [name for name in metrics if name in columns]
     if metrics is not None and (unknown := [name for name in metrics if name not in columns]):
-        raise NameUnknown(
-            f"no scores of metric '{unknown[0]}' in any data set.{did_you_mean(unknown[0], columns)}"
-        )
+        raise NameUnknown(f"no scores of metric '{unknown[0]}' in any data set.{did_you_mean(unknown[0], columns)}")
     single, notes = [], []
     for data in datasets:
         rows, refused = data_rows(data, chosen, aspects, known, family, keep_people, aggregate)
@@ -70,18 +69,14 @@ def transfer(
     notes += _grouped(single, where)
     line, across = ("family" if per == "family" else "metric"), ("data" if per == "data" else "group")
     found = _means([row for row in single if row["group"] or per == "data"], line, across)
-    order = _order_of(
-        found, across, [*GROUPS, *where.values()] if across == "group" else [d.name for d in datasets]
-    )
+    order = _order_of(found, across, [*GROUPS, *where.values()] if across == "group" else [d.name for d in datasets])
     names: dict[str, dict[str, list[str]]] = {}
     for row in found:
         mine = {r["data"] for r in single if r[line] == row[line] and r[across] == row[across]}
         names.setdefault(row[line], {})[row[across]] = sorted(mine)
     found += _holes(found, line, across, order)
     first = {row[line]: row["value"] for row in found if row[across] == order[0]}
-    found.sort(
-        key=lambda row: (-np.nan_to_num(first[row[line]], nan=-2.0), row[line], order.index(row[across]))
-    )
+    found.sort(key=lambda row: (-np.nan_to_num(first[row[line]], nan=-2.0), row[line], order.index(row[across])))
     return Table(
         title=f"Transfer: {chosen} with people over {len(datasets)} data set{'s' if len(datasets) > 1 else ''}",
         rows=found,
@@ -92,9 +87,11 @@ def transfer(
             str(chosen): chosen.definition,
             **({"spread": "largest difference between two groups"} if len(order) > 1 else {}),
         },
-        method=f"Mean over aspects, then over the metrics of a family and the data sets of a group; more is better for every metric (turned where less is). {said}",
+        method="Mean over aspects, then over the metrics of a family and the data sets of a group; more is "
+               f"better for every metric (turned where less is). {said}",
         notes=notes,
-        signature=f"nlgauge:{__version__}|measure:{chosen}|people:{'kept' if keep_people else 'out'}|data:{','.join(d.name for d in datasets)}",
+        signature=f"nlgauge:{__version__}|measure:{chosen}"
+        f"|people:{'kept' if keep_people else 'out'}|data:{','.join(d.name for d in datasets)}",
     )  # fmt: skip
 
 
@@ -102,7 +99,9 @@ def data_rows(
     data: Dataset, measure: Measure, aspects: Sequence[str] | None, metrics: Sequence[str] | None,
     family: dict[str, str], keep_people: bool, aggregate: Aggregate,
 ) -> tuple[list[Row], list[str]]:  # fmt: skip
-    """One row per metric: its correlation with people on this data set, mean over the aspects; and what was not possible."""
+    """One row per metric: its correlation with people on this data set, mean over the aspects; and what was not
+    possible.
+    """
     wanted = [a for a in data.aspects if aspects is None or a in aspects]
     names = [m for m in data.metrics if metrics is None or m in metrics]
     if not wanted or not names:
@@ -111,9 +110,7 @@ def data_rows(
     refused: list[str] = []
     for aspect in wanted:
         try:
-            panel = data.panel(
-                aspect, canonical=True, metrics=names, keep_people=keep_people, aggregate=aggregate
-            )
+            panel = data.panel(aspect, canonical=True, metrics=names, keep_people=keep_people, aggregate=aggregate)
         except NlgaugeError as error:
             refused.append(str(error))
             continue
@@ -165,9 +162,7 @@ def _said(groups: Said, datasets: Sequence[Dataset]) -> dict[tuple[str, str], st
             else:
                 found |= {(ANY, plain_name(data)): key for data in value}
     if not {data for _, data in found} & here:
-        raise NameUnknown(
-            f"groups: none of the data sets named there is here. Here: {', '.join(sorted(here))}."
-        )
+        raise NameUnknown(f"groups: none of the data sets named there is here. Here: {', '.join(sorted(here))}.")
     return found
 
 
@@ -179,15 +174,14 @@ def _grouped(rows: list[Row], where: Mapping[tuple[str, str], str]) -> list[str]
     lost = sorted({(row["family"], row["data"]) for row in rows if row["group"] is None})
     if not lost:
         return []
-    some = ", ".join(f"{f} on {d}" for f, d in lost[:4]) + (
-        f" and {len(lost) - 4} more" if len(lost) > 4 else ""
-    )
+    some = ", ".join(f"{f} on {d}" for f, d in lost[:4]) + (f" and {len(lost) - 4} more" if len(lost) > 4 else "")
     return [f"in no group, left out: {some}."]
 
 
 def _means(rows: list[Row], line: str, across: str) -> list[Row]:
     return [
-        {line: name, **({} if line == "family" else {"family": mine[0]["family"]}), across: group, "value": known_mean([r["value"] for r in mine]),
+        {line: name, **({} if line == "family" else {"family": mine[0]["family"]}), across: group,
+         "value": known_mean([r["value"] for r in mine]),
          "metrics": len({r["metric"] for r in mine}), "datasets": len({r["data"] for r in mine})}
         for (name, group), mine in grouped(rows, line, across).items()
     ]  # fmt: skip

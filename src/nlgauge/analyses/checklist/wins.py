@@ -35,12 +35,7 @@ class WinCounts:
     ordered: bool
 
 
-@analysis(
-    "wins",
-    paper="nimah2023",
-    takes="dataset",
-    question="Which system beats which, by people and by a metric?",
-)
+@analysis("wins", paper="nimah2023", takes="dataset", question="Which system beats which, by people and by a metric?")
 def wins(
     data: Dataset,
     *,
@@ -63,11 +58,7 @@ def wins(
     rated = aspect in data.aspects if aspect is not None else bool(data.aspects)
     if votes is None and not rated and judged.height and source == "auto":
         return _models_only(data, judged, kept, aspect or _only(judged))
-    found = (
-        _by_votes(data, votes, kept, metrics)
-        if votes is not None
-        else _by_ratings(data, aspect, kept, metrics)
-    )
+    found = _by_votes(data, votes, kept, metrics) if votes is not None else _by_ratings(data, aspect, kept, metrics)
     found = _with_models(found, judged, merge)
     if merge and found.ordered:
         found = WinCounts(found.systems, {n: w.merged() for n, w in found.sides.items()}, found.words, False)
@@ -78,9 +69,7 @@ def wins(
     rows = [row for side in (HUMAN, *shown) for row in _rows(side, found)]
     named = aspect or (data.aspect() if votes is None else _only(votes))
     notes = (
-        [f"left out, written by people: {', '.join(p)}."]
-        if (p := [s for s in data.systems if s not in kept])
-        else []
+        [f"left out, written by people: {', '.join(p)}."] if (p := [s for s in data.systems if s not in kept]) else []
     )
     if votes is not None and not merge:
         notes += _first_note(votes.filter(pl.col("first").is_in(kept) & pl.col("second").is_in(kept)))
@@ -96,19 +85,15 @@ def _nearest(near: dict[str, float]) -> str:
 
 
 def _table(
-    data: Dataset,
-    found: WinCounts,
-    named: str,
-    rows: list[Row],
-    notes: list[str],
-    kind: str,
-    answers: list[str],
+    data: Dataset, found: WinCounts, named: str, rows: list[Row], notes: list[str], kind: str, answers: list[str]
 ) -> Table:
     return Table(
         title=f"{data.name}: win fractions on {named}" + (", by models only" if kind == "models" else ""),
         rows=[{"aspect": named, **row} for row in rows],
-        layout=Layout(("side", "first"), "second", "value", line=": ".join, extra={"ties": lambda mine: _share(mine, "tied"), "n": lambda mine: str(sum(r["n"] for r in mine))}),
-        definitions={"cell": "share of the comparisons of A (line, first) with B (column, second) that A wins; what is missing to 1 are B's wins and ties"},
+        layout=Layout(("side", "first"), "second", "value", line=": ".join, extra={"ties": lambda mine: _share(mine,
+            "tied"), "n": lambda mine: str(sum(r["n"] for r in mine))}),
+        definitions={"cell": "share of the comparisons of A (line, first) with B (column, second) that A wins; "
+                             "what is missing to 1 are B's wins and ties"},
         heads={"first": "A"},
         method=found.words,
         answers=answers,
@@ -147,9 +132,7 @@ def _only(votes: pl.DataFrame) -> str:
     return str(aspects[0])
 
 
-def _by_votes(
-    data: Dataset, votes: pl.DataFrame, kept: list[str], metrics: Sequence[str] | None
-) -> WinCounts:
+def _by_votes(data: Dataset, votes: pl.DataFrame, kept: list[str], metrics: Sequence[str] | None) -> WinCounts:
     votes = votes.filter(pl.col("first").is_in(kept) & pl.col("second").is_in(kept))
     systems = [s for s in kept if s in {*votes["first"], *votes["second"]}]
     if len(systems) < 2:
@@ -199,17 +182,13 @@ def _models_only(data: Dataset, judged: pl.DataFrame, kept: list[str], aspect: s
     if len(systems) < 2:
         raise DataError(f"{data.name}: comparisons need at least 2 systems, found {len(systems)}.")
     sides = _model_sides(judged, systems)
-    found = _sorted(
-        systems, sides, f"{judged.height} direct comparisons by models, in the order shown.", ordered=True
-    )
+    found = _sorted(systems, sides, f"{judged.height} direct comparisons by models, in the order shown.", ordered=True)
     names = ", ".join(sides)
     only = [
-        f"only models chose here ({names}): this is their own order, and nothing says whether people agree. People's ratings or choices on "
-        "the same outputs are needed."
+        f"only models chose here ({names}): this is their own order, and nothing says whether people agree. People's "
+        "ratings or choices on the same outputs are needed."
     ]  # fmt: skip
-    return _table(
-        data, found, aspect, [row for side in sides for row in _rows(side, found)], [], "models", only
-    )
+    return _table(data, found, aspect, [row for side in sides for row in _rows(side, found)], [], "models", only)
 
 
 def _same_choices(votes: pl.DataFrame, judged: pl.DataFrame) -> list[str]:
@@ -217,15 +196,8 @@ def _same_choices(votes: pl.DataFrame, judged: pl.DataFrame) -> list[str]:
 
     def winners(part: pl.DataFrame) -> pl.DataFrame:
         low, high = pl.min_horizontal("first", "second"), pl.max_horizontal("first", "second")
-        chosen = (
-            pl.when(pl.col("preferred") == FIRST)
-            .then("first")
-            .when(pl.col("preferred") == SECOND)
-            .then("second")
-        )
-        return part.select(
-            "input", low.alias("a"), high.alias("b"), chosen.otherwise(pl.lit(None)).alias("won")
-        )
+        chosen = pl.when(pl.col("preferred") == FIRST).then("first").when(pl.col("preferred") == SECOND).then("second")
+        return part.select("input", low.alias("a"), high.alias("b"), chosen.otherwise(pl.lit(None)).alias("won"))
 
     notes = []
     people = winners(votes)
@@ -234,8 +206,8 @@ def _same_choices(votes: pl.DataFrame, judged: pl.DataFrame) -> list[str]:
         if both.height:
             same = both.select((pl.col("won").eq_missing(pl.col("won model"))).sum()).item()
             notes.append(
-                f"{rater} chose as people did in {same} of {both.height} comparisons of the same two outputs ({percent(same / both.height)}; ties "
-                "count as a choice)."
+                f"{rater} chose as people did in {same} of {both.height} comparisons of the same two outputs "
+                f"({percent(same / both.height)}; ties count as a choice)."
             )  # fmt: skip
     return notes
 
@@ -243,27 +215,20 @@ def _same_choices(votes: pl.DataFrame, judged: pl.DataFrame) -> list[str]:
 def _scores_of(data: Dataset, votes: pl.DataFrame, side: str, metric: str) -> Array:
     keyed = votes.select(pl.col(side).alias("system"), "input")
     values = keyed.join(
-        data.scores.select("system", "input", metric),
-        on=["system", "input"],
-        how="left",
-        maintain_order="left",
+        data.scores.select("system", "input", metric), on=["system", "input"], how="left", maintain_order="left"
     )
     sign = -1.0 if metric in data.lower else 1.0
     return np.asarray(values[metric].cast(pl.Float64).fill_null(np.nan).to_numpy() * sign)
 
 
-def _by_ratings(
-    data: Dataset, aspect: str | None, kept: list[str], metrics: Sequence[str] | None
-) -> WinCounts:
+def _by_ratings(data: Dataset, aspect: str | None, kept: list[str], metrics: Sequence[str] | None) -> WinCounts:
     panel = data.panel(aspect, canonical=True, metrics=metrics, keep_people=len(kept) == len(data.systems))
     ratings = panel.raters.get(panel.aspect, panel.human[None])
     sides = {HUMAN: win_fractions(ratings)}
     rated = ~np.isnan(panel.human)
     for name, scores in panel.metrics.items():
         sides[name] = win_fractions(np.where(rated, -scores if name in panel.lower else scores, np.nan))
-    who = (
-        "one rater's ratings of two systems" if panel.aspect in panel.raters else "the ratings of two systems"
-    )
+    who = "one rater's ratings of two systems" if panel.aspect in panel.raters else "the ratings of two systems"
     words = f"No direct comparisons: {who} on one input count as one, so that B-A is only A-B turned around."
     return _sorted(list(panel.systems), sides, words, ordered=False)
 
@@ -272,9 +237,7 @@ def _sorted(systems: list[str], sides: dict[str, Wins], words: str, ordered: boo
     """Systems from people's best to worst; without people from the first model's."""
     human = sides.get(HUMAN, next(iter(sides.values()))).merged()
     total = human.n.sum(axis=1)
-    strength = np.where(total > 0, human.wins.sum(axis=1) + human.ties.sum(axis=1) / 2, 0) / np.maximum(
-        total, 1
-    )
+    strength = np.where(total > 0, human.wins.sum(axis=1) + human.ties.sum(axis=1) / 2, 0) / np.maximum(total, 1)
     order = np.argsort(-strength, kind="stable")
     at = np.ix_(order, order)
     turned = {n: Wins(w.wins[at], w.ties[at], w.n[at]) for n, w in sides.items()}

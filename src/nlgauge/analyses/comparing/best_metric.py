@@ -32,8 +32,9 @@ def best_metric(
     outputs: Outputs = "clustered",
     seed: int = 0,
 ) -> Table:
-    """One row per type of metric (word-based, grammar-based, other; or `types={name: [metrics]}`; or group="family"): the
-    highest absolute correlation, the next one, and a test of the two on the outputs that both scored (Williams' with
+    """One row per type of metric (word-based, grammar-based, other; or `types={name: [metrics]}`; or group="family"):
+    the highest absolute correlation, the next one, and a test of the two on the outputs that both scored (Williams'
+    with
     `outputs="independent"`).
     """
     chosen = single(measure, "best-metric")
@@ -52,17 +53,20 @@ def best_metric(
         members.sort(key=lambda m: -abs(found[m].value))
         best, n = found[members[0]], len(members)
         row: Row = {
-            "type": kind, "aspect": panel.aspect, "metric": members[0], "measure": str(chosen), "value": best.value, "n": best.n,
+            "type": kind, "aspect": panel.aspect, "metric": members[0], "measure": str(chosen), "value": best.value,
+            "n": best.n,
             "p": best.p, "significant": bool(best.p < level),
             "next": None, "next_value": float("nan"), "p_to_next": float("nan"), "clearly_best": n == 1, "metrics": n,
         }  # fmt: skip
         if n > 1:
             p = _to_next(turned[members[0]], turned[members[1]], panel.human, chosen, outputs)
             row |= {
-                "next": members[1], "next_value": found[members[1]].value, "p_to_next": p, "clearly_best": bool(p < level),
+                "next": members[1], "next_value": found[members[1]].value, "p_to_next": p,
+                "clearly_best": bool(p < level),
             }  # fmt: skip
             as_good[kind] = [
-                m for m in members[1:] if not _to_next(turned[members[0]], turned[m], panel.human, chosen, outputs) < level
+                m for m in members[1:] if not _to_next(turned[members[0]], turned[m], panel.human, chosen,
+                                                       outputs) < level
             ]  # fmt: skip
         rows.append(row)
     if not rows:

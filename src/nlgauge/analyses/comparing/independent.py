@@ -24,7 +24,8 @@ from nlgauge.types import Array
 
 
 @analysis(
-    "independent", paper="novikova2017", takes="dataset", question="Is a metric better on one part of the data than on another?"
+    "independent", paper="novikova2017", takes="dataset", question="Is a metric better on one part of the data "
+        "than on another?"
 )  # fmt: skip
 def independent(
     data: Dataset,
@@ -50,14 +51,10 @@ def independent(
     chosen = single(measure, "independent")
     column = by if isinstance(by, str) else next(iter(by or [""]))
     if not column:
-        raise NlgaugeError(
-            "independent: name the column that splits the data (by=…, or --by on the command line)."
-        )
+        raise NlgaugeError("independent: name the column that splits the data (by=…, or --by on the command line).")
     parts = parts_of(data, column)
     if len(parts) < 2:
-        raise NeedsMissing(
-            f"{data.name}: column '{column}' has one value only, so there is nothing to compare."
-        )
+        raise NeedsMissing(f"{data.name}: column '{column}' has one value only, so there is nothing to compare.")
     choice = Choice(metrics, keep_people, aggregate, seed)
     rows: list[Row] = []
     jobs = [(aspect, a, b) for aspect in aspects or data.aspects for a, b in combinations(parts, 2)]
@@ -69,10 +66,12 @@ def independent(
     return Table(
         title=f"{data.name}: {chosen} on parts of the data, by {column}",
         rows=rows,
-        shown=["metric", "aspect", "first", "second", "value_first", "value_second", "n_first", "n_second", "difference", "p", "p_check", "p_corrected", "significant"],
+        shown=["metric", "aspect", "first", "second", "value_first", "value_second", "n_first", "n_second",
+               "difference", "p", "p_check", "p_corrected", "significant"],
         definitions={str(chosen): chosen.definition},
-        method=f"p: {difference_words(outputs)}. p check: outputs, taken as independent, dealt out "
-        f"anew after standardising or ranking within each part, {draws} draws, seed {seed}; Holm's correction over {len(rows)} tests.",
+        method=f"p: {difference_words(outputs)}. p check: outputs, taken as independent, dealt out anew after "
+        f"standardising or ranking within each part, {draws} draws, seed {seed}; Holm's correction over {len(rows)} "
+        "tests.",
         notes=turned_words(data.lower & {r["metric"] for r in rows}),
         signature=f"by:{column}|measure:{chosen}|draws:{draws}|seed:{seed}",
     )  # fmt: skip
@@ -94,7 +93,8 @@ def _pair(
         # One seed for all: a row does not depend on what else was asked for, nor on the order.
         check = _check(one, two, measure, r1 - r2, draws, np.random.default_rng(np.random.SeedSequence(seed)))
         rows.append(
-            {"metric": metric, "aspect": a.aspect, "measure": str(measure), "first": parts[0], "second": parts[1], "value_first": r1,
+            {"metric": metric, "aspect": a.aspect, "measure": str(measure), "first": parts[0], "second": parts[1],
+             "value_first": r1,
              "value_second": r2, "n_first": n1, "n_second": n2, "difference": r1 - r2, "p": p, "p_check": check}
         )  # fmt: skip
     return rows
@@ -106,25 +106,17 @@ def _shared(x: Array, z: Array) -> Array:
 
 
 def _value(part: Array, measure: Measure) -> float:
-    return (
-        float(evaluate(part[:1, None], part[1][None], [measure]).value[0, 0])
-        if part.shape[1]
-        else float("nan")
-    )
+    return float(evaluate(part[:1, None], part[1][None], [measure]).value[0, 0]) if part.shape[1] else float("nan")
 
 
-def _check(
-    one: Array, two: Array, measure: Measure, seen: float, draws: int, rng: np.random.Generator
-) -> float:
+def _check(one: Array, two: Array, measure: Measure, seen: float, draws: int, rng: np.random.Generator) -> float:
     if np.isnan(seen) or draws < 1:
         return float("nan")
     if measure.coefficient != "kendall":
         parts = ((one[0], one[1]), (two[0], two[1]))
         return dealt_test(*parts, ranks=measure.coefficient == "spearman", draws=draws, rng=rng)
     one, two = sorted((one, two), key=lambda part: (part.shape[1], part[1].tobytes(), part[0].tobytes()))
-    pooled = np.concatenate(
-        [(average_ranks(part, axis=1) - 0.5) / part.shape[1] for part in (one, two)], axis=1
-    )
+    pooled = np.concatenate([(average_ranks(part, axis=1) - 0.5) / part.shape[1] for part in (one, two)], axis=1)
     n, hits, known = one.shape[1], 0, 0
     for _ in range(draws):
         dealt = pooled[:, rng.permutation(pooled.shape[1])]

@@ -15,9 +15,7 @@ from nlgauge.stats.resampling.jackknife import intervals
 from nlgauge.table import Row, Table
 
 
-@analysis(
-    "ranking", paper="gao2025", question="In which order do the metrics stand, and where are the steps?"
-)
+@analysis("ranking", paper="gao2025", question="In which order do the metrics stand, and where are the steps?")
 def ranking(
     panel: Panel,
     *,
@@ -35,8 +33,8 @@ def ranking(
 
     Going down the list, a metric takes the current rank unless a metric that has it already is significantly better;
     then the next rank begins (the rule of the WMT metrics tasks). All of rank 1 may be the best one. The first is
-    `clearly best` where its p against each single other metric is below `level`: to name the best of many, no correction
-    for their number is needed (Gutmann and Maymin 1987), and the false alarms are shown in docs/trust.md.
+    `clearly best` where its p against each single other metric is below `level`: to name the best of many, no
+    correction for their number is needed (Gutmann and Maymin 1987), and the false alarms are shown in docs/trust.md.
     """
     chosen = measures_of(measure)[0]
     pairs = significance(
@@ -76,8 +74,8 @@ def ranking(
         shown=["rank", "metric", "value", "low", "high", "p_to_next", "n"],
         facts={**pairs.facts, "no_different_from": alike},
         definitions=pairs.definitions,
-        method=pairs.method + f" {sure.method[0].upper()}{sure.method[1:]}. "
-        f"A rank ends where a metric is significantly worse than one that has the rank. May be best: p against the first is {level:g} or more.",
+        method=pairs.method + f" {sure.method[0].upper()}{sure.method[1:]}. A rank ends where a metric is "
+        f"significantly worse than one that has the rank. May be best: p against the first is {level:g} or more.",
         notes=notes,
         signature=signature(panel, measure=chosen, seed=seed),
     )

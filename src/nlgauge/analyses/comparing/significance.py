@@ -1,4 +1,6 @@
-"""Is one metric really better than another? Tests for every pair of metrics (gao2025 section 5.1, novikova2017 section 5)."""
+"""Is one metric really better than another? Tests for every pair of metrics (gao2025 section 5.1, novikova2017 section
+5).
+"""
 
 from __future__ import annotations
 
@@ -47,8 +49,9 @@ def significance(
     """One row per pair, the better metric first: difference, p, corrected p.
 
     `auto` asks whether the difference would hold for systems and inputs like these (for inputs like these, where fewer
-    than six systems cannot speak of others); its false alarms are shown in docs/trust.md. `permutation` with how=both, the
-    test of gao2025 and nlpstats, asks about these very outputs; naming `how` or a profile asks for it. Metrics of which less is better change their sign first, so that a difference always means what it says.
+    than six systems cannot speak of others); its false alarms are shown in docs/trust.md. `permutation` with how=both,
+    the test of gao2025 and nlpstats, asks about these very outputs; naming `how` or a profile asks for it. Metrics of
+    which less is better change their sign first, so that a difference always means what it says.
     """
     chosen = measures_of(measure)[0]
     if len(panel.metrics) < 2:
@@ -73,7 +76,8 @@ def significance(
     )
     names = [panel.names[k] for k in place]
     rows = [
-        {**_ordered(pair[::-1] if second else pair, gap * (-1.0 if second else 1.0)), "aspect": panel.aspect, "measure": str(chosen),
+        {**_ordered(pair[::-1] if second else pair, gap * (-1.0 if second else 1.0)), "aspect": panel.aspect,
+         "measure": str(chosen),
          "difference": abs(gap), "p": p, "p_corrected": adjusted, "significant": bool(adjusted < level), "n": int(n)}
         for pair, gap, p, adjusted, n in zip(
             [(names[i], names[j]) for i, j in tests.pairs], tests.difference[:, 0].tolist(), tests.p[:, 0].tolist(),
@@ -95,14 +99,9 @@ def significance(
         definitions={str(chosen): chosen.definition},
         method=_sentence(tests.method)
         + f" {WORDS[correction][0].upper()}{WORDS[correction][1:]} over {len(rows)} pairs.",
-        notes=[
-            *_notes(panel, tests, rows, facts, test, swapped),
-            *_too_few_draws(tests, rows, correction, level),
-        ],
+        notes=[*_notes(panel, tests, rows, facts, test, swapped), *_too_few_draws(tests, rows, correction, level)],
         facts=facts,
-        signature=signature(
-            panel, measure=chosen, test=test, profile=profile, correction=correction, seed=seed
-        ),
+        signature=signature(panel, measure=chosen, test=test, profile=profile, correction=correction, seed=seed),
     )
 
 
@@ -141,13 +140,12 @@ def _bootstrap_pairs(
     p, difference = np.empty((2, len(pairs), len(measures)))
     for at, (i, j) in enumerate(counted(pairs.tolist(), progress)):
         p[at], difference[at] = bootstrap_test(
-            stacked[i], stacked[j], human, measures, how=how, draws=draws, seed=chosen.seed, profile=chosen.profile  # type: ignore[arg-type]
+            stacked[i], stacked[j], human, measures, how=how,  # type: ignore[arg-type]
+            draws=draws, seed=chosen.seed, profile=chosen.profile,
         )  # fmt: skip
     both = np.isfinite(stacked)[pairs].all(axis=1) & np.isfinite(human)
     unit = "systems and inputs" if how == "both" else how
-    method = (
-        f"bootstrap test of the difference, resampling {unit}, two-sided, {draws} draws, seed {chosen.seed}"
-    )
+    method = f"bootstrap test of the difference, resampling {unit}, two-sided, {draws} draws, seed {chosen.seed}"
     names, none = tuple(str(m) for m in measures), np.zeros(p.shape, np.int64)
     return PairTests(names, pairs, difference, p, none, both.sum(axis=(1, 2)), draws, method)
 
@@ -176,8 +174,8 @@ def _notes(
         notes += scope_notes(panel, over_of("auto", panel.n_systems))
     if swapped in ("both", "inputs"):
         notes.append(
-            "The test asks whether the two metrics are exchangeable on these very outputs; whether a difference would hold "
-            "for other systems and inputs is another question, asked by test=auto."
+            "The test asks whether the two metrics are exchangeable on these very outputs; whether a difference would "
+            "hold for other systems and inputs is another question, asked by test=auto."
         )
     lost = int(tests.undefined.sum())
     if lost:

@@ -1,4 +1,7 @@
-"""Which system is better, by people and by each metric? Means, spread and significance (novikova2017, Tables 2 and 8)."""
+"""Which system is better, by people and by each metric?
+
+Means, spread and significance (novikova2017, Tables 2 and 8).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ WIDEST = 12
 
 
 @analysis(
-    "system-means", paper="novikova2017", takes="dataset", question="Which system is better, by people and by each metric?"
+    "system-means", paper="novikova2017", takes="dataset", question="Which system is better, by people and by "
+        "each metric?"
 )  # fmt: skip
 def system_means(
     data: Dataset,
@@ -39,7 +43,8 @@ def system_means(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """One row per part, quantity (metric or aspect) and system: mean, standard deviation, and whether it differs from the best.
+    """One row per part, quantity (metric or aspect) and system: mean, standard deviation, and whether it differs from
+    the best.
 
     With two systems that is the one comparison there is, and both carry the star. With more, each system is tested
     against the best one of the quantity, Holm's correction over those tests. Less is better for the metrics in `lower`.
@@ -50,20 +55,12 @@ def system_means(
     rows: list[Row] = []
 
     def against(one: Array, best: Array) -> float:
-        return mean_test(
-            one, best, test, draws=draws, rng=np.random.default_rng(np.random.SeedSequence(seed))
-        )
+        return mean_test(one, best, test, draws=draws, rng=np.random.default_rng(np.random.SeedSequence(seed)))
 
     for part in counted(parts, progress):
         for quantity, kind, panel, values in _quantities(part, wanted, choice):
             rows += [
-                {
-                    **part.group,
-                    "quantity": quantity,
-                    "kind": kind,
-                    **row,
-                    "significant": bool(row["p"] < level),
-                }
+                {**part.group, "quantity": quantity, "kind": kind, **row, "significant": bool(row["p"] < level)}
                 for row in _rows(panel, values, quantity in data.lower, against)
             ]
     if not rows:
@@ -72,9 +69,7 @@ def system_means(
     return Table(
         title=f"{data.name}: means of the systems" + (f" by {', '.join(columns)}" if columns else ""),
         rows=rows,
-        layout=Layout(
-            "quantity", (*columns, "system"), "value", line=lambda q: f"{q} ↓" if q in data.lower else q
-        )
+        layout=Layout("quantity", (*columns, "system"), "value", line=lambda q: f"{q} ↓" if q in data.lower else q)
         if len({tuple(r[c] for c in (*columns, "system")) for r in rows}) <= WIDEST
         else None,
         heads={c: c for c in columns} | {"value": "mean", "sd": "SD"},
@@ -86,9 +81,7 @@ def system_means(
     )
 
 
-def _quantities(
-    part: DataPart, aspects: Sequence[str], choice: Choice
-) -> Iterator[tuple[str, str, Panel, Array]]:
+def _quantities(part: DataPart, aspects: Sequence[str], choice: Choice) -> Iterator[tuple[str, str, Panel, Array]]:
     """People first, then metrics: name, kind, panel, and the systems' scores (N × M)."""
     panel = None
     for aspect in aspects:
@@ -106,13 +99,12 @@ def _rows(panel: Panel, values: Array, lower: bool, against: Callable[[Array, Ar
         return []
     means = [float(np.nanmean(v)) for _, v in there]
     best = (min if lower else max)(range(len(means)), key=means.__getitem__)
-    p = holm(
-        [math.nan if k == best else against(v, there[best][1]) for k, (_, v) in enumerate(there)]
-    ).tolist()
+    p = holm([math.nan if k == best else against(v, there[best][1]) for k, (_, v) in enumerate(there)]).tolist()
     if len(there) == 2:
         p[best] = p[1 - best]
     return [
-        {"system": system, "value": means[k], "sd": float(np.nanstd(v, ddof=1)) if n > 1 else math.nan, "n": n, "best": k == best, "p": p[k]}
+        {"system": system, "value": means[k], "sd": float(np.nanstd(v, ddof=1)) if n > 1 else math.nan, "n": n,
+         "best": k == best, "p": p[k]}
         for k, (system, v) in enumerate(there)
         for n in [int(np.isfinite(v).sum())]
     ]  # fmt: skip
@@ -123,12 +115,13 @@ def _method(rows: list[Row], test: MeanTest, draws: int, level: float, seed: int
     what = "* the two systems differ" if two else "* differs from the best system of that line"
     more = "" if two else ", Holm's correction over the systems of a line"
     sample = (
-        "inputs taken as independent"
-        if test in PAIRED
-        else "outputs taken as independent, also those of one input"
+        "inputs taken as independent" if test in PAIRED else "outputs taken as independent, also those of one input"
     )
     drawn = f", {draws} draws, seed {seed}" if test == "permutation" else ""
-    return f"Mean (standard deviation) over outputs. {what}, p < {level:g}: {WORDS[test]}, two-sided{drawn}{more}; {sample}."
+    return (
+        f"Mean (standard deviation) over outputs. {what}, p < {level:g}: {WORDS[test]}, "
+        f"two-sided{drawn}{more}; {sample}."
+    )
 
 
 def _notes(data: Dataset, keep_people: bool, rows: list[Row]) -> list[str]:

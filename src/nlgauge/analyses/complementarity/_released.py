@@ -1,7 +1,7 @@
 """When a metric came out and which family it belongs to: from `released.csv`, from our own registry, or from the user.
 
-`released.csv` holds facts of the literature: a pattern for the names that published tables give a metric (no case, the first
-that is found in the name counts), family, year in which it was first public (preprints count), and source.
+`released.csv` holds facts of the literature: a pattern for the names that published tables give a metric (no case, the
+first that is found in the name counts), family, year in which it was first public (preprints count), and source.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ Given = str | Path | Sequence[Mapping[str, str]] | Mapping[str, "int | tuple[str
 def releases(names: list[str], given: Given = None) -> dict[str, Release | None]:
     """Family and year of each metric; None where they are not known.
 
-    `given` goes before what is known here: a mapping name -> year or (family, year), a CSV like released.csv, or its rows.
+    `given` goes before what is known here: a mapping name -> year or (family, year), a CSV like released.csv, or its
+    rows.
 
     >>> releases(["ROUGE_WE_1", "rouge_2_f_score", "my metric"], {"my metric": 2024})
     {'ROUGE_WE_1': Release(family='ROUGE-WE', year=2015), 'rouge_2_f_score': Release(family='ROUGE', year=2004),
@@ -78,9 +79,7 @@ def _file(path: Path) -> list[Pattern]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise NlgaugeError(
-            f"{path}: {error.strerror}; years= takes a CSV with pattern, family and year."
-        ) from None
+        raise NlgaugeError(f"{path}: {error.strerror}; years= takes a CSV with pattern, family and year.") from None
     return _patterns(csv.DictReader(text.splitlines()), str(path))
 
 
@@ -92,6 +91,7 @@ def _patterns(rows: Iterable[Mapping[str, str]], where: str) -> list[Pattern]:
             found.append((re.compile(row["pattern"], re.I), release))
     except (KeyError, ValueError, TypeError, re.error) as error:
         raise NlgaugeError(
-            f"{where}, line {len(found) + 2}: expected columns pattern (a regular expression), family and year; {error!r}."
+            f"{where}, line {len(found) + 2}: expected columns pattern (a regular expression), family and year; "
+            f"{error!r}."
         ) from None
     return found

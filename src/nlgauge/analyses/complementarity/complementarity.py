@@ -18,7 +18,7 @@ from nlgauge.stats.ranking.rankings import RULES, Distances, Rule, rank_distance
 from nlgauge.table import Row, Table
 from nlgauge.types import Array
 
-SUMMARY = ("metric", "kind", "to_people", "to_metrics", "nearest", "nearest_at", "farthest", "farthest_at", "inputs")  # fmt: skip
+SUMMARY = ("metric", "kind", "to_people", "to_metrics", "nearest", "nearest_at", "farthest", "farthest_at", "inputs")
 MATRIX = 10  # up to so many rankings the matrix itself is printed
 
 
@@ -38,8 +38,8 @@ def complementarity(
     aggregate: Aggregate = "mean",
     seed: int = 0,
 ) -> Table:
-    """One row per aspect (marked H:) and metric: mean distance to people and to the metrics (Eq. 4), the nearest and the
-    farthest of all, and the distances to each (Eq. 3), the matrix of Fig. 2, as `facts["distance"]`.
+    """One row per aspect (marked H:) and metric: mean distance to people and to the metrics (Eq. 4), the nearest and
+    the farthest of all, and the distances to each (Eq. 3), the matrix of Fig. 2, as `facts["distance"]`.
 
     0: the same order of systems on every input, .5: unrelated, 1: the opposite order. `distance` says what a tie costs.
     """
@@ -53,8 +53,7 @@ def complementarity(
     mean = found.mean[distance]
     rows = _rows(sides, mean, found.inputs[distance])
     apart = {
-        one: dict(zip(sides.names, line.tolist(), strict=True))
-        for one, line in zip(sides.names, mean, strict=True)
+        one: dict(zip(sides.names, line.tolist(), strict=True)) for one, line in zip(sides.names, mean, strict=True)
     }
     small = len(rows) <= MATRIX
     to_each = {name: partial(_distance_text, apart, name) for name in sides.names}
@@ -69,8 +68,8 @@ def complementarity(
             "distance": f"mean over inputs of the normalised Kendall distance; {distance}: {RULES[distance]}",
             "to people, to metrics": "mean distance to the (other) aspects, to the (other) metrics",
         },
-        method=f"{sides.panel.n_systems} systems × {sides.panel.n_inputs} inputs; an input counts for a pair where both rank at "
-        "least two systems. Intervals of block means: 95 %, for other inputs (jackknife).",
+        method=f"{sides.panel.n_systems} systems × {sides.panel.n_inputs} inputs; an input counts for a pair where "
+        "both rank at least two systems. Intervals of block means: 95 %, for other inputs (jackknife).",
         notes=[*_blocks(found), *_dropped(found.inputs[distance], sides), *_notes(sides), *sides.remarks()],
         signature=sides.signature(distance=distance),
     )
@@ -130,8 +129,8 @@ def _dropped(inputs: np.ndarray, sides: Sides) -> list[str]:
         return []
     i, j = np.unravel_index(int(np.argmin(inputs)), inputs.shape)
     return [
-        f"up to {sides.panel.n_inputs - fewest} of {sides.panel.n_inputs} inputs count for no distance (one side ties all systems, "
-        f"or fewer than two were scored; most for {sides.names[i]} and {sides.names[j]})."
+        f"up to {sides.panel.n_inputs - fewest} of {sides.panel.n_inputs} inputs count for no distance (one side ties "
+        f"all systems, or fewer than two were scored; most for {sides.names[i]} and {sides.names[j]})."
     ]
 
 
@@ -142,7 +141,5 @@ def _notes(sides: Sides) -> list[str]:
     if not sides.panel.metrics:
         notes.append("no metric scores: there are people's rankings only.")
     if sides.panel.n_systems == 2:
-        notes.append(
-            "two systems: each distance is 0 or 1, so this counts the inputs on which the order is turned."
-        )
+        notes.append("two systems: each distance is 0 or 1, so this counts the inputs on which the order is turned.")
     return notes

@@ -1,5 +1,5 @@
-"""Which system is best by everybody? Borda and Kemeny consensus of people and of metrics (colombo2023, section 2), and how far
-each metric stands from them."""
+"""Which system is best by everybody? Borda and Kemeny consensus of people and of metrics (colombo2023, section 2),
+and how far each metric stands from them."""
 
 from __future__ import annotations
 
@@ -68,10 +68,11 @@ def consensus(
     seconds: float = 20.0,
     seed: int = 0,
 ) -> Table:
-    """One row per system (or, with of="inputs", per input: Eq. 2): its place by people and by metrics, Borda's and Kemeny's.
+    """One row per system (or, with of="inputs", per input: Eq. 2): its place by people and by metrics, Borda's and
+    Kemeny's.
 
-    Every ranking of the systems by one aspect or metric on one input is a vote. `seconds` limits the search for Kemeny's
-    order; what it could not prove is said.
+    Every ranking of the systems by one aspect or metric on one input is a vote. `seconds` limits the search for
+    Kemeny's order; what it could not prove is said.
     """
     sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
     names = _names(sides, of)
@@ -81,7 +82,8 @@ def consensus(
         row: Row = {of[:-1]: name}
         for side, c in found.items():
             row |= {
-                f"{side}_borda": int(c.place[k]), f"{side}_kemeny": int(c.kemeny_place[k]), f"{side}_share": float(c.share[k]),
+                f"{side}_borda": int(c.place[k]), f"{side}_kemeny": int(c.kemeny_place[k]),
+                f"{side}_share": float(c.share[k]),
             }  # fmt: skip
         rows.append(row)
     first = next(iter(found))
@@ -91,9 +93,10 @@ def consensus(
         rows=rows,
         heads={f"{side}_{name.lower()}": f"{side} {name}" for side in found for name in DEFINITIONS},
         definitions=DEFINITIONS,
-        method=f"A vote is the order of two {of} by one aspect or metric on one {'input' if of == 'systems' else 'system'} "
-        f"({sides.panel.n_systems} systems × {sides.panel.n_inputs} inputs, {len(sides.humans)} aspects, "
-        f"{len(sides.panel.metrics)} metrics); ties and missing scores are votes for neither.",
+        method=f"A vote is the order of two {of} by one aspect or metric on one "
+        f"{'input' if of == 'systems' else 'system'} ({sides.panel.n_systems} systems × {sides.panel.n_inputs} "
+        f"inputs, {len(sides.humans)} aspects, {len(sides.panel.metrics)} metrics); ties and missing scores are votes "
+        "for neither.",
         notes=[*(_proof(side, c) for side, c in found.items()), *_between(found), *sides.remarks()],
         signature=sides.signature(of=of),
     )
@@ -115,8 +118,8 @@ def consensus_distance(
     seconds: float = 20.0,
     seed: int = 0,
 ) -> Table:
-    """One row per aspect (marked H:) and metric: distance between its order of the systems (rank sums, Eq. 1) and the Kemeny
-    consensus of people and of the metrics, the nearest to people first."""
+    """One row per aspect (marked H:) and metric: distance between its order of the systems (rank sums, Eq. 1) and
+    the Kemeny consensus of people and of the metrics, the nearest to people first."""
     sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
     found = _both(sides, "systems", seconds)
     sums = snap(system_representation(sides.scores()), axis=1)
@@ -133,8 +136,8 @@ def consensus_distance(
         definitions={
             "distance": "(1 − tau-b) / 2 between rank sums (Eq. 1) and the Kemeny consensus; 0 the same order"
         },
-        method=f"{sides.panel.n_systems} systems × {sides.panel.n_inputs} inputs; each aspect has its votes in the consensus of "
-        "people and each metric in that of the metrics, its own included.",
+        method=f"{sides.panel.n_systems} systems × {sides.panel.n_inputs} inputs; each aspect has its votes in the "
+        "consensus of people and each metric in that of the metrics, its own included.",
         notes=[*(_proof(side, c) for side, c in found.items()), *_between(found), *sides.remarks()],
         signature=sides.signature(),
     )
@@ -168,8 +171,8 @@ def _between(found: dict[str, Consensus]) -> list[str]:
         return ["no metric scores: there is people's consensus only."]
     people, metrics = found["people"], found["metrics"]
     return [
-        f"people and metrics: distance {number(order_distance(people.kemeny_place, metrics.kemeny_place))} between the Kemeny "
-        f"orders, {number(order_distance(people.share, metrics.share))} between Borda's."
+        f"people and metrics: distance {number(order_distance(people.kemeny_place, metrics.kemeny_place))} between "
+        f"the Kemeny orders, {number(order_distance(people.share, metrics.share))} between Borda's."
     ]
 
 
@@ -177,4 +180,7 @@ def _proof(side: str, c: Consensus) -> str:
     share = f"{side}: Kemeny's order contradicts {c.kemeny.against} of {c.votes} votes"
     if c.kemeny.exact:
         return f"{share}, the fewest possible (proved)."
-    return f"{share}; no order contradicts fewer than {c.kemeny.bound}, so it may be off by {c.kemeny.against - c.kemeny.bound}."
+    return (
+        f"{share}; no order contradicts fewer than {c.kemeny.bound}, so it may be off by "
+        f"{c.kemeny.against - c.kemeny.bound}."
+    )

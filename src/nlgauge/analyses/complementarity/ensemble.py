@@ -43,8 +43,8 @@ def ensemble(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """Ridge regression on one feature a family of metrics, learnt on one part of the data and tested on it (folds that share
-    no input) and on every other part; beside it the single metric that is best on the outputs learnt from.
+    """Ridge regression on one feature a family of metrics, learnt on one part of the data and tested on it (folds that
+    share no input) and on every other part; beside it the single metric that is best on the outputs learnt from.
 
     A feature is the mean rank of a family's metrics among the outputs of the part, so domains need no common scale.
     """
@@ -73,23 +73,29 @@ def ensemble(
     if len(parts) < 2:
         notes.append("one part only: name the column of the domains (by=…, or --by) for cross-domain scores.")
     return Table(
-        title=f"{data.name}: an ensemble of {len(set(family.values()))} families of metrics, {chosen} with {data.rated_by}",
+        title=f"{data.name}: an ensemble of {len(set(family.values()))} families of metrics, {chosen} with "
+              f"{data.rated_by}",
         rows=rows,
         shown=["aspect", "test", "train", "setting", "value", "best_single", "metric", "gain", "p", "n"],
         heads={"value": "ensemble"},
         definitions={str(chosen): chosen.definition},
-        method=f"Ridge regression (penalty {ridge:g}) on standardised mean ranks of each family within a part, ratings as ranks too; in-domain: "
-        f"{folds} folds in which no input is on both sides, predictions of all folds together; cross-domain: learnt on the whole other part. "
-        "Best single: the metric with the highest absolute correlation on the outputs learnt from (in-domain in each fold; the most frequent one "
-        "is named), with the sign it has there. p: Williams' test of the two on the tested outputs, two-sided, which it takes as independent.",
+        method=f"Ridge regression (penalty {ridge:g}) on standardised mean ranks of each family within a part, "
+        f"ratings as ranks too; in-domain: {folds} folds in which no input is on both sides, predictions of all folds "
+        "together; cross-domain: learnt on the whole other part. Best single: the metric with the highest absolute "
+        "correlation on the outputs learnt from (in-domain in each fold; the most frequent one is named), with the "
+        "sign it has there. p: Williams' test of the two on the tested outputs, two-sided, which it takes as "
+        "independent.",
         notes=list(dict.fromkeys(notes)),
-        signature=f"by:{','.join(columns) or 'none'}|measure:{chosen}|folds:{folds}|ridge:{ridge:g}|aggregate:{aggregate}|seed:{seed}",
+        signature=f"by:{','.join(columns) or 'none'}|measure:{chosen}"
+        f"|folds:{folds}|ridge:{ridge:g}|aggregate:{aggregate}|seed:{seed}",
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Domain:
-    """Outputs of one part as points: features (n × families), scores (n × metrics), ranks of the ratings, input of each."""
+    """Outputs of one part as points: features (n × families), scores (n × metrics), ranks of the ratings, input of
+    each.
+    """
 
     name: str
     features: Array
@@ -124,15 +130,14 @@ def _domains(
         if missing:
             notes.append(f"{part.name}: {missing} missing scores stand in the middle of the ranks")
         filled = {m: np.where(np.isnan(v), 0.5, v) for m, v in placed.items()}
-        features = np.stack(
-            [np.mean([filled[m] for m in scored if family[m] == f], axis=0) for f in names], axis=1
-        )
+        features = np.stack([np.mean([filled[m] for m in scored if family[m] == f], axis=0) for f in names], axis=1)
         source = _sources(part.data)
         where = np.array(
             [source.get((panel.systems[i], panel.inputs[j]), panel.inputs[j]) for i, j in np.argwhere(rated)]
         )
         found.append(
-            Domain(part.name, features, np.stack(list(filled.values()), axis=1), tuple(scored), ranks(panel.human)[rated], where)
+            Domain(part.name, features, np.stack(list(filled.values()), axis=1), tuple(scored),
+                   ranks(panel.human)[rated], where)
         )  # fmt: skip
     return found
 
@@ -184,18 +189,12 @@ def _inside(domain: Domain, aspect: str, measure: Measure, folds: int, ridge: fl
     return _row(domain, domain.name, IN, aspect, predicted, alone, name, measure)
 
 
-def _across(
-    train: Sequence[Domain], test: Domain, name: str, aspect: str, measure: Measure, ridge: float
-) -> Row:
-    features, scores = (
-        np.concatenate(part) for part in ([d.features for d in train], [d.scores for d in train])
-    )
+def _across(train: Sequence[Domain], test: Domain, name: str, aspect: str, measure: Measure, ridge: float) -> Row:
+    features, scores = (np.concatenate(part) for part in ([d.features for d in train], [d.scores for d in train]))
     rating = np.concatenate([d.rating for d in train])
     predicted = _predict(fit(features, rating, ridge), test.features)
     best, sign = _best(scores, rating, measure)
-    return _row(
-        test, name, CROSS, aspect, predicted, _turned(test.scores[:, best], sign), test.metrics[best], measure
-    )
+    return _row(test, name, CROSS, aspect, predicted, _turned(test.scores[:, best], sign), test.metrics[best], measure)
 
 
 def _best(scores: Array, rating: Array, measure: Measure) -> tuple[int, float]:
@@ -206,12 +205,15 @@ def _best(scores: Array, rating: Array, measure: Measure) -> tuple[int, float]:
 
 
 def _turned(place: Array, sign: float) -> Array:
-    """Ranks from the other end where the metric falls with the ratings: folds that pick different metrics stay comparable."""
+    """Ranks from the other end where the metric falls with the ratings: folds that pick different metrics stay
+    comparable.
+    """
     return place if sign > 0 else 1 - place
 
 
 def _row(
-    test: Domain, train: str, setting: str, aspect: str, predicted: Array, alone: Array, metric: str | None, measure: Measure
+    test: Domain, train: str, setting: str, aspect: str, predicted: Array, alone: Array, metric: str | None,
+    measure: Measure
 ) -> Row:  # fmt: skip
     ours, theirs = _r(predicted, test.rating, measure), _r(alone, test.rating, measure)
     p = float(williams_test(ours, theirs, _r(predicted, alone, measure), len(test.rating)))

@@ -1,4 +1,6 @@
-"""The smallest set of complementary metrics that predicts people best (what colombo2023 proposes and does not build)."""
+"""The smallest set of complementary metrics that predicts people best (what colombo2023 proposes and does not
+build).
+"""
 
 from __future__ import annotations
 
@@ -23,16 +25,11 @@ from nlgauge.table import Row, Table
 from nlgauge.types import Array
 
 LEVEL = 0.05
-COLUMNS = ("aspect", "size", "added", "alone", "apart", "inner", "value", "low", "high", "gain", "in_folds", "chosen")  # fmt: skip
+COLUMNS = ("aspect", "size", "added", "alone", "apart", "inner", "value", "low", "high", "gain", "in_folds", "chosen")
 STOP = "Stop rule: the smallest set within one standard error of the best one in the inner folds."
 
 
-@analysis(
-    "portfolio",
-    paper="colombo2023",
-    takes="dataset",
-    question="Which few metrics together predict people best?",
-)
+@analysis("portfolio", paper="colombo2023", takes="dataset", question="Which few metrics together predict people best?")
 def metric_portfolio(
     data: Dataset,
     *,
@@ -47,10 +44,11 @@ def metric_portfolio(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """One row per aspect and size: the metric added, what the set reaches on inputs that had no part in choosing, the gain.
+    """One row per aspect and size: the metric added, what the set reaches on inputs that had no part in choosing, the
+    gain.
 
-    The last row of an aspect is all metrics together. `model="xgboost"` refits the sets with XGBoost on the same ranks; the
-    order of the metrics always comes from ridge regression, which is quick.
+    The last row of an aspect is all metrics together. `model="xgboost"` refits the sets with XGBoost on the same ranks;
+    the order of the metrics always comes from ridge regression, which is quick.
     """
     if most < 1:
         raise NlgaugeError(f"portfolio: most must be at least 1; got {most}.")
@@ -68,9 +66,7 @@ def metric_portfolio(
         rows += _rows(sides, aspect, found, chosen, apart)
         answers.append(_answer(sides, aspect, found))
     within = "within inputs" if sides.panel.n_systems > 1 else "over all outputs (there is one system)"
-    refitted = (
-        "" if model == "ridge" else " The sets so chosen are refitted with XGBoost for the values shown."
-    )
+    refitted = "" if model == "ridge" else " The sets so chosen are refitted with XGBoost for the values shown."
     return Table(
         title=f"{data.name}: portfolio of metrics that predicts people, {chosen}",
         rows=rows,
@@ -79,13 +75,14 @@ def metric_portfolio(
             "alone": "the metric by itself, on all outputs",
             "apart": "mean distance between its rankings and those of the metrics before it (complementarity, tau-b)",
             "inner": "what the set reaches in the folds that choose it",
-            "value": "what a set of this size, chosen and fitted on the other folds, reaches on a held-out fold; mean over folds",
+            "value": "what a set of this size, chosen and fitted on the other folds, reaches on a held-out fold; "
+            "mean over folds",
             "gain": "of value over the size before",
             "in folds": "in how many of the folds the metric is among those that the stop rule keeps",
             str(chosen): chosen.definition,
         },
-        method=f"Greedy forward selection, ridge regression on ranks {within}, nested cross-validation: {count} folds of inputs, "
-        f"each held out while the others choose.{refitted} {STOP} {INTERVAL}",
+        method=f"Greedy forward selection, ridge regression on ranks {within}, nested cross-validation: {count} folds "
+        f"of inputs, each held out while the others choose.{refitted} {STOP} {INTERVAL}",
         answers=answers,
         notes=sides.remarks(),
         signature=sides.signature(measure=chosen, model=model, folds=count, most=most, seed=seed),
@@ -110,7 +107,8 @@ def _rows(sides: Sides, aspect: str, found: Portfolio, measure: Measure, apart: 
     whole = found.whole
     rows.append(
         {"aspect": aspect, "size": len(names), "added": "all metrics", "alone": float("nan"), "apart": float("nan"),
-         "inner": float("nan"), "value": whole.value, "low": whole.low, "high": whole.high, "gain": float("nan"), "in_folds": None,
+         "inner": float("nan"), "value": whole.value, "low": whole.low, "high": whole.high, "gain": float("nan"),
+         "in_folds": None,
          "chosen": None, **folds_of(whole), "measure": str(measure)}
     )  # fmt: skip
     return rows
@@ -122,22 +120,24 @@ def _answer(sides: Sides, aspect: str, found: Portfolio) -> str:
         return f"{aspect}: no metric has a defined value in the folds, so nothing can be chosen."
     names = [sides.panel.names[k] for k in path.chosen[: path.size]]
     sizes = sorted(p.size for p in found.paths if p.chosen)
-    many = (
-        f"{sizes[0]} to {sizes[-1]} metrics"
-        if sizes[0] < sizes[-1]
-        else f"{sizes[0]} metric" + "s" * (sizes[0] > 1)
-    )
+    many = f"{sizes[0]} to {sizes[-1]} metrics" if sizes[0] < sizes[-1] else f"{sizes[0]} metric" + "s" * (sizes[0] > 1)
     single = found.curve[0]
     reached = (
-        f"Chosen this way (stop rule included, {many} a fold) a set reaches {number(stopped.value)} [{number(stopped.low)} "
-        f"{number(stopped.high)}] on held-out inputs of these systems; the best single metric {number(single.value)}, all "
-        f"{len(sides.panel.names)} metrics {number(whole.value)}"
+        f"Chosen this way (stop rule included, {many} a fold) a set reaches {number(stopped.value)} "
+        f"[{number(stopped.low)} {number(stopped.high)}] on held-out inputs of these systems; the best single metric "
+        f"{number(single.value)}, all {len(sides.panel.names)} metrics {number(whole.value)}"
     )
     p = gain_p(stopped.folds, single.folds)
     if p < LEVEL:
-        return f"{aspect}: take {', '.join(names)}. {reached}; the gain over one metric is more than chance (p {number(p)})."
+        return (
+            f"{aspect}: take {', '.join(names)}. {reached}; the gain over one metric is more than chance (p "
+            f"{number(p)})."
+        )
     told = "cannot be tested" if np.isnan(p) else f"p {number(p)}"
-    return f"{aspect}: that several metrics are better than one is not shown ({told}); the stop rule takes {', '.join(names)}. {reached}."
+    return (
+        f"{aspect}: that several metrics are better than one is not shown ({told}); the stop rule takes "
+        f"{', '.join(names)}. {reached}."
+    )
 
 
 def gain_p(several: Array, single: Array) -> float:

@@ -1,4 +1,6 @@
-"""How well do all metrics together predict people, and how well do people's other ratings? (colombo2023, Finding 2, Fig. 3)"""
+"""How well do all metrics together predict people, and how well do people's other ratings? (colombo2023, Finding 2,
+Fig. 3)
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,7 @@ SETS = {
     "human": "people's other aspects",
     "both": "all metrics and people's other aspects",
 }
-INTERVAL = (
-    "Interval: 95 %, t over folds with the variance corrected for shared training data (Nadeau and Bengio)."
-)
+INTERVAL = "Interval: 95 %, t over folds with the variance corrected for shared training data (Nadeau and Bengio)."
 FOLD = re.compile(r"fold_\d+$")
 SPLITS = {
     "inputs": "no input on both sides",
@@ -69,18 +69,18 @@ def predictability(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """One row per aspect and feature set: the measure on held-out folds, its mean, interval, and the value of each fold.
+    """One row per aspect and feature set: the measure on held-out folds, its mean, interval, and the value of each
+    fold.
 
-    `split="outputs"` are the paper's plain folds, `count` is their number. Needs the extra `boost` unless model="ridge".
+    `split="outputs"` are the paper's plain folds, `count` is their number. Needs the extra `boost` unless
+    model="ridge".
     """
     sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
     chosen = measure_for(sides.panel, measure)
     predict, words = model_of(model, seed)
     jobs = list(_jobs(sides))
     if not jobs:
-        raise NeedsMissing(
-            f"{data.name}: no metric scores and no second aspect, so nothing can predict people."
-        )
+        raise NeedsMissing(f"{data.name}: no metric scores and no second aspect, so nothing can predict people.")
     rows: list[Row] = []
     for aspect, name, features in counted(jobs, progress):
         target = sides.humans[aspect]
@@ -88,10 +88,7 @@ def predictability(
         if name == "best metric":
             value, picked = best_single(features, target, fold, chosen)
             best = [sides.panel.names[k] for k in picked]
-            more = {
-                "features": 1,
-                "best": ", ".join(dict.fromkeys(sorted(best, key=lambda b: (-best.count(b), b)))),
-            }
+            more = {"features": 1, "best": ", ".join(dict.fromkeys(sorted(best, key=lambda b: (-best.count(b), b))))}
         else:
             value = held_out_value(features, target, fold, model, predict, chosen)
             more = {"features": len(features), "best": None}
@@ -103,7 +100,8 @@ def predictability(
         heads={"predictors": "predicted from"},
         definitions={name: SETS[name] for name in dict.fromkeys(row["predictors"] for row in rows)}
         | {str(chosen): chosen.definition},
-        method=f"{words}; {fold_columns(rows[0])} folds, {SPLITS[split]}; the measure in each fold, mean over folds. {INTERVAL}",
+        method=f"{words}; {fold_columns(rows[0])} folds, {SPLITS[split]}; the measure in each fold, mean over "
+        f"folds. {INTERVAL}",
         notes=[*_notes(sides, rows), *sides.remarks()],
         signature=sides.signature(measure=chosen, model=model, split=split, folds=count, seed=seed),
     )
@@ -126,9 +124,7 @@ def _jobs(sides: Sides) -> Iterator[tuple[str, str, Array]]:
 def deal(target: Array, count: int, split: Grouped, seed: int) -> Ints:
     """Folds for one aspect: the same for every feature set, so that they can be compared."""
     there = np.isfinite(target)
-    return folds(
-        there, fold_count(there, count, split), np.random.default_rng(np.random.SeedSequence(seed)), split
-    )
+    return folds(there, fold_count(there, count, split), np.random.default_rng(np.random.SeedSequence(seed)), split)
 
 
 def held_out_value(
@@ -166,9 +162,7 @@ def _intervals(rows: list[Row]) -> str:
 
 def _notes(sides: Sides, rows: list[Row]) -> list[str]:
     notes = [
-        f"{row['aspect']}: the best metric on the training folds was {row['best']}."
-        for row in rows
-        if row["best"]
+        f"{row['aspect']}: the best metric on the training folds was {row['best']}." for row in rows if row["best"]
     ]
     if len(sides.humans) == 1:
         notes.append("one aspect only: there are no other human ratings to predict it from.")

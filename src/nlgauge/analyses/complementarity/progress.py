@@ -1,4 +1,6 @@
-"""Have metrics come closer to people over the years? All metrics of the time together, year by year (colombo2023, Fig. 1)."""
+"""Have metrics come closer to people over the years? All metrics of the time together, year by year (colombo2023, Fig.
+1).
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,7 @@ from nlgauge.types import Array
 
 
 @analysis(
-    "progress",
-    paper="colombo2023",
-    takes="dataset",
-    question="Have metrics come closer to people over the years?",
+    "progress", paper="colombo2023", takes="dataset", question="Have metrics come closer to people over the years?"
 )
 def progress_over_years(
     data: Dataset,
@@ -51,15 +50,16 @@ def progress_over_years(
 ) -> Table:
     """One row per aspect and year: what all metrics released so far reach together on held-out folds.
 
-    Variants of a family are averaged (as standard scores). `years` names families and years of your own metrics: a mapping, or
-    a CSV with pattern, family and year.
+    Variants of a family are averaged (as standard scores). `years` names families and years of your own metrics: a
+    mapping, or a CSV with pattern, family and year.
     """
     sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
     chosen = measure_for(sides.panel, measure)
     families, unknown = _families(sides, years)
     if not families:
         raise NeedsMissing(
-            f"{data.name}: no release year is known for any metric; name them with years= (a CSV with pattern, family, year)."
+            f"{data.name}: no release year is known for any metric; name them with years= (a CSV with pattern, "
+            "family, year)."
         )
     predict, words = model_of(model, seed)
     steps = sorted({year for _, year in families})
@@ -69,12 +69,8 @@ def progress_over_years(
         fold = deal(target, count, split, seed)
         features = np.stack([x for (_, came), x in families.items() if came <= year])
         value = held_out_value(features, target, fold, model, predict, chosen)
-        rows.append(
-            {"aspect": aspect, "year": year, "families": len(features), **numbers(value, chosen, target)}
-        )
-    left_out = (
-        [f"left out, no release year known (name it with years=): {', '.join(unknown)}."] if unknown else []
-    )
+        rows.append({"aspect": aspect, "year": year, "families": len(features), **numbers(value, chosen, target)})
+    left_out = [f"left out, no release year known (name it with years=): {', '.join(unknown)}."] if unknown else []
     new = {year: sorted(f for f, came in families if came == year) for year in steps}
     return Table(
         title=f"{data.name}: what all metrics of the time reach together, {chosen}",
@@ -83,10 +79,7 @@ def progress_over_years(
             "year",
             "aspect",
             "value",
-            extra={
-                "families": lambda own: str(own[0]["families"]),
-                "new": lambda own: ", ".join(new[own[0]["year"]]),
-            },
+            extra={"families": lambda own: str(own[0]["families"]), "new": lambda own: ", ".join(new[own[0]["year"]])},
         ),
         facts={"new": new},
         definitions={str(chosen): chosen.definition},
@@ -127,7 +120,7 @@ def _gain(rows: list[Row], years: list[int]) -> list[str]:
         mine = [row for row in rows if row["aspect"] == aspect]
         first, last = mine[0], mine[-1]
         notes.append(
-            f"{aspect}: {number(last['value'] - first['value'], sign=True)} from {first['year']} to {last['year']}, best in "
-            f"{max(mine, key=lambda r: np.nan_to_num(r['value'], nan=-2))['year']}."
+            f"{aspect}: {number(last['value'] - first['value'], sign=True)} from {first['year']} to {last['year']}, "
+            f"best in {max(mine, key=lambda r: np.nan_to_num(r['value'], nan=-2))['year']}."
         )
     return notes

@@ -45,14 +45,15 @@ def measures_study(
 
     agreement: tau-b between the ranking of the metrics by this measure and by each other one ("τ input/kendall" in the
     rows), and their mean. Kept, shift: the metrics' scores and people's are cut to so many levels (`scales`), with
-    thresholds drawn as in Algorithm 1; tau-b between the rankings of the metrics before and after, and the mean change of
-    the correlations, away from zero (+) or towards it (−).
+    thresholds drawn as in Algorithm 1; tau-b between the rankings of the metrics before and after, and the mean change
+    of the correlations, away from zero (+) or towards it (−).
     """
     levels = [scales] if isinstance(scales, int) else list(scales)
     if any(level < 2 for level in levels) or redraws < 1:
         raise NlgaugeError(f"scales need at least 2 levels and 1 redraw; found {levels} and {redraws}.")
     base = stability(
-        panel, measures=measures, test=test, draws=draws, trials=trials, profile=profile, ranked_by=ranked_by, seed=seed, progress=progress
+        panel, measures=measures, test=test, draws=draws, trials=trials, profile=profile, ranked_by=ranked_by,
+        seed=seed, progress=progress
     )  # fmt: skip
     chosen = [Measure.parse(row["measure"]) for row in base]
     values = _values(panel.oriented(), panel.human, chosen)
@@ -60,8 +61,7 @@ def measures_study(
     np.fill_diagonal(relation, np.nan)
     names = [str(m) for m in chosen]
     taus = {
-        one: {other: float(relation[j, k]) for k, other in enumerate(names) if k != j}
-        for j, one in enumerate(names)
+        one: {other: float(relation[j, k]) for k, other in enumerate(names) if k != j} for j, one in enumerate(names)
     }
     rows = base.rows
     for j, row in enumerate(rows):
@@ -72,20 +72,14 @@ def measures_study(
     return Table(
         title=f"{base.title}, from four sides",
         rows=rows,
-        shown=[
-            "measure",
-            "dp",
-            "rc",
-            "agreement",
-            *(f"{part}_{c}" for part in ("kept", "shift") for c in levels),
-        ],
+        shown=["measure", "dp", "rc", "agreement", *(f"{part}_{c}" for part in ("kept", "shift") for c in levels)],
         heads=HEADS,
         facts={**base.facts, "agreement": taus, "stability_title": base.title},
         definitions={
             **base.definitions,
             "agreement": "mean tau-b between the rankings of the metrics by this measure and by each of the others",
-            "kept, shift": f"{what} cut to so many levels: tau-b between the rankings of the metrics before and after, and how much "
-            "stronger (+) or weaker (-) the correlations become, mean over the metrics",
+            "kept, shift": f"{what} cut to so many levels: tau-b between the rankings of the metrics before and "
+            "after, and how much stronger (+) or weaker (-) the correlations become, mean over the metrics",
         },
         method=f"{base.method} Levels: thresholds uniform within mean ± SD of each score, mean of {redraws} draws.",
         answers=[*base.answers, *_advice(rows, taus, levels)],
@@ -125,11 +119,7 @@ def _add_scales(
         for j, row in enumerate(rows):
             row |= {f"kept_{level}": float(_mean(kept[:, j])), f"shift_{level}": float(_mean(shift[:, j]))}
     total = len(levels) * redraws * before.size
-    return (
-        [f"{lost} of {total} correlations do not exist on the shorter scales (all scores equal)."]
-        if lost
-        else []
-    )
+    return [f"{lost} of {total} correlations do not exist on the shorter scales (all scores equal)."] if lost else []
 
 
 def _coarse(panel: Panel, level: int, cut: Cut, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -171,25 +161,21 @@ def _advice(rows: list[Row], agreement: dict[str, dict[str, float]], levels: Seq
     if taus:
         far = min(taus, key=taus.__getitem__)
         notes.append(
-            f"{best['measure']} ranks the metrics as the other measures do at τ {number(best['agreement'], 2)} on average, least as "
-            f"{far} ({number(taus[far], 2)})"
+            f"{best['measure']} ranks the metrics as the other measures do at τ {number(best['agreement'], 2)} on "
+            f"average, least as {far} ({number(taus[far], 2)})"
             + ("; choose by your question, not by habit." if taus[far] < 0.5 else ".")
         )
     if levels:
         short_scale = min(levels)
         steady = min(
-            rows,
-            key=lambda r: (
-                abs(r[f"shift_{short_scale}"]) if np.isfinite(r[f"shift_{short_scale}"]) else np.inf
-            ),
+            rows, key=lambda r: abs(r[f"shift_{short_scale}"]) if np.isfinite(r[f"shift_{short_scale}"]) else np.inf
         )
         text = (
-            f"With {short_scale} levels {best['measure']} moves by {number(best[f'shift_{short_scale}'], 2, sign=True)} and keeps the ranking at "
-            f"τ {number(best[f'kept_{short_scale}'], 2)}"
+            f"With {short_scale} levels {best['measure']} moves by "
+            f"{number(best[f'shift_{short_scale}'], 2, sign=True)} and keeps the ranking at τ "
+            f"{number(best[f'kept_{short_scale}'], 2)}"
         )
         if steady is not best:
-            text += (
-                f"; {steady['measure']} moves least ({number(steady[f'shift_{short_scale}'], 2, sign=True)})"
-            )
+            text += f"; {steady['measure']} moves least ({number(steady[f'shift_{short_scale}'], 2, sign=True)})"
         notes.append(text + ": compare only scores on equally fine scales.")
     return notes

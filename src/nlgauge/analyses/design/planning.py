@@ -1,4 +1,6 @@
-"""How many inputs, systems or raters tell two metrics apart? Power of a study like this one, by simulation (Algorithm 1)."""
+"""How many inputs, systems or raters tell two metrics apart? Power of a study like this one, by simulation (Algorithm
+1).
+"""
 
 from __future__ import annotations
 
@@ -55,8 +57,9 @@ def plan(
     """Power at growing numbers of inputs, systems or raters, up to the first that reaches the target.
 
     The panel holds the two metrics (`data.panel(aspect, metrics=[a, b])`). Power is the share of simulated studies in
-    which the better one wins significantly. The test swaps whole systems, which speaks of systems like these; `how=both`
-    asks about these very systems only and needs far less (and calls equally strong metrics different far too often).
+    which the better one wins significantly. The test swaps whole systems, which speaks of systems like these;
+    `how=both` asks about these very systems only and needs far less (and calls equally strong metrics different far too
+    often).
     """
     chosen = measures_of(measure)[0]
     _check(panel, axis, power, how, level)
@@ -69,7 +72,8 @@ def plan(
     for size, own in counted(list(zip(steps, seeds, strict=True)), progress):
         study = _sized(pair, axis, size)
         point = simulated_power(
-            study.params, study.first, study.second, chosen, own, test=swap_test(how, draws), level=level, trials=trials,
+            study.params, study.first, study.second, chosen, own, test=swap_test(how, draws), level=level,
+            trials=trials,
             between=study.between, raters=study.raters,
         )  # fmt: skip
         point = replace(point, difference=sign * point.difference)
@@ -89,11 +93,12 @@ def plan(
         shown=[axis, "power", "se", "wrong", "difference"],
         definitions={
             str(chosen): chosen.definition,
-            "power": "share of simulated studies in which the better metric wins significantly; wrong: in which the other does",
+            "power": "share of simulated studies in which the better metric wins significantly; wrong: in which "
+                     "the other does",
         },
         method=f"Algorithm 1 fitted to the two metrics; {trials} simulated studies a size, permutation test swapping "
-        f"{'systems and inputs' if how == 'both' else how}, {draws} draws, two-sided at {level:g}, seed {seed}; all else as in the "
-        f"data ({_size_words(panel)}).",
+        f"{'systems and inputs' if how == 'both' else how}, {draws} draws, two-sided at {level:g}, seed {seed}; all "
+        f"else as in the data ({_size_words(panel)}).",
         answers=[answer(points, axis, power, first, second)],
         notes=[*_warnings(panel, pair, points, observed, axis), *people_note(panel)],
         signature=signature(panel, measure=chosen, axis=axis, power=power, trials=trials, draws=draws, seed=seed),
@@ -155,17 +160,16 @@ def _sized(pair: MetricPair, axis: Axis, size: int) -> MetricPair:
 def _check(panel: Panel, axis: str, target: float, how: str, level: float) -> None:
     if len(panel.metrics) != 2:
         found = f"; found {', '.join(panel.names)}" if panel.metrics else ""
-        raise NlgaugeError(
-            f"{panel.name}: planning compares two metrics: name them with --metrics a,b{found}."
-        )
+        raise NlgaugeError(f"{panel.name}: planning compares two metrics: name them with --metrics a,b{found}.")
     if not 0 < target < 1 or not 0 < level < 1:
         raise NlgaugeError(f"power and level lie between 0 and 1; found power {target:g}, level {level:g}.")
     if panel.n_systems < 2 or panel.n_inputs < 2:
         raise NeedsMissing(f"{panel.name}: planning needs at least 2 systems and 2 inputs to learn from.")
     if how == "systems" and axis != "systems" and panel.n_systems < LEAST_SYSTEMS:
         raise NeedsMissing(
-            f"{panel.name}: with {panel.n_systems} systems no test that speaks of other systems reaches p = .05 (it needs {LEAST_SYSTEMS}), "
-            f"whatever the number of {axis}; plan --axis systems, or say --how both to speak of these systems only."
+            f"{panel.name}: with {panel.n_systems} systems no test that speaks of other systems reaches p = .05 (it "
+            f"needs {LEAST_SYSTEMS}), whatever the number of {axis}; plan --axis systems, or say --how both to speak "
+            "of these systems only."
         )
 
 
@@ -187,19 +191,13 @@ def _without_noise(panel: Panel, between: float, within: float) -> tuple[float, 
     """SD within systems free of rating noise, how much that raises correlations, and one rater's reliability."""
     ratings = ratings_of(panel, "planning of raters")
     count = (~np.isnan(ratings)).sum(axis=0)
-    noise = (
-        float(np.mean(np.nanvar(ratings[:, count >= 2], axis=0, ddof=1)))
-        if (count >= 2).any()
-        else float("nan")
-    )
+    noise = float(np.mean(np.nanvar(ratings[:, count >= 2], axis=0, ddof=1))) if (count >= 2).any() else float("nan")
     k = _ratings_an_output(ratings)
     # At least a tenth of the variance stays: more noise than spread is chance, and would give correlations above 1.
     true = max(within**2 - noise / k, 0.1 * within**2)
     reliability = (between**2 + true) / (between**2 + true + noise)
     if not 0 < reliability <= 1:
-        raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: no output has two ratings, so their noise is unknown."
-        )
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: no output has two ratings, so their noise is unknown.")
     return float(np.sqrt(true)), within / float(np.sqrt(true)), Raters(max(1, round(k)), reliability)
 
 
@@ -233,17 +231,11 @@ def _warnings(
     panel: Panel, pair: MetricPair, points: list[tuple[int, Power]], observed: Array, axis: Axis
 ) -> list[str]:
     seen = float(observed[0] - observed[1])
-    simulated = next(
-        (p.difference for size, p in points if size == _now(panel, axis)), points[-1][1].difference
-    )
-    text = (
-        f"Difference in the data {number(seen, sign=True)}, in the simulation {number(simulated, sign=True)}"
-    )
+    simulated = next((p.difference for size, p in points if size == _now(panel, axis)), points[-1][1].difference)
+    text = f"Difference in the data {number(seen, sign=True)}, in the simulation {number(simulated, sign=True)}"
     if np.sign(seen) != np.sign(simulated) or not 0.5 <= abs(simulated) / max(abs(seen), 1e-9) <= 2:
         text += ": they disagree, so take the numbers as a rough guide"
-    worse = [
-        f"power moves by ± {number(1.96 * max(p.se for _, p in points), 2)} with other trials (--trials)."
-    ]
+    worse = [f"power moves by ± {number(1.96 * max(p.se for _, p in points), 2)} with other trials (--trials)."]
     return [f"{text}. Shared error of the two metrics {number(pair.between, 2)}.", *worse]
 
 

@@ -33,8 +33,9 @@ def simulation_params(panel: Panel) -> tuple[SimulationParams, str]:
             f"{panel.name}: {name} and {panel.aspect} hardly vary, or there is one system: nothing to fit."
         ) from None
     words = (
-        f"{panel.name}: {name} on {panel.aspect}: ρ_sys {found.rho_sys:.2f}, μ_ρ {found.mu_rho:.2f}, σ_ρ {found.sigma_rho:.2f}, "
-        f"σ_m {found.metric.sigma:.3g}, σ_h {found.human.sigma:.3g}, {panel.n_systems} systems × {panel.n_inputs} inputs"
+        f"{panel.name}: {name} on {panel.aspect}: ρ_sys {found.rho_sys:.2f}, μ_ρ {found.mu_rho:.2f}, σ_ρ "
+        f"{found.sigma_rho:.2f}, σ_m {found.metric.sigma:.3g}, σ_h {found.human.sigma:.3g}, {panel.n_systems} systems "
+        f"× {panel.n_inputs} inputs"
     )  # fmt: skip
     # One SD within systems for all of them: the number of systems may change.
     inside: dict[str, Any] = {
@@ -65,7 +66,8 @@ def simulated(params: SimulationParams | None = None, *, seed: int = 0) -> Table
     x, z = simulate_panel(params, np.random.default_rng(np.random.SeedSequence(seed)))
     width = len(str(params.M))
     rows = [
-        {"system": f"system-{i + 1:02d}", "input": f"input-{j + 1:0{width}d}", "quality": float(z[i, j]), "simulated_metric": float(x[i, j])}
+        {"system": f"system-{i + 1:02d}", "input": f"input-{j + 1:0{width}d}", "quality": float(z[i, j]),
+         "simulated_metric": float(x[i, j])}
         for i in range(params.N) for j in range(params.M)
     ]  # fmt: skip
     return Table("simulated", rows)

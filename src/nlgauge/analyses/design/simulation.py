@@ -18,9 +18,7 @@ from nlgauge.stats.design.simulate import SimulationParams
 from nlgauge.stats.design.simulation_studies import EQUAL_SCALES, GRID, relation_study, scale_study
 from nlgauge.table import Row, Table
 
-AT_ONCE = (
-    10  # trials between two steps of the progress bar; fixed, so that the numbers depend on nothing else
-)
+AT_ONCE = 10  # trials between two steps of the progress bar; fixed, so that the numbers depend on nothing else
 NAMES = {"rho_sys": "ρ_sys", "mu_rho": "μ_ρ"}
 
 
@@ -46,9 +44,7 @@ def relation(
         fixed = "mu_rho" if varied == "rho_sys" else "rho_sys"
         rows: list[Row] = [
             {varied: at, "measure": str(m), "value": float(value), "se": float(se), "undefined": int(lost)}
-            for at, line in zip(
-                grid, zip(*(a.reshape(len(grid), -1) for a in found[:3]), strict=True), strict=True
-            )
+            for at, line in zip(grid, zip(*(a.reshape(len(grid), -1) for a in found[:3]), strict=True), strict=True)
             for m, value, se, lost in zip(chosen, *line, strict=True)
         ]
         tables.append(
@@ -95,8 +91,8 @@ def scale(
         layout=measures_across(
             chosen, ("metric_values", "human_values"), line=lambda x: " / ".join(dict.fromkeys(map(str, x)))
         ),
-        method=f"{_setting(params)}, ρ_sys {params.rho_sys:g}, μ_ρ {params.mu_rho:g}, mean of {trials} trials × {redraws} draws of "
-        f"thresholds, seed {seed}.",
+        method=f"{_setting(params)}, ρ_sys {params.rho_sys:g}, μ_ρ {params.mu_rho:g}, mean of {trials} trials × "
+        f"{redraws} draws of thresholds, seed {seed}.",
         notes=[f"largest standard error {number(max(r['se'] for r in rows))}."],
         kind="scale",
     )

@@ -28,7 +28,8 @@ from nlgauge.stats.resampling.jackknife import SYSTEMS
 from nlgauge.table import Row, Table
 
 HEADS = {
-    "dp": "DP", "dp_low": "DP low", "dp_high": "DP high", "rc": "RC", "rc_low": "RC low", "rc_high": "RC high", "rc_systems": "RC systems",
+    "dp": "DP", "dp_low": "DP low", "dp_high": "DP high", "rc": "RC", "rc_low": "RC low", "rc_high": "RC high",
+    "rc_systems": "RC systems",
 }  # fmt: skip
 
 
@@ -45,7 +46,8 @@ def stability(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
-    """One row per measure, the most trustworthy first. `ranked_by`: the measure in use, which the advice then speaks of.
+    """One row per measure, the most trustworthy first. `ranked_by`: the measure in use, which the advice then speaks
+    of.
 
     Discriminative power (DP): mean p over all metric pairs, lower is better: how well the measure tells metrics apart.
     Ranking consistency (RC): mean tau-b between the metric rankings on two halves of the inputs, higher is better.
@@ -66,15 +68,12 @@ def stability(
     systems, inputs = panel.human.shape
     others = [consistency]
     if systems >= SYSTEMS:
-        others.append(
-            ranking_consistency(stacked, panel.human, chosen, over="systems", trials=trials, seed=seed)
-        )
+        others.append(ranking_consistency(stacked, panel.human, chosen, over="systems", trials=trials, seed=seed))
     drawn = p_value_curve(tests.p)
-    curves = {
-        str(m): [round(float(p), 6) for p in drawn[:, j] if np.isfinite(p)] for j, m in enumerate(chosen)
-    }
+    curves = {str(m): [round(float(p), 6) for p in drawn[:, j] if np.isfinite(p)] for j, m in enumerate(chosen)}
     rows: list[Row] = [
-        {"measure": str(m), "aspect": panel.aspect, "dp": float(power[j]), "dp_low": max(0.0, float(ends.low[j])), "dp_high": min(1.0, float(ends.high[j])),
+        {"measure": str(m), "aspect": panel.aspect, "dp": float(power[j]), "dp_low": max(0.0, float(ends.low[j])),
+         "dp_high": min(1.0, float(ends.high[j])),
          "rc": float(consistency.value[j]), "rc_low": float(spread.low[j]), "rc_high": float(spread.high[j]),
          **({"rc_systems": float(others[1].value[j])} if others[1:] else {}),
          "pairs": int(np.isfinite(tests.p[:, j]).sum())}
@@ -87,10 +86,7 @@ def stability(
     for j, row in enumerate(rows):
         row["steady"] = j in advice.steady
     said = recommend(
-        rows,
-        advice,
-        PanelSize(systems, inputs, len(panel.metrics)),
-        None if ranked_by is None else str(ranked_by),
+        rows, advice, PanelSize(systems, inputs, len(panel.metrics)), None if ranked_by is None else str(ranked_by)
     )
     rows = [rows[j] for j in order]
     return Table(
@@ -100,13 +96,14 @@ def stability(
         heads=HEADS,
         facts={"curves": curves, "steady": bool(advice.steady)},
         definitions={
-            "DP": "discriminative power, the mean p-value over all pairs of metrics; lower is better; interval over metrics",
-            "RC": "ranking consistency, the mean tau-b of the metric rankings on two halves of the inputs; higher is better; "
-            "interval over metrics",
+            "DP": "discriminative power, the mean p-value over all pairs of metrics; lower is better; interval "
+            "over metrics",
+            "RC": "ranking consistency, the mean tau-b of the metric rankings on two halves of the inputs; higher is "
+            "better; interval over metrics",
             **({"RC systems": "the same on two halves of the systems"} if others[1:] else {}),
-            "steady": f"the interval of DP ends below {number(LEAST_POWER, 2)} and that of RC begins above 0, on halves of the inputs and of "
-            f"the systems (with {SYSTEMS} or more); a measure stands out where it is better in DP and in RC than every other one, "
-            "by intervals over metrics, all together at 95 %",
+            "steady": f"the interval of DP ends below {number(LEAST_POWER, 2)} and that of RC begins above 0, on "
+            f"halves of the inputs and of the systems (with {SYSTEMS} or more); a measure stands out where it is "
+            "better in DP and in RC than every other one, by intervals over metrics, all together at 95 %",
         },
         method=f"{len(panel.metrics)} metrics, {len(tests.pairs)} pairs; DP: {tests.method}. RC: {consistency.method}. "
         "Intervals: metrics left out one at a time, Student's t. Sorted by the mean of the two ranks.",
@@ -124,22 +121,22 @@ def recommend(rows: list[Row], advice: Advice, about: PanelSize, ranked_by: str 
     least = min(rows, key=lambda row: (row["place"], row["measure"]))
     if not advice.steady:
         text = (
-            f"No measure is steady here: even {least['measure']} has DP {_ends(least, 'DP')} and RC {_ends(least, 'RC')}"
-            f"{about.of_systems(least)}. More inputs (now {about.inputs:,}) and systems (now {about.systems}) would help, "
-            "or metrics that differ more."
+            f"No measure is steady here: even {least['measure']} has DP {_ends(least, 'DP')} and RC "
+            f"{_ends(least, 'RC')}{about.of_systems(least)}. More inputs (now {about.inputs:,}) and systems (now "
+            f"{about.systems}) would help, or metrics that differ more."
         )
     elif advice.one:
         best = rows[advice.alike[0]]
         text = (
-            f"{about.where} trust {best['measure']}: DP {_ends(best, 'DP')}, RC {_ends(best, 'RC')}, both better than those of "
-            "every other measure."
+            f"{about.where} trust {best['measure']}: DP {_ends(best, 'DP')}, RC {_ends(best, 'RC')}, both better than "
+            "those of every other measure."
         )
     else:
         alike = [rows[j] for j in advice.alike]
         best = alike[0]
         text = (
-            f"{about.where} {best['measure']} is steady (DP {_ends(best, 'DP')}, RC {_ends(best, 'RC')}), and these are "
-            f"alike, which the data do not tell from it: {some([r['measure'] for r in alike[1:]], 4)}"
+            f"{about.where} {best['measure']} is steady (DP {_ends(best, 'DP')}, RC {_ends(best, 'RC')}), and these "
+            f"are alike, which the data do not tell from it: {some([r['measure'] for r in alike[1:]], 4)}"
         )
         if about.metrics < ENOUGH:
             text += f" (with {about.metrics} metrics no measure can stand out; {ENOUGH} are needed)"
@@ -152,10 +149,14 @@ def recommend(rows: list[Row], advice: Advice, about: PanelSize, ranked_by: str 
     if mine in advice.alike or mine in advice.steady:
         if advice.one and mine == advice.alike[0]:
             return f"{text} Metrics are ranked by it."
-        return f"{text} {ranked_by}, by which metrics are ranked, is {'one of them' if mine in advice.alike else 'steady too'}."
+        return (
+            f"{text} {ranked_by}, by which metrics are ranked, is "
+            f"{'one of them' if mine in advice.alike else 'steady too'}."
+        )
     return (
-        f"{text} Metrics are ranked by {ranked_by} all the same, because it asks what the report asks; it is not steady here "
-        f"(DP {number(rows[mine]['dp'])}, RC {number(rows[mine]['rc'])}), so read its order by the intervals."
+        f"{text} Metrics are ranked by {ranked_by} all the same, because it asks what the report asks; it is not "
+        f"steady here (DP {number(rows[mine]['dp'])}, RC {number(rows[mine]['rc'])}), so read its order by the "
+        "intervals."
     )
 
 
@@ -169,11 +170,7 @@ class PanelSize:
 
     @property
     def where(self) -> str:
-        return (
-            "On these data"
-            if self.systems >= SYSTEMS or self.systems < 2
-            else f"On these {self.systems} systems"
-        )
+        return "On these data" if self.systems >= SYSTEMS or self.systems < 2 else f"On these {self.systems} systems"
 
     def of_systems(self, row: Row) -> str:
         return f", {number(row['rc_systems'])} between halves of the systems" if "rc_systems" in row else ""

@@ -40,13 +40,7 @@ class Versions:
 
 
 def versions(
-    data: Dataset,
-    kinds: Sequence[str],
-    amounts: Sequence[float],
-    *,
-    sample: int,
-    keep_people: bool,
-    seed: int,
+    data: Dataset, kinds: Sequence[str], amounts: Sequence[float], *, sample: int, keep_people: bool, seed: int
 ) -> Versions:
     """Some outputs of the data with all their versions. Seeds come from the names of system, input and kind, so neither
     the order of the rows nor what else is asked for changes a text."""
@@ -58,14 +52,10 @@ def versions(
     samples = rows.to_dicts()
     for kind in kinds:
         texts = [_damaged(kind, s, amounts, pool, seed) for s in samples]
-        text[kind] = np.array(
-            [_numbered(s["output"], made) for s, made in zip(samples, texts, strict=True)]
-        ).T
+        text[kind] = np.array([_numbered(s["output"], made) for s, made in zip(samples, texts, strict=True)]).T
         for a, amount in enumerate(amounts):
             named = pl.concat_str("system", pl.lit(f" [{kind} {amount:g}]")).alias("system")
-            blocks.append(
-                base.with_columns(named, pl.Series("output", [made[a] for made in texts], pl.String))
-            )
+            blocks.append(base.with_columns(named, pl.Series("output", [made[a] for made in texts], pl.String)))
     whole = Dataset.of(data.name, pl.concat(blocks), people=())
     return Versions(whole, rows["input"].to_list(), kinds, tuple(amounts), text, [*notes, *skipped])
 
@@ -126,9 +116,7 @@ def _numbered(original: str, made: list[str]) -> list[int]:
     return [-1 if text == original else seen.setdefault(text, len(seen)) for text in made]
 
 
-def _pools(
-    data: Dataset, rows: pl.DataFrame, kinds: Sequence[str], seed: int
-) -> tuple[Pool, list[str], list[str]]:
+def _pools(data: Dataset, rows: pl.DataFrame, kinds: Sequence[str], seed: int) -> tuple[Pool, list[str], list[str]]:
     """What each kind may take from elsewhere; the kinds that can be done here, and a note on each of the others."""
     skipped: dict[str, str] = {}
     source = next((c for c in KEPT[:2] if c in rows.columns and rows[c].drop_nulls().len()), None)

@@ -1,4 +1,6 @@
-"""What of the data makes metrics agree with people? Number of references, lengths, any number (novikova2017, section 8.2)."""
+"""What of the data makes metrics agree with people? Number of references, lengths, any number (novikova2017, section
+8.2).
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ TEXTS = {"output": "output words", "source": "source words", "context": "context
 
 
 @analysis(
-    "characteristics", paper="novikova2017", takes="dataset", question="What of the data makes metrics agree with people?"
+    "characteristics", paper="novikova2017", takes="dataset", question="What of the data makes metrics agree "
+        "with people?"
 )  # fmt: skip
 def characteristics(
     data: Dataset,
@@ -57,8 +60,8 @@ def characteristics(
 ) -> Table:
     """Each metric's correlation with people where a characteristic is low and where it is high (cut at its median).
 
-    Characteristics: words of the output, of the source, of the references (mean), number of references, as far as the data
-    have them; and the numeric columns of the samples that `columns` names.
+    Characteristics: words of the output, of the source, of the references (mean), number of references, as far as the
+    data have them; and the numeric columns of the samples that `columns` names.
     """
     chosen = single(measure, "characteristics")
     table = describe(data, [columns] if isinstance(columns, str) else list(columns or []))
@@ -67,7 +70,8 @@ def characteristics(
     names = [c for c in names if c not in constant]
     if not names:
         raise NeedsMissing(
-            f"{data.name}: nothing differs between outputs (no texts, no references); name numeric columns with columns=…."
+            f"{data.name}: nothing differs between outputs (no texts, no references); name numeric columns with "
+            "columns=…."
         )
     wanted = [data.aspect(a) for a in aspects or data.aspects]
     choice = Choice(metrics, keep_people, aggregate, seed)
@@ -81,12 +85,14 @@ def characteristics(
     return Table(
         title=f"{data.name}: {chosen} with {data.rated_by} where a characteristic of the data is low and high",
         rows=rows,
-        shown=["characteristic", "aspect", "metric", "cut", "value_low", "value_high", "n_low", "n_high", "p", *(["p_check"] if draws else []), "p_corrected", "significant"],
+        shown=["characteristic", "aspect", "metric", "cut", "value_low", "value_high", "n_low", "n_high", "p",
+               *(["p_check"] if draws else []), "p_corrected", "significant"],
         heads={"value_low": "low", "value_high": "high"},
         cells={f"value_{half}": partial(_half, half, level) for half in ("low", "high")},
         definitions={str(chosen): chosen.definition},
-        method=f"Low: below the cut, high: at or above it; the cut is the median, or the next value where half the outputs share the lowest one. "
-        f"{star_words(level, outputs, seed)}. p: {difference_words(outputs)}, absolute correlations; {WORDS[correction]} over {len(rows)} tests.{check_words(draws, seed)}",
+        method="Low: below the cut, high: at or above it; the cut is the median, or the next value where half the "
+        f"outputs share the lowest one. {star_words(level, outputs, seed)}. p: {difference_words(outputs)}, absolute "
+        f"correlations; {WORDS[correction]} over {len(rows)} tests.{check_words(draws, seed)}",
         notes=[
             *(_about(name, panels[wanted[0]], table, chosen, outputs) for name in names),
             *([f"the same for all outputs: {', '.join(constant)}."] if constant else []),
@@ -110,15 +116,13 @@ def describe(data: Dataset, columns: Sequence[str] = ()) -> pl.DataFrame:
             made.append(_words(pl.col(name)).alias(words))
     if isinstance(samples.schema.get("references"), pl.List):
         each = pl.col("references").list.eval(_words(pl.element()))
-        made += [
-            each.list.mean().alias("reference words"),
-            pl.col("references").list.len().alias("references"),
-        ]
+        made += [each.list.mean().alias("reference words"), pl.col("references").list.len().alias("references")]
     for name in columns:
         if name not in samples.columns or not samples.schema[name].is_numeric():
             known = [c for c, kind in samples.schema.items() if kind.is_numeric()]
             raise NameUnknown(
-                f"{data.name}: no numeric column '{name}'.{did_you_mean(name, known)} Numeric columns: {', '.join(known) or 'none'}."
+                f"{data.name}: no numeric column '{name}'.{did_you_mean(name, known)} Numeric columns: "
+                f"{', '.join(known) or 'none'}."
             )
         made.append(pl.col(name))
     found = samples.select(*KEY, *(e.cast(pl.Float64) for e in made))
@@ -132,9 +136,7 @@ def _words(text: pl.Expr) -> pl.Expr:
 def _grid(table: pl.DataFrame, name: str, panel: Panel) -> Array:
     """The characteristic as systems × inputs."""
     at = {(s, i): v for s, i, v in table.select(*KEY, name).iter_rows()}
-    return np.array(
-        [[np.nan if (v := at.get((s, i))) is None else v for i in panel.inputs] for s in panel.systems]
-    )
+    return np.array([[np.nan if (v := at.get((s, i))) is None else v for i in panel.inputs] for s in panel.systems])
 
 
 def cut_of(values: Array) -> float:
@@ -158,8 +160,10 @@ def _rows(
     halves = Halves(panel.oriented(), panel.human, known & (values < cut), known & (values >= cut))
     found = compared(halves, measure, outputs, draws, seed)
     return [
-        {"characteristic": name, "aspect": panel.aspect, "metric": metric, "measure": str(measure), "cut": cut, "value_low": a.value,
-         "value_high": b.value, "p_low": a.p, "p_high": b.p, "n_low": a.n, "n_high": b.n, "difference": b.value - a.value, "p": p,
+        {"characteristic": name, "aspect": panel.aspect, "metric": metric, "measure": str(measure), "cut": cut,
+         "value_low": a.value,
+         "value_high": b.value, "p_low": a.p, "p_high": b.p, "n_low": a.n, "n_high": b.n,
+         "difference": b.value - a.value, "p": p,
          "p_check": check, "reason": a.reason or b.reason}
         for metric, a, b, p, check in zip(panel.metrics, *found, strict=True)
     ]  # fmt: skip

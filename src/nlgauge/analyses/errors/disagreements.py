@@ -36,10 +36,11 @@ def disagreements(
     top: int = 5,
     width: int = 90,
 ) -> Table:
-    """The `top` outputs whose place by the metric lies furthest above their place by people, and as many furthest below.
+    """The `top` outputs whose place by the metric lies furthest above their place by people, and as many furthest
+    below.
 
-    Places are ranks from 0 to 1 over all outputs, best 1, ties shared. Without `metric` it is the mean place over all metrics
-    (those of `metrics`). Texts are cut at `width` signs; the rows keep them whole.
+    Places are ranks from 0 to 1 over all outputs, best 1, ties shared. Without `metric` it is the mean place over all
+    metrics (those of `metrics`). Texts are cut at `width` signs; the rows keep them whole.
     """
     wanted = [data.aspect(a) for a in aspects or data.aspects]
     chosen = metrics if metric is None else [metric]
@@ -64,8 +65,8 @@ def disagreements(
         shown=["aspect", "who", "system", "input", "people", "metric_place", "people_place", *shown],
         cells={c: partial(_short, c, width) for c in shown},
         decimals=2,
-        method=f"Places are ranks among all rated and scored outputs, 0 worst, 1 best, ties shared; metrics of which less is better are turned. "
-        f"The {top} largest differences each way; ties in order of the data.",
+        method="Places are ranks among all rated and scored outputs, 0 worst, 1 best, ties shared; metrics of which "
+        f"less is better are turned. The {top} largest differences each way; ties in order of the data.",
         notes=[*([f"{unscored} rated outputs without a score are left out."] if unscored else []),
                *([] if "output" in shown else ["the data hold no texts: only systems and inputs can be named."])],
         signature=f"metric:{name}|top:{top}|aggregate:{aggregate}",
@@ -98,13 +99,7 @@ def metric_place(panel: Panel) -> Array:
 
 
 def _worst(
-    panel: Panel,
-    name: str,
-    place: Array,
-    people: Array,
-    both: np.ndarray,
-    texts: dict[Any, Any],
-    top: int,
+    panel: Panel, name: str, place: Array, people: Array, both: np.ndarray, texts: dict[Any, Any], top: int
 ) -> list[Row]:
     gap = np.where(both, place - people, np.nan)
     rows: list[Row] = []
@@ -119,8 +114,10 @@ def _worst(
                 continue
             text = texts.get((panel.systems[i], panel.inputs[j]), {})
             rows.append(
-                {"metric": name, "aspect": panel.aspect, "who": who, "system": panel.systems[i], "input": panel.inputs[j],
-                 "people": float(panel.human[i, j]), "metric_place": float(place[i, j]), "people_place": float(people[i, j]),
+                {"metric": name, "aspect": panel.aspect, "who": who, "system": panel.systems[i],
+                 "input": panel.inputs[j],
+                 "people": float(panel.human[i, j]), "metric_place": float(place[i, j]), "people_place": float(people[i,
+                     j]),
                  "gap": float(gap[i, j]), **{c: text.get(c, "") for c in ("source", "output", "reference")}}
             )  # fmt: skip
     return rows
@@ -133,10 +130,7 @@ def _texts(data: Dataset) -> dict[tuple[str, str], dict[str, str]]:
     if isinstance(schema.get("references"), pl.List):
         columns.append(pl.col("references").list.first().alias("reference"))
     frame = data.samples.select(*KEY, *columns)
-    return {
-        (r["system"], r["input"]): {c: r[c] or "" for c in frame.columns[2:]}
-        for r in frame.iter_rows(named=True)
-    }
+    return {(r["system"], r["input"]): {c: r[c] or "" for c in frame.columns[2:]} for r in frame.iter_rows(named=True)}
 
 
 def _short(column: str, width: int, row: Row) -> str:

@@ -1,4 +1,6 @@
-"""Are metrics good at finding bad outputs only? Correlation among bad, average and good outputs (novikova2017, Table 13)."""
+"""Are metrics good at finding bad outputs only? Correlation among bad, average and good outputs (novikova2017, Table
+13).
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,7 @@ BAD, AVERAGE, GOOD, REST = "bad", "average", "good", "average and good"
 FEW = 10  # outputs in a bin below which its correlation says little
 
 
-@analysis(
-    "quality-bins", paper="novikova2017", question="Are metrics better on bad outputs than on the others?"
-)
+@analysis("quality-bins", paper="novikova2017", question="Are metrics better on bad outputs than on the others?")
 def quality_bins(
     panel: Panel,
     *,
@@ -46,10 +46,11 @@ def quality_bins(
     outputs: Outputs = "clustered",
     seed: int = 0,
 ) -> Table:
-    """Each metric's correlation with people within the bad, the average and the good outputs, and in the last two together.
+    """Each metric's correlation with people within the bad, the average and the good outputs, and in the last two
+    together.
 
-    `cuts`: bad is at most the first number, good at least the second. By default the lowest and highest fifth of the scale,
-    which on 1–6 are the paper's cuts 2 and 5; terciles where the scale has no ends.
+    `cuts`: bad is at most the first number, good at least the second. By default the lowest and highest fifth of the
+    scale, which on 1–6 are the paper's cuts 2 and 5; terciles where the scale has no ends.
     """
     chosen = single(measure, "quality-bins")
     bins = cut_bins(panel.human, cuts)
@@ -67,30 +68,33 @@ def quality_bins(
         for name, values in found.items():
             one = values[k]
             rows.append(
-                {"metric": metric, "aspect": panel.aspect, "bin": name, "measure": str(chosen), "value": one.value, "n": one.n,
+                {"metric": metric, "aspect": panel.aspect, "bin": name, "measure": str(chosen), "value": one.value,
+                 "n": one.n,
                  "p": one.p, "significant": bool(one.p < level), "stronger": strong and name == BAD,
-                 "p_difference": pair.p[k], "p_check": pair.check[k], "p_corrected": float(adjusted[k]), "reason": one.reason}
+                 "p_difference": pair.p[k], "p_check": pair.check[k], "p_corrected": float(adjusted[k]),
+                 "reason": one.reason}
             )  # fmt: skip
     if all(np.isnan(r["value"]) for r in rows):
-        raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: no bin has a defined correlation ({rows[0]['reason']})."
-        )
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: no bin has a defined correlation ({rows[0]['reason']}).")
     return Table(
         title=f"{panel.name}: agreement with {panel.rated_by} on {panel.aspect}, bad outputs and others",
         rows=rows,
         layout=Layout(
             "metric", "bin", "value",
             heads={name: f"{name} ({int(mask.sum())})" for name, mask in masks.items()},
-            extra={"p bad≠rest": lambda mine: number(mine[0]["p_difference"]), "p check": lambda mine: number(mine[0]["p_check"])},
+            extra={"p bad≠rest": lambda mine: number(mine[0]["p_difference"]),
+                   "p check": lambda mine: number(mine[0]["p_check"])},
             line=panel.label,
         ),
         shown=["metric", "bin", "value", "n", "p", "p_difference", "p_check", "p_corrected"],
         cells={"value": lambda row: marked(row, level)},
         definitions={str(chosen): chosen.definition},
-        method=f"{bins.words}. {star_words(level, outputs, seed)}. † significantly stronger among bad outputs than among the others: {difference_words(outputs)}, "
-        f"{WORDS[correction]} over {len(pair.p)} metrics.{check_words(draws, seed)}",
+        method=f"{bins.words}. {star_words(level, outputs, seed)}. † significantly stronger among bad outputs than "
+        f"among the others: {difference_words(outputs)}, {WORDS[correction]} over {len(pair.p)} "
+        f"metrics.{check_words(draws, seed)}",
         notes=_notes(panel, rows, bins),
-        signature=signature(panel, measure=chosen, cuts=str(cuts).replace(" ", ""), correction=correction, draws=draws, seed=seed),
+        signature=signature(panel, measure=chosen, cuts=str(cuts).replace(" ", ""), correction=correction, draws=draws,
+                            seed=seed),
     )  # fmt: skip
 
 
@@ -114,9 +118,7 @@ def cut_bins(human: Array, cuts: tuple[float, float] | str) -> QualityBins:
     ends = rating_scale(human)
     if isinstance(cuts, str):
         if cuts not in ("fifths", "terciles"):
-            raise NlgaugeError(
-                f"quality-bins: no cuts '{cuts}'; use fifths, terciles or two numbers such as (2, 5)."
-            )
+            raise NlgaugeError(f"quality-bins: no cuts '{cuts}'; use fifths, terciles or two numbers such as (2, 5).")
         if cuts == "terciles" or ends is None:
             found = quality_levels(human, "terciles")
             return QualityBins(found.level == LOW, found.level == HIGH, rated, f"QualityBins: {found.words}")
@@ -143,7 +145,5 @@ def _notes(panel: Panel, rows: list[Row], bins: QualityBins) -> list[str]:
     if reasons := dict.fromkeys(f"{r['bin']}: {r['reason']}" for r in rows if r["reason"]):
         notes.append(f"no value: {'; '.join(reasons)}.")
     notes += people_note(panel)
-    notes.append(
-        "Within a bin the ratings vary less, which lowers every correlation there (restriction of range)."
-    )
+    notes.append("Within a bin the ratings vary less, which lowers every correlation there (restriction of range).")
     return [*notes, *turned_note(panel)]

@@ -1,4 +1,6 @@
-"""Does a metric know which of two outputs is better? Accuracy of relative rankings (novikova2017, section 7.2, Table 12)."""
+"""Does a metric know which of two outputs is better? Accuracy of relative rankings (novikova2017, section 7.2, Table
+12).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ SHUFFLES = 499
 
 
 @analysis(
-    "relative-ranking", paper="novikova2017", takes="dataset", question="Does a metric know which of two outputs is better?"
+    "relative-ranking", paper="novikova2017", takes="dataset", question="Does a metric know which of two outputs "
+        "is better?"
 )  # fmt: skip
 def relative_ranking(
     data: Dataset,
@@ -47,10 +50,10 @@ def relative_ranking(
     """Per cent of pairs of outputs of one input that metric and people order alike; a tie is an order too.
 
     `quantised`: the metric's scores in as many steps of equal width as the ratings have (`levels` to choose), over all
-    outputs of the data. `random`: the same for scores drawn at random, mean of `draws`. Pairs of one input share outputs,
-    and inputs share systems: `p` is from shuffling whole systems and inputs. With `outputs="independent"` it is that of
-    the paper, the median over the draws of Wilcoxon's signed rank test on right and wrong pairs, and `better in` the share
-    of draws that the metric beats significantly.
+    outputs of the data. `random`: the same for scores drawn at random, mean of `draws`. Pairs of one input share
+    outputs, and inputs share systems: `p` is from shuffling whole systems and inputs. With `outputs="independent"` it
+    is that of the paper, the median over the draws of Wilcoxon's signed rank test on right and wrong pairs, and `better
+    in` the share of draws that the metric beats significantly.
     """
     parts = parts_of(data, by)
     wanted = [data.aspect(a) for a in aspects or data.aspects]
@@ -66,20 +69,21 @@ def relative_ranking(
             steps = levels or scale_levels(_ratings(data, aspect, aggregate, panel))
             rows += _rows(part, panel, steps, ends, draws, level, outputs, seed)
     if not rows:
-        raise NeedsMissing(
-            f"{data.name}: no pairs of outputs of one input ({'; '.join(dict.fromkeys(lost))})."
-        )
+        raise NeedsMissing(f"{data.name}: no pairs of outputs of one input ({'; '.join(dict.fromkeys(lost))}).")
     columns = columns_of(by)
     return Table(
         title=f"{data.name}: which of two outputs is better? Per cent ordered as {data.rated_by} order them",
         rows=rows,
-        shown=[*columns, "aspect", "metric", "accuracy", "quantised", "random", "p", *(["better_in"] if outputs == "independent" else []), "p_quantised", "significant", "pairs"],
+        shown=[*columns, "aspect", "metric", "accuracy", "quantised", "random", "p",
+               *(["better_in"] if outputs == "independent" else []), "p_quantised", "significant", "pairs"],
         decimals=2,
-        method=f"Pairs of outputs of one input by two systems; ties are allowed on both sides. Quantised: {_steps(rows)} bins of equal width, "
-        "as many as the ratings have steps. Random: scores drawn evenly from 0 to 1, mean of "
-        f"{draws} draws, seed {seed}. p: {_test_words(outputs)}; significant: above random, p < {level:g}.",
+        method="Pairs of outputs of one input by two systems; ties are allowed on both sides. Quantised: "
+        f"{_steps(rows)} bins of equal width, as many as the ratings have steps. Random: scores drawn evenly from 0 "
+        f"to 1, mean of {draws} draws, seed {seed}. p: {_test_words(outputs)}; significant: above random, p < "
+        f"{level:g}.",
         notes=_notes(rows, lost, data),
-        signature=f"by:{','.join(columns) or 'none'}|levels:{levels or 'ratings'}|aggregate:{aggregate}|draws:{draws}|seed:{seed}",
+        signature=f"by:{','.join(columns) or 'none'}|levels:{levels or 'ratings'}"
+        f"|aggregate:{aggregate}|draws:{draws}|seed:{seed}",
     )  # fmt: skip
 
 
@@ -100,8 +104,8 @@ def orders(values: Array) -> Orders:
 
 
 def signed_rank_p(ours: Bools, theirs: Bools) -> NDArray[np.float64]:
-    """Wilcoxon's signed rank test of right and wrong pairs against every row of `theirs`: all differences are 1 or -1, so
-    all ranks are equal and the test statistic is (b - c)/sqrt(b + c).
+    """Wilcoxon's signed rank test of right and wrong pairs against every row of `theirs`: all differences are 1 or -1,
+    so all ranks are equal and the test statistic is (b - c)/sqrt(b + c).
 
     >>> signed_rank_p(np.array([True] * 9 + [False]), np.zeros((1, 10), bool)).round(4).tolist()
     [0.0027]
@@ -113,7 +117,8 @@ def signed_rank_p(ours: Bools, theirs: Bools) -> NDArray[np.float64]:
 
 
 def _rows(
-    part: DataPart, panel: Panel, steps: int, ends: dict[str, tuple[float, float]], draws: int, level: float, outputs: Outputs, seed: int
+    part: DataPart, panel: Panel, steps: int, ends: dict[str, tuple[float, float]], draws: int, level: float,
+    outputs: Outputs, seed: int
 ) -> list[Row]:  # fmt: skip
     people = orders(panel.human)
     # The same random scores for every aspect: a row does not depend on what else was asked for.
@@ -128,13 +133,7 @@ def _rows(
         sign = -1.0 if metric in panel.lower else 1.0
         # Steps are cut before the sign is turned: a score on an edge goes to the lower bin.
         forms = {"accuracy": sign * scores, "quantised": sign * quantise(scores, steps, ends[metric])}
-        row: Row = {
-            **part.group,
-            "part": part.name,
-            "aspect": panel.aspect,
-            "metric": metric,
-            "levels": steps,
-        }
+        row: Row = {**part.group, "part": part.name, "aspect": panel.aspect, "metric": metric, "levels": steps}
         for name, values in forms.items():
             row |= _against(name, orders(values), people, right[name], level)
             if outputs == "clustered":
@@ -155,8 +154,8 @@ def _test_words(outputs: Outputs) -> str:
     if outputs == "clustered":
         return f"{SHUFFLED}, {SHUFFLES} draws, two-sided"
     return (
-        "Wilcoxon's signed rank test on right and wrong pairs, taken as independent, against each draw of random scores, "
-        "two-sided, median of the draws"
+        "Wilcoxon's signed rank test on right and wrong pairs, taken as independent, against each draw of random "
+        "scores, two-sided, median of the draws"
     )
 
 
@@ -202,9 +201,7 @@ def _steps(rows: list[Row]) -> str:
 def _notes(rows: list[Row], lost: list[str], data: Dataset) -> list[str]:
     notes = [f"left out: {'; '.join(dict.fromkeys(lost))}."] if lost else []
     if any(0.05 < r["better_in"] < 0.95 for r in rows):
-        notes.append(
-            "better in: where it is neither 0 nor 1, significance depends on which random scores are drawn."
-        )
+        notes.append("better in: where it is neither 0 nor 1, significance depends on which random scores are drawn.")
     if empty := [f"{r['metric']} ({r['part']})" for r in rows if not r["pairs"]]:
         notes.append(f"no pairs with scores: {', '.join(dict.fromkeys(empty))}.")
     return [*notes, *turned_words(data.lower & {r["metric"] for r in rows})]

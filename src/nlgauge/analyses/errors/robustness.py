@@ -38,7 +38,9 @@ TITLES: dict[Show, str] = {
     "monotone": "does more damage cost more? (1: always)",
 }
 OPEN = "what the change does to this aspect cannot be said in general"
-MONOTONE = "mean over outputs of tau-a between amount and fall, over versions that differ; a metric that does not move has 0"
+MONOTONE = (
+    "mean over outputs of tau-a between amount and fall, over versions that differ; a metric that does not move has 0"
+)
 FEW = 30  # outputs below which a share says little
 
 
@@ -65,9 +67,9 @@ def robustness(
 
     `metrics` are specs of metrics that can be run (not columns of scores). `aspects` says what the metrics are meant to
     measure, as "consistency": a negation must cost consistency, not fluency; without it a metric is taken by its own
-    `aspect` option, else as a measure of overall quality. `threshold` is the fall that counts as noticed and `margin` the
-    fall that counts as a false alarm, both as shares of the metric's SD over the unchanged outputs. `show` chooses what
-    stands in the printed table; the rows hold everything.
+    `aspect` option, else as a measure of overall quality. `threshold` is the fall that counts as noticed and `margin`
+    the fall that counts as a false alarm, both as shares of the metric's SD over the unchanged outputs. `show` chooses
+    what stands in the printed table; the rows hold everything.
 
     >>> import nlgauge as ng
     >>> table = robustness(ng.example(), metrics=["rouge-1"], perturbations=["drop", "upper"], sample=50)
@@ -78,14 +80,10 @@ def robustness(
     if not steps or not 0 < steps[0] <= steps[-1] <= 1:
         raise NlgaugeError(f"amounts are shares of a text above 0 and up to 1; found {amounts}.")
     if not (threshold >= 0 and margin >= 0):
-        raise NlgaugeError(
-            f"threshold and margin are shares of an SD, 0 or more; found {threshold} and {margin}."
-        )
+        raise NlgaugeError(f"threshold and margin are shares of an SD, 0 or more; found {threshold} and {margin}.")
     chosen = _metrics(data, metrics)
     expected = {str(m): _aspect(m, aspects) for m in chosen}
-    made = versions(
-        data, kinds_of(_listed(perturbations)), steps, sample=sample, keep_people=keep_people, seed=seed
-    )
+    made = versions(data, kinds_of(_listed(perturbations)), steps, sample=sample, keep_people=keep_people, seed=seed)
     scored = run(made.data, chosen, progress=_adapted(progress))
     if not any(row["scored"] for row in scored.table.rows):
         raise NeedsMissing(f"robustness: no output got a score; {'; '.join(scored.table.headlines)}.")
@@ -104,17 +102,19 @@ def robustness(
         layout=_layout(show, rows),
         decimals=2,
         definitions={
-            "↓": "the text got worse; the share of pairs in which the metric falls is its sensitivity, ties are not noticed "
-            "(a coin would reach .50)",
-            "=, +": f"the text is as good as before, or better; the share that falls by more than {margin:g} SD is the false-alarm rate",
+            "↓": "the text got worse; the share of pairs in which the metric falls is its sensitivity, ties are not "
+            "noticed (a coin would reach .50)",
+            "=, +": f"the text is as good as before, or better; the share that falls by more than {margin:g} SD "
+            "is the false-alarm rate",
             **({"?": OPEN} if any(row["should"] == "open" for row in rows) else {}),
             **({"monotone": MONOTONE} if show == "monotone" else {}),
             "outputs": "how many outputs offer a place for the change; the others are not scored",
         },
-        method=f"{len(made.inputs)} outputs of {len(set(made.inputs))} inputs; amounts {', '.join(f'{a:g}' for a in steps)} "
-        "(share of places changed), same places within one output, versions that come out alike counted once; noticed: a fall "
-        f"{'of any size' if not threshold else f'of more than {threshold:g} SD'}; SD: of the metric over the unchanged outputs; "
-        f"intervals (in the rows): bootstrap over inputs, {draws} draws, seed {seed}.",
+        method=f"{len(made.inputs)} outputs of {len(set(made.inputs))} inputs; amounts "
+        f"{', '.join(f'{a:g}' for a in steps)} (share of places changed), same places within one output, versions "
+        "that come out alike counted once; noticed: a fall "
+        f"{'of any size' if not threshold else f'of more than {threshold:g} SD'}; SD: of the metric over the "
+        f"unchanged outputs; intervals (in the rows): bootstrap over inputs, {draws} draws, seed {seed}.",
         headlines=scored.table.headlines,
         answers=_verdicts(rows),
         notes=[*_few(made), *made.notes, *notes],
@@ -138,9 +138,7 @@ def _metrics(data: Dataset, asked: Sequence[str | Metric] | str | None) -> list[
         return list({str(m): m for m in parse(_listed(asked) or [], allow_code=True)}.values())
     except NameUnknown as error:
         columns = [name for name in _listed(asked) or [] if name in data.metrics]
-        hint = (
-            "; robustness scores changed texts, so it needs metrics that can be run, not columns of scores."
-        )
+        hint = "; robustness scores changed texts, so it needs metrics that can be run, not columns of scores."
         raise NameUnknown(str(error).rstrip(".") + hint if columns else str(error)) from None
 
 
@@ -166,13 +164,7 @@ def _values(scored: Scored, name: str, blocks: int) -> Array:
 
 
 def _rows(
-    metric: Metric,
-    aspect: str,
-    values: Array,
-    made: Versions,
-    limits: tuple[float, float],
-    draws: int,
-    seed: int,
+    metric: Metric, aspect: str, values: Array, made: Versions, limits: tuple[float, float], draws: int, seed: int
 ) -> tuple[list[Row], list[str]]:
     """The rows of one metric, and what must be said about it."""
     original = values[0]
@@ -189,7 +181,8 @@ def _rows(
     way = -1.0 if metric.facts.lower else 1.0
     blocks = values[1:].reshape(len(made.kinds), len(made.amounts), -1)
     rows: list[Row] = [
-        {"perturbation": kind, "metric": str(metric), "aspect": aspect, **_moved(made, kind, way * original, way * after, sd, limits[should in ALARM], draws, seed)}
+        {"perturbation": kind, "metric": str(metric), "aspect": aspect, **_moved(made, kind, way * original,
+            way * after, sd, limits[should in ALARM], draws, seed)}
         | {"should": should}
         for kind, after in zip(made.kinds, blocks, strict=True)
         for should in [effect(kind, aspect)]
@@ -217,12 +210,14 @@ def _moved(
     in_sd = change / sd
     all_pairs = moves(np.where(np.isfinite(once), in_sd, np.nan), once)
     (low, high), (less, more) = (
-        mean_interval(np.where(np.isnan(once), np.nan, v), made.inputs, draws=draws, seed=seed) for v in (once == -1, in_sd)
+        mean_interval(np.where(np.isnan(once), np.nan, v), made.inputs, draws=draws, seed=seed) for v in (once == -1,
+            in_sd)
     )  # fmt: skip
     outputs = int(applies.any(axis=0).sum())
     row: Row = {
         "outputs": outputs, "not_applicable": texts.shape[1] - outputs, "pairs": all_pairs.pairs,
-        "unscored": int((first & np.isnan(change)).sum()), "falls": all_pairs.falls, "falls_low": float(low), "falls_high": float(high),
+        "unscored": int((first & np.isnan(change)).sum()), "falls": all_pairs.falls, "falls_low": float(low),
+        "falls_high": float(high),
         "ties": all_pairs.ties, "rises": all_pairs.rises, "change": all_pairs.change, "change_low": float(less),
         "change_high": float(more), "monotone": monotonicity(change, texts, scale)[0],
     }  # fmt: skip
@@ -246,11 +241,7 @@ def _layout(show: Show, rows: list[Row]) -> Layout:
         for kind in {r["perturbation"] for r in rows}
     }
     return Layout(
-        "perturbation",
-        "metric",
-        show,
-        extra={"outputs": lambda mine: str(mine[0]["outputs"])},
-        line=said.__getitem__,
+        "perturbation", "metric", show, extra={"outputs": lambda mine: str(mine[0]["outputs"])}, line=said.__getitem__
     )
 
 
@@ -264,8 +255,7 @@ def _should(rows: list[Row]) -> str:
 def _verdicts(rows: list[Row]) -> list[str]:
     """One line a metric: what it notices, what it misses, what alarms it for nothing."""
     return [
-        _verdict(name, [r for r in rows if r["metric"] == name])
-        for name in dict.fromkeys(r["metric"] for r in rows)
+        _verdict(name, [r for r in rows if r["metric"] == name]) for name in dict.fromkeys(r["metric"] for r in rows)
     ]
 
 
@@ -290,16 +280,15 @@ def _verdict(name: str, rows: list[Row]) -> str:
         less = [r["perturbation"] for r in sorted(damage, key=_fall) if r["change"] > costly["change"]]
         if less:
             parts.append(
-                f"a harmless change ({costly['perturbation']}, {number(costly['change'], 2, sign=True)} SD) costs it more than {some(less[::-1], 4)}"
+                f"a harmless change ({costly['perturbation']}, {number(costly['change'], 2, sign=True)} SD) "
+                f"costs it more than {some(less[::-1], 4)}"
             )
     return f"{name}: {'; '.join(parts) or 'nothing to compare'}."
 
 
 def _few(made: Versions) -> list[str]:
     n = len(made.inputs)
-    return (
-        [f"{n} outputs are few: mind the intervals (falls low, falls high) in the rows."] if n < FEW else []
-    )
+    return [f"{n} outputs are few: mind the intervals (falls low, falls high) in the rows."] if n < FEW else []
 
 
 def _fall(row: Row) -> float:

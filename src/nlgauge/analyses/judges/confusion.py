@@ -13,9 +13,7 @@ from nlgauge.table import Layout, Row, Table
 MOST = 20
 
 
-@analysis(
-    "confusion", paper="gao2025", question="Which ratings does the judge give where people give this one?"
-)
+@analysis("confusion", paper="gao2025", question="Which ratings does the judge give where people give this one?")
 def confusion(panel: Panel, *, judge: str | None = None) -> Table:
     """Counts of outputs by people's rating (lines) and the judge's (columns), both rounded to whole points.
 
@@ -23,9 +21,7 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
     """
     name = judge or (panel.names[0] if panel.names else "")
     if name not in panel.metrics:
-        raise NeedsMissing(
-            f"{panel.name}: no judge '{name}'; there are {', '.join(panel.names) or 'no scores'}."
-        )
+        raise NeedsMissing(f"{panel.name}: no judge '{name}'; there are {', '.join(panel.names) or 'no scores'}.")
     values, people = panel.metrics[name], panel.human
     both = np.isfinite(values) & np.isfinite(people)
     if not both.any():
@@ -46,7 +42,8 @@ def confusion(panel: Panel, *, judge: str | None = None) -> Table:
             line=lambda level: f"{level:g}",
             heads={p: _head(p, starts) for p in {r["judge"] for r in rows}},
         ),
-        method=f"{int(both.sum())} outputs; ratings of {panel.rated_by} (mean) and of the judge rounded to whole points (halves up).",
+        method=f"{int(both.sum())} outputs; ratings of {panel.rated_by} (mean) and of the judge rounded to whole "
+        "points (halves up).",
         notes=people_note(panel),
         signature=signature(panel, judge=name),
     )

@@ -1,4 +1,6 @@
-"""Is judge A better, or only finer? Every measure as it is, with one draw, and with all judges made equally coarse (gao2025)."""
+"""Is judge A better, or only finer? Every measure as it is, with one draw, and with all judges made equally coarse
+(gao2025).
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ LEVELS = (3, 5, 10)
 def fineness(
     panel: Panel, *, measures: Sequence[Named] | None = None, levels: Sequence[int] = LEVELS, seed: int = 0
 ) -> Table:
-    """Measures of every judge in several versions: as it is; the mean of its single draws' own values (`one draw`); cut to
-    few levels. Two judges are compared fairly in the same version.
+    """Measures of every judge in several versions: as it is; the mean of its single draws' own values (`one draw`); cut
+    to few levels. Two judges are compared fairly in the same version.
 
     Cutting: `k levels` splits the judge's range (lowest to highest score) into k equal steps, as a coarser scale would.
     """
@@ -48,7 +50,8 @@ def fineness(
             }
             for j, measure in enumerate(chosen):
                 rows.append(
-                    {"metric": judge, "aspect": panel.aspect, "version": version, "measure": str(measure), "value": float(np.mean(found.value[:, j])), **spread}
+                    {"metric": judge, "aspect": panel.aspect, "version": version, "measure": str(measure),
+                     "value": float(np.mean(found.value[:, j])), **spread}
                 )  # fmt: skip
     heads = [str(m) for m in chosen]
     return Table(
@@ -59,8 +62,9 @@ def fineness(
             extra={"unique": lambda mine: f"{mine[0]['unique']:.0f}", "ties": lambda mine: number(mine[0]["ties"])},
         ),
         heads={"metric": "judge"},
-        method=f"{panel.n_systems} systems × {panel.n_inputs} inputs. ‘one draw’: mean over the single draws; ‘k levels’: the scores cut into "
-        "k equal steps between their lowest and highest. A judge whose lead disappears when both are equally coarse was only finer.",
+        method=f"{panel.n_systems} systems × {panel.n_inputs} inputs. ‘one draw’: mean over the single draws; ‘k "
+        "levels’: the scores cut into k equal steps between their lowest and highest. A judge whose lead disappears "
+        "when both are equally coarse was only finer.",
         answers=verdicts(rows, heads),
         notes=people_note(panel),
         signature=signature(panel, levels=",".join(map(str, levels))),
@@ -86,11 +90,7 @@ def verdicts(rows: list[Row], measures: Sequence[str]) -> list[str]:
     for measure in measures:
         best = {}
         for version in dict.fromkeys(r["version"] for r in rows):
-            mine = [
-                r
-                for r in rows
-                if r["measure"] == measure and r["version"] == version and r["value"] == r["value"]
-            ]
+            mine = [r for r in rows if r["measure"] == measure and r["version"] == version and r["value"] == r["value"]]
             if mine:
                 best[version] = max(mine, key=lambda r: r["value"])["metric"]
         lead, others = best.get("as it is"), [v for v in best if v.endswith("levels")]

@@ -1,4 +1,6 @@
-"""Can this judge stand in for people, and where does it go wrong? One line a judge and aspect (gao2025, Table 6 and section 1)."""
+"""Can this judge stand in for people, and where does it go wrong? One line a judge and aspect (gao2025, Table 6 and
+section 1).
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,14 @@ from nlgauge.table import Layout, Row, Table
 from nlgauge.types import Array
 
 DRAW = re.compile(r"^(?P<judge>.+)#(?P<number>\d+)$")
-AGREEMENT = [Measure.parse(m) for m in ("global/pearson", "global/spearman", "input/kendall", "system/spearman", "input/acc-eq-calibrated")]  # fmt: skip
+AGREEMENT = [
+    Measure.parse(m)
+    for m in ("global/pearson", "global/spearman", "input/kendall", "system/spearman", "input/acc-eq-calibrated")
+]
 
 
-@analysis("judges", paper="gao2025", takes="dataset", question="Can this judge stand in for people, and where does it go wrong?")  # fmt: skip
+@analysis("judges", paper="gao2025", takes="dataset", question="Can this judge stand in for people, and where "
+    "does it go wrong?")  # fmt: skip
 def judges(
     data: Dataset,
     *,
@@ -62,19 +68,15 @@ def judges(
                 **_counts(panel, judge), **values, **_same_scale(panel, judge), **_length(panel, judge, size),
                 **_steadiness(panel, draws.get(judge, [])),
             }  # fmt: skip
-            rows += [
-                {"metric": judge, "aspect": panel.aspect, "quantity": w, "value": v} for w, v in facts.items()
-            ]
+            rows += [{"metric": judge, "aspect": panel.aspect, "quantity": w, "value": v} for w, v in facts.items()]
     there = {r["quantity"] for r in rows if r["value"] == r["value"]}
     return Table(
-        title=f"{data.name}: judges beside {data.rated_by}"
-        + (f" on {panels[0].aspect}" if len(panels) == 1 else ""),
+        title=f"{data.name}: judges beside {data.rated_by}" + (f" on {panels[0].aspect}" if len(panels) == 1 else ""),
         rows=[r for r in rows if r["quantity"] in there],
-        layout=Layout(
-            "metric" if len(panels) == 1 else ("metric", "aspect"), "quantity", "value", heads=HEADS
-        ),
+        layout=Layout("metric" if len(panels) == 1 else ("metric", "aspect"), "quantity", "value", heads=HEADS),
         heads={"metric": "judge"},
-        method=f"{panels[0].n_systems} systems × {panels[0].n_inputs} inputs; agreement over outputs that people rated and the judge scored.",
+        method=f"{panels[0].n_systems} systems × {panels[0].n_inputs} inputs; agreement over outputs that people "
+        "rated and the judge scored.",
         definitions=DEFINITIONS,
         notes=_notes(rows, there, panels[0]),
         signature=signature(panels[0], draws=max((len(d) for d in draws.values()), default=1)),
@@ -82,19 +84,21 @@ def judges(
 
 
 HEADS = {
-    "global/pearson": "global r", "global/spearman": "global ρ", "input/kendall": "input τ", "system/spearman": "system ρ",
+    "global/pearson": "global r", "global/spearman": "global ρ", "input/kendall": "input τ",
+    "system/spearman": "system ρ",
     "input/acc-eq-calibrated": "input acc*", "length|people": "length |people",
 }  # fmt: skip
 DEFINITIONS = {
     "acc*": "pairwise accuracy with calibrated ties, per input",
     "unscored": "rated outputs without a score of this judge",
     "unique, ties": "distinct values, and the share of tied pairs among all pairs of outputs (gao2025, Table 6)",
-    "kappa, exact": "quadratically weighted kappa and share of equal ratings, people's mean and the judge rounded to whole "
-    "points, where both use one scale",
+    "kappa, exact": "quadratically weighted kappa and share of equal ratings, people's mean and the judge rounded to "
+    "whole points, where both use one scale",
     "bias": "mean of the judge minus mean of people, on that scale",
-    "length": "Spearman correlation of the judge with the number of words; length|people: the same with people's rating "
-    "held fixed (partial correlation of ranks): what is left is the judge's own taste for length",
-    "steady": "ICC(1) over the single draws: 1 when every draw says the same; spread: mean SD between draws of one output",
+    "length": "Spearman correlation of the judge with the number of words; length|people: the same with people's "
+    "rating held fixed (partial correlation of ranks): what is left is the judge's own taste for length",
+    "steady": "ICC(1) over the single draws: 1 when every draw says the same; spread: mean SD between draws of "
+    "one output",
 }
 
 
@@ -131,17 +135,19 @@ def _same_scale(panel: Panel, judge: str) -> Row:
     ratings = panel.raters.get(panel.aspect)
     low, high = _range(people if ratings is None else ratings)
     known = values[np.isfinite(values)]
-    fits = known.size > 0 and known.min() >= low and known.max() <= high and high - low >= 1 and known.max() - known.min() > 0.5 * (high - low)  # fmt: skip
+    fits = (
+        known.size > 0
+        and known.min() >= low
+        and known.max() <= high
+        and high - low >= 1
+        and known.max() - known.min() > 0.5 * (high - low)
+    )
     if not fits:
         return {"kappa": np.nan, "exact": np.nan, "bias": np.nan}
     both = np.isfinite(values) & np.isfinite(people)
     x, z = np.floor(values[both] + 0.5), np.floor(people[both] + 0.5)
     kappa = cohen_kappa(x, z, "quadratic").value
-    return {
-        "kappa": kappa,
-        "exact": float((x == z).mean()),
-        "bias": float(values[both].mean() - people[both].mean()),
-    }
+    return {"kappa": kappa, "exact": float((x == z).mean()), "bias": float(values[both].mean() - people[both].mean())}
 
 
 def _range(values: Array) -> tuple[float, float]:
@@ -198,11 +204,7 @@ def _notes(rows: list[Row], there: set[str], panel: Panel) -> list[str]:
     if "kappa" not in there:
         notes.append("no kappa: judge and people do not use one scale.")
     if "steady" not in there:
-        notes.append(
-            "no single draws: how steady the judge is cannot be told (`nlgauge judge -n 10 --keep-draws`)."
-        )
+        notes.append("no single draws: how steady the judge is cannot be told (`nlgauge judge -n 10 --keep-draws`).")
     if lost := sum(r["value"] for r in rows if r["quantity"] == "unscored"):
-        notes.append(
-            f"{lost} rated outputs without a score are left out of the agreement, never counted as 0."
-        )
+        notes.append(f"{lost} rated outputs without a score are left out of the agreement, never counted as 0.")
     return notes

@@ -19,21 +19,21 @@ def position(data: Dataset, *, aspects: Sequence[str] | None = None) -> Table:
     """Share of choices for the first shown, and how often a pair gets the same answer in both orders."""
     votes = data.comparisons
     if votes.is_empty():
-        raise NeedsMissing(
-            f"{data.name}: no pairwise choices; `nlgauge judge FILE --mode pairwise` makes them."
-        )
+        raise NeedsMissing(f"{data.name}: no pairwise choices; `nlgauge judge FILE --mode pairwise` makes them.")
     if aspects:
         votes = votes.filter(pl.col("aspect").is_in([data.aspect(a) for a in aspects]))
     rows = [
-        {"rater": rater if rater is not None else "raters without names", "who": "model" if rater in data.models else "people",
+        {"rater": rater if rater is not None else "raters without names",
+         "who": "model" if rater in data.models else "people",
          "aspect": aspect, **_biased(part)}
         for (rater, aspect), part in votes.group_by("rater", "aspect", maintain_order=True)
     ]  # fmt: skip
     return Table(
         title=f"{data.name}: order of showing and choice",
         rows=rows,
-        method="first: share of the choices that are no ties and fall on the output shown first (.5: no bias), two-sided p: choices "
-        "on one input change sides together (a binomial test where no input has two choices). both orders: pairs shown both ways; same: those with one answer whatever the order.",
+        method="first: share of the choices that are no ties and fall on the output shown first (.5: no bias), "
+        "two-sided p: choices on one input change sides together (a binomial test where no input has two choices). "
+        "both orders: pairs shown both ways; same: those with one answer whatever the order.",
         notes=[] if any(r["both_orders"] for r in rows) else ["no pair was shown in both orders."],
         signature=f"comparisons:{len(votes)}",
     )

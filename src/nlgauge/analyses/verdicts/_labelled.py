@@ -1,4 +1,6 @@
-"""What the analyses of verdicts share: people's pass and fail, the judge's, the rows that have both, words for figures."""
+"""What the analyses of verdicts share: people's pass and fail, the judge's, the rows that have both, words for
+figures.
+"""
 
 from __future__ import annotations
 
@@ -87,8 +89,9 @@ def _cut(levels: Array, cut: float | None, found: str, option: str) -> float:
     shown = ", ".join(f"{v:g}" for v in levels[:5]) + (", …" if len(levels) > 5 else "")
     word = option.replace("_", "-")
     raise NeedsMissing(
-        f"{found} {len(levels)} different value{'s' * (len(levels) != 1)} ({shown}), not pass and fail; say from which value on a row "
-        f"passes: {option}=… in Python, --{word} in `nlgauge verdicts`, --set {option}=… in `nlgauge meta`."
+        f"{found} {len(levels)} different value{'s' * (len(levels) != 1)} ({shown}), not pass and fail; say from "
+        f"which value on a row passes: {option}=… in Python, --{word} in `nlgauge verdicts`, --set {option}=… in "
+        "`nlgauge meta`."
     )
 
 
@@ -108,9 +111,7 @@ def labelled(panel: Panel, judge: str, people: PeoplePass) -> Labelled:
     values = panel.metrics[judge]
     both = np.isfinite(values) & np.isfinite(people.passed)
     if not both.any():
-        raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: no row with a verdict of people and one of {judge}."
-        )
+        raise NeedsMissing(f"{panel.name}, {panel.aspect}: no row with a verdict of people and one of {judge}.")
     systems, inputs = np.nonzero(both)
     turned = judge in panel.lower
     score = np.asarray(-values[both] if turned else values[both])
@@ -147,14 +148,16 @@ def cluster_notes(panel: Panel, clusters: NDArray[np.str_] | None) -> list[str]:
     found = len(np.unique(clusters))
     column = panel.cluster_column or "input"
     return [
-        f"rows of one '{column}' are not independent: {len(clusters):,} rows in {found:,} of them count as fewer (design effect)."
+        f"rows of one '{column}' are not independent: {len(clusters):,} rows in {found:,} of them count as fewer "
+        "(design effect)."
     ]
 
 
 def figure_row(metric: str, aspect: str, measure: str, figure: Figure) -> Row:
     """A row with the canonical columns."""
     return {
-        "metric": metric, "aspect": aspect, "measure": measure, "value": figure.value, "low": figure.low, "high": figure.high,
+        "metric": metric, "aspect": aspect, "measure": measure, "value": figure.value, "low": figure.low,
+        "high": figure.high,
         "p": figure.p, "n": figure.n, "hits": figure.hits, "reason": figure.reason or None,
     }  # fmt: skip
 
@@ -203,6 +206,4 @@ def missing_notes(rows: list[Row], words: dict[str, str]) -> list[str]:
         if row["reason"]:
             lacking = "no interval" if np.isfinite(row["value"]) else "not given"
             found.setdefault((lacking, str(row["reason"])), []).append(words[row["measure"]])
-    return [
-        f"{lacking}: {'; '.join(dict.fromkeys(names))} ({why})." for (lacking, why), names in found.items()
-    ]
+    return [f"{lacking}: {'; '.join(dict.fromkeys(names))} ({why})." for (lacking, why), names in found.items()]

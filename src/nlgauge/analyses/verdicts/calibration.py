@@ -1,4 +1,6 @@
-"""Is a judge's number the probability that people pass? Reliability curve, Brier's score, ECE, and the map that corrects it."""
+"""Is a judge's number the probability that people pass? Reliability curve, Brier's score, ECE, and the map that
+corrects it.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.agreement.curves import halves
-from nlgauge.stats.agreement.reliability import (
-    calibration_figures,
-    isotonic_map,
-    probabilities,
-    reliability_bins,
-)
+from nlgauge.stats.agreement.reliability import calibration_figures, isotonic_map, probabilities, reliability_bins
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.table import Layout, Row, Table
 
@@ -54,9 +51,9 @@ def calibration(
 ) -> Table:
     """Brier's score and expected calibration error, also after an isotonic map that the other half of the rows made.
 
-    `part="curve"`: mean score and share passed in bins of the score. `part="map"`: the corners of the map from all rows; write
-    it with `-o map.csv` or `.json`, and apply it by straight lines between the corners. Scores outside 0 to 1 are no probabilities: they get the
-    map, and figures after it.
+    `part="curve"`: mean score and share passed in bins of the score. `part="map"`: the corners of the map from all
+    rows; write it with `-o map.csv` or `.json`, and apply it by straight lines between the corners. Scores outside 0 to
+    1 are no probabilities: they get the map, and figures after it.
     """
     if part not in PARTS:
         raise NlgaugeError(f"no part '{part}'; use {', '.join(PARTS)}.")
@@ -73,7 +70,8 @@ def calibration(
         fits = probabilities(mine.score)
         if not fits and part != "map":
             notes.append(
-                f"{name}: {mine.score.min():g} to {mine.score.max():g} is no probability; only figures after the map are given."
+                f"{name}: {mine.score.min():g} to {mine.score.max():g} is no probability; only figures after the "
+                "map are given."
             )
         if part == "summary":
             rows += _summary(mine, panel.aspect, fits, bins, level, seed)
@@ -86,7 +84,8 @@ def calibration(
         clustered = cluster_notes(panel, mine.clusters)
     if not rows:
         raise NeedsMissing(
-            f"{panel.name}, {panel.aspect}: no judge with numbers to read as probabilities; left out: {', '.join(left)}."
+            f"{panel.name}, {panel.aspect}: no judge with numbers to read as probabilities; left out: "
+            f"{', '.join(left)}."
         )
     if left:
         notes.append(f"left out: {', '.join(left)}.")
@@ -98,10 +97,11 @@ def calibration(
         rows=rows,
         layout=layout if part == "summary" else None,
         cells={"value": _cell} if part == "summary" else {},
-        method=f"{level:.0%} intervals. Brier: melded from the share passed and the mean squared distances of both verdicts. ECE: {bins} "
-        "bins of equal width, Student's t; its lower end allows for what chance adds, so it holds the truth more often than stated where "
-        "scores are nearly right. Shares in bins: Clopper-Pearson with .7 of the count's own probability in each tail. The map is isotonic; figures after it are of rows that had no part in making it "
-        "(two halves, each mapped by the other).",
+        method=f"{level:.0%} intervals. Brier: melded from the share passed and the mean squared distances of both "
+        f"verdicts. ECE: {bins} bins of equal width, Student's t; its lower end allows for what chance adds, so it "
+        "holds the truth more often than stated where scores are nearly right. Shares in bins: Clopper-Pearson with "
+        ".7 of the count's own probability in each tail. The map is isotonic; figures after it are of rows that had "
+        "no part in making it (two halves, each mapped by the other).",
         notes=[*notes, *clustered, *(missing_notes(rows, WORDS) if part == "summary" else []), *people_note(panel)],
         signature=signature(panel, bins=bins, seed=seed),
     )  # fmt: skip
@@ -128,7 +128,8 @@ def _summary(mine: Labelled, aspect: str, fits: bool, bins: int, level: float, s
 
 def _curve(mine: Labelled, aspect: str, bins: int, level: float) -> list[Row]:
     return [
-        {**figure_row(mine.judge, aspect, "share_passed", b.passed), "score": b.score, "score_low": b.low, "score_high": b.high}
+        {**figure_row(mine.judge, aspect, "share_passed", b.passed), "score": b.score, "score_low": b.low,
+         "score_high": b.high}
         for b in reliability_bins(mine.score, mine.passed, mine.names, bins=bins, level=level)
     ]  # fmt: skip
 
@@ -137,7 +138,8 @@ def _map(mine: Labelled, aspect: str) -> list[Row]:
     found = isotonic_map(mine.score, mine.passed)
     sign = -1.0 if mine.turned else 1.0
     return [
-        {"metric": mine.judge, "aspect": aspect, "measure": "probability", "score": float(sign * x), "value": float(p), "n": len(mine.passed)}
+        {"metric": mine.judge, "aspect": aspect, "measure": "probability", "score": float(sign * x), "value": float(p),
+         "n": len(mine.passed)}
         for x, p in zip(found.scores, found.probabilities, strict=True)
     ]  # fmt: skip
 

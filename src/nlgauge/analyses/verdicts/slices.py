@@ -57,10 +57,12 @@ def slices(
     level: float = 0.95,
     keep_people: bool = False,
 ) -> Table:
-    """One row per judge and slice, the worst first: the share, that of all other rows, p and q (Benjamini and Hochberg over
-    all slices). `found` marks slices that are worse, with at most `false_discoveries` of the marks wrong on average.
+    """One row per judge and slice, the worst first: the share, that of all other rows, p and q (Benjamini and Hochberg
+    over all slices). `found` marks slices that are worse, with at most `false_discoveries` of the marks wrong on
+    average.
 
-    Columns with words or few values make a slice of each value; numbers are cut in thirds; texts by their number of words.
+    Columns with words or few values make a slice of each value; numbers are cut in thirds; texts by their number of
+    words.
     """
     if measure not in WORDS:
         raise NlgaugeError(f"no measure '{measure}' of slices; use {', '.join(WORDS)}.")
@@ -80,9 +82,7 @@ def slices(
         notes.append(said)
         frame = _attributes(data, panel, mine, chosen)
         if not frame.columns:
-            raise NeedsMissing(
-                f"{data.name}: no column makes slices of the labelled rows; name one with columns=…."
-            )
+            raise NeedsMissing(f"{data.name}: no column makes slices of the labelled rows; name one with columns=….")
         for column in frame.columns:
             values = frame[column].to_numpy()
             for value in dict.fromkeys(v for v in frame[column] if v is not None):
@@ -94,7 +94,8 @@ def slices(
         clustered = cluster_notes(panel, mine.clusters)
     if not rows:
         raise NeedsMissing(
-            f"{data.name}, {panel.aspect}: no slice has {FEWEST} {SHARES[measure].rows} inside and outside; more labels are needed."
+            f"{data.name}, {panel.aspect}: no slice has {FEWEST} {SHARES[measure].rows} inside and outside; more "
+            "labels are needed."
             if few else " ".join(notes)
         )  # fmt: skip
     for row, q in zip(rows, benjamini_hochberg([row["p"] for row in rows]), strict=True):
@@ -102,9 +103,7 @@ def slices(
         row["found"] = bool(q < false_discoveries and row["value"] < row["rest"])
     rows.sort(key=lambda row: (not row["found"], row["value"]))
     if few:
-        notes.append(
-            f"{few:,} slices with fewer than {FEWEST} {SHARES[measure].rows} inside or outside are left out."
-        )
+        notes.append(f"{few:,} slices with fewer than {FEWEST} {SHARES[measure].rows} inside or outside are left out.")
     worse = [_in_words(row) for row in rows if row["found"]]
     worse = worse or ["no slice is surely worse than the rest: differences like these come about by chance."]
     return Table(
@@ -114,10 +113,11 @@ def slices(
         definitions={
             "value": f"{WORDS[measure]}, in the slice",
             "rest": "the same share in all other rows",
-            "q": f"p after Benjamini and Hochberg; below {number(false_discoveries, 2)} and worse than the rest is found",
+            "q": f"p after Benjamini and Hochberg; below {number(false_discoveries, 2)} and worse than the rest "
+            "is found",
         },
-        method=f"{level:.0%} intervals of each slice by itself ({KINDS['lean']}); p of the slice against all other rows: "
-        + ("whole clusters left out in turn, Student's t." if clustered else "Fisher's exact test."),
+        method=f"{level:.0%} intervals of each slice by itself ({KINDS['lean']}); p of the slice against all "
+        "other rows: " + ("whole clusters left out in turn, Student's t." if clustered else "Fisher's exact test."),
         notes=[*worse, *notes, *clustered, *people_note(panel)],
         signature=signature(panel, measure=measure, fdr=number(false_discoveries, 2)),
     )
@@ -125,8 +125,8 @@ def slices(
 
 def _in_words(row: Row) -> str:
     return (
-        f"worse where {row['column']} is {row['slice']}: {WORDS[row['measure']]} {share_text(row)}; elsewhere {percent(row['rest'])} "
-        f"({row['metric']})."
+        f"worse where {row['column']} is {row['slice']}: {WORDS[row['measure']]} {share_text(row)}; elsewhere "
+        f"{percent(row['rest'])} ({row['metric']})."
     )  # fmt: skip
 
 
@@ -150,20 +150,17 @@ def _slice(mine: Labelled, judged: Bools, inside: Bools, measure: Measured, leve
     else:
         p = _clustered(mine, judged, inside, share.of, share.hits)
     return {
-        **figure_row(mine.judge, "", measure, found), "rest": rest, "rest_n": other, "difference": found.value - rest, "p": p,
+        **figure_row(mine.judge, "", measure, found), "rest": rest, "rest_n": other, "difference": found.value - rest,
+        "p": p,
     }  # fmt: skip
 
 
-def _clustered(
-    mine: Labelled, judged: Bools, inside: Bools, of: tuple[int, ...], hits: tuple[int, ...]
-) -> float:
+def _clustered(mine: Labelled, judged: Bools, inside: Bools, of: tuple[int, ...], hits: tuple[int, ...]) -> float:
     cell = 2 * mine.passed.astype(np.int64) + judged
     used, hit = np.isin(cell, of), np.isin(cell, hits)
     names, code = np.unique(np.asarray(mine.clusters), return_inverse=True)
     kinds = [inside & hit, inside & ~hit, ~inside & hit, ~inside & ~hit]
-    table = np.stack(
-        [np.bincount(code.reshape(-1)[used & kind], minlength=len(names)) for kind in kinds], axis=1
-    )
+    table = np.stack([np.bincount(code.reshape(-1)[used & kind], minlength=len(names)) for kind in kinds], axis=1)
     sides = [(table[:, part].sum(axis=1) > 0).sum() for part in (slice(0, 2), slice(2, 4))]
     return clustered_difference_test(table.astype(np.float64)) if min(sides) >= CLUSTERS else np.nan
 
@@ -171,9 +168,7 @@ def _clustered(
 def _attributes(data: Dataset, panel: Panel, mine: Labelled, chosen: Sequence[str] | None) -> pl.DataFrame:
     """The columns that make slices, one row per labelled row, as words."""
     systems, inputs = mine.at
-    keys = pl.DataFrame(
-        {"system": [panel.systems[k] for k in systems], "input": [panel.inputs[k] for k in inputs]}
-    )
+    keys = pl.DataFrame({"system": [panel.systems[k] for k in systems], "input": [panel.inputs[k] for k in inputs]})
     known = [c for c in data.samples.columns if c not in ("input", panel.cluster_column)]
     for name in chosen or ():
         if name not in known:
@@ -204,9 +199,6 @@ def _thirds(values: pl.Series) -> pl.Series:
     cuts = np.unique(np.quantile(there, (1 / 3, 2 / 3)))
     tops = [f" up to {c:g}" for c in cuts[1:]] + [""]
     ends = [f"up to {cuts[0]:g}", *(f"above {c:g}{top}" for c, top in zip(cuts, tops, strict=True))]
-    names = [
-        f"{word} ({end})"
-        for word, end in zip(THIRDS if len(cuts) == 2 else ("low", "high"), ends, strict=True)
-    ]
+    names = [f"{word} ({end})" for word, end in zip(THIRDS if len(cuts) == 2 else ("low", "high"), ends, strict=True)]
     place = np.searchsorted(cuts, np.nan_to_num(values.to_numpy(), nan=0.0), side="left")
     return pl.Series([None if v is None else names[k] for v, k in zip(values, place, strict=True)])

@@ -54,15 +54,15 @@ def threshold(
     level: float = 0.95,
     seed: int = 0,
 ) -> Table:
-    """Areas on all labelled rows; the threshold of least cost from one half of them, and what it does on the other half.
+    """Areas on all labelled rows; the threshold of least cost from one half of them, and what it does on the other
+    half.
 
-    `miss`: cost of passing a row that people fail, `alarm`: of failing one that they pass. `part="curve"`: the shares at
-    every threshold, on all labelled rows. The halves are dealt by `seed` over rows in an order that only their content gives.
+    `miss`: cost of passing a row that people fail, `alarm`: of failing one that they pass. `part="curve"`: the shares
+    at every threshold, on all labelled rows. The halves are dealt by `seed` over rows in an order that only their
+    content gives.
     """
     if miss < 0 or alarm < 0 or miss + alarm == 0:
-        raise NlgaugeError(
-            f"costs must be 0 or more, one of them above; found miss {miss:g}, alarm {alarm:g}."
-        )
+        raise NlgaugeError(f"costs must be 0 or more, one of them above; found miss {miss:g}, alarm {alarm:g}.")
     if part not in ("summary", "curve"):
         raise NlgaugeError(f"no part '{part}'; use summary or curve.")
     people = people_pass(panel, people_pass_from)
@@ -94,10 +94,10 @@ def threshold(
         rows=rows,
         layout=layout if part == "summary" else None,
         cells={"value": _cell} if part == "summary" else {},
-        method=f"{level:.0%} intervals. Area: Newcombe's score interval with DeLong's variance; average precision: logit interval, "
-        f"jackknife variance; shares: {KINDS['lean']}; cost: melded from shares. Cost: {miss:g} for passing what people fail, {alarm:g} for failing "
-        "what they pass. The threshold is chosen on one half of the labelled rows and reported on the other, which had no part in the "
-        "choice.",
+        method=f"{level:.0%} intervals. Area: Newcombe's score interval with DeLong's variance; average precision: "
+        f"logit interval, jackknife variance; shares: {KINDS['lean']}; cost: melded from shares. Cost: {miss:g} for "
+        f"passing what people fail, {alarm:g} for failing what they pass. The threshold is chosen on one half of the "
+        "labelled rows and reported on the other, which had no part in the choice.",
         notes=[*notes, *clustered, *(missing_notes(rows, WORDS) if part == "summary" else []), *people_note(panel)],
         signature=signature(panel, miss=f"{miss:g}", alarm=f"{alarm:g}", seed=seed),
     )  # fmt: skip
@@ -141,14 +141,10 @@ def _curve(mine: Labelled, aspect: str, level: float) -> list[Row]:
 def _cell(row: Row) -> str:
     measure = row["measure"]
     if measure == "threshold":
-        return (
-            number(row["value"], 3).rstrip("0").rstrip(".") if np.isfinite(row["value"]) else "no row passes"
-        )
+        return number(row["value"], 3).rstrip("0").rstrip(".") if np.isfinite(row["value"]) else "no row passes"
     if measure in ("roc_area", "average_precision"):
         return coefficient_text(row)
     if measure.startswith("cost"):
-        ends = (
-            f", between {100 * row['low']:.0f} and {100 * row['high']:.0f}" if np.isfinite(row["low"]) else ""
-        )
+        ends = f", between {100 * row['low']:.0f} and {100 * row['high']:.0f}" if np.isfinite(row["low"]) else ""
         return f"{100 * row['value']:.0f}{ends}"
     return share_text(row)

@@ -12,7 +12,8 @@ from nlgauge.errors import NeedsMissing
 
 
 def verdict_rows(panel: Panel) -> dict[str, Any] | None:
-    """`rows` ([system, input] of every row that people passed or failed), `people` (1, 0) and `judges`: metric → 1, 0, null.
+    """`rows` ([system, input] of every row that people passed or failed), `people` (1, 0) and `judges`: metric → 1, 0,
+    null.
 
     None where people gave other values than two, or no metric has two.
     """

@@ -67,8 +67,8 @@ def verdicts(
     level: float = 0.95,
     interval: Kind = "lean",
 ) -> Table:
-    """Counts, shares and coefficients of each judge with two values, each with an interval, beside always saying pass and
-    beside what two people have in common.
+    """Counts, shares and coefficients of each judge with two values, each with an interval, beside always saying pass
+    and beside what two people have in common.
 
     `people_pass_from`, `judge_pass_from`: the lowest value that passes, where there are more than two.
     """
@@ -104,9 +104,9 @@ def verdicts(
             heads={name: panel.label(name) for name in panel.names},
         ),
         cells={"value": _cell},
-        method=f"{level:.0%} intervals. Shares: {KINDS[interval]}; F1 the same, being a rising function of a share; kappa, Matthews' "
-        "correlation, balanced accuracy and the lead: melded from the shares they are made of, no random draws. The p of the lead is "
-        "McNemar's (mid-P).",
+        method=f"{level:.0%} intervals. Shares: {KINDS[interval]}; F1 the same, being a rising function of a share; "
+        "kappa, Matthews' correlation, balanced accuracy and the lead: melded from the shares they are made of, no "
+        "random draws. The p of the lead is McNemar's (mid-P).",
         notes=[*notes, *clustered, *missing_notes(rows, WORDS), *people_note(panel)],
         signature=signature(panel, interval=interval, level=number(level, 2)),
     )  # fmt: skip
@@ -155,10 +155,7 @@ def _ceiling_rows(aspect: str, people: PeoplePass, level: float, kind: Kind) -> 
     return [
         figure_row(CEILING, aspect, "people_agreement", same),
         figure_row(
-            CEILING,
-            aspect,
-            "people_kappa",
-            Figure(kappa.value, kappa.low, kappa.high, pairs, reason=kappa.reason),
+            CEILING, aspect, "people_kappa", Figure(kappa.value, kappa.low, kappa.high, pairs, reason=kappa.reason)
         ),
     ]
 
@@ -178,7 +175,5 @@ def _points(row: Row) -> str:
     """Percentage points with their sign."""
     if not np.isfinite(row["value"]):
         return "–"
-    ends = (
-        f", between {100 * row['low']:+.0f} and {100 * row['high']:+.0f}" if np.isfinite(row["low"]) else ""
-    )
+    ends = f", between {100 * row['low']:+.0f} and {100 * row['high']:+.0f}" if np.isfinite(row["low"]) else ""
     return f"{100 * row['value']:+.0f} points{ends}"

@@ -20,9 +20,11 @@ def command(
         str, o.choice("--level", "Scale of the ratings: nominal, ordinal, interval or ratio.")
     ] = "interval",
     draws: Annotated[int, o.choice("--draws", "Bootstrap draws.")] = 1000,
-    bootstrap: Annotated[str, o.choice("--bootstrap", "What alpha's interval resamples: units (outputs), or pairs of ratings, as the KALPHA macro does.")] = "units",
+    bootstrap: Annotated[str, o.choice("--bootstrap", "What alpha's interval resamples: units (outputs), or "
+                                                      "pairs of ratings, as the KALPHA macro does.")] = "units",
 ) -> list[Table]:  # fmt: skip
-    """Can people agree, and how high could a metric come? ICC, alpha, kappa; the human ceiling; standing in for a rater.
+    """Can people agree, and how high could a metric come? ICC, alpha, kappa; the human ceiling; standing in for a
+    rater.
 
     [bold]Example[/bold]
 

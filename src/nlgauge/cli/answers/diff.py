@@ -26,8 +26,8 @@ def command(
 ) -> None:  # fmt: skip
     """Did a metric or judge get worse between two runs? A table, words, and an exit code for CI.
 
-    Exit code 1: a metric dropped by more than --fail-drop, significantly; 0: none did; 2: that cannot be told, as a metric
-    vanished, lost its values or has too few inputs, or the files cannot be compared.
+    Exit code 1: a metric dropped by more than --fail-drop, significantly; 0: none did; 2: that cannot be told, as a
+    metric vanished, lost its values or has too few inputs, or the files cannot be compared.
 
     [bold]Examples[/bold]
 
@@ -39,7 +39,8 @@ def command(
     from nlgauge.report.changes import CANNOT_TELL, compare_results, verdict_words
 
     table = compare_results(
-        old, new, measure=measure, metrics=o.listed(metric), aspects=o.listed(aspect), fail_drop=fail_drop, alpha=alpha, seed=seed,
+        old, new, measure=measure, metrics=o.listed(metric), aspects=o.listed(aspect), fail_drop=fail_drop, alpha=alpha,
+        seed=seed,
     )  # fmt: skip
     o.show([table], format, out)
     code, words = verdict_words(table, fail_drop)

@@ -29,6 +29,4 @@ def command(
     """
     from nlgauge.report.explorer import explore
 
-    explore(
-        pick, port=port, browser=browser, tell=lambda address: o.say([f"open {address}", "Ctrl-C ends it."])
-    )
+    explore(pick, port=port, browser=browser, tell=lambda address: o.say([f"open {address}", "Ctrl-C ends it."]))

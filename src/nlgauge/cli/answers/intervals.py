@@ -19,7 +19,8 @@ def command(
         typer.Argument(help="A .parquet table: system, input, human.ASPECT, metric.NAME.", metavar="FILE"),
     ],
     aspect: Annotated[str | None, o.choice("--aspect", "Which aspect, where there are several.")] = None,
-    measure: Annotated[list[str] | None, o.choice("--measure", "Measures such as input/kendall; by default the six of system and input level.")] = None,
+    measure: Annotated[list[str] | None, o.choice("--measure", "Measures such as input/kendall; by default the "
+        "six of system and input level.")] = None,
     over: Annotated[str, o.choice("--over", "What is resampled: inputs, systems or both.")] = "both",
     draws: Annotated[int, o.choice("--draws", "Random draws.", min=1)] = 1000,
     level: Annotated[float, o.choice("--level", "Share inside the interval.")] = 0.95,
@@ -37,7 +38,8 @@ def command(
     """Intervals on a Parquet table of any size: one metric at a time, in bounded memory, with resume.
 
     The numbers are those of `nlgauge meta --analysis intervals`, which takes any format and needs all of it in memory.
-    With -o, finished metrics stand in a folder beside that file until all are done: the same command goes on from there.
+    With -o, finished metrics stand in a folder beside that file until all are done: the same command goes on from
+    there.
 
     [bold]Examples[/bold]
 
@@ -64,8 +66,8 @@ def command(
         o.tell([f"less is better: {', '.join(found_lower)} (--higher NAME where more is)"])
     keep = None if out is None else out.with_name(out.name + ".parts")
     table = large_intervals(
-        wide, aspect=aspect, measures=o.listed(measure), over=over, draws=draws, level=level, seed=seed,  # type: ignore[arg-type]
-        lower=found_lower, keep=keep, progress=partial(o.bar, "intervals"),
+        wide, aspect=aspect, measures=o.listed(measure), over=over,  # type: ignore[arg-type]
+        draws=draws, level=level, seed=seed, lower=found_lower, keep=keep, progress=partial(o.bar, "intervals"),
     )  # fmt: skip
     if wide.infinite:
         o.tell([f"{sum(wide.infinite.values())} values are inf: left out (in {', '.join(wide.infinite)})"])

@@ -18,11 +18,15 @@ NEEDS_FILE = True
 @with_data
 def command(
     pick: Selection,
-    files: Annotated[list[str], typer.Argument(help="CSV, TSV, JSONL, JSON or Parquet (also .gz), a known layout, a published set, or 'example'; several for transfer.", metavar="FILE...")],
+    files: Annotated[list[str], typer.Argument(help="CSV, TSV, JSONL, JSON or Parquet (also .gz), a known "
+                                                    "layout, a published set, or 'example'; several for "
+                                                    "transfer.", metavar="FILE...")],
     measure: o.Measures = None,
-    analysis: Annotated[str, o.choice("--analysis", "Which question; `nlgauge list analyses`, or file.py@name for one of your own.")] = "correlation",
+    analysis: Annotated[str, o.choice("--analysis", "Which question; `nlgauge list analyses`, or file.py@name "
+                                                    "for one of your own.")] = "correlation",
     set: Annotated[list[str] | None, o.choice("--set", "An option of the analysis, name=value.")] = None,
-    figure: Annotated[str | None, o.output("--figure", "A figure of your own for -o, as in my.py@ANALYSIS; that file is run.")] = None,
+    figure: Annotated[str | None, o.output("--figure", "A figure of your own for -o, as in my.py@ANALYSIS; that "
+                                                       "file is run.")] = None,
     engine: o.EngineName = "local",
     address: o.Address = None,
 ) -> list[Table]:  # fmt: skip
@@ -52,7 +56,5 @@ def command(
     with using(engine_of(engine, address)) as chosen:
         tables = pick.each(analysis, **options)
     if not getattr(chosen, "used", True):
-        o.tell(
-            [f"--engine {engine}: '{analysis}' had nothing to deal out, so it was computed in this process"]
-        )
+        o.tell([f"--engine {engine}: '{analysis}' had nothing to deal out, so it was computed in this process"])
     return tables

@@ -21,7 +21,8 @@ def command(
     power: Annotated[float, study("--power", "Chance to find the difference.")] = 0.8,
     axis: Annotated[str, study("--axis", "What to have more of: inputs, systems or raters.")] = "inputs",
     size: Annotated[list[str] | None, study("--size", "Numbers to try (20,40,80); found by doubling without.")] = None,
-    how: Annotated[str, study("--how", "What the test swaps: systems (speaks of other systems too), both, inputs.")] = "systems",
+    how: Annotated[str, study("--how", "What the test swaps: systems (speaks of other systems too), both, "
+                                       "inputs.")] = "systems",
     level: Annotated[float, study("--level", "Significance level.")] = 0.05,
     trials: Annotated[int, study("--trials", "Simulated studies a size; more is surer.")] = 100,
     chance: Annotated[bool, o.output("--chance/--no-chance", "Also what a random score reaches.")] = True,
@@ -36,7 +37,8 @@ def command(
     """
     if len(pick.metrics or pick.data.metrics) != 2:
         raise NlgaugeError(
-            f"plan compares two metrics: name them with --metrics a,b. Metrics with scores: {', '.join(pick.data.metrics)}."
+            "plan compares two metrics: name them with --metrics a,b. Metrics with scores: "
+            f"{', '.join(pick.data.metrics)}."
         )
     try:
         sizes = [int(s) for s in o.listed(size) or ()]

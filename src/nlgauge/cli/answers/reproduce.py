@@ -18,23 +18,18 @@ def command(
     paper: Annotated[
         str | None,
         typer.Argument(
-            help="nimah2023, deng2021, gao2025, colombo2023, novikova2017, or a short name (checklist, ctc, measures, ceiling, novikova)."
+            help="nimah2023, deng2021, gao2025, colombo2023, novikova2017, or a short name (checklist, ctc, "
+            "measures, ceiling, novikova)."
         ),
     ] = None,
     table: Annotated[str | None, typer.Argument(help="One table of that paper: 9, D.1, …")] = None,
     every: Annotated[bool, typer.Option("--all", help="All studies of all papers: the scoreboard.")] = False,
-    only_differs: Annotated[
-        bool, typer.Option("--only-differs", help="Show only the cells that differ.")
-    ] = False,
-    no_slow: Annotated[
-        bool, typer.Option("--no-slow", help="Leave out what runs a model or takes minutes.")
-    ] = False,
+    only_differs: Annotated[bool, typer.Option("--only-differs", help="Show only the cells that differ.")] = False,
+    no_slow: Annotated[bool, typer.Option("--no-slow", help="Leave out what runs a model or takes minutes.")] = False,
     mirror: Annotated[
         Path | None,
         typer.Option(
-            "--mirror",
-            help="Folder of the published sets (else NLGAUGE_DATA, else the cache).",
-            rich_help_panel=DATA,
+            "--mirror", help="Folder of the published sets (else NLGAUGE_DATA, else the cache).", rich_help_panel=DATA
         ),
     ] = None,
     store: Annotated[
@@ -46,17 +41,16 @@ def command(
         ),
     ] = None,
     sets: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Option of a further study: name=value.", rich_help_panel=DATA),
+        list[str] | None, typer.Option("--set", help="Option of a further study: name=value.", rich_help_panel=DATA)
     ] = None,
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:
     """The five papers recomputed: each published cell beside ours, with a verdict.
 
-    A cell is equal when ours rounds to what the paper prints, within tolerance, or differs (the reason follows in words);
-    where there is no value, the verdict says whether it needs weights or a file that others publish, or was never published.
-    A difference is a result, not an error: the exit code is 0.
+    A cell is equal when ours rounds to what the paper prints, within tolerance, or differs (the reason follows in
+    words); where there is no value, the verdict says whether it needs weights or a file that others publish, or was
+    never published. A difference is a result, not an error: the exit code is 0.
 
     [bold]Examples[/bold]
 

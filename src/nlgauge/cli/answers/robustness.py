@@ -16,16 +16,22 @@ NEEDS_FILE = True
 @with_data
 def command(
     pick: Selection,
-    metrics: Annotated[list[str] | None, o.choice("--metrics", "-m", "Metrics to run, as in bleu,rouge-l(stem=True); a handful of quick ones by default.")] = None,
-    aspect: Annotated[list[str] | None, o.choice("--aspect", "What the metrics are meant to measure: overall (default), fluency, coherence, consistency or relevance.")] = None,
-    perturbation: Annotated[list[str] | None, o.choice("--perturbation", "Changes to make, as in drop,negate,synonym; all by default.")] = None,
-    amount: Annotated[list[str] | None, o.choice("--amount", "Shares of a text to change; 0.1,0.3,0.6 by default.")] = None,
+    metrics: Annotated[list[str] | None, o.choice("--metrics", "-m", "Metrics to run, as in "
+        "bleu,rouge-l(stem=True); a handful of quick ones by default.")] = None,
+    aspect: Annotated[list[str] | None, o.choice("--aspect", "What the metrics are meant to measure: overall "
+        "(default), fluency, coherence, consistency or relevance.")] = None,
+    perturbation: Annotated[list[str] | None, o.choice("--perturbation", "Changes to make, as in "
+        "drop,negate,synonym; all by default.")] = None,
+    amount: Annotated[list[str] | None, o.choice("--amount", "Shares of a text to change; 0.1,0.3,0.6 by "
+        "default.")] = None,
     sample: Annotated[int, o.choice("--sample", "Outputs to use at most.")] = 200,
-    threshold: Annotated[float, o.choice("--threshold", "A fall counts as noticed beyond this share of the metric's SD.")] = 0.0,
+    threshold: Annotated[float, o.choice("--threshold", "A fall counts as noticed beyond this share of the "
+                                                        "metric's SD.")] = 0.0,
     margin: Annotated[float, o.choice("--margin", "A fall is a false alarm beyond this share of the SD.")] = 0.1,
     show: Annotated[str, o.output("--show", "In the table: falls, change (in SDs) or monotone.")] = "falls",
     format: o.Format = "table",
-    out: Annotated[Path | None, o.output("-o", "--out", "File to write; its suffix is the format (.html: with the picture).")] = None,
+    out: Annotated[Path | None, o.output("-o", "--out", "File to write; its suffix is the format (.html: with "
+                                                        "the picture).")] = None,
 ) -> None:  # fmt: skip
     """Does a metric notice damage, and only damage? Texts are changed in known ways and scored; no ratings needed.
 
@@ -44,7 +50,8 @@ def command(
     except ValueError:
         raise NlgaugeError(f"--amount {','.join(amount or [])}: use numbers above 0 and up to 1.") from None
     tables = pick.each(
-        "robustness", perturbations=o.listed(perturbation), amounts=amounts, sample=sample, threshold=threshold, margin=margin, show=show,
+        "robustness", perturbations=o.listed(perturbation), amounts=amounts, sample=sample, threshold=threshold,
+        margin=margin, show=show,
     )  # fmt: skip
     if out is None or out.suffix.lower() not in (".html", ".htm"):
         o.show(tables, format, out)

@@ -20,11 +20,13 @@ def command(
         str, typer.Argument(help="As for meta; without it the built-in example.", metavar="[FILE]")
     ] = "example",
     measure: o.Measures = None,
-    gate: Annotated[str, o.choice("--gate", "Measure that ranks the metrics and that `nlgauge diff` compares.")] = "input/kendall",
+    gate: Annotated[str, o.choice("--gate", "Measure that ranks the metrics and that `nlgauge diff` "
+                                            "compares.")] = "input/kendall",
     out: Annotated[Path | None, o.output("-o", "--out", "The report, an .html file.")] = None,
     format: o.Format = "table",
     quick: Annotated[bool, o.choice("--quick", "Fewer draws (200 instead of 1000) and no extras.")] = False,
-    prices: Annotated[Path | None, o.choice("--prices", "JSON with prices of a million tokens, as for judge: what judges cost.")] = None,
+    prices: Annotated[Path | None, o.choice("--prices", "JSON with prices of a million tokens, as for judge: "
+                                                        "what judges cost.")] = None,
 ) -> None:  # fmt: skip
     """From a file of scores and ratings to a report: the answers on screen, one HTML page, results for machines.
 
@@ -39,9 +41,7 @@ def command(
     from nlgauge.report import report
 
     path = out or Path(f"{Path(file).name.split('.')[0]}.report.html")
-    made = report(
-        pick, path, measures=o.listed(measure), gate=gate, quick=quick, prices=prices, command=sys.argv[1:]
-    )
+    made = report(pick, path, measures=o.listed(measure), gate=gate, quick=quick, prices=prices, command=sys.argv[1:])
     if format == "table":
         o.say(made.lines)
     else:

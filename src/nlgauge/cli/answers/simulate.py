@@ -20,7 +20,8 @@ Whole = int | None
 @with_columns
 def command(
     columns: Columns,
-    file: Annotated[str | None, typer.Argument(help="Fit the parameters to this table; without it the paper's.", metavar="[FILE]")] = None,
+    file: Annotated[str | None, typer.Argument(help="Fit the parameters to this table; without it the "
+                                                    "paper's.", metavar="[FILE]")] = None,
     study: Annotated[str, o.choice("--study", "panel (one simulated table as CSV), relation or scale.")] = "panel",
     systems: Annotated[Whole, parameter("--systems", "Number of systems, 15 by default.")] = None,
     inputs: Annotated[Whole, parameter("--inputs", "Number of inputs, 200 by default.")] = None,
@@ -76,11 +77,7 @@ def command(
         if out.suffix.lower() != ".csv":
             raise NlgaugeError(f"-o {out}: a simulated panel is written as .csv.")
         written = table.write(out)
-        o.tell(
-            [
-                f"written: {written} (read it with: nlgauge run {out} --human quality --metric simulated_metric)"
-            ]
-        )
+        o.tell([f"written: {written} (read it with: nlgauge run {out} --human quality --metric simulated_metric)"])
         return
     more: dict[str, Any] = {"measures": o.listed(measure), "seed": seed, "progress": partial(o.bar, study)}
     if study == "relation":

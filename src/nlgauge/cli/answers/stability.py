@@ -27,6 +27,4 @@ def command(
 
       nlgauge stability scores.csv --aspect coherence
     """
-    return pick.each(
-        "stability", measures=o.listed(measure), test=test, draws=draws, trials=trials, profile=profile
-    )
+    return pick.each("stability", measures=o.listed(measure), test=test, draws=draws, trials=trials, profile=profile)

@@ -32,9 +32,7 @@ Name = Annotated[str, typer.Argument(help="A set of `nlgauge data list`.", show_
 @app.command("list")
 def list_sets(
     task: Annotated[str | None, typer.Option(help="Only sets of this task, e.g. summarisation.")] = None,
-    paper: Annotated[
-        str | None, typer.Option(help="Only sets that this paper uses: nimah2023, deng2021, ….")
-    ] = None,
+    paper: Annotated[str | None, typer.Option(help="Only sets that this paper uses: nimah2023, deng2021, ….")] = None,
     mirror: Mirror = None,
     form: Shown = Format.table,
 ) -> None:

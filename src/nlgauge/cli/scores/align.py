@@ -19,10 +19,12 @@ COLOURS = ((0.45, "bold red"), (0.6, "yellow"), (0.75, "default"), (1.01, "green
 
 
 def command(
-    file: Annotated[str | None, typer.Argument(help="A file with texts, a known layout, or 'example'.", metavar="[FILE]")] = None,
+    file: Annotated[str | None, typer.Argument(help="A file with texts, a known layout, or 'example'.",
+                                               metavar="[FILE]")] = None,
     system: Annotated[str | None, typer.Option("--system", help="Whose output; the first by default.")] = None,
     input: Annotated[str | None, typer.Option("--input", help="For which input; the first by default.")] = None,
-    metric: Annotated[str, typer.Option("--metric", "-m", help="ctc(aspect='…') or align-expr(expr='mean(y>x)').")] = "ctc",
+    metric: Annotated[str, typer.Option("--metric", "-m", help="ctc(aspect='…') or "
+        "align-expr(expr='mean(y>x)').")] = "ctc",
     output: Annotated[str | None, text("--output", "The output.")] = None,
     source: Annotated[str | None, text("--source", "What it came from.")] = None,
     context: Annotated[str | None, text("--context", "What else is known.")] = None,
@@ -42,12 +44,7 @@ def command(
 
     from nlgauge.door.scores import align
 
-    texts: dict[str, Any] = {
-        "output": output,
-        "source": source,
-        "context": context,
-        "references": reference or (),
-    }
+    texts: dict[str, Any] = {"output": output, "source": source, "context": context, "references": reference or ()}
     found = align(file, metric, system=system, input=input, **texts)
     if found.which:
         o.tell([found.which])

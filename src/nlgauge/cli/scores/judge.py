@@ -25,8 +25,10 @@ ask, server, cost, read = (
 @with_columns
 def command(
     columns: Columns,
-    judge: Annotated[str, ask("--judge", "-j", "A shipped task (`nlgauge list judges`) or the path of your own YAML.")] = "summarisation",
-    aspect: Annotated[list[str] | None, ask("--aspect", "Aspects to judge (a,b or repeated); all of the task by default.")] = None,
+    judge: Annotated[str, ask("--judge", "-j", "A shipped task (`nlgauge list judges`) or the path of your own "
+                                               "YAML.")] = "summarisation",
+    aspect: Annotated[list[str] | None, ask("--aspect", "Aspects to judge (a,b or repeated); all of the task by "
+                                                        "default.")] = None,
     scale: Annotated[str, ask("--scale", "As in 1-5, 1-10, 0-100, A-E.")] = "",
     mode: Annotated[str, ask("--mode", "analysis, rating, logprobs or pairwise.")] = "",
     draws: Annotated[int, ask("--draws", "-n", "Replies per output; their ratings are averaged.")] = 0,
@@ -34,28 +36,36 @@ def command(
     rivals: Annotated[int, ask("--rivals", "pairwise: opponents of each output; all by default.")] = 0,
     structured: Annotated[bool, ask("--structured", "Ask for JSON by a schema, where the server can.")] = False,
     references: Annotated[bool, ask("--references", "Also show the judge the references.")] = False,
-    name: Annotated[str, ask("--name", "What the judge is called in files, tables and pages; model and aspect by default.")] = "",
+    name: Annotated[str, ask("--name", "What the judge is called in files, tables and pages; model and aspect by "
+                                       "default.")] = "",
     fill: Annotated[str, ask("--fill", "'random' fills replies without a rating, as gao2025 did.")] = "",
     model: Annotated[str, server("--model", "The model's name at the endpoint (or NLGAUGE_MODEL).")] = "",
     base_url: Annotated[str, server("--base-url", "As in http://localhost:8000/v1 (or NLGAUGE_BASE_URL).")] = "",
-    allow_endpoint: Annotated[str, server("--allow-endpoint", "Yes, ask the endpoint that the task's file names: this one.", metavar="URL")] = "",
-    key_file: Annotated[Path | None, server("--key-file", "File with the key of the endpoint; else NLGAUGE_API_KEY, or for OpenAI OPENAI_API_KEY.")] = None,
+    allow_endpoint: Annotated[str, server("--allow-endpoint", "Yes, ask the endpoint that the task's file names: "
+        "this one.", metavar="URL")] = "",
+    key_file: Annotated[Path | None, server("--key-file", "File with the key of the endpoint; else "
+                                                          "NLGAUGE_API_KEY, or for OpenAI OPENAI_API_KEY.")] = None,
     concurrency: Annotated[int, server("--concurrency", "Requests under way at once.")] = 16,
     rpm: Annotated[float | None, server("--rpm", "Requests a minute, at most.")] = None,
     tpm: Annotated[float | None, server("--tpm", "Tokens a minute, at most.")] = None,
     timeout: Annotated[float, server("--timeout", "Seconds to wait for a reply.")] = 120.0,
     attempts: Annotated[int, server("--attempts", "Tries of one request.")] = 8,
     dry_run: Annotated[bool, cost("--dry-run", "Only count requests, tokens and cost.")] = False,
-    prices: Annotated[Path | None, cost("--prices", 'Your JSON: {"model": {"input": 0.15, "output": 0.6}} per million tokens.')] = None,
+    prices: Annotated[Path | None, cost("--prices", 'Your JSON: {"model": {"input": 0.15, "output": 0.6}} per '
+                                                    'million tokens.')] = None,
     max_cost: Annotated[float | None, cost("--max-cost", "Stop before more than this is spent.")] = None,
-    batch_out: Annotated[Path | None, cost("--batch-out", "Write the open requests as an OpenAI batch file and stop.")] = None,
+    batch_out: Annotated[Path | None, cost("--batch-out", "Write the open requests as an OpenAI batch file and "
+                                                          "stop.")] = None,
     batch_in: Annotated[Path | None, cost("--batch-in", "Read the results of a batch first.")] = None,
     reparse: Annotated[bool, read("--reparse", "Only read the kept replies again; nothing is asked.")] = False,
-    pattern: Annotated[str, read("--pattern", r"Where the rating stands in a reply, as in 'Score=(\d+)'; first the pattern, then the usual reading.")] = "",
-    reask: Annotated[bool, read("--reask", "Ask again for the replies that could not be read, and only for these.")] = False,
+    pattern: Annotated[str, read("--pattern", r"Where the rating stands in a reply, as in 'Score=(\d+)'; first "
+                                              r"the pattern, then the usual reading.")] = "",
+    reask: Annotated[bool, read("--reask", "Ask again for the replies that could not be read, and only for "
+                                           "these.")] = False,
     keep_draws: Annotated[bool, o.output("--keep-draws", "Also keep each draw as a column, name#1, name#2 ….")] = False,
     format: o.Format = "table",
-    out: Annotated[Path | None, o.output("-o", "--out", "File for the data with the judge's scores: .jsonl, .csv or .parquet.")] = None,
+    out: Annotated[Path | None, o.output("-o", "--out", "File for the data with the judge's scores: .jsonl, .csv "
+                                                        "or .parquet.")] = None,
 ) -> None:  # fmt: skip
     """Let a language model judge the outputs: ratings or comparisons, from any OpenAI-compatible endpoint.
 
@@ -66,9 +76,11 @@ def command(
 
       nlgauge judge outputs.jsonl --aspect coherence --model gpt-4o-mini --dry-run
 
-      nlgauge judge outputs.csv -j dialogue --scale 1-10 --draws 10 --model llama3 --base-url http://localhost:11434/v1 -o judged.jsonl
+      nlgauge judge outputs.csv -j dialogue --scale 1-10 --draws 10 --model llama3 --base-url http://localhost:11434/v1
+      -o judged.jsonl
 
-      nlgauge judge outputs.csv -j my_judge.yaml --labels labels.csv --model m     (ends with how far it agrees with people's pass and fail)
+      nlgauge judge outputs.csv -j my_judge.yaml --labels labels.csv --model m     (ends with how far it agrees with
+      people's pass and fail)
 
       nlgauge judge outputs.csv -j my_judge.yaml --mode pairwise --rivals 4 --model m -o judged.jsonl
     """
@@ -140,9 +152,7 @@ def _finish(done: JudgedData, judges: int, format: str, out: Path | None) -> Non
         raise NlgaugeError(f"{done.nothing.rstrip('.')}. {mended}")
     for name in done.replaced:
         o.tell([f"the scores of '{name}' that the file had are replaced; --name keeps both"])
-    unwritten = (
-        "the scores are not written to a file; -o judged.jsonl does (the replies are in the store either way)"
-    )
+    unwritten = "the scores are not written to a file; -o judged.jsonl does (the replies are in the store either way)"
     written = [unwritten] if out is None else export(done.data, out)
     o.show([done.table], format)
     answers = answers_about(done.data, [row["judge"] for row in done.table])

@@ -13,8 +13,10 @@ NEEDS_FILE = True
 
 
 def command(
-    files: Annotated[list[Path], typer.Argument(help="What the shards were given with -o: mostly one file, the same for all.", metavar="FILE...")],
-    metrics: Annotated[list[str] | None, o.choice("--metrics", "-m", "Metrics of your own Python files, as in my.py@wit; that file is run. Needed only for values of a corpus.")] = None,
+    files: Annotated[list[Path], typer.Argument(help="What the shards were given with -o: mostly one file, the "
+                                                     "same for all.", metavar="FILE...")],
+    metrics: Annotated[list[str] | None, o.choice("--metrics", "-m", "Metrics of your own Python files, as in "
+        "my.py@wit; that file is run. Needed only for values of a corpus.")] = None,
     format: o.Format = "table",
     out: Annotated[Path | None, o.output("-o", "--out", "File to write; without it the FILE itself.")] = None,
 ) -> None:  # fmt: skip

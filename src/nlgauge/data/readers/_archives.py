@@ -32,26 +32,17 @@ def read_entries(path: Path, first: str, folder: str) -> Iterator[tuple[str, byt
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             # A name that stands twice was written anew: the last entry counts.
             entries = {
-                e.filename: e
-                for e in archive.infolist()
-                if e.filename == first or e.filename.startswith(f"{folder}/")
+                e.filename: e for e in archive.infolist() if e.filename == first or e.filename.startswith(f"{folder}/")
             }
             size, limit = sum(e.file_size for e in entries.values()), most_bytes(path.stat().st_size)
             if size > limit:
                 raise DataError(
-                    f"{path}: unpacks to {size >> 20} MiB, more than {limit >> 20} MiB; refused as a decompression bomb."
+                    f"{path}: unpacks to {size >> 20} MiB, more than {limit >> 20} MiB; refused as a "
+                    "decompression bomb."
                 )
             for name in sorted(entries, key=lambda name: name != first):
                 yield name, _content(path, file, archive, entries[name])
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        OSError,
-        RuntimeError,
-        ValueError,
-        struct.error,
-    ) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, struct.error) as error:
         raise DataError(f"{path}: the zip file is damaged ({error}); fetch it again.") from None
 
 
@@ -86,5 +77,6 @@ def _unpacker(path: Path, raw: bytes) -> Any:
         return pyarrow.CompressedInputStream(pyarrow.BufferReader(raw), "zstd")
     except ImportError:
         raise NeedsMissing(
-            f'{path}: is packed with zstd; pip install "nlgauge[inspect]" (or pyarrow), or write it as JSON: inspect log convert --to json'
+            f'{path}: is packed with zstd; pip install "nlgauge[inspect]" (or pyarrow), or write it as JSON: '
+            "inspect log convert --to json"
         ) from None

@@ -64,9 +64,7 @@ def split(file: Path, fields: int) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(lines_of(file), 1):
         words = line.split()
         if len(words) != fields:
-            raise DataError(
-                f"{file}, line {number}: found {len(words)} fields, expected {fields}: '{line[:40]}'."
-            )
+            raise DataError(f"{file}, line {number}: found {len(words)} fields, expected {fields}: '{line[:40]}'.")
         yield number, words
 
 

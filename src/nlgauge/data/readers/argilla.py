@@ -45,10 +45,7 @@ class Argilla:
 
     @staticmethod
     def read(
-        path: Path,
-        values: Mapping[str, Any] | str | None = None,
-        ignore: str = "",
-        encoding: str | None = None,
+        path: Path, values: Mapping[str, Any] | str | None = None, ignore: str = "", encoding: str | None = None
     ) -> Dataset:
         records = read_records(path, encoding)
         answers, choices = CollectedAnswers(values, ignore), Choices(path.name)
@@ -59,11 +56,7 @@ class Argilla:
             for response in _responses(record):
                 if response.status not in SUBMITTED:
                     aside[f"responses with status '{response.status}'"] += 1
-                elif (
-                    isinstance(response.value, list)
-                    and response.value
-                    and isinstance(response.value[0], dict)
-                ):
+                elif isinstance(response.value, list) and response.value and isinstance(response.value[0], dict):
                     _rank(choices, str(rows[-1]["id"]), response)
                 elif isinstance(response.value, list) and len(response.value) > 1:
                     aside["answers of several labels"] += 1
@@ -77,18 +70,14 @@ class Argilla:
             raise DataError(f"{path}: none of the {len(records)} records has a submitted response.")
         if choices.choices:
             rated = ",".join(answers.found)
-            more.append(
-                f"{len(choices.choices)} ranked pairs left aside; ignore='{rated}' reads them instead"
-            )
+            more.append(f"{len(choices.choices)} ranked pairs left aside; ignore='{rated}' reads them instead")
         where = numbered(path, records)
         return dataset_of(where, rows, ratings=ratings, persons=True, notes=[*notes, *more])
 
 
 def _fields(record: Record) -> dict[str, Any]:
     """What was shown, its metadata, and an id that keeps outputs apart when nothing else does."""
-    name = next(
-        (record.values[k] for k in ("id", "external_id") if record.values.get(k) is not None), record.number
-    )
+    name = next((record.values[k] for k in ("id", "external_id") if record.values.get(k) is not None), record.number)
     if "fields" in record.values:
         metadata = record.values.get("metadata")
         return {"id": name, **(metadata if isinstance(metadata, dict) else {}), **record.want("fields", dict)}
@@ -103,22 +92,14 @@ def _responses(record: Record) -> Iterator[Response]:
             inner = Record(f"{record.where}, key 'responses'", record.number, given)
             for answer in inner.children(question):
                 yield Response(
-                    answer.where,
-                    question,
-                    _user(answer),
-                    answer.values.get("value"),
-                    answer.values.get("status"),
+                    answer.where, question, _user(answer), answer.values.get("value"), answer.values.get("status")
                 )
     elif given is not None:  # v1: one entry per user
         for user in record.children("responses"):
             for question, answer in (user.maybe("values", dict) or {}).items():
                 value = answer.get("value") if isinstance(answer, dict) else answer
                 yield Response(
-                    f"{user.where}, question '{question}'",
-                    question,
-                    _user(user),
-                    value,
-                    user.values.get("status"),
+                    f"{user.where}, question '{question}'", question, _user(user), value, user.values.get("status")
                 )
     for key in record.values if given is None else ():  # flat
         if key.endswith(".responses"):
@@ -128,11 +109,7 @@ def _responses(record: Record) -> Iterator[Response]:
                 who = str(users[i]) if isinstance(users, list) and i < len(users) else None
                 state = status[i] if isinstance(status, list) and i < len(status) else None
                 yield Response(
-                    f"{record.where}, key '{key}', item {i + 1}",
-                    key.removesuffix(".responses"),
-                    who,
-                    value,
-                    state,
+                    f"{record.where}, key '{key}', item {i + 1}", key.removesuffix(".responses"), who, value, state
                 )
 
 
@@ -151,13 +128,7 @@ def _suggested(record: Record, answers: CollectedAnswers) -> Iterator[tuple[str,
     else:
         flat = [k.removesuffix(".suggestion") for k in record.values if k.endswith(".suggestion")]
         found = [
-            (
-                q,
-                {
-                    "value": record.values[f"{q}.suggestion"],
-                    "agent": record.values.get(f"{q}.suggestion.agent"),
-                },
-            )
+            (q, {"value": record.values[f"{q}.suggestion"], "agent": record.values.get(f"{q}.suggestion.agent")})
             for q in flat
         ]
     for question, entry in found:
@@ -172,10 +143,6 @@ def _rank(choices: Choices, given: str, response: Response) -> None:
     for entry in response.value:
         rank = number(f"{response.where}, rank", entry.get("rank")) if isinstance(entry, dict) else None
         if rank is None or not isinstance(entry.get("value"), str):
-            raise DataError(
-                f"{response.where}: found {shown(entry)}, expected {{'rank': 1, 'value': 'name'}}."
-            )
+            raise DataError(f"{response.where}: found {shown(entry)}, expected {{'rank': 1, 'value': 'name'}}.")
         merits[entry["value"]] = -rank
-    choices.rank(
-        choices.place(given, {name: {} for name in merits}), merits, response.question, response.user
-    )
+    choices.rank(choices.place(given, {name: {} for name in merits}), merits, response.question, response.user)

@@ -24,8 +24,7 @@ class Doccano:
     """doccano JSONL: labels such as '4' or 'quality:4'; a folder of files has one annotator per file."""
 
     takes = Takes(
-        "JSON lines of doccano, or a folder with one file per annotator",
-        people="labels that are or begin with numbers",
+        "JSON lines of doccano, or a folder with one file per annotator", people="labels that are or begin with numbers"
     )
 
     @staticmethod
@@ -51,16 +50,8 @@ class Doccano:
         files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
         if not files:
             raise DataError(f"{path}: no .jsonl file in this folder.")
-        found = [
-            (r, file.stem if path.is_dir() else annotator)
-            for file in files
-            for r in read_records(file, encoding)
-        ]
-        return (
-            _written(path, found)
-            if task == "seq2seq"
-            else _rated(path, found, CollectedAnswers(values, ignore))
-        )
+        found = [(r, file.stem if path.is_dir() else annotator) for file in files for r in read_records(file, encoding)]
+        return _written(path, found) if task == "seq2seq" else _rated(path, found, CollectedAnswers(values, ignore))
 
 
 def _is_doccano(record: dict[str, Any]) -> bool:
@@ -72,14 +63,11 @@ def _is_doccano(record: dict[str, Any]) -> bool:
 def _labels(record: Record) -> list[Any]:
     key = next((k for k in LABELS if k in record.values), None)
     if key is None:
-        raise DataError(
-            f"{record.where}: no key 'label', 'labels' or 'cats'. Keys found: {', '.join(record.values)}."
-        )
+        raise DataError(f"{record.where}: no key 'label', 'labels' or 'cats'. Keys found: {', '.join(record.values)}.")
     found: list[Any] = record.maybe(key, list) or []
     if any(isinstance(label, list) for label in found):
         raise DataError(
-            f"{record.where}, key '{key}': holds marked spans, which are no ratings; "
-            "export a classification project."
+            f"{record.where}, key '{key}': holds marked spans, which are no ratings; export a classification project."
         )
     return found
 
@@ -89,11 +77,7 @@ def _rated(path: Path, found: list[tuple[Record, str | None]], answers: Collecte
     for row, (record, who) in enumerate(found):
         record.want("id", int, str)
         rows.append(
-            {
-                ("text" if k == "data" else k): v
-                for k, v in record.values.items()
-                if k not in (*LABELS, "Comments")
-            }
+            {("text" if k == "data" else k): v for k, v in record.values.items() if k not in (*LABELS, "Comments")}
         )
         labels = _labels(record)
         empty += not labels
@@ -113,9 +97,7 @@ def _rated(path: Path, found: list[tuple[Record, str | None]], answers: Collecte
 def _written(path: Path, found: list[tuple[Record, str | None]]) -> Dataset:
     rows, places = [], []
     for record, who in found:
-        others = {
-            k: v for k, v in record.values.items() if k not in (*LABELS, "Comments", "text", "data", "id")
-        }
+        others = {k: v for k, v in record.values.items() if k not in (*LABELS, "Comments", "text", "data", "id")}
         source = record.values.get("text", record.values.get("data"))
         for label in _labels(record):
             rows.append(

@@ -37,10 +37,7 @@ class LabelStudio:
 
     @staticmethod
     def read(
-        path: Path,
-        values: Mapping[str, Any] | str | None = None,
-        ignore: str = "",
-        encoding: str | None = None,
+        path: Path, values: Mapping[str, Any] | str | None = None, ignore: str = "", encoding: str | None = None
     ) -> Dataset:
         tasks = read_records(path, encoding)
         answers, choices = CollectedAnswers(values, ignore), Choices(path.name)
@@ -56,9 +53,7 @@ class LabelStudio:
                 for result in annotation.children("result"):
                     if result.values.get("type") == "pairwise":
                         asked = str(result.want("from_name", str))
-                        add_pair(
-                            choices, task, rows[-1], aspect=asked, rater=rater, preferred=_selected(result)
-                        )
+                        add_pair(choices, task, rows[-1], aspect=asked, rater=rater, preferred=_selected(result))
                     else:
                         _answer(answers, aside, row, result, rater)
             rows[-1] |= _predictions(task)
@@ -71,9 +66,7 @@ class LabelStudio:
         if not ratings:
             raise DataError(f"{path}: none of the {len(tasks)} tasks has a rating, a number or a choice.")
         # A task's number keeps outputs apart when nothing else says what was rated.
-        rows = [
-            row if "id" in row else {"id": task.number, **row} for row, task in zip(rows, tasks, strict=True)
-        ]
+        rows = [row if "id" in row else {"id": task.number, **row} for row, task in zip(rows, tasks, strict=True)]
         where = numbered(path, tasks, "task")
         return dataset_of(where, rows, ratings=ratings, persons=True, notes=[*notes, *more])
 
@@ -88,15 +81,11 @@ def _annotator(who: Any) -> str | None:
 def _selected(result: Record) -> str:
     selected = (result.maybe("value", dict) or {}).get("selected")
     if not isinstance(selected, str) or selected not in SELECTED:
-        raise DataError(
-            f"{result.where}, key 'value': found {shown(selected)} as selected, expected left or right."
-        )
+        raise DataError(f"{result.where}, key 'value': found {shown(selected)} as selected, expected left or right.")
     return SELECTED[selected]
 
 
-def _answer(
-    answers: CollectedAnswers, aside: Counter[str], row: int, result: Record, rater: str | None
-) -> None:
+def _answer(answers: CollectedAnswers, aside: Counter[str], row: int, result: Record, rater: str | None) -> None:
     kind = str(result.values.get("type"))
     if kind not in VALUES:
         aside[f"results of type '{kind}'"] += 1
@@ -105,9 +94,7 @@ def _answer(
     if isinstance(value, list) and len(value) > 1:
         aside["choices of several answers"] += 1
         return
-    answers.add(
-        row, result.where, str(result.want("from_name", str)), rater, value or (value if value == 0 else None)
-    )
+    answers.add(row, result.where, str(result.want("from_name", str)), rater, value or (value if value == 0 else None))
 
 
 def _predictions(task: Record) -> dict[str, Any]:

@@ -32,21 +32,16 @@ class Mqm:
     """Google MQM: the TSV of marked errors (one score per rater), or *.avg_seg_scores.tsv."""
 
     takes = Takes(
-        "MQM error annotations (`.tsv`), or `mqm_avg_score` files",
-        people="minus the weighted errors of every rater",
+        "MQM error annotations (`.tsv`), or `mqm_avg_score` files", people="minus the weighted errors of every rater"
     )
 
     @staticmethod
     def recognises(peek: Peek) -> bool:
         head = peek.text.partition("\n")[0]
-        return bool(AVERAGES.match(head)) or (
-            "\t" in head and set(NEEDED) <= {n.strip() for n in head.split("\t")}
-        )
+        return bool(AVERAGES.match(head)) or ("\t" in head and set(NEEDED) <= {n.strip() for n in head.split("\t")})
 
     @staticmethod
-    def read(
-        path: Path, weights: Mapping[str, Any] | str | None = None, encoding: str | None = None
-    ) -> Dataset:
+    def read(path: Path, weights: Mapping[str, Any] | str | None = None, encoding: str | None = None) -> Dataset:
         lines = decode(path, read_bytes(path), encoding).replace("\r\n", "\n").split("\n")
         if AVERAGES.match(lines[0]):
             return _averages(path, lines)
@@ -58,18 +53,10 @@ def _averages(path: Path, lines: list[str]) -> Dataset:
     for i, line in enumerate(lines[1:], 2):
         words = line.split()
         if words and len(words) != 3:
-            raise DataError(
-                f"{path}, line {i}: found {len(words)} fields, expected 3 (system, score, segment)."
-            )
+            raise DataError(f"{path}, line {i}: found {len(words)} fields, expected 3 (system, score, segment).")
         if words:
             rows.append(
-                (
-                    words[0],
-                    words[2],
-                    "mqm",
-                    None,
-                    number(f"{path}, line {i}, column 'mqm_avg_score'", words[1]),
-                )
+                (words[0], words[2], "mqm", None, number(f"{path}, line {i}, column 'mqm_avg_score'", words[1]))
             )
     if not rows:
         raise DataError(f"{path}: has a header but no rows.")
@@ -135,9 +122,7 @@ def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Datas
     notes = [_weights_note(weights), *(f"{n} {what} left out" for what, n in skipped.items())]
     if void:
         notes.append(f"{len(void)} segments were called unrateable by a rater: no score by that rater")
-    ratings = [
-        Rating(at, "mqm", rater, score) for (at, rater), score in scores.items() if (at, rater) not in void
-    ]
+    ratings = [Rating(at, "mqm", rater, score) for (at, rater), score in scores.items() if (at, rater) not in void]
     return dataset_of(
         numbered(path, places, "line"),
         fields_of,
@@ -154,9 +139,7 @@ def _segment_column(path: Path, names: list[str], rows: list[tuple[int, dict[str
     """The segment's number in the test set; in its document where files fill in a constant for the former."""
     known = [name for name in ("seg_id", "globalSegId", "doc_id", "docSegId") if name in names]
     if not known:
-        raise DataError(
-            f"{path}, line 1: no column 'seg_id' or 'globalSegId'. Columns found: {', '.join(names)}."
-        )
+        raise DataError(f"{path}, line 1: no column 'seg_id' or 'globalSegId'. Columns found: {', '.join(names)}.")
     return next((name for name in known if len({row[name] for _, row in rows}) > 1), known[0])
 
 

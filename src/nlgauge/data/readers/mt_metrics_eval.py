@@ -15,15 +15,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._mt_metrics_files import (
-    documents,
-    is_pair,
-    lines_of,
-    locate,
-    score_files,
-    score_of,
-    split,
-)
+from nlgauge.data.readers._mt_metrics_files import documents, is_pair, lines_of, locate, score_files, score_of, split
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
@@ -57,9 +49,7 @@ class MtMetricsEval:
             values = _segment_scores(file, samples)
             if kind == "human":
                 nobody = pl.lit(None, pl.String).alias("rater")
-                ratings.append(
-                    samples.select(*KEY, pl.lit(name).alias("aspect"), nobody, values.alias("value"))
-                )
+                ratings.append(samples.select(*KEY, pl.lit(name).alias("aspect"), nobody, values.alias("value")))
             else:
                 scores = scores.with_columns(values.alias(name))
         return Dataset.of(
@@ -88,9 +78,7 @@ def read_levels(path: str | Path, lp: str | None = None) -> pl.DataFrame:
             system = words[-2]
             place = seen[system] = seen.get(system, 0) + 1
             if level == "doc" and place > len(docs):
-                raise DataError(
-                    f"{file}, line {number}: score {place} of '{system}'; there are {len(docs)} documents."
-                )
+                raise DataError(f"{file}, line {number}: score {place} of '{system}'; there are {len(docs)} documents.")
             part = words[0] if level == "domain" else docs[place - 1] if level == "doc" else None
             rows.append((level, kind, name, system, part, score_of(file, number, words[-1])))
     return pl.DataFrame(rows, schema={**dict.fromkeys(NAMES, pl.String), "score": pl.Float64}, orient="row")
@@ -102,9 +90,7 @@ def _samples(folder: Path, lp: str) -> tuple[pl.DataFrame, list[str]]:
     columns = {"input": [str(i) for i in range(1, len(source) + 1)], "source": source}
     if docs := documents(folder, lp):
         if len(docs) != len(source):
-            raise DataError(
-                f"{folder}/documents/{lp}.docs: has {len(docs)} lines, the source has {len(source)}."
-            )
+            raise DataError(f"{folder}/documents/{lp}.docs: has {len(docs)} lines, the source has {len(source)}.")
         columns |= {"domain": [domain for domain, _ in docs], "doc": [doc for _, doc in docs]}
     files = sorted((folder / "references").glob(f"{lp}.*.txt"))
     references = {file.name.split(".")[-2]: lines_of(file, source) for file in files}
@@ -132,9 +118,7 @@ def _segment_scores(file: Path, samples: pl.DataFrame) -> pl.Series:
         blocks.setdefault(system, []).append(score_of(file, number, score))
     for system, block in blocks.items():
         if len(block) != segments:
-            raise DataError(
-                f"{file}: has {len(block)} scores of '{system}', the source has {segments} segments."
-            )
+            raise DataError(f"{file}: has {len(block)} scores of '{system}', the source has {segments} segments.")
     values = [value for system in systems for value in blocks.get(system, [None] * segments)]
     return pl.Series(values, dtype=pl.Float64)
 

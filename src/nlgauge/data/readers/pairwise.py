@@ -8,17 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.comparisons import (
-    FIRST,
-    OUTPUTS,
-    SECOND,
-    SIDES,
-    SYSTEMS,
-    TIE,
-    Choices,
-    find_pair,
-    pair_samples,
-)
+from nlgauge.data.comparisons import FIRST, OUTPUTS, SECOND, SIDES, SYSTEMS, TIE, Choices, find_pair, pair_samples
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.raters import HUMAN, PERSON, is_model
@@ -71,9 +61,7 @@ class Pairwise:
         return set(ONE_HOT) <= set(row) or any(plain(str(v)) in MEANING or str(v) in systems for v in votes)
 
     @staticmethod
-    def read(
-        path: Path, votes: Mapping[str, str] | str | None = None, encoding: str | None = None
-    ) -> Dataset:
+    def read(path: Path, votes: Mapping[str, str] | str | None = None, encoding: str | None = None) -> Dataset:
         """`votes='0=first,1=second'` says what an unusual vote means."""
         table = read_table(path, encoding)
         rows = _rows(table)
@@ -81,8 +69,7 @@ class Pairwise:
         columns = _vote_columns(rows[0])
         if not (pair.systems or pair.outputs) or not (columns or set(ONE_HOT) <= set(rows[0])):
             raise DataError(
-                f"{path}: expected columns such as system_a, system_b and winner. "
-                f"Columns found: {', '.join(rows[0])}."
+                f"{path}: expected columns such as system_a, system_b and winner. Columns found: {', '.join(rows[0])}."
             )
         said = option_map("votes", votes)
         for column in columns:

@@ -38,9 +38,7 @@ class Preferences:
         column = _ranking_column(row)
         if column is not None:
             value = row[column]
-            return isinstance(value, list) or (
-                isinstance(value, str) and (">" in value or value.strip()[:1] == "[")
-            )
+            return isinstance(value, list) or (isinstance(value, str) and (">" in value or value.strip()[:1] == "["))
         return len(_rank_columns(row)) > 1 or bool(_wmt_columns(row))
 
     @staticmethod
@@ -59,11 +57,7 @@ class Preferences:
             outputs = {system: {"output": row.get(f"output_{system}"), "source": source} for system in merits}
             given = choices.place(label_text(row[named]) if named else str(i), outputs)
             aspect = str(row[roles["aspect"]]) if roles["aspect"] else "preference"
-            rater = (
-                label_text(row[roles["rater"]])
-                if roles["rater"] and row[roles["rater"]] is not None
-                else None
-            )
+            rater = label_text(row[roles["rater"]]) if roles["rater"] and row[roles["rater"]] is not None else None
             for system, merit in merits.items():
                 choices.rate(system, given, aspect, rater, merit)
             choices.rank(given, merits, aspect, rater)
@@ -103,9 +97,7 @@ def _ranks(table: RawTable, roles: Mapping[str, str | None]) -> Any:
     columns = _rank_columns(frame.columns)
     if len(columns) < 2:
         free = [
-            c
-            for c in frame.columns
-            if c not in roles.values() and not ASIDE.match(c) and is_number_column(frame[c])
+            c for c in frame.columns if c not in roles.values() and not ASIDE.match(c) and is_number_column(frame[c])
         ]
         columns = {c: c for c in free}
     if len(columns) < 2:
@@ -114,9 +106,7 @@ def _ranks(table: RawTable, roles: Mapping[str, str | None]) -> Any:
             f"Columns found: {', '.join(frame.columns)}."
         )
     values = {column: numbers(table, column) for column in columns.values()}
-    return lambda i, _: {
-        system: -v for system, column in columns.items() if (v := values[column][i]) is not None
-    }
+    return lambda i, _: {system: -v for system, column in columns.items() if (v := values[column][i]) is not None}
 
 
 def _parse(where: str, said: Any) -> dict[str, float]:
@@ -131,9 +121,7 @@ def _parse(where: str, said: Any) -> dict[str, float]:
     groups = [group if isinstance(group, list) else [group] for group in listed]
     names = [name.strip() if isinstance(name, str) else "" for group in groups for name in group]
     if "" in names or len(set(names)) < len(names):
-        raise DataError(
-            f"{where}: found {shown(said)}, expected different systems in order, e.g. 'A > B = C'."
-        )
+        raise DataError(f"{where}: found {shown(said)}, expected different systems in order, e.g. 'A > B = C'.")
     merits: dict[str, float] = {}
     for group in groups:
         merits |= dict.fromkeys((str(name).strip() for name in group), -(len(merits) + (len(group) + 1) / 2))

@@ -20,10 +20,7 @@ YES = {"yes": 1.0, "no": 0.0}
 class QagsReader:
     """QAGS jsonl: 'consistency' is the published score; single workers are 'consistency (worker)'."""
 
-    takes = Takes(
-        "JSON lines with `article` and `summary_sentences`",
-        people="the workers' votes on every sentence",
-    )
+    takes = Takes("JSON lines with `article` and `summary_sentences`", people="the workers' votes on every sentence")
 
     @staticmethod
     def recognises(peek: Peek) -> bool:
@@ -37,9 +34,7 @@ class QagsReader:
         for row, record in enumerate(records):
             sentences = record.children("summary_sentences")
             if not sentences:
-                raise DataError(
-                    f"{record.where}, key 'summary_sentences': is empty, expected at least one sentence."
-                )
+                raise DataError(f"{record.where}, key 'summary_sentences': is empty, expected at least one sentence.")
             texts = [str(s.want("sentence", str)) for s in sentences]
             votes = [_votes(s) for s in sentences]
             majorities = [float(2 * sum(v for _, v in some) > len(some)) for some in votes if some]
@@ -49,9 +44,7 @@ class QagsReader:
                     "source": record.want("article", str),
                     "output": " ".join(texts),
                     "sentences": texts,
-                    "votes": [
-                        "; ".join(f"{who} {'yes' if vote else 'no'}" for who, vote in some) for some in votes
-                    ],
+                    "votes": ["; ".join(f"{who} {'yes' if vote else 'no'}" for who, vote in some) for some in votes],
                 }
             )
             if majorities:
@@ -59,9 +52,7 @@ class QagsReader:
             of_worker: dict[str, list[float]] = {}
             for who, vote in (vote for some in votes for vote in some):
                 of_worker.setdefault(who, []).append(vote)
-            ratings += [
-                Rating(row, "consistency (worker)", who, sum(v) / len(v)) for who, v in of_worker.items()
-            ]
+            ratings += [Rating(row, "consistency (worker)", who, sum(v) / len(v)) for who, v in of_worker.items()]
         return dataset_of(
             numbered(path, records, "line"),
             rows,

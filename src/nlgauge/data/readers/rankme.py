@@ -25,8 +25,7 @@ class RankMe:
     """RankME csv: ref1.. team1.. quality1..: magnitude ratings, and the order they imply as comparisons."""
 
     takes = Takes(
-        "a table with `ref1`, `ref2`, `team1`, `team2` …",
-        people="magnitude estimates, and the order they imply",
+        "a table with `ref1`, `ref2`, `team1`, `team2` …", people="magnitude estimates, and the order they imply"
     )
 
     @staticmethod
@@ -40,15 +39,10 @@ class RankMe:
         for stem in TEXTS:
             if len(stems.get(stem, ())) < 2:
                 raise DataError(
-                    f"{path}: expected columns {stem}1, {stem}2, … "
-                    f"Columns found: {', '.join(table.frame.columns)}."
+                    f"{path}: expected columns {stem}1, {stem}2, … Columns found: {', '.join(table.frame.columns)}."
                 )
         slots = stems["team"]
-        aspects = {
-            s: FULL.get(s, s)
-            for s, found in stems.items()
-            if s not in TEXTS and _rates(table, s, found, slots)
-        }
+        aspects = {s: FULL.get(s, s) for s, found in stems.items() if s not in TEXTS and _rates(table, s, found, slots)}
         if not aspects:
             raise DataError(
                 f"{path}: no column of ratings such as quality{slots[0]}. "
@@ -63,12 +57,8 @@ class RankMe:
                 column = "mr_id" if given is None else f"team{slots[teams.index(None)]}"
                 raise DataError(f"{table.where.at(i, column)}: is empty, expected a name.")
             if len(set(teams)) < len(teams):
-                raise DataError(
-                    f"{table.where.at(i)}: a system stands twice in this row ({', '.join(teams)})."
-                )
-            outputs = {
-                row[f"team{s}"]: {"output": row.get(f"ref{s}"), "source": row.get("mr")} for s in slots
-            }
+                raise DataError(f"{table.where.at(i)}: a system stands twice in this row ({', '.join(teams)}).")
+            outputs = {row[f"team{s}"]: {"output": row.get(f"ref{s}"), "source": row.get("mr")} for s in slots}
             given = choices.place(str(given), outputs)
             rater = row.get("_worker_id") or row.get("worker_id")
             for stem, aspect in aspects.items():
@@ -77,13 +67,7 @@ class RankMe:
                 for team, value in merits.items():
                     choices.rate(team, given, aspect, rater, value)
                 choices.rank(given, merits, aspect, rater)
-        used = {
-            "mr",
-            "mr_id",
-            "_worker_id",
-            "worker_id",
-            *(f"{s}{k}" for s in (*TEXTS, *aspects) for k in slots),
-        }
+        used = {"mr", "mr_id", "_worker_id", "worker_id", *(f"{s}{k}" for s in (*TEXTS, *aspects) for k in slots)}
         aside = [c for c in table.frame.columns if c not in used]
         return choices.dataset(
             ["magnitude estimates: every rater has a scale of their own; comparisons are the order in a row"]

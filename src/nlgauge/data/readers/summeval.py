@@ -47,13 +47,7 @@ class SummEval:
                         found = number(f"{slot.where}, key '{name}'", value)
                         if found is not None:
                             ratings.append(Rating(row, aspect.format(name), f"{who} {slot.number}", found))
-        said = {
-            "system": "model_id",
-            "input": "id",
-            "output": "decoded",
-            "source": "text",
-            "references": "references",
-        }
+        said = {"system": "model_id", "input": "id", "output": "decoded", "source": "text", "references": "references"}
         return dataset_of(
             numbered(path, records, "line"),
             rows,

@@ -73,9 +73,7 @@ def _with_facts(data: Dataset, header: Record) -> Dataset:
             facts[field.name] = {str(name): str(value) for name, value in said.items()}
             continue
         listed = isinstance(now, frozenset | tuple)
-        facts[field.name] = (
-            type(now)(_names(header, field.name)) if listed else header.maybe(field.name, type(now))
-        )
+        facts[field.name] = type(now)(_names(header, field.name)) if listed else header.maybe(field.name, type(now))
     facts.setdefault("lower", frozenset(filter(lower_by_name, data.metrics)))  # a header written by hand
     return replace(data, **facts)
 
@@ -138,9 +136,7 @@ def _column(
             try:
                 pl.Series([value], dtype=dtype)
             except Exception:
-                raise DataError(
-                    f"{line.where}, key '{name}': found {shown(value)}, expected {type_name}."
-                ) from None
+                raise DataError(f"{line.where}, key '{name}': found {shown(value)}, expected {type_name}.") from None
         raise
 
 
@@ -169,12 +165,7 @@ def _ratings(header: Record, outputs: Sequence[Record], keys: Sequence[tuple[str
         for rating in line.children("ratings"):
             rater = rating.maybe("rater", str)
             rows.append(
-                (
-                    *key,
-                    rating.want("aspect", str),
-                    rater,
-                    _float(f"{rating.where}, key 'value'", rating.want("value")),
-                )
+                (*key, rating.want("aspect", str), rater, _float(f"{rating.where}, key 'value'", rating.want("value")))
             )
     aspects = {name: i for i, name in enumerate(_names(header, "aspects"))}
     raters = {name: i for i, name in enumerate(_names(header, "raters"))}

@@ -25,9 +25,7 @@ class UniEvalReader:
     @staticmethod
     def recognises(peek: Peek) -> bool:
         record = peek.record
-        return isinstance(record.get("scores"), dict) and (
-            "system_output" in record or "predict_scores" in record
-        )
+        return isinstance(record.get("scores"), dict) and ("system_output" in record or "predict_scores" in record)
 
     @staticmethod
     def read(path: Path, metric: str = "unieval", encoding: str | None = None) -> Dataset:

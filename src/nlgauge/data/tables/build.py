@@ -31,9 +31,7 @@ def build(table: RawTable, roles: Roles, name: str, repeats: Repeats = "auto") -
     roles = with_input(table, roles)
     notes: list[str] = []
     frame = table.frame.select(pl.int_range(pl.len()).alias(ROW))
-    frame = frame.with_columns(
-        systems(table, roles, notes), inputs(table, roles, notes), *_texts(table, roles)
-    )
+    frame = frame.with_columns(systems(table, roles, notes), inputs(table, roles, notes), *_texts(table, roles))
     if repeats == "auto" and not (roles.aspect or roles.metric) and (why := ambiguous(table, roles, frame)):
         raise DataError(why)
     notes += shared(frame, table, roles)
@@ -94,11 +92,7 @@ def _number_repeats(
     if frame.select(KEY).is_unique().all():
         return frame
     if "output" in frame.columns or repeats == "number":
-        what = (
-            pl.col("output")
-            if "output" in frame.columns and (repeats != "number" or roles.rater)
-            else pl.col(ROW)
-        )
+        what = pl.col("output") if "output" in frame.columns and (repeats != "number" or roles.rater) else pl.col(ROW)
         frame = frame.with_columns(what.rank("dense").over(KEY).alias("__what__"),
                                    what.n_unique().over(KEY).alias("__many__"))  # fmt: skip
         first = pl.col(ROW).min().over([*KEY, "__what__"])
@@ -106,9 +100,7 @@ def _number_repeats(
         samples = frame.filter(pl.col("__many__") > 1).select([*KEY, "__what__"]).unique()
         if samples.height:
             further = samples.height - samples.select(KEY).n_unique()
-            notes.append(
-                f"{further} further outputs of the same system for the same input: occurrences are numbered"
-            )
+            notes.append(f"{further} further outputs of the same system for the same input: occurrences are numbered")
             again = (
                 pl.when(pl.col("occurrence") > 1)
                 .then(pl.format("{} #{}", "input", "occurrence"))
@@ -119,22 +111,18 @@ def _number_repeats(
     if roles.rater or roles.aspect or roles.metric or repeats == "mean":
         return frame
     values = frame.select(ROW, *KEY).with_columns(
-        *(s.alias(f"m{i}") for i, s in enumerate(metrics)),
-        *(s.alias(f"h{i}") for i, (_, _, s) in enumerate(ratings)),
+        *(s.alias(f"m{i}") for i, s in enumerate(metrics)), *(s.alias(f"h{i}") for i, (_, _, s) in enumerate(ratings))
     )
     labels = [*(("metric", n) for n in roles.metrics), *(("aspect", a) for a, _, _ in ratings)]
     columns = [c for c in values.columns if c not in (ROW, *KEY)]
-    clashes = [
-        (clash, label) for c, label in zip(columns, labels, strict=True) if (clash := _clash(values, KEY, c))
-    ]
+    clashes = [(clash, label) for c, label in zip(columns, labels, strict=True) if (clash := _clash(values, KEY, c))]
     if clashes:
         clash, (kind, label) = min(clashes, key=lambda found: found[0].one)
         raise DataError(
             f"{table.where.at(clash.two)}: repeats system '{clash.key[0]}', input '{clash.key[1]}' of "
-            f"{table.where.word} {table.where.line_of(clash.one)} with another {kind} '{label}' "
-            f"({clash.other:g}, before {clash.value:g}){_apart(table, roles, clash.one, clash.two)}. If the rows are "
-            "raters, name their column (--rater); if they are separate outputs, pass --repeats number; to average them, "
-            "--repeats mean."
+            f"{table.where.word} {table.where.line_of(clash.one)} with another {kind} '{label}' ({clash.other:g}, "
+            f"before {clash.value:g}){_apart(table, roles, clash.one, clash.two)}. If the rows are raters, name their "
+            "column (--rater); if they are separate outputs, pass --repeats number; to average them, --repeats mean."
         )
     extra = frame.height - frame.select(KEY).n_unique()
     if extra:
@@ -170,12 +158,7 @@ def _apart(table: RawTable, roles: Roles, one: int, two: int) -> str:
 
 
 def _one_value_a_sample(
-    frame: pl.DataFrame,
-    metrics: list[pl.Series],
-    table: RawTable,
-    roles: Roles,
-    repeats: Repeats,
-    notes: list[str],
+    frame: pl.DataFrame, metrics: list[pl.Series], table: RawTable, roles: Roles, repeats: Repeats, notes: list[str]
 ) -> pl.DataFrame:
     """Metric values per sample; rows of several raters must repeat the same value."""
     values = frame.select(ROW, *KEY).with_columns(metrics)
@@ -186,7 +169,8 @@ def _one_value_a_sample(
     if repeats == "mean":
         if names and not roles.rater:
             notes.append(
-                f"{values.height - values.select(KEY).n_unique()} rows repeat a system and input: the means of their scores are used"
+                f"{values.height - values.select(KEY).n_unique()} rows repeat a system and input: the means of "
+                "their scores are used"
             )
         return means_by(values, KEY, names)
     if names:
@@ -220,13 +204,14 @@ def _pivot_scores(
     if twice and repeats == "auto" and (clash := _clash(long, keys, "value")):
         system, given, metric = clash.key
         raise DataError(
-            f"{table.where.at(clash.two, roles.score)}: system '{system}', input '{given}', metric '{metric}' has another "
-            f"value in {table.where.word} {table.where.line_of(clash.one)} ({clash.other:g}, before {clash.value:g}); "
-            "to average, --repeats mean."
+            f"{table.where.at(clash.two, roles.score)}: system '{system}', input '{given}', metric '{metric}' has "
+            f"another value in {table.where.word} {table.where.line_of(clash.one)} ({clash.other:g}, before "
+            f"{clash.value:g}); to average, --repeats mean."
         )
     if twice:
         notes.append(
-            f"{twice} scores repeat the same output and metric: {'their mean is used' if repeats != 'auto' else 'they count once'}"
+            f"{twice} scores repeat the same output and metric: "
+            f"{'their mean is used' if repeats != 'auto' else 'they count once'}"
         )
         long = means_by(long, keys, ["value"])
     return long.pivot("metric", index=KEY, values="value")
@@ -258,14 +243,10 @@ def _ratings(
     rater = None
     if roles.rater is not None:  # rows that nobody rated need no rater
         by_rows = (
-            [numbers(table, roles.rating)]
-            if roles.rating
-            else [value for _, who, value in columns if who is None]
+            [numbers(table, roles.rating)] if roles.rating else [value for _, who, value in columns if who is None]
         )
         rated = pl.DataFrame([v.is_not_null().alias(str(i)) for i, v in enumerate(by_rows)])
-        rater = label(
-            table, roles.rater, rated.select(pl.any_horizontal(pl.all())).to_series() if by_rows else None
-        )
+        rater = label(table, roles.rater, rated.select(pl.any_horizontal(pl.all())).to_series() if by_rows else None)
     parts: list[pl.DataFrame] = []
 
     def add(aspect: Any, who: Any, value: Any, of: pl.DataFrame = keys) -> None:
@@ -304,9 +285,7 @@ def _ratings(
         return pl.DataFrame(schema=Dataset.RATINGS), persons
     long = pl.concat([p.select(list(Dataset.RATINGS)) for p in parts])
     long = long.with_columns(pl.col("value").fill_nan(None)).drop_nulls("value")
-    if infinite := int(
-        long["value"].is_infinite().sum()
-    ):  # in lists or records; columns are counted by `values`
+    if infinite := int(long["value"].is_infinite().sum()):  # in lists or records; columns are counted by `values`
         notes.append(f"{infinite} {'ratings are' if infinite > 1 else 'rating is'} inf: left out")
         long = long.filter(pl.col("value").is_finite())
     return _settle(long, notes), persons
@@ -325,33 +304,25 @@ def _settle(long: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     return long
 
 
-def _nested_ratings(
-    frame: pl.DataFrame, table: RawTable, notes: list[str]
-) -> tuple[list[pl.DataFrame], bool]:
+def _nested_ratings(frame: pl.DataFrame, table: RawTable, notes: list[str]) -> tuple[list[pl.DataFrame], bool]:
     """Columns that hold a list of rating records, e.g. `[{"annotator": "r1", "Natural": 3}, …]`."""
     parts, persons, several = [], False, len(table.nested) > 1
     for column, rows in table.nested.items():
         found: list[tuple[str, str, str, str, float]] = []
         named = False
-        for row, ((system, given), records) in enumerate(
-            zip(frame.select(KEY).iter_rows(), rows, strict=True)
-        ):
+        for row, ((system, given), records) in enumerate(zip(frame.select(KEY).iter_rows(), rows, strict=True)):
             if records is not None and not _are_records(records):
-                raise DataError(
-                    f"{table.where.at(row, column)}: expected a list of objects, as in other rows."
-                )
+                raise DataError(f"{table.where.at(row, column)}: expected a list of objects, as in other rows.")
             for slot, record in enumerate(records or (), 1):
-                who = next(
-                    (str(v) for k, v in record.items() if plain(k) in NAMES["rater"] and v is not None), None
-                )
+                who = next((str(v) for k, v in record.items() if plain(k) in NAMES["rater"] and v is not None), None)
                 named = named or who is not None
                 rater = f"{column} {who or slot}" if several else who or str(slot)
                 found += [(system, given, aspect, rater, value) for aspect, value in _numbers_of(record)]
         if found and not (named or BY_PEOPLE.search(column)):
             aspects = ", ".join(dict.fromkeys(aspect for _, _, aspect, _, _ in found))
             notes.append(
-                f"column '{column}' holds records with numbers ({aspects[:60]}), and nothing says that people made them: left "
-                "aside; name it ratings, or give each record its rater, if they did"
+                f"column '{column}' holds records with numbers ({aspects[:60]}), and nothing says that people made "
+                "them: left aside; name it ratings, or give each record its rater, if they did"
             )
         elif found:
             parts.append(pl.DataFrame(found, schema=Dataset.RATINGS, orient="row"))

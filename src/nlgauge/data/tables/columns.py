@@ -105,9 +105,7 @@ def find_roles(
         rest = [
             c
             for c in free
-            if c not in of_people
-            and c not in people.aside
-            and (c in judges or not _unfit(table, c, c in many))
+            if c not in of_people and c not in people.aside and (c in judges or not _unfit(table, c, c in many))
         ]
         why |= dict.fromkeys(rest, "a number, and of no other role") | judges
         metrics = {**_metric_names(rest), **(metrics or {})}
@@ -116,17 +114,18 @@ def find_roles(
     aside = tuple(c for c in columns if c not in used)
     for column in aside:
         reason = people.aside.get(column) or _unfit(table, column, column in many)
-        why[column] = reason or (
-            "not among those you named" if column in numbers else "a text without a role"
-        )
+        why[column] = reason or ("not among those you named" if column in numbers else "a text without a role")
     return Roles(
-        **taken, references=references, sets=sets, human=people.human, metrics=metrics, aside=aside, persons=people.persons,
+        **taken, references=references, sets=sets, human=people.human, metrics=metrics, aside=aside,
+        persons=people.persons,
         why=why, guesses=(*people.guesses, *judge_guesses(judges), *dialogue), elsewhere=elsewhere,
     )  # fmt: skip
 
 
 def _says(table: RawTable, column: str) -> bool:
-    """A rater's column that holds what the rater says, and no names: a judge's numbers, an expert's pass and fail in some rows."""
+    """A rater's column that holds what the rater says, and no names: a judge's numbers, an expert's pass and fail in
+    some rows.
+    """
     found = numbers_in(table, column)
     return plain(column) == "judge" or (found is not None and bool(found.how or found.values.null_count()))
 
@@ -178,7 +177,9 @@ class _RoleSearch:
         return name not in SOFT.get(role, ()) or is_label(self.table.frame[column])
 
     def dialogue(self) -> list[str]:
-        """`context` beside `fact` is the dialogue so far: what the response answers; the fact is what it may use. Said, as a guess is."""
+        """`context` beside `fact` is the dialogue so far: what the response answers; the fact is what it may use.
+        Said, as a guess is.
+        """
         first = self.taken.get("context", "")
         if "source" in self.taken or "context" in self.said or plain(first) != "context":
             return []
@@ -189,7 +190,8 @@ class _RoleSearch:
         self.take("source", first)
         self.take("context", fact)
         return [
-            f"'{first}' beside '{fact}' is read as what was said before, '{fact}' as the knowledge (else: --source '{fact}' --context '{first}')"
+            f"'{first}' beside '{fact}' is read as what was said before, '{fact}' as the knowledge (else: "
+            f"--source '{fact}' --context '{first}')"
         ]
 
     def long_table(self, ratings_named: bool) -> None:
@@ -259,9 +261,7 @@ class _Names:
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.whole: dict[str, list[str]] = {}
-        self.part: dict[
-            str, list[str]
-        ] = {}  # the last of a dotted name, or without what stands in parentheses
+        self.part: dict[str, list[str]] = {}  # the last of a dotted name, or without what stands in parentheses
         for column in columns:
             self.whole.setdefault(plain(column), []).append(column)
             if "." in column:

@@ -1,8 +1,8 @@
 """Of which metrics is less better? Told by their names, where the name leaves no doubt.
 
-What is unclear is not turned: a wrong guess would be worse than none. The names of NLGauge's own metrics stand here too,
-because a table does not know the metric that made its columns; tests/data/test_directions.py holds them against the
-metrics themselves.
+What is unclear is not turned: a wrong guess would be worse than none. The names of NLGauge's own metrics stand here
+too, because a table does not know the metric that made its columns; tests/data/test_directions.py holds them against
+the metrics themselves.
 """
 
 from __future__ import annotations
@@ -16,19 +16,18 @@ from nlgauge.registry import did_you_mean
 
 # Names of our own metrics (before a parenthesis), as they are written.
 OURS_LOWER = frozenset(
-    "ari coleman-liau cpw dale-chall flesch-kincaid grammar-errors js-1 js-2 js-source len lev-source levenshtein msp perplexity pol ppw "
-    "repetition self-bleu smog sps spw ter wmd wps".split()
+    "ari coleman-liau cpw dale-chall flesch-kincaid grammar-errors js-1 js-2 js-source len lev-source levenshtein msp "
+    "perplexity pol ppw repetition self-bleu smog sps spw ter wmd wps".split()
 )  # fmt: skip
-OURS_HIGHER = frozenset(
-    ["sms", "sim", "length", "compression", "random", "lm-score"]
-)  # no word below may take them
+OURS_HIGHER = frozenset(["sms", "sim", "length", "compression", "random", "lm-score"])  # no word below may take them
 # One word of a name says it …
 WORD = re.compile(
     r"^(h?ter|wer|cer|nll|loss|fid|wmd|errors|hallucinations|levenshtein|misspell?ings|\w*(ppl|perplexity))$"
 )
 # … or two that follow each other.
 PAIRS = {
-    "distance": {"edit", "lev", "levenshtein", "hamming", "mover", "movers", "frechet", "wasserstein", "cosine", "euclidean"},
+    "distance": {"edit", "lev", "levenshtein", "hamming", "mover", "movers", "frechet", "wasserstein", "cosine",
+                 "euclidean"},
     "dist": {"edit", "lev", "levenshtein", "hamming"},
     "rate": {"error", "hallucination", "edit"},
     "count": {"error", "hallucination"},
@@ -36,13 +35,14 @@ PAIRS = {
 }  # fmt: skip
 # Whoever writes these has turned it already, or measures something else.
 TURNED = frozenset(
-    "neg negative negated minus inv inverse inverted reversed turned flipped similarity sim accuracy acc reduction free".split()
+    "neg negative negated minus inv inverse inverted reversed turned flipped similarity sim accuracy acc "
+    "reduction free".split()
 )
 
 
 def lower_by_name(metric: str) -> bool:
     """
-    >>> [n for n in ("TER", "sacrebleu_ter", "gpt2-ppl", "neg_ter", "1-WER", "lev.dist", "dist-2", "BLEU") if lower_by_name(n)]
+    >>> [n for n in ("TER", "sacrebleu_ter", "gpt2-ppl", "neg_ter", "1-WER", "lev.dist", "dist-2") if lower_by_name(n)]
     ['TER', 'sacrebleu_ter', 'gpt2-ppl', 'lev.dist']
     """
     name = metric.partition("(")[0].partition("#")[0].strip()
@@ -54,20 +54,21 @@ def lower_by_name(metric: str) -> bool:
     words = [w for w in re.split(r"[^a-z0-9]+", apart.lower()) if w]
     if TURNED.intersection(words):
         return False
-    return any(map(WORD.match, words)) or any(
-        first in PAIRS.get(second, ()) for first, second in pairwise(words)
-    )
+    return any(map(WORD.match, words)) or any(first in PAIRS.get(second, ()) for first, second in pairwise(words))
 
 
 def lower_of(
     metrics: Iterable[str], lower: Iterable[str], higher: Iterable[str], source: str, known: Iterable[str] | None = None
 ) -> frozenset[str]:  # fmt: skip
-    """The metrics of which less is better: said, or by name (or `known`, where the data tell), and not said otherwise."""
+    """The metrics of which less is better: said, or by name (or `known`, where the data tell), and not said
+    otherwise.
+    """
     names, more, less = list(metrics), list(higher), list(lower)
     for name in (*less, *more):
         if name not in names:
             raise NameUnknown(
-                f"{source}: no scores of metric '{name}'.{did_you_mean(name, names)} Metrics with scores: {', '.join(names)}."
+                f"{source}: no scores of metric '{name}'.{did_you_mean(name, names)} Metrics with scores: "
+                f"{', '.join(names)}."
             )
     if both := set(less) & set(more):
         raise NameUnknown(f"{source}: '{min(both)}' cannot be both --lower and --higher.")

@@ -1,10 +1,12 @@
-"""Data frames as plain columns, through narwhals: pandas, pyarrow, Modin, cuDF, DuckDB relations, Hugging Face datasets.
+"""Data frames as plain columns, through narwhals: pandas, pyarrow, Modin, cuDF, DuckDB relations, Hugging Face
+datasets.
 
 What stands in the index of a pandas frame is data too, and is used or refused, never dropped unsaid.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -59,9 +61,7 @@ def _without_index(frame: Any, source: str) -> tuple[Any, list[str]]:
         if name is None and len(given) == 1 and values.dtype.kind in "iu":
             # What is left of a default index after rows were filtered or sorted; said unless it counts the rows.
             if not (len(values) and (np.asarray(values) == np.arange(len(values))).all()):
-                notes.append(
-                    "the frame's index has no name and is not used (name it: frame.rename_axis('input'))"
-                )
+                notes.append("the frame's index has no name and is not used (name it: frame.rename_axis('input'))")
         elif name is None:
             which = f"level {level + 1} of its index" if len(given) > 1 else "its index"
             raise DataError(
@@ -70,9 +70,7 @@ def _without_index(frame: Any, source: str) -> tuple[Any, list[str]]:
             )
         elif name in names:
             if _plain(flat[name].tolist()) != _plain(values.tolist()):
-                raise DataError(
-                    f"{source}: '{name}' is both in the index and a column, with other values; rename one."
-                )
+                raise DataError(f"{source}: '{name}' is both in the index and a column, with other values; rename one.")
         elif name in found:
             raise DataError(f"{source}: two levels of its index have the same name; rename one.")
         else:
@@ -98,11 +96,12 @@ def check_names(names: Sequence[str], source: str) -> None:
 
 def _plain(values: list[Any]) -> list[Any]:
     """Lists of plain values; missing ones, which pandas marks as NaN or NA also among texts, are None."""
-    return [
-        value.tolist() if isinstance(value, np.ndarray) else None if _missing(value) else value
-        for value in values
-    ]
+    return [value.tolist() if isinstance(value, np.ndarray) else None if _missing(value) else value for value in values]
 
 
 def _missing(value: Any) -> bool:
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)  # noqa: PLR0124  # fmt: skip
+    return (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, float) and math.isnan(value))
+    )

@@ -25,9 +25,7 @@ def judge_columns(table: RawTable, columns: Sequence[str], elsewhere: bool = Fal
         strong = [c for c in columns if c not in persons and kind_of(c)[0] == "strong"]
         return dict.fromkeys([*open_ones, *strong], "people's labels come from the other file")
     aspects = {plain(_aspect(c)): c for c in persons}
-    found = {
-        c: f"'{aspects[plain(_aspect(c))]}' is people's" for c in open_ones if plain(_aspect(c)) in aspects
-    }
+    found = {c: f"'{aspects[plain(_aspect(c))]}' is people's" for c in open_ones if plain(_aspect(c)) in aspects}
     free = [c for c in open_ones if c not in found]
     share = {c: _filled(table, c) for c in [*persons, *open_ones]}
     sparse = [c for c in [*persons, *free] if share[c] < SPARSE]
@@ -36,9 +34,7 @@ def judge_columns(table: RawTable, columns: Sequence[str], elsewhere: bool = Fal
         alone = not found and not _others(table, columns, [*persons, *open_ones])
         rows = table.frame.height
         reason = f"in {{}} of {rows:,} rows, '{sparse[0]}' in {share[sparse[0]] * rows:,.0f}"
-        return found | {
-            c: reason.format(f"{share[c] * rows:,.0f}") for c in full if alone or _like_verdict(table, c)
-        }
+        return found | {c: reason.format(f"{share[c] * rows:,.0f}") for c in full if alone or _like_verdict(table, c)}
     verdicts = [c for c in free if _like_verdict(table, c)]
     labels = [c for c in verdicts if LABELS.intersection(_words(c))]
     if not persons and labels and not _others(table, columns, open_ones):

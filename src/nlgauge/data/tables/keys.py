@@ -46,9 +46,7 @@ def inputs(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
     for name in roles.sets:
         if table.frame[name].n_unique() > 1:
             found = table.frame[name].cast(pl.String).fill_null("") + ": " + found
-            notes.append(
-                f"several data sets in column '{name}' (their inputs are kept apart; --by {name} splits them)"
-            )
+            notes.append(f"several data sets in column '{name}' (their inputs are kept apart; --by {name} splits them)")
     return found.alias("input")
 
 
@@ -83,9 +81,7 @@ def shared(frame: pl.DataFrame, table: RawTable, roles: Roles) -> list[str]:
     if each.max() != 1:
         return []
     likely = _likely_input(table, roles)
-    hint = (
-        f"; is it '{likely}'? --input {shlex.quote(likely)}" if likely else "; name its column with --input"
-    )
+    hint = f"; is it '{likely}'? --input {shlex.quote(likely)}" if likely else "; name its column with --input"
     return [f"no two systems share an input ('{roles.input or 'none'}'){hint}"]
 
 
@@ -126,9 +122,7 @@ def likely_system(table: RawTable, roles: Roles) -> str | None:
 
 
 def _likely_input(table: RawTable, roles: Roles) -> str | None:
-    others = [
-        c for c in (roles.system, roles.rater, roles.aspect, roles.metric, *roles.sets) if c is not None
-    ]
+    others = [c for c in (roles.system, roles.rater, roles.aspect, roles.metric, *roles.sets) if c is not None]
     known = [c for c in (roles.source, roles.context) if c is not None]
     return _likely(table, [*known, *roles.aside], others, names=False)
 
@@ -180,11 +174,7 @@ def ambiguous(table: RawTable, roles: Roles, frame: pl.DataFrame) -> str | None:
     at = rows.with_row_index("row").group_by(keys, maintain_order=True).agg(pl.col("row"))
     first = at.filter(pl.col("row").list.len() > 1).row(0, named=True)
     one, two = first["row"][0], first["row"][1]
-    if (
-        table.frame.drop([c for c in table.frame.columns if c == roles.input])[[one, two]]
-        .is_duplicated()
-        .all()
-    ):
+    if table.frame.drop([c for c in table.frame.columns if c == roles.input])[[one, two]].is_duplicated().all():
         return None  # the same row twice
     likely = likely_system(table, roles)
     hint = f"is it '{likely}'? Say --system {shlex.quote(likely)}" if likely else "name it with --system"

@@ -32,8 +32,7 @@ from nlgauge.data.tables.vocabulary import (
 
 Columns = str | Sequence[str]  # a name, or several: raters in columns
 NUMBERED = re.compile(
-    r"^(?P<aspect>.*?[^\W\d_])(?:[ _.-]+(?:rater|annotator|expert|judge|r|a|ann))?[ _.-]*(?P<rater>\d{1,2})$",
-    re.I,
+    r"^(?P<aspect>.*?[^\W\d_])(?:[ _.-]+(?:rater|annotator|expert|judge|r|a|ann))?[ _.-]*(?P<rater>\d{1,2})$", re.I
 )
 SLOT = re.compile(r"^(rater|annotator|expert|worker|coder|reviewer|r|a|ann)?[ _.-]*\d+$", re.I)
 RATERS = frozenset("rater annotator expert worker coder reviewer participant evaluator".split())
@@ -147,9 +146,7 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
     known |= {plain(name) for name in found.values()}
     for column, (kind, aspect) in kinds.items():
         if kind == "z" and (plain(aspect) in known or (not aspect and known)):
-            people.aside[column] = (
-                f"z-scores of the ratings{f' {aspect}' if aspect else ''}, which are there too"
-            )
+            people.aside[column] = f"z-scores of the ratings{f' {aspect}' if aspect else ''}, which are there too"
         elif kind == "z":
             found[column] = column
             people.why[column] = "people's z-scores, by its name"
@@ -184,9 +181,7 @@ def is_aspect(column: str) -> bool:
 
 def called_rating(column: str) -> bool:
     """By its name a rating, for certain or perhaps."""
-    return not METRIC_PREFIX.match(column) and (
-        bool(plainly(column)) or kind_of(column)[0] in ("strong", "weak")
-    )
+    return not METRIC_PREFIX.match(column) and (bool(plainly(column)) or kind_of(column)[0] in ("strong", "weak"))
 
 
 def kind_of(column: str) -> tuple[str, str]:
@@ -231,7 +226,9 @@ def levels(table: RawTable, column: str) -> list[float] | None:
 def raters_in_columns(
     table: RawTable, columns: Sequence[str], names: Mapping[str, str], people: People
 ) -> dict[str, tuple[tuple[str | None, str], ...]]:
-    """Aspect → (rater, column): `coherence_1`, `coherence_2`, or `coherence_ann`, `coherence (Bob)`, `ann_coherence`."""
+    """Aspect → (rater, column): `coherence_1`, `coherence_2`, or `coherence_ann`, `coherence (Bob)`,
+    `ann_coherence`.
+    """
     stems: dict[str, list[tuple[str, str]]] = {}
     split: dict[str, tuple[str, str]] = {}
     for column in columns:
@@ -277,7 +274,9 @@ def raters_in_columns(
 
 
 def _of_systems(columns: Sequence[str], named: Mapping[str, tuple[str, str]], people: People) -> set[str]:
-    """Aspects whose "raters" have metrics too: `a_coherence`, `b_coherence`, `a_bleu`, `b_bleu` are systems in columns."""
+    """Aspects whose "raters" have metrics too: `a_coherence`, `b_coherence`, `a_bleu`, `b_bleu` are systems in
+    columns.
+    """
     others = {word for c in columns if c not in named for word in tokens(c)}
     found: dict[str, list[str]] = {}
     for column, (aspect, who) in named.items():
@@ -287,7 +286,8 @@ def _of_systems(columns: Sequence[str], named: Mapping[str, tuple[str, str]], pe
     systems = {aspect: cs for aspect, cs in found.items() if len(cs) > 1}
     for cs in systems.values():
         people.several.append(
-            f"{quoted(cs, len(cs))} look like one column per system, which is not understood: make one row per output (system, input)"
+            f"{quoted(cs, len(cs))} look like one column per system, which is not understood: make one row per "
+            "output (system, input)"
         )
     return set(systems)
 

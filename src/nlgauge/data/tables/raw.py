@@ -59,9 +59,7 @@ class RawTable:
     nested: dict[str, list[Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)  # what was done to get it
     worth: Mapping[str, float] = field(default_factory=dict)  # of words, as the user says
-    known: dict[str, Any] = field(
-        default_factory=dict, repr=False
-    )  # columns as numbers, by `values.numbers_in`
+    known: dict[str, Any] = field(default_factory=dict, repr=False)  # columns as numbers, by `values.numbers_in`
 
     def __post_init__(self) -> None:
         refuse_patterns(self.where.source, (*self.frame.columns, *self.nested))
@@ -116,17 +114,11 @@ def from_object(data: Any, wanted: Collection[str] = ()) -> RawTable:
     notes = []
     if (found := frame_columns(data, where.source)) is not None:
         columns, notes = found
-    elif (
-        isinstance(data, dict)
-        and data
-        and len({len(v) if isinstance(v, list) else -1 for v in data.values()}) == 1
-    ):
+    elif isinstance(data, dict) and data and len({len(v) if isinstance(v, list) else -1 for v in data.values()}) == 1:
         columns = {str(name): values for name, values in data.items()}
         check_names(list(columns), where.source)
     else:
-        raise DataError(
-            f"cannot read a {type(data).__name__}; pass a path, a list of dicts, a pandas or polars frame."
-        )
+        raise DataError(f"cannot read a {type(data).__name__}; pass a path, a list of dicts, a pandas or polars frame.")
     names = list(columns)
     table = _from_records(
         [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)], where, wanted
@@ -192,9 +184,7 @@ def _read_jsonl(path: Path, text: str, wanted: Collection[str]) -> RawTable:
 def _read_json(path: Path, text: str, wanted: Collection[str]) -> RawTable:
     content = parse_json(str(path), text)
     if isinstance(content, dict):
-        tables = [
-            v for v in content.values() if isinstance(v, list) and v and all(isinstance(r, dict) for r in v)
-        ]
+        tables = [v for v in content.values() if isinstance(v, list) and v and all(isinstance(r, dict) for r in v)]
         lengths = {len(v) if isinstance(v, list) else -1 for v in content.values()}
         if len(tables) == 1:
             _refuse_log(path, content, tables[0], wanted)
@@ -202,9 +192,7 @@ def _read_json(path: Path, text: str, wanted: Collection[str]) -> RawTable:
         elif len(lengths) == 1 and -1 not in lengths:  # one list a column
             content = [dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)]
     if not isinstance(content, list) or not content or not all(isinstance(r, dict) for r in content):
-        raise DataError(
-            f"{path}: expected a JSON list of objects (one a row), or an object of equally long lists."
-        )
+        raise DataError(f"{path}: expected a JSON list of objects (one a row), or an object of equally long lists.")
     return _from_records(content, Where(str(path), "record"), wanted)
 
 
@@ -219,9 +207,9 @@ def _refuse_log(
     ]  # fmt: skip
     if around and nested and not wanted:
         raise DataError(
-            f"{path}: looks like a log (objects {', '.join(around[:4])} around nested records) of a tool that no reader knows; "
-            "`nlgauge formats` lists those that are known. Write a table of its records, or name columns (--system, --metric …) "
-            "to read them as they are."
+            f"{path}: looks like a log (objects {', '.join(around[:4])} around nested records) of a tool that no "
+            "reader knows; `nlgauge formats` lists those that are known. Write a table of its records, or name "
+            "columns (--system, --metric …) to read them as they are."
         )
 
 
@@ -229,9 +217,7 @@ def _from_records(rows: list[dict[str, Any]], where: Where, wanted: Collection[s
     if not rows:
         raise DataError(f"{where.source}: the file has no rows.")
     flat = [_flatten(row) for row in rows]
-    names, notes = chosen_columns(
-        list(dict.fromkeys(name for row in flat for name in row)), wanted, where.source
-    )
+    names, notes = chosen_columns(list(dict.fromkeys(name for row in flat for name in row)), wanted, where.source)
     columns: dict[str, pl.Series] = {}
     nested: dict[str, list[Any]] = {}
     for name in names:
@@ -253,8 +239,8 @@ def chosen_columns(names: list[str], wanted: Collection[str], source: str) -> tu
         return names, []
     if not any(name in wanted for name in names):
         raise DataError(
-            f"{source}: has {len(names):,} columns, more than {MOST_COLUMNS:,}; name those that are needed, and only they "
-            f"are read: --system, --input, --human, --metric. The first: {', '.join(n[:40] for n in names[:8])}, …"
+            f"{source}: has {len(names):,} columns, more than {MOST_COLUMNS:,}; name those that are needed, and only "
+            f"they are read: --system, --input, --human, --metric. The first: {', '.join(n[:40] for n in names[:8])}, …"
         )
     keys = {word for role in KEYS for word in NAMES[role]}
     chosen = [name for name in names if name in wanted or plain(name) in keys]
@@ -282,11 +268,10 @@ def _series(name: str, values: list[Any]) -> pl.Series:
     if list in kinds:
         lists = [v if isinstance(v, list) or v is None else [v] for v in values]
         if all(isinstance(x, int | float) for v in lists if v for x in v if x is not None):
-            return pl.Series(name, [None if v is None else [None if x is None else _float(x) for x in v] for v in lists],
+            return pl.Series(name,
+                             [None if v is None else [None if x is None else _float(x) for x in v] for v in lists],
                              pl.List(pl.Float64))  # fmt: skip
-        return pl.Series(
-            name, [None if v is None else [_text(x) for x in v] for v in lists], pl.List(pl.String)
-        )
+        return pl.Series(name, [None if v is None else [_text(x) for x in v] for v in lists], pl.List(pl.String))
     return pl.Series(name, [None if v is None else _text(v) for v in values], pl.String)
 
 
@@ -319,11 +304,7 @@ def _read_separated(path: Path, text: str, separator: str, wanted: Collection[st
         columns, notes = chosen_columns(header, wanted, str(path))
     try:
         frame = pl.read_csv(
-            text.encode(),
-            separator=separator,
-            infer_schema=False,
-            quote_char='"' if quoted else None,
-            columns=columns,
+            text.encode(), separator=separator, infer_schema=False, quote_char='"' if quoted else None, columns=columns
         )
     except Exception as error:
         raise DataError(f"{path}: cannot be read as a table ({str(error).splitlines()[0]}).") from None
@@ -335,9 +316,7 @@ def _read_separated(path: Path, text: str, separator: str, wanted: Collection[st
     bare = [c.strip() for c in frame.columns]
     if len(set(bare)) == len(bare):
         frame.columns = bare
-    if (
-        frame.height != len(lines) - 1
-    ):  # polars makes a row of a blank line, which would shift all line numbers
+    if frame.height != len(lines) - 1:  # polars makes a row of a blank line, which would shift all line numbers
         frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
         if frame.height != len(lines) - 1:
             raise DataError(f"{path}: holds blank lines and rows without any value; remove them.")

@@ -29,7 +29,8 @@ def has_quotes(text: str, separator: str) -> bool:
 
 
 def records(path: Path, text: IO[str], quoted: bool, line: int = 0) -> Iterator[tuple[int, str]]:
-    """Every record and the number of its first line, blank ones too: a line, or several where a quote is open between them.
+    """Every record and the number of its first line, blank ones too: a line, or several where a quote is open between
+    them.
 
     `line`: lines before the text. A record is given as soon as it is whole, so the text says where the next one begins.
     """
@@ -71,9 +72,7 @@ def record_lines(path: Path, text: str, separator: str, quoted: bool) -> list[in
     with the csv module, which is slow but exact about quotes.
     """
     if not (quoted and text.count('"') % 2):
-        found = [
-            (line, record) for line, record in records(path, io.StringIO(text), quoted) if record != "\n"
-        ]
+        found = [(line, record) for line, record in records(path, io.StringIO(text), quoted) if record != "\n"]
         if len({fields(record, separator, quoted) for _, record in found}) == 1:
             return [line for line, _ in found]
     csv.field_size_limit(1 << 30)

@@ -24,7 +24,9 @@ def is_workbook(path: Path, raw: bytes) -> bool:
 
 
 def read_sheet(path: Path, raw: bytes, sheet: str | None) -> tuple[pl.DataFrame, list[int], list[str]]:
-    """A sheet as texts, the row of each line in the sheet, and what to say. Several filled sheets: one must be named."""
+    """A sheet as texts, the row of each line in the sheet, and what to say. Several filled sheets: one must be
+    named.
+    """
     _check_size(path, raw)
     book = _open(path, raw)
     if sheet is not None and sheet not in book.sheet_names:
@@ -36,16 +38,10 @@ def read_sheet(path: Path, raw: bytes, sheet: str | None) -> tuple[pl.DataFrame,
         raise DataError(f"{path}: {f'the sheet {sheet}' if sheet else 'every sheet'} is empty.")
     if len(filled) > 1:
         sizes = ", ".join(f"'{name}' ({cells.height} rows)" for name, cells in filled)
-        raise DataError(
-            f"{path}: has {len(filled)} filled sheets: {sizes}; choose one with --sheet '{filled[0][0]}'."
-        )
+        raise DataError(f"{path}: has {len(filled)} filled sheets: {sizes}; choose one with --sheet '{filled[0][0]}'.")
     name, cells = filled[0]
     frame, lines = _with_header(path, name, cells)
-    return (
-        frame,
-        lines,
-        [f"sheet '{name}' of {', '.join(book.sheet_names)}"] if len(book.sheet_names) > 1 else [],
-    )
+    return (frame, lines, [f"sheet '{name}' of {', '.join(book.sheet_names)}"] if len(book.sheet_names) > 1 else [])
 
 
 def _check_size(path: Path, raw: bytes) -> None:
@@ -101,9 +97,7 @@ def _with_header(path: Path, name: str, cells: pl.DataFrame) -> tuple[pl.DataFra
         raise DataError(f"{path}, sheet '{name}': has a header but no rows.")
     header = [value or "" for value in filled.row(0)]
     if blank := [i for i, title in enumerate(header) if not title]:
-        raise DataError(
-            f"{path}, sheet '{name}', row {at[0]}: column {blank[0] + 1} has no name; give it one."
-        )
+        raise DataError(f"{path}, sheet '{name}', row {at[0]}: column {blank[0] + 1} has no name; give it one.")
     check_names(header, f"{path}, sheet '{name}'")
     frame = filled[1:]
     frame.columns = header

@@ -45,19 +45,20 @@ def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
     if roles.human or roles.rating or table.nested or roles.elsewhere:
         return
     likely = [
-        c
-        for c in roles.metrics.values()
-        if roles.why.get(c) != SAID and 1 < len(levels(table, c) or ()) <= SCALE
+        c for c in roles.metrics.values() if roles.why.get(c) != SAID and 1 < len(levels(table, c) or ()) <= SCALE
     ]
     if systems := _systems_in_names(table, roles):
-        yield f"{quoted(systems)} look like one column per system; make one row per output, with columns system and input"
+        yield (
+            f"{quoted(systems)} look like one column per system; make one row per output, with columns system and input"
+        )
     elif likely:
         several = (
-            f" (raters of one aspect: --human {shlex.quote('rating=' + '+'.join(likely))})"
-            if len(likely) > 1
-            else ""
+            f" (raters of one aspect: --human {shlex.quote('rating=' + '+'.join(likely))})" if len(likely) > 1 else ""
         )
-        yield f"no column is called like a rating; if people rated {quoted(likely)}: --human {shlex.quote(','.join(likely))}{several}"
+        yield (
+            f"no column is called like a rating; if people rated {quoted(likely)}: --human "
+            f"{shlex.quote(','.join(likely))}{several}"
+        )
 
 
 def _systems_in_names(table: RawTable, roles: Roles) -> list[str]:
@@ -107,11 +108,7 @@ def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
             reasons.setdefault(reason, []).append(column)
     for reason, columns in reasons.items():
         more = shlex.quote(",".join(f"+{c}" for c in columns[:MOST]))
-        use = (
-            ""
-            if "--" in reason
-            else f"; to use {'them' if len(columns) > 1 else 'it'}: --metric {more} (or --human)"
-        )
+        use = "" if "--" in reason else f"; to use {'them' if len(columns) > 1 else 'it'}: --metric {more} (or --human)"
         yield f"not used: {quoted(columns)} ({reason}){use}"
 
 

@@ -1,4 +1,5 @@
-"""Columns as numbers: plain ones, with decimal commas, in words (pass, fail), with a sign behind (85%, 4/5), or none at all.
+"""Columns as numbers: plain ones, with decimal commas, in words (pass, fail), with a sign behind (85%, 4/5), or none at
+all.
 
 Whatever is more than a plain number is said in the card: `Numbers.how`.
 """
@@ -20,9 +21,7 @@ BLANKS = ["", "na", "n/a", "nan", "none", "null", "-", "?", ".", "<na>", "#n/a"]
 LOOK = 200  # values
 MOST_WORDS = 12  # more different ones are texts
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-COMMA = (
-    r"^[+-]?(?:(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?|(?i:inf|infinity))$"  # 0,403 or 1.234,5
-)
+COMMA = r"^[+-]?(?:(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d+)?(?:[eE][+-]?\d+)?|(?i:inf|infinity))$"  # 0,403 or 1.234,5
 THOUSANDS = r"^[+-]?(?:\d{1,3}(?:,\d{3})*(?:\.\d+)?|(?i:inf|infinity))$"  # 1,234.5
 GRADES = rf"^({NUMBER})\s*(?:%|/\s*\d+|[-–:=)]\s*\p{{L}}.*|\(\s*\p{{L}}.*\)|\s(?:stars?|points?|out of \d+))$"
 
@@ -104,9 +103,7 @@ def _with_commas(clean: pl.Series) -> Numbers | None:
         if filled.str.contains(r",\d{3}(,|\.)").any():  # 1,234,567 or 1,234.5
             return _finite(values, how=f"commas stand between thousands ({example})")
         fewer, more = example.replace(",", "."), example.replace(",", "")
-        return Numbers(
-            values, doubt=f"'{example}' may be {fewer} or {more}; write a decimal point or no comma"
-        )
+        return Numbers(values, doubt=f"'{example}' may be {fewer} or {more}; write a decimal point or no comma")
     pointed = clean.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
     values = pointed.cast(pl.Float64, strict=False)
     example = filled.filter(filled.str.contains(",", literal=True))[0]
@@ -139,9 +136,7 @@ def _of_words(clean: pl.Series) -> Numbers | None:
     )
 
 
-def _worded(
-    words: pl.Series, found: Mapping[str, float], shown: Mapping[str, float], answers: bool = False
-) -> Numbers:
+def _worded(words: pl.Series, found: Mapping[str, float], shown: Mapping[str, float], answers: bool = False) -> Numbers:
     values = words.replace_strict(found, return_dtype=pl.Float64).fill_nan(None)
     best = sorted(((w, v) for w, v in shown.items() if not math.isnan(v)), key=lambda pair: -pair[1])
     left = [f"'{w}' is missing" for w, v in shown.items() if math.isnan(v)]
@@ -181,12 +176,9 @@ def _graded(clean: pl.Series) -> Numbers | None:
     if len(scales) > 1 or (filled.str.contains("%", literal=True).any() and plain.any()):
         return Numbers(values, doubt=f"'{example}' stands beside values on another scale; use one")
     if len(scales) and (values.drop_nulls() > float(scales[0])).any():
-        return Numbers(
-            values, doubt=f"'{example}' is beyond its own scale; if these are dates, they are no values"
-        )
+        return Numbers(values, doubt=f"'{example}' is beyond its own scale; if these are dates, they are no values")
     return _finite(
-        values,
-        how=f"the number in front ('{_short(example)}' is {values.drop_nulls()[int(behind.arg_max() or 0)]:g})",
+        values, how=f"the number in front ('{_short(example)}' is {values.drop_nulls()[int(behind.arg_max() or 0)]:g})"
     )
 
 

@@ -8,26 +8,35 @@ from typing import Any
 
 # In order of preference; compared after lower-casing and dropping everything but letters and digits.
 NAMES: dict[str, tuple[str, ...]] = {
-    "system": ("system", "systemid", "systemname", "sys", "model", "modelid", "modelname", "llm", "llmname", "llmid", "llmmodel",
+    "system": ("system", "systemid", "systemname", "sys", "model", "modelid", "modelname", "llm", "llmname", "llmid",
+               "llmmodel",
                "team", "generator", "mt", "summarizer", "systemorigincolutterance", "modelversion", "candidatemodel",
                "candidatesystem", "chatbot"),
     "input": ("input", "inputid", "segid", "seg", "segment", "segmentid", "docid", "doc", "documentid", "sampleid",
               "itemid", "item", "articleid", "contextid", "promptid", "promptidx", "questionid", "sourceid", "mrid",
-              "inputindexorigincolsystem", "docindex", "exampleid", "instanceid", "topicid", "queryid", "qid", "taskid", "testid",
-              "caseid", "testcase", "case", "dialogid", "dialogueid", "conversationid", "problemid", "passageid", "sentenceid", "sentid",
-              "storyid", "imageid", "recordid", "entryid", "inputno", "textid", "utt", "utterance", "utteranceid", "uttid", "test", "testname", "id", "i"),
+              "inputindexorigincolsystem", "docindex", "exampleid", "instanceid", "topicid", "queryid", "qid", "taskid",
+              "testid",
+              "caseid", "testcase", "case", "dialogid", "dialogueid", "conversationid", "problemid", "passageid",
+              "sentenceid", "sentid",
+              "storyid", "imageid", "recordid", "entryid", "inputno", "textid", "utt", "utterance", "utteranceid",
+              "uttid", "test", "testname", "id", "i"),
     "output": ("output", "systemoutput", "hypothesis", "hyp", "candidate", "response", "generated", "generation",
                "generatedtext", "prediction", "decoded", "systemsummary", "syssumm", "sysref", "summary", "story",
-               "translation", "target", "outputtext", "text", "answer", "completion", "reply", "modeloutput", "llmoutput",
-               "modelresponse", "llmresponse", "systemresponse", "modelanswer", "generatedanswer", "generatedsummary", "actual",
+               "translation", "target", "outputtext", "text", "answer", "completion", "reply", "modeloutput",
+               "llmoutput",
+               "modelresponse", "llmresponse", "systemresponse", "modelanswer", "generatedanswer", "generatedsummary",
+               "actual",
                "actualoutput"),
     "source": ("source", "src", "sourcetext", "article", "document", "original", "mr", "meaningrepresentation",
-               "prompt", "prefix", "question", "triples", "instruction", "query", "inputtext", "history", "dialoguehistory", "dialoghistory",
+               "prompt", "prefix", "question", "triples", "instruction", "query", "inputtext", "history",
+               "dialoguehistory", "dialoghistory",
                "dialogue", "dialog", "conversation", "conversationhistory", "chathistory", "dialoguecontext"),
     "context": ("context", "fact", "facts", "knowledge", "persona", "history", "dialoguehistory", "dialoghistory"),
     "control": ("control", "attribute", "targetstyle", "topic", "sentiment"),
-    "rater": ("rater", "raterid", "annotator", "annotatorid", "annotatorname", "annotators", "worker", "workerid", "judge", "judgeid",
-              "expert", "coder", "ratername", "ratedby", "annotatedby", "reviewer", "reviewerid", "assessor", "labeler", "labeller",
+    "rater": ("rater", "raterid", "annotator", "annotatorid", "annotatorname", "annotators", "worker", "workerid",
+              "judge", "judgeid",
+              "expert", "coder", "ratername", "ratedby", "annotatedby", "reviewer", "reviewerid", "assessor", "labeler",
+              "labeller",
               "user", "userid"),
     "aspect": ("aspect", "dimension", "criterion", "criteria"),
     "rating": ("rating", "humanscore", "humanrating", "value", "score", "label"),
@@ -36,8 +45,10 @@ NAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 # Names that mean a role only when the column holds names: few, short, and not another one in every row.
 SOFT: dict[str, tuple[str, ...]] = {
-    "system": ("engine", "enginename", "checkpoint", "ckpt", "variant", "method", "methodname", "approach", "agent", "agentname",
-               "assistant", "bot", "botname", "submission", "provider", "candidate", "candidatename", "run", "runid", "runname",
+    "system": ("engine", "enginename", "checkpoint", "ckpt", "variant", "method", "methodname", "approach", "agent",
+               "agentname",
+               "assistant", "bot", "botname", "submission", "provider", "candidate", "candidatename", "run", "runid",
+               "runname",
                "experiment", "configuration", "config", "setup", "version"),
     "input": ("example", "sample", "dialog", "dialogue", "conversation"),
     "rater": ("expert", "user", "grader", "respondent", "participant", "participantid", "username", "emailaddress"),
@@ -47,7 +58,8 @@ NUMBERED = ("document", "article", "prompt", "question", "query", "source", "src
 # Words that name a system in a longer name, as in a question of a form.
 ABOUT = {"system": frozenset("system model llm".split())}
 REFERENCES = re.compile(
-    r"^(references?|refs?|ref_?summs?|gold|golds?|target_?ref\w*|expected(?:_?(?:output|answer|response))?|ground_?truth|ideal)([ _.-]?\w{0,2})$",
+    r"^(references?|refs?|ref_?summs?|gold|golds?|target_?ref\w*|expected(?:_?(?:output|answer|response))?|"
+    r"ground_?truth|ideal)([ _.-]?\w{0,2})$",
     re.I,
 )
 # Several data sets in one file: their inputs must not be mixed.
@@ -65,16 +77,19 @@ ASPECTS = frozenset(
     repetitiveness nonredundancy focus structureandcoherence referentialclarity semanticadequacy mqmavgscore
     mos smos cmos dmos stars star rating ratings likert preference usefulness useful helpful politeness
     safety style tone novelty logicality depth likability likeability intelligibility acceptability
-    comprehensibility succinctness instructionfollowing truthfulness honesty acceptable faithful factual accurate appropriate grammatical readable adequate overallquality overallscore
+    comprehensibility succinctness instructionfollowing truthfulness honesty acceptable faithful
+    factual accurate appropriate grammatical readable adequate overallquality overallscore
     overallrating generalquality sqm dascore humanjudgment humanjudgement judgment judgement
     """.split()
 )
 # Metrics are called so too: where such a column is taken for a rating, it is said.
 DOUBTFUL = frozenset(
-    "accuracy coverage diversity toxicity readability complexity simplicity correctness factuality specificity repetitiveness".split()
+    "accuracy coverage diversity toxicity readability complexity simplicity correctness factuality specificity "
+    "repetitiveness".split()
 )
 HUMAN_PREFIX = re.compile(
-    r"^(human(?:s|_?mean|_?scores?|_?ratings?)?|h|ratings?|annotations?|released_mean|gold_scores?)[:._ ]+(?=\S)|^human(?=[A-Z])",
+    r"^(human(?:s|_?mean|_?scores?|_?ratings?)?|h|ratings?|annotations?|released_mean|gold_scores?)[:._ "
+    r"]+(?=\S)|^human(?=[A-Z])",
     re.I,
 )
 METRIC_PREFIX = re.compile(
@@ -88,22 +103,25 @@ ASIDE = re.compile(
 )
 # Words around an aspect that say "rated by people" (STRONG), or may say so where nothing else does (WEAK).
 STRONG = frozenset(
-    """avg average mean median human humans people person rating ratings rated annotation annotations annotated annotator rater
-    expert reviewer labeler labeller crowd manual sme user users customer likert gold ground truth raw""".split()
+    """avg average mean median human humans people person rating ratings rated annotation annotations annotated
+    annotator rater expert reviewer labeler labeller crowd manual sme user users customer likert gold ground
+    truth raw""".split()
 )
 # Those of them that name a person.
 PERSONS = frozenset(
-    """human humans people person annotation annotations annotated annotator rater expert reviewer labeler labeller crowd manual sme
-    user users customer gold ground truth""".split()
+    """human humans people person annotation annotations annotated annotator rater expert reviewer labeler labeller
+    crowd manual sme user users customer gold ground truth""".split()
 )
 # What somebody wrote about a verdict is no verdict, be it one word.
 REMARKS = frozenset(
-    "comment comments note notes remark remarks reason reasons reasoning rationale explanation critique justification".split()
+    "comment comments note notes remark remarks reason reasons reasoning rationale explanation critique "
+    "justification".split()
 )
 # Words that rather people use, where a judge's column is called by the others of WEAK.
 LABELS = frozenset("label labels feedback thumbs vote".split())
 WEAK = frozenset(
-    "score scores label labels labelled labeled verdict grade judgment judgement vote correct pass passed thumbs feedback".split()
+    "score scores label labels labelled labeled verdict grade judgment judgement vote correct pass passed thumbs "
+    "feedback".split()
 )
 FILLERS = frozenset(
     "your my our the a an of by for how is was would you please rate out this overall on scale points".split()
@@ -121,17 +139,15 @@ PROGRAMS = re.compile(
     re.I,
 )
 WHO = frozenset(
-    "rater annotator expert worker coder reviewer labeler labeller crowd sme user customer participant r a ann by from of human".split()
+    "rater annotator expert worker coder reviewer labeler labeller crowd sme user customer participant r a ann "
+    "by from of human".split()
 )
 # `(1-5)`, `(1 to 5)`, `(1 = bad, 5 = good)` at the end of a heading.
 SCALE = re.compile(
-    r"\s*[(\[][^()\[\]\d]*(\d+)\b[^()\[\]\d]*?(?:-|–|—|to|\.\.|,|;|/)[^()\[\]\d]*(\d+)\b[^()\[\]\d]*[)\]]\s*$",
-    re.I,
+    r"\s*[(\[][^()\[\]\d]*(\d+)\b[^()\[\]\d]*?(?:-|–|—|to|\.\.|,|;|/)[^()\[\]\d]*(\d+)\b[^()\[\]\d]*[)\]]\s*$", re.I
 )
 # No system has such a name.
-ANSWERED = frozenset(
-    "winner preference preferred choice vote label verdict answer comment comments note notes".split()
-)
+ANSWERED = frozenset("winner preference preferred choice vote label verdict answer comment comments note notes".split())
 
 
 def plain(name: str) -> str:

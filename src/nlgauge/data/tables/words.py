@@ -1,4 +1,5 @@
-"""Words that stand for values: what pass, 👎, C, tie or excellent are worth. Whoever wants another word to be understood adds it here.
+"""Words that stand for values: what pass, 👎, C, tie or excellent are worth. Whoever wants another word to be
+understood adds it here.
 
 A column is read when all its words stand in one line of one list; anything else is not guessed.
 """
@@ -78,9 +79,7 @@ def _tables() -> list[tuple[dict[str, float], str]]:
 
 TABLES = _tables()
 # Of a pair's words alone, for readers of logs in which all verdicts may be the same.
-WORTH = {
-    word: value for table, kind in TABLES if kind == "any" or len(table) == 2 for word, value in table.items()
-}
+WORTH = {word: value for table, kind in TABLES if kind == "any" or len(table) == 2 for word, value in table.items()}
 OF_WHAT = [table for table, kind in TABLES if (kind == "both" and len(table) == 2) or max(table.values()) > 1]
 
 

@@ -20,8 +20,8 @@ __all__ = ["align"]
 def align(a: str, b: str | Sequence[str], *, estimator: str = "E", **options: Any) -> Alignment:
     """align(a → b): the tokens of a and a score in [0, 1] for each: how well b grounds it. b may be several texts.
 
-    Options of estimator E: encoder, layer, window (sentences), match ('all', 'best' or 'sentence'), sharp; of the trained D and R: task
-    (summarisation, dialogue, style) or weights (the folder of a training of one's own), encoder.
+    Options of estimator E: encoder, layer, window (sentences), match ('all', 'best' or 'sentence'), sharp; of the
+    trained D and R: task (summarisation, dialogue, style) or weights (the folder of a training of one's own), encoder.
     """
     from nlgauge.metrics.alignment.alignments import ToAlign
     from nlgauge.models.loading import MINILM, check_ready

@@ -101,7 +101,9 @@ class Estimator(Protocol):
 
 @lru_cache(maxsize=20_000)
 def _words(text: str) -> tuple[Ints, Ints, Mask]:
-    """Where each word begins and ends, and whether it carries content; a text is looked at once, it is aligned often."""
+    """Where each word begins and ends, and whether it carries content; a text is looked at once, it is aligned
+    often.
+    """
     found = list(WORD.finditer(text))
     kept = [w[0].lower().replace("’", "'") not in STOP for w in found]
     return (

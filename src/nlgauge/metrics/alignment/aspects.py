@@ -14,7 +14,9 @@ Unit = Literal["piece", "word"]
 
 @dataclass(frozen=True)
 class Settings:
-    """How an aspect aligns. stop: leave out stop words and punctuation when aggregating. unit: what counts as one token."""
+    """How an aspect aligns. stop: leave out stop words and punctuation when aggregating. unit: what counts as one
+    token.
+    """
 
     layer: int | None = None
     window: int = 0
@@ -86,12 +88,7 @@ Sample = Mapping[str, Any]  # x, c, y: a text or None; r: a list of texts
 
 
 def evaluate(
-    expression: Expression,
-    samples: Sequence[Sample],
-    estimator: Estimator,
-    *,
-    stop: bool = False,
-    unit: Unit = "piece",
+    expression: Expression, samples: Sequence[Sample], estimator: Estimator, *, stop: bool = False, unit: Unit = "piece"
 ) -> tuple[list[float], list[list[dict[Term, Alignment]]]]:
     """The value of every sample, and its alignments (one dict per reference).
 

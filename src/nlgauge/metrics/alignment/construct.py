@@ -1,8 +1,9 @@
 """Training data without labels (deng2021, Appendix A): target, paraphrase, mask, infill, word labels.
 
-A target sentence y1 is taken from the text itself, so all of it is aligned. It is said differently (y2), phrases of it are
-masked and filled by something that does not look at the text; the filled words are labelled 0, the others 1. Each step is a
-small part that can be exchanged; those here work offline, `construct_models` has those that load a model by name.
+A target sentence y1 is taken from the text itself, so all of it is aligned. It is said differently (y2), phrases of it
+are masked and filled by something that does not look at the text; the filled words are labelled 0, the others 1. Each
+step is a small part that can be exchanged; those here work offline, `construct_models` has those that load a model by
+name.
 
 >>> made = list(examples([["Ann saw a red bird in the old park.", "It sang."]] * 3, "style", 0, 1))
 >>> len(made[0].a.split()) == len(made[0].labels)
@@ -103,7 +104,9 @@ _central = lru_cache(maxsize=4096)(textrank)  # a document has many targets
 
 
 def fusion(document: Document, others: Document, rng: Generator) -> Chosen | None:
-    """A pseudo-summary; every second one keeps only some phrases of its sentences and joins them, as an abstract does."""
+    """A pseudo-summary; every second one keeps only some phrases of its sentences and joins them, as an abstract
+    does.
+    """
     chosen = pseudo_summary(document, others, rng)
     if chosen is None or rng.random() >= FUSED:
         return chosen
@@ -113,8 +116,8 @@ def fusion(document: Document, others: Document, rng: Generator) -> Chosen | Non
 
 
 def lead(document: Document, others: Document, rng: Generator) -> Chosen | None:
-    """The first sentence, which stands in for a reference summary: news and encyclopaedia texts begin with one. b is the rest, so not
-    all of the target is grounded in it, as with real references."""
+    """The first sentence, which stands in for a reference summary: news and encyclopaedia texts begin with one. b is
+    the rest, so not all of the target is grounded in it, as with real references."""
     if len(document) < 4 or 0 not in _fit(document):
         return None
     return Chosen(document[0], (" ".join(document[1:]),))
@@ -132,7 +135,9 @@ def itself(document: Document, others: Document, rng: Generator) -> Chosen | Non
 
 
 def response(document: Document, others: Document, rng: Generator) -> Chosen | None:
-    """The sentence that follows, as a response would: it fits what was said and what is known, though it says something new."""
+    """The sentence that follows, as a response would: it fits what was said and what is known, though it says
+    something new.
+    """
     good = [i for i in _fit(document) if i >= 2]
     if not good:
         return None
@@ -305,7 +310,8 @@ SELECT: dict[str, Select] = {
     "summarisation": pseudo_summary, "dialogue": knowledge, "response": response, "style": itself,
 }  # fmt: skip
 TARGETS: dict[str, Select] = {
-    "pseudo-summary": pseudo_summary, "fusion": fusion, "lead": lead, "knowledge": knowledge, "response": response, "itself": itself,
+    "pseudo-summary": pseudo_summary, "fusion": fusion, "lead": lead, "knowledge": knowledge, "response": response,
+    "itself": itself,
 }  # fmt: skip
 # Damage of the one module of damages, after the infilling: what a phrase from elsewhere does not try.
 HARM = ("number", "entity", "negate")

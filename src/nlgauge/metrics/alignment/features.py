@@ -1,10 +1,10 @@
 """What a trained aligner looks at: numbers about each token of a and how it is found in b, from a frozen encoder.
 
 Every token of a gets one row: its cosine with the best token of b at four layers (any window; the window that fits its
-sentence best), the same of its neighbours and its sentence, whether the word or its stem stands in b and beside the same
-words, whether neighbours are found in neighbouring places, and what kind of token it is. Nothing here depends on capitals:
-published outputs are often in small letters. Nor on where a token stands, how long or how rare it is: a head that knew
-this fitted the damage of its training text better and people's ratings worse.
+sentence best), the same of its neighbours and its sentence, whether the word or its stem stands in b and beside the
+same words, whether neighbours are found in neighbouring places, and what kind of token it is. Nothing here depends on
+capitals: published outputs are often in small letters. Nor on where a token stands, how long or how rare it is: a head
+that knew this fitted the damage of its training text better and people's ratings worse.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ NAMES = (
 
 @dataclass(frozen=True)
 class Side:
-    """b, read in windows: one matrix of unit vectors a layer, the windows' first rows, and what is known of the words."""
+    """b, read in windows: one matrix of unit vectors a layer, the windows' first rows, and what is known of the
+    words.
+    """
 
     vectors: list[Singles]
     firsts: Any
@@ -74,9 +76,7 @@ class Reader:
         last: tuple[Any, Side | None] | None = None
         for rows in chunks(order, pairs, CHUNK):
             parts = {pairs[i][1:]: _parts(pairs[i].b, 0 if pairs[i].whole else self.window) for i in rows}
-            texts = list(
-                dict.fromkeys([*(pairs[i].a for i in rows), *(p[0] for ps in parts.values() for p in ps)])
-            )
+            texts = list(dict.fromkeys([*(pairs[i].a for i in rows), *(p[0] for ps in parts.values() for p in ps)]))
             found = [dict(zip(texts, kept.of(texts, layer), strict=True)) for layer in layers]
             for i in rows:
                 b = pairs[i][1:]
@@ -114,8 +114,7 @@ def _parts(b: tuple[str, ...], size: int) -> list[tuple[str, int, int]]:
             found.append((text, k, 0))
         else:
             found += [
-                (text[spans[i][0] : spans[i + size - 1][1]], k, spans[i][0])
-                for i in range(len(spans) - size + 1)
+                (text[spans[i][0] : spans[i + size - 1][1]], k, spans[i][0]) for i in range(len(spans) - size + 1)
             ]
     return [p for p in found if p[0].strip()]
 
@@ -144,14 +143,13 @@ def _side(parts: list[tuple[str, int, int]], encoded: list[list[Encoded]]) -> Si
     pooled = np.stack([encoded[-1][k].mean() for k in full])
     return Side(
         [np.concatenate([of[k].tokens for k in full]) for of in encoded], np.cumsum([0, *sizes[:-1]]),
-        np.concatenate(places), _unit(pooled), frozenset(words), frozenset(stems), frozenset(pairs), frozenset(triples), of_windows,
+        np.concatenate(places), _unit(pooled), frozenset(words), frozenset(stems), frozenset(pairs), frozenset(triples),
+        of_windows,
     )  # fmt: skip
 
 
 def _unit(rows: Any) -> Singles:
-    found: Singles = (rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)).astype(
-        np.float32
-    )
+    found: Singles = (rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-9)).astype(np.float32)
     return found
 
 
@@ -177,18 +175,12 @@ def _rows(text: str, spans: Ids, a: list[Encoded], b: Side | None) -> Singles:
     columns += [_shift(here, k) for k in (2, 1, -1, -2)] + [_shift(wide, 1), _shift(wide, -1)]
     around = np.stack([_shift(here, k) for k in range(-3, 4)])
     columns += [around.min(axis=0), around.mean(axis=0)]
-    columns += [
-        _per(np.add, here, firsts) / sizes[which] if k == 0 else _per(np.minimum, here, firsts)
-        for k in (0, 1)
-    ]
+    columns += [_per(np.add, here, firsts) / sizes[which] if k == 0 else _per(np.minimum, here, firsts) for k in (0, 1)]
     columns += [_per(np.add, wide, firsts) / sizes[which]]
     at_any = b.places[main.argmax(axis=1)]
     ends = np.append(b.firsts[1:], main.shape[1])
     at_best = np.array(
-        [
-            b.places[lo + main[r, lo:hi].argmax()]
-            for r, lo, hi in zip(rows, b.firsts[window], ends[window], strict=True)
-        ]
+        [b.places[lo + main[r, lo:hi].argmax()] for r, lo, hi in zip(rows, b.firsts[window], ends[window], strict=True)]
     )
     lexical, kinds, word = _lexical(text, spans, window, b)
     columns += [*lexical.T]
@@ -241,9 +233,7 @@ def _lexical(text: str, spans: Ids, window: Any, b: Side) -> tuple[Any, Any, Any
     return lexical, kinds, word
 
 
-def _found(
-    w: int, words: list[str], stems: list[str], content: list[bool], b: Side, k: int
-) -> tuple[float, ...]:
+def _found(w: int, words: list[str], stems: list[str], content: list[bool], b: Side, k: int) -> tuple[float, ...]:
     left = stems[w - 1] if w else ""
     right = stems[w + 1] if w + 1 < len(stems) else ""
     own = stems[w]

@@ -1,6 +1,7 @@
 """The trained part of an aligner: two small layers on standardised features, in NumPy, kept as safetensors and JSON.
 
-Plain arrays and one seed: training gives the same bytes again on the same machine, and a resumed training those of an undisturbed one.
+Plain arrays and one seed: training gives the same bytes again on the same machine, and a resumed training those of an
+undisturbed one.
 """
 
 from __future__ import annotations
@@ -50,9 +51,7 @@ class Head:
             facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
             return cls(load_file(path.with_suffix(".safetensors")), facts)
         except OSError:
-            raise NlgaugeError(
-                f"no aligner at {path}: {path.name}.json and .safetensors are needed."
-            ) from None
+            raise NlgaugeError(f"no aligner at {path}: {path.name}.json and .safetensors are needed.") from None
         except (SafetensorError, json.JSONDecodeError) as error:
             raise NlgaugeError(f"{path}: no readable aligner ({error}).") from None
 

@@ -2,8 +2,8 @@
 
 The score of a token of a is its highest cosine with a token of b. Three things are ours: b can be read in overlapping
 windows of sentences, as small encoders blur long inputs; a sentence of a can be held to the one window that fits
-it best on average, so that its words are not gathered from all over a document; and it can be read by itself, so that its
-neighbours do not colour it.
+it best on average, so that its words are not gathered from all over a document; and it can be read by itself, so that
+its neighbours do not colour it.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ windows_of = lru_cache(maxsize=5_000)(windows)
 class Matching:
     """Embedding matching.
 
-    window: sentences in a window of b (a source or context); 0 the whole text. match: 'all' takes the best token of any window, 'best' the
-    window with the highest mean for the sentence of a, 'sentence' the same with each sentence of a encoded by itself. sharp: the cosine's exponent; above 1, half-fitting tokens
-    count less.
+    window: sentences in a window of b (a source or context); 0 the whole text. match: 'all' takes the best token of any
+    window, 'best' the window with the highest mean for the sentence of a, 'sentence' the same with each sentence of a
+    encoded by itself. sharp: the cosine's exponent; above 1, half-fitting tokens count less.
     """
 
     encoder: str = DEFAULT

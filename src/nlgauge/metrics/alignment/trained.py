@@ -1,7 +1,7 @@
 """Estimators D and R: aligners trained without labels (deng2021, section 3.5), small heads on the frozen encoder.
 
-D gives each token the probability that b grounds it. R gives a whole text the share of it that is grounded; as an alignment,
-each of its tokens has that score, so that its mean is R's value and its sum the volume.
+D gives each token the probability that b grounds it. R gives a whole text the share of it that is grounded; as an
+alignment, each of its tokens has that score, so that its mean is R's value and its sum the volume.
 
 The heads inside the package were trained with `nlgauge train aligner`; weights/README.md says on what.
 """
@@ -34,7 +34,8 @@ SHORT = "style"  # the head for two short texts: a reference beside an output
 
 _WORDS, _CONTENT = Settings(unit="word"), Settings(unit="word", stop=True)
 _RELEVANCE, _PRESERVATION = "mean(r>y) * mean(y>x)", "harmonic(mean(y>x), mean(x>y))"
-# What each aspect makes of the scores, and whose; `nlgauge reproduce deng2021 trained --set choose=True` shows the choice.
+# What each aspect makes of the scores, and whose; `nlgauge reproduce deng2021 trained --set choose=True` shows the
+# choice.
 FORMS: dict[str, dict[str, Form]] = {
     "consistency": {"D": Form("mean(y>x)", _WORDS), "R": Form("mean(y>x)", _WORDS)},
     "relevance": {"D": Form(_RELEVANCE, _WORDS), "R": Form(_RELEVANCE, _WORDS)},
@@ -59,13 +60,13 @@ HEADS = {
 
 def form(aspect: str, kind: str, formula: str = "paper") -> Form:
     """The formula of an aspect for D or R: the paper's, or the one chosen."""
-    return (
-        CHOSEN.get(aspect, {}).get(kind, FORMS[aspect][kind]) if formula == "chosen" else FORMS[aspect][kind]
-    )
+    return CHOSEN.get(aspect, {}).get(kind, FORMS[aspect][kind]) if formula == "chosen" else FORMS[aspect][kind]
 
 
 def task_of(expression: Expression) -> str:
-    """Which shipped head an expression asks for: two short texts both ways, history and context, a context, or a source."""
+    """Which shipped head an expression asks for: two short texts both ways, history and context, a context, or a
+    source.
+    """
     terms = set(expression.terms)
     if any({"x", "c"} <= {a, *b} for a, b in terms):
         return "response"
@@ -89,9 +90,7 @@ class Trained:
         if self.weights:
             own = loaded(str(Path(self.weights).expanduser() / "aligner"), self.encoder, self.kind)
             return own, own
-        return tuple(
-            loaded(str(shipped(self.kind, task)), self.encoder, self.kind) for task in (self.task, SHORT)
-        )  # type: ignore[return-value]
+        return tuple(loaded(str(shipped(self.kind, task)), self.encoder, self.kind) for task in (self.task, SHORT))  # type: ignore[return-value]
 
     def fingerprint(self) -> str:
         return f"{'own' if self.weights else self.task}@{hashed(self.heads())}"
@@ -133,8 +132,8 @@ def loaded(path: str, encoder: str, kind: str) -> Head:
     head = Head.load(Path(path))
     if head.facts["encoder"] != fingerprint(encoder):
         raise NlgaugeError(
-            f"align='{kind}': {Path(path).name} was trained on encoder {head.facts['encoder']}, not {fingerprint(encoder)}; "
-            "train one with: nlgauge train aligner --encoder …"
+            f"align='{kind}': {Path(path).name} was trained on encoder {head.facts['encoder']}, not "
+            f"{fingerprint(encoder)}; train one with: nlgauge train aligner --encoder …"
         )
     if head.facts["kind"] != kind:
         raise NlgaugeError(f"align='{kind}': {path} holds an aligner of kind {head.facts['kind']}.")

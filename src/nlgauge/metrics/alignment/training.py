@@ -1,7 +1,8 @@
 """Train an aligner on text without labels: `nlgauge train aligner`.
 
-D learns the label of each token, R the share of aligned words of a whole text. Both are small heads on frozen features; the
-features of the training text are made once and kept beside the checkpoints, so that a second training takes seconds.
+D learns the label of each token, R the share of aligned words of a whole text. Both are small heads on frozen features;
+the features of the training text are made once and kept beside the checkpoints, so that a second training takes
+seconds.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ def measured(head: Head, data: Data) -> dict[str, float]:
 
 
 def train_aligner(
-    text: str | Path, out: str | Path, plan: AlignerPlan | None = None, *, checkpoints: int = 8, features: str | Path | None = None,
+    text: str | Path, out: str | Path, plan: AlignerPlan | None = None, *, checkpoints: int = 8,
+    features: str | Path | None = None,
     paraphraser: str | None = None, infiller: str | None = None, tell: Tell = lambda line: None,
 ) -> Head:  # fmt: skip
     """Train an aligner of one's own on a file of text without labels; the same call again goes on where it stopped.
@@ -126,7 +128,8 @@ def train_aligner(
 
 
 def train(
-    documents: Sequence[Document], folder: Path, plan: AlignerPlan | None = None, *, checkpoints: int = 8, tell: Tell = lambda line: None,
+    documents: Sequence[Document], folder: Path, plan: AlignerPlan | None = None, *, checkpoints: int = 8,
+    tell: Tell = lambda line: None,
     features: Path | None = None, parts: Recipe | None = None, stop_after: int | None = None,
 ) -> Head:  # fmt: skip
     """Train in a folder: features, checkpoints (`step-N`), `last` to resume from, and at the end `aligner`.
@@ -170,7 +173,9 @@ def train(
 
 
 def _one_thread() -> AbstractContextManager[Any]:
-    """The matrices are small: threads of the linear algebra would only wait for each other (on a busy machine, for minutes)."""
+    """The matrices are small: threads of the linear algebra would only wait for each other (on a busy machine, for
+    minutes).
+    """
     if importlib.util.find_spec("threadpoolctl") is None:
         return nullcontext()
     from threadpoolctl import threadpool_limits

@@ -54,9 +54,7 @@ def read_documents(path: Path) -> list[list[str]]:
             try:
                 text = str(json.loads(line)["text"])
             except (json.JSONDecodeError, KeyError, TypeError):
-                raise NlgaugeError(
-                    f"{path}, line {number}: a JSON object with a field 'text' is needed."
-                ) from None
+                raise NlgaugeError(f"{path}, line {number}: a JSON object with a field 'text' is needed.") from None
         if document := sentences(text):
             found.append(document)
     if len(found) < 4:
@@ -83,9 +81,7 @@ def pooled(rows: Singles) -> Singles:
     ordered = np.sort(rows, axis=0)
     fifth = max(1, round(len(rows) / 5))
     size = np.array([np.log1p(len(rows))], np.float32)
-    return np.concatenate(
-        [rows.mean(0), rows.std(0), ordered[:fifth].mean(0), ordered[-fifth:].mean(0), size]
-    )
+    return np.concatenate([rows.mean(0), rows.std(0), ordered[:fifth].mean(0), ordered[-fifth:].mean(0), size])
 
 
 def build(made: Sequence[Example], encoder: str, tell: Tell) -> Data:

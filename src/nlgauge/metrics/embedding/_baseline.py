@@ -44,9 +44,7 @@ def from_file(path: str, layer: int, of: str) -> float:
     """The baseline of a layer in a file of bert-score."""
     found = _table(path).get(layer)
     if found is None:
-        raise NlgaugeError(
-            f"{path}: no row for layer {layer}; there are {', '.join(map(str, _table(path)))}."
-        )
+        raise NlgaugeError(f"{path}: no row for layer {layer}; there are {', '.join(map(str, _table(path)))}.")
     return found["prf".index(of)]
 
 
@@ -64,7 +62,9 @@ def _table(path: str) -> dict[int, tuple[float, float, float]]:
 
 
 def computed(batch: Batch, side: Side, score: Callable[[list[TextPair]], Sequence[float]]) -> float:
-    """The mean score of random pairs: an output with a reference (or source) of another sample. NaN without such pairs."""
+    """The mean score of random pairs: an output with a reference (or source) of another sample. NaN without such
+    pairs.
+    """
     texts = batch.texts.list()
     refs, start = batch.reference.tolist(), batch.start.tolist()
     others = [

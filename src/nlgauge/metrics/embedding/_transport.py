@@ -56,7 +56,8 @@ def best_of_each(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def best_of_parts(a: Any, b: Any, firsts: Sequence[int]) -> tuple[Any, Any]:
-    """As `best_of_each`, b several tables on top of each other that begin at `firsts`: rows of a × tables, and rows of b.
+    """As `best_of_each`, b several tables on top of each other that begin at `firsts`: rows of a × tables, and rows of
+    b.
 
     One large product instead of many small ones: on a busy machine each of them waits for its threads.
     """

@@ -1,4 +1,6 @@
-"""Metrics on contextual token vectors: BERTScore, also against the source, and SUPERT; moverscore.py has those by transport."""
+"""Metrics on contextual token vectors: BERTScore, also against the source, and SUPERT; moverscore.py has those by
+transport.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ class Contextual(Metric):
 
 
 class BertScoring(Contextual):
-    """Greedy matching of all tokens, as the package bert-score does it; [CLS] and [SEP] can be matched but do not count."""
+    """Greedy matching of all tokens, as the package bert-score does it; [CLS] and [SEP] can be matched but do not
+    count.
+    """
 
     of: Part
     idf: bool
@@ -114,17 +118,13 @@ class BertScoring(Contextual):
     def _zero(self, batch: Batch) -> float:
         """What counts as 0 after rescaling."""
         if self.rescale == _baseline.COMPUTED:
-            return batch.keep(
-                str(self), lambda: _baseline.computed(batch, self.side, lambda p: self._plain(batch, p))
-            )
+            return batch.keep(str(self), lambda: _baseline.computed(batch, self.side, lambda p: self._plain(batch, p)))
         if isinstance(self.rescale, str):
             return _baseline.from_file(self.rescale, self.vectors(batch)[1], self.of)
         return float(self.rescale)
 
 
-def piece_weights(
-    batch: Batch, side: Side | Literal["outputs"], encoder: str, weigh: bool
-) -> Callable[[Encoded], Any]:
+def piece_weights(batch: Batch, side: Side | Literal["outputs"], encoder: str, weigh: bool) -> Callable[[Encoded], Any]:
     """1 for each piece, or its idf over the references (sources, outputs) of the run."""
     if not weigh:
         return lambda a: np.ones(len(a.pieces.ids))
@@ -150,9 +150,7 @@ def idf(texts: Sequence[str], pieces: Callable[[Sequence[str]], Any]) -> dict[in
     return {piece: math.log((len(texts) + 1) / (n + 1)) for piece, n in seen.items()}
 
 
-def bert_scores(
-    a: Encoded, others: Sequence[Encoded], weigh: Callable[[Encoded], Any]
-) -> list[tuple[float, float]]:
+def bert_scores(a: Encoded, others: Sequence[Encoded], weigh: Callable[[Encoded], Any]) -> list[tuple[float, float]]:
     """Precision and recall of a against each of the others, tokens weighted."""
     ends = np.cumsum([len(b.unit) for b in others])
     of_a, of_b = best_of_parts(a.unit, np.concatenate([b.unit for b in others]), [0, *ends[:-1].tolist()])
@@ -179,8 +177,8 @@ def _part(pr: tuple[float, float], of: Part) -> float:
 class BertScore(BertScoring):
     """Greedy cosine matching of contextual tokens of output and reference: F, precision or recall.
 
-    rescale: (score − b) / (1 − b), b a number, 'computed' (the mean over random pairs of this run's texts), or a baseline
-    file in bert-score's format (LAYER,P,R,F).
+    rescale: (score − b) / (1 − b), b a number, 'computed' (the mean over random pairs of this run's texts), or a
+    baseline file in bert-score's format (LAYER,P,R,F).
     """
 
     of: Part = "f"
@@ -211,9 +209,7 @@ class XBertScore(BertScoring):
     side = "source"
 
 
-@embedding(
-    "supert", needs=("source",), bounds=(-1.0, 1.0), year=2020, cite="gao-etal-2020-supert", weights=WEIGHTS
-)
+@embedding("supert", needs=("source",), bounds=(-1.0, 1.0), year=2020, cite="gao-etal-2020-supert", weights=WEIGHTS)
 class Supert(Contextual):
     """Output against a pseudo-reference, the first sentences of the source: F of token matching, without stop words."""
 

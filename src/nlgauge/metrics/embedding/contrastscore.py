@@ -18,13 +18,15 @@ LAST = -1
     bounds=(-1.0, 1.0),
     year=2022,
     cite="belouadi-eger-2023-uscore",
-    weights="a sentence encoder trained by contrast, by name or folder; the authors' (from xlm-roberta-base) are not published",
+    weights="a sentence encoder trained by contrast, by name or folder; the authors' (from xlm-roberta-base) are "
+    "not published",
 )
 class ContrastScore(Contextual):
     """Cosine of the sentence vectors of output and source, each the mean over all tokens of the last layer.
 
-    encoder has no default, as the authors train theirs for each pair of languages and do not publish it: across languages
-    sentence-transformers/LaBSE is of the kind (though it saw parallel text), within English 'minilm' is at hand.
+    encoder has no default, as the authors train theirs for each pair of languages and do not publish it: across
+    languages sentence-transformers/LaBSE is of the kind (though it saw parallel text), within English 'minilm' is at
+    hand.
     """
 
     encoder: str = ""
@@ -35,8 +37,8 @@ class ContrastScore(Contextual):
     def ready(self) -> None:
         if not self.encoder.strip():  # said with what to name
             raise NlgaugeError(
-                "contrastscore: encoder='': name a sentence encoder, as sentence-transformers/LaBSE across languages, a "
-                "folder, or 'minilm' within English (the authors' own are not published)."
+                "contrastscore: encoder='': name a sentence encoder, as sentence-transformers/LaBSE across languages, "
+                "a folder, or 'minilm' within English (the authors' own are not published)."
             )
         super().ready()
 

@@ -16,14 +16,7 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Facts
 from nlgauge.metrics.batch import Best, Scores, TextPair, over_pairs
-from nlgauge.metrics.embedding.bertscore import (
-    CHUNK,
-    MULTILINGUAL,
-    WEIGHTS,
-    Contextual,
-    embedding,
-    piece_weights,
-)
+from nlgauge.metrics.embedding.bertscore import CHUNK, MULTILINGUAL, WEIGHTS, Contextual, embedding, piece_weights
 from nlgauge.metrics.learned.language_model import WINDOWS
 from nlgauge.text.batch import Batch
 
@@ -105,17 +98,13 @@ class Moving(Contextual):
 
         return over_pairs(batch, self.side, score, self.references, why=why)
 
-    def _bags(
-        self, batch: Batch, pairs: Sequence[TextPair], weighs: tuple[Weigh, Weigh]
-    ) -> Iterator[tuple[Bag, Bag]]:
+    def _bags(self, batch: Batch, pairs: Sequence[TextPair], weighs: tuple[Weigh, Weigh]) -> Iterator[tuple[Bag, Bag]]:
         kept, _ = self.vectors(batch)
         layers = self.wanted(kept)
         for at in range(0, len(pairs), CHUNK):
             some = [(a.strip(), b.strip()) for a, b in pairs[at : at + CHUNK]]
             texts = list(dict.fromkeys(t for pair in some for t in pair))
-            found = dict(
-                zip(texts, zip(*(kept.of(texts, layer) for layer in layers), strict=True), strict=True)
-            )
+            found = dict(zip(texts, zip(*(kept.of(texts, layer) for layer in layers), strict=True), strict=True))
             for pair in some:
                 a, b = (
                     self.bag(list(found[t]), weigh, other)
@@ -143,18 +132,18 @@ PRESETS: dict[str, tuple[int, Literal["mean", "power"], Cost]] = {
 }
 
 
-@embedding(
-    "moverscore", bounds=(LEAST["squared"], 1.0), year=2019, cite="zhao-etal-2019-moverscore", weights=WEIGHTS
-)
+@embedding("moverscore", bounds=(LEAST["squared"], 1.0), year=2019, cite="zhao-etal-2019-moverscore", weights=WEIGHTS)
 class MoverScore(Moving):
-    """1 − the least cost of moving the contextual tokens of the output onto those of the reference, as the authors' program.
+    """1 − the least cost of moving the contextual tokens of the output onto those of the reference, as the authors'
+    program.
 
-    preset: 'original' is the program of the paper (power means of the last five layers: minimum, mean and maximum side by
-    side; squared distances), 'v2' the authors' second one (the last layer, plain distances). Both leave out punctuation and
-    pieces that continue a word. idf=True, as in the paper, weighs tokens by their rarity among the references and among the
-    outputs; without it all weigh the same, as the program also allows. What differs is the encoder: theirs are BERT tuned on
-    MNLI and DistilBERT. layer, layers (how many of the last, or which ones as (2, 4, 6)), combine, cost and n (2: pairs of
-    neighbours) beat the preset. Texts beyond the encoder's length are read in windows, where the program cuts them.
+    preset: 'original' is the program of the paper (power means of the last five layers: minimum, mean and maximum side
+    by side; squared distances), 'v2' the authors' second one (the last layer, plain distances). Both leave out
+    punctuation and pieces that continue a word. idf=True, as in the paper, weighs tokens by their rarity among the
+    references and among the outputs; without it all weigh the same, as the program also allows. What differs is the
+    encoder: theirs are BERT tuned on MNLI and DistilBERT. layer, layers (how many of the last, or which ones as (2, 4,
+    6)), combine, cost and n (2: pairs of neighbours) beat the preset. Texts beyond the encoder's length are read in
+    windows, where the program cuts them.
     """
 
     preset: Literal["original", "v2"] = "original"
@@ -320,9 +309,7 @@ def remapped(rows: Any, clp: str = "", umd: str = "") -> Any:
     if umd:
         bias = np.atleast_2d(numbers(umd))[0]
         if len(bias) != rows.shape[1]:
-            raise NlgaugeError(
-                f"umd='{umd}': {len(bias)} numbers; needs {rows.shape[1]}, one for each dimension."
-            )
+            raise NlgaugeError(f"umd='{umd}': {len(bias)} numbers; needs {rows.shape[1]}, one for each dimension.")
         return rows - (rows @ bias)[:, None] * bias
     return rows
 

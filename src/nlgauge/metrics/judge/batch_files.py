@@ -1,4 +1,6 @@
-"""OpenAI batch files: requests out as JSONL, their results in, to the same store as if they had been asked one by one."""
+"""OpenAI batch files: requests out as JSONL, their results in, to the same store as if they had been asked one
+by one.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,7 @@ def write_batch(requests: Iterable[Request], keeper: Keeper, path: str | Path) -
     todo = {key: r for key, r in distinct.items() if key not in known}
     with whole(path) as part, part.open("w", encoding="utf-8") as file:
         for key, request in todo.items():
-            line = {
-                "custom_id": key.hex(),
-                "method": "POST",
-                "url": "/v1/chat/completions",
-                "body": request.body,
-            }
+            line = {"custom_id": key.hex(), "method": "POST", "url": "/v1/chat/completions", "body": request.body}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
     return len(todo)
 

@@ -1,8 +1,9 @@
-"""Ask an OpenAI-compatible endpoint: many requests at once, retried with patience, each reply kept as soon as it is there.
+"""Ask an OpenAI-compatible endpoint: many requests at once, retried with patience, each reply kept as soon as it is
+there.
 
 Whatever happens (a cut line, half a JSON, 429, a crash of this process), a kept reply is never asked for again, and a
-request that failed for good is a Failure with its reason, never an empty reply. When asking on has no use (a dead endpoint, a
-wrong key, a used-up quota or budget), the run stops: what is left is a Failure that says so.
+request that failed for good is a Failure with its reason, never an empty reply. When asking on has no use (a dead
+endpoint, a wrong key, a used-up quota or budget), the run stops: what is left is a Failure that says so.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def ask(
             _finished(run.all(chain(first, left)))
     finally:
         try:
-            # A signal ends the loop wherever it is, also while replies are being written: here nothing else runs any more.
+            # A signal ends the loop wherever it is, also while replies are being written: here nothing else runs any
+            # more.
             run.keep(run.fresh)
         finally:
             keeper.release()
@@ -216,17 +218,15 @@ class _Run:
     async def write(self) -> None:
         while True:
             await asyncio.sleep(FLUSH)
-            # A copy, made by the event loop: no worker adds to what is being written, and whatever comes between (a full
-            # disk, a signal), the end of the run keeps them once more.
+            # A copy, made by the event loop: no worker adds to what is being written, and whatever comes between (a
+            # full disk, a signal), the end of the run keeps them once more.
             if fresh := dict(self.fresh):
                 await asyncio.shield(asyncio.to_thread(self.keep, fresh))
                 self.fresh = {key: told for key, told in self.fresh.items() if key not in fresh}
 
     def keep(self, fresh: dict[bytes, tuple[Request, Reply]]) -> None:
         if fresh:
-            self.keeper.keep(
-                {k: reply for k, (_, reply) in fresh.items()}, {k: r for k, (r, _) in fresh.items()}
-            )
+            self.keeper.keep({k: reply for k, (_, reply) in fresh.items()}, {k: r for k, (r, _) in fresh.items()})
 
     def stop(self, why: str) -> Failure:
         """End the run: nothing more is asked, and nobody waits for another attempt."""

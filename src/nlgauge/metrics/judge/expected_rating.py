@@ -25,9 +25,7 @@ def expected_rating(reply: Reply, scale: Scale) -> float | None:
         if place and _word(place[0][0]) in points:
             weights: dict[float, float] = {}
             for token, logprob in place:
-                if _word(token) in points and not math.isnan(
-                    logprob
-                ):  # a server may say NaN, or more than certain
+                if _word(token) in points and not math.isnan(logprob):  # a server may say NaN, or more than certain
                     value = points[_word(token)]
                     weights[value] = weights.get(value, 0.0) + math.exp(min(logprob, 0.0))
             total = sum(weights.values())

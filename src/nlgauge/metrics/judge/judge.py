@@ -77,9 +77,7 @@ class Judge(Metric):
         base = self.base_url or task.base_url or own_endpoint()
         n = self.n or task.n
         # Several draws of one temperature-0 reply would be one reply: gao2025 draws ten times at T=1.
-        temperature = (
-            self.temperature if self.temperature >= 0 else (task.temperature or (1.0 if n > 1 else 0.0))
-        )
+        temperature = self.temperature if self.temperature >= 0 else (task.temperature or (1.0 if n > 1 else 0.0))
         return JudgeProtocol(
             task, task.aspect(self.aspect), self.model or task.model or os.environ.get("NLGAUGE_MODEL", ""),
             f"{checked_url(base)}/chat/completions" if base else "", Scale.parse(self.scale or task.scale), mode, n,
@@ -117,8 +115,9 @@ class Judge(Metric):
 
         if told := self.file_endpoint():
             raise NlgaugeError(
-                f"judge: the file {self.task} names the endpoint {told}. A file does not decide where your outputs and keys go; "
-                f"if it is right: --allow-endpoint {told} (`nlgauge judge`), or base_url='{told}' in the spec."
+                f"judge: the file {self.task} names the endpoint {told}. A file does not decide where your outputs "
+                f"and keys go; if it is right: --allow-endpoint {told} (`nlgauge judge`), or base_url='{told}' in the "
+                "spec."
             )
 
     @property
@@ -142,9 +141,7 @@ class Judge(Metric):
 
         self.ready()
         decided = self.decided()
-        return decided.scores(
-            batch, ask(decided.requests(batch), Memory(), Asking(key=find_key(decided.url)))
-        )
+        return decided.scores(batch, ask(decided.requests(batch), Memory(), Asking(key=find_key(decided.url))))
 
 
 def own_endpoint() -> str:

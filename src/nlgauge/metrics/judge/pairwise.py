@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-CHOICE = re.compile(r"\b(?:better|answer|choice|verdict|winner|preferred)\b\W*(?:is\W+)?(?:(?:text|output|option|summary|response)\W+)?(?P<pick>A|B|tie|both|equal|neither)\b", re.I)  # fmt: skip
+CHOICE = re.compile(
+    r"\b(?:better|answer|choice|verdict|winner|preferred)\b\W*(?:is\W+)?(?:(?:text|output|option|summary|response)\W+)?(?P<pick>A|B|tie|both|equal|neither)\b",
+    re.I,
+)
 ALONE = re.compile(r"^\W*(?:(?:text|output|option)\W+)?(?P<pick>A|B|tie|both|equal|neither)\W*$", re.I)
 TIES = {"tie", "both", "equal", "neither"}
 
@@ -22,7 +25,9 @@ class ShownPair:
 
 
 def all_pairs(inputs: np.ndarray, rivals: int | None = None, seed: int = 0) -> Iterator[ShownPair]:
-    """Every two samples of one input, in both orders; with `rivals` only so many opponents of each, drawn by the seed."""
+    """Every two samples of one input, in both orders; with `rivals` only so many opponents of each, drawn by the
+    seed.
+    """
     rng = np.random.default_rng(seed)
     for number in np.unique(inputs):
         places = np.flatnonzero(inputs == number).tolist()

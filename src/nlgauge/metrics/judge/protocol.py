@@ -58,9 +58,7 @@ class JudgeProtocol:
 
     def count(self, batch: Batch) -> int:
         """How many requests there are, equal ones counted apart."""
-        return self.n * (
-            len(self.pairs(batch)) if self.mode == "pairwise" else int((batch.output >= 0).sum())
-        )
+        return self.n * (len(self.pairs(batch)) if self.mode == "pairwise" else int((batch.output >= 0).sum()))
 
     def drawn(self, body: dict[str, Any]) -> Iterator[Request]:
         for draw in range(self.n):
@@ -68,11 +66,7 @@ class JudgeProtocol:
 
     def pairs(self, batch: Batch) -> list[ShownPair]:
         inputs = batch.input if batch.input is not None else np.arange(len(batch))
-        return [
-            p
-            for p in all_pairs(inputs, self.rivals)
-            if batch.output[p.first] >= 0 and batch.output[p.second] >= 0
-        ]
+        return [p for p in all_pairs(inputs, self.rivals) if batch.output[p.first] >= 0 and batch.output[p.second] >= 0]
 
     def body(self, example: str) -> dict[str, Any]:
         low, high = (self.scale.letters[0], self.scale.letters[-1]) if self.scale.letters else (
@@ -96,9 +90,7 @@ class JudgeProtocol:
         return body
 
     def example(self, batch: Batch, i: int) -> str:
-        return "\n\n".join(
-            [*self._shown(batch, i), f"## {self.task.output}\n{batch.text(int(batch.output[i]))}"]
-        )
+        return "\n\n".join([*self._shown(batch, i), f"## {self.task.output}\n{batch.text(int(batch.output[i]))}"])
 
     def _pair(self, batch: Batch, pair: ShownPair) -> str:
         shown = self._shown(batch, pair.first)

@@ -84,10 +84,12 @@ def read_reply(body: Any, seconds: float = 0.0, dropped: tuple[str, ...] = ()) -
         return Reply(
             text="" if text is None else str(text), model=str(body.get("model") or ""),
             fingerprint=str(body.get("system_fingerprint") or ""), finish=str(choice.get("finish_reason") or ""),
-            prompt_tokens=int(usage.get("prompt_tokens") or 0), completion_tokens=int(usage.get("completion_tokens") or 0),
+            prompt_tokens=int(usage.get("prompt_tokens") or 0),
+            completion_tokens=int(usage.get("completion_tokens") or 0),
             seconds=seconds, dropped=dropped,
             logprobs=tuple(
-                tuple((str(t["token"]), float(t["logprob"])) for t in place.get("top_logprobs") or [place]) for place in told
+                tuple((str(t["token"]),
+                       float(t["logprob"])) for t in place.get("top_logprobs") or [place]) for place in told
             ),
         )  # fmt: skip
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:

@@ -1,9 +1,9 @@
 """A rating from a judge's reply: tolerant of how it is said, strict about what it is.
 
-The reply is read in the order in which a person would: an object with a rating; a statement that names itself the rating
-("Final score: 4/5", "earning a 3 out of 5", "three stars"); a reply that is nothing but the rating. Two statements that
-disagree, a rating outside the scale or out of another top, a refusal: no value, and the reason says which. Numbers that
-only occur in the analysis ("the 2015 election") are never taken.
+The reply is read in the order in which a person would: an object with a rating; a statement that names itself the
+rating ("Final score: 4/5", "earning a 3 out of 5", "three stars"); a reply that is nothing but the rating. Two
+statements that disagree, a rating outside the scale or out of another top, a refusal: no value, and the reason says
+which. Numbers that only occur in the analysis ("the 2015 election") are never taken.
 """
 
 from __future__ import annotations
@@ -18,19 +18,10 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.judge.scale import Scale
 
 WORDS = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10,
 }  # fmt: skip
-KEYS = (
-    "rating",
-    "score",
-    "final_score",
-    "final score",
-    "overall",
-    "grade",
-    "value",
-    "answer",
-    "final_rating",
-)
+KEYS = ("rating", "score", "final_score", "final score", "overall", "grade", "value", "answer", "final_rating")
 
 NUMBER = (
     r"(?:(?<![\w.$£€,])-?\d+(?:\.\d+)?(?![,.]?\d|%|st\b|nd\b|rd\b|th\b)|\b(?:"
@@ -41,11 +32,14 @@ TOP = r"(?:\s*(?:/|out\s+of|of)\s*(?:a\s+(?:possible|total\s+of)\s+)?(?P<top>" +
 RANGE = r"(?:\s*(?:-|–|to|or)\s*(?P<end>" + NUMBER + r"))?"
 # What may follow a rating: not a noun ("scored two goals", "a 4-bedroom house", "gives three examples").
 AFTER = (
-    r"(?![-–]\w)(?![ \t]+(?!(?:out|of|for|in|on|because|as|due|since|stars?|points?|based|overall|with|and|but|to|reason|"
-    r"the|this|it|which|while|would|is|if|from|given|i|here|according|when|at|by|that|or)\b)(?-i:[a-z]))"
+    r"(?![-–]\w)(?![ \t]+(?!(?:out|of|for|in|on|because|as|due|since|stars?|points?|based|overall|with|and|but|to|"
+    r"reason|the|this|it|which|while|would|is|if|from|given|i|here|according|when|at|by|that|or)\b)(?-i:[a-z]))"
 )
 NOUN = r"(?:ratings?|scores?|grades?)"
-KIND = r"(?:perfect|solid|low|high|final|full|relatively|overall|mere|total|strong|good|middling|about|around|only|just|an?|the)\s+"
+KIND = (
+    r"(?:perfect|solid|low|high|final|full|relatively|overall|mere|total|strong|good|middling|about|around|only|just|an?|"
+    r"the)\s+"
+)
 # The possessive *+ keeps "the  the  the …" from being split in exponentially many ways.
 # "Final score (1-5): 4/5", "Rating of 3", "score is a 2"; a scale in brackets belongs to the name.
 NAMED = re.compile(
@@ -54,7 +48,8 @@ NAMED = re.compile(
     rf"(?P<value>{NUMBER}){RANGE}{TOP}{AFTER}",
     re.I,
 )
-# "I would score it a 4", "earning a 3", "making it a 4 out of 5", "scoring a perfect fluency of 5", "the summary is a 4 because"
+# "I would score it a 4", "earning a 3", "making it a 4 out of 5", "scoring a perfect fluency of 5", "the summary is a 4
+# because"
 AWARD = (
     r"(?:scor(?:e|es|ed|ing)|rat(?:e|es|ed|ing)|giv(?:e|es|en|ing)|earn(?:s|ed|ing)?|receiv(?:e|es|ed|ing)|"
     r"deserv(?:e|es|ing)|get(?:s|ting)?|award(?:s|ed|ing)?|assign(?:s|ed|ing)?|warrant(?:s|ing)?|merit(?:s|ing)?|mak(?:e|es|ing))"
@@ -72,30 +67,26 @@ IFONLY = re.compile(
     re.I,
 )
 FRACTION = re.compile(
-    rf"(?P<value>{NUMBER}){RANGE}\s*(?:/|out\s+of)\s*(?:a\s+(?:possible|total\s+of)\s+)?(?P<top>{NUMBER})",
-    re.I,
+    rf"(?P<value>{NUMBER}){RANGE}\s*(?:/|out\s+of)\s*(?:a\s+(?:possible|total\s+of)\s+)?(?P<top>{NUMBER})", re.I
 )
 STARS = re.compile(rf"(?P<value>{NUMBER}){RANGE}{TOP}[ -]stars?\b", re.I)
 # "… on the sentence level. 5": a last sentence that is nothing but a number
 ENDING = re.compile(rf"[.!?:)\n]\s+(?P<value>{NUMBER}){RANGE}{TOP}\W*$", re.I)
 # "Fluency: 3 (out of 5)" on a line of its own
 LINE = re.compile(
-    rf"^[ \t]*(?P<final>overall\s+)?[A-Za-z][\w ]{{0,30}}:[ \t]*(?P<value>{NUMBER}){RANGE}(?:\s*\()?{TOP}",
-    re.I | re.M,
+    rf"^[ \t]*(?P<final>overall\s+)?[A-Za-z][\w ]{{0,30}}:[ \t]*(?P<value>{NUMBER}){RANGE}(?:\s*\()?{TOP}", re.I | re.M
 )
 BRACKETED = re.compile(rf"\(\s*(?P<value>{NUMBER}){TOP}\s*\)", re.I)
 ALONE = re.compile(rf"^\W*(?P<value>{NUMBER}){RANGE}{TOP}\W*$", re.I)
 LETTER = re.compile(
-    r"^\W*(?:(?:option|choice|answer|rating|score)\W+)?(?P<letter>[A-Z])(?:[).:\]]+(?:\s.*)?|\W*)$",
-    re.I | re.S,
+    r"^\W*(?:(?:option|choice|answer|rating|score)\W+)?(?P<letter>[A-Z])(?:[).:\]]+(?:\s.*)?|\W*)$", re.I | re.S
 )
-NAMED_LETTER = re.compile(
-    r"\b(?:option|choice|answer|rating|score)\s*(?:is|:)\s*\W*(?P<letter>[A-Z])\b(?!')", re.I
-)
+NAMED_LETTER = re.compile(r"\b(?:option|choice|answer|rating|score)\s*(?:is|:)\s*\W*(?P<letter>[A-Z])\b(?!')", re.I)
 
 
 RULES = {
-    "alone": ALONE, "named": NAMED, "awarded": AWARDED, "stars": STARS, "fraction": FRACTION, "line": LINE, "ending": ENDING, "bracketed": BRACKETED,
+    "alone": ALONE, "named": NAMED, "awarded": AWARDED, "stars": STARS, "fraction": FRACTION, "line": LINE,
+    "ending": ENDING, "bracketed": BRACKETED,
 }  # fmt: skip
 
 
@@ -144,9 +135,7 @@ def parse_by(pattern: str, reply: str, scale: Scale) -> Parsed | None:
     said = found[-1].strip()
     if scale.letters:
         at = scale.letters.find(said.upper()) if len(said) == 1 else -1
-        return (
-            Parsed(scale.low + at, "pattern") if at >= 0 else Parsed(None, reason="rating outside the scale")
-        )
+        return Parsed(scale.low + at, "pattern") if at >= 0 else Parsed(None, reason="rating outside the scale")
     try:
         value = float(said.replace(",", "."))
     except ValueError:
@@ -232,9 +221,7 @@ def _object(text: str) -> float | None:
             for key in (k for k in values if str(k).strip().lower() in KEYS):
                 value = values[key]
                 if isinstance(value, int | float) and not isinstance(value, bool):
-                    return (
-                        float(value) if abs(value) < 1e300 else math.inf
-                    )  # a whole number may be too large for float
+                    return float(value) if abs(value) < 1e300 else math.inf  # a whole number may be too large for float
                 if isinstance(value, str) and (alone := ALONE.match(value)) and not alone["end"]:
                     return number(alone["value"])
     return None

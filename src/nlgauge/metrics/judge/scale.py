@@ -32,9 +32,7 @@ class Scale:
         elif (found := LETTERS.match(text)) and found[1] < found[2]:
             letters = "".join(chr(c) for c in range(ord(found[1]), ord(found[2]) + 1))
             return cls(1.0, float(len(letters)), letters)
-        raise NlgaugeError(
-            f"scale '{text}': write the lowest and the highest rating as in 1-5, 0-100 or A-E."
-        )
+        raise NlgaugeError(f"scale '{text}': write the lowest and the highest rating as in 1-5, 0-100 or A-E.")
 
     def __str__(self) -> str:
         return f"{self.letters[0]}-{self.letters[-1]}" if self.letters else f"{self.low:g}-{self.high:g}"

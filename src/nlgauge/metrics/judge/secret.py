@@ -46,7 +46,8 @@ class Secret:
 
 
 def find_key(url: str, file: str | Path | None = None) -> Secret:
-    """The key for that endpoint: in the file that the user names, else in the environment; none is fine for a local server.
+    """The key for that endpoint: in the file that the user names, else in the environment; none is fine for a local
+    server.
 
     NLGAUGE_API_KEY goes to NLGAUGE_BASE_URL, or where that is not set to the endpoint that the user named otherwise;
     OPENAI_API_KEY goes to OPENAI_BASE_URL, or to OpenAI.

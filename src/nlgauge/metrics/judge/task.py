@@ -2,13 +2,15 @@
 
     task: summaries of news articles
     output: Summary                       # what the text to be judged is called
-    shows: {source: Article}              # what else is shown, field and name; fields: source, context, references, control
-    aspects:
+    shows: {source: Article}              # what else is shown, field and name; fields: source, context, references,
+    control aspects:
       coherence: how well the sentences build one clear whole …
-    scale: 1-5                            # and perhaps mode, n, temperature, model, base_url, system, max_tokens, prompt
+    scale: 1-5                            # and perhaps mode, n, temperature, model, base_url, system, max_tokens,
+    prompt
 
-Shipped tasks are in `library/`; a user's own is named by its path. It may come from a stranger: a prompt is read only from the
-task's own folder and only if it is a template, and nothing is sent to a `base_url` that the user has not confirmed.
+Shipped tasks are in `library/`; a user's own is named by its path. It may come from a stranger: a prompt is read only
+from the task's own folder and only if it is a template, and nothing is sent to a `base_url` that the user has not
+confirmed.
 """
 
 from __future__ import annotations
@@ -112,9 +114,7 @@ def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
     known = [f.name for f in fields(Task) if f.name not in ("name", "prompts")] + ["prompt"]
     for key in said:
         if key not in known:
-            raise DataError(
-                f"{path}: no setting '{key}'.{did_you_mean(str(key), known)} There are {', '.join(known)}."
-            )
+            raise DataError(f"{path}: no setting '{key}'.{did_you_mean(str(key), known)} There are {', '.join(known)}.")
     for key, kind in (("task", str), ("aspects", dict)):
         if not isinstance(said.get(key), kind) or not said[key]:
             raise DataError(
@@ -143,7 +143,9 @@ def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
 
 
 def _check_plain(path: Path, said: dict[str, Any]) -> None:
-    """Values are texts and numbers, one level deep. YAML can name a part and repeat it: nested, it grows without bound."""
+    """Values are texts and numbers, one level deep. YAML can name a part and repeat it: nested, it grows without
+    bound.
+    """
     for key, value in said.items():
         parts = value.values() if key in ("aspects", "shows") and isinstance(value, dict) else [value]
         if any(isinstance(part, list | dict | set | tuple) for part in parts):
@@ -151,13 +153,13 @@ def _check_plain(path: Path, said: dict[str, Any]) -> None:
 
 
 def _template(task: Path, name: str) -> str:
-    """The prompt of a task, which is sent away: from the task's own folder, links followed, and with a hole for the example."""
+    """The prompt of a task, which is sent away: from the task's own folder, links followed, and with a hole for the
+    example.
+    """
     try:
         folder, path = task.parent.resolve(), (task.parent / name).resolve()
         if Path(name).is_absolute() or "\\" in name or not path.is_relative_to(folder):
-            raise DataError(
-                f"{task}: prompt '{name}' is not in the folder of the task; put it beside the task."
-            )
+            raise DataError(f"{task}: prompt '{name}' is not in the folder of the task; put it beside the task.")
         if path.exists() and (not path.is_file() or path.stat().st_size > LARGEST):
             raise DataError(f"{task}: prompt '{name}' is no text file of at most {LARGEST >> 20} MiB.")
     except (OSError, ValueError, RuntimeError) as error:  # a link to itself, a name that no file has

@@ -1,4 +1,6 @@
-"""BARTScore: how likely a sequence-to-sequence model finds the output given the source or a reference, or the reverse."""
+"""BARTScore: how likely a sequence-to-sequence model finds the output given the source or a reference, or the
+reverse.
+"""
 
 from __future__ import annotations
 

@@ -38,7 +38,9 @@ blanc = partial(
 
 
 class Guessing(OnSamples):
-    """The share of masked words of the source that are guessed with the summary only, less those guessed without only."""
+    """The share of masked words of the source that are guessed with the summary only, less those guessed without
+    only.
+    """
 
     gap: int
     model: str
@@ -48,9 +50,7 @@ class Guessing(OnSamples):
 
     def check(self) -> None:
         if self.gap < 1:
-            raise NlgaugeError(
-                f"{self.facts.name}: gap={self.gap}; 1 masks every word at once, 6 every sixth."
-            )
+            raise NlgaugeError(f"{self.facts.name}: gap={self.gap}; 1 masks every word at once, 6 every sixth.")
 
     def clozes(self, model: Masked, source: str, before: Sequence[int]) -> list[Cloze]:
         """Every sentence of the source with every gap-th word masked, in all shifts, after some ids."""
@@ -70,17 +70,13 @@ class Guessing(OnSamples):
                     if places:
                         masked = [model.mask if i in places else t for i, t in enumerate(piece)]
                         at = tuple(len(front) + i for i in places)
-                        found.append(
-                            Cloze((*front, *masked, *model.end), at, tuple(piece[i] for i in places))
-                        )
+                        found.append(Cloze((*front, *masked, *model.end), at, tuple(piece[i] for i in places)))
         return found
 
     def right(self, model: Masked, asked: Sequence[Cloze], tuned: Any = None) -> Any:
         """Whether each masked word was guessed."""
         told = model.guesses(asked, tuned)
-        return np.array(
-            [a == g for c, t in zip(asked, told, strict=True) for a, g in zip(c.answers, t, strict=True)]
-        )
+        return np.array([a == g for c, t in zip(asked, told, strict=True) for a, g in zip(c.answers, t, strict=True)])
 
     def compare(self, model: Masked, sample: Sample) -> float:
         raise NotImplementedError
@@ -92,11 +88,7 @@ class Guessing(OnSamples):
         values = [self.compare(model, s) for s in found.samples]
         room = model.longest // 2
         found.note(
-            (
-                self.facts.name == "blanc-help" and len(model.plain_ids(s.output)) > room
-                for s in found.samples
-            ),
-            CUT,
+            (self.facts.name == "blanc-help" and len(model.plain_ids(s.output)) > room for s in found.samples), CUT
         )
         return values
 

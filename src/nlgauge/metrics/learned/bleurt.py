@@ -19,14 +19,14 @@ from nlgauge.text.batch import Batch
     year=2020,
     cite="sellam-etal-2020-bleurt",
     extra="neural",
-    weights="a BLEURT checkpoint by name or folder: Google's own (bleurt-base-128 …; converted on first use) or one for "
-    "transformers (Elron/bleurt-base-512)",
+    weights="a BLEURT checkpoint by name or folder: Google's own (bleurt-base-128 …; converted on first use) or one "
+    "for transformers (Elron/bleurt-base-512)",
 )
 class Bleurt(OnSamples):
     """A trained regression of human ratings on the pair of reference and output.
 
-    model: a folder as Google publishes it (bleurt-tiny, -base, -large; converted once, without TensorFlow), or a checkpoint in
-    transformers' form with one label. The scale is the checkpoint's; most values lie between -1.5 and 1.
+    model: a folder as Google publishes it (bleurt-tiny, -base, -large; converted once, without TensorFlow), or a
+    checkpoint in transformers' form with one label. The scale is the checkpoint's; most values lie between -1.5 and 1.
     """
 
     model: str = "Elron/bleurt-base-512"

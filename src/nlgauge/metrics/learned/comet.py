@@ -40,8 +40,8 @@ def _model(name: str) -> Any:
 class Comet(Metric):
     """A trained regression of human ratings on source, output and reference, run by the package unbabel-comet.
 
-    qe: the model takes no reference (Unbabel/wmt22-cometkiwi-da). The package unpickles its checkpoints: name only those
-    that you trust.
+    qe: the model takes no reference (Unbabel/wmt22-cometkiwi-da). The package unpickles its checkpoints: name only
+    those that you trust.
     """
 
     model: str = "Unbabel/wmt22-comet-da"
@@ -57,8 +57,10 @@ class Comet(Metric):
         if importlib.util.find_spec("comet") is None:
             # With its dependencies pip would put an older numpy, transformers and protobuf in the place of ours.
             raise NeedsMissing(
-                "'comet' needs the package unbabel-comet, without the old versions that it asks for: pip install --no-deps "
-                'unbabel-comet "entmax<2" jsonargparse==3.13.1 "pytorch-lightning<3" lightning-utilities "torchmetrics<0.11" '
+                "'comet' needs the package unbabel-comet, without the old versions that it asks for: pip install "
+                "--no-deps "
+                'unbabel-comet "entmax<2" jsonargparse==3.13.1 "pytorch-lightning<3" lightning-utilities '
+                '"torchmetrics<0.11" '
                 '"sentencepiece<0.3"'
             )
         if self.model.endswith(".ckpt") and not Path(self.model).expanduser().is_file():

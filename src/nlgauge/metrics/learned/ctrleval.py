@@ -43,15 +43,13 @@ def prompts(name: str) -> Prompts:
             raise NlgaugeError(f"ctrleval: prompts='{name}': {error}") from None
     else:
         raise NameUnknown(
-            f"ctrleval: no prompts '{name}'.{did_you_mean(name, shipped)} There are {', '.join(shipped)}; or a .json file "
-            "with prompts and labels."
+            f"ctrleval: no prompts '{name}'.{did_you_mean(name, shipped)} There are {', '.join(shipped)}; or a .json "
+            "file with prompts and labels."
         )
     patterns = tuple(given.get("prompts") or ())
     wrong = [p for p in patterns if OUTPUT not in p or MASK not in p]
     if wrong or not patterns:
-        raise NlgaugeError(
-            f"ctrleval: prompts='{name}': each prompt has {OUTPUT} and {MASK}; got {wrong or 'none'}."
-        )
+        raise NlgaugeError(f"ctrleval: prompts='{name}': each prompt has {OUTPUT} and {MASK}; got {wrong or 'none'}.")
     labels = given.get("labels") or {}
     return Prompts(patterns, {str(k): tuple(v) for k, v in labels.items()})
 
@@ -67,12 +65,13 @@ def prompts(name: str) -> Prompts:
     weights="google/pegasus-large, or another infilling model with its mask, by name or folder",
 )
 class CtrlEval(OnSamples):
-    """How likely PEGASUS finds a masked part of the text: each sentence, the prefix and the rest, or a label in a prompt.
+    """How likely PEGASUS finds a masked part of the text: each sentence, the prefix and the rest, or a label in a
+    prompt.
 
     aspect: coherence (each sentence after the others), consistency (source is the prefix; each given the other) or
     relevance (control is the label; its share among all labels). prompts: those of nimah2023, Table 4 (topics, persona,
-    topical, summaries), or a .json file. iwf: a file with one weight for each token id, as the authors give it for PEGASUS;
-    without it all sentences weigh the same.
+    topical, summaries), or a .json file. iwf: a file with one weight for each token id, as the authors give it for
+    PEGASUS; without it all sentences weigh the same.
     """
 
     aspect: Literal["coherence", "consistency", "relevance"] = "coherence"
@@ -132,10 +131,7 @@ class CtrlEval(OnSamples):
         """Text with a mask, and what stood there."""
         if self.aspect == "coherence":
             found = sentences(sample.output) or [sample.output]
-            return [
-                (" ".join([*found[:i], self.mask, *found[i + 1 :]]), sentence)
-                for i, sentence in enumerate(found)
-            ]
+            return [(" ".join([*found[:i], self.mask, *found[i + 1 :]]), sentence) for i, sentence in enumerate(found)]
         # Texts of controlled generation often repeat their prefix.
         rest = sample.output.removeprefix(sample.source).strip() or sample.output
         return [(f"{sample.source} {self.mask}", rest), (f"{self.mask} {rest}", sample.source)]
@@ -146,9 +142,7 @@ class CtrlEval(OnSamples):
         ids, _ = model.ids(target, model.longest, special)
         weights = _iwf(self.iwf)
         if max(ids, default=0) >= len(weights):
-            raise NlgaugeError(
-                f"ctrleval: iwf='{self.iwf}' has {len(weights)} weights; the model has more token ids."
-            )
+            raise NlgaugeError(f"ctrleval: iwf='{self.iwf}' has {len(weights)} weights; the model has more token ids.")
         return float(weights[ids].max()) if ids else 0.0
 
     def _relevance(self, model: Any, found: Usable) -> list[float]:
@@ -159,9 +153,7 @@ class CtrlEval(OnSamples):
                 found.reasons[place] = f"control '{sample.control}' is none of {', '.join(names)}"
         words = len(next(iter(labels.values())))
         if any(len(w) != words for w in labels.values()):
-            raise NlgaugeError(
-                f"ctrleval: prompts='{self.prompts}': each label needs the same number of words."
-            )
+            raise NlgaugeError(f"ctrleval: prompts='{self.prompts}': each label needs the same number of words.")
         pairs = [
             (p.replace(OUTPUT, s.output).replace(MASK, self.mask), labels[name][k])
             for s in found.samples for p in patterns for k in range(words) for name in names

@@ -1,4 +1,6 @@
-"""Does the source entail the output? FactCC, and any natural-language-inference model, on whole texts or sentence by sentence."""
+"""Does the source entail the output? FactCC, and any natural-language-inference model, on whole texts or sentence by
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -88,8 +90,8 @@ class Entailment(Entailing):
     """Probability that the source entails the output, under any inference model.
 
     split: 'both' takes for each sentence of the output the source sentence that supports it best, as SummaC-ZS does;
-    'output' shows each the whole source; 'none' whole texts. over: mean or min of the output's sentences. minus: less the
-    probability of contradiction.
+    'output' shows each the whole source; 'none' whole texts. over: mean or min of the output's sentences. minus: less
+    the probability of contradiction.
     """
 
     split: Split = "both"

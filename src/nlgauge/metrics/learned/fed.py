@@ -1,4 +1,6 @@
-"""How likely are follow-ups that praise or blame the response: FED with its dialogue model, and `follow-up` with any model."""
+"""How likely are follow-ups that praise or blame the response: FED with its dialogue model, and `follow-up` with any
+model.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ follow_ups = partial(
 
 @cache
 def turns(which: str) -> Turns:
-    """Aspect -> follow-ups of a happy and an unhappy listener: 'fed' as the paper lists them, 'ours' in our own words."""
+    """Aspect -> follow-ups of a happy and an unhappy listener: 'fed' as the paper lists them, 'ours' in our own
+    words.
+    """
     found: dict[str, Turns] = json.loads(Path(__file__).with_name("follow_ups.json").read_text("utf-8"))
     return found[which]
 
@@ -99,11 +103,12 @@ def lines(history: str) -> Sequence[str]:
 
 @follow_ups("fed", weights="microsoft/DialoGPT-large (or another DialoGPT) by name or folder")
 class Fed(FollowUps):
-    """Likelihood of praising minus blaming follow-ups under DialoGPT, with the paper's turns, after history and response.
+    """Likelihood of praising minus blaming follow-ups under DialoGPT, with the paper's turns, after history and
+    response.
 
-    aspect: 'interesting' and 'informative' are deng2021's baselines; there are 16 more. over: 'dialogue' is the mean over
-    all tokens, dialogue included, as the authors' program has it; 'turn' over the follow-up alone. For a model that is no
-    DialoGPT see follow-up.
+    aspect: 'interesting' and 'informative' are deng2021's baselines; there are 16 more. over: 'dialogue' is the mean
+    over all tokens, dialogue included, as the authors' program has it; 'turn' over the follow-up alone. For a model
+    that is no DialoGPT see follow-up.
     """
 
     aspect: str = "interesting"
@@ -130,7 +135,8 @@ class Fed(FollowUps):
 class FollowUp(FollowUps):
     """Likelihood of praising minus blaming follow-ups under any causal language model: FED's idea, not FED.
 
-    The dialogue is read as lines, one for each turn; the follow-ups are our own. aspect: 'interesting' or 'informative'.
+    The dialogue is read as lines, one for each turn; the follow-ups are our own. aspect: 'interesting' or
+    'informative'.
     """
 
     aspect: Literal["interesting", "informative"] = "interesting"

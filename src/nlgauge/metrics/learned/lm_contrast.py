@@ -1,4 +1,6 @@
-"""What a strong language model believes and a weak one does not (ContrastScore of 2025; colombo2023's is contrastscore.py)."""
+"""What a strong language model believes and a weak one does not (ContrastScore of 2025; colombo2023's is
+contrastscore.py).
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,14 @@ LEAST = 1e-12  # a difference of exactly nothing would be minus infinity
     year=2025,
     cite="wang-etal-2025-contrastscore",
     extra="neural",
-    weights="two causal language models with one tokenizer, as Qwen/Qwen2.5-3B and Qwen/Qwen2.5-0.5B, by name or folder",
+    weights="two causal language models with one tokenizer, as Qwen/Qwen2.5-3B and Qwen/Qwen2.5-0.5B, by name or "
+    "folder",
 )
 class LmContrast(OnSamples):
     """Mean over the output's tokens of the log of the gap between p(expert) and gamma · p(amateur), given the source.
 
-    direction as in lm-score. The two models must cut texts into the same tokens. gamma between 0 (the expert alone) and 1;
-    the default is ours. Its authors (2025) call it ContrastScore; contrastscore is the older metric of that name.
+    direction as in lm-score. The two models must cut texts into the same tokens. gamma between 0 (the expert alone) and
+    1; the default is ours. Its authors (2025) call it ContrastScore; contrastscore is the older metric of that name.
     """
 
     direction: Direction = "s-h"
@@ -63,8 +66,8 @@ class LmContrast(OnSamples):
         for target in dict.fromkeys(t for _, t in flat):
             if likelihood(self.expert).plain_ids(target) != likelihood(self.amateur).plain_ids(target):
                 raise NlgaugeError(
-                    f"lm-contrast: '{self.expert}' and '{self.amateur}' cut texts into different tokens; take two models "
-                    "of one family."
+                    f"lm-contrast: '{self.expert}' and '{self.amateur}' cut texts into different tokens; take two "
+                    "models of one family."
                 )
         both = [answers(batch, name).of(flat) for name in (self.expert, self.amateur)]
         values = []

@@ -88,11 +88,12 @@ class SummaQA(QuestionAnswering):
     weights=f"a question generator (valhalla/t5-base-qg-hl), {SQUAD} (answers) and {NER} (names), by name or folder",
 )
 class Qags(QuestionAnswering):
-    """Questions about names in the output, answered from the output and from the source: mean word overlap of the answers.
+    """Questions about names in the output, answered from the output and from the source: mean word overlap of the
+    answers.
 
-    A question counts only if the output itself gives back the name that it was made for. prompt: how the generator wants
-    name ({answer}) and text ({before}, {after}) to be shown; most: questions for each output. The authors' own models
-    (BART on NewsQA, BERT on SQuAD 2) are not on the hub.
+    A question counts only if the output itself gives back the name that it was made for. prompt: how the generator
+    wants name ({answer}) and text ({before}, {after}) to be shown; most: questions for each output. The authors' own
+    models (BART on NewsQA, BERT on SQuAD 2) are not on the hub.
     """
 
     beams: int = 10

@@ -90,9 +90,9 @@ def prompts(ask: Ask, sample: Sample) -> list[list[str]]:
 class UniEval(OnSamples):
     """P(Yes) / (P(Yes) + P(No)) of a model trained to answer questions about one aspect of the output.
 
-    task: summarization, dialogue (source the history, context the fact), data2text or fact; aspect: one of the task's, or
-    'overall', the mean of all. Consistency and fluency are means over sentences, engagingness is a sum. model: '' is the
-    authors' for the task.
+    task: summarization, dialogue (source the history, context the fact), data2text or fact; aspect: one of the task's,
+    or 'overall', the mean of all. Consistency and fluency are means over sentences, engagingness is a sum. model: '' is
+    the authors' for the task.
     """
 
     task: Literal["summarization", "dialogue", "data2text", "fact"] = "summarization"

@@ -17,8 +17,8 @@ from nlgauge.text.batch import Batch
 MLM, CONTEXT, FACT = (f"adamlin/usr-topicalchat-{part}" for part in ("roberta_ft", "ctx", "uk"))
 # Mean and standard deviation of the sub-metrics on Topical-Chat, as the authors' program states them.
 USUAL = {"mlm": (-1.012293, 0.390538), "drc": (0.860481, 0.302593), "drf": (0.847212, 0.279878)}
-# The published regression of Overall: one coefficient for each aspect that a sub-metric stands for (understandable, natural;
-# context, interesting; knowledge), and the constant.
+# The published regression of Overall: one coefficient for each aspect that a sub-metric stands for (understandable,
+# natural; context, interesting; knowledge), and the constant.
 REGRESSION = {"mlm": 0.6601 + 0.4035, "drc": 0.5133 + 0.9605, "drf": 0.3564}
 CONSTANT = 3.5975
 DR_NEEDS = {"c": ("source", "context"), "f": ("context",)}
@@ -93,10 +93,11 @@ def dr_values(found: Usable, name: str, x: str, option: str = "model") -> list[f
     weights=f"{MLM} (RoBERTa), or another masked model, by name or folder",
 )
 class UsrMlm(OnSamples):
-    """Mean log-probability of the tokens of the last turn and the response, each masked in turn, as the published program.
+    """Mean log-probability of the tokens of the last turn and the response, each masked in turn, as the published
+    program.
 
-    The paper speaks of the response alone; the program, and so the published scores, mask the turn before it as well. Too
-    long a text loses its beginning.
+    The paper speaks of the response alone; the program, and so the published scores, mask the turn before it as well.
+    Too long a text loses its beginning.
     """
 
     model: str = MLM
@@ -115,8 +116,8 @@ class UsrMlm(OnSamples):
 class UsrDr(OnSamples):
     """Probability that the response is the one that was really given, by a retrieval model.
 
-    x: 'c' after the last turn and the fact, 'f' after the fact alone (source is the history, context the fact). model: ''
-    is the authors' for x.
+    x: 'c' after the last turn and the fact, 'f' after the fact alone (source is the history, context the fact). model:
+    '' is the authors' for x.
     """
 
     x: Literal["c", "f"] = "c"
@@ -145,8 +146,8 @@ class UsrDr(OnSamples):
 class Usr(OnSamples):
     """USR: the published regression of Overall on usr-mlm, usr-dr(x='c') and usr-dr(x='f'), fitted on Topical-Chat.
 
-    Coefficients, means and standard deviations are the authors'. With other models than theirs it is no USR: the means and
-    the coefficients belong to their scores.
+    Coefficients, means and standard deviations are the authors'. With other models than theirs it is no USR: the means
+    and the coefficients belong to their scores.
     """
 
     mlm: str = MLM

@@ -10,7 +10,8 @@ from nlgauge.types import Ints
 
 
 def documents(batch: Batch, pairs: Usable) -> tuple[Ints, Ints]:
-    """References of each document, `texts[start[d]:start[d + 1]]`: those of one input, which several systems share, are one.
+    """References of each document, `texts[start[d]:start[d + 1]]`: those of one input, which several systems share, are
+    one.
 
     Where inputs are not known every sample is a document, as in pycocoevalcap and mteval, which see one system.
     """

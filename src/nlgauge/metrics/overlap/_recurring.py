@@ -18,7 +18,8 @@ from nlgauge.types import Ids, Ints
 class Recurring:
     """`numbers[n, i]` is the number of the n-gram at place i (−1: it stands in one place of the batch only).
 
-    The places of a text are `first[place[text]] : first[place[text] + 1]`; `parent[g]` is n-gram g without its last token.
+    The places of a text are `first[place[text]] : first[place[text] + 1]`; `parent[g]` is n-gram g without its last
+    token.
     """
 
     numbers: Ids
@@ -27,12 +28,12 @@ class Recurring:
     place: Ints
 
     def frequencies(self, texts: Ints, start: Ints) -> tuple[Ids, Ids]:
-        """Of every n-gram the number of documents that have it, and how often; document d: `texts[start[d]:start[d + 1]]`."""
+        """Of every n-gram the number of documents that have it, and how often; document d: `texts[start[d]:start[d +
+        1]]`.
+        """
         from nlgauge.kernels.recurring import frequencies
 
-        found: tuple[Ids, Ids] = frequencies(
-            self.numbers, self.first, self.place[texts], start, len(self.parent)
-        )
+        found: tuple[Ids, Ids] = frequencies(self.numbers, self.first, self.place[texts], start, len(self.parent))
         return found
 
 

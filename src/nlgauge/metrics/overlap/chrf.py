@@ -93,15 +93,11 @@ class Chrf(Metric):
             return means
         both = (output > 0) & (reference > 0)
         orders = np.maximum(both.sum(axis=1), 1)
-        return 100 * self._f(
-            (precision * both).sum(axis=1) / orders, (recall * both).sum(axis=1) / orders, 0.0
-        )
+        return 100 * self._f((precision * both).sum(axis=1) / orders, (recall * both).sum(axis=1) / orders, 0.0)
 
     def _f(self, precision: Array, recall: Array, nothing: float) -> Array:
         below = self.beta**2 * precision + recall
-        return np.where(
-            below > 0, (1 + self.beta**2) * precision * recall / np.where(below > 0, below, 1.0), nothing
-        )
+        return np.where(below > 0, (1 + self.beta**2) * precision * recall / np.where(below > 0, below, 1.0), nothing)
 
 
 @metric("chrf++", family="chrf", bounds=(0.0, 100.0), year=2017, cite="popovic-2017-chrf")

@@ -40,11 +40,7 @@ class Cider(Metric):
     def signature(self) -> str:
         stem = "porter" if self.stem else "none"
         return signature(
-            refs=self.references,
-            case="lc" if self.lowercase else "mixed",
-            tok=self.tokenize,
-            stem=stem,
-            idf="batch",
+            refs=self.references, case="lc" if self.lowercase else "mixed", tok=self.tokenize, stem=stem, idf="batch"
         )
 
     def score(self, batch: Batch) -> Scores:
@@ -74,7 +70,9 @@ class Cider(Metric):
 
 @metric("cider-d", family="cider", bounds=(0.0, 10.0), year=2015, cite=CITE, corpus=True)
 class CiderD(Cider):
-    """As cider, with counts clipped to the reference's and a penalty for a different length: pycocoevalcap's "CIDEr"."""
+    """As cider, with counts clipped to the reference's and a penalty for a different length: pycocoevalcap's
+    "CIDEr".
+    """
 
     sigma: float = 6.0
     clipped: ClassVar[bool] = True

@@ -33,12 +33,7 @@ class Lepor(Metric):
     def signature(self) -> str:
         case = "lc" if self.lowercase else "mixed"
         return signature(
-            refs=self.references,
-            case=case,
-            tok=self.tokenize,
-            alpha=self.alpha,
-            beta=self.beta,
-            n=self.window,
+            refs=self.references, case=case, tok=self.tokenize, alpha=self.alpha, beta=self.beta, n=self.window
         )
 
     def score(self, batch: Batch) -> Scores:
@@ -54,9 +49,7 @@ class Lepor(Metric):
         )
         length = np.exp(1 - np.maximum(output, reference) / np.minimum(output, reference))
         with np.errstate(divide="ignore"):
-            harmonic = (self.alpha + self.beta) / (
-                self.alpha * reference / found + self.beta * output / found
-            )
+            harmonic = (self.alpha + self.beta) / (self.alpha * reference / found + self.beta * output / found)
         values = np.where(found > 0, self._together(length, np.exp(-apart / output), harmonic), 0.0)
         return pairs.scores(over_references(pairs, values, self.references, tokens=tokens))
 

@@ -23,13 +23,7 @@ def paired(
 
 
 def ngram_matches(
-    batch: Batch,
-    name: str,
-    order: int,
-    *,
-    lowercase: bool = False,
-    stem: str | None = None,
-    spaces: bool = False,
+    batch: Batch, name: str, order: int, *, lowercase: bool = False, stem: str | None = None, spaces: bool = False
 ) -> tuple[Ids, Ids]:
     """Clipped matches per pair and per sample (against the highest count of any reference), orders 1 to `order`."""
     found, pairs = paired(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
@@ -38,14 +32,7 @@ def ngram_matches(
         from nlgauge.kernels.overlaps import overlaps
 
         both: tuple[Ids, Ids] = overlaps(
-            found.ids,
-            found.start,
-            found.length,
-            pairs.of_sample,
-            pairs.reference,
-            pairs.start,
-            kinds(found),
-            order,
+            found.ids, found.start, found.length, pairs.of_sample, pairs.reference, pairs.start, kinds(found), order
         )
         return both
 
@@ -62,9 +49,7 @@ def edit_distances(batch: Batch, name: str, *, lowercase: bool = False, spaces: 
     return _aligned(batch, name, lowercase, None, True, spaces)
 
 
-def _aligned(
-    batch: Batch, name: str, lowercase: bool, stem: str | None, edits: bool, spaces: bool = False
-) -> Ints:
+def _aligned(batch: Batch, name: str, lowercase: bool, stem: str | None, edits: bool, spaces: bool = False) -> Ints:
     found, pairs = paired(batch, name, lowercase=lowercase, stem=stem, spaces=spaces)
 
     def make() -> Ints:

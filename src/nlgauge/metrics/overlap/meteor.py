@@ -41,9 +41,7 @@ CROWDED = f"more than {MATCHES:,} pairs of equal words: {GROWS}"
 TOKENIZERS = {"1.5": "13a", "coco": "coco", "nltk": "13a"}
 
 
-@metric(
-    "meteor", family="meteor", year=2005, cite="banerjee-lavie-2005-meteor", extra="wordnet", longest=50_000
-)
+@metric("meteor", family="meteor", year=2005, cite="banerjee-lavie-2005-meteor", extra="wordnet", longest=50_000)
 class Meteor(Metric):
     """Words aligned with the reference's, the same, by stem or as synonyms; less for scattered ones.
 
@@ -54,7 +52,8 @@ class Meteor(Metric):
     `'nltk'`: nltk's greedy alignment, Porter stems, and parameters (.9, 3, .5).
     `synonyms=False` needs no WordNet. An empty output scores 0.
     Function words count less; ours are the English words of closed classes. METEOR's own list is part of its program:
-    `function_words='meteor-1.5.jar'` reads it from there (any file of words works), and then the values are equal to its.
+    `function_words='meteor-1.5.jar'` reads it from there (any file of words works), and then the values are equal to
+    its.
     """
 
     preset: Preset = "1.5"
@@ -139,9 +138,7 @@ class Meteor(Metric):
         tokens, pairs = paired(batch, self.tokenizer, lowercase=True)
         return batch.keep(
             ("meteor", self.tokenizer, self.preset == "nltk", self.synonyms, self.function_words),
-            lambda: aligned(
-                tokens, pairs, self.preset == "nltk", self.synonyms, function_words(self.function_words)
-            ),
+            lambda: aligned(tokens, pairs, self.preset == "nltk", self.synonyms, function_words(self.function_words)),
         )
 
 
@@ -186,7 +183,8 @@ def aligned(tokens: Tokens, pairs: Usable, greedy: bool, synonyms: bool, light: 
         owner = np.repeat(np.arange(len(words)), np.diff(at))
         np.bitwise_or.at(sieve, owner, np.uint64(1) << (sets * 2654435761 >> 7 & 63).astype(np.uint64))
     found = align(
-        tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, stems.of_word, sets, at, sieve, function,
+        tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, stems.of_word, sets, at, sieve,
+        function,
         greedy,
     )  # fmt: skip
     if not greedy:  # 1.5 does not count the one chunk of a sentence that is matched as a whole
@@ -196,9 +194,7 @@ def aligned(tokens: Tokens, pairs: Usable, greedy: bool, synonyms: bool, light: 
     np.cumsum(function[tokens.ids], out=runs[1:])
     columns = [tokens.length[pairs.output], tokens.length[pairs.reference]]
     for text in (pairs.output, pairs.reference):
-        columns.append(
-            runs[tokens.start[text] + np.maximum(tokens.length[text], 0)] - runs[tokens.start[text]]
-        )
+        columns.append(runs[tokens.start[text] + np.maximum(tokens.length[text], 0)] - runs[tokens.start[text]])
     return np.column_stack([*columns, found]).astype(np.float64)
 
 

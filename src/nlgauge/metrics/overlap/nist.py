@@ -23,9 +23,7 @@ from nlgauge.types import Array, Ints
 BETA = math.log(0.5) / math.log(1.5) ** 2  # the penalty is ½ at two thirds of the reference length
 
 
-@metric(
-    "nist", family="nist", bounds=(0.0, math.inf), year=2002, cite="doddington-2002-automatic", corpus=True
-)
+@metric("nist", family="nist", bounds=(0.0, math.inf), year=2002, cite="doddington-2002-automatic", corpus=True)
 class Nist(Metric):
     """Information in bits of the n-grams that output and references share, per n-gram of the output.
 
@@ -57,7 +55,9 @@ class Nist(Metric):
         return pairs.scores(self.from_stats(self.stats(batch)))
 
     def stats(self, batch: Batch) -> Array:
-        """Columns: information matched by order, n-grams of the output by order, output length, mean reference length."""
+        """Columns: information matched by order, n-grams of the output by order, output length, mean reference
+        length.
+        """
         tokens, pairs = paired(batch, self.tokenize, lowercase=self.lowercase)
         scored = np.flatnonzero(np.diff(pairs.start) > 0)
         start = np.append(pairs.start[scored], len(pairs.reference))

@@ -37,9 +37,7 @@ class Rouge(Metric):
     @property
     def signature(self) -> str:
         stem = "porter" if self.stem else "none"
-        return signature(
-            part=self.part, beta=self.recall, refs=self.references, tok=self.tokenizer, stem=stem
-        )
+        return signature(part=self.part, beta=self.recall, refs=self.references, tok=self.tokenizer, stem=stem)
 
     def usual(self) -> tuple[float, str]:
         """Beta and tokenizer where none is given."""
@@ -191,9 +189,7 @@ class RougeW(Rouge):
     def _parts(self, batch: Batch, tokens: Tokens, pairs: Usable) -> tuple[Array, Array]:
         from nlgauge.kernels.rouge import weighted_lcs
 
-        found = weighted_lcs(
-            tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, self.weight
-        )
+        found = weighted_lcs(tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, self.weight)
         output, reference = sizes(tokens, pairs)
         return found ** (1 / self.weight) / output, found ** (1 / self.weight) / reference
 

@@ -40,14 +40,10 @@ class Sari(Metric):
 
     @property
     def signature(self) -> str:
-        return signature(
-            rules=self.preset, refs="pooled", case="lc" if self.lowercase else "mixed", tok=self.tokenize
-        )
+        return signature(rules=self.preset, refs="pooled", case="lc" if self.lowercase else "mixed", tok=self.tokenize)
 
     def score(self, batch: Batch) -> Scores:
-        found = tokens(
-            batch, self.tokenize, batch.output, batch.reference, batch.source, lowercase=self.lowercase
-        )
+        found = tokens(batch, self.tokenize, batch.output, batch.reference, batch.source, lowercase=self.lowercase)
         pairs = pair_up(batch, found, "source")
         if not len(pairs.places):
             return pairs.scattered([])
@@ -55,10 +51,7 @@ class Sari(Metric):
         grams = ngrams(batch, key, found, ORDER, batch.output, batch.reference, batch.source)
         place = np.searchsorted(pairs.places, pairs.sample)
         return pairs.scattered(
-            100
-            * self._sari(
-                grams, batch.source[pairs.places], batch.output[pairs.places], pairs.reference, place
-            )
+            100 * self._sari(grams, batch.source[pairs.places], batch.output[pairs.places], pairs.reference, place)
         )
 
     def _sari(self, grams: Ngrams, source: Ints, output: Ints, reference: Ints, place: Ints) -> Array:
@@ -98,9 +91,7 @@ class Sari(Metric):
         return means
 
 
-def _table(
-    grams: Ngrams, source: Ints, output: Ints, reference: Ints, place: Ints
-) -> tuple[Array, Ints, Ints]:
+def _table(grams: Ngrams, source: Ints, output: Ints, reference: Ints, place: Ints) -> tuple[Array, Ints, Ints]:
     """Every n-gram of every sample with its counts in source, output and all references: counts, order, sample."""
     size = max(len(grams.parent), 1)
     keys, levels, amounts, sides = [], [], [], []

@@ -37,9 +37,7 @@ class Ter(Metric):
     @property
     def signature(self) -> str:
         case = "lc" if self.lowercase else "mixed"
-        return signature(
-            refs=self.references, case=case, tok="tercom", norm=self.normalize, punct=True, asian=False
-        )
+        return signature(refs=self.references, case=case, tok="tercom", norm=self.normalize, punct=True, asian=False)
 
     def score(self, batch: Batch) -> Scores:
         tokens, pairs = paired(batch, self.tokenizer, lowercase=self.lowercase)
@@ -61,9 +59,7 @@ class Ter(Metric):
 
     def from_stats(self, stats: Array) -> Array:
         edits, size = np.atleast_2d(np.asarray(stats, np.float64)).T
-        rate: Array = 100 * np.where(
-            size > 0, edits / np.where(size > 0, size, 1.0), (edits > 0).astype(np.float64)
-        )
+        rate: Array = 100 * np.where(size > 0, edits / np.where(size > 0, size, 1.0), (edits > 0).astype(np.float64))
         return rate
 
     def _edits(self, batch: Batch) -> Ints:
@@ -76,7 +72,5 @@ def shift_edits(tokens: Tokens, pairs: Usable) -> Ints:
 
     if len(pairs.reference) and int(tokens.length.max()) > 1_000_000:
         raise NlgaugeError("ter: texts of more than 1,000,000 words are too long for shifts.")
-    edits: Ints = ter.shift_edits(
-        tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, kinds(tokens)
-    )
+    edits: Ints = ter.shift_edits(tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, kinds(tokens))
     return edits

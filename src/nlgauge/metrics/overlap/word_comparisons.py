@@ -40,9 +40,7 @@ class TokenF1(Metric):
         return pairs.scores(over_references(pairs, values, self.references, tokens=found))
 
 
-@metric(
-    "levenshtein", family="overlap", lower=True, year=1966, cite="levenshtein-1966-binary", longest=50_000
-)
+@metric("levenshtein", family="overlap", lower=True, year=1966, cite="levenshtein-1966-binary", longest=50_000)
 class Levenshtein(Metric):
     """Edits between output and reference, per word (or `unit='char'`) of the longer one.
 
@@ -141,12 +139,7 @@ class ReferenceDivergence(JensenShannon):
     def score(self, batch: Batch) -> Scores:
         found, pairs = paired(batch, self.tokenize, lowercase=True, stem=self._stems)
         grams = ngrams(
-            batch,
-            (self.tokenize, True, self._stems, "output+references"),
-            found,
-            2,
-            pairs.of_sample,
-            pairs.reference,
+            batch, (self.tokenize, True, self._stems, "output+references"), found, 2, pairs.of_sample, pairs.reference
         )
         values = self._divergence(grams, pairs.output, pairs.reference)
         return pairs.scores(over_references(pairs, values, self.references, rank=-values, tokens=found))
@@ -168,14 +161,7 @@ class Js2(ReferenceDivergence):
     order: ClassVar[int] = 2
 
 
-@metric(
-    "js-source",
-    family="js",
-    needs=("source",),
-    lower=True,
-    year=2009,
-    cite="louis-nenkova-2009-automatically",
-)
+@metric("js-source", family="js", needs=("source",), lower=True, year=2009, cite="louis-nenkova-2009-automatically")
 class JsSource(JensenShannon):
     """Jensen-Shannon divergence between the words of output and source, in bits: no reference needed."""
 
@@ -185,9 +171,7 @@ class JsSource(JensenShannon):
 
     def score(self, batch: Batch) -> Scores:
         found = tokens(batch, self.tokenize, batch.output, batch.source, lowercase=True, stem=self._stems)
-        grams = ngrams(
-            batch, (self.tokenize, True, self._stems, "output+source"), found, 2, batch.output, batch.source
-        )
+        grams = ngrams(batch, (self.tokenize, True, self._stems, "output+source"), found, 2, batch.output, batch.source)
         pairs = usable(batch, self.facts.needs, may_be_empty=("output", "source"))
         there = pairs.places
         return pairs.scattered(self._divergence(grams, batch.output[there], batch.source[there]))

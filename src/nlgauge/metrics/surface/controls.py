@@ -32,9 +32,7 @@ class Random(Metric):
         return Scores(np.random.default_rng(self.seed).random(len(batch)))
 
 
-@metric(
-    "length", family="control", needs=(), bounds=(0.0, math.inf), year=2021, cite="deng-etal-2021-compression"
-)
+@metric("length", family="control", needs=(), bounds=(0.0, math.inf), year=2021, cite="deng-etal-2021-compression")
 class Length(Metric):
     """Length of the output in words (by white space) or characters: many ratings follow it."""
 
@@ -64,9 +62,7 @@ class CopySource(Metric):
         for number in set(batch.source[batch.source >= 0].tolist()):
             filled[number] = bool(bag(number))
         found = usable(batch, self.facts.needs, filled=filled, may_be_empty=("output",))
-        return found.scattered(
-            [_f1(bag(int(batch.output[i])), bag(int(batch.source[i]))) for i in found.places]
-        )
+        return found.scattered([_f1(bag(int(batch.output[i])), bag(int(batch.source[i]))) for i in found.places])
 
 
 def _f1(output: Counter[str], source: Counter[str]) -> float:

@@ -21,13 +21,7 @@ from nlgauge.types import Array
 
 NO_WORDS = "no words in the output"
 surface = partial(
-    metric,
-    family="surface",
-    needs=(),
-    lower=True,
-    bounds=(0.0, math.inf),
-    year=2017,
-    cite="novikova-etal-2017-need",
+    metric, family="surface", needs=(), lower=True, bounds=(0.0, math.inf), year=2017, cite="novikova-etal-2017-need"
 )
 
 
@@ -55,11 +49,7 @@ class Counting(Metric):
 
     def score(self, batch: Batch) -> Scores:
         found = self.counts(batch)
-        return (
-            defined(self.words(found), partial(self.value, found))
-            if self.per_word
-            else Scores(self.value(found))
-        )
+        return defined(self.words(found), partial(self.value, found)) if self.per_word else Scores(self.value(found))
 
     @property
     def signature(self) -> str:

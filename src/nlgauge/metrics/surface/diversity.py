@@ -106,15 +106,7 @@ class Repetition(OutputNgrams):
         return self._scores(batch, self.order, True)
 
 
-@metric(
-    "self-bleu",
-    family="diversity",
-    needs=(),
-    lower=True,
-    year=2018,
-    cite="zhu-etal-2018-texygen",
-    corpus=True,
-)
+@metric("self-bleu", family="diversity", needs=(), lower=True, year=2018, cite="zhu-etal-2018-texygen", corpus=True)
 class SelfBleu(OutputNgrams):
     """BLEU of an output with all other outputs of its system as references (0 to 1); less is more varied.
 

@@ -61,12 +61,7 @@ class Novelty(FromSource):
 
     def _values(self, batch: Batch, found: Tokens, output: Ints, source: Ints) -> Array:
         grams = ngrams(
-            batch,
-            (self.tokenize, self.lowercase, None, "output+source"),
-            found,
-            MAX_ORDER,
-            batch.output,
-            batch.source,
+            batch, (self.tokenize, self.lowercase, None, "output+source"), found, MAX_ORDER, batch.output, batch.source
         )
         owner, level, entry = grams.span(output)
         there = grams.found_in(output, source, np.arange(len(output) + 1), highest=True) > 0

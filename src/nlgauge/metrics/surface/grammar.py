@@ -76,9 +76,7 @@ class GrammarErrors(Metric):
     @property
     def signature(self) -> str:
         return signature(
-            checker=f"harper-py-{metadata.version('harper-py')}",
-            spelling=self.spelling,
-            rules=_rules(self.spelling),
+            checker=f"harper-py-{metadata.version('harper-py')}", spelling=self.spelling, rules=_rules(self.spelling)
         )
 
     def score(self, batch: Batch) -> Scores:
@@ -92,9 +90,7 @@ class GrammarErrors(Metric):
         texts = batch.texts.list()
         for i in np.flatnonzero(np.isnan(errors)).tolist():
             if batch.output[i] >= 0 and _long_word(texts[batch.output[i]]):
-                found.reasons[i] = (
-                    f"a word longer than {LONGEST_WORD:,} characters, for which spelling is not checked"
-                )
+                found.reasons[i] = f"a word longer than {LONGEST_WORD:,} characters, for which spelling is not checked"
         return found
 
 

@@ -38,9 +38,9 @@ class Sim(Metric):
     """Similarity of output and meaning representation: distributional with WordNet relations, terms aligned both ways.
 
     After Han et al. (2013), the measure that novikova2017 names:
-    word similarity = min(1, cosine + 0.5·exp(−0.25·D)), D the distance in WordNet (0 same synset, 1 direct, 2 two links:
-    hypernyms, similar adjectives; 1 derived forms), the second part only where the cosine is at least 0.1;
-    T = mean over the output's terms of the best similarity / 2 + the same from the source's side / 2;
+    word similarity = min(1, cosine + 0.5·exp(−0.25·D)), D the distance in WordNet (0 same synset, 1 direct, 2 two
+    links: hypernyms, similar adjectives; 1 derived forms), the second part only where the cosine is at least 0.1; T =
+    mean over the output's terms of the best similarity / 2 + the same from the source's side / 2;
     penalties: a term whose best similarity is below 0.05 costs (similarity + weight) / 2n, weight 1 for nouns, verbs,
     numbers and words WordNet does not know, 0.5 for adjectives and adverbs; a term whose best one is its antonym costs
     (similarity + 0.5) / 2n. The score is T minus the penalties, not below 0.

@@ -81,9 +81,7 @@ class ColemanLiau(Counting):
         return 5.88 * found.letters / found.words - 29.6 * found.sentences / found.words - 15.8
 
 
-@grade(
-    "dale-chall", bounds=(0.0, math.inf), year=1995, cite="chall-dale-1995-readability", extra="readability"
-)
+@grade("dale-chall", bounds=(0.0, math.inf), year=1995, cite="chall-dale-1995-readability", extra="readability")
 class DaleChall(Counting):
     """New Dale-Chall score: words that are neither listed as familiar nor regular forms of listed ones."""
 
@@ -111,9 +109,7 @@ def dale_chall_score(difficult: Array, words: Array, sentences: Array) -> Array:
 def familiar_words() -> frozenset[str]:
     """The list of familiar words, as `textstat` (MIT) carries it; it is not ours to ship."""
     found = importlib.util.find_spec("textstat")
-    path = (
-        Path(found.origin).parent / "resources" / "en" / "easy_words.txt" if found and found.origin else None
-    )
+    path = Path(found.origin).parent / "resources" / "en" / "easy_words.txt" if found and found.origin else None
     if path is None or not path.is_file():
         raise NeedsMissing("'dale-chall' needs the extra 'readability': pip install \"nlgauge[readability]\"")
     return frozenset(path.read_text(encoding="utf-8").lower().split())

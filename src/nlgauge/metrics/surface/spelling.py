@@ -33,9 +33,7 @@ class Msp(Metric):
 
     @property
     def signature(self) -> str:
-        return signature(
-            dict=f"pyspellchecker-{metadata.version('pyspellchecker')}-{self.language}", case="lower"
-        )
+        return signature(dict=f"pyspellchecker-{metadata.version('pyspellchecker')}-{self.language}", case="lower")
 
     def score(self, batch: Batch) -> Scores:
         known = dictionary(self.language)

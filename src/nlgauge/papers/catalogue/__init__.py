@@ -1,6 +1,7 @@
 """The catalogue of published human-judgement sets: what they hold, where they come from, how to load them.
 
-The facts stand in sets/*.toml, one file per family of sets (`[all]`: what its sets share); the files are found, not listed.
+The facts stand in sets/*.toml, one file per family of sets (`[all]`: what its sets share); the files are found, not
+listed.
 `loader` names the function that reads a set: `module`, `module.function`, or with options `module(option='x')`.
 Nothing of the data stands here, only facts about it (sizes, hashes, licences) and the code that joins files.
 """
@@ -106,11 +107,7 @@ class Entry:
         }
         found["origins"] = tuple(map(Origin.parse, facts["origins"]))
         found["files"] = tuple(
-            File(
-                path,
-                **files[path]
-                | ({"origin": Origin.parse(said)} if (said := files[path].get("origin")) else {}),
-            )
+            File(path, **files[path] | ({"origin": Origin.parse(said)} if (said := files[path].get("origin")) else {}))
             for path in facts.get("files", ())
         )
         return cls(name, **found)
@@ -153,8 +150,7 @@ def entry(name: str) -> Entry:
         return _found()[name]
     except KeyError:
         raise NameUnknown(
-            f"no published set '{name}'.{did_you_mean(name, _found())} "
-            f"`nlgauge data list` shows all {len(_found())}."
+            f"no published set '{name}'.{did_you_mean(name, _found())} `nlgauge data list` shows all {len(_found())}."
         ) from None
 
 
@@ -179,11 +175,11 @@ def load_set(name: str, mirror: str | Path | None = None, **options: Any) -> Dat
         how = (
             f"`nlgauge data get {name}` downloads it"
             if absent[0].untouched
-            else f"it is published ({found.origins[0]}) and not redistributed here: `nlgauge data show {name}` says more"
+            else f"it is published ({found.origins[0]}) and not redistributed here: `nlgauge data show {name}` "
+            "says more"
         )
         raise NotHere(
-            f"{name}: {absent[0].path} is not in {folder}; {how}, "
-            "or name your folder with --mirror or NLGAUGE_DATA."
+            f"{name}: {absent[0].path} is not in {folder}; {how}, or name your folder with --mirror or NLGAUGE_DATA."
         )
     reader, own = parse_spec(found.loader)
     module, _, function = reader.partition(".")

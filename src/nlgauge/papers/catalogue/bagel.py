@@ -43,9 +43,7 @@ def _one_set(folder: Path, part: pl.DataFrame, name: str, notes: list[str]) -> p
     """The rows of one data set with references and UniEval scores, where those files are there."""
     mr = pl.col("mr")
     occurrence = pl.int_range(pl.len()).over("mr", "system") + 1
-    part = part.with_columns(
-        (mr.rank("dense").over("dataset")).alias("number"), occurrence.alias("occurrence")
-    )
+    part = part.with_columns((mr.rank("dense").over("dataset")).alias("number"), occurrence.alias("occurrence"))
     again = pl.when(pl.col("occurrence") > 1).then(pl.format(" #{}", "occurrence")).otherwise(pl.lit(""))
     part = part.with_columns(
         pl.col("system").replace_strict(SYSTEMS),
@@ -54,9 +52,7 @@ def _one_set(folder: Path, part: pl.DataFrame, name: str, notes: list[str]) -> p
         mr.alias("source"),
     )
     if repeated := part.filter(pl.col("occurrence") > 1).height:
-        notes.append(
-            f"{SETS[name]}: {repeated} further outputs of one system for the same MR are numbered #2, #3, …"
-        )
+        notes.append(f"{SETS[name]}: {repeated} further outputs of one system for the same MR are numbered #2, #3, …")
     texts = _beside(folder / f"{name.lower()}_with_refs.jsonl", part, "quality", notes)
     if texts:
         part = part.with_columns(

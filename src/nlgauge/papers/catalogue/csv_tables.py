@@ -1,4 +1,6 @@
-"""Sets whose mirror is one CSV table of scores beside ratings: those of nimah2023 and colombo2023, and PPLM's comparisons."""
+"""Sets whose mirror is one CSV table of scores beside ratings: those of nimah2023 and colombo2023, and PPLM's
+comparisons.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,7 @@ def checklist_usr(folder: Path, entry: Entry) -> Dataset:
     frame = csv_table(folder / entry.files[0].path)
     frame = _numbered(frame, "context", "fact").rename({"model": "system", "annotators": "rater"})
     found, note = _averaged(frame, _between(frame, "understandability_unieval", "relev_met"))
-    texts = {
-        "output": "response",
-        "source": "context",
-        "context": "fact",
-    }  # the source is the dialogue so far
+    texts = {"output": "response", "source": "context", "context": "fact"}  # the source is the dialogue so far
     return _checklist(entry, frame, texts, entry.aspects, found, [note])
 
 
@@ -98,9 +96,7 @@ def _between(frame: pl.DataFrame, first: str, last: str) -> list[str]:
 
 def _metrics(frame: pl.DataFrame) -> list[str]:
     names = frame.columns
-    return [
-        c for c in names if c.endswith(("_met", "_unieval")) or c.startswith(("bert_", "ctc_", "perplexity"))
-    ]
+    return [c for c in names if c.endswith(("_met", "_unieval")) or c.startswith(("bert_", "ctc_", "perplexity"))]
 
 
 def _numbered(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:

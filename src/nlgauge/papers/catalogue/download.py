@@ -83,9 +83,7 @@ def _try(url: str, part: Path, size: int, tell: Tell, target: Path) -> None:
             why = str(error)
         if attempt + 1 < TRIES:
             time.sleep(PAUSE * 2**attempt)
-    raise NlgaugeError(
-        f"{url}: {why}; tried {TRIES} times. Try again later, or put the file there by hand: {target}."
-    )
+    raise NlgaugeError(f"{url}: {why}; tried {TRIES} times. Try again later, or put the file there by hand: {target}.")
 
 
 def _receive(url: str, part: Path, size: int, tell: Tell) -> None:

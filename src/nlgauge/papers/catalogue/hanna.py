@@ -24,9 +24,7 @@ CRITERIA = {
 def load(folder: Path, entry: Entry, judges: bool = False) -> Dataset:
     """`judges` adds the 140 columns of LLM judges (5 models × 4 prompts × 7), what has no score read as missing."""
     frame = parquet_table(folder / entry.files[0].path)
-    frame = frame.with_columns(
-        pl.col("model").alias("system"), pl.col("prompt_idx").cast(pl.String).alias("input")
-    )
+    frame = frame.with_columns(pl.col("model").alias("system"), pl.col("prompt_idx").cast(pl.String).alias("input"))
     columns = frame.columns
     metrics = columns[columns.index("Complexity") + 1 : columns.index("Human 1 RE")]
     llms = [c for c in columns if re.fullmatch(r".+ (RE|CH|EM|SU|EG|CX|AVG) [1-4]", c)]
@@ -45,13 +43,8 @@ def load(folder: Path, entry: Entry, judges: bool = False) -> Dataset:
     scores = frame.select(*KEY, *(pl.col(c).alias(re.sub(r" [Ξ¤][§εΔ]$", "", c)) for c in metrics))
     if judges:
         scores = scores.join(_judges(frame.select(*KEY, *llms), notes), on=KEY)
-    long = [
-        unpivot(frame, {f"Human {k} {short}": name for short, name in CRITERIA.items()}, str(k))
-        for k in (1, 2, 3)
-    ]
-    return Dataset.of(
-        entry.name, samples, ratings=pl.concat(long), scores=scores, people=entry.people, notes=notes
-    )
+    long = [unpivot(frame, {f"Human {k} {short}": name for short, name in CRITERIA.items()}, str(k)) for k in (1, 2, 3)]
+    return Dataset.of(entry.name, samples, ratings=pl.concat(long), scores=scores, people=entry.people, notes=notes)
 
 
 def _judges(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
@@ -63,13 +56,9 @@ def _judges(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
         f"LLM judges: {lost} values below 0 are missing (-1 stands for a reply without a score); a mean of "
         "replies that hides a -1 among scores cannot be told"
     )
-    known = frame.with_columns(
-        pl.when(pl.col(c) >= 0).then(pl.col(c)).cast(pl.Float64).alias(c) for c in llms
-    )
+    known = frame.with_columns(pl.when(pl.col(c) >= 0).then(pl.col(c)).cast(pl.Float64).alias(c) for c in llms)
     averages = []
     for name in (c for c in llms if " AVG " in c):
-        whole = pl.all_horizontal(
-            pl.col(name.replace(" AVG ", f" {short} ")).is_not_null() for short in CRITERIA
-        )
+        whole = pl.all_horizontal(pl.col(name.replace(" AVG ", f" {short} ")).is_not_null() for short in CRITERIA)
         averages.append(pl.when(whole).then(pl.col(name)).alias(name))
     return known.with_columns(averages)

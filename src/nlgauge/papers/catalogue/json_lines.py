@@ -38,9 +38,7 @@ def newsroom(folder: Path, entry: Entry) -> Dataset:
         f"{guessed} of {len(rows)} outputs got its system by elimination, the others by text and means",
     ]
     given = ratings(
-        table,
-        rows,
-        lambda r: [(a, str(k), v) for a in entry.aspects for k, v in enumerate(r["ratings"][a], 1)],
+        table, rows, lambda r: [(a, str(k), v) for a in entry.aspects for k, v in enumerate(r["ratings"][a], 1)]
     )
     return Dataset.of(entry.name, table, ratings=given, people=(), notes=notes)
 
@@ -48,14 +46,10 @@ def newsroom(folder: Path, entry: Entry) -> Dataset:
 def ctrleval(folder: Path, entry: Entry) -> Dataset:
     """Which of the four systems wrote a text is not published."""
     rows = records(folder / entry.files[0].path)
-    table = samples(
-        rows, system=lambda r: "unknown", input="row", output="text", source="prefix", control="attribute"
-    )
+    table = samples(rows, system=lambda r: "unknown", input="row", output="text", source="prefix", control="attribute")
     notes = [entry.notes[0][0].lower() + entry.notes[0][1:].removesuffix(".")]
     if "metrics" in rows[0]:
-        notes.append(
-            "bert_recall is really BERTScore F1; bert_f1 and bert_precision are P and R in unknown order"
-        )
+        notes.append("bert_recall is really BERTScore F1; bert_f1 and bert_precision are P and R in unknown order")
     found = scores(table, [r.get("metrics") for r in rows])
     return Dataset.of(
         entry.name, table, ratings=ratings(table, rows, lambda r: [(a, None, r["human"][a]) for a in entry.aspects]),
@@ -91,12 +85,8 @@ def webnlg(folder: Path, entry: Entry) -> Dataset:
         category="category", domain="domain", size=lambda r: int(r["size"]),
     )  # fmt: skip
     single = [a for a in entry.aspects if not a.endswith(" (z)")]
-    given = ratings(
-        table, rows, lambda r: [(a, one["worker"], one[a]) for one in r["ratings"] for a in single]
-    )
-    if len(single) < len(
-        entry.aspects
-    ):  # the release averages standardised ratings: its means say something more
+    given = ratings(table, rows, lambda r: [(a, one["worker"], one[a]) for one in r["ratings"] for a in single])
+    if len(single) < len(entry.aspects):  # the release averages standardised ratings: its means say something more
         means = ratings(table, rows, lambda r: [(f"{a} (z)", None, r["released_mean"][a]) for a in single])
         given = given.vstack(means)
     notes = [f"{table['output'].null_count()} of {len(table)} outputs have no text"]
@@ -114,9 +104,7 @@ def mlqe(folder: Path, entry: Entry) -> Dataset:
         for f in entry.files
         for number, r in enumerate(records(folder / f.path))
     ]
-    table = samples(
-        rows, system="pair", input="number", output="translation", source="original", index="index"
-    )
+    table = samples(rows, system="pair", input="number", output="translation", source="original", index="index")
     notes = [
         "raters are places in the file, not known persons",
         "model_scores is the translation model's own log-probability",

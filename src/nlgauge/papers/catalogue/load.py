@@ -19,17 +19,7 @@ from nlgauge.table import Table
 
 P = ParamSpec("P")
 # What `load` is told about the columns and values of a file; a published set knows its own.
-OF_FILES = (
-    "human",
-    "metrics",
-    "reader",
-    "values",
-    "sheet",
-    "encoding",
-    "repeats",
-    "person_raters",
-    "model_raters",
-)
+OF_FILES = ("human", "metrics", "reader", "values", "sheet", "encoding", "repeats", "person_raters", "model_raters")
 
 
 def published(source: Any) -> tuple[str | None, dict[str, Any]]:
@@ -58,7 +48,8 @@ def _or_published_set(read: Callable[P, Dataset]) -> Callable[P, Dataset]:
             except NoSuchFile as error:
                 hint = did_you_mean(str(args[0]), [e.name for e in entries()])
                 raise NoSuchFile(
-                    f"{str(error).removesuffix('.')}, nor a published set of that name.{hint} `nlgauge data list` shows all."
+                    f"{str(error).removesuffix('.')}, nor a published set of that name.{hint} `nlgauge data "
+                    "list` shows all."
                 ) from None
         return _load_published(name, {**options, **kwargs})
 

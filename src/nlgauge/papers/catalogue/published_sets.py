@@ -35,7 +35,8 @@ def sets_table(task: str | None = None, paper: str | None = None, mirror: str | 
     """
     folder = mirror_folder(mirror)
     rows: list[Row] = [
-        {"set": e.name, "task": e.task, "shape": e.shape, "aspects": len(e.aspects), "papers": " ".join(e.papers), "licence": e.licence,
+        {"set": e.name, "task": e.task, "shape": e.shape, "aspects": len(e.aspects), "papers": " ".join(e.papers),
+         "licence": e.licence,
          "here": e.here(folder) if e.files else "–"}
         for e in entries()
         if (task is None or task.lower() in e.task) and (paper is None or paper in e.papers)

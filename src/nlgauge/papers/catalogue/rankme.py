@@ -15,9 +15,7 @@ from nlgauge.papers.catalogue.table_parts import csv_table, long_ratings
 
 ASPECTS = {"inf": "informativeness", "nat": "naturalness", "qual": "quality"}
 METHODS = {"likert": "likert", "plain": "plainME", "rank": "rankME"}
-Judgement = tuple[
-    str, str, str, str, list[tuple[str, str, float]]
-]  # rater, MR, aspect, source, (system, text, value)
+Judgement = tuple[str, str, str, str, list[tuple[str, str, float]]]  # rater, MR, aspect, source, (system, text, value)
 
 
 def load(folder: Path, entry: Entry, method: str, setup: int) -> Dataset:
@@ -34,10 +32,7 @@ def load(folder: Path, entry: Entry, method: str, setup: int) -> Dataset:
         schema={"system": pl.String, "input": pl.String, "output": pl.String, "source": pl.String},
         orient="row",
     ).sort("system", pl.col("input").cast(pl.Int64))
-    notes = [
-        "some outputs are the same text for two systems; workers are numbered anew in every file of the "
-        "release"
-    ]
+    notes = ["some outputs are the same text for two systems; workers are numbered anew in every file of the release"]
     if method != "likert":
         notes.append("magnitudes have no upper end; 100 stood for the reference output")
     if method == "rank":
@@ -78,14 +73,7 @@ def _mr_numbers(path: Path) -> dict[str, str]:
 
 def _comparisons(judged: list[Judgement]) -> pl.DataFrame:
     rows = [
-        (
-            mr,
-            one[0],
-            two[0],
-            aspect,
-            rater,
-            "tie" if one[2] == two[2] else "first" if one[2] > two[2] else "second",
-        )
+        (mr, one[0], two[0], aspect, rater, "tie" if one[2] == two[2] else "first" if one[2] > two[2] else "second")
         for rater, mr, aspect, _, given in judged
         for one, two in combinations(given, 2)
     ]

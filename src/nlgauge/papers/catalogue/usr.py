@@ -18,7 +18,8 @@ def load(folder: Path, entry: Entry) -> Dataset:
     reference = {r["context_id"]: r["response"].strip() for r in rows if r["model"] == truth}
     table = samples(
         rows, system="model", input="context_id", output=lambda r: r["response"].strip(),
-        # What was said before is what the response answers, the fact what it may use: source and context of the metrics.
+        # What was said before is what the response answers, the fact what it may use: source and context of the
+        # metrics.
         source=lambda r: r["context"].strip(), context=lambda r: r["fact"].strip(),
         references=lambda r: [reference[r["context_id"]]],
     )  # fmt: skip

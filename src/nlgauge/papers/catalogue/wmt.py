@@ -27,9 +27,7 @@ def metrics_task(folder: Path, entry: Entry, domain: str | None = None) -> Datas
         records(texts), input="seg", source="source", references=lambda r: [r["refs"]["refA"]],
         domain=lambda r: r["doc"][0], doc=lambda r: r["doc"][1],
     )  # fmt: skip
-    frame = frame.with_columns(pl.col("seg").cast(pl.String).alias("input")).join(
-        inputs, on="input", how="left"
-    )
+    frame = frame.with_columns(pl.col("seg").cast(pl.String).alias("input")).join(inputs, on="input", how="left")
     if domain is not None:
         domains = inputs["domain"].unique(maintain_order=True).to_list()
         if domain not in domains:
@@ -41,9 +39,7 @@ def metrics_task(folder: Path, entry: Entry, domain: str | None = None) -> Datas
     metrics = {c: c.removeprefix("metric.") for c in frame.columns if c.startswith("metric.")}
     return Dataset.of(
         entry.name + (f": {domain}" if domain else ""),
-        frame.select(
-            *KEY, pl.col("output").str.strip_prefix("\ufeff"), "source", "references", "domain", "doc"
-        ),
+        frame.select(*KEY, pl.col("output").str.strip_prefix("\ufeff"), "source", "references", "domain", "doc"),
         ratings=unpivot(frame, human),
         scores=numbers(frame, metrics).rename(metrics),
         people=entry.people,
@@ -70,18 +66,9 @@ def mqm(folder: Path, entry: Entry) -> Dataset:
         notes += [*errors.notes, f"{samples['output'].null_count()} outputs without a rating have no text"]
     elif marked is not None:
         notes.append(f"{marked.name} is not there: no texts and no raters")
-    return Dataset.of(
-        entry.name,
-        samples,
-        ratings=ratings,
-        persons=by_rater,
-        people=averages.people,
-        notes=notes,
-    )
+    return Dataset.of(entry.name, samples, ratings=ratings, persons=by_rater, people=averages.people, notes=notes)
 
 
 def _rekeyed(frame: pl.DataFrame) -> pl.DataFrame:
     """With the averages' names: their segments are numbered through, without the document."""
-    return frame.with_columns(
-        pl.col("system").replace(REFERENCES), pl.col("input").str.split(":").list.last()
-    )
+    return frame.with_columns(pl.col("system").replace(REFERENCES), pl.col("input").str.split(":").list.last())

@@ -1,13 +1,15 @@
 """deng2021: scores of the metrics that its Tables D.1–F.6 set beside its own, and their six correlations with people.
 
-The paper took most of these rows from the releases of others, so each follows the program behind that release. These were found by
-trying the natural settings and keeping what agrees with the printed cells; one setting serves a row in all its tables:
+The paper took most of these rows from the releases of others, so each follows the program behind that release. These
+were found by trying the natural settings and keeping what agrees with the printed cells; one setting serves a row in
+all its tables:
 
-* SummEval toolkit (D.1–D.3) and E.1: ROUGE-1.5.5 with stems, F, the matches of all references over all their n-grams ("model
-  average"), ROUGE-L over sentences; BLEU of sacrebleu, lower-cased; chrF of sacrebleu; METEOR 1.5; CIDEr-D on stems.
+* SummEval toolkit (D.1–D.3) and E.1: ROUGE-1.5.5 with stems, F, the matches of all references over all their n-grams
+  ("model average"), ROUGE-L over sentences; BLEU of sacrebleu, lower-cased; chrF of sacrebleu; METEOR 1.5; CIDEr-D on
+  stems.
 * Mir et al. (E.1): their released columns on the unmasked texts; WMD turned round.
-* USR (F.1–F.6): BLEU, ROUGE-L (beta 1.2) and METEOR of pycocoevalcap on tokens split at white space, against the original
-  response, which is left out of the systems.
+* USR (F.1–F.6): BLEU, ROUGE-L (beta 1.2) and METEOR of pycocoevalcap on tokens split at white space, against the
+  original response, which is left out of the systems.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ def lines(text: str) -> str:
 
 
 def pooled_rouge(spec: str, batch: Batch) -> Array:
-    """F of a ROUGE with all references together: matches of all of them over all their n-grams (ROUGE-1.5.5's default)."""
+    """F of a ROUGE with all references together: matches of all of them over all their n-grams (ROUGE-1.5.5's
+    default).
+    """
     rouge = metric_from_spec(spec)
     if not isinstance(rouge, Rouge):
         raise NlgaugeError(f"{spec}: is no ROUGE.")
@@ -79,7 +83,9 @@ class BaselineRows:
     other: dict[Key, Difference] = field(default_factory=dict)
 
     def correlate(self, scores: Array | str, aspect: str, without: str = "") -> dict[tuple[str, str], float]:
-        """Six correlations of scores, or of a column of the set; people among the systems kept, `without` one of them."""
+        """Six correlations of scores, or of a column of the set; people among the systems kept, `without` one of
+        them.
+        """
         column = scores if isinstance(scores, str) else "scores"
         data = self.data if isinstance(scores, str) else self.data.with_scores({column: scores.tolist()})
         panel = data.panel(aspect, metrics=[column], keep_people=True)
@@ -88,11 +94,7 @@ class BaselineRows:
         return {(level, c): float(v) for (level, c, _), v in zip(SIX, found, strict=True)}
 
     def add(
-        self,
-        name: str,
-        found: Mapping[tuple[str, str], float],
-        reason: str = "",
-        other: Difference | None = None,
+        self, name: str, found: Mapping[tuple[str, str], float], reason: str = "", other: Difference | None = None
     ) -> None:
         keys: dict[Key, float] = {(name, *key): value for key, value in found.items()}
         self.values |= keys

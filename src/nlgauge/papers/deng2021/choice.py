@@ -1,10 +1,11 @@
 """How the settings of CTC by embedding matching were chosen, repeated: `nlgauge reproduce deng2021 choice`.
 
-The rule, in `choose`: of all settings of a grid, the one with the highest global Pearson correlation on ONE named set; of
-equal ones the first. It is applied twice: to the paper's formula alone (`formula='paper'`, the default of `ctc`), and to a
-few other ways to aggregate the same alignments (`formula='chosen'`). Nothing else is looked at. The other sets are then
-reported. Consistency is chosen on QAGS-CNN/DM, and once more on QAGS-XSUM for abstractive summaries; dialogue on Persona-Chat;
-relevance and preservation have one set each: its inputs at even places choose, those at odd places report.
+The rule, in `choose`: of all settings of a grid, the one with the highest global Pearson correlation on ONE named set;
+of equal ones the first. It is applied twice: to the paper's formula alone (`formula='paper'`, the default of `ctc`),
+and to a few other ways to aggregate the same alignments (`formula='chosen'`). Nothing else is looked at. The other sets
+are then reported. Consistency is chosen on QAGS-CNN/DM, and once more on QAGS-XSUM for abstractive summaries; dialogue
+on Persona-Chat; relevance and preservation have one set each: its inputs at even places choose, those at odd places
+report.
 
 All texts are encoded once with all layers; only each token's highest cosine with each window is kept, and every setting
 of the grid is read off that.
@@ -58,9 +59,7 @@ class ChoiceTask:
 
     def settings(self, quick: bool) -> Iterator[Settings]:
         """The grid, simple settings first."""
-        layers, sizes = (
-            (LAYERS[2:], tuple(w for w in self.windows if w != 1)) if quick else (LAYERS, self.windows)
-        )
+        layers, sizes = (LAYERS[2:], tuple(w for w in self.windows if w != 1)) if quick else (LAYERS, self.windows)
         places = [(w, m) for w in sizes for m in (MATCH if w else MATCH[:1])]
         for (window, match), sharp, unit, stop, layer in itertools.product(
             places, SHARP, ("piece", "word"), (False, True), layers
@@ -123,24 +122,16 @@ class RecordedAlignments:
         alone = s.match == "sentence" and window > 0
         spans = self.spans[pair.a, alone]
         near = self.found[pair][s.layer or 0, window, alone]
-        return counted(
-            Alignment(pair.a, spans, scores(pair.a, spans, near, s.match, s.sharp)), s.stop, s.unit
-        )  # type: ignore[arg-type]
+        return counted(Alignment(pair.a, spans, scores(pair.a, spans, near, s.match, s.sharp)), s.stop, s.unit)  # type: ignore[arg-type]
 
     def values(self, expression: Expression, s: Settings) -> Any:
         """One value per sample, the mean over its references where there are some."""
-        each = np.broadcast_to(
-            expression.values(lambda name, term: self.number(name, term, s)), len(self.rows)
-        )
+        each = np.broadcast_to(expression.values(lambda name, term: self.number(name, term, s)), len(self.rows))
         return np.bincount(self.owner, each) / np.bincount(self.owner)
 
 
 def record(
-    samples: Sequence[dict[str, Any]],
-    terms: Sequence[Term],
-    layers: Sequence[int],
-    sizes: Sequence[int],
-    tell: Tell,
+    samples: Sequence[dict[str, Any]], terms: Sequence[Term], layers: Sequence[int], sizes: Sequence[int], tell: Tell
 ) -> RecordedAlignments:
     many = any("r" in (a, *b) for a, b in terms)
     rows, owner = [], []
@@ -160,9 +151,7 @@ def record(
     return done
 
 
-def _match(
-    pairs: list[ToAlign], layers: Sequence[int], sizes: Sequence[int], done: RecordedAlignments
-) -> None:
+def _match(pairs: list[ToAlign], layers: Sequence[int], sizes: Sequence[int], done: RecordedAlignments) -> None:
     """Encode the texts of these pairs once, and keep the maxima of every layer and window size."""
     sizes_of = {p: (0,) if p.whole else tuple(sizes) for p in pairs}
     parts = {(p.b, n): [w for t in p.b for w in windows_of(t, n)] for p in pairs for n in sizes_of[p]}
@@ -205,8 +194,10 @@ def grid(task: ChoiceTask, sets: Sets, quick: bool = False) -> list[Row]:
             tables.append(values[np.where(np.isnan(places), len(batch), places).astype(np.int64)])
             words = "without stop words" if s.stop else "all words"
             windows = f"windows of {s.window}, {s.match}" if s.window else "whole text"
-            rows.append({"task": task.name, "formula": text, "setting": f"{text}: {windows}; cosine^{s.sharp:g}; {s.unit}s; {words}",
-                         "layer": s.layer, "window": s.window, "match": s.match, "sharp": s.sharp, "unit": s.unit, "stop": s.stop})  # fmt: skip
+            rows.append({"task": task.name, "formula": text, "setting": f"{text}: {windows}; cosine^{s.sharp:g}; "
+                f"{s.unit}s; {words}",
+                         "layer": s.layer, "window": s.window, "match": s.match, "sharp": s.sharp, "unit": s.unit,
+                         "stop": s.stop})  # fmt: skip
     found = evaluate(np.stack(tables), human, [Measure.parse("global/pearson")]).value[:, 0]
     return [row | {"pearson": float(value)} for row, value in zip(rows, found, strict=True)]
 
@@ -238,9 +229,7 @@ def spec_of(task: ChoiceTask, row: Row, kind: str) -> tuple[str, bool]:
 
 def reported(task: ChoiceTask, rows: Sequence[Row], sets: Sets, draws: int, seed: int) -> list[Row]:
     """The two choices on all sets of the task."""
-    about = dict.fromkeys(
-        (c.table, c.set, c.references, c.half) for c in cases() if c.aspect == task.on.aspect
-    )
+    about = dict.fromkeys((c.table, c.set, c.references, c.half) for c in cases() if c.aspect == task.on.aspect)
     found = []
     for kind, row in (("paper", choose(rows, task.formulas[0])), ("chosen", choose(rows))):
         spec, same = spec_of(task, row, kind)
@@ -249,22 +238,23 @@ def reported(task: ChoiceTask, rows: Sequence[Row], sets: Sets, draws: int, seed
             here = (name, half, references) == (task.on.set, task.on.half, task.on.references)
             both = name == task.on.set and half is None and task.on.half is not None
             got = correlations(sets, case, draws, seed)
-            found.append({"task": task.name, "formula": kind, "metric": spec, "set": got["set"], "references": references or None,
-                          "pearson": got["pearson"], "low": got["low"], "high": got["high"], "spearman": got["spearman"],
-                          "role": "chosen here" if here else "half chosen here" if both else "reported", "in the code": same})  # fmt: skip
+            found.append({"task": task.name, "formula": kind, "metric": spec, "set": got["set"],
+                          "references": references or None,
+                          "pearson": got["pearson"], "low": got["low"], "high": got["high"],
+                          "spearman": got["spearman"],
+                          "role": "chosen here" if here else "half chosen here" if both else "reported",
+                          "in the code": same})  # fmt: skip
     return found
 
 
 @further("deng2021", "choice", title="How the settings of E were chosen", sets=SETS)
-def tables(
-    sources: Sources, task: str = "", quick: bool = False, draws: int = 1000, seed: int = 0
-) -> list[Table]:
-    """A grid for each task (or for one), then both choices on all sets. quick: layers 3 to 6, whole texts or two sentences."""
+def tables(sources: Sources, task: str = "", quick: bool = False, draws: int = 1000, seed: int = 0) -> list[Table]:
+    """A grid for each task (or for one), then both choices on all sets. quick: layers 3 to 6, whole texts or two
+    sentences.
+    """
     sets = Sets(sources.mirror, Store(sources.store), sources.tell)
     if task and task not in TASKS:
-        raise NameUnknown(
-            f"task={task}: no such task.{did_you_mean(task, TASKS)} There are {', '.join(TASKS)}."
-        )
+        raise NameUnknown(f"task={task}: no such task.{did_you_mean(task, TASKS)} There are {', '.join(TASKS)}.")
     grids, rows = [], []
     for each in (TASKS[name] for name in ([task] if task else TASKS)):
         sets.tell(f"{each.name}: grid on {each.on.set}")
@@ -272,15 +262,17 @@ def tables(
         half = "" if each.on.half is None else ", inputs at even places"
         grids.append(Table(
             f"Settings tried for {each.name} on {each.on.set}{half}", found, Layout("setting", "layer", "pearson"),
-            method=f"global Pearson correlation with people of each of {len(found)} settings; columns: the encoder's layer.",
+            method=f"global Pearson correlation with people of each of {len(found)} settings; columns: the "
+                   "encoder's layer.",
             notes=[f"best with the paper's formula: {choose(found, each.formulas[0])['setting']}, layer "
-                   f"{choose(found, each.formulas[0])['layer']}; of all: {choose(found)['setting']}, layer {choose(found)['layer']}"],
+                   f"{choose(found, each.formulas[0])['layer']}; of all: {choose(found)['setting']}, layer "
+                   f"{choose(found)['layer']}"],
         ))  # fmt: skip
         rows += reported(each, found, sets, draws, seed)
     last = Table(
         "What the rule chose, on all sets", rows,
-        method="the highest global Pearson correlation on the set marked 'chosen here', nothing else; low, high: 95% percentile "
-        f"bootstrap over inputs, {draws} draws, seed {seed}.",
+        method="the highest global Pearson correlation on the set marked 'chosen here', nothing else; low, high: 95% "
+        f"percentile bootstrap over inputs, {draws} draws, seed {seed}.",
         notes=["in the code: these are the settings that ctc and papers/deng2021/estimators.py use."],
     )  # fmt: skip
     return [*grids, last]

@@ -22,19 +22,24 @@ BASELINES = {
 }
 REASONS = {
     "METEOR": METEOR,
-    "F-1": "the paper does not say which words its F-1 counts; ours is the word F1 of SQuAD against the original response",
+    "F-1": "the paper does not say which words its F-1 counts; ours is the word F1 of SQuAD against the original "
+    "response",
 }
 OVERALL = (
-    "the paper prints one system-level value for both aspects of PersonaChat; it is that of Overall (checked for BLEU-1 to -4 and ROUGE-L)"
+    "the paper prints one system-level value for both aspects of PersonaChat; it is that of Overall (checked for "
+    "BLEU-1 to -4 and ROUGE-L)"
 )  # fmt: skip
 USR_COLUMNS = {"mlm": "usr_mlm", "drc": "usr_dr_context", "drf": "usr_dr_fact"}
 USR_PARTS = ("USR-MLM", "USR-DR (x=c)", "USR-DR (x=f)")
-USR_PUBLISHED = "from the authors' published scores and regression, which give the other cells of USR; what this one is, is not known"
+USR_PUBLISHED = (
+    "from the authors' published scores and regression, which give the other cells of USR; what this "
+    "one is, is not known"
+)
 HUMAN = {"engagingness": "Engaging", "groundedness": "UsesKnowledge"}
 SETS = {"PersonaChat": "usr-persona", "TopicalChat": "usr-topical"}
 NOTE = (
-    "baselines against the original response, which is then left out of the systems, as in the USR paper, whence the rows come; "
-    "Word Length and E over all systems, people kept."
+    "baselines against the original response, which is then left out of the systems, as in the USR paper, whence the "
+    "rows come; Word Length and E over all systems, people kept."
 )
 
 
@@ -47,9 +52,7 @@ def usr_rows(rows: BaselineRows, aspect: str) -> None:
         return
     own = BaselineRows(rows.sources, data)
     parts = {part: data.scores[column].fill_null(math.nan).to_list() for part, column in USR_COLUMNS.items()}
-    scores = dict(zip(USR_PARTS, map(np.array, parts.values()), strict=True)) | {
-        "USR": np.array(regression(parts))
-    }
+    scores = dict(zip(USR_PARTS, map(np.array, parts.values()), strict=True)) | {"USR": np.array(regression(parts))}
     for name, values in scores.items():
         rows.add(name, own.correlate(values, aspect, without=TRUTH))
         del rows.reasons[name,]
@@ -87,22 +90,14 @@ def table_f2(sources: Sources) -> Ours:
 
 
 @study(
-    "deng2021",
-    "F.3",
-    title="Engagingness on Topical-Chat",
-    sets=["usr-topical", "usr-topical-scores"],
-    tolerance=0.01,
+    "deng2021", "F.3", title="Engagingness on Topical-Chat", sets=["usr-topical", "usr-topical-scores"], tolerance=0.01
 )
 def table_f3(sources: Sources) -> Ours:
     return dialogue(sources, "F.3", "usr-topical", "engagingness")
 
 
 @study(
-    "deng2021",
-    "F.4",
-    title="Groundedness on Topical-Chat",
-    sets=["usr-topical", "usr-topical-scores"],
-    tolerance=0.01,
+    "deng2021", "F.4", title="Groundedness on Topical-Chat", sets=["usr-topical", "usr-topical-scores"], tolerance=0.01
 )
 def table_f4(sources: Sources) -> Ours:
     return dialogue(sources, "F.4", "usr-topical", "groundedness")
@@ -176,12 +171,16 @@ def ablation(sources: Sources, names: dict[Key, tuple[str, str, str]]) -> Ours:
 
 @study("deng2021", "1", title="Ablation: variants of relevance", sets=["summeval"], slow=True)
 def table_1(sources: Sources) -> Ours:
-    return ablation(sources, {("Align (E)", theirs): ("summeval", "relevance", ours) for theirs, ours in FORMULAS["1"].items()})  # fmt: skip
+    return ablation(
+        sources, {("Align (E)", theirs): ("summeval", "relevance", ours) for theirs, ours in FORMULAS["1"].items()}
+    )
 
 
 @study("deng2021", "2", title="Ablation: directions of preservation", sets=["yelp"], slow=True)
 def table_2(sources: Sources) -> Ours:
-    return ablation(sources, {("Align (E)", theirs): ("yelp", "preservation", ours) for theirs, ours in FORMULAS["2"].items()})  # fmt: skip
+    return ablation(
+        sources, {("Align (E)", theirs): ("yelp", "preservation", ours) for theirs, ours in FORMULAS["2"].items()}
+    )
 
 
 @study("deng2021", "3", title="Ablation: mean or sum for engagingness", sets=list(SETS.values()), slow=True)
@@ -192,9 +191,7 @@ def table_3(sources: Sources) -> Ours:
     })  # fmt: skip
 
 
-@study(
-    "deng2021", "F.5", title="Ablation: swapped formulas for dialogue", sets=list(SETS.values()), slow=True
-)
+@study("deng2021", "F.5", title="Ablation: swapped formulas for dialogue", sets=list(SETS.values()), slow=True)
 def table_f5(sources: Sources) -> Ours:
     names: dict[Key, tuple[str, str, str]] = {}
     for chat, name in SETS.items():

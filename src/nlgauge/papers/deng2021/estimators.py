@@ -1,12 +1,13 @@
 """deng2021, Tables D.1–F.6 and its ablations: human correlation of information alignment by embedding matching (E).
 
-`nlgauge reproduce deng2021 estimators` scores five published sets with the embedded 22M-parameter encoder and prints our rows
-beside the paper's (RoBERTa-large, BERT-base, trained D and R).
+`nlgauge reproduce deng2021 estimators` scores five published sets with the embedded 22M-parameter encoder and prints
+our rows beside the paper's (RoBERTa-large, BERT-base, trained D and R).
 
 How settings were chosen: by one rule, on ONE set per task (`chosen here`), and reported on the others: choice.py, which
 repeats it. `ctc(aspect=…)` has the paper's formula; `formula='chosen'` the best of a few ways to aggregate the same
-alignments. `dialogue` (Table F.6) takes the settings of engagingness. No number is wholly blind: the design notes had looked
-at all these sets before the grid was made, and an earlier grid of ours too; the rule itself looks at one set only.
+alignments. `dialogue` (Table F.6) takes the settings of engagingness. No number is wholly blind: the design notes had
+looked at all these sets before the grid was made, and an earlier grid of ours too; the rule itself looks at one set
+only.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ MEASURES = [
 ]
 HUMAN = {"engagingness": "Engaging", "groundedness": "UsesKnowledge", "preservation": "content preservation"}
 CHOSEN_ON = {
-    "consistency": "qags-cnndm", "relevance": "summeval, 11 references, even inputs", "preservation": "yelp, even inputs",
+    "consistency": "qags-cnndm", "relevance": "summeval, 11 references, even inputs",
+    "preservation": "yelp, even inputs",
     "engagingness": "usr-persona", "groundedness": "usr-persona", "dialogue": "usr-persona",
 }  # fmt: skip
 # A second consistency, for abstractive summaries: chosen on QAGS-XSUM.
@@ -84,13 +86,13 @@ def cases() -> list[Case]:
     halves = (None, 0, 1)
     for table, k in (("D.2", 1), ("D.3", 11)):
         found += [Case(table, "summeval", "relevance", s, k, h) for h in halves for s in both("relevance")]
-    return found + [
-        Case("E.1", "yelp", "preservation", s, 0, h) for h in halves for s in both("preservation")
-    ]
+    return found + [Case("E.1", "yelp", "preservation", s, 0, h) for h in halves for s in both("preservation")]
 
 
 class Sets:
-    """The published sets with the fields of the paper: x what was asked, c what is known, y the output, r references."""
+    """The published sets with the fields of the paper: x what was asked, c what is known, y the output, r
+    references.
+    """
 
     def __init__(self, mirror: str | Path | None, store: Store, tell: Tell) -> None:
         self.mirror, self.store, self.tell = mirror, store, tell
@@ -175,9 +177,7 @@ def _role(case: Case) -> str:
         on = "qags-xsum"
     if "even" in on:
         if case.aspect == "relevance" and case.references == 1:
-            return (
-                "other references" if case.half == 0 else "reported" if case.half else "half other references"
-            )
+            return "other references" if case.half == 0 else "reported" if case.half else "half other references"
         return {None: "half chosen here", 0: "chosen here", 1: "reported"}[case.half]
     # Table F.6 asks about other aspects than the one that chose its settings.
     return "chosen here" if on == case.set and "dialogue" not in case.spec else "reported"
@@ -187,7 +187,8 @@ def published(table: str, name: str, aspect: str, references: int) -> list[Row]:
     names = ["pearson", "spearman", "kendall", "system pearson", "system spearman", "system kendall"]
     return [
         {"table": r["table"], "set": r["set"], "aspect": r["aspect"], "references": r.get("references"),
-         "metric": r["metric"], **dict(zip(names, r["values"], strict=False)), "by": "paper (best)" if r.get("best") else "paper"}
+         "metric": r["metric"], **dict(zip(names, r["values"], strict=False)),
+         "by": "paper (best)" if r.get("best") else "paper"}
         for r in PAPER["rows"]
         if (r["table"], r["set"], r["aspect"]) == (table, name, aspect) and r.get("references", 0) == references
     ]  # fmt: skip
@@ -208,8 +209,8 @@ def correlation_table(sets: Sets, draws: int = 1000, seed: int = 0, only: Iterab
     return Table(
         "Information alignment by embedding matching: correlation with people (deng2021, Tables D.1-F.6)",
         rows,
-        method="pearson, spearman, kendall over all outputs (global level; 'sample-level' in the paper), people among the "
-        f"systems kept; low, high: 95% percentile bootstrap over inputs, {draws} draws, seed {seed}.",
+        method="pearson, spearman, kendall over all outputs (global level; 'sample-level' in the paper), people "
+        f"among the systems kept; low, high: 95% percentile bootstrap over inputs, {draws} draws, seed {seed}.",
         notes=[
             f"settings chosen on: {', '.join(f'{a}: {s}' for a, s in CHOSEN_ON.items())}; abstractive: qags-xsum; "
             "see `nlgauge reproduce deng2021 choice`."
@@ -219,7 +220,9 @@ def correlation_table(sets: Sets, draws: int = 1000, seed: int = 0, only: Iterab
 
 
 def ablation_table(sets: Sets, only: Iterable[str] = ()) -> Table:
-    """Tables 1, 2, 3 and F.5: other directions, sum for product, mean for sum, swapped formulas; our settings throughout."""
+    """Tables 1, 2, 3 and F.5: other directions, sum for product, mean for sum, swapped formulas; our settings
+    throughout.
+    """
     from nlgauge.metrics.alignment.aspects import ASPECTS
 
     rows: list[Row] = []
@@ -238,18 +241,11 @@ def ablation_table(sets: Sets, only: Iterable[str] = ()) -> Table:
              "paper E": given["E"], "ours E": found["pearson"], "definition": bool(given.get("ours"))}
         )  # fmt: skip
     return Table(
-        "Ablations of deng2021 with E, global Pearson",
-        rows,
-        method="the settings of the aspect, other formulas.",
+        "Ablations of deng2021 with E, global Pearson", rows, method="the settings of the aspect, other formulas."
     )
 
 
-@further(
-    "deng2021",
-    "estimators",
-    title="Embedding matching (E) beside the paper's rows, with intervals",
-    sets=SETS,
-)
+@further("deng2021", "estimators", title="Embedding matching (E) beside the paper's rows, with intervals", sets=SETS)
 def study(sources: Sources, only: Sequence[str] = (), draws: int = 1000, seed: int = 0) -> list[Table]:
     """Correlations and ablations, of all sets or `only` some; scores go to the store, so a second run is quick."""
     sets = Sets(sources.mirror, Store(sources.store), sources.tell)

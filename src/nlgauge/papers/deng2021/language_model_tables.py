@@ -1,4 +1,6 @@
-"""Correlations for the study of language-model metrics: ours, of the scores that nimah2023 released, and as deng2021 prints them."""
+"""Correlations for the study of language-model metrics: ours, of the scores that nimah2023 released, and as deng2021
+prints them.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ COLUMNS = {
     "relev_met": "CTRLEval relevance (PEGASUS)",
 }
 MODELS = {
-    "FED": "DialoGPT", "USR": "RoBERTa, fine-tuned", "SummaQA": "BERT-large", "BLANC": "BERT-base", "FactCC": "BERT-base",
+    "FED": "DialoGPT", "USR": "RoBERTa, fine-tuned", "SummaQA": "BERT-large", "BLANC": "BERT-base",
+    "FactCC": "BERT-base",
 }  # fmt: skip
 TABLES = {
     ("usr-persona", "Engaging"): "F.1", ("usr-persona", "UsesKnowledge"): "F.2", ("usr-topical", "Engaging"): "F.3",
@@ -37,9 +40,7 @@ BY_ASPECT = "F.6"  # the other aspects of dialogue, Pearson only
 CHATS = {"PersonaChat": "usr-persona", "TopicalChat": "usr-topical"}
 
 
-def correlated(
-    data: Dataset, names: Sequence[str], aspect: str, draws: int, seed: int
-) -> list[tuple[str, int, Row]]:
+def correlated(data: Dataset, names: Sequence[str], aspect: str, draws: int, seed: int) -> list[tuple[str, int, Row]]:
     """Metric, outputs that count, and every measure with the ends of its interval."""
     from nlgauge.stats.correlation.measure import Measure, evaluate
     from nlgauge.stats.resampling.bootstrap import bootstrap
@@ -117,21 +118,14 @@ def _cells(table: str) -> list[dict[str, str]]:
 
 def shown(rows: Sequence[Row]) -> list[str]:
     """Columns for people: the ends of intervals only beside the first measure."""
-    first = [
-        "set",
-        "metric",
-        "aspect",
-        "from",
-        "outputs",
-        MEASURES[0],
-        f"{MEASURES[0]} low",
-        f"{MEASURES[0]} high",
-    ]
+    first = ["set", "metric", "aspect", "from", "outputs", MEASURES[0], f"{MEASURES[0]} low", f"{MEASURES[0]} high"]
     return [c for c in [*first, *MEASURES[1:]] if any(c in r for r in rows)]
 
 
 def wide(rows: Sequence[Row]) -> list[str]:
-    """The table as Markdown, one row per metric and one column per aspect: Pearson [low high] / Spearman / Kendall; system."""
+    """The table as Markdown, one row per metric and one column per aspect: Pearson [low high] / Spearman / Kendall;
+    system.
+    """
     lines: list[str] = []
     for name in dict.fromkeys(str(r["set"]) for r in rows):
         mine = [r for r in rows if r["set"] == name]

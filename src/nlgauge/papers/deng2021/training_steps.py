@@ -1,6 +1,7 @@
 """deng2021, Figure 7 and the ablation of Appendix A.1, for trainings of one's own.
 
-Figure 7: does a higher accuracy of the alignment bring a higher correlation with people? Each checkpoint of a training is one
+Figure 7: does a higher accuracy of the alignment bring a higher correlation with people? Each checkpoint of a training
+is one
 point: accuracy on held-out weak labels (the human token labels that the paper had for XSUM are not here), and the
 correlation of the aspect that its task serves.
 """
@@ -49,8 +50,8 @@ def figure_7(read: Read, trainings: Sequence[Path], only: Iterable[str] = ()) ->
     return Table(
         "Figure 7: accuracy of the alignment and correlation with people over training steps",
         rows,
-        method="accuracy and AUC over content words of damaged documents that were held out (weak labels; R: correlation with the share "
-        "of aligned words); pearson, spearman: over all outputs with people's ratings.",
+        method="accuracy and AUC over content words of damaged documents that were held out (weak labels; R: "
+        "correlation with the share of aligned words); pearson, spearman: over all outputs with people's ratings.",
         kind=FIGURE,
         shown=["task", "step", "accuracy", "auc", "pearson", "spearman"],
     )
@@ -62,14 +63,17 @@ def _point(read: Read, training: Path, head: Head, aspect: str, name: str, tag: 
     found = scored(read, Case("7", name, aspect, ""), how.formula, how.settings, (head, head), label)
     told = facts["held out"]
     return {
-        "task": f"{name}, {aspect}{tag}", "set": name, "training": training.name, "targets": facts.get("targets") or "its own",
+        "task": f"{name}, {aspect}{tag}", "set": name, "training": training.name,
+        "targets": facts.get("targets") or "its own",
         "step": facts["step"], "accuracy": told.get("accuracy", told.get("pearson")), "auc": told.get("auc"),
         "pearson": found["pearson"], "spearman": found["spearman"], "label": f"{training.name}, step {facts['step']}:",
     }  # fmt: skip
 
 
 def ablation(steps: Table) -> Table:
-    """The last checkpoint of each training beside the others: what the targets change (Appendix A.1: XSUM .322, with references .282)."""
+    """The last checkpoint of each training beside the others: what the targets change (Appendix A.1: XSUM .322, with
+    references .282).
+    """
     last = {row["task"]: row for row in steps}
     keys = ("targets", "training", "set", "step", "accuracy", "auc", "pearson", "spearman")
     return Table(

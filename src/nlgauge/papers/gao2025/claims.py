@@ -1,8 +1,8 @@
 """gao2025 (measures): its takeaways, each as a number of statements that can hold or not.
 
 `claims` asks the simulation (sections 4.3 and 4.4) and the paper's own printed Tables 2, 3 and 7 (section 5).
-`claims-sets` asks published sets with the metrics published with them: the same question on other metrics than the paper's.
-A statement of an order is each pair of it: "global < input < item < system" are six.
+`claims-sets` asks published sets with the metrics published with them: the same question on other metrics than the
+paper's. A statement of an order is each pair of it: "global < input < item < system" are six.
 """
 
 from __future__ import annotations
@@ -89,10 +89,10 @@ class ClaimCounts:
             order = ORDERS[f"{kind} by {side}"]
             self.add(f"{kind} by {side}: {order}", on, *statements(order, values))
 
-    def series(self, claim: str, on: str, all_: Mapping[str, Sequence[float]], holds: Callable[[Sequence[float]], bool]) -> None:  # fmt: skip
-        broken = [
-            f"{name}: " + " ".join(map(number, values)) for name, values in all_.items() if not holds(values)
-        ]
+    def series(
+        self, claim: str, on: str, all_: Mapping[str, Sequence[float]], holds: Callable[[Sequence[float]], bool]
+    ) -> None:
+        broken = [f"{name}: " + " ".join(map(number, values)) for name, values in all_.items() if not holds(values)]
         self.add(claim, on, len(all_) - len(broken), broken)
 
 
@@ -122,13 +122,7 @@ def _lines(rows: Iterable[Row], lines: str) -> dict[str, list[float]]:
     return {f"{name} over {lines}": values for name, values in found.items()}
 
 
-@study(
-    "gao2025",
-    "claims",
-    title="Takeaways: on the simulation and on the paper's own tables",
-    sets=[],
-    claims=True,
-)
+@study("gao2025", "claims", title="Takeaways: on the simulation and on the paper's own tables", sets=[], claims=True)
 def claims(sources: Sources) -> Ours:
     from nlgauge.analyses.design.simulation import relation, scale
     from nlgauge.stats.design.simulate import SimulationParams
@@ -137,8 +131,7 @@ def claims(sources: Sources) -> Ours:
     for on, (systems, inputs) in SIZES.items():
         params = replace(SimulationParams(), N=systems, M=inputs)
         capable, within = (
-            _lines(t.rows, name)
-            for t, name in zip(relation(params, trials=TRIALS), ("ρ_sys", "μ_ρ"), strict=True)
+            _lines(t.rows, name) for t, name in zip(relation(params, trials=TRIALS), ("ρ_sys", "μ_ρ"), strict=True)
         )
         both = {k: v for k, v in (capable | within).items() if k.startswith(("input/", "global/"))}
         found.series("raising ρ_sys or μ_ρ raises input and global level", on, both, rises)
@@ -146,7 +139,7 @@ def claims(sources: Sources) -> Ours:
         first = {k: next(v for n, v in sizes.items() if n.startswith(k)) for k in STILL_WITH_SCALE}
         found.series("system Spearman and Kendall hardly move with scale size", on, first, still)
         peak = {k: v for k, v in sizes.items() if k.startswith(UP_AND_DOWN)}
-        found.series("input, global and item Kendall rise, then fall with scale size", on, peak, rises_then_falls)  # fmt: skip
+        found.series("input, global and item Kendall rise, then fall with scale size", on, peak, rises_then_falls)
         rest = {k: v for k, v in sizes.items() if k not in peak and not k.startswith(STILL_WITH_SCALE)}
         found.series("the other measures rise with scale size", on, rest, rises)
     for table, kind in (("2", "DP"), ("7", "DP"), ("3", "RC")):
@@ -155,10 +148,16 @@ def claims(sources: Sources) -> Ours:
         found.orders(kind, f"Table {table}, mean of D1 to D30", by)
         worst = _system_worst(((cell.key, cell.value) for cell in cells), low=kind == "DP")
         words = f"system level is worst on {worst} of 30 sets"
-        found.add(f"{kind}: system level is worst on most sets", f"Table {table}", int(worst > 15), [words] if worst <= 15 else [])  # fmt: skip
+        found.add(
+            f"{kind}: system level is worst on most sets",
+            f"Table {table}",
+            int(worst > 15),
+            [words] if worst <= 15 else [],
+        )
     return Ours(found.values, found.reasons, notes=[
-        f"simulation: {TRIALS} trials (paper: 1000 for the relation, 100 × 100 for the scale; here {TRIALS} × {REDRAWS}), seed 0; hardly moves: at "
-        f"most {STILL}; rises: never more than {NOISE} below what it had reached; ≈: within {NEAR}.",
+        f"simulation: {TRIALS} trials (paper: 1000 for the relation, 100 × 100 for the scale; here {TRIALS} × "
+        f"{REDRAWS}), seed 0; hardly moves: at most {STILL}; rises: never more than {NOISE} below what it had "
+        f"reached; ≈: within {NEAR}.",
     ])  # fmt: skip
 
 
@@ -194,13 +193,11 @@ def claims_on_sets(sources: Sources) -> Ours:
         values = stability_of(data, aspects or tuple(data.aspects))
         for kind in ("DP", "RC"):
             found.orders(kind, on, values[kind])
-        notes.append(
-            f"{on}: {len(data.metrics)} metrics published with it, {len(aspects or data.aspects)} aspects"
-        )
+        notes.append(f"{on}: {len(data.metrics)} metrics published with it, {len(aspects or data.aspects)} aspects")
     return Ours(found.values, found.reasons, notes=[
-        "the metrics are others than the paper's 32, whose scores were never published: this asks whether the claims hold beyond them, "
-        f"not whether the paper counted right. People stay among the systems, as in the paper; means over aspects; {DRAWS} draws and splits (paper: "
-        "1000), seed 0.",
+        "the metrics are others than the paper's 32, whose scores were never published: this asks whether the claims "
+        "hold beyond them, not whether the paper counted right. People stay among the systems, as in the paper; "
+        f"means over aspects; {DRAWS} draws and splits (paper: 1000), seed 0.",
         *notes,
     ])  # fmt: skip
 

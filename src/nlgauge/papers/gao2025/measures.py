@@ -1,7 +1,7 @@
 """gao2025 (measures): its data sets (Tables 1, 5, 6) and its DP and RC values (Tables 2, 3, 7).
 
-The scores of the paper's 32 metrics were never published: 18 of them are GPT judges. So its Tables 2, 3, 6 and 7 cannot be
-recomputed cell by cell; what they are said to show is tested in measures_claims.py.
+The scores of the paper's 32 metrics were never published: 18 of them are GPT judges. So its Tables 2, 3, 6 and 7 cannot
+be recomputed cell by cell; what they are said to show is tested in measures_claims.py.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.papers import Key, NeverPublished, Ours, Sources, study, why_absent
 
-NO_SCORES = NeverPublished(
-    "the scores of the paper's 32 metrics, 18 of them GPT judges, were never published"
-)
+NO_SCORES = NeverPublished("the scores of the paper's 32 metrics, 18 of them GPT judges, were never published")
 JUDGES = NeverPublished("the scores and replies of the GPT judges were never published")
 
 
@@ -49,14 +47,7 @@ PARTS = [
         "summeval",
         aspects={a: a.lower() for a in ("Coherence", "Consistency", "Fluency", "Relevance")},
     ),
-    Subset(
-        "WMT23",
-        "GeneralMT2023_NEWS",
-        "wmt23-zh-en",
-        (-25, 0),
-        {"Overall Quality": "mqm"},
-        {"domain": "news"},
-    ),
+    Subset("WMT23", "GeneralMT2023_NEWS", "wmt23-zh-en", (-25, 0), {"Overall Quality": "mqm"}, {"domain": "news"}),
     Subset("HANNA", "WP", "hanna"),
     Subset("MANS", "ROC", "openmeva", aspects={"Overall": "overall"}),
     Subset("MANS", "WP", "mans-wp"),
@@ -112,7 +103,8 @@ def table_1(sources: Sources) -> Ours:
             values[name, "systems"] = int(there.any(axis=1).sum())
             values[name, "inputs"] = int(there.any(axis=0).sum())
     known = {
-        "HANNA": "the release has 11 systems and 96 prompts, and only they give the paper's own Table 5 (24 of 24 cells)",
+        "HANNA": "the release has 11 systems and 96 prompts, and only they give the paper's own Table 5 (24 of "
+        "24 cells)",
         "WMT23": "377 rated news segments in the release; they give the paper's own Table 5 (4 of 4 cells)",
     }
     reasons |= {(name,): words for name, words in known.items() if (name, "systems") in values}
@@ -137,8 +129,9 @@ def table_5(sources: Sources) -> Ours:
         names = {"mean": "mean", "σ": "sigma", "unique": "unique", "tie ratio": "tie_ratio"}
         values |= {(*key, name): float(people[column]) for name, column in names.items()}
     return Ours(values, reasons, notes=[
-        "people among the systems kept (HANNA's Human, USR's two, refA of WMT23), except in WebNLG2020, which agrees only without "
-        "its human reference; ratings (x − 1)/4 also where the scale is 0–1 or 1–3 (USR), MQM (x + 25)/25, WebNLG x/100.",
+        "people among the systems kept (HANNA's Human, USR's two, refA of WMT23), except in WebNLG2020, which agrees "
+        "only without its human reference; ratings (x − 1)/4 also where the scale is 0–1 or 1–3 (USR), MQM (x + "
+        "25)/25, WebNLG x/100.",
     ])  # fmt: skip
 
 
@@ -149,12 +142,16 @@ def absent(reason: str, note: str) -> Ours:
 
 @study("gao2025", "2", title="Discriminative power of 12 measures, permutation test", sets=[])
 def table_2(sources: Sources) -> Ours:
-    return absent(NO_SCORES, "`nlgauge stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`.")  # fmt: skip
+    return absent(
+        NO_SCORES, "`nlgauge stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`."
+    )
 
 
 @study("gao2025", "3", title="Ranking consistency of 12 measures", sets=[])
 def table_3(sources: Sources) -> Ours:
-    return absent(NO_SCORES, "`nlgauge stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`.")  # fmt: skip
+    return absent(
+        NO_SCORES, "`nlgauge stability FILE` asks the same of any data; claims: `nlgauge reproduce gao2025 claims`."
+    )
 
 
 @study("gao2025", "7", title="Discriminative power of 12 measures, Williams' test", sets=[])

@@ -1,4 +1,6 @@
-"""gao2025 (measures), Table 6: parameters of the metrics, means over D1 to D30, for the word-overlap metrics on the sets at hand."""
+"""gao2025 (measures), Table 6: parameters of the metrics, means over D1 to D30, for the word-overlap metrics on the
+sets at hand.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +34,7 @@ ENCODERS = ("BERTScore-f", "BERTScore-p", "BERTScore-r", "MoverScore", "COMET")
 @study("gao2025", "6", title="Parameters of the metrics, means over D1 to D30", sets=SETS)
 def table_6(sources: Sources) -> Ours:
     reasons: dict[Key, str] = {(): JUDGES}
-    reasons |= {
-        (name,): NeedsWeights("its weights are to be had by name and are not here") for name in ENCODERS
-    }
+    reasons |= {(name,): NeedsWeights("its weights are to be had by name and are not here") for name in ENCODERS}
     gathered: dict[Key, list[float]] = {}
     scored: dict[str, Dataset] = {}
     used, absent = [], []
@@ -52,9 +52,7 @@ def table_6(sources: Sources) -> Ours:
         part_panel = scored[part.name].panel(
             part.aspects.get(aspect, aspect), metrics=list(SPECS), keep_people=part.people
         )
-        panel = replace(
-            part_panel, metrics={n: part_panel.metrics[n] / scale for n, (_, scale) in SPECS.items()}
-        )
+        panel = replace(part_panel, metrics={n: part_panel.metrics[n] / scale for n, (_, scale) in SPECS.items()})
         for row in parameters(panel, human_scale=part.scale).rows[1:]:
             for name, column in PARAMETERS.items():
                 if row[column] is not None:
@@ -65,9 +63,10 @@ def table_6(sources: Sources) -> Ours:
     reasons |= {(name,): said if used else NotRedistributed("none of the 30 sets is here") for name in SPECS}
     return Ours(values, reasons, other=dict.fromkeys(values, "fewer sets"), notes=[
         "beside, not judged: the mean is over fewer sets. Settings as in the paper's appendix A.1; all references.",
-        f"μ_ρ (item level) is near 0 in the paper for all these metrics (−.03 to .00) and {min(values[n, 'μ_ρ'] for n in SPECS):.2f} to "
-        f"{max(values[n, 'μ_ρ'] for n in SPECS):.2f} here. The sets that are missing would need means of −.4 to −.6 to explain it; a guess: in the "
-        "paper scores and ratings were not aligned within systems (input and global level are lower there too, system level is not).",
+        "μ_ρ (item level) is near 0 in the paper for all these metrics (−.03 to .00) and "
+        f"{min(values[n, 'μ_ρ'] for n in SPECS):.2f} to {max(values[n, 'μ_ρ'] for n in SPECS):.2f} here. The sets "
+        "that are missing would need means of −.4 to −.6 to explain it; a guess: in the paper scores and ratings "
+        "were not aligned within systems (input and global level are lower there too, system level is not).",
     ] if values else [])  # fmt: skip
 
 

@@ -1,4 +1,6 @@
-"""nimah2023 (metric preference checklist): what can be counted or worked by hand (Table 2, Tables 7 and 8, section 3.3)."""
+"""nimah2023 (metric preference checklist): what can be counted or worked by hand (Table 2, Tables 7 and 8, section
+3.3).
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ SETS = {
 
 @study(
     "nimah2023", "2", title="rows of the data sets",
-    sets=["uber-topic", "ctrl-topic", "checklist-ctrleval-topic", "checklist-usr-pc", "checklist-usr-tc", "checklist-unieval-tc", "newsroom", "summeval"],
+    sets=["uber-topic", "ctrl-topic", "checklist-ctrleval-topic", "checklist-usr-pc", "checklist-usr-tc",
+          "checklist-unieval-tc", "newsroom", "summeval"],
 )  # fmt: skip
 def table_2(sources: Sources) -> Ours:
     """One row a rater where single ratings are known, else one an output."""
@@ -44,7 +47,8 @@ def table_2(sources: Sources) -> Ours:
         values,
         reasons,
         [
-            "#Samples counts rows, one a rater; UniEval-TC, UniEval-summ and CtrlEval-Topic have means, one row an output.",
+            "#Samples counts rows, one a rater; UniEval-TC, UniEval-summ and CtrlEval-Topic have means, one row "
+            "an output.",
             "Table 2 lists Fluency for CtrlEval-Topic; the released table and its origin have only "
             f"{', '.join(topic.aspects)}.",
         ],
@@ -65,10 +69,7 @@ def worked_examples(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     for name in ("a≺b | b≺a", "cdabe | abcde", "cbed | abcde"):
         one, two = name.split(" | ")
-        values |= {
-            (name, "Levenshtein"): levenshtein(one, two),
-            (name, "similarity"): similarity(one, two),
-        }
+        values |= {(name, "Levenshtein"): levenshtein(one, two), (name, "similarity"): similarity(one, two)}
     wrong = (
         "the paper's figure contradicts its own formula: cbed, abed, abcd, abcde are three edits, and "
         "(9 − 2 · 3) / 9 = 0.33; its 4 and 0.11 = (9 − 2 · 4) / 9 fit each other. Where the 4 comes from is not known."
@@ -96,23 +97,21 @@ def table_7(sources: Sources) -> Ours:
     return _outputs(sources, ["Merson"])
 
 
-@study(
-    "nimah2023", "8", title="SummEval outputs on which aspects disagree", sets=["summeval"], tolerance=0.02
-)
+@study("nimah2023", "8", title="SummEval outputs on which aspects disagree", sets=["summeval"], tolerance=0.02)
 def table_8(sources: Sources) -> Ours:
     return _outputs(sources, ["Varvara", "Henderson"])
 
 
 def _outputs(sources: Sources, articles: Sequence[str]) -> Ours:
-    """Ratings of one expert, and the surface metrics from the texts: mean of the scores with 1 and with 11 references."""
+    """Ratings of one expert, and the surface metrics from the texts: mean of the scores with 1 and with 11
+    references.
+    """
     data = sources("summeval")
     values: dict[Key, float] = {}
     for (article, system), (start, rater) in SHOWN.items():
         if article not in articles:
             continue
-        rows = data.samples.filter(
-            (pl.col("system") == system) & pl.col("output").str.starts_with(start)
-        ).head(1)
+        rows = data.samples.filter((pl.col("system") == system) & pl.col("output").str.starts_with(start)).head(1)
         one = data.where(rows)
         given = {r["aspect"]: r["value"] for r in one.ratings.to_dicts() if r["rater"] == rater}
         ratings = [given[a.lower()] for a in HUMAN]
@@ -125,12 +124,13 @@ def _outputs(sources: Sources, articles: Sequence[str]) -> Ours:
         values,
         {(): WEIGHTS} | dict.fromkeys((k for k in values if k[2].startswith("Human")), CHOSEN_RATER),
         [
-            "BLEU: sacrebleu's, lower-cased; ROUGE: ROUGE-Lsum F with stems, mean over references; both the mean of the "
-            "score against the first and against all 11 references, as the caption of Table 7 says.",
+            "BLEU: sacrebleu's, lower-cased; ROUGE: ROUGE-Lsum F with stems, mean over references; both the mean of "
+            "the score against the first and against all 11 references, as the caption of Table 7 says.",
             "which ROUGE is not said; among ROUGE-1, -2, -L and -Lsum (F and recall; mean, best or jackknife over "
-            "references) this one is nearest. The paper's is ROUGE-1.5.5 with its own sentence splitter: up to .013 off.",
-            "which expert a row shows is not said: of the three, the one whose four ratings match was taken, so that the ratings "
-            "could hardly differ; that one of the three matches in all seven rows is all that they show.",
+            "references) this one is nearest. The paper's is ROUGE-1.5.5 with its own sentence splitter: up to .013 "
+            "off.",
+            "which expert a row shows is not said: of the three, the one whose four ratings match was taken, so that "
+            "the ratings could hardly differ; that one of the three matches in all seven rows is all that they show.",
         ],
         chosen={key for key in values if key[2].startswith("Human")},
     )

@@ -1,9 +1,9 @@
 """nimah2023, Tables 10-16: the Easy and Hard pairs of systems, and whether human means find them.
 
-The paper says that pairs are chosen by the averaged human scores; the authors' released notebook says how. For each aspect
-in turn the systems are ranked by their mean. Easy: the two lowest with the two highest. Hard: the two lowest, the two in the
-middle (places n/2 and n/2 + 1 from the bottom, counted from 0), the two highest. Easy pairs need more than four systems, hard
-ones more than six; the others were chosen by hand.
+The paper says that pairs are chosen by the averaged human scores; the authors' released notebook says how. For each
+aspect in turn the systems are ranked by their mean. Easy: the two lowest with the two highest. Hard: the two lowest,
+the two in the middle (places n/2 and n/2 + 1 from the bottom, counted from 0), the two highest. Easy pairs need more
+than four systems, hard ones more than six; the others were chosen by hand.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from nlgauge.papers import Key, Ours, Sources, study
 from nlgauge.papers.nimah2023.systems import ABSENT, BENCHMARKS, Benchmark, Pairs, listed_pairs
 from nlgauge.types import Array
 
-BY_HAND = "the authors chose the hard pairs by hand where a set has six systems or fewer (their notebook); no rule to check."
+BY_HAND = (
+    "the authors chose the hard pairs by hand where a set has six systems or fewer (their notebook); no rule to check."
+)
 LEAST = {"Easy": 5, "Hard": 7}  # systems
 
 
@@ -58,12 +60,12 @@ def checked(sources: Sources, table: str, name: str) -> Ours:
         if surplus := [pair for pair in pairs if pair not in listed[group]]:
             more = ", ".join(f"{a} – {b}" for a, b in surplus)
             notes.append(f"{group}: found and not listed in the text that is left: {more}.")
-    return Ours(values, {(name, "Hard"): BY_HAND if not rule["Hard"] else TIED}, [*notes, _own_rule(rows, listed)])  # fmt: skip
+    return Ours(values, {(name, "Hard"): BY_HAND if not rule["Hard"] else TIED}, [*notes, _own_rule(rows, listed)])
 
 
 TIED = (
-    "M0 and M23 have the same Overall mean, 4.5533; in the authors' table rounding puts M0 above M23 by 4e-11, and so M0 – M22 "
-    "becomes one of the highest pairs. With the tie kept it is M23 – M22, which is listed."
+    "M0 and M23 have the same Overall mean, 4.5533; in the authors' table rounding puts M0 above M23 by 4e-11, and so "
+    "M0 – M22 becomes one of the highest pairs. With the tie kept it is M23 – M22, which is listed."
 )
 
 
@@ -84,7 +86,10 @@ def _own_rule(rows: RaterRows, listed: Pairs) -> str:
     return f"the default of system-discrimination ({own.words}) has {' and '.join(words)} in the same group."
 
 
-FEW = "sets with three or four systems are too few for the authors' rule (their notebook): these pairs were chosen by hand."
+FEW = (
+    "sets with three or four systems are too few for the authors' rule (their notebook): these pairs were "
+    "chosen by hand."
+)
 
 
 @study("nimah2023", "10", title="pairs of systems, controlled generation", sets=[])
@@ -110,7 +115,10 @@ def table_13(sources: Sources) -> Ours:
 @study("nimah2023", "14", title="pairs of systems, UniEval-TC", sets=["checklist-unieval-tc"])
 def table_14(sources: Sources) -> Ours:
     ours = checked(sources, "14", "UniEval-TC")
-    lost = "the text of the paper that is at hand has lost two easy pairs and one hard pair of this table; Table 15 has them."
+    lost = (
+        "the text of the paper that is at hand has lost two easy pairs and one hard pair of this table; Table "
+        "15 has them."
+    )
     return Ours(ours.values, ours.reasons, [*ours.notes, lost])
 
 

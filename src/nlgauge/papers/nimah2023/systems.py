@@ -1,7 +1,8 @@
-"""nimah2023 (metric preference checklist), systems: KS distance (Tables 17-19) and preference similarity (Tables 20-22).
+"""nimah2023 (metric preference checklist), systems: KS distance (Tables 17-19) and preference similarity (Tables
+20-22).
 
-The authors' conventions, as their released notebooks show them: one row a rater with the score repeated, people among the
-systems kept, mean over the listed pairs, then over the columns of a family; Overall is one of the human columns.
+The authors' conventions, as their released notebooks show them: one row a rater with the score repeated, people among
+the systems kept, mean over the listed pairs, then over the columns of a family; Overall is one of the human columns.
 """
 
 from __future__ import annotations
@@ -15,16 +16,7 @@ from nlgauge.analyses.checklist.system_discrimination import system_discriminati
 from nlgauge.analyses.checklist.system_preference import system_preference
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NotHere
-from nlgauge.papers import (
-    Key,
-    NeedsWeights,
-    NotRedistributed,
-    Ours,
-    Sources,
-    published_rows,
-    study,
-    why_absent,
-)
+from nlgauge.papers import Key, NeedsWeights, NotRedistributed, Ours, Sources, published_rows, study, why_absent
 
 Pairs = dict[str, list[tuple[str, str]]]
 Columns = Mapping[str, Sequence[str]]
@@ -91,27 +83,24 @@ TOPIC: Columns = {
     BERTSCORE: ["bert_f1"],
     CTC: [f"ctc_{way}_{aspect}" for way in "edr" for aspect in ("consisten", "relev")],
     CTRLEVAL: ["cohere_met", "consist_met", "relev_met"],
-    UNIEVAL: [
-        f"{quality}_unieval" for quality in ("coherence", "consistency", "fluency", "relevance", "overall")
-    ],
+    UNIEVAL: [f"{quality}_unieval" for quality in ("coherence", "consistency", "fluency", "relevance", "overall")],
 }
-CONTROLLED = [
-    Benchmark("UBER-Topic", "uber-topic", "10", {}),
-    Benchmark("CTRL-Topic", "ctrl-topic", "10", TOPIC),
-]
+CONTROLLED = [Benchmark("UBER-Topic", "uber-topic", "10", {}), Benchmark("CTRL-Topic", "ctrl-topic", "10", TOPIC)]
 SUMMARIES, DIALOGUES = ["summeval", "newsroom"], [b.set for b in BENCHMARKS[:3]]
 TOPICS = [b.set for b in CONTROLLED]
-NO_SCORES = "the authors' release has no scores of this metric on {}; its code is here, its weights are to be had by name"
+NO_SCORES = (
+    "the authors' release has no scores of this metric on {}; its code is here, its weights are to be had by name"
+)
 ABSENT: dict[str, str] = {
     "summEval": NotRedistributed(
-        "needs the release with the 17th system, M23_dynamicmix, and the single ratings of M0, M1, M2, M5 (summeval-17): "
-        "published by Yale-LILY/SummEval, not redistributed here."
+        "needs the release with the 17th system, M23_dynamicmix, and the single ratings of M0, M1, M2, M5 "
+        "(summeval-17): published by Yale-LILY/SummEval, not redistributed here."
     ),
     **{name: NeedsWeights(NO_SCORES.format(name)) for name in ("UniEval-summ", "Newsroom", "UBER-Topic")},
 }
 NO_TITLES = NotRedistributed(
-    "BLEU and ROUGE were computed against the article and its title (appendix A.3); the titles are in the Newsroom release "
-    "and not redistributed here."
+    "BLEU and ROUGE were computed against the article and its title (appendix A.3); the titles are in the Newsroom "
+    "release and not redistributed here."
 )
 
 
@@ -137,18 +126,19 @@ def those_here(sources: Sources, benchmarks: Sequence[Benchmark]) -> tuple[list[
 
 
 def with_surface(data: Dataset) -> Dataset:
-    """BLEU and ROUGE-1 of each summary against the article and the first reference, as the authors scored UniEval-summ."""
+    """BLEU and ROUGE-1 of each summary against the article and the first reference, as the authors scored
+    UniEval-summ.
+    """
     from nlgauge.scoring.score import score
 
     two = pl.concat_list(pl.col("source"), pl.col("references").list.head(1))
     scored = score(
-        replace(data, samples=data.samples.with_columns(references=two)),
-        [c for some in SURFACE.values() for c in some],
+        replace(data, samples=data.samples.with_columns(references=two)), [c for some in SURFACE.values() for c in some]
     )
     return data.with_scores(scored.scores)
 
 
-def ks_table(sources: Sources, benchmarks: Sequence[Benchmark], change: Columns | None = None) -> dict[Key, float]:  # fmt: skip
+def ks_table(sources: Sources, benchmarks: Sequence[Benchmark], change: Columns | None = None) -> dict[Key, float]:
     """KS by data set, difficulty and family; Human is the mean over the aspects."""
     values: dict[Key, float] = {}
     for b in benchmarks:
@@ -163,7 +153,7 @@ def ks_table(sources: Sources, benchmarks: Sequence[Benchmark], change: Columns 
     return values
 
 
-def preference_table(sources: Sources, benchmarks: Sequence[Benchmark], turned: bool = False) -> dict[Key, float]:  # fmt: skip
+def preference_table(sources: Sources, benchmarks: Sequence[Benchmark], turned: bool = False) -> dict[Key, float]:
     """Preference similarity by data set, difficulty and family; `turned`: less perplexity is better."""
     values: dict[Key, float] = {}
     for b in benchmarks:
@@ -184,10 +174,10 @@ def table_17(sources: Sources) -> Ours:
         ks_table(sources, BENCHMARKS[3:]),
         _absent("summEval", "UniEval-summ", "Newsroom") | _titles(),
         [
-            "Human: with Overall, the mean of the four aspects, as one of five columns; rater rows in Newsroom, means of the "
-            "experts in UniEval-summ.",
-            "UniEval-summ BLEU and ROUGE are computed from the texts, re-tokenised as UniEval has them, against the article "
-            "and the first reference.",
+            "Human: with Overall, the mean of the four aspects, as one of five columns; rater rows in Newsroom, means "
+            "of the experts in UniEval-summ.",
+            "UniEval-summ BLEU and ROUGE are computed from the texts, re-tokenised as UniEval has them, against the "
+            "article and the first reference.",
         ],
     )
 
@@ -212,7 +202,8 @@ def table_19(sources: Sources) -> Ours:
         ks_table(sources, here),
         _absent("UBER-Topic") | reasons | {("CTRL-Topic", "Hard", BERTSCORE): cut},
         [
-            "BERTScore is the column bert_f1, which holds precision; relevance of a text: 1 if chosen as more relevant, or both."
+            "BERTScore is the column bert_f1, which holds precision; relevance of a text: 1 if chosen as more "
+            "relevant, or both."
         ],
     )
 
@@ -220,17 +211,15 @@ def table_19(sources: Sources) -> Ours:
 @study("nimah2023", "20", title="preference similarity, summarisation", sets=SUMMARIES)
 def table_20(sources: Sources) -> Ours:
     benchmarks = [b for b in BENCHMARKS[3:] if b.columns]
-    return Ours(
-        preference_table(sources, benchmarks), _absent("summEval", "UniEval-summ", "Newsroom") | _titles()
-    )
+    return Ours(preference_table(sources, benchmarks), _absent("summEval", "UniEval-summ", "Newsroom") | _titles())
 
 
 # Table 21 prints the labels of Table 20.
 LABELS = {"UniEval-TC": "UniEval-summ", "USR-TC": "summEval", "USR-PC": "Newsroom"}
 EXCHANGED = (PERPLEXITY, BLEU, BERTSCORE)
 SWAPPED = (
-    f"in the columns {', '.join(EXCHANGED)} the paper has the rows USR-TC and USR-PC exchanged: the printed value is what we "
-    "find for the other of the two, in all 12 cells."
+    f"in the columns {', '.join(EXCHANGED)} the paper has the rows USR-TC and USR-PC exchanged: the printed value is "
+    "what we find for the other of the two, in all 12 cells."
 )
 
 
@@ -251,11 +240,12 @@ def table_21(sources: Sources) -> Ours:
         {(data, LABELS[data], *rest): value for (data, *rest), value in found.items()},
         reasons,
         [
-            "Table 21 has the row labels of Table 20 (UniEval-summ, summEval, Newsroom); its values are those of UniEval-TC, "
-            "USR-TC and USR-PC, in this order.",
-            "mean over pairs, columns of a family and six aspects; BERTScore: bert_f1_src and bert_f1_ttl (Table 18: only the "
-            "first).",
-            f"Eq. 2 as printed: a higher mean is preferred, also for perplexity. With less perplexity preferred: {instead}.",
+            "Table 21 has the row labels of Table 20 (UniEval-summ, summEval, Newsroom); its values are those of "
+            "UniEval-TC, USR-TC and USR-PC, in this order.",
+            "mean over pairs, columns of a family and six aspects; BERTScore: bert_f1_src and bert_f1_ttl (Table 18: "
+            "only the first).",
+            "Eq. 2 as printed: a higher mean is preferred, also for perplexity. With less perplexity preferred: "
+            f"{instead}.",
             ".388 and .629 are cut, not rounded (.3889, .6296).",
         ],
     )
@@ -265,14 +255,13 @@ def _mixed(sources: Sources, name: str) -> str:
     """The printed CtrlEval value of the hard pairs has the easy pairs' value of relev_met in it."""
     b = next(b for b in BENCHMARKS if b.name == name)
     columns = list(DIALOGUE[CTRLEVAL])
-    table = system_preference(
-        b.data(sources), metrics=columns, pairs=b.pairs(), per="metric", keep_people=True
-    )
+    table = system_preference(b.data(sources), metrics=columns, pairs=b.pairs(), per="metric", keep_people=True)
     by = {(row["metric"], row["pairs"]): row["value"] for row in table.rows}
     mixed = [by[columns[0], "Hard"], by[columns[1], "Hard"], by[columns[2], "Easy"]]
     return (
         "the printed value comes out when relev_met enters with its value on the easy pairs: "
-        f"({' + '.join(f'{v:.3f}' for v in mixed)}) / 3 = {sum(mixed) / 3:.3f}; a slip in the authors' averaging (guess)."
+        f"({' + '.join(f'{v:.3f}' for v in mixed)}) / 3 = {sum(mixed) / 3:.3f}; a slip in the authors' averaging "
+        "(guess)."
     )
 
 
@@ -297,9 +286,7 @@ def table_22(sources: Sources) -> Ours:
     return Ours(
         preference_table(sources, here),
         _absent("UBER-Topic") | reasons | TABLE_22,
-        [
-            "Eq. 2 as printed: a higher mean is preferred, also for perplexity. .555 and .666 are cut, not rounded."
-        ],
+        ["Eq. 2 as printed: a higher mean is preferred, also for perplexity. .555 and .666 are cut, not rounded."],
     )
 
 

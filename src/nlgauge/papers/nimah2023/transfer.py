@@ -1,8 +1,8 @@
 """nimah2023, Tables 5 and 6 (transfer), and the figures that section 5.3 names in its text.
 
-A correlation is Spearman's over rater rows, mean over the human aspects (Overall among them), the columns of a family and the
-data sets that Table 3 gives a group. The analysis `transfer` correlates with the mean rating of an output; the paper's unit,
-one row a rater, is given to it as one output a rater.
+A correlation is Spearman's over rater rows, mean over the human aspects (Overall among them), the columns of a family
+and the data sets that Table 3 gives a group. The analysis `transfer` correlates with the mean rating of an output; the
+paper's unit, one row a rater, is given to it as one output a rater.
 """
 
 from __future__ import annotations
@@ -64,19 +64,20 @@ TASKS = {
     "UBER-Topic": "CtrlGen", "CtrlEval-Topic": "CtrlGen",
 }  # fmt: skip
 CTC_UNKNOWN = (
-    "the authors' notebook has .139 (USR-TC) and .044 (USR-PC) for CTC; from the released columns we find .257 and .244. "
-    "No choice among the six columns and six aspects gives theirs, nor do the systems alone or the people alone: probably "
-    "other scores (guess)."
+    "the authors' notebook has .139 (USR-TC) and .044 (USR-PC) for CTC; from the released columns we find .257 and "
+    ".244. No choice among the six columns and six aspects gives theirs, nor do the systems alone or the people "
+    "alone: probably other scores (guess)."
 )
 UBER_MOVED = (
-    "Table 3 has USR-TC and USR-PC here; the authors' notebook counts UBER-Topic (.026) in as well, which Table 3 puts under "
-    "semantic shift: (.026 + .092 + .056) / 3 = .058."
+    "Table 3 has USR-TC and USR-PC here; the authors' notebook counts UBER-Topic (.026) in as well, which Table 3 "
+    "puts under semantic shift: (.026 + .092 + .056) / 3 = .058."
 )
 MISPRINT = "The printed .026 is a misprint: the authors' notebook has .261."
 SETS = [*DIALOGUES, "checklist-ctrleval-topic"]
 NOTES = [
-    "Spearman's correlation over rater rows, mean over the columns of a family, all aspects and Overall, then over the data "
-    "sets that Table 3 lists; Pearson's, Kendall's, and any of them without Overall do not give the printed values.",
+    "Spearman's correlation over rater rows, mean over the columns of a family, all aspects and Overall, then over "
+    "the data sets that Table 3 lists; Pearson's, Kendall's, and any of them without Overall do not give the printed "
+    "values.",
     "perplexity with the sign of its scores: a positive value says that people prefer the higher perplexity.",
 ]
 
@@ -98,20 +99,20 @@ def one_output_a_rater(data: Dataset, name: str) -> Dataset:
 def family_correlations(
     sources: Sources, groups: Sequence[Mapping[str, str]]
 ) -> dict[tuple[str, str], tuple[float, set[str]]]:
-    """(family, group) -> mean correlation, and the data sets in it. `groups`: rows with dataset, group, perhaps family."""
+    """(family, group) -> mean correlation, and the data sets in it. `groups`: rows with dataset, group, perhaps
+    family.
+    """
     data = [one_output_a_rater(sources(here), name) for name, here in KNOWN.items()]
     columns = [c for some in FAMILIES.values() for c in some]
     table = transfer(data, groups=groups, metrics=columns, families=FAMILIES, keep_people=True)
     names = table.facts["datasets"]
-    return {
-        (f, g): (r["value"], set(names[f].get(g, ())))
-        for r in table.rows
-        for f, g in [(r["family"], r["group"])]
-    }
+    return {(f, g): (r["value"], set(names[f].get(g, ()))) for r in table.rows for f, g in [(r["family"], r["group"])]}
 
 
 def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Transfer], str]) -> Ours:
-    """Each line and head of Table 5 or 6: a value where all data sets that Table 3 lists are at hand, else what is missing."""
+    """Each line and head of Table 5 or 6: a value where all data sets that Table 3 lists are at hand, else what is
+    missing.
+    """
     cells = transfer_groups()
     found = family_correlations(
         sources, [{"dataset": t.dataset, "group": head_of(t), "family": t.family} for t in cells]
@@ -182,7 +183,7 @@ def section_5_3(sources: Sources) -> Ours:
             "we); .889 is CtrlEval's value there.",
         },
         [
-            "the two averages of Newsroom come out as mean Coherence of 'abstractive' and of 'textrank', not as means over all "
-            "aspects (2.40 and 3.81).",
+            "the two averages of Newsroom come out as mean Coherence of 'abstractive' and of 'textrank', not as means "
+            "over all aspects (2.40 and 3.81)."
         ],
     )

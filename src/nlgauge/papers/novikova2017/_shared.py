@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 
 SET = "bagel-sf"
 WORD = {
-    "TER": "TER", "BLEU1": "Bleu_1", "BLEU2": "Bleu_2", "BLEU3": "Bleu_3", "BLEU4": "Bleu_4", "ROUGE": "ROUGE_L", "NIST": "NIST",
+    "TER": "TER", "BLEU1": "Bleu_1", "BLEU2": "Bleu_2", "BLEU3": "Bleu_3", "BLEU4": "Bleu_4", "ROUGE": "ROUGE_L",
+    "NIST": "NIST",
     "LEPOR": "LEPOR", "CIDEr": "CIDEr", "METEOR": "METEOR", "SIM": "sim.mr.sys",
 }  # fmt: skip
 GRAMMAR = {
-    "RE": "sys.read.flesch", "cpw": "sys.cpw", "len": "sys.ref.len", "wps": "sys.wps", "sps": "sys.sps", "spw": "sys.spw",
+    "RE": "sys.read.flesch", "cpw": "sys.cpw", "len": "sys.ref.len", "wps": "sys.wps", "sps": "sys.sps",
+    "spw": "sys.spw",
     "pol": "sys.n.poly", "ppw": "sys.pspw", "msp": "n.misspel", "prs": "parser.sc.mean",
 }  # fmt: skip
 METRICS = WORD | GRAMMAR
@@ -39,15 +41,15 @@ def unturned(sources: Sources) -> Dataset:
 
 
 def half_points(data: Dataset) -> Dataset:
-    """Scores on the half points from 1 to 6 that medians of ratings have: eleven bins of equal width over all outputs."""
+    """Scores on the half points from 1 to 6 that medians of ratings have: eleven bins of equal width over all
+    outputs.
+    """
     import polars as pl
 
     from nlgauge.stats.correlation.quantise import quantise
 
     steps = {m: 1 + 0.5 * quantise(data.scores[m].to_numpy(), LEVELS) for m in data.metrics}
-    return data.with_scores(
-        data.scores.select("system", "input", *(pl.Series(m, v) for m, v in steps.items()))
-    )
+    return data.with_scores(data.scores.select("system", "input", *(pl.Series(m, v) for m, v in steps.items())))
 
 
 def by_key(table: Table, *columns: str, value: str = "value") -> dict[Key, float]:

@@ -1,9 +1,11 @@
 """novikova2017: relative rankings (Tables 4 and 12), examples (5), and the figures that stand in its sentences.
 
 What the paper does not say about Table 12 was found by trying variants, one convention for the whole table:
-- a pair is the first output of either system for an MR; the one MR with two LOLS outputs is left out (SFREST 579 pairs);
-- raw scores were compared as *text*, in alphabetical order: 4.28e-09 > 0.26, 10.1 < 9.8, 100.2 < 86.7. So read, every printed
-  cell comes out to both decimals; as numbers BLEU-2 to BLEU-4 and RE differ by up to 5 points, NIST, CIDEr and BLEU-1 by up to 1;
+- a pair is the first output of either system for an MR; the one MR with two LOLS outputs is left out (SFREST 579
+  pairs);
+- raw scores were compared as *text*, in alphabetical order: 4.28e-09 > 0.26, 10.1 < 9.8, 100.2 < 86.7. So read, every
+  printed cell comes out to both decimals; as numbers BLEU-2 to BLEU-4 and RE differ by up to 5 points, NIST, CIDEr and
+  BLEU-1 by up to 1;
 - quantised: eleven bins of equal width (the half points from 1 to 6) over all 2,460 outputs, compared as numbers.
 """
 
@@ -21,26 +23,18 @@ from nlgauge.errors import DataError
 from nlgauge.papers import Key, NeverPublished, NotRedistributed, Ours, Sources, study
 from nlgauge.papers.catalogue import mirror_folder
 from nlgauge.papers.catalogue.bagel import FOLDER
-from nlgauge.papers.novikova2017._shared import (
-    ASPECTS,
-    METRICS,
-    SET,
-    WORD,
-    by_key,
-    half_points,
-    medians,
-    unturned,
-)
+from nlgauge.papers.novikova2017._shared import ASPECTS, METRICS, SET, WORD, by_key, half_points, medians, unturned
 from nlgauge.table import Table
 
 TABLE_12 = [*WORD.values(), METRICS["RE"]]
 DRAWS = 200
 ONE_DRAW = NeverPublished(
-    "the random scores that the authors drew were never published; what random scores reach on the mean stands in the notes"
+    "the random scores that the authors drew were never published; what random scores reach on the mean stands "
+    "in the notes"
 )
 NO_SINGLE = NotRedistributed(
-    "needs the single ratings (emnlp_data_individual_hum_scores.csv): the authors' repository names the file, the copies that were "
-    "looked at lack it, and it is not redistributed here; the medians do not show agreement"
+    "needs the single ratings (emnlp_data_individual_hum_scores.csv): the authors' repository names the file, the "
+    "copies that were looked at lack it, and it is not redistributed here; the medians do not show agreement"
 )
 WORKED = {
     "1": ("LOLS", "inform(name='the donatello',has_internet='yes')"),
@@ -57,34 +51,31 @@ def table_12(sources: Sources) -> Ours:
     numbers = _cells(quantised, "raw", "accuracy")
     return Ours(
         values,
-        {(d, k, a, "rand"): ONE_DRAW for d in ("BAGEL", "SFHOTEL", "SFREST") for k in ("raw", "quantised") for a in ASPECTS},
+        {(d, k, a, "rand"): ONE_DRAW for d in ("BAGEL", "SFHOTEL", "SFREST") for k in ("raw",
+            "quantised") for a in ASPECTS},
         [
-            "Pairs: first output of either system for an MR; the MR with two LOLS outputs is left out. Raw scores are compared as text, as the "
-            "authors evidently did (1e-09 above 0.2, 10.1 below 9.8); "
-            f"{_same(values, numbers)} of the {len(numbers)} raw cells are the same when they are compared as numbers (`relative-ranking` does).",
+            "Pairs: first output of either system for an MR; the MR with two LOLS outputs is left out. Raw scores "
+            "are compared as text, as the authors evidently did (1e-09 above 0.2, 10.1 below 9.8); "
+            f"{_same(values, numbers)} of the {len(numbers)} raw cells are the same when they are compared as numbers "
+            "(`relative-ranking` does).",
             "Quantised: eleven bins of equal width over all outputs, the half points from 1 to 6.",
             f"Random scores reach on the mean of {DRAWS} draws: {_random(raw)}.",
         ],
     )  # fmt: skip
 
 
-@study(
-    "novikova2017", "4", title="metrics significantly better than a random score (1) or not (0)", sets=[SET]
-)
+@study("novikova2017", "4", title="metrics significantly better than a random score (1) or not (0)", sets=[SET])
 def table_4(sources: Sources) -> Ours:
     raw, quantised = _rankings(sources)
-    values = _cells(raw, "raw", "significant") | _cells(
-        quantised, "quantised", "significant_quantised", only="SFREST"
-    )
+    values = _cells(raw, "raw", "significant") | _cells(quantised, "quantised", "significant_quantised", only="SFREST")
     why = (
-        "the authors' random scores were never published and their test is not given in full. Wilcoxon's test on right and wrong pairs "
-        "cannot give these stars from the accuracies printed (BAGEL, naturalness, SIM 43.07 and random 42.08 are two pairs of 202 apart); "
-        "on the size of the error, on its square or on the predicted order it does not give them either"
+        "the authors' random scores were never published and their test is not given in full. Wilcoxon's test on "
+        "right and wrong pairs cannot give these stars from the accuracies printed (BAGEL, naturalness, SIM 43.07 and "
+        "random 42.08 are two pairs of 202 apart); on the size of the error, on its square or on the predicted order "
+        "it does not give them either"
     )
     return Ours(
-        values,
-        {(): why},
-        ["1: above random, median p of 200 draws < .05. The list agrees with the stars of Table 12."],
+        values, {(): why}, ["1: above random, median p of 200 draws < .05. The list agrees with the stars of Table 12."]
     )
 
 
@@ -102,20 +93,15 @@ def table_5(sources: Sources) -> Ours:
     return Ours(
         values,
         notes=[
-            "Normalised as in Table 12: eleven bins over all outputs, as half points from 1 to 6; WOMs is the mean of TER (turned), BLEU-1 to "
-            "BLEU-4, ROUGE, NIST, LEPOR, CIDEr and METEOR.",
-            "In example 1 the paper prints output and reference exchanged: the data have 'the donatello has internet' as LOLS's output.",
+            "Normalised as in Table 12: eleven bins over all outputs, as half points from 1 to 6; WOMs is the mean of "
+            "TER (turned), BLEU-1 to BLEU-4, ROUGE, NIST, LEPOR, CIDEr and METEOR.",
+            "In example 1 the paper prints output and reference exchanged: the data have 'the donatello has "
+            "internet' as LOLS's output.",
         ],
     )
 
 
-@study(
-    "novikova2017",
-    "6",
-    title="best correlation of this paper, beside other papers",
-    sets=[SET],
-    tolerance=0.01,
-)
+@study("novikova2017", "6", title="best correlation of this paper, beside other papers", sets=[SET], tolerance=0.01)
 def table_6(sources: Sources) -> Ours:
     found = by_key(
         split(unturned(sources), by=["dataset", "system"], outputs="independent"), "aspect", "metric", "part"
@@ -124,7 +110,8 @@ def table_6(sources: Sources) -> Ours:
     prs = max(abs(v) for (aspect, metric, _), v in found.items() if aspect != ASPECTS[0] and metric == "prs")
     return Ours(
         {("sentence planning", "wps"): wps, ("surface realisation", "prs"): prs},
-        notes=["Only the line of this paper; the others quote seven other papers. It calls the parser's correlation negative; Table 9 has 0.31."],
+        notes=["Only the line of this paper; the others quote seven other papers. It calls the parser's "
+               "correlation negative; Table 9 has 0.31."],
     )  # fmt: skip
 
 
@@ -134,9 +121,7 @@ def table_7(sources: Sources) -> Ours:
     return Ours(
         {},
         {(): NO_SINGLE},
-        [
-            "SFREST, LOLS is lost in the text of the paper. `nlgauge agree` computes ICC where there are single ratings."
-        ],
+        ["SFREST, LOLS is lost in the text of the paper. `nlgauge agree` computes ICC where there are single ratings."],
     )
 
 
@@ -150,12 +135,8 @@ def sentences(sources: Sources) -> Ours:
     values: dict[Key, float] = {
         ("naturalness ~ quality, highest of data set and system",): _between(data),
         ("wps ~ informativeness, TGEN on BAGEL",): wps["BAGEL, TGEN"],
-        ("wps ~ informativeness elsewhere, highest",): max(
-            abs(v) for k, v in wps.items() if k != "BAGEL, TGEN"
-        ),
-        ("largest share of bad outputs, per cent",): max(
-            100 * float((h <= 2).mean()) for h in rated.values()
-        ),
+        ("wps ~ informativeness elsewhere, highest",): max(abs(v) for k, v in wps.items() if k != "BAGEL, TGEN"),
+        ("largest share of bad outputs, per cent",): max(100 * float((h <= 2).mean()) for h in rated.values()),
         ("references of an MR, SFHOTEL and SFREST",): _references(data, ["SFHOTEL", "SFREST"]),
         ("references of an MR, BAGEL",): _references(data, ["BAGEL"]),
     }
@@ -169,9 +150,7 @@ def sentences(sources: Sources) -> Ours:
 
 def _pairs_of(data: Dataset) -> Dataset:
     """Without the MR for which LOLS has two outputs."""
-    twice = data.samples.filter(
-        (pl.col("system") == "LOLS") & pl.col("input").str.contains(" #2", literal=True)
-    )
+    twice = data.samples.filter((pl.col("system") == "LOLS") & pl.col("input").str.contains(" #2", literal=True))
     return data.where(data.samples.filter(~pl.col("source").is_in(twice["source"].to_list())), data.name)
 
 
@@ -194,8 +173,7 @@ def _rankings(sources: Sources) -> tuple[Table, Table]:
     data = medians(sources).only_metrics(TABLE_12)
     texts = as_text(data, mirror_folder(sources.mirror) / FOLDER / "emnlp_data_medians.csv")
     raw, numbers = (
-        relative_ranking(_pairs_of(d), by="dataset", draws=DRAWS, outputs="independent")
-        for d in (texts, data)
+        relative_ranking(_pairs_of(d), by="dataset", draws=DRAWS, outputs="independent") for d in (texts, data)
     )
     return raw, numbers
 

@@ -28,14 +28,11 @@ from nlgauge.table import Table
 
 SETS = [SET]
 RULE = (
-    "The RE line stands at a dashed rule, which the text of the paper that we have reads as minus signs here and drops there "
-    "(-0.00^-1, 0.08^*-1): the sign is likely a misreading (a guess); size and Tables 10 and 11 agree with ours."
+    "The RE line stands at a dashed rule, which the text of the paper that we have reads as minus signs here and "
+    "drops there (-0.00^-1, 0.08^*-1): the sign is likely a misreading (a guess); size and Tables 10 and 11 agree "
+    "with ours."
 )
-OTHER_SIGN = {
-    ("BAGEL", "LOLS", "quality"),
-    ("SFHOTEL", "LOLS", "informativeness"),
-    ("SFREST", "RNNLG", "naturalness"),
-}
+OTHER_SIGN = {("BAGEL", "LOLS", "quality"), ("SFHOTEL", "LOLS", "informativeness"), ("SFREST", "RNNLG", "naturalness")}
 
 
 @study("novikova2017", "1", title="number of outputs by data set and system", sets=SETS)
@@ -57,15 +54,18 @@ def table_2(sources: Sources) -> Ours:
     return Ours(
         {key: value for key, value in values.items() if key[0] in ASPECTS},
         notes=[
-            "The words of this table (more overlap, better grammar …) follow from the means of Table 8, with one exception: RE carries "
-            "a star here in all three data sets and in none in Table 8, where our test agrees with Table 8.",
+            "The words of this table (more overlap, better grammar …) follow from the means of Table 8, with one "
+            "exception: RE carries a star here in all three data sets and in none in Table 8, where our test agrees "
+            "with Table 8."
         ],
     )
 
 
 @study("novikova2017", "3", title="best word-based and grammar-based metric", sets=SETS, tolerance=0.01)
 def table_3(sources: Sources) -> Ours:
-    """A metric that is best, or ties with the best at two decimals, is given with its own value; any other with the best one's."""
+    """A metric that is best, or ties with the best at two decimals, is given with its own value; any other with the
+    best one's.
+    """
     values: dict[Key, float] = {}
     reasons: dict[Key, str] = {}
     types = {"word-based": list(WORD.values()), "grammar-based": list(GRAMMAR.values())}
@@ -90,9 +90,7 @@ def table_3(sources: Sources) -> Ours:
     )
 
 
-@study(
-    "novikova2017", "8", title="mean and SD of every metric by data set and system", sets=SETS, tolerance=0.01
-)
+@study("novikova2017", "8", title="mean and SD of every metric by data set and system", sets=SETS, tolerance=0.01)
 def table_8(sources: Sources) -> Ours:
     table = _means(sources, metrics=list(METRICS.values()))
     values = _mean_and_sd(table)
@@ -106,8 +104,8 @@ def table_8(sources: Sources) -> Ours:
     return Ours(
         {key: -v if key[0] == "prs" and key[3] == "mean" else v for key, v in values.items()},
         notes=[
-            f"{stars('8', tests)[:-1]} (metrics; two-sample t test, which the paper does not name: Student's and Welch's fit every star of "
-            "metrics and ratings, paired tests and rank tests do not).",
+            f"{stars('8', tests)[:-1]} (metrics; two-sample t test, which the paper does not name: Student's and "
+            "Welch's fit every star of metrics and ratings, paired tests and rank tests do not).",
             "Parser scores are log-probabilities, negative in the data; the paper prints their mean without the sign.",
         ],
     )
@@ -119,16 +117,17 @@ def table_9(sources: Sources) -> Ours:
     columns = ("dataset", "system", "aspect", "metric")
     reasons: dict[Key, str] = {(*place, "RE"): RULE for place in OTHER_SIGN}
     reasons["BAGEL", "TGEN", "naturalness", "RE"] = (
-        "TGEN ran on BAGEL only, so Table 11 prints the same correlation: 0.09, as ours; here it stands at the dashed rule as -0.00."
+        "TGEN ran on BAGEL only, so Table 11 prints the same correlation: 0.09, as ours; here it stands at the "
+        "dashed rule as -0.00."
     )
     return Ours(
         by_key(table, *columns),
         reasons,
         [
             stars("9", by_key(table, *columns, value="significant")),
-            "SFREST, LOLS, naturalness (21 cells) is lost in the text of the paper that we have; Table 3 prints two of them (METEOR 0.19, "
-            "sps -0.21), which are recomputed there. In SFREST, LOLS, quality leading digits are garbled (7.07 for 0.07) and the sign "
-            "of len (.0.09) is taken for a minus.",
+            "SFREST, LOLS, naturalness (21 cells) is lost in the text of the paper that we have; Table 3 prints two "
+            "of them (METEOR 0.19, sps -0.21), which are recomputed there. In SFREST, LOLS, quality leading digits "
+            "are garbled (7.07 for 0.07) and the sign of len (.0.09) is taken for a minus.",
         ],
     )
 
@@ -143,9 +142,7 @@ def table_11(sources: Sources) -> Ours:
     return _split(sources, "11", ["system"], ("system", "aspect", "metric"))
 
 
-@study(
-    "novikova2017", "13", title="Spearman among bad outputs and among the others", sets=SETS, tolerance=0.01
-)
+@study("novikova2017", "13", title="Spearman among bad outputs and among the others", sets=SETS, tolerance=0.01)
 def table_13(sources: Sources) -> Ours:
     values: dict[Key, float] = {}
     tests: dict[Key, float] = {}
@@ -156,24 +153,21 @@ def table_13(sources: Sources) -> Ours:
         values |= by_key(table, "aspect", "bin", "metric")
         tests |= by_key(table, "aspect", "bin", "metric", value="significant")
         plain |= by_key(
-            quality_bins(data.panel(aspect), cuts=(2, 5), draws=0, outputs="independent"),
-            "aspect",
-            "bin",
-            "metric",
+            quality_bins(data.panel(aspect), cuts=(2, 5), draws=0, outputs="independent"), "aspect", "bin", "metric"
         )
     off = {
-        name: max(abs(v - plain[k]) for k, v in values.items() if k[1] == name)
-        for name in ("bad", "average and good")
+        name: max(abs(v - plain[k]) for k, v in values.items() if k[1] == name) for name in ("bad", "average and good")
     }
     return Ours(
         {key: -v if key[2] == "TER" else v for key, v in values.items()},
         notes=[
             stars("13", tests),
-            "The paper does not say that it correlates the quantised scores of its section 7.2 here; with them (eleven bins over all outputs) every "
-            f"cell is met. With the scores as they are the cells of the bad bin move by up to {off['bad']:.2f}, the others by up to "
-            f"{off['average and good']:.3f}; few outputs are bad (58, 128, 175).",
-            "Bad: at most 2, as the paper says; the data file has the same bins. TER is printed with its sign turned, so that positive is "
-            "agreement; SIM keeps its sign.",
+            "The paper does not say that it correlates the quantised scores of its section 7.2 here; with them "
+            "(eleven bins over all outputs) every cell is met. With the scores as they are the cells of the bad bin "
+            f"move by up to {off['bad']:.2f}, the others by up to {off['average and good']:.3f}; few outputs are bad "
+            "(58, 128, 175).",
+            "Bad: at most 2, as the paper says; the data file has the same bins. TER is printed with its sign turned, "
+            "so that positive is agreement; SIM keeps its sign.",
         ],
     )
 
@@ -186,7 +180,8 @@ def table_14(sources: Sources) -> Ours:
         by_key(table, *columns),
         notes=[
             stars("14", by_key(table, *columns, value="significant")),
-            "Not inform: every other MR type, inform_no_match and inform_only_match too (with those among inform, 78 cells differ).",
+            "Not inform: every other MR type, inform_no_match and inform_only_match too (with those among "
+            "inform, 78 cells differ).",
         ],
     )
 

@@ -41,9 +41,7 @@ def build(explored: Explored, token: str) -> Starlette:
             given = request.headers.get("x-token") or request.query_params.get("token") or ""
             if key and not secrets.compare_digest(given.encode(), token.encode()):
                 return Response(
-                    "open the address that `nlgauge explore` printed: it carries the token",
-                    403,
-                    headers=GUARD,
+                    "open the address that `nlgauge explore` printed: it carries the token", 403, headers=GUARD
                 )
             try:
                 body = await request.json() if request.method == "POST" else None
@@ -86,7 +84,8 @@ def build(explored: Explored, token: str) -> Starlette:
 
     return Starlette(
         routes=[
-            Route("/", guarded(page)), Route("/plotly.js", guarded(plotly, key=False)), Route("/points", guarded(points)),
+            Route("/", guarded(page)), Route("/plotly.js", guarded(plotly, key=False)), Route("/points",
+                guarded(points)),
             Route("/sample", guarded(sample)), Route("/list", guarded(listed), methods=["POST"]),
             Route("/export", guarded(export), methods=["POST"]),
         ]

@@ -41,14 +41,10 @@ class Explored:
     @cached_property
     def frame(self) -> pl.DataFrame:
         """One row a sample: place, system, input, `people:<aspect>` and the scores."""
-        rated = self.data.ratings.group_by("system", "input", "aspect", maintain_order=True).agg(
-            pl.col("value").mean()
-        )
+        rated = self.data.ratings.group_by("system", "input", "aspect", maintain_order=True).agg(pl.col("value").mean())
         column = ("people:" + pl.col("aspect")).alias("aspect")  # first: an aspect may be called "system"
         people = (
-            rated.with_columns(column).pivot("aspect", index=KEY, values="value")
-            if len(rated)
-            else rated.select(KEY)
+            rated.with_columns(column).pivot("aspect", index=KEY, values="value") if len(rated) else rated.select(KEY)
         )
         found = self.data.samples.select(KEY).join(people, on=KEY, how="left", maintain_order="left")
         scores = self.data.scores.rename({m: _column(m) for m in self.data.metrics})
@@ -62,7 +58,9 @@ class Explored:
         }  # fmt: skip
 
     def points(self, aspect: str, metric: str, other: str = "") -> dict[str, Any]:
-        """Places, systems, rating and score of each output; with a second metric how far each metric's rank is off people's."""
+        """Places, systems, rating and score of each output; with a second metric how far each metric's rank is off
+        people's.
+        """
         _known(aspect, self.data.aspects, "aspect")
         for name in filter(None, (metric, other)):
             _known(name, self.data.metrics, "metric")
@@ -97,12 +95,15 @@ class Explored:
         return {
             "system": row["system"], "input": row["input"],
             "texts": {name: _cut(row[name]) for name in TEXTS if row.get(name)},
-            "ratings": [[r["aspect"], r["rater"] or "–", r["value"]] for r in self.data.ratings.filter(mine).iter_rows(named=True)],
+            "ratings": [[r["aspect"], r["rater"] or "–",
+                         r["value"]] for r in self.data.ratings.filter(mine).iter_rows(named=True)],
             "scores": [[m, None if v is None or math.isnan(v) else v, why.get(m, "")] for m, v in scores.items()],
         }  # fmt: skip
 
     def listed(self, places: Sequence[int], words: str = "") -> dict[str, Any]:
-        """Those of the places whose output holds the words, and short lines of the first for the list below the picture."""
+        """Those of the places whose output holds the words, and short lines of the first for the list below the
+        picture.
+        """
         there = [p for p in places if 0 <= p < len(self.data.samples)]
         texts = self.data.samples["output"].to_list() if "output" in self.data.samples.columns else []
         wanted = words.strip().casefold()
@@ -110,7 +111,8 @@ class Explored:
             there = [p for p in there if texts and wanted in (texts[p] or "").casefold()]
         rows = self.data.samples.select(KEY).rows()
         first = [
-            {"place": p, "system": rows[p][0], "input": rows[p][1], "output": _around(texts[p] or "", wanted) if texts else ""}
+            {"place": p, "system": rows[p][0], "input": rows[p][1], "output": _around(texts[p] or "",
+                wanted) if texts else ""}
             for p in there[:LISTED]
         ]  # fmt: skip
         return {"places": there, "rows": first}

@@ -39,7 +39,8 @@ def kind_of(metric: str) -> str:
 def alignment_bars(*tables: Table, titles: Sequence[str] = (), leave: Sequence[str] = ()) -> go.Figure:
     """Published correlations as bars (dark Pearson, light Spearman), ours as diamonds; one panel a table and data set.
 
-    Takes the tables that `nlgauge reproduce deng2021 D.1` prints. `leave` names panels to leave out, such as CNN/DM of Table D.4.
+    Takes the tables that `nlgauge reproduce deng2021 D.1` prints. `leave` names panels to leave out, such as CNN/DM of
+    Table D.4.
     """
     sets = [(name, rows) for table in tables for name, rows in _sets(table) if name not in leave]
     figure, places = panels(list(titles) or [name for name, _ in sets], apart=200)
@@ -50,16 +51,12 @@ def alignment_bars(*tables: Table, titles: Sequence[str] = (), leave: Sequence[s
         figure.update_xaxes(
             tickvals=list(range(len(names))), ticktext=[_shown(n) for n in names], range=[-0.7, len(names) - 0.3], **at
         )  # fmt: skip
-    framed(
-        figure, 180 + 330 * places[-1]["row"], barmode="overlay", margin={"l": 10, "r": 10, "t": 60, "b": 160}
-    )
+    framed(figure, 180 + 330 * places[-1]["row"], barmode="overlay", margin={"l": 10, "r": 10, "t": 60, "b": 160})
     figure.update_xaxes(tickangle=-55, showgrid=False, zeroline=False, tickfont={"size": 11})
     figure.update_yaxes(title="correlation with people", col=1)
     there = {kind_of(r["metric"]) for _, rows in sets for r in rows}
     words = "  ".join(f"<span style='color:{c}'>■ {k}</span>" for k, c in KINDS.items() if k in there)
-    return key(figure, f"{words}  full r, pale ρ as printed  ◆ r of NLGauge", 30, top=True).update_layout(
-        margin_t=85
-    )
+    return key(figure, f"{words}  full r, pale ρ as printed  ◆ r of NLGauge", 30, top=True).update_layout(margin_t=85)
 
 
 def _sets(table: Table) -> list[tuple[str, list[Row]]]:
@@ -94,7 +91,8 @@ def _bars(rows: Sequence[Row], names: Sequence[str]) -> list[Any]:
         start = -width / 2 if not both else (-width if coefficient == "pearson" else 0.0)
         bars.append(
             go.Bar(
-                x=[names.index(r["metric"]) for r in mine], y=[float(str(r["printed"]).replace("−", "-")) for r in mine],
+                x=[names.index(r["metric"]) for r in mine], y=[float(str(r["printed"]).replace("−",
+                    "-")) for r in mine],
                 text=[_shown(r["metric"]) for r in mine], textposition="none",
                 width=width, offset=start, name=f"{coefficient}, printed",
                 marker={"color": [KINDS[kind_of(r["metric"])] for r in mine], "opacity": opacity},
@@ -162,7 +160,7 @@ def printed_and_ours(table: Table) -> go.Figure:
 
     said = "stated" if "stated" in table.columns else "printed"  # a claim, or a cell
     keys = table.columns[: table.columns.index(said)]
-    rows = [(float(str(r[said]).replace("−", "-").replace(",", "")), r) for r in table if not math.isnan(r["ours"])]  # fmt: skip
+    rows = [(float(str(r[said]).replace("−", "-").replace(",", "")), r) for r in table if not math.isnan(r["ours"])]
     figure = go.Figure()
     ends = [v for printed, r in rows for v in (printed, r["ours"])]
     if ends:
@@ -173,7 +171,8 @@ def printed_and_ours(table: Table) -> go.Figure:
         if mine:
             figure.add_trace(
                 go.Scatter(
-                    x=[printed for printed, _ in mine], y=[r["ours"] for _, r in mine], mode="markers", name=f"{verdict} ({len(mine)})",
+                    x=[printed for printed, _ in mine], y=[r["ours"] for _, r in mine], mode="markers",
+                    name=f"{verdict} ({len(mine)})",
                     marker={"color": colour, "symbol": sign, "size": 9, "opacity": 0.85},
                     text=[plain(", ".join(str(r[k]) for k in keys)) for _, r in mine],
                     customdata=[number(r["difference"]) for _, r in mine],

@@ -6,18 +6,7 @@ from typing import TYPE_CHECKING
 
 from nlgauge.number import number
 from nlgauge.report.figures import figure
-from nlgauge.report.figures.look import (
-    ACCENT,
-    COLOURS,
-    LEGEND,
-    QUIET,
-    bars,
-    distinct,
-    framed,
-    plain,
-    there,
-    whiskers,
-)
+from nlgauge.report.figures.look import ACCENT, COLOURS, LEGEND, QUIET, bars, distinct, framed, plain, there, whiskers
 from nlgauge.table import Table
 
 if TYPE_CHECKING:
@@ -32,7 +21,8 @@ def agreement_bars(table: Table) -> go.Figure:
     rows = [row for row in table if there(row["value"])]
     drawn = bars(
         [row["value"] for row in rows], [row["coefficient"] for row in rows], "agreement (1: perfect, 0: chance)",
-        text=[number(row["value"]) for row in rows], textposition="inside", insidetextanchor="start", error_x=whiskers(rows, thickness=2),
+        text=[number(row["value"]) for row in rows], textposition="inside", insidetextanchor="start",
+        error_x=whiskers(rows, thickness=2),
     )  # fmt: skip
     low = min([0.0, *(row["value"] for row in rows)])
     return drawn.update_xaxes(range=[low - 0.02 if low < 0 else 0, 1.02])
@@ -43,9 +33,11 @@ def replacement_bars(table: Table) -> go.Figure:
     """How often each metric is at least as close to the raters as one of them; full bars pass the test."""
     rows = [row for row in table if there(row["advantage"])]
     drawn = bars(
-        [row["advantage"] for row in rows], [row["metric"] for row in rows], "advantage: how often it is as close as the rater left out",
+        [row["advantage"] for row in rows], [row["metric"] for row in rows], "advantage: how often it is as "
+            "close as the rater left out",
         [ACCENT if row["passes"] else QUIET for row in rows], hovertemplate="%{y}: %{text}<extra></extra>",
-        text=[f"{number(row['advantage'])}, ω {number(row['winning_rate'])}{' passes' if row['passes'] else ''}" for row in rows],
+        text=[f"{number(row['advantage'])}, ω "
+              f"{number(row['winning_rate'])}{' passes' if row['passes'] else ''}" for row in rows],
     )  # fmt: skip
     return drawn.update_xaxes(range=[0, 1.15])
 
@@ -57,12 +49,11 @@ def judge_bars(table: Table) -> go.Figure | None:
     kind = next((k for k in ("input/kendall", "global/spearman", "global/pearson") if k in measured), None)
     if kind is None:
         return None
-    rows = sorted(
-        (r for r in table if r["quantity"] == kind and there(r["value"])), key=lambda r: -r["value"]
-    )
+    rows = sorted((r for r in table if r["quantity"] == kind and there(r["value"])), key=lambda r: -r["value"])
     values = [r["value"] for r in rows]
     drawn = bars(
-        values, [table.line_name(r) for r in rows], f"agreement with people ({kind})", [ACCENT if v > 0 else QUIET for v in values],
+        values, [table.line_name(r) for r in rows], f"agreement with people ({kind})",
+        [ACCENT if v > 0 else QUIET for v in values],
         text=[number(v) for v in values],
     )  # fmt: skip
     return drawn.update_xaxes(range=[min([0.0, *values]) * 1.25, max([0.1, *values]) * 1.2])
@@ -74,8 +65,10 @@ def level_gaps(table: Table) -> go.Figure:
     rows = [row for row in table if there(row["high_minus_low"])]
     return bars(
         [row["high_minus_low"] for row in rows], [row["metric"] for row in rows],
-        "high minus low, in standard deviations (blue: people's order)", [ACCENT if row["value"] == 1 else QUIET for row in rows],
-        text=[plain(table.text(row, "order")) for row in rows], textposition="none", hovertemplate="%{y}: %{x:.3f}<br>%{text}<extra></extra>",
+        "high minus low, in standard deviations (blue: people's order)",
+        [ACCENT if row["value"] == 1 else QUIET for row in rows],
+        text=[plain(table.text(row, "order")) for row in rows], textposition="none",
+        hovertemplate="%{y}: %{x:.3f}<br>%{text}<extra></extra>",
     )  # fmt: skip
 
 
@@ -90,7 +83,8 @@ def prediction_bars(table: Table) -> go.Figure:
         drawn.add_trace(
             go.Bar(
                 x=[plain(row["aspect"]) for row in rows], y=[row["value"] for row in rows], name=name,
-                marker={"color": SETS.get(name, ACCENT)}, error_y=whiskers(rows), hovertemplate="%{x}, " + name + ": %{y:.3f}<extra></extra>",
+                marker={"color": SETS.get(name, ACCENT)}, error_y=whiskers(rows),
+                hovertemplate="%{x}, " + name + ": %{y:.3f}<extra></extra>",
             )
         )  # fmt: skip
     framed(drawn, 430, barmode="group", bargap=0.25, **LEGEND)

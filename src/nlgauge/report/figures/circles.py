@@ -19,7 +19,9 @@ POSITIVE, NEGATIVE = DIVERGING[-1][1], DIVERGING[0][1]
 
 
 def correlation_circles(table: Table) -> go.Figure:
-    """`inter-metric` as circles: blue positive, orange negative, the larger the stronger; people's rows have a border (Figure 1)."""
+    """`inter-metric` as circles: blue positive, orange negative, the larger the stronger; people's rows have a border
+    (Figure 1).
+    """
     import plotly.graph_objects as go
 
     names = distinct(table, "metric")
@@ -29,7 +31,8 @@ def correlation_circles(table: Table) -> go.Figure:
     figure = go.Figure(_circles(points, cell))
     if people:
         figure.add_shape(
-            type="rect", x0=-0.5, x1=len(names) - 0.5, y0=-0.5, y1=people - 0.5, line={"color": QUIET, "width": 2.5}, layer="above"
+            type="rect", x0=-0.5, x1=len(names) - 0.5, y0=-0.5, y1=people - 0.5, line={"color": QUIET, "width": 2.5},
+            layer="above"
         )  # fmt: skip
     framed(figure, 205 + cell * len(names), margin={"l": 10, "r": 10, "t": 130, "b": 45})
     _legend(figure, -8, "; people in the border" if people else "")
@@ -41,9 +44,7 @@ def bin_circles(*tables: Table, bins: Sequence[str] = ("bad", "average and good"
     rows = [row for table in tables for row in table]
     metrics, aspects = distinct(rows, "metric"), distinct(rows, "aspect")
     cell = min(40, max(22, 760 // max(1, len(metrics))))
-    figure, places = panels(
-        [f"rated {name}" for name in bins], most=1, apart=80, shared_xaxes=True, shared_yaxes=False
-    )
+    figure, places = panels([f"rated {name}" for name in bins], most=1, apart=80, shared_xaxes=True, shared_yaxes=False)
     for name, at in zip(bins, places, strict=True):
         points = [(row["metric"], row["aspect"], row["value"]) for row in rows if row["bin"] == name]
         figure.add_trace(_circles(points, cell, texts=len(metrics) <= 16), **at)
@@ -69,7 +70,9 @@ def not_different(table: Table, level: float = 0.05) -> go.Figure:
     cell = _cell(len(names))
     # One number a pair; a pair without one is left empty, which the note of the table explains.
     alike = [row for row in table if row["p_corrected"] >= level]
-    pairs = [(row[a], row[b], row["p_corrected"]) for row in alike for a, b in (("better", "worse"), ("worse", "better"))]  # fmt: skip
+    pairs = [
+        (row[a], row[b], row["p_corrected"]) for row in alike for a, b in (("better", "worse"), ("worse", "better"))
+    ]
     figure = go.Figure(
         go.Scatter(
             x=[plain(a) for a, _, _ in pairs], y=[plain(b) for _, b, _ in pairs], mode="markers",
@@ -88,7 +91,8 @@ def _circles(points: Sequence[tuple[str, str, float]], cell: int, texts: bool = 
     known = [point for point in points if there(point[2])]
     return go.Scatter(
         x=[plain(x.removeprefix(PEOPLE)) for x, _, _ in known], y=[plain(y.removeprefix(PEOPLE)) for _, y, _ in known],
-        mode="markers+text" if texts else "markers", text=[number(v, 2) for _, _, v in known], textposition="bottom center",
+        mode="markers+text" if texts else "markers", text=[number(v, 2) for _, _, v in known],
+        textposition="bottom center",
         textfont={"size": 10}, cliponaxis=False,
         # The area says the strength: a correlation of 1 fills its cell.
         marker={"size": [max(2.0, 0.92 * cell * math.sqrt(abs(v))) for _, _, v in known], "opacity": 0.9,

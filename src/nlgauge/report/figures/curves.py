@@ -1,4 +1,6 @@
-"""Lines: simulations, coarser scales, progress over years, sets of growing size, two orders, and data that are further away."""
+"""Lines: simulations, coarser scales, progress over years, sets of growing size, two orders, and data that are further
+away.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ def power_curve(table: Table) -> go.Figure:
 
 @figure("relation", "scale")
 def study_curves(table: Table) -> go.Figure:
-    """One panel a grouping, one line a coefficient, labelled at its end: Figure 1 (ρ_sys or μ_ρ) and Figure 2 (scale size)."""
+    """One panel a grouping, one line a coefficient, labelled at its end: Figure 1 (ρ_sys or μ_ρ) and Figure 2 (scale
+    size).
+    """
     if table.kind == "scale":
         title, at = "distinct values", [table.line_name(row) for row in table]
     else:
@@ -93,13 +97,12 @@ def _add_line(drawn: go.Figure, every: list[Row], measure: str, title: str, at: 
     # Where Pearson's line (or Spearman's, of Pearson's own) runs above this one, the letter has room below.
     other = f"{grouping}/{'spearman' if coefficient == 'pearson' else 'pearson'}"
     above = [r["value"] for r in every if r["measure"] == other]
-    below = coefficient == "kendall" or (
-        len(above) == len(rows) and bool(rows[place]["value"] < above[place] - 1e-9)
-    )
+    below = coefficient == "kendall" or (len(above) == len(rows) and bool(rows[place]["value"] < above[place] - 1e-9))
     drawn.add_trace(
         go.Scatter(
             x=[row["at"] for row in rows], y=[row["value"] for row in rows], mode="lines+markers+text", text=texts,
-            textposition="bottom center" if below else "top center", textfont={"size": 15}, cliponaxis=False, name=measure,
+            textposition="bottom center" if below else "top center", textfont={"size": 15}, cliponaxis=False,
+            name=measure,
             line={"color": colour(measure), "dash": dash(measure)}, marker={"symbol": symbol(measure), "size": 6},
             hovertemplate=f"{measure}<br>{title} %{{x}}: %{{y:.3f}}<extra></extra>",
         ),
@@ -113,9 +116,7 @@ def fineness_lines(table: Table) -> go.Figure:
     import plotly.graph_objects as go
 
     measures, judges = distinct(table, "measure"), distinct(table, "metric")
-    level = next(
-        (g for g in ("input", "global", "item", "system") if any(m.startswith(f"{g}/") for m in measures)), ""
-    )
+    level = next((g for g in ("input", "global", "item", "system") if any(m.startswith(f"{g}/") for m in measures)), "")
     shown = [m for m in measures if m.startswith(f"{level}/")][:3]
     versions = distinct(table, "version")
     coarse = sorted((v for v in versions if v.endswith("levels")), key=lambda v: -int(v.split()[0]))
@@ -124,12 +125,11 @@ def fineness_lines(table: Table) -> go.Figure:
     for k, judge in enumerate(judges):
         ink, sign = COLOURS[k % len(COLOURS)], SIGNS[(k // len(COLOURS) + k) % len(SIGNS)]
         for measure, at in zip(shown, places, strict=True):
-            found = {
-                r["version"]: r["value"] for r in table if r["metric"] == judge and r["measure"] == measure
-            }
+            found = {r["version"]: r["value"] for r in table if r["metric"] == judge and r["measure"] == measure}
             drawn.add_trace(
                 go.Scatter(
-                    x=order, y=[found.get(v) for v in order], mode="lines+markers", name=plain(judge), legendgroup=judge,
+                    x=order, y=[found.get(v) for v in order], mode="lines+markers", name=plain(judge),
+                    legendgroup=judge,
                     showlegend=at["col"] == 1, line={"color": ink, "width": 2}, marker={"symbol": sign, "size": 8},
                     hovertemplate=f"{plain(judge)}, %{{x}}: %{{y:.3f}}<extra></extra>",
                 ),
@@ -154,9 +154,11 @@ def two_orders(table: Table) -> go.Figure:
         moved = abs(places[0] - places[-1]) > len(table) / 4
         drawn.add_trace(
             go.Scatter(
-                x=sides, y=places, mode="lines+markers+text", line={"color": ACCENT if moved else GRID, "width": 2 if moved else 1.5},
+                x=sides, y=places, mode="lines+markers+text", line={"color": ACCENT if moved else GRID,
+                    "width": 2 if moved else 1.5},
                 marker={"color": ACCENT if moved else QUIET, "size": 7}, text=[f"{text} ", f" {text}"][: len(sides)],
-                textposition=["middle left", "middle right"][: len(sides)], textfont={"size": 11 if len(rows) <= 25 else 9},
+                textposition=["middle left", "middle right"][: len(sides)],
+                textfont={"size": 11 if len(rows) <= 25 else 9},
                 cliponaxis=False, hovertemplate=f"{text}: %{{x}} %{{y}}<extra></extra>",
             )
         )  # fmt: skip
@@ -174,11 +176,7 @@ def over_years(table: Table) -> go.Figure:
     drawn = go.Figure()
     known = grouped((row for row in table if there(row["value"])), "aspect")
     values = [
-        row[end]
-        for rows in known.values()
-        for row in rows
-        for end in ("low", "high", "value")
-        if there(row[end])
+        row[end] for rows in known.values() for row in rows for end in ("low", "high", "value") if there(row[end])
     ]
     tall = max(values, default=1.0) - min(values, default=0.0)
     labels = apart({aspect: rows[-1]["value"] for aspect, rows in known.items()}, tall * 18 / 330)
@@ -187,12 +185,14 @@ def over_years(table: Table) -> go.Figure:
         # Beside each other, or the whiskers of one year hide each other.
         aside = 0.13 * (k - (len(known) - 1) / 2)
         drawn.add_annotation(
-            x=rows[-1]["year"] + 0.13 * len(known) / 2, y=labels[aspect], text=plain(aspect), xanchor="left", xshift=8, showarrow=False,
+            x=rows[-1]["year"] + 0.13 * len(known) / 2, y=labels[aspect], text=plain(aspect), xanchor="left", xshift=8,
+            showarrow=False,
             font={"color": ink},
         )  # fmt: skip
         drawn.add_trace(
             go.Scatter(
-                x=[row["year"] + aside for row in rows], customdata=[row["year"] for row in rows], y=[row["value"] for row in rows],
+                x=[row["year"] + aside for row in rows], customdata=[row["year"] for row in rows],
+                y=[row["value"] for row in rows],
                 mode="lines+markers", name=plain(aspect), line={"color": ink, "dash": "dot"},
                 marker={"symbol": SIGNS[k % len(SIGNS)], "size": 8}, error_y=whiskers(rows, ink, thickness=1),
                 text=[plain(", ".join(table.facts["new"][row["year"]])) for row in rows],
@@ -210,7 +210,9 @@ def over_years(table: Table) -> go.Figure:
 
 @figure("portfolio")
 def gain_curve(table: Table) -> go.Figure:
-    """What sets of growing size reach on held-out inputs; filled marks are kept by the stop rule, dashes are all metrics."""
+    """What sets of growing size reach on held-out inputs; filled marks are kept by the stop rule, dashes are all
+    metrics.
+    """
     aspects = distinct(table, "aspect")
     drawn, places = panels(aspects, apart=170, horizontal_spacing=0.1, shared_yaxes=False)
     for aspect, at in zip(aspects, places, strict=True):
@@ -229,8 +231,10 @@ def _gains(rows: list[Row]) -> list[Any]:
     names = [cut(f"{'+ ' if row['size'] > 1 else ''}{row['added']}", 22) for row in steps]
     traces = [
         go.Scatter(
-            x=names, y=[row["value"] for row in steps], mode="lines+markers", line={"color": ACCENT}, error_y=whiskers(steps),
-            marker={"size": 10, "line": {"color": ACCENT, "width": 2}, "color": [ACCENT if r["chosen"] else "#ffffff" for r in steps]},
+            x=names, y=[row["value"] for row in steps], mode="lines+markers", line={"color": ACCENT},
+            error_y=whiskers(steps),
+            marker={"size": 10, "line": {"color": ACCENT, "width": 2},
+                    "color": [ACCENT if r["chosen"] else "#ffffff" for r in steps]},
             text=[plain(row["added"]) for row in steps], hovertemplate="%{text}: %{y:.3f}<extra></extra>",
         )
     ]  # fmt: skip
@@ -238,13 +242,7 @@ def _gains(rows: list[Row]) -> list[Any]:
         words = f"all {whole[0]['size']} metrics: %{{y:.3f}}<extra></extra>"
         line = {"color": QUIET, "dash": "dash"}
         traces.append(
-            go.Scatter(
-                x=[names[0], names[-1]],
-                y=[whole[0]["value"]] * 2,
-                mode="lines",
-                line=line,
-                hovertemplate=words,
-            )
+            go.Scatter(x=[names[0], names[-1]], y=[whole[0]["value"]] * 2, mode="lines", line=line, hovertemplate=words)
         )
     return traces
 
@@ -254,8 +252,8 @@ def _held_out(table: Table) -> str:
 
 
 def transfer_lines(table: Table) -> go.Figure:
-    """One line a family (or metric) over the groups of data, its name at the end: what falls does not carry over (nimah2023,
-    Figure 1)."""
+    """One line a family (or metric) over the groups of data, its name at the end: what falls does not carry over
+    (nimah2023, Figure 1)."""
     import plotly.graph_objects as go
 
     line = "metric" if "metric" in table.columns else "family"
@@ -271,19 +269,17 @@ def transfer_lines(table: Table) -> go.Figure:
         ink = COLOURS[k % len(COLOURS)]
         drawn.add_trace(
             go.Scatter(
-                x=[str(row[across]) for row in rows], y=[row["value"] for row in rows], mode="lines+markers", name=plain(name),
+                x=[str(row[across]) for row in rows], y=[row["value"] for row in rows], mode="lines+markers",
+                name=plain(name),
                 line={"color": ink, "width": 2}, marker={"size": 9, "symbol": SIGNS[k % len(SIGNS)]},
                 hovertemplate=f"{plain(name)}, %{{x}}: %{{y:.3f}}<extra></extra>",
             )
         )  # fmt: skip
         drawn.add_annotation(
-            x=str(rows[-1][across]), y=places[name], text=f"{plain(name)} {number(last[name])}", xanchor="left", xshift=12,
+            x=str(rows[-1][across]), y=places[name], text=f"{plain(name)} {number(last[name])}", xanchor="left",
+            xshift=12,
             showarrow=False, font={"color": ink, "size": 12}, name=LABEL,
         )  # fmt: skip
     framed(drawn, height, margin={"l": 10, "r": 60 + 7 * max(map(len, found), default=0), "t": 30, "b": 50})
-    drawn.update_xaxes(
-        type="category", categoryorder="array", categoryarray=groups, range=[-0.2, len(groups) - 0.8]
-    )
-    return drawn.update_yaxes(
-        title="correlation with people", zeroline=True, zerolinecolor=QUIET, gridcolor=GRID
-    )
+    drawn.update_xaxes(type="category", categoryorder="array", categoryarray=groups, range=[-0.2, len(groups) - 0.8])
+    return drawn.update_yaxes(title="correlation with people", zeroline=True, zerolinecolor=QUIET, gridcolor=GRID)

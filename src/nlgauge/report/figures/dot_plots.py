@@ -1,4 +1,6 @@
-"""Dots: metrics down the side with their values, intervals and marks; and places by people against places by a metric."""
+"""Dots: metrics down the side with their values, intervals and marks; and places by people against places by a
+metric.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,12 @@ Point = tuple[str, float, str, bool]  # line, value, tip, filled
 MOST_LINES = 80  # lines of a dot plot; beyond that the table is the better picture
 LANE = 0.022  # width of a bar's lane, as a share of the plot
 # Colour and sign both tell the verdict.
-VERDICTS = {"good": (ACCENT, "circle", "●"), "usable": (COLOURS[2], "square", "■"), "cannot tell": (COLOURS[4], "diamond", "◆"), "not": (QUIET, "x-thin-open", "✕")}  # fmt: skip
+VERDICTS = {
+    "good": (ACCENT, "circle", "●"),
+    "usable": (COLOURS[2], "square", "■"),
+    "cannot tell": (COLOURS[4], "diamond", "◆"),
+    "not": (QUIET, "x-thin-open", "✕"),
+}
 KS_AND_ORDER = {
     "discrimination": "KS distance between two levels of quality",
     "system-discrimination": "KS distance between two systems, mean over pairs",
@@ -77,13 +84,16 @@ def rank_picture(table: Table) -> go.Figure:
         )
     if groups:
         drawn.add_annotation(
-            text="bars: no different", xref="paper", yref="paper", x=1, y=1, yanchor="bottom", xanchor="right", showarrow=False, font={"size": 11}
+            text="bars: no different", xref="paper", yref="paper", x=1, y=1, yanchor="bottom", xanchor="right",
+            showarrow=False, font={"size": 11}
         )  # fmt: skip
     return drawn
 
 
 def joined(names: list[str], alike: dict[str, list[str]]) -> list[tuple[int, int, int]]:
-    """Longest runs of neighbours of which no two differ significantly: (first, last, lane), two or more metrics each."""
+    """Longest runs of neighbours of which no two differ significantly: (first, last, lane), two or more metrics
+    each.
+    """
     close = [set(alike[name]) for name in names]
     runs: list[tuple[int, int]] = []
     for first in range(len(names)):
@@ -106,9 +116,7 @@ def interval_plot(table: Table) -> go.Figure:
     """One panel a measure, metrics down the side, the value with its interval."""
     measures, names = distinct(table, "measure"), distinct(table, "metric")
     tall = 26 * len(names) + 70
-    drawn, places = panels(
-        [label(m) for m in measures], most=4, apart=70, tall=tall, horizontal_spacing=0.025
-    )
+    drawn, places = panels([label(m) for m in measures], most=4, apart=70, tall=tall, horizontal_spacing=0.025)
     for measure, at in zip(measures, places, strict=True):
         rows = [row for row in table if row["measure"] == measure and there(row["value"])]
         drawn.add_trace(_with_intervals(rows, [row["metric"] for row in rows], colour(measure)), **at)
@@ -120,7 +128,8 @@ def _with_intervals(rows: list[Row], names: Sequence[str], ink: str, **marker: A
 
     tips = [number(row["value"]) + ends(row["low"], row["high"]) for row in rows]
     return go.Scatter(
-        x=[row["value"] for row in rows], y=[cut(n) for n in names], mode="markers", marker={"color": ink, "size": 9, **marker}, text=tips,
+        x=[row["value"] for row in rows], y=[cut(n) for n in names], mode="markers", marker={"color": ink, "size": 9,
+            **marker}, text=tips,
         error_x=whiskers(rows, ink, width=0), hovertemplate="%{y}: %{text}<extra></extra>",
     )  # fmt: skip
 
@@ -133,16 +142,14 @@ def use_dots(table: Table) -> go.Figure:
     for use, at in zip(uses, places, strict=True):
         for verdict, (ink, sign, _) in VERDICTS.items():
             rows = [r for r in table if r["use"] == use and r["verdict"] == verdict and there(r["value"])]
-            dots = _with_intervals(
-                rows, [r["metric"] for r in rows], ink, symbol=sign, line={"color": ink, "width": 2}
-            )
+            dots = _with_intervals(rows, [r["metric"] for r in rows], ink, symbol=sign, line={"color": ink, "width": 2})
             drawn.add_trace(
-                dots.update(name=verdict, hovertemplate="%{y}<br>" + verdict + ": %{text}<extra></extra>"),
-                **at,
+                dots.update(name=verdict, hovertemplate="%{y}<br>" + verdict + ": %{text}<extra></extra>"), **at
             )
     # As `add_vline` draws them, which takes a hundred times as long.
     chance = [
-        {"type": "line", "x0": 0.5, "x1": 0.5, "y0": 0, "y1": 1, "xref": f"x{n}", "yref": f"y{n} domain", "line": {"color": QUIET, "width": 1, "dash": "dot"}}
+        {"type": "line", "x0": 0.5, "x1": 0.5, "y0": 0, "y1": 1, "xref": f"x{n}", "yref": f"y{n} domain",
+         "line": {"color": QUIET, "width": 1, "dash": "dot"}}
         for n in ("", *range(2, len(uses) + 1))
     ]  # fmt: skip
     listed(
@@ -196,7 +203,9 @@ def marked(name: str, place: int, points: Sequence[tuple[str, float]], **trace: 
 
 @figure("system-means")
 def mean_dots(table: Table) -> go.Figure:
-    """Each system's distance from the mean of the systems, in standard deviations; filled where the difference is significant."""
+    """Each system's distance from the mean of the systems, in standard deviations; filled where the difference is
+    significant.
+    """
     lines: dict[str, list[Row]] = {}
     parts = table.columns[: table.columns.index("quantity")]  # by which the data were split
     for row in table:
@@ -207,9 +216,7 @@ def mean_dots(table: Table) -> go.Figure:
         centre = sum(r["value"] for r in rows) / len(rows)
         spread = math.sqrt(sum(r["sd"] ** 2 for r in rows if there(r["sd"])) / len(rows)) or 1.0
         for r in rows:
-            series[r["system"]].append(
-                (line, (r["value"] - centre) / spread, table.text(r, "value"), r["significant"])
-            )
+            series[r["system"]].append((line, (r["value"] - centre) / spread, table.text(r, "value"), r["significant"]))
     return _dots("standard deviations from the mean of the systems", series)
 
 
@@ -220,7 +227,8 @@ def accuracy_dots(table: Table) -> go.Figure:
     for row in table:
         line = f"{row['metric']}, {row['aspect']}" + (f" ({row['part']})" if row["part"] != "all" else "")
         for name, column, filled in (
-            ("raw", "accuracy", row["significant"]), ("quantised", "quantised", row["significant_quantised"]), ("random", "random", False),
+            ("raw", "accuracy", row["significant"]), ("quantised", "quantised", row["significant_quantised"]),
+            ("random", "random", False),
         ):  # fmt: skip
             series[name].append((line, row[column], f"{row[column]:.1f} %", filled))
     return _dots("per cent of pairs ordered as people order them", series, [ACCENT, COLOURS[1], QUIET])
@@ -248,9 +256,7 @@ def ensemble_dots(table: Table) -> go.Figure:
     series: dict[str, list[Point]] = {"ensemble": [], "best single metric": []}
     for row in (r for r in table if there(r["value"])):
         line, inside = f"{row['train']} → {row['test']}, {row['aspect']}", row["setting"] == "in-domain"
-        series["ensemble"].append(
-            (line, row["value"], f"{number(row['value'], 2)}, {row['setting']}", inside)
-        )
+        series["ensemble"].append((line, row["value"], f"{number(row['value'], 2)}, {row['setting']}", inside))
         series["best single metric"].append(
             (line, row["best_single"], f"{row['metric']} {number(row['best_single'], 2)}", False)
         )
@@ -270,13 +276,12 @@ def _dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLO
             go.Scatter(
                 x=[p[1] for p in points], y=[cut(p[0]) for p in points], mode="markers", name=plain(name),
                 text=[plain(p[2]) for p in points], hovertemplate="%{y}: %{text}<extra>" + plain(name) + "</extra>",
-                marker={"color": [ink if p[3] else "rgba(0,0,0,0)" for p in points], "size": 10, "line": {"color": ink, "width": 2}},
+                marker={"color": [ink if p[3] else "rgba(0,0,0,0)" for p in points], "size": 10, "line": {"color": ink,
+                    "width": 2}},
             )
         )  # fmt: skip
     rest = f" (first {MOST_LINES} of {len(lines)} lines)" if len(lines) > MOST_LINES else ""
-    return listed(drawn, shown, margin={"l": 10, "r": 20, "t": 50, "b": 60}, **LEGEND).update_xaxes(
-        title=title + rest
-    )
+    return listed(drawn, shown, margin={"l": 10, "r": 20, "t": 50, "b": 60}, **LEGEND).update_xaxes(title=title + rest)
 
 
 @figure("disagreements")
@@ -293,8 +298,10 @@ def disagreement_points(table: Table) -> go.Figure:
         ]
         drawn.add_trace(
             go.Scatter(
-                x=[r["people_place"] for r in rows], y=[r["metric_place"] for r in rows], mode="markers", name=plain(who),
-                text=[plain(tip) for tip in tips], marker={"color": COLOURS[k], "size": 10}, hovertemplate="%{text}<extra></extra>",
+                x=[r["people_place"] for r in rows], y=[r["metric_place"] for r in rows], mode="markers",
+                name=plain(who),
+                text=[plain(tip) for tip in tips], marker={"color": COLOURS[k], "size": 10},
+                hovertemplate="%{text}<extra></extra>",
             )
         )  # fmt: skip
     drawn.add_shape(type="line", x0=0, y0=0, x1=1, y1=1, line={"color": QUIET, "dash": "dot"})
@@ -313,16 +320,14 @@ def from_both(table: Table) -> go.Figure:
     places = [(row[sides[0]], row[sides[-1]]) for row in rows]
     drawn = go.Figure()
     for kind, ink, mark in (("automatic", ACCENT, "circle"), ("human", COLOURS[1], "diamond")):
-        mine = [
-            (place, plain(row["metric"]))
-            for place, row in zip(places, rows, strict=True)
-            if row["kind"] == kind
-        ]
+        mine = [(place, plain(row["metric"])) for place, row in zip(places, rows, strict=True) if row["kind"] == kind]
         drawn.add_trace(
             go.Scatter(
-                x=[x for (x, _), _ in mine], y=[y for (_, y), _ in mine], mode="markers+text", name=kind, textfont={"size": 10},
+                x=[x for (x, _), _ in mine], y=[y for (_, y), _ in mine], mode="markers+text", name=kind,
+                textfont={"size": 10},
                 marker={"color": ink, "symbol": mark, "size": 9}, textposition="top center", cliponaxis=False,
-                customdata=[name for _, name in mine], text=[name if _alone(place, places) else "" for place, name in mine],
+                customdata=[name for _, name in mine], text=[name if _alone(place, places) else "" for place,
+                    name in mine],
                 hovertemplate="%{customdata}<br>%{x:.3f} %{y:.3f}<extra></extra>",
             )
         )  # fmt: skip
@@ -341,7 +346,8 @@ def _alone(place: tuple[float, float], places: list[tuple[float, float]]) -> boo
 def distance_and_order(distance: Table, order: Table, lines: str = "metric") -> go.Figure:
     """Left how far a metric tells levels or systems apart (KS), right whether it orders them as people do.
 
-    Figures 2, 3 and 9 of nimah2023: `discrimination` and `aspect-preference`. Figures 4 to 6: `system-discrimination` and
+    Figures 2, 3 and 9 of nimah2023: `discrimination` and `aspect-preference`. Figures 4 to 6: `system-discrimination`
+    and
     `system-preference`. `lines="family"` where the tables were made with per=family.
     """
     # A line without any value (an aspect that was not rated on these levels) only takes room.
@@ -352,9 +358,7 @@ def distance_and_order(distance: Table, order: Table, lines: str = "metric") -> 
         for group in dict.fromkeys(_group(row) for row in table):
             points = [(row[lines], row["value"]) for row in table if _group(row) == group]
             own = at["col"] == 1 or all(_group(row) != group for row in distance)
-            drawn.add_trace(
-                marked(group, groups.index(group), points, legendgroup=group, showlegend=own), **at
-            )
+            drawn.add_trace(marked(group, groups.index(group), points, legendgroup=group, showlegend=own), **at)
     listed(drawn, names, 170 + 24 * len(names), margin={"l": 10, "r": 20, "t": 80, "b": 55}, **LEGEND)
     for title in drawn.layout.annotations:
         title.update(yshift=26, font={"size": 14})

@@ -44,8 +44,10 @@ def heat_map(table: Table) -> go.Figure:
     return heat(
         [[row.get(layout.value) for row in each] for each in cells], [layout.head(c) for c in across],
         [layout.line_text(line) for line in lines],
-        [[table.text(row, layout.value) if row else "" for row in each] for each in cells] if len(across) <= FEW else None,
-        top=None, customdata=[[ends(row["low"], row["high"]) if "low" in row else "" for row in each] for each in cells],
+        [[table.text(row, layout.value) if row else "" for row in each] for each in cells]
+        if len(across) <= FEW else None,
+        top=None, customdata=[[ends(row["low"],
+                                    row["high"]) if "low" in row else "" for row in each] for each in cells],
         hovertemplate="%{y}<br>%{x}: %{z:.4f}%{customdata}<extra></extra>",
     )  # fmt: skip
 
@@ -60,9 +62,7 @@ def metric_map(table: Table) -> go.Figure:
 def aspect_matrix(table: Table) -> go.Figure:
     """Aspects × aspects, kappa of their levels."""
     names = list(dict.fromkeys(name for row in table for name in (row["first"], row["second"])))
-    both = {
-        (row[a], row[b]): row["kappa"] for row in table for a, b in (("first", "second"), ("second", "first"))
-    }
+    both = {(row[a], row[b]): row["kappa"] for row in table for a, b in (("first", "second"), ("second", "first"))}
     return square(names, both, decimals=3, colorbar={"title": "kappa", "thickness": 12})
 
 
@@ -112,11 +112,7 @@ def distance_matrix(table: Table) -> go.Figure:
 
 
 def square(
-    names: list[str],
-    at: dict[tuple[str, str], Any],
-    decimals: int = 2,
-    low: float | None = None,
-    **trace: Any,
+    names: list[str], at: dict[tuple[str, str], Any], decimals: int = 2, low: float | None = None, **trace: Any
 ) -> go.Figure:
     """Names against names."""
     values = [[at.get((a, b)) for b in names] for a in names]
@@ -133,8 +129,10 @@ def significance_matrix(table: Table) -> go.Figure:
     texts = [[number(p.get((a, b)), missing="") for b in names] for a in names]
     scale = [[edge, c] for i, (_, c) in enumerate(STEPS) for edge in (i / len(STEPS), (i + 1) / len(STEPS))]
     return heat(
-        [[_step(p.get((a, b))) for b in names] for a in names], names, names, texts, top=len(STEPS), low=0, colorscale=scale,
-        texttemplate="%{text}" if len(names) <= FEW else "", hovertemplate="%{y} better than %{x}<br>p = %{text}<extra></extra>",
+        [[_step(p.get((a, b))) for b in names] for a in names], names, names, texts, top=len(STEPS), low=0,
+        colorscale=scale,
+        texttemplate="%{text}" if len(names) <= FEW else "", hovertemplate="%{y} better than %{x}<br>p = "
+            "%{text}<extra></extra>",
         colorbar={"tickvals": [i + 0.5 for i in range(len(STEPS))], "ticktext": WORDS, "thickness": 12},
     )  # fmt: skip
 
@@ -148,27 +146,20 @@ def by_wins(table: Table) -> list[str]:
 
 
 def _step(p: float | None) -> float | None:
-    return (
-        next(i for i, (edge, _) in enumerate(STEPS) if p < edge) + 0.5 if p is not None and there(p) else None
-    )
+    return next(i for i, (edge, _) in enumerate(STEPS) if p < edge) + 0.5 if p is not None and there(p) else None
 
 
 @figure("characteristics")
 def characteristic_map(table: Table) -> go.Figure:
     """How much stronger the correlation is where the characteristic is high (blue) or low (orange)."""
     several = len(distinct(table, "aspect")) > 1
-    column = {
-        id(r): f"{r['characteristic']}, {r['aspect']}" if several else r["characteristic"] for r in table
-    }
+    column = {id(r): f"{r['characteristic']}, {r['aspect']}" if several else r["characteristic"] for r in table}
     at = {(row["metric"], column[id(row)]): row for row in table}
     lines, across = distinct(table, "metric"), list(dict.fromkeys(column.values()))
     cells = [[at.get((line, c)) for c in across] for line in lines]
     values = [[abs(r["value_high"]) - abs(r["value_low"]) if r else None for r in each] for each in cells]
     texts = [
-        [
-            "" if several or not r else f"{table.text(r, 'value_low')} / {table.text(r, 'value_high')}"
-            for r in each
-        ]
+        ["" if several or not r else f"{table.text(r, 'value_low')} / {table.text(r, 'value_high')}" for r in each]
         for each in cells
     ]
     return heat(values, across, lines, texts, top=None)
@@ -199,8 +190,8 @@ def _verdict(row: Row) -> str:
 
 @figure("wins")
 def win_matrices(table: Table) -> go.Figure:
-    """People left, metrics right: the share of comparisons that the row wins over the column, and of ties (=). The colour is
-    wins minus losses, so that ties take neither side."""
+    """People left, metrics right: the share of comparisons that the row wins over the column, and of ties (=). The
+    colour is wins minus losses, so that ties take neither side."""
     import plotly.graph_objects as go
 
     sides, names = distinct(table, "side")[:4], distinct(table, "first")
@@ -211,9 +202,11 @@ def win_matrices(table: Table) -> go.Figure:
         cells = [[rows[a, b] for b in names] for a in names]
         drawn.add_trace(
             go.Heatmap(
-                z=[[2 * r["value"] + r["tied"] - 1 if r["n"] else None for r in line] for line in cells], x=shown, y=shown,
+                z=[[2 * r["value"] + r["tied"] - 1 if r["n"] else None for r in line] for line in cells], x=shown,
+                y=shown,
                 coloraxis="coloraxis", xgap=1, ygap=1, text=[[_win(r) for r in line] for line in cells],
-                texttemplate="%{text}" if len(names) <= 8 else "", customdata=[[_win_tip(r) for r in line] for line in cells],
+                texttemplate="%{text}" if len(names) <= 8 else "",
+                customdata=[[_win_tip(r) for r in line] for line in cells],
                 hovertemplate="%{y} over %{x}<br>%{customdata}<extra>" + plain(side) + "</extra>",
             ),
             **at,
@@ -252,11 +245,14 @@ def robustness_map(table: Table) -> go.Figure:
     cells = [[at.get((metric, kind), {}) for kind in columns] for metric in metrics]
     signs = {"fall": 1.0, "stay": -1.0, "not fall": -1.0}
     return heat(
-        [[signs.get(row["should"], 0.0) * row["falls"] if row else None for row in line] for line in cells], columns, metrics,
+        [[signs.get(row["should"], 0.0) * row["falls"] if row else None for row in line] for line in cells], columns,
+        metrics,
         [[number(row["falls"], 2, missing="") if row else "" for row in line] for line in cells],
-        customdata=[[_fall_tip(row) for row in line] for line in cells], hovertemplate="%{y}, %{x}<br>%{customdata}<extra></extra>",
+        customdata=[[_fall_tip(row) for row in line] for line in cells],
+        hovertemplate="%{y}, %{x}<br>%{customdata}<extra></extra>",
         hoverongaps=False,
-        colorbar={"tickvals": [-1, 0, 1], "ticktext": ["false alarms", "does not fall", "damage noticed"], "thickness": 12},
+        colorbar={"tickvals": [-1, 0, 1], "ticktext": ["false alarms", "does not fall", "damage noticed"],
+                  "thickness": 12},
     )  # fmt: skip
 
 
@@ -267,4 +263,7 @@ def _fall_tip(row: Row) -> str:
     falls = interval(row["falls"], row["falls_low"], row["falls_high"])
     change = interval(row["change"], row["change_low"], row["change_high"])
     moved = f"<br>mean change {change} SD" if there(row["change"]) else ""
-    return f"{should}<br>falls {falls}, ties {number(row['ties'])}, rises {number(row['rises'])} of {row['pairs']} pairs{moved}"
+    return (
+        f"{should}<br>falls {falls}, ties {number(row['ties'])}, rises {number(row['rises'])} of "
+        f"{row['pairs']} pairs{moved}"
+    )

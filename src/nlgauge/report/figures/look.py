@@ -25,10 +25,7 @@ SYMBOLS = {"pearson": "circle", "spearman": "square", "kendall": "triangle-up"}
 LETTERS = {"pearson": "r", "spearman": "ρ", "kendall": "τ"}
 LABEL = "label"  # annotations of this name get the page's colour behind them when a figure is saved
 ACCENT, QUIET, GRID = "#2878b5", "#8a94a3", "rgba(128,136,150,.25)"
-LEGEND: dict[str, Any] = {
-    "showlegend": True,
-    "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
-}
+LEGEND: dict[str, Any] = {"showlegend": True, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}}
 MANY = 40  # lines that still get large letters
 
 
@@ -81,15 +78,7 @@ def whiskers(rows: Sequence[Row], ink: str = QUIET, **more: Any) -> dict[str, An
         [max(0.0, sign * (row[end] - row["value"])) if there(row[end]) else 0.0 for row in rows]
         for end, sign in (("high", 1), ("low", -1))
     )
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": up,
-        "arrayminus": down,
-        "color": ink,
-        "thickness": 1.5,
-        **more,
-    }
+    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "color": ink, "thickness": 1.5, **more}
 
 
 def framed(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
@@ -105,46 +94,37 @@ def framed(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
 
 
 def heat(
-    values: Sequence[Sequence[float | None]], columns: Sequence[str], lines: Sequence[str], texts: Sequence[Sequence[str]] | None,
+    values: Sequence[Sequence[float | None]], columns: Sequence[str], lines: Sequence[str],
+    texts: Sequence[Sequence[str]] | None,
     *, top: float | None = 1.0, low: float | None = None, **trace: Any,
 ) -> go.Figure:  # fmt: skip
-    """Lines × columns as colours, zero white; `top` is the size of the strongest colour, by default the largest value."""
+    """Lines × columns as colours, zero white; `top` is the size of the strongest colour, by default the largest
+    value.
+    """
     import plotly.graph_objects as go
 
-    most = (
-        top
-        or max((abs(v) for each in values for v in each if v is not None and there(v)), default=1.0)
-        or 1.0
-    )
+    most = top or max((abs(v) for each in values for v in each if v is not None and there(v)), default=1.0) or 1.0
     common = {
         "colorscale": DIVERGING, "colorbar": {"title": "", "thickness": 12}, "texttemplate": "%{text}" if texts else "",
         "xgap": 1, "ygap": 1, "hovertemplate": "%{y}<br>%{x}: %{z:.4f}<extra></extra>",
     }  # fmt: skip
     figure = go.Figure(
         go.Heatmap(
-            z=[[v if there(v) else None for v in each] for each in values], x=[cut(c) for c in columns], y=[cut(i) for i in lines],
+            z=[[v if there(v) else None for v in each] for each in values], x=[cut(c) for c in columns],
+            y=[cut(i) for i in lines],
             text=texts, zmin=-most if low is None else low, zmax=most, **{**common, **trace},
         )
     )  # fmt: skip
     few = len(lines) <= MANY
     framed(figure, 150 + (28 if few else 15) * len(lines), margin={"l": 10, "r": 10, "t": 110, "b": 10})
-    axis: dict[str, Any] = {
-        "type": "category",
-        "dtick": 1,
-        "showgrid": False,
-        "tickfont": {"size": 13 if few else 10},
-    }
+    axis: dict[str, Any] = {"type": "category", "dtick": 1, "showgrid": False, "tickfont": {"size": 13 if few else 10}}
     figure.update_xaxes(side="top", tickangle=-45, **axis)
     figure.update_yaxes(autorange="reversed", **axis)
     return figure
 
 
 def bars(
-    values: Sequence[float],
-    names: Sequence[Any],
-    title: str,
-    colours: str | Sequence[str] = ACCENT,
-    **trace: Any,
+    values: Sequence[float], names: Sequence[Any], title: str, colours: str | Sequence[str] = ACCENT, **trace: Any
 ) -> go.Figure:
     """One bar a line, the first on top."""
     import plotly.graph_objects as go
@@ -168,7 +148,8 @@ def listed(figure: go.Figure, names: Sequence[Any], height: int = 0, **layout: A
     few = len(names) <= MANY
     framed(figure, height or 130 + (24 if few else 15) * max(len(names), 2), **layout)
     figure.update_yaxes(
-        type="category", categoryorder="array", categoryarray=[cut(n) for n in names], range=[len(names) - 0.5, -0.5], dtick=1,
+        type="category", categoryorder="array", categoryarray=[cut(n) for n in names], range=[len(names) - 0.5, -0.5],
+        dtick=1,
         tickfont={"size": 13 if few else 10},
     )  # fmt: skip
     return figure
@@ -183,7 +164,8 @@ def panels(
     across = max(1, min(most, len(titles)))
     down = max(1, -(-len(titles) // across))
     figure = make_subplots(
-        rows=down, cols=across, subplot_titles=[plain(t) for t in titles], vertical_spacing=min(0.4, apart / (tall * down)),
+        rows=down, cols=across, subplot_titles=[plain(t) for t in titles], vertical_spacing=min(0.4,
+            apart / (tall * down)),
         **{"horizontal_spacing": 0.03, "shared_yaxes": True, **more},
     )  # fmt: skip
     return figure, [{"row": k // across + 1, "col": k % across + 1} for k in range(len(titles))]
@@ -192,7 +174,8 @@ def panels(
 def key(figure: go.Figure, text: str, shift: int, top: bool = False, **more: Any) -> go.Figure:
     """A line of words below (or above) the picture that says what its colours and signs mean."""
     figure.add_annotation(
-        text=text, xref="paper", yref="paper", x=0, y=int(top), yshift=shift, xanchor="left", yanchor="bottom" if top else "top",
+        text=text, xref="paper", yref="paper", x=0, y=int(top), yshift=shift, xanchor="left",
+        yanchor="bottom" if top else "top",
         showarrow=False, font={"size": 12, **more},
     )  # fmt: skip
     return figure

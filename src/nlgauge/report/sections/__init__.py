@@ -57,12 +57,14 @@ class Run:
         return max(1, self.metrics * (self.metrics - 1) // 2)
 
     def within(self, wanted: int, times: float, least: int = 50) -> int:
-        """Draws that fit into the work for one section, when each takes so many passes over all outputs; fewer are said."""
+        """Draws that fit into the work for one section, when each takes so many passes over all outputs; fewer are
+        said.
+        """
         made = min(wanted, max(least, int(MOST_WORK / (times * max(1, len(self.data))))))
         if made < wanted:
             self.left.append(
-                f"{made:,} draws instead of {wanted:,}: there are {self.metrics} metrics and {len(self.data):,} outputs. "
-                "Fewer metrics (`--metrics`) get more draws."
+                f"{made:,} draws instead of {wanted:,}: there are {self.metrics} metrics and {len(self.data):,} "
+                "outputs. Fewer metrics (`--metrics`) get more draws."
             )
         return made
 
@@ -154,7 +156,8 @@ _complete: set[str] = set()
 
 
 def section(
-    key: str, *, order: int, question: str, not_said: str, ahead: Callable[[Run], Sequence[Ask]] | None = None, last: bool = False,
+    key: str, *, order: int, question: str, not_said: str, ahead: Callable[[Run], Sequence[Ask]] | None = None,
+    last: bool = False,
     applies: Callable[[Run], bool] | None = None,
 ) -> Callable[[Callable[[Run], Findings]], Callable[[Run], Findings]]:  # fmt: skip
     """Decorator: this function answers that question."""

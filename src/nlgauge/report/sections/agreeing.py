@@ -14,7 +14,8 @@ FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, a
 
 @section(
     "people", order=20, question="Can people agree?",
-    not_said="That people are right: raters may share a mistake. A low agreement may also come from raters who use the scale differently.",
+    not_said="That people are right: raters may share a mistake. A low agreement may also come from raters who "
+             "use the scale differently.",
 )  # fmt: skip
 def people(run: Run) -> Findings:
     ceilings = {run.about(t): t for t in run.also("ceiling", splits=_splits(run))}
@@ -34,7 +35,8 @@ def _alpha_words(row: Row) -> str:
     words = (
         "How well raters agree cannot be told from so few outputs" if missing(low)
         else "Raters agree well" if low >= FIRM else "Raters agree enough for tentative conclusions" if low >= TENTATIVE
-        else "Raters hardly agree" if high < HARDLY else "Raters agree too little even for tentative conclusions" if high < TENTATIVE
+        else "Raters hardly agree" if high < HARDLY else "Raters agree too little even for tentative "
+                                                         "conclusions" if high < TENTATIVE
         else "Whether raters agree enough for conclusions cannot be told"
     )  # fmt: skip
     return f"{words}: {row['coefficient']} {interval(row)}."
@@ -54,8 +56,8 @@ def ceiling_of(table: Table, gate: str) -> float | None:
 
 @section(
     "agrees", order=30, question="Which metric agrees with people?",
-    not_said="That the best metric is good, or that it would be best on other systems or texts. Agreement on average hides where a metric fails: see "
-    "the outputs below.", ahead=lambda run: [_spread(run)],
+    not_said="That the best metric is good, or that it would be best on other systems or texts. Agreement on average "
+    "hides where a metric fails: see the outputs below.", ahead=lambda run: [_spread(run)],
 )  # fmt: skip
 def agrees(run: Run) -> Findings:
     shares = {
@@ -69,27 +71,21 @@ def agrees(run: Run) -> Findings:
         about = run.about(table)
         gate = table.facts["sorted_by"]
         sure = {(r["metric"], r["measure"]): r for r in intervals[about]} if about in intervals else {}
-        joined = _joined(
-            table, sure, {k[1]: v for k, v in shares.items() if k[0] == about and k[2] == gate}, gate
-        )
+        joined = _joined(table, sure, {k[1]: v for k, v in shares.items() if k[0] == about and k[2] == gate}, gate)
         under = {
             (r["metric"], r["measure"]): f"{two(r['low'])} {two(r['high'])}"
             for r in joined
             if not missing(r.get("low"))
         }
         answer = _best_words(joined, gate)
-        parts.append(
-            Finding(about, answer, [joined, *([intervals[about]] if about in intervals else [])], under)
-        )
+        parts.append(Finding(about, answer, [joined, *([intervals[about]] if about in intervals else [])], under))
     return Findings(parts)
 
 
 def _joined(table: Table, sure: dict[tuple[str, str], Row], shares: dict[str, float], gate: str) -> Table:
     """The correlations with their intervals and the share of the ceiling, best by the gate measure first."""
     ends = {k: {"low": r["low"], "high": r["high"]} for k, r in sure.items()}
-    rows = [
-        {**r, **ends.get((r["metric"], r["measure"]), {}), "share": shares.get(r["metric"])} for r in table
-    ]
+    rows = [{**r, **ends.get((r["metric"], r["measure"]), {}), "share": shares.get(r["metric"])} for r in table]
     known = {m: v for m, v in shares.items() if not missing(v)}
     extra = {"share of ceiling": lambda mine: percent(known[m]) if (m := mine[0]["metric"]) in known else "–"}
     layout = table.layout or Layout("metric", "measure", "value")
@@ -116,11 +112,7 @@ def _best_words(table: Table, gate: str) -> str:
         if missing(best["share"])
         else f", {percent(best['share'])} of what the raters' own agreement allows ({gate})"
     )
-    rest = (
-        f" Least of the {len(rows)} agrees {last['metric']} with {two(last['value'])}."
-        if len(rows) > 1
-        else ""
-    )
+    rest = f" Least of the {len(rows)} agrees {last['metric']} with {two(last['value'])}." if len(rows) > 1 else ""
     if best["value"] <= 0:
         return f"None on these outputs: the first, {best['metric']}, reaches {gate} {interval(best)}."
     unsure = " Its interval includes 0." if not missing(best.get("low")) and best["low"] <= 0 else ""
@@ -129,7 +121,8 @@ def _best_words(table: Table, gate: str) -> str:
 
 @section(
     "real", order=40, question="Is the difference between metrics real?",
-    not_said="That metrics without a significant difference are equal: more inputs or systems may tell them apart (`nlgauge plan`).", ahead=lambda run: [_ranks(run), *_pairs(run)],
+    not_said="That metrics without a significant difference are equal: more inputs or systems may tell them "
+             "apart (`nlgauge plan`).", ahead=lambda run: [_ranks(run), *_pairs(run)],
 )  # fmt: skip
 def real(run: Run) -> Findings:
     matrices = [table for name, options in _pairs(run) for table in run.also(name, **options)]
@@ -150,7 +143,10 @@ def rank_words(table: Table, tests: Table | None = None) -> str:
         return f"It cannot be told here: {untested(table)}."
     others = [r["metric"] for r in rows[1:] if r["may_be_best"]]
     if rows[0]["clearly_best"]:
-        head = f"Yes at the top: {rows[0]['metric']} is significantly better than each of the {len(rows) - 1} other metrics."
+        head = (
+            f"Yes at the top: {rows[0]['metric']} is significantly better than each of the {len(rows) - 1} "
+            "other metrics."
+        )
     elif len(others) == len(rows) - 1:
         head = f"Not at the top: {rows[0]['metric']} leads, but each of the other {len(others)} metrics may be as good."
     else:
@@ -158,7 +154,10 @@ def rank_words(table: Table, tests: Table | None = None) -> str:
     found = ""
     if tests is not None:
         steps, sure = len({r["rank"] for r in rows}), sum(bool(r["significant"]) for r in tests)
-        found = f" {sure} of {len(tests)} pairs differ significantly (Holm's correction over all pairs); there {'is one step' if steps == 1 else f'are {steps} steps'}."
+        found = (
+            f" {sure} of {len(tests)} pairs differ significantly (Holm's correction over all pairs); there "
+            f"{'is one step' if steps == 1 else f'are {steps} steps'}."
+        )
     return head + found
 
 
@@ -188,7 +187,9 @@ def _spread(run: Run) -> Ask:
 
 
 def _sure(run: Run) -> list[str] | None:
-    """Measures that get intervals: all that are shown; in a hurry those of the gate's grouping, of one system all outputs."""
+    """Measures that get intervals: all that are shown; in a hurry those of the gate's grouping, of one system all
+    outputs.
+    """
     if run.measures is not None or not run.quick:
         return None if run.measures is None else list(run.measures)
     grouping = run.gate.partition("/")[0] if run.data.samples["system"].n_unique() > 1 else "global"

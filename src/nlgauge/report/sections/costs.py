@@ -28,8 +28,8 @@ def costs(run: Run) -> Findings:
             rows.append({"metric": metric, **known})
     if not rows:
         raise NeedsMissing(
-            "nothing is known about time, tokens or money: columns such as ‘NAME seconds’ or ‘NAME tokens in’ beside the scores "
-            "would be shown here, and the replies of judges that this machine asked (`nlgauge judge`)."
+            "nothing is known about time, tokens or money: columns such as ‘NAME seconds’ or ‘NAME tokens in’ beside "
+            "the scores would be shown here, and the replies of judges that this machine asked (`nlgauge judge`)."
             + (f" {' '.join(lines)}" if lines else "")
         )
     shown = [c for c in COST if any(c in row for row in rows)]
@@ -38,7 +38,8 @@ def costs(run: Run) -> Findings:
         f"{run.data.name}: what the scores cost",
         rows,
         shown=["metric", *shown],
-        method="Sums over all outputs; for judges over all replies that their scores rest on, also those of earlier runs.",
+        method="Sums over all outputs; for judges over all replies that their scores rest on, also those of "
+        "earlier runs.",
         decimals=4 if "cost" in shown else 1,
     )
     if not run.prices and any("replies" in row for row in rows):
@@ -50,9 +51,7 @@ def _columns(run: Run, metric: str) -> Row:
     known: Row = {}
     samples = run.data.samples
     for what in COST:
-        column = next(
-            (c for c in samples.columns if c.lower() == f"{metric} {what.replace('_', ' ')}".lower()), None
-        )
+        column = next((c for c in samples.columns if c.lower() == f"{metric} {what.replace('_', ' ')}".lower()), None)
         if column is not None and samples[column].dtype.is_numeric():
             known[what] = float(samples[column].sum())
     return known

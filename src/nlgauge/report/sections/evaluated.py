@@ -24,7 +24,8 @@ PACKAGES = ("numpy", "scipy", "polars", "plotly")
 
 @section(
     "evaluated", order=10, question="What was evaluated?",
-    not_said="Whether these systems, inputs and raters stand for the ones you have in mind: verdicts and intervals below speak of systems and inputs like these.",
+    not_said="Whether these systems, inputs and raters stand for the ones you have in mind: verdicts and "
+             "intervals below speak of systems and inputs like these.",
 )  # fmt: skip
 def evaluated(run: Run) -> Findings:
     data = run.data
@@ -32,9 +33,9 @@ def evaluated(run: Run) -> Findings:
     one = len(people) == 1
     kept = "kept among the systems" if run.source.keep_people else "left out of the comparisons"
     answer = (
-        f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for {count(len(data.inputs), 'input')}, "
-        f"rated by {data.rated_by} on {some(run.aspects, 6)}, scored by {count(len(run.source.metrics or data.metrics), 'metric')}; "
-        f"{_holes(data)}."
+        f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for "
+        f"{count(len(data.inputs), 'input')}, rated by {data.rated_by} on {some(run.aspects, 6)}, scored by "
+        f"{count(len(run.source.metrics or data.metrics), 'metric')}; {_holes(data)}."
         + (
             f" {some(people)} {'looks' if one else 'look'} written by people and {'is' if one else 'are'} {kept}."
             if people
@@ -57,7 +58,8 @@ def _systems(run: Run) -> Table:
     means = data.ratings.group_by("system", "aspect").agg(pl.col("value").mean())
     at = {(s, a): v for s, a, v in means.iter_rows()}
     rows: list[Row] = [
-        {"system": s, "outputs": outputs[s], **{a: at.get((s, a)) for a in aspects}, "written_by": "people" if s in data.people else "a system"}
+        {"system": s, "outputs": outputs[s], **{a: at.get((s, a)) for a in aspects},
+         "written_by": "people" if s in data.people else "a system"}
         for s in data.systems
     ]  # fmt: skip
     if aspects:
@@ -96,12 +98,10 @@ def made(run: Run) -> Findings:
     used = {t.kind for t in run.tables.values()}
     cited = [p for p in papers() if p.id in _papers_of(used)]
     lines = [
-        f"NLGauge {nlgauge.__version__}, seed {run.source.seed}, {run.draws} draws{' (--quick)' if run.quick else ''}, Python "
-        f"{platform.python_version()}; {', '.join(f'{p} {v}' for p in PACKAGES if (v := _version(p)))}.",
-        *[
-            f"Method: “{p.title}” ({some([k for k in sorted(used) if k in _kinds(p.id)], 12)})."
-            for p in cited
-        ],
+        f"NLGauge {nlgauge.__version__}, seed {run.source.seed}, {run.draws} "
+        f"draws{' (--quick)' if run.quick else ''}, Python {platform.python_version()}; "
+        f"{', '.join(f'{p} {v}' for p in PACKAGES if (v := _version(p)))}.",
+        *[f"Method: “{p.title}” ({some([k for k in sorted(used) if k in _kinds(p.id)], 12)})." for p in cited],
     ]
     rows = [
         {"analysis": t.kind, "about": run.about(t), "signature": t.signature}
@@ -112,8 +112,8 @@ def made(run: Run) -> Findings:
     tables = [Table("Signatures: what another group needs to repeat the numbers", rows)] if rows else []
     tables += [Table("Metrics known to NLGauge by these names", cites)] if cites else []
     answer = (
-        "Name NLGauge with its version, the measure and the signature of each number you quote, and cite the papers of the methods and "
-        "metrics below. The same file, version and seed give the same numbers."
+        "Name NLGauge with its version, the measure and the signature of each number you quote, and cite the papers "
+        "of the methods and metrics below. The same file, version and seed give the same numbers."
     )
     return Findings(parts=[Finding("", answer, tables)], lines=lines)
 

@@ -35,7 +35,8 @@ def win_words(table: Table) -> str:
 
 @section(
     "complementarity", order=90, question="Do metrics see something else than people, and which few together see most?",
-    not_said="That a set of metrics works elsewhere: it was chosen and tried on these inputs, on folds that it had not seen.",
+    not_said="That a set of metrics works elsewhere: it was chosen and tried on these inputs, on folds that it "
+             "had not seen.",
     ahead=lambda run: [("portfolio", {})],
 )  # fmt: skip
 def complementarity(run: Run) -> Findings:
@@ -59,6 +60,6 @@ def distance_words(table: Table) -> str:
     nearest = min((r for r in metrics if not missing(r["to_people"])), key=lambda r: r["to_people"])
     own = "" if missing(among) else f", from each other {two(among)}"
     return (
-        f"Metrics rank the systems at a mean distance of {two(far)} from people{own} (0: the same order, .5: unrelated). Nearest to people is "
-        f"{nearest['metric']} ({two(nearest['to_people'])})."
+        f"Metrics rank the systems at a mean distance of {two(far)} from people{own} (0: the same order, .5: "
+        f"unrelated). Nearest to people is {nearest['metric']} ({two(nearest['to_people'])})."
     )

@@ -29,7 +29,8 @@ LONG = 6000  # signs of an output that is still coloured
 
 @section(
     "disagree", order=110, question="Where do metric and people disagree most?",
-    not_said="Who is right. Read the texts: the metric may be fooled, the raters may have slipped, or the reference may be bad.",
+    not_said="Who is right. Read the texts: the metric may be fooled, the raters may have slipped, or the "
+             "reference may be bad.",
 )  # fmt: skip
 def disagree(run: Run) -> Findings:
     tables = run.each("disagreements", top=3)
@@ -38,9 +39,7 @@ def disagree(run: Run) -> Findings:
     lines = colour(cards, rows, run)
     points, left = points_of(run)
     if left:
-        lines.append(
-            f"The picture shows {MOST_POINTS:,} outputs drawn at random; {left:,} more are left out."
-        )
+        lines.append(f"The picture shows {MOST_POINTS:,} outputs drawn at random; {left:,} more are left out.")
     if not any(row["output"] for row in rows):
         lines.append("The data hold no texts: only systems and inputs can be named.")
     return Findings([Finding("", _words(rows), tables)], lines, cards, points)
@@ -53,13 +52,16 @@ def _words(rows: Sequence[Row]) -> str:
     who = "above" if widest["gap"] > 0 else "below"
     more = f" {some(often)} {'is' if len(often) == 1 else 'are'} among them more than once." if often else ""
     return (
-        f"Furthest apart: {widest['system']} on {widest['input']} ({widest['aspect']}), which {name} puts {two(abs(widest['gap']))} {who} people's place "
-        f"(places run from 0, worst, to 1, best).{more}"
+        f"Furthest apart: {widest['system']} on {widest['input']} ({widest['aspect']}), which {name} puts "
+        f"{two(abs(widest['gap']))} {who} people's place (places run from 0, worst, to 1, best).{more}"
     )
 
 
 def _card(row: Row, data: Dataset) -> Card:
-    facts = f"{row['who']}: people {two(row['people'])} (place {two(row['people_place'])}), {row['metric']} at place {two(row['metric_place'])}"
+    facts = (
+        f"{row['who']}: people {two(row['people'])} (place {two(row['people_place'])}), {row['metric']} at "
+        f"place {two(row['metric_place'])}"
+    )
     names = {"output": "Output", "source": "Source", "reference": "Reference"}
     texts = [(names[c], row[c]) for c in names if row[c]]
     return Card(f"{row['system']}, {row['input']}", facts, texts, row["aspect"])
@@ -75,13 +77,9 @@ def colour(cards: list[Card], rows: Sequence[Row], run: Run) -> list[str]:
     if not any(row["output"] for row in rows):
         return []
     if importlib.util.find_spec("torch") is None:
-        return [
-            'Words are not coloured by alignment: that needs the extra ‘neural’ (pip install "nlgauge[neural]").'
-        ]
+        return ['Words are not coloured by alignment: that needs the extra ‘neural’ (pip install "nlgauge[neural]").']
     own = [m for m in run.data.metrics if _ours(known_metric(m))]
-    if not own and foreign(
-        [(row["output"], row["source"]) for row in rows if row["output"] and row["source"]]
-    ):
+    if not own and foreign([(row["output"], row["source"]) for row in rows if row["output"] and row["source"]]):
         return [
             "Words are not coloured by alignment: the outputs hardly share words with their sources, as in translation."
         ]
@@ -94,15 +92,19 @@ def colour(cards: list[Card], rows: Sequence[Row], run: Run) -> list[str]:
         return [f"Words are not coloured by alignment: {error}"]
     if not any(card.words for card in cards):
         return [
-            f"Words are not coloured by alignment: {name} has no token scores for these outputs (it needs {some(sorted(metric.facts.needs))})."
+            f"Words are not coloured by alignment: {name} has no token scores for these outputs (it needs "
+            f"{some(sorted(metric.facts.needs))})."
         ]
     return [
-        f"Words of the outputs are coloured by {name}: the redder and more underlined, the less they are grounded in what they came from."
+        f"Words of the outputs are coloured by {name}: the redder and more underlined, the less they are "
+        "grounded in what they came from."
     ]
 
 
 def _ours(metric: Any) -> bool:
-    """Whether a column's metric can colour words with weights that we ship. A heading is data: no model that it names is loaded."""
+    """Whether a column's metric can colour words with weights that we ship. A heading is data: no model that it names
+    is loaded.
+    """
     from nlgauge.metrics.alignment.ctc import Aligned
 
     if not isinstance(metric, Aligned) or not is_dataclass(metric):
@@ -129,9 +131,7 @@ def _colour(cards: list[Card], rows: Sequence[Row], data: Dataset, metric: Any) 
     from nlgauge.metrics import Batch
 
     at = {
-        (row["system"], row["input"]): k
-        for k, row in enumerate(rows)
-        if row["output"] and len(row["output"]) <= LONG
+        (row["system"], row["input"]): k for k, row in enumerate(rows) if row["output"] and len(row["output"]) <= LONG
     }
     if not at:
         return

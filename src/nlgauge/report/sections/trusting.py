@@ -13,12 +13,17 @@ from nlgauge.session import Ask
 from nlgauge.table import Table
 
 JUDGE = re.compile(rf"judge|{MODEL.pattern}", re.I)
-TASKS = {"rank systems": "To rank systems", "choose of two": "To choose the better of two outputs", "flag bad": "To flag bad outputs"}  # fmt: skip
+TASKS = {
+    "rank systems": "To rank systems",
+    "choose of two": "To choose the better of two outputs",
+    "flag bad": "To flag bad outputs",
+}
 
 
 @section(
     "trust", order=50, question="Which measure can I trust here?",
-    not_said="Which measure answers your question: a measure may be steady and still ask something else. Choose the grouping by your use first.", ahead=lambda run: [_trusted(run)],
+    not_said="Which measure answers your question: a measure may be steady and still ask something else. Choose "
+             "the grouping by your use first.", ahead=lambda run: [_trusted(run)],
 )  # fmt: skip
 def trust(run: Run) -> Findings:
     parts = []
@@ -46,7 +51,8 @@ def _trusted(run: Run) -> Ask:
 
 @section(
     "uses", order=60, question="For what use is a metric good enough?",
-    not_said="How bad its mistakes are: a wrong choice between two nearly equal outputs counts as much as one between good and bad.",
+    not_said="How bad its mistakes are: a wrong choice between two nearly equal outputs counts as much as one "
+             "between good and bad.",
 )  # fmt: skip
 def uses(run: Run) -> Findings:
     return Findings([Finding(run.about(table), use_words(table), [table]) for table in run.each("uses")])
@@ -56,9 +62,7 @@ def use_words(table: Table) -> str:
     """One sentence a use: who is good for it, else who is usable, else what can be said."""
     said = []
     for use in dict.fromkeys(r["use"] for r in table):
-        rows = sorted(
-            (r for r in table if r["use"] == use and not missing(r["value"])), key=lambda r: -r["value"]
-        )
+        rows = sorted((r for r in table if r["use"] == use and not missing(r["value"])), key=lambda r: -r["value"])
         of = {
             v: [f"{r['metric']} ({two(r['value'])})" for r in rows if r["verdict"] == v]
             for v in ("good", "usable", "cannot tell")
@@ -67,7 +71,8 @@ def use_words(table: Table) -> str:
         said.append(
             f"{head}: good {some(of['good'])}." if of["good"]
             else f"{head}: none is surely good; usable {some(of['usable'])}." if of["usable"]
-            else f"{head}: it cannot be told for {some(of['cannot tell'])}; the others are not usable." if 0 < len(of["cannot tell"]) < len(rows)
+            else f"{head}: it cannot be told for {some(of['cannot tell'])}; the others are not usable."
+        if 0 < len(of["cannot tell"]) < len(rows)
             else f"{head}: it cannot be told for any." if of["cannot tell"]
             else f"{head}: none is usable."
         )  # fmt: skip
@@ -92,15 +97,14 @@ def checklist(run: Run) -> Findings:
 
 @section(
     "scale", order=100, question="What do scale and ties do?",
-    not_said="That a finer scale is a better one: ties lower some coefficients and leave others alone; compare only scores on equally fine scales.",
+    not_said="That a finer scale is a better one: ties lower some coefficients and leave others alone; compare "
+             "only scores on equally fine scales.",
 )  # fmt: skip
 def scale(run: Run) -> Findings:
     parts = []
     for table in run.each("parameters"):
         parts.append(Finding(run.about(table), tie_words(table), [table]))
-    named = [
-        m for m in run.source.metrics or run.data.metrics if JUDGE.search(m) and not re.search(r"#\d+$", m)
-    ]
+    named = [m for m in run.source.metrics or run.data.metrics if JUDGE.search(m) and not re.search(r"#\d+$", m)]
     lines = []
     if named:
         try:
@@ -110,9 +114,7 @@ def scale(run: Run) -> Findings:
         except NeedsMissing as error:
             lines.append(f"judges: {error}")
     else:
-        lines.append(
-            "No column looks like an LLM judge by its name, so fineness of judges is not asked here."
-        )
+        lines.append("No column looks like an LLM judge by its name, so fineness of judges is not asked here.")
     return Findings(parts, lines)
 
 
@@ -122,7 +124,8 @@ def tie_words(table: Table) -> str:
     said = []
     if people is not None:
         said.append(
-            f"People's ratings take {people['unique']:.0f} different values and {percent(people['tie_ratio'])} of all pairs are tied."
+            f"People's ratings take {people['unique']:.0f} different values and {percent(people['tie_ratio'])} "
+            "of all pairs are tied."
         )
     if others:
         most = max(others, key=lambda r: r["tie_ratio"])

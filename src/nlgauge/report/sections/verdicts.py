@@ -25,7 +25,8 @@ def pass_or_fail(run: Run) -> list[str]:
 
 @section(
     "verdicts", order=5, question="How far can I rely on the judge's pass and fail?",
-    not_said="Whether people are right, and whether rows that nobody labelled are like those that were: label rows drawn at random.",
+    not_said="Whether people are right, and whether rows that nobody labelled are like those that were: label "
+             "rows drawn at random.",
     applies=lambda run: bool(pass_or_fail(run)),
 )  # fmt: skip
 def verdicts(run: Run) -> Findings:
@@ -42,7 +43,9 @@ def verdicts(run: Run) -> Findings:
 
 
 def answers_about(data: Dataset, metrics: Sequence[str]) -> list[str]:
-    """How far these judges can be relied on, a line for each aspect on which people said pass or fail; none elsewhere."""
+    """How far these judges can be relied on, a line for each aspect on which people said pass or fail; none
+    elsewhere.
+    """
     if not (aspects := pass_or_fail(Run(Selection(data)))):
         return []
     run = Run(Selection(data, aspects, metrics, keep_people=True))
@@ -65,10 +68,13 @@ def judge_words(name: str, rows: dict[str, Row]) -> str:
     failed, passed, same = rows["fail_recall"], rows["pass_recall"], rows["agreement"]
     usual = max((rows[k] for k in ("always_pass", "always_fail") if k in rows), key=lambda r: r["value"])
     lead = rows.get(f"gain_over_{usual['measure']}")
-    one = f"Of {failed['n']:,} answers that people failed, {name} failed {_share(failed)}; of {passed['n']:,} that they passed, it passed {_share(passed)}."
+    one = (
+        f"Of {failed['n']:,} answers that people failed, {name} failed {_share(failed)}; of {passed['n']:,} "
+        f"that they passed, it passed {_share(passed)}."
+    )
     other = (
-        f"It agrees with people on {_share(same)}; always saying {usual['measure'].removeprefix('always_')} would on {percent(usual['value'])}, "
-        f"so {_lead(lead)}."
+        f"It agrees with people on {_share(same)}; always saying {usual['measure'].removeprefix('always_')} would on "
+        f"{percent(usual['value'])}, so {_lead(lead)}."
     )
     few = [kind for kind, row in (("failed", failed), ("passed", passed)) if row["n"] < FEW]
     need = f" Fewer than {FEW} labelled answers that people {few[0]}: label more of them." if few else ""
@@ -80,7 +86,10 @@ def threshold_words(name: str, rows: dict[str, Row]) -> str:
     if area is None or missing(area["value"]):
         return ""
     ends = "" if missing(area["low"]) else f", between {percent(area['low'])} and {percent(area['high'])}"
-    text = f"Of two answers, one passed and one failed by people, {name} scores the passed one higher in {percent(area['value'])}{ends}."
+    text = (
+        f"Of two answers, one passed and one failed by people, {name} scores the passed one higher in "
+        f"{percent(area['value'])}{ends}."
+    )
     if cut is None or missing(cut["value"]):
         return text
     fails = rows.get("fail_recall")
@@ -89,7 +98,10 @@ def threshold_words(name: str, rows: dict[str, Row]) -> str:
         if fails is None or missing(fails["value"])
         else f", and then fails {_share(fails)} of those that people failed"
     )
-    return f"{text} It costs least to pass from {two(cut['value'])} on{rest} (threshold from one half of the labels, shares from the other)."
+    return (
+        f"{text} It costs least to pass from {two(cut['value'])} on{rest} (threshold from one half of the "
+        "labels, shares from the other)."
+    )
 
 
 def _share(row: Row) -> str:

@@ -54,9 +54,7 @@ def one_line(reasons: str) -> str:
         found = re.match(r"^(?P<data>.+?), (?P<aspect>[^:]+): (?P<why>.+)$", reason, re.S)
         where, why = (found["data"], found["why"]) if found else ("", reason)
         said.setdefault((where, why), []).extend([found["aspect"]] if found else [])
-    return "; ".join(
-        f"{data}, {some(aspects, 6)}: {why}" if data else why for (data, why), aspects in said.items()
-    )
+    return "; ".join(f"{data}, {some(aspects, 6)}: {why}" if data else why for (data, why), aspects in said.items())
 
 
 def name_of(table: Table, by: Sequence[str]) -> str:
@@ -65,6 +63,4 @@ def name_of(table: Table, by: Sequence[str]) -> str:
         return ""
     first = table.rows[0]
     named = [c for c in ("data", *by, "aspect") if c in first]
-    return ", ".join(
-        str(first[c]) for c in named if not missing(first[c]) and len({str(r.get(c)) for r in table}) == 1
-    )
+    return ", ".join(str(first[c]) for c in named if not missing(first[c]) and len({str(r.get(c)) for r in table}) == 1)

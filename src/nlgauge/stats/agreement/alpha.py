@@ -5,8 +5,9 @@ disagreement needs only the totals of the values: for interval data their sum an
 data the same of their mid-ranks, for nominal data the count of each value. So 1000 units of continuous
 ratings cost kilobytes. Only the ratio distance needs value pairs, and those are taken in blocks.
 
-Units with the same ratings, whoever gave them, are one kind of unit, computed once. A resample of units is then a number
-for each kind, drawn as such: with five levels and three raters 1,000 resamples of 20,000 units are 1,000 of some 50 kinds.
+Units with the same ratings, whoever gave them, are one kind of unit, computed once. A resample of units is then a
+number for each kind, drawn as such: with five levels and three raters 1,000 resamples of 20,000 units are 1,000 of some
+50 kinds.
 """
 
 from __future__ import annotations
@@ -81,12 +82,13 @@ def alpha(
 
     With `rng`, a percentile interval. `bootstrap` says of what:
 
-    - "units" draws units with replacement and computes alpha of each resample, so it knows that ratings of one unit belong
-      together and that other units could have been rated.
-    - "pairs" is Krippendorff's own (2006), that of the KALPHA macro and of evalica: the disagreement of each pair of ratings
-      is drawn from those of all pairs, whatever the unit, and the expected disagreement stays as it is; below -1 it is -1.
-      It takes pairs of one unit for independent, so its interval is often narrower. Where the first two draws of a unit are
-      the same pair KALPHA draws the second again; here not, which changes the variance by less than 1 / number of pairs.
+    - "units" draws units with replacement and computes alpha of each resample, so it knows that ratings of one unit
+      belong together and that other units could have been rated.
+    - "pairs" is Krippendorff's own (2006), that of the KALPHA macro and of evalica: the disagreement of each pair of
+      ratings is drawn from those of all pairs, whatever the unit, and the expected disagreement stays as it is; below
+      -1 it is -1. It takes pairs of one unit for independent, so its interval is often narrower. Where the first two
+      draws of a unit are the same pair KALPHA draws the second again; here not, which changes the variance by less than
+      1 / number of pairs.
 
     >>> round(alpha([[1, 2, 3, 3], [1, 2, 3, 4]], "nominal").value, 4)
     0.6957
@@ -111,9 +113,7 @@ def alpha(
             used_draws = draws
             drawn = _BOOTSTRAPS[bootstrap](data, level, rng, draws)
             low, high, dropped_draws = _percentiles(drawn, confidence)
-    method = (
-        f"Krippendorff's alpha, {level} distance, {units} of {table.shape[1]} units with two or more ratings"
-    )
+    method = f"Krippendorff's alpha, {level} distance, {units} of {table.shape[1]} units with two or more ratings"
     if used_draws:
         method += f", {confidence:.0%} percentile interval over {used_draws} resamples of {bootstrap}"
     return Alpha(
@@ -140,15 +140,11 @@ def _pairable(table: FloatArray) -> _Pairable:
     by_unit = by_unit[first]
     given = ~np.isnan(by_unit)
     sizes = given.sum(axis=1)
-    kept = np.argsort(sizes, kind="stable")[
-        np.count_nonzero(sizes < 2) :
-    ]  # of one size after the other: quicker
+    kept = np.argsort(sizes, kind="stable")[np.count_nonzero(sizes < 2) :]  # of one size after the other: quicker
     given, by_unit = given[kept], by_unit[kept]
     kind, _ = np.nonzero(given)
     values, code = np.unique(by_unit[given], return_inverse=True)
-    return _Pairable(
-        times[kept].astype(np.float64), sizes[kept].astype(np.float64), kind, code.reshape(-1), values
-    )
+    return _Pairable(times[kept].astype(np.float64), sizes[kept].astype(np.float64), kind, code.reshape(-1), values)
 
 
 def _percentiles(drawn: FloatArray, confidence: float) -> tuple[float, float, int]:
@@ -180,10 +176,9 @@ def _over_pairs(data: _Pairable, level: Level, rng: np.random.Generator, draws: 
     return np.maximum(found, -1.0)
 
 
-def _resampled(
-    times: FloatArray, size: int, draws: int, rng: np.random.Generator, block: int
-) -> Iterator[FloatArray]:
-    """Blocks of draws × kinds: how many of each kind are among `size` drawn with replacement, where there are `times` of it.
+def _resampled(times: FloatArray, size: int, draws: int, rng: np.random.Generator, block: int) -> Iterator[FloatArray]:
+    """Blocks of draws × kinds: how many of each kind are among `size` drawn with replacement, where there are `times`
+    of it.
 
     Few kinds are drawn as numbers (multinomial), many one by one; the distribution is the same.
     """
@@ -246,12 +241,12 @@ def _ordinal_parts(data: _Pairable, weights: FloatArray) -> tuple[FloatArray, Fl
 
 
 def _value_counts(data: _Pairable) -> FloatArray | csr_array:
-    """How often each value is in a unit of each kind; with few kinds and values no sparse matrix is worth its import."""
+    """How often each value is in a unit of each kind; with few kinds and values no sparse matrix is worth its
+    import.
+    """
     shape = (data.sizes.size, data.values.size)
     if shape[0] * shape[1] <= 1 << 16:
-        return (
-            np.bincount(data.kind * shape[1] + data.code, minlength=shape[0] * shape[1]).reshape(shape) * 1.0
-        )
+        return np.bincount(data.kind * shape[1] + data.code, minlength=shape[0] * shape[1]).reshape(shape) * 1.0
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(data.kind.size), (data.kind, data.code)), shape=shape)
@@ -282,7 +277,9 @@ def _ratio_parts(data: _Pairable, weights: FloatArray) -> tuple[FloatArray, Floa
 def _pairs(
     data: _Pairable, scores: FloatArray, distance: Callable[[FloatArray, FloatArray], FloatArray]
 ) -> Iterator[tuple[IntArray, FloatArray]]:
-    """The kind and the distance of each pair of ratings within a kind: neighbours in the list, then next neighbours, …"""
+    """The kind and the distance of each pair of ratings within a kind: neighbours in the list, then next
+    neighbours, …
+    """
     for step in range(1, int(data.sizes.max())):
         same = data.kind[step:] == data.kind[:-step]
         yield data.kind[step:][same], distance(scores[step:][same], scores[:-step][same])

@@ -3,11 +3,12 @@
 A metric that knew the true score of every output would correlate with the mean rating H at less than 1, because H is
 the true score T plus what is left of the raters' disagreement. T is not known, but what it may be is: ratings say how
 large the noise is (outputs rated by several people) and how much H varies between systems, between inputs and beyond;
-so each of the three parts of H is shrunk by its own reliability and what remains open is drawn at random. The measure of
-such T with the H at hand is the ceiling, for any measure, ties and all; many draws give its interval.
+so each of the three parts of H is shrunk by its own reliability and what remains open is drawn at random. The measure
+of such T with the H at hand is the ceiling, for any measure, ties and all; many draws give its interval.
 
 Spearman and Brown's formula with the square root of the reliability, the older way, holds for Pearson over many points:
-over the five systems of an input it says .84 for Spearman where the true score reaches .78 (bench/_coverage_ceiling.py).
+over the five systems of an input it says .84 for Spearman where the true score reaches .78
+(bench/_coverage_ceiling.py).
 """
 
 from __future__ import annotations
@@ -26,9 +27,7 @@ from nlgauge.stats.correlation.ties import largest, snap
 
 SplitBy = Literal["cell", "rater"]
 DRAWS = 400
-MODEL = (
-    0.012  # error of the model for ranks, as ratings on a scale are not normal: off by .006 in simulations
-)
+MODEL = 0.012  # error of the model for ranks, as ratings on a scale are not normal: off by .006 in simulations
 WIDER = 1.15  # intervals are made so much wider: found by simulation, for ratings on scales of a few levels
 
 
@@ -90,7 +89,8 @@ def ceilings(
     """What a metric that knew the true score would reach under each measure, from raters × systems × inputs.
 
     With `persons` (the same rater in the same row everywhere, nothing missing) a rater who is severe everywhere costs
-    nothing, and one who favours a system or an input costs what he costs: each part of the ratings has an error of its own.
+    nothing, and one who favours a system or an input costs what he costs: each part of the ratings has an error of its
+    own.
     """
     table = _cube(ratings)
     count = (~np.isnan(table)).sum(axis=0)
@@ -104,9 +104,7 @@ def ceilings(
     exists = np.isfinite(evaluate(human[None], human, chosen).value[0])
     ends, why = np.full((3, len(chosen)), np.nan), []
     for j, column in enumerate(found.T):
-        known = np.where(
-            np.isnan(column), 0.0, column
-        )  # true scores that are all alike: nothing that people agree on
+        known = np.where(np.isnan(column), 0.0, column)  # true scores that are all alike: nothing that people agree on
         mean = float(known.mean())
         off = WIDER * (np.quantile(known, [0.025, 0.975]) - mean)
         if chosen[j].coefficient != "pearson":
@@ -130,9 +128,10 @@ def ceilings(
         reasons=tuple(why),
         raters=_mean(count[count > 0].astype(np.float64)),
         cells=int((count > 0).sum()),
-        method=f"{draws} draws of true scores given the ratings (systems, inputs and the rest each shrunk by its reliability, "
-        f"{'with the error of each part between persons' if apart else 'with the error inside outputs'}), correlated with the mean rating; "
-        f"interval of 95 % over the draws, made {WIDER:g} times as wide, for ranks with an error of the model of {MODEL:g}",
+        method=f"{draws} draws of true scores given the ratings (systems, inputs and the rest each shrunk by its "
+        f"reliability, {'with the error of each part between persons' if apart else 'with the error inside outputs'}), "
+        f"correlated with the mean rating; interval of 95 % over the draws, made {WIDER:g} times as wide, for ranks "
+        f"with an error of the model of {MODEL:g}",
     )
 
 
@@ -141,8 +140,8 @@ def true_scores(
 ) -> FloatArray:
     """What the true scores may be, given the ratings: draws × systems × inputs, NaN where nobody rated.
 
-    The sizes of noise and parts are not known either: they are drawn too, over inputs by the Bayesian bootstrap (ratings
-    on a scale are not normal), over systems (often few) by chi-square.
+    The sizes of noise and parts are not known either: they are drawn too, over inputs by the Bayesian bootstrap
+    (ratings on a scale are not normal), over systems (often few) by chi-square.
     """
     raters, systems, inputs = ratings.shape
     given = ~np.isnan(ratings)
@@ -159,16 +158,8 @@ def true_scores(
         return np.asarray(weight @ squares / np.where(below > 0, below, 1.0))
 
     per_input = there.sum(axis=0).astype(np.float64)
-    used_inputs, used_systems, cells = (
-        int((per_input > 0).sum()),
-        int(there.any(axis=1).sum()),
-        int(there.sum()),
-    )
-    free = {
-        "rows": used_systems - 1,
-        "cols": used_inputs - 1,
-        "rest": max(cells - used_systems - used_inputs + 1, 0),
-    }
+    used_inputs, used_systems, cells = (int((per_input > 0).sum()), int(there.any(axis=1).sum()), int(there.sum()))
+    free = {"rows": used_systems - 1, "cols": used_inputs - 1, "rest": max(cells - used_systems - used_inputs + 1, 0)}
     total = {
         "rows": _drawn((there * rows[:, None] ** 2).sum(), free["rows"], draws, rng),
         "cols": over_inputs(per_input * cols**2, np.ones(inputs) * (per_input > 0)) * _more(used_inputs),
@@ -184,18 +175,12 @@ def true_scores(
         noise = {
             "rows": _drawn(inputs * (by_row**2).sum(), int(others) * (systems - 1), draws, rng),
             "cols": over_inputs(systems * (by_col**2).sum(axis=0) / others, np.ones(inputs)) * _more(inputs),
-            "rest": over_inputs((left**2).sum(axis=(0, 1)) / others / (systems - 1), np.ones(inputs))
-            * _more(inputs),
+            "rest": over_inputs((left**2).sum(axis=(0, 1)) / others / (systems - 1), np.ones(inputs)) * _more(inputs),
         }
     share = np.where(there, 1.0 / np.maximum(count, 1), 0.0)  # of the noise of one rating that is in the mean
     out = np.zeros((draws, systems, inputs))
     sides: list[tuple[str, FloatArray, FloatArray, FloatArray]] = [
-        (
-            "rows",
-            rows[:, None],
-            _over(share, there, 1)[:, None],
-            there.sum(axis=1)[:, None].astype(np.float64),
-        ),
+        ("rows", rows[:, None], _over(share, there, 1)[:, None], there.sum(axis=1)[:, None].astype(np.float64)),
         ("cols", cols[None, :], _over(share, there, 0)[None, :], per_input[None, :]),
         ("rest", rest, share, np.ones((1, 1))),
     ]

@@ -1,5 +1,5 @@
-"""A judge's numbers beside people's pass and fail: every threshold, the areas below ROC and precision-recall curves, the
-threshold of least cost. More is better: a row passes where its score is at least the threshold.
+"""A judge's numbers beside people's pass and fail: every threshold, the areas below ROC and precision-recall curves,
+the threshold of least cost. More is better: a row passes where its score is at least the threshold.
 """
 
 from __future__ import annotations
@@ -38,9 +38,7 @@ def sweep(score: ArrayLike, passed: ArrayLike) -> Sweep:
     x, z = checked(score, passed)
     values, code = np.unique(x, return_inverse=True)
     code = code.reshape(-1)
-    below = [
-        np.concatenate([[0], np.cumsum(np.bincount(code[part], minlength=len(values)))]) for part in (~z, z)
-    ]
+    below = [np.concatenate([[0], np.cumsum(np.bincount(code[part], minlength=len(values)))]) for part in (~z, z)]
     failed, kept = below
     counts = np.stack([failed, failed[-1] - failed, kept, kept[-1] - kept], axis=1)
     return Sweep(np.append(values, np.inf), counts.astype(np.float64))
@@ -79,18 +77,13 @@ def _precision(x: Floats, z: Bools) -> float:
 
 
 def area_figures(
-    score: ArrayLike,
-    passed: ArrayLike,
-    clusters: Sequence[object] | None = None,
-    *,
-    level: float = 0.95,
-    seed: int = 0,
+    score: ArrayLike, passed: ArrayLike, clusters: Sequence[object] | None = None, *, level: float = 0.95, seed: int = 0
 ) -> dict[str, Figure]:
     """`roc_area` and `average_precision` with intervals; `seed` deals many units into parts that are left out in turn.
 
-    ROC: the score interval of Newcombe (2006, method 5), its Hanley-McNeil variance scaled to the one that the rows show
-    (DeLong; with clusters Obuchowski's), Student's t with Welch's degrees of freedom. Precision: logit interval, jackknife
-    variance, not below the binomial one where rows are few. Prior weights: PRIOR and PRIOR_PRECISION rows.
+    ROC: the score interval of Newcombe (2006, method 5), its Hanley-McNeil variance scaled to the one that the rows
+    show (DeLong; with clusters Obuchowski's), Student's t with Welch's degrees of freedom. Precision: logit interval,
+    jackknife variance, not below the binomial one where rows are few. Prior weights: PRIOR and PRIOR_PRECISION rows.
     """
     x, z = checked(score, passed)
     n = len(x)
@@ -110,15 +103,16 @@ def area_figures(
 
 
 def cheapest(swept: Sweep, miss: float = 1.0, alarm: float = 1.0) -> int:
-    """Place of the threshold of least cost: `miss` for each row that people failed and the judge passed, `alarm` for the
-    reverse. Of equally cheap ones the highest, which passes fewest."""
+    """Place of the threshold of least cost: `miss` for each row that people failed and the judge passed, `alarm` for
+    the reverse. Of equally cheap ones the highest, which passes fewest."""
     cost = miss * swept.counts[:, 1] + alarm * swept.counts[:, 2]
     return int(np.flatnonzero(cost <= cost.min() + 1e-12)[-1])
 
 
 def halves(passed: ArrayLike, clusters: Sequence[object] | None = None, seed: int = 0) -> Bools:
-    """Which rows are in the first half: rows (or whole clusters) dealt at random, those with a fail apart from the others,
-    so that both halves have some. Rows must come in canonical order, so that the deal depends on content only."""
+    """Which rows are in the first half: rows (or whole clusters) dealt at random, those with a fail apart from the
+    others, so that both halves have some. Rows must come in canonical order, so that the deal depends on content
+    only."""
     z = np.asarray(passed, bool)
     code = np.arange(len(z)) if clusters is None else cluster_codes(clusters)
     has_fail = np.bincount(code, weights=~z) > 0
@@ -151,7 +145,10 @@ def lacking_rows(z: Bools, clusters: Sequence[object] | None, fewest: int = FEWE
         found = int(part.sum())
         if found < fewest:
             about = int(np.ceil(fewest * (len(z) + 1) / (found + 0.5)))
-            return f"needs at least {fewest} rows that people {word}, found {found}; about {about:,} labelled rows would have them"
+            return (
+                f"needs at least {fewest} rows that people {word}, found {found}; about {about:,} labelled "
+                "rows would have them"
+            )
         if clusters is not None and (groups := len(np.unique(np.asarray(clusters)[part]))) < CLUSTERS:
             return f"needs rows that people {word} in at least {CLUSTERS} clusters, found {groups}"
     return ""

@@ -61,9 +61,9 @@ def icc(
     """Six intraclass correlations of raters × units (or raters × systems × inputs).
 
     Only units rated by all raters count; the rest are dropped and counted. `persons=False` says that a row is
-    a slot and not a person, so the two-way forms do not exist; `anonymous` says why it is none. `unequal=True` computes the one-way forms from
-    all rated units with the average number of raters k0 in place of k; the two-way forms still need complete
-    units.
+    a slot and not a person, so the two-way forms do not exist; `anonymous` says why it is none. `unequal=True` computes
+    the one-way forms from all rated units with the average number of raters k0 in place of k; the two-way forms still
+    need complete units.
 
     >>> shrout_fleiss = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
     >>> found = icc(shrout_fleiss)
@@ -90,9 +90,7 @@ def icc(
         dropped_units=table.shape[1] - units,
         raters=raters,
         method=_method(
-            "" if persons else anonymous,
-            unequal,
-            f"{units} of {table.shape[1]} units, {raters:.4g} raters per unit",
+            "" if persons else anonymous, unequal, f"{units} of {table.shape[1]} units, {raters:.4g} raters per unit"
         )
         + f", {confidence:.0%} F intervals",
     )
@@ -117,9 +115,7 @@ def _one_way(table: FloatArray, given: BoolArray, confidence: float) -> list[Icc
     f, df1, df2 = _ratio(msb, msw), n - 1.0, total - n
     p = float(fdtrc(df1, df2, f))
     f_low, f_high = _f_limits(f, df1, df2, confidence)
-    single = IccForm(
-        "ICC(1)", _single(msb, msw, k), f, df1, df2, p, _single(f_low, 1.0, k), _single(f_high, 1.0, k)
-    )
+    single = IccForm("ICC(1)", _single(msb, msw, k), f, df1, df2, p, _single(f_low, 1.0, k), _single(f_high, 1.0, k))
     low, high = _average(f_low, 1.0), _average(f_high, 1.0)
     reason = "" if msb > 0.0 else "no variance between units"
     return [single, IccForm("ICC(k)", _average(msb, msw), f, df1, df2, p, low, high, reason)]

@@ -101,9 +101,7 @@ def mace(
     table = as_units(ratings)
     votes, values = _votes(table, label_prior)
     add = 0.01 / votes.labels if smoothing is None else smoothing
-    weights = (
-        _Prior(method, prior[1], prior[0], prior[2]) if method == "vb" else _Prior(method, add, add, add)
-    )
+    weights = _Prior(method, prior[1], prior[0], prior[2]) if method == "vb" else _Prior(method, add, add, add)
     states = [_fit(votes, weights, stream, iterations, tolerance) for stream in rng.spawn(restarts)]
     best = max(states, key=lambda state: state.log_likelihood)
     rated = np.bincount(votes.unit, minlength=votes.units) > 0
@@ -152,9 +150,7 @@ def _fit(votes: _Votes, prior: _Prior, rng: np.random.Generator, iterations: int
         new = _expect(votes, know, guess, habits)
         moved = abs(new.log_likelihood - state.log_likelihood)
         still = moved <= tolerance * abs(state.log_likelihood)
-        state = _State(
-            new.know, new.guess, new.habits, new.posterior, new.log_likelihood, step, converged=still
-        )
+        state = _State(new.know, new.guess, new.habits, new.posterior, new.log_likelihood, step, converged=still)
         if still:
             break
     return state
@@ -190,9 +186,7 @@ def _maximise(votes: _Votes, prior: _Prior, state: _State) -> tuple[FloatArray, 
     spread = np.bincount(cell, weights=1.0 - knew, minlength=votes.raters * votes.labels)
     habits: FloatArray = spread.reshape(votes.raters, votes.labels).astype(np.float64)
     known = np.bincount(votes.rater, weights=knew, minlength=votes.raters).astype(np.float64)
-    both = _normalise(
-        np.stack([known, habits.sum(axis=1)], axis=1), np.array([prior.know, prior.guess]), prior
-    )
+    both = _normalise(np.stack([known, habits.sum(axis=1)], axis=1), np.array([prior.know, prior.guess]), prior)
     return both[:, 0], both[:, 1], _normalise(habits, np.full(votes.labels, prior.habit), prior)
 
 

@@ -1,10 +1,11 @@
 """Intervals of shares and of figures made of shares, right for small counts and for rows that come in clusters.
 
-A share x of n gets a leaner Clopper-Pearson interval: .7 of the probability of the count itself in each tail, where Clopper and
-Pearson take all of it and mid-P half. With .7 the 95 % interval holds a share from .02 to .98 with a probability of at least
-.933 whatever the number of rows from 5 up (mid-P: .91). A figure made of several independent shares (kappa, balanced accuracy, ...) gets the quantiles of the figure over the
-confidence distributions of its shares (melding, Fay, Proschan and Brittain 2015, with mid-P distributions). Both have
-no random draws. Clusters (several rows of one conversation) divide the counts by the design effect (Korn and Graubard 1998).
+A share x of n gets a leaner Clopper-Pearson interval: .7 of the probability of the count itself in each tail, where
+Clopper and Pearson take all of it and mid-P half. With .7 the 95 % interval holds a share from .02 to .98 with a
+probability of at least .933 whatever the number of rows from 5 up (mid-P: .91). A figure made of several independent
+shares (kappa, balanced accuracy, ...) gets the quantiles of the figure over the confidence distributions of its shares
+(melding, Fay, Proschan and Brittain 2015, with mid-P distributions). Both have no random draws. Clusters (several rows
+of one conversation) divide the counts by the design effect (Korn and Graubard 1998).
 """
 
 from __future__ import annotations
@@ -100,9 +101,7 @@ def _leaner(x: Floats, n: Floats, tail: float, outer: Floats, own: float) -> Flo
     return np.where(x > 0, (low + high) / 2, 0.0)
 
 
-def melded_interval(
-    shares: Sequence[tuple[float, float]], figure: Callable[..., Floats], level: float = 0.95
-) -> Ends:
+def melded_interval(shares: Sequence[tuple[float, float]], figure: Callable[..., Floats], level: float = 0.95) -> Ends:
     """Interval of `figure(p, q, ...)` where p, q, ... are independent shares, each given as (x, n).
 
     >>> low, high = melded_interval([(45, 50), (30, 40)], lambda p, q: (p + q) / 2)
@@ -121,7 +120,8 @@ def melded_interval(
 
 @lru_cache(maxsize=512)
 def _confidence(x: float, n: float, place: int, shares: int) -> Floats:
-    """Points of the mid-P confidence distribution of a share, which is the mean of Clopper and Pearson's lower and upper one.
+    """Points of the mid-P confidence distribution of a share, which is the mean of Clopper and Pearson's lower and
+    upper one.
 
     Its quantiles are interpolated between those of the two, on the scale of the normal, where they are nearly straight.
     """
@@ -157,10 +157,12 @@ def _even_points(dimensions: int) -> Floats:
 def clustering(
     counts: Floats, figure: Callable[[Floats], Floats], used: Callable[[Floats], Floats], level: float = 0.95
 ) -> Clustering:
-    """The design effect of a figure of cell counts: its variance with whole clusters left out over that with rows left out.
+    """The design effect of a figure of cell counts: its variance with whole clusters left out over that with rows left
+    out.
 
-    `counts`: clusters × cells; `used`: rows of some counts on which the figure rests. At least 1; where the rows show no
-    variance (a share of 0 or 1), the rows of a cluster count as one. Student's t for few clusters is part of the effect.
+    `counts`: clusters × cells; `used`: rows of some counts on which the figure rests. At least 1; where the rows show
+    no variance (a share of 0 or 1), the rows of a cluster count as one. Student's t for few clusters is part of the
+    effect.
     """
     from scipy.special import ndtri, stdtrit
 

@@ -1,8 +1,8 @@
 """Scores read as probabilities that people pass a row: how far off they are, and the map that puts them right.
 
-Brier's score is the mean squared distance of score and verdict, the expected calibration error (ECE) the distance of mean
-score and share passed, over bins of equal width, weighted by rows. The map is isotonic: the rising function of the score
-that is nearest to the verdicts in squared distance.
+Brier's score is the mean squared distance of score and verdict, the expected calibration error (ECE) the distance of
+mean score and share passed, over bins of equal width, weighted by rows. The map is isotonic: the rising function of the
+score that is nearest to the verdicts in squared distance.
 """
 
 from __future__ import annotations
@@ -127,17 +127,16 @@ def calibration_figures(
     bins: int = BINS,
     level: float = 0.95,
 ) -> dict[str, Figure]:
-    """`brier` and `ece` with intervals, and `ece_by_chance`: what a judge whose scores were right would show on so few rows.
+    """`brier` and `ece` with intervals, and `ece_by_chance`: what a judge whose scores were right would show on so few
+    rows.
 
-    Brier: melded from the share passed and the mean squared distances of both verdicts, each taken as a share of so many
-    rows as have its variance. ECE: Student's t around the mean signed distance; the lower end is lowered by what chance
-    adds in bins whose distance may be 0.
+    Brier: melded from the share passed and the mean squared distances of both verdicts, each taken as a share of so
+    many rows as have its variance. ECE: Student's t around the mean signed distance; the lower end is lowered by what
+    chance adds in bins whose distance may be 0.
     """
     x, z = checked(score, passed)
     if not probabilities(x):
-        raise DataError(
-            f"scores must lie in 0 to 1 to be read as probabilities; found {x.min():g} to {x.max():g}"
-        )
+        raise DataError(f"scores must lie in 0 to 1 to be read as probabilities; found {x.min():g} to {x.max():g}")
     code = np.arange(len(x)) if clusters is None else cluster_codes(clusters)
     off = z - x
     n = len(x)
@@ -194,16 +193,15 @@ def _ece(
     seen = np.sqrt(np.bincount(place, weights=off**2, minlength=len(gaps))) / n
     spread = np.maximum(chance, seen) * np.sqrt(effect)
     error = float(np.sqrt(max(float(signed.var(ddof=1)) / n * effect, float((chance**2).sum()) * effect)))
-    # Where a bin's distance may be 0 chance can only add to it: then its mean is that of a folded normal, its variance smaller.
+    # Where a bin's distance may be 0 chance can only add to it: then its mean is that of a folded normal, its variance
+    # smaller.
     unclear = np.abs(gaps) < CLEAR * spread
     added = float(spread[unclear].sum()) * np.sqrt(2 / np.pi)
     below = float(np.sqrt((spread**2 * np.where(unclear, 1 - 2 / np.pi, 1.0)).sum()))
     likely = float((_folded(np.abs(gaps), spread) - np.abs(gaps)).sum())
     t = float(stdtrit(units - 1, (1 + level) / 2))
     low, high = base.value - added - t * below, base.value - likely + t * error
-    return Figure(
-        base.value, float(np.clip(low, 0.0, base.value)), float(np.clip(high, base.value, 1.0)), base.n
-    )
+    return Figure(base.value, float(np.clip(low, 0.0, base.value)), float(np.clip(high, base.value, 1.0)), base.n)
 
 
 def _folded(mean: Floats, spread: Floats) -> Floats:
@@ -213,8 +211,6 @@ def _folded(mean: Floats, spread: Floats) -> Floats:
     ratio = mean / np.where(spread > 0, spread, 1.0)
     return np.asarray(
         np.where(
-            spread > 0,
-            spread * np.sqrt(2 / np.pi) * np.exp(-(ratio**2) / 2) + mean * erf(ratio / np.sqrt(2)),
-            mean,
+            spread > 0, spread * np.sqrt(2 / np.pi) * np.exp(-(ratio**2) / 2) + mean * erf(ratio / np.sqrt(2)), mean
         )
     )

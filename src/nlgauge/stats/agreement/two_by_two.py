@@ -22,7 +22,10 @@ CLUSTERS = 10  # clusters below which nothing can be said about others
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its interval; `n` rows below it, of which `hits` for a share. `reason` where something is missing."""
+    """A figure with its interval; `n` rows below it, of which `hits` for a share.
+
+    `reason` where something is missing.
+    """
 
     value: float
     low: float = np.nan
@@ -81,9 +84,7 @@ def kappa_of(passed: Floats, fail_recall: Floats, pass_recall: Floats) -> Floats
 def mcc_of(passed: Floats, fail_recall: Floats, pass_recall: Floats) -> Floats:
     """Matthews' correlation from the same three shares."""
     judge = passed * pass_recall + (1 - passed) * (1 - fail_recall)
-    return np.asarray(
-        (fail_recall + pass_recall - 1) * np.sqrt(passed * (1 - passed) / (judge * (1 - judge)))
-    )
+    return np.asarray((fail_recall + pass_recall - 1) * np.sqrt(passed * (1 - passed) / (judge * (1 - judge))))
 
 
 def kappa(counts: Floats) -> Floats:
@@ -122,9 +123,7 @@ def cell_counts(people: ArrayLike, judge: ArrayLike, clusters: Sequence[object] 
     if clusters is None:
         return np.bincount(cell, minlength=4).astype(np.float64)[None]
     names, code = np.unique(np.asarray(clusters), return_inverse=True)
-    return (
-        np.bincount(4 * code.reshape(-1) + cell, minlength=4 * len(names)).reshape(-1, 4).astype(np.float64)
-    )
+    return np.bincount(4 * code.reshape(-1) + cell, minlength=4 * len(names)).reshape(-1, 4).astype(np.float64)
 
 
 def verdict_figures(
@@ -135,15 +134,14 @@ def verdict_figures(
     level: float = 0.95,
     kind: Kind = "lean",
 ) -> dict[str, Figure]:
-    """All figures of a judge beside people; the lead over always failing where people fail more than half. `clusters`: the conversation or document of each row.
+    """All figures of a judge beside people; the lead over always failing where people fail more than half. `clusters`:
+    the conversation or document of each row.
 
     >>> found = verdict_figures([1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1])
     >>> round(found["fail_recall"].value, 3), round(found["kappa"].value, 3)
     (0.667, 0.5)
     """
-    return figures_of(
-        cell_counts(people, judge, clusters), clustered=clusters is not None, level=level, kind=kind
-    )
+    return figures_of(cell_counts(people, judge, clusters), clustered=clusters is not None, level=level, kind=kind)
 
 
 def figures_of(
@@ -174,9 +172,7 @@ def share_figures(
     return _Maker(counts, clustered, level, kind).shares()
 
 
-def cost_figure(
-    counts: Floats, miss: float, alarm: float, *, clustered: bool = False, level: float = 0.95
-) -> Figure:
+def cost_figure(counts: Floats, miss: float, alarm: float, *, clustered: bool = False, level: float = 0.95) -> Figure:
     """Cost of a row on average: `miss` where people fail it and the judge passes, `alarm` for the reverse."""
 
     def cost(c: Floats) -> Floats:
@@ -236,9 +232,7 @@ class _Maker:
                 found[name] = _with(found[name], Ends(*ends))
         return found
 
-    def melded(
-        self, figure: Callable[[Floats], Floats], of_shares: Callable[..., Floats], undefined: str
-    ) -> Figure:
+    def melded(self, figure: Callable[[Floats], Floats], of_shares: Callable[..., Floats], undefined: str) -> Figure:
         """A figure of the share that people pass and the two recalls."""
         value = float(figure(self.total))
         if np.isnan(value):

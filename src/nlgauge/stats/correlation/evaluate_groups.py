@@ -12,15 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from nlgauge.engines import Local, current
 from nlgauge.errors import DataError
 from nlgauge.kernels.shared import NEAR, STRIP
-from nlgauge.stats.correlation.group_layout import (
-    GROUPED,
-    Bools,
-    Floats,
-    GroupLayout,
-    Ints,
-    layout,
-    sorted_cells,
-)
+from nlgauge.stats.correlation.group_layout import GROUPED, Bools, Floats, GroupLayout, Ints, layout, sorted_cells
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.resampling.draws import Masks, Weights, joined
@@ -127,15 +119,12 @@ def arrays(metrics: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats]:
         x = x[None]
     if x.ndim != 3 or z.ndim != 2 or x.shape[1:] != z.shape:
         raise DataError(
-            "metrics must be metrics × systems × inputs and people systems × inputs; "
-            f"found {x.shape} and {z.shape}"
+            f"metrics must be metrics × systems × inputs and people systems × inputs; found {x.shape} and {z.shape}"
         )
     for values in (*x, z):
         values[~np.isfinite(values)] = np.nan
         size = float(largest(values, axis=(0, 1)))
-        if (
-            size > 1e300
-        ):  # sums would overflow; a power of two changes no digit (except of scores below 1e-288)
+        if size > 1e300:  # sums would overflow; a power of two changes no digit (except of scores below 1e-288)
             values[:] = np.ldexp(values, -64)
     return x, z
 
@@ -146,8 +135,7 @@ def table(x: Floats, z: Floats, want: Wanted) -> SortedPanel:
     flat = z.reshape(-1)
     plans = {g: layout(g, n, m) for g in GROUPED if g in want.fast}
     metrics = tuple(
-        Sorted(row, {g: sorted_cells(plan, row, flat) for g, plan in plans.items()})
-        for row in x.reshape(len(x), -1)
+        Sorted(row, {g: sorted_cells(plan, row, flat) for g, plan in plans.items()}) for row in x.reshape(len(x), -1)
     )
     orders = {g: sorted_cells(plan, flat) for g, plan in plans.items()}
     return SortedPanel(n, m, flat, np.isfinite(flat), plans, orders, metrics)

@@ -19,8 +19,7 @@ Floats = NDArray[np.float64]
 
 GROUPINGS = {
     "global": (
-        "over all outputs in one vector "
-        '(also called dataset level or no grouping; mt-metrics-eval average_by="none")'
+        'over all outputs in one vector (also called dataset level or no grouping; mt-metrics-eval average_by="none")'
     ),
     "input": (
         "over the systems of each input, averaged over inputs "

@@ -86,8 +86,7 @@ mt-metrics-eval average_by="item").'
 
 
 TWELVE: tuple[Measure, ...] = tuple(
-    Measure(g, c)
-    for g, c in product(("system", "input", "global", "item"), ("pearson", "spearman", "kendall"))
+    Measure(g, c) for g, c in product(("system", "input", "global", "item"), ("pearson", "spearman", "kendall"))
 )
 
 
@@ -155,9 +154,7 @@ class _Pass:
     def of(cls, metrics: Floats, human: Floats, measures: Sequence[Measure]) -> _Pass:
         needs = {m.facts.needs for m in measures}
         groups = cut(metrics, human, measures[0].grouping)
-        stats = groups.stats(
-            pearson="pearson" in needs, spearman="spearman" in needs, counts="counts" in needs
-        )
+        stats = groups.stats(pearson="pearson" in needs, spearman="spearman" in needs, counts="counts" in needs)
         return cls(measures, groups, stats)
 
     def values(self, seed: int) -> Floats:

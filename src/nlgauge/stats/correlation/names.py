@@ -43,7 +43,5 @@ def find_coefficient(name: str) -> Coefficient:
     """The coefficient of that name, or an error that suggests the nearest ones."""
     if name not in COEFFICIENTS:
         known = [*COEFFICIENTS, *ALIASES]
-        raise NameUnknown(
-            f"no coefficient '{name}'.{did_you_mean(name, known)} Known: {', '.join(COEFFICIENTS)}."
-        )
+        raise NameUnknown(f"no coefficient '{name}'.{did_you_mean(name, known)} Known: {', '.join(COEFFICIENTS)}.")
     return COEFFICIENTS[name]

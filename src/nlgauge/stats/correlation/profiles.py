@@ -71,10 +71,10 @@ class Profile:
         groups = "left out" if self.constant == "drop" else "counted as 0"
         stream = "legacy stream, " if self.legacy else ""
         return (
-            f"permutation test (profile {self.name}) swapping {SWAPPED[self.swap]}, "
-            f"{SIDES[self.alternative]}, p = {rule}, {draws} draws, {stream}seed {seed}; {scaled}human scores as they are; "
-            f"{MISSING[self.missing]}; groups in which a score is constant are {groups}; "
-            f"differences within {self.tolerance:g} of the observed one count as equal to it"
+            f"permutation test (profile {self.name}) swapping {SWAPPED[self.swap]}, {SIDES[self.alternative]}, p = "
+            f"{rule}, {draws} draws, {stream}seed {seed}; {scaled}human scores as they are; {MISSING[self.missing]}; "
+            f"groups in which a score is constant are {groups}; differences within {self.tolerance:g} of the observed "
+            "one count as equal to it"
         )
 
 
@@ -104,10 +104,7 @@ PROFILES: dict[str, Profile] = {
 
 
 def profile_of(
-    profile: str | Profile,
-    how: Swap | None = None,
-    alternative: Alternative | None = None,
-    count: Count | None = None,
+    profile: str | Profile, how: Swap | None = None, alternative: Alternative | None = None, count: Count | None = None
 ) -> Profile:
     """Look up a profile and change what the caller asked for otherwise."""
     if isinstance(profile, str):
@@ -131,9 +128,7 @@ def apply_missing(rule: Missing, x: Floats, z: Floats) -> tuple[Floats, Floats]:
         return np.nan_to_num(x, nan=0.0), np.nan_to_num(z, nan=0.0)
     gaps = np.isnan(x)
     if rule == "coincide" and (gaps != np.isnan(z)).any():
-        raise DataError(
-            "this profile needs the missing scores of metrics and people to coincide, and they do not"
-        )
+        raise DataError("this profile needs the missing scores of metrics and people to coincide, and they do not")
     if rule == "gold" and (gaps & ~np.isnan(z)).any():
         raise DataError("this profile needs a metric score wherever people gave one, and some are missing")
     return x, z

@@ -38,12 +38,7 @@ def _too_few_points(facts: Coefficient, grouping: str, n: int) -> str:
 
 
 def _not_varying(facts: Coefficient, grouping: str, stats: GroupStats, k: int) -> str:
-    from nlgauge.stats.correlation.panel_kernels import (
-        BOTH_CONSTANT,
-        HUMAN_CONSTANT,
-        METRIC_CONSTANT,
-        TOO_FEW,
-    )
+    from nlgauge.stats.correlation.panel_kernels import BOTH_CONSTANT, HUMAN_CONSTANT, METRIC_CONSTANT, TOO_FEW
 
     said = {
         TOO_FEW: "fewer than 2 outputs have both scores",

@@ -147,7 +147,8 @@ class GroupSums(NamedTuple):
 
 
 def swap_groups(
-    walk: Walk, x: tuple[Floats, Floats], z: Floats, valid: Bools, scales: Scales, masks: Masks, slots: Slots, sums: GroupSums
+    walk: Walk, x: tuple[Floats, Floats], z: Floats, valid: Bools, scales: Scales, masks: Masks, slots: Slots,
+    sums: GroupSums
 ) -> None:  # fmt: skip
     """Add up the coefficients of all groups under swap masks; sums are 2 × coefficients × strips × STRIP."""
     from nlgauge.kernels import swap
@@ -186,7 +187,8 @@ def weigh_groups(
 
 
 def weigh_systems(
-    x: Floats, z: Floats, valid: Bools, near: tuple[Floats, Floats], rows: Times, cols: Times, slots: Slots, sums: GroupSums
+    x: Floats, z: Floats, valid: Bools, near: tuple[Floats, Floats], rows: Times, cols: Times, slots: Slots,
+    sums: GroupSums
 ) -> None:  # fmt: skip
     """The same at the system level, when systems count `rows` times and inputs `cols` times."""
     from nlgauge.kernels import system

@@ -10,9 +10,7 @@ Floats = NDArray[np.float64]
 ROUNDING = 1e-12  # a drawn lead this close to the observed one, relative to what was added up, equals it
 
 
-def soft_pairwise_accuracy(
-    metrics: Floats, human: Floats, *, rng: np.random.Generator, draws: int = 1000
-) -> Floats:
+def soft_pairwise_accuracy(metrics: Floats, human: Floats, *, rng: np.random.Generator, draws: int = 1000) -> Floats:
     """1 − mean |p_h − p_m| over system pairs, one value per metric (K×N×M against N×M).
 
     p is the one-sided p-value of "the first system is better": the share of draws in which, after swapping

@@ -152,9 +152,7 @@ def _join(keep: NDArray[np.intp], below: Ints, most: int) -> list[tuple[int, int
 
 def _sorted_maximum(points: _Points, edges: Floats, count: int, before: int) -> tuple[int, int]:
     difference, gain = np.empty(count), np.empty(count, np.int64)
-    count = ties.collect(
-        points.x, points.z, points.start, points.weight, edges[0], edges[1], difference, gain
-    )
+    count = ties.collect(points.x, points.z, points.start, points.weight, edges[0], edges[1], difference, gain)
     if count == 0:
         return before, -1
     order = np.argsort(difference[:count], kind="stable")

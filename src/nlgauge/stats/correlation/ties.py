@@ -16,7 +16,8 @@ def snap(x: ArrayLike, axis: int | None = None, scale: ArrayLike | None = None) 
     """Make values exactly equal that differ by rounding only: by at most 1e-12 of their size.
 
     `axis=None` looks at the whole array, `axis=-1` at each row for itself. Missing values stay NaN.
-    Values that are linked by close ones are one too; they take the smallest of them. `scale` is the size, of the shape of `x` or fit for it: by default
+    Values that are linked by close ones are one too; they take the smallest of them. `scale` is the size, of the shape
+    of `x` or fit for it: by default
     |x|; for a sum or mean the largest number added up, because rounding errors grow with that and not with what is left
     when standard scores cancel out; 1 for a correlation.
 

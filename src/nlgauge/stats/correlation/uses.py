@@ -53,7 +53,8 @@ def rank_right(metric: Floats, human: Floats, rows: Floats, cols: Floats) -> Flo
 
 def choose_right(metric: Floats, human: Floats, rows: Floats, cols: Floats) -> Floats:
     """Share of pairs of outputs of one input in people's order."""
-    first, second = (np.array(side, np.int64) for side in zip(*combinations(range(len(metric)), 2), strict=True)) if len(metric) > 1 else (np.zeros(0, np.int64),) * 2  # fmt: skip
+    first, second = (np.array(side, np.int64) for side in zip(*combinations(range(len(metric)), 2),
+        strict=True)) if len(metric) > 1 else (np.zeros(0, np.int64),) * 2  # fmt: skip
     right, pairs = np.zeros(len(cols)), np.zeros(len(cols))
     step = max(1, CHUNK // max(1, metric.shape[1]))
     for at in range(0, len(first), step):
@@ -70,7 +71,8 @@ def choose_right(metric: Floats, human: Floats, rows: Floats, cols: Floats) -> F
 def flag_right(metric: Floats, bad: Bools, human: Floats, rows: Floats, cols: Floats) -> Floats:
     """Area under the ROC curve of the metric, turned, for bad outputs against the others that people rated."""
     known = np.isfinite(metric) & np.isfinite(human)
-    system, given = (np.broadcast_to(np.arange(n).reshape(s), metric.shape)[known] for n, s in zip(metric.shape, ((-1, 1), (1, -1)), strict=True))  # fmt: skip
+    system, given = (np.broadcast_to(np.arange(n).reshape(s), metric.shape)[known] for n, s in zip(metric.shape, ((-1,
+        1), (1, -1)), strict=True))  # fmt: skip
     values, is_bad = metric[known], bad[known]
     if not len(values):
         return np.full(len(cols), np.nan)
@@ -99,8 +101,8 @@ def use_interval(
 ) -> tuple[float, float, float, str | None]:
     """(value, low, high, why there is no interval) of one metric for one use, for systems and inputs like these.
 
-    Choosing and flagging: delete-one on the logit scale with Student's t. Ranking systems: the interval of Kendall's tau
-    between systems' means, of which the share is a linear map.
+    Choosing and flagging: delete-one on the logit scale with Student's t. Ranking systems: the interval of Kendall's
+    tau between systems' means, of which the share is a linear map.
     """
     shared = np.isfinite(metric) & np.isfinite(human)
     groups = input_groups(metric[None], human, clusters)
@@ -115,11 +117,7 @@ def use_interval(
 
     whole = float(right(metric, rows[:1], cols[:1])[0])
     why = too_few(
-        systems,
-        inputs,
-        "both" if use == "rank" else over,
-        "system" if use == "rank" else "input",
-        unit_word(clusters),
+        systems, inputs, "both" if use == "rank" else over, "system" if use == "rank" else "input", unit_word(clusters)
     )
     if np.isnan(whole) or why:
         return whole, np.nan, np.nan, why
@@ -142,9 +140,7 @@ def _logit_spread(right: Any, metric: Floats, human: Floats, rows: Floats, cols:
     outputs = None
     if over == "both":
         sets, one = output_sets(human), (np.ones((1, human.shape[0])), np.ones((1, human.shape[1])))
-        outputs = np.array(
-            [right(np.where(sets == s, np.nan, metric), *one)[0] for s in range(int(sets.max()) + 1)]
-        )
+        outputs = np.array([right(np.where(sets == s, np.nan, metric), *one)[0] for s in range(int(sets.max()) + 1)])
     n = human.shape[0] if over == "both" else 0
     left = WithoutEach(found[0], found[1 : 1 + n] if n else None, found[1 + n :], outputs)
     return left.moved(_logit).spread()
@@ -153,8 +149,8 @@ def _logit_spread(right: Any, metric: Floats, human: Floats, rows: Floats, cols:
 def verdict_of(low: float, high: float, usable: float, good: float) -> Verdict:
     """A word that the whole interval supports.
 
-    >>> verdict_of(0.8, 0.9, 0.6, 0.75), verdict_of(0.62, 0.9, 0.6, 0.75), verdict_of(0.4, 0.55, 0.6, 0.75), verdict_of(0.5, 0.7, 0.6, 0.75)
-    ('good', 'usable', 'not', 'cannot tell')
+    >>> [verdict_of(low, high, 0.6, 0.75) for low, high in ((0.8, 0.9), (0.62, 0.9), (0.4, 0.55), (0.5, 0.7))]
+    ['good', 'usable', 'not', 'cannot tell']
     """
     if np.isnan(low) or np.isnan(high):
         return "cannot tell"

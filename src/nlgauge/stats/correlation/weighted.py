@@ -9,14 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nlgauge.stats.correlation.evaluate_groups import (
-    Progress,
-    SortedPanel,
-    Wanted,
-    run_all,
-    table,
-    weigh_metric,
-)
+from nlgauge.stats.correlation.evaluate_groups import Progress, SortedPanel, Wanted, run_all, table, weigh_metric
 from nlgauge.stats.correlation.group_layout import Floats
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.resampling.draws import weights

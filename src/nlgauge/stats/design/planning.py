@@ -89,9 +89,7 @@ def swap_test(how: Literal["systems", "inputs", "both", "cells"] = "systems", dr
     than six systems no swap of systems can reach p = .05.
     """
 
-    def test(
-        x1: FloatArray, x2: FloatArray, z: FloatArray, measure: Measure, rng: np.random.Generator
-    ) -> float:
+    def test(x1: FloatArray, x2: FloatArray, z: FloatArray, measure: Measure, rng: np.random.Generator) -> float:
         from nlgauge.stats.tests.permutation import permutation_test
 
         seed = int(rng.integers(2**31))
@@ -112,9 +110,7 @@ def jackknife_test(by: Literal["systems", "inputs", "both"] = "systems", blocks:
     if by not in ("inputs", "systems", "both"):
         raise DataError(f"by must be inputs, systems or both; found {by!r}")
 
-    def test(
-        x1: FloatArray, x2: FloatArray, z: FloatArray, measure: Measure, rng: np.random.Generator
-    ) -> float:
+    def test(x1: FloatArray, x2: FloatArray, z: FloatArray, measure: Measure, rng: np.random.Generator) -> float:
         masks: list[FloatArray] = []
         n, m = z.shape
         groups = min(blocks, m) if by != "systems" else 0
@@ -227,16 +223,7 @@ def power_curve(
     for size, own in zip(sizes, seed.spawn(len(sizes)), strict=True):
         at, who = _resize(axis, size, params, raters)
         point = power(
-            at,
-            first,
-            second,
-            measure,
-            own,
-            test=test,
-            level=level,
-            trials=trials,
-            between=between,
-            raters=who,
+            at, first, second, measure, own, test=test, level=level, trials=trials, between=between, raters=who
         )
         points.append(point)
     enough = [size for size, point in zip(sizes, points, strict=True) if point.power >= target]
@@ -253,13 +240,7 @@ def power_curve(
     )
 
 
-def chance_level(
-    human: ArrayLike,
-    measure: Measure,
-    rng: np.random.Generator,
-    *,
-    draws: int = 200,
-) -> Chance:
+def chance_level(human: ArrayLike, measure: Measure, rng: np.random.Generator, *, draws: int = 200) -> Chance:
     """What a random continuous score reaches: 0 for correlations, but not for acc-eq and SPA.
 
     Ties of the human scores matter: a continuous score never ties, so it never agrees on a tied pair.

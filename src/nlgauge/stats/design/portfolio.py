@@ -1,7 +1,7 @@
 """The smallest set of metrics that predicts people best: greedy forward selection with nested cross-validation.
 
-colombo2023 proposes complementary metrics and leaves the choice open. Metrics and people are ranks within inputs, the model is
-ridge regression; all it needs of the training data are sums of products, kept by fold.
+colombo2023 proposes complementary metrics and leaves the choice open. Metrics and people are ranks within inputs, the
+model is ridge regression; all it needs of the training data are sums of products, kept by fold.
 """
 
 from __future__ import annotations
@@ -13,16 +13,7 @@ import numpy as np
 
 from nlgauge.stats.correlation.coefficients import ratio
 from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.stats.design.prediction import (
-    PENALTY,
-    Floats,
-    Ints,
-    Model,
-    Reached,
-    fold_count,
-    folds,
-    within_inputs,
-)
+from nlgauge.stats.design.prediction import PENALTY, Floats, Ints, Model, Reached, fold_count, folds, within_inputs
 from nlgauge.stats.resampling.canonical import table_order
 
 
@@ -75,9 +66,7 @@ def portfolio(
     metrics = metrics[order]
     there = np.isfinite(target)
     count = fold_count(there, count, least=3)
-    data = _Folded.of(
-        metrics, target, folds(there, count, np.random.default_rng(np.random.SeedSequence(seed)))
-    )
+    data = _Folded.of(metrics, target, folds(there, count, np.random.default_rng(np.random.SeedSequence(seed))))
     most = min(most, len(metrics))
     table = np.full((most, count), np.nan)
     whole, stopped = np.full(count, np.nan), np.full(count, np.nan)
@@ -134,16 +123,16 @@ class _Folded:
             predicted = np.tensordot(_solve(gram[np.ix_(picked, picked)], right[picked], n), x, axes=1)
         else:
             seen = [np.isfinite(self.target[f]) for f in others]
-            train = np.concatenate(
-                [self.x[f][picked][:, s] for f, s in zip(others, seen, strict=True)], axis=1
-            )
+            train = np.concatenate([self.x[f][picked][:, s] for f, s in zip(others, seen, strict=True)], axis=1)
             y = np.concatenate([self.y[f][s] for f, s in zip(others, seen, strict=True)])
             predicted = model(train.T, y, x.reshape(len(picked), -1).T).reshape(x.shape[1:])
         return float(_measured(predicted[None], self.target[test], measure)[0])
 
 
 def greedy(data: _Folded, measure: Measure, inner: Sequence[int], most: int) -> Path:
-    """At each step the metric whose addition reaches most in the inner folds, mean over folds; the first one wins a tie."""
+    """At each step the metric whose addition reaches most in the inner folds, mean over folds; the first one wins a
+    tie.
+    """
     chosen: list[int] = []
     value, error = np.full(most, np.nan), np.full(most, np.nan)
     others = {f: data.sums([g for g in inner if g != f]) for f in inner}

@@ -53,7 +53,8 @@ def fold_count(there: NDArray[np.bool_], wanted: int, by: Grouped = "inputs", le
 
 
 def within_inputs(scores: Floats) -> Floats:
-    """Ranks of the systems of each input, from −1 (worst) to 1, ties in the middle; a missing score is in the middle too.
+    """Ranks of the systems of each input, from −1 (worst) to 1, ties in the middle; a missing score is in the middle
+    too.
 
     With one system there is nothing to rank within inputs: then the ranks are over all outputs.
 
@@ -136,7 +137,9 @@ class Reached:
 
     @classmethod
     def of(cls, values: Floats) -> Reached:
-        """Folds share training data, so their spread is too small: its variance is corrected (Nadeau and Bengio 2003)."""
+        """Folds share training data, so their spread is too small: its variance is corrected (Nadeau and Bengio
+        2003).
+        """
         from scipy.special import stdtrit
 
         k, kept = len(values), values[np.isfinite(values)]
@@ -151,9 +154,7 @@ class Reached:
 
 def reached(predicted: Floats, target: Floats, fold: Ints, measure: Measure) -> Reached:
     """The measure of the predictions in each fold by itself."""
-    return Reached.of(
-        np.array([_in_fold(predicted[None], target, fold == f, measure)[0] for f in _all(fold)])
-    )
+    return Reached.of(np.array([_in_fold(predicted[None], target, fold == f, measure)[0] for f in _all(fold)]))
 
 
 def best_single(metrics: Floats, target: Floats, fold: Ints, measure: Measure) -> tuple[Reached, Ints]:

@@ -130,10 +130,7 @@ def scale_study(
 
 
 def _run(
-    trial: Callable[[np.random.SeedSequence], FloatArray],
-    seed: np.random.SeedSequence,
-    trials: int,
-    workers: int,
+    trial: Callable[[np.random.SeedSequence], FloatArray], seed: np.random.SeedSequence, trials: int, workers: int
 ) -> FloatArray:
     seeds = seed.spawn(trials)
     if workers <= 1:

@@ -19,9 +19,7 @@ from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.bootstrap_intervals import Interval, percentile_interval
 from nlgauge.stats.resampling.draws import halves
 
-LEAST_POWER = (
-    0.25  # a mean p-value of .5 is what equal metrics have; above half of that a measure tells little apart
-)
+LEAST_POWER = 0.25  # a mean p-value of .5 is what equal metrics have; above half of that a measure tells little apart
 ENOUGH = 6  # metrics: with fewer, no measure is said to stand out
 
 
@@ -47,7 +45,8 @@ def p_value_curve(p: ArrayLike) -> Floats:
 
 
 def over_metrics(values: ArrayLike, pairs: ArrayLike | None = None, *, level: float = 0.95) -> Interval:
-    """Interval of the mean over metric pairs (first axis), for other metrics like these: leave one metric out at a time.
+    """Interval of the mean over metric pairs (first axis), for other metrics like these: leave one metric out at a
+    time.
 
     The pairs of one metric share it, so pairs are not independent and counting them would give too narrow an interval;
     counting splits or draws would too, and narrower the more of them there are. Student's t with one degree of freedom
@@ -83,8 +82,10 @@ def _all_pairs(rows: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Consistency:
-    """Ranking consistency: `value` per measure, `trials` (L×T) the tau-b of each split (NaN: no two metrics to compare).
-    `by_pair` (P×L): the share of tau-b that each metric pair brings in, mean over splits; its mean over pairs is `value`.
+    """Ranking consistency: `value` per measure, `trials` (L×T) the tau-b of each split (NaN: no two metrics to
+    compare).
+    `by_pair` (P×L): the share of tau-b that each metric pair brings in, mean over splits; its mean over pairs is
+    `value`.
     """
 
     measures: tuple[str, ...]
@@ -145,7 +146,9 @@ def ranking_consistency(
 
 
 def _tau_b(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """tau-b of each row of a with the same row of b (NaN values are left out), and what each pair of columns brings in."""
+    """tau-b of each row of a with the same row of b (NaN values are left out), and what each pair of columns brings
+    in.
+    """
     i, k = np.triu_indices(a.shape[1], 1)
     with np.errstate(invalid="ignore"):
         s, t = np.sign(a[:, i] - a[:, k]), np.sign(b[:, i] - b[:, k])
@@ -180,9 +183,9 @@ def advise(
     """What may be said of L measures, from p-values (P×L) and the consistencies of metric pairs (`kept`, P×L each: on
     halves of the inputs, of the systems).
 
-    Steady: the interval of DP ends below LEAST_POWER and that of every RC begins above 0. Two measures are told apart where
-    the intervals of their differences, in DP and in RC on inputs, both leave out 0 (at `level` for all others together)
-    and there are at least ENOUGH metrics to say so. `order`: the measures, the best first.
+    Steady: the interval of DP ends below LEAST_POWER and that of every RC begins above 0. Two measures are told apart
+    where the intervals of their differences, in DP and in RC on inputs, both leave out 0 (at `level` for all others
+    together) and there are at least ENOUGH metrics to say so. `order`: the measures, the best first.
     """
     strict = 1.0 - (1.0 - level) / p.shape[1]  # of twelve measures one or another would look steady by chance
     steady = over_metrics(p, pairs, level=level).high < LEAST_POWER

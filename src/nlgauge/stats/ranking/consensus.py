@@ -1,4 +1,5 @@
-"""Consensus rankings: Borda's (Eq. 1 of colombo2023 summed over metrics) and Kemeny's, the order with the fewest votes against it.
+"""Consensus rankings: Borda's (Eq. 1 of colombo2023 summed over metrics) and Kemeny's, the order with the fewest votes
+against it.
 
 A vote is how one metric orders two systems on one input. Ties and missing scores are votes for neither.
 """
@@ -133,9 +134,7 @@ def _programme(wins: Ints, until: float) -> tuple[Ints | None, int]:
     first, second = np.triu_indices(n, 1)
     number = np.zeros((n, n), np.int64)
     number[first, second] = np.arange(len(first))
-    gain = (wins[second, first] - wins[first, second]).astype(
-        np.float64
-    )  # votes against 'first before second'
+    gain = (wins[second, first] - wins[first, second]).astype(np.float64)  # votes against 'first before second'
     constant = int(wins[first, second].sum())
     triples: list[tuple[int, int, int]] = []
     bound = 0
@@ -146,9 +145,7 @@ def _programme(wins: Ints, until: float) -> tuple[Ints | None, int]:
         where: Any = ()
         if triples:
             t = np.array(triples)
-            columns = np.stack(
-                [number[t[:, 0], t[:, 1]], number[t[:, 1], t[:, 2]], number[t[:, 0], t[:, 2]]], 1
-            )
+            columns = np.stack([number[t[:, 0], t[:, 1]], number[t[:, 1], t[:, 2]], number[t[:, 0], t[:, 2]]], 1)
             signs = np.tile([1.0, 1.0, -1.0], len(t))
             rows = np.repeat(np.arange(len(t)), 3)
             matrix = coo_array((signs, (rows, columns.ravel())), shape=(len(t), len(first)))

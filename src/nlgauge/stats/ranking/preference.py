@@ -42,9 +42,7 @@ def similarity(one: Sequence[Hashable], two: Sequence[Hashable]) -> float:
     return (length - 2 * levenshtein(one, two)) / length if length else float("nan")
 
 
-def order_sequence(
-    names: Sequence[str], values: ArrayLike, *, within: ArrayLike | None = None
-) -> tuple[str, ...]:
+def order_sequence(names: Sequence[str], values: ArrayLike, *, within: ArrayLike | None = None) -> tuple[str, ...]:
     """Names from the lowest value to the highest with the relations between them; names without a value are left out.
 
     Tied names stand in the order of `names`, or of the values `within` where given.

@@ -136,10 +136,10 @@ def block_values(mean: Floats, human: NDArray[np.bool_]) -> dict[Block, Floats]:
     return {block: np.array(values) for block, values in found.items()}
 
 
-def _block_means(
-    mean: Floats, human: NDArray[np.bool_], pulls: dict[Block, Floats]
-) -> dict[Block, BlockMean]:
-    """`pulls`: how far each input pulls the sum of a block; their squares add up to its variance (jackknife to first order)."""
+def _block_means(mean: Floats, human: NDArray[np.bool_], pulls: dict[Block, Floats]) -> dict[Block, BlockMean]:
+    """`pulls`: how far each input pulls the sum of a block; their squares add up to its variance (jackknife to first
+    order).
+    """
     found: dict[Block, BlockMean] = {}
     for block, values in block_values(mean, human).items():
         if not len(values):

@@ -82,9 +82,7 @@ def vote_counts(first: ArrayLike, second: ArrayLike, preferred: ArrayLike, syste
     return Wins(wins, ties, n)
 
 
-def score_votes(
-    scores_first: ArrayLike, scores_second: ArrayLike, first: ArrayLike, second: ArrayLike
-) -> Integers:
+def score_votes(scores_first: ArrayLike, scores_second: ArrayLike, first: ArrayLike, second: ArrayLike) -> Integers:
     """What a metric prefers in each comparison: the system with the higher score, TIE, or UNKNOWN without scores."""
     x, y = np.asarray(scores_first, np.float64), np.asarray(scores_second, np.float64)
     choice = np.where(x > y, np.asarray(first), np.where(y > x, np.asarray(second), TIE))

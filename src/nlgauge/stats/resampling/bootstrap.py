@@ -145,9 +145,7 @@ def bootstrap_test(
             extreme = sign * (moved - seen) >= sign * seen - near
     defined = np.isfinite(moved).sum(axis=1)
     one = 1 if rules.count == "plus-one" else 0
-    p = np.where(
-        (defined > 0) & np.isfinite(d), (extreme.sum(axis=1) + one) / np.maximum(defined + one, 1), np.nan
-    )
+    p = np.where((defined > 0) & np.isfinite(d), (extreme.sum(axis=1) + one) / np.maximum(defined + one, 1), np.nan)
     return p, d
 
 
@@ -159,16 +157,12 @@ def _mean_rating(ratings: Floats, times: Floats) -> Floats:
     return snap(np.where(n > 0, total / np.maximum(n, 1), np.nan), scale=largest(ratings, axis=0))
 
 
-def _raters(
-    metrics: Floats, ratings: Floats, draws: int, seed: int, want: Wanted
-) -> tuple[Floats, Floats, Floats]:
+def _raters(metrics: Floats, ratings: Floats, draws: int, seed: int, want: Wanted) -> tuple[Floats, Floats, Floats]:
     """Few raters make few different resamples (3 raters: 10), so each is evaluated once."""
     r = len(ratings)
     drawn = np.concatenate([cols for _, cols in bootstrap_counts("inputs", 1, r, draws, seed)])
     times = np.concatenate([np.ones((1, r)), drawn, 1.0 - np.eye(r)])
     distinct, where = np.unique(times, axis=0, return_inverse=True)
-    values = np.stack(
-        [evaluate(metrics, _mean_rating(ratings, t), want.measures).value for t in distinct], axis=2
-    )
+    values = np.stack([evaluate(metrics, _mean_rating(ratings, t), want.measures).value for t in distinct], axis=2)
     found = values[:, :, where.reshape(-1)]
     return found[:, :, 1 : draws + 1], found[:, :, 0], found[:, :, draws + 1 :]

@@ -34,9 +34,7 @@ def percentile_interval(samples: Floats, level: float = 0.95) -> Interval:
     return _quantiles(samples, np.full(samples.shape[:-1], tail), np.full(samples.shape[:-1], 1 - tail))
 
 
-def bca_interval(
-    samples: Floats, value: Floats, leave_one_out: Sequence[Floats], level: float = 0.95
-) -> Interval:
+def bca_interval(samples: Floats, value: Floats, leave_one_out: Sequence[Floats], level: float = 0.95) -> Interval:
     """BCa interval around `value`; `leave_one_out` has one array (… × units) for each unit that was
     resampled.
 

@@ -14,15 +14,7 @@ from numpy.typing import NDArray
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.kernels.shared import STRIP
-from nlgauge.stats.correlation.evaluate_groups import (
-    LEAST,
-    Progress,
-    Sorted,
-    SortedPanel,
-    Wanted,
-    rounding,
-    run_all,
-)
+from nlgauge.stats.correlation.evaluate_groups import LEAST, Progress, Sorted, SortedPanel, Wanted, rounding, run_all
 from nlgauge.stats.correlation.group_layout import GROUPED, Bools, Floats, layout, sorted_cells
 from nlgauge.stats.correlation.resampled_groups import (
     CellWeights,
@@ -91,7 +83,9 @@ def sorted_ratings(z: Floats, want: Wanted) -> SortedPanel:
 
 
 def refusals(human: SortedPanel, want: Wanted) -> dict[str, str]:
-    """Groupings that cannot be resampled here, and why: a group's levels of people's scores must fit into the memory."""
+    """Groupings that cannot be resampled here, and why: a group's levels of people's scores must fit into the
+    memory.
+    """
     found = {}
     for grouping in want.fast:
         if grouping == "system":

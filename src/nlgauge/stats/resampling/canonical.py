@@ -1,4 +1,5 @@
-"""One order for the same data, whatever the order and the names in the file: sorted by content before anything is drawn.
+"""One order for the same data, whatever the order and the names in the file: sorted by content before anything is
+drawn.
 
 A draw takes "the third input"; which one that is must not depend on the line where it stood. Systems and inputs are
 ordered by what people said about them, and by the metrics where people said the same. Only ranks of the metrics count,
@@ -45,13 +46,11 @@ def canonical_order(people: Iterable[Floats], metrics: Iterable[Floats] = ()) ->
     if not (_told_apart(classes[0]) and _told_apart(classes[1])):
         scored = _together(scores, beside=human)
         cells = (
-            human
-            if scored is None
-            else _dense(np.stack([human.ravel(), scored.ravel()], axis=1)).reshape(human.shape)
+            human if scored is None else _dense(np.stack([human.ravel(), scored.ravel()], axis=1)).reshape(human.shape)
         )
         classes = _refined(cells, *classes)
-        # With all systems told apart, inputs of one class are equal in every cell, and the other way round. Where neither
-        # is told apart, mark one of the systems that look alike and see what follows from it.
+        # With all systems told apart, inputs of one class are equal in every cell, and the other way round. Where
+        # neither is told apart, mark one of the systems that look alike and see what follows from it.
         while not (_told_apart(classes[0]) or _told_apart(classes[1])):
             row, col = classes
             alike = np.flatnonzero(np.bincount(row)[row] > 1)
@@ -62,7 +61,9 @@ def canonical_order(people: Iterable[Floats], metrics: Iterable[Floats] = ()) ->
 
 
 def rater_order(cubes: Iterable[Floats], order: Order) -> Ints:
-    """Raters (first axis of each cube, one cube an aspect) by what they gave, output after output in canonical order."""
+    """Raters (first axis of each cube, one cube an aspect) by what they gave, output after output in canonical
+    order.
+    """
     ranks = sorted((_ranks(cube) for cube in cubes), key=lambda r: np.sort(r, axis=None).tobytes())
     placed = [r[:, order.systems][:, :, order.inputs].reshape(len(r), -1) for r in ranks]
     return np.argsort(_dense(np.concatenate(placed, axis=1)), kind="stable")
@@ -92,9 +93,7 @@ def _refined(cells: Ints, row: Ints, col: Ints) -> tuple[Ints, Ints]:
 
 def _dense(rows: Ints) -> Ints:
     """Rows numbered in their lexicographic order, equal ones alike."""
-    if (
-        len(rows) > 1000 * rows.shape[1]
-    ):  # many short rows: number them by the first two columns, then by the third …
+    if len(rows) > 1000 * rows.shape[1]:  # many short rows: number them by the first two columns, then by the third …
         found = np.zeros(len(rows), np.int64)
         for column in rows.T:
             found = _numbered(found * (int(column.max(initial=0)) + 1) + column)

@@ -54,9 +54,7 @@ def blocks_of(draws: int) -> int:
     return -(-draws // BLOCK)
 
 
-def streams(
-    seed: int, draws: int, legacy: bool
-) -> Iterator[tuple[int, np.random.Generator | np.random.RandomState]]:
+def streams(seed: int, draws: int, legacy: bool) -> Iterator[tuple[int, np.random.Generator | np.random.RandomState]]:
     """(size, generator) of each block of draws."""
     blocks = blocks_of(draws)
     if legacy:  # one global stream, read through by block after block
@@ -73,18 +71,14 @@ def _coins(stream: np.random.Generator | np.random.RandomState, draws: int, n: i
     return stream.integers(0, 2, (draws, n), dtype=np.int8)
 
 
-def swap_masks(
-    how: Swap, systems: int, inputs: int, draws: int, seed: int, legacy: bool = False
-) -> Iterator[Masks]:
+def swap_masks(how: Swap, systems: int, inputs: int, draws: int, seed: int, legacy: bool = False) -> Iterator[Masks]:
     """Blocks of masks: whole systems, whole inputs, both (exclusive or), or single cells."""
     units = _units(how, systems, inputs)
     for size, stream in streams(seed, draws, legacy):
         yield _masks(how, systems, inputs, _coins(stream, size, sum(units)))
 
 
-def block_masks(
-    how: Swap, systems: int, inputs: int, draws: int, seed: int, legacy: bool, block: int
-) -> Masks:
+def block_masks(how: Swap, systems: int, inputs: int, draws: int, seed: int, legacy: bool, block: int) -> Masks:
     """One of these blocks by itself. The legacy stream is read through up to it; others have a seed of their own."""
     units = sum(_units(how, systems, inputs))
     for at, (size, stream) in enumerate(streams(seed, draws, legacy)):
@@ -97,12 +91,7 @@ def block_masks(
 
 def _units(how: Swap, systems: int, inputs: int) -> tuple[int, int]:
     """How many coins are thrown for rows and for columns."""
-    sizes = {
-        "both": (systems, inputs),
-        "systems": (systems, 0),
-        "inputs": (0, inputs),
-        "cells": (0, systems * inputs),
-    }
+    sizes = {"both": (systems, inputs), "systems": (systems, 0), "inputs": (0, inputs), "cells": (0, systems * inputs)}
     if how not in sizes:
         raise NlgaugeError(f"how to swap must be one of {', '.join(sizes)}; found {how!r}")
     return sizes[how]

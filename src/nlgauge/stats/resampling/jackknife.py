@@ -1,10 +1,10 @@
 """How far would a correlation move with other systems and inputs like these? Delete-one intervals and tests.
 
-Systems and inputs are both samples: the outputs of one system share its faults, the outputs of one input its difficulty.
-Each system is left out in turn, then each input, and the spread of the values so found gives two variances; what they
-have in common (chance in single outputs, which both see) is counted once, from leaving out sets of outputs that hit all
-systems and inputs alike. Nothing is drawn at random, so nothing depends on a seed. `bench/coverage.py` shows how often
-the intervals hold and how often the tests raise a false alarm.
+Systems and inputs are both samples: the outputs of one system share its faults, the outputs of one input its
+difficulty. Each system is left out in turn, then each input, and the spread of the values so found gives two variances;
+what they have in common (chance in single outputs, which both see) is counted once, from leaving out sets of outputs
+that hit all systems and inputs alike. Nothing is drawn at random, so nothing depends on a seed. `bench/coverage.py`
+shows how often the intervals hold and how often the tests raise a false alarm.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ UNITS = {"both": "systems and inputs like these", "inputs": "these systems and i
 
 
 class Spread(NamedTuple):
-    """Variance of a value and the degrees of freedom with which it is known, any shape; NaN where it cannot be known."""
+    """Variance of a value and the degrees of freedom with which it is known, any shape; NaN where it cannot be
+    known.
+    """
 
     variance: Floats
     free: Floats
@@ -88,9 +90,7 @@ class WithoutEach:
         with np.errstate(invalid="ignore", divide="ignore"):
             free = (systems + own) ** 2 / (systems**2 / (n - 1) + own**2 / (m - 1))
         least = np.minimum(n, m) - 1
-        return Spread(
-            variance, np.where(np.isfinite(free), np.clip(free, least, np.maximum(n, m) - 1), least)
-        )
+        return Spread(variance, np.where(np.isfinite(free), np.clip(free, least, np.maximum(n, m) - 1), least))
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ def over_of(over: Over, systems: int) -> Literal["both", "inputs"]:
 
 
 def too_few(
-    systems: int, inputs: int, over: Literal["both", "inputs"], grouping: str = "input", word: str = "inputs", what: str = "an interval"
+    systems: int, inputs: int, over: Literal["both", "inputs"], grouping: str = "input", word: str = "inputs",
+    what: str = "an interval"
 ) -> str | None:  # fmt: skip
     """Why there can be no interval (or test), with what would be needed; None where there can be one."""
     if over == "both" and systems < SYSTEMS:
@@ -143,7 +144,8 @@ def intervals(
     """Intervals of K metrics (K×N×M) under every measure, on the scale of Fisher's z with Student's t.
 
     Rank correlations of systems' means take few values when a system is left out: theirs are `kendall_interval` and
-    `spearman_interval`. What is covered is the measure's mean over other sets of as many systems and inputs. `clusters` names the document or conversation of each input.
+    `spearman_interval`. What is covered is the measure's mean over other sets of as many systems and inputs. `clusters`
+    names the document or conversation of each input.
 
     >>> rng = np.random.default_rng(1)
     >>> z = rng.integers(1, 6, (8, 30)).astype(float)
@@ -177,16 +179,16 @@ def intervals(
         reason[k, j] = too_few(systems, inputs, unit, measure.grouping, unit_word(clusters))
         if unit == "inputs" and measure.grouping == "system" and measure.coefficient != "pearson":
             reason[k, j] = (
-                reason[k, j]
-                or "ranks of a few systems that stay the same take too few values for an interval"
+                reason[k, j] or "ranks of a few systems that stay the same take too few values for an interval"
             )
         if reason[k, j] is None and np.isfinite(value) and not np.isfinite(low[k, j]):
             reason[k, j] = "too many of the values without one system or input are undefined"
         if reason[k, j] is not None:
             low[k, j], high[k, j] = np.nan, np.nan
     method = (
-        f"{level:.0%} interval for {UNITS[unit]}: delete-one jackknife over {'systems and inputs' if unit == 'both' else 'inputs'}"
-        f"{'' if clusters is None else ' (whole clusters)'}, Fisher's z, Student's t; no random draws"
+        f"{level:.0%} interval for {UNITS[unit]}: delete-one jackknife over "
+        f"{'systems and inputs' if unit == 'both' else 'inputs'}{'' if clusters is None else ' (whole clusters)'}, "
+        "Fisher's z, Student's t; no random draws"
     )
     return Intervals(left.value, low, high, reason, unit, method)
 
@@ -270,9 +272,7 @@ def left_out(
     return WithoutEach(found[:, :, 0], systems, found[:, :, 1 + one :], outputs)
 
 
-def without_each(
-    shape: tuple[int, int], groups: Labels, over: Literal["both", "inputs"]
-) -> tuple[Floats, Floats]:
+def without_each(shape: tuple[int, int], groups: Labels, over: Literal["both", "inputs"]) -> tuple[Floats, Floats]:
     """How often each system and each input counts: all once, then each system left out, then each group of inputs."""
     n, m = shape
     kept = (groups[None, :] != np.arange(int(groups.max(initial=-1)) + 1)[:, None]).astype(np.float64)
@@ -349,13 +349,9 @@ def _test_method(want: Wanted, unit: str, clustered: bool, means: bool, draws: i
             f"{', whole clusters' if clustered else ''}) against Student's t, two-sided"
         )
     if means:
-        parts.append(
-            f"systems' means: metrics swapped on whole systems, two-sided, {draws} draws, seed {seed}"
-        )
+        parts.append(f"systems' means: metrics swapped on whole systems, two-sided, {draws} draws, seed {seed}")
     return (
-        f"test for {UNITS[unit]}: "
-        + "; ".join(parts)
-        + "; an output counts where people and both metrics have a score"
+        f"test for {UNITS[unit]}: " + "; ".join(parts) + "; an output counts where people and both metrics have a score"
     )
 
 

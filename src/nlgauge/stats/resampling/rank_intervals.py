@@ -1,4 +1,6 @@
-"""Intervals of a rank correlation between independent points, such as systems' means: from its value and their number."""
+"""Intervals of a rank correlation between independent points, such as systems' means: from its value and their
+number.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ def perfect(units: int, level: float) -> float:
 def kendall_interval(tau: float, units: int, level: float = 0.95) -> tuple[float, float]:
     """Interval of Kendall's tau between so many independent points, e.g. systems' means.
 
-    The wider of two: Bonett and Wright's variance on Fisher's scale with Student's t, right for middling values; and the
-    exact interval of a Poisson count of pairs out of order, right near 1, where few pairs are and the former is too short.
+    The wider of two: Bonett and Wright's variance on Fisher's scale with Student's t, right for middling values; and
+    the exact interval of a Poisson count of pairs out of order, right near 1, where few pairs are and the former is too
+    short.
 
     >>> [round(end, 2) for end in kendall_interval(0.5, 12)]
     [0.03, 0.79]

@@ -1,7 +1,8 @@
 """Two correlations on different outputs: deal the outputs out anew and ask how often the parts differ as much.
 
-The parts are brought to one scale first (standardised, or ranked within each part), else a shift between them would make
-correlation by itself. Ranks are not taken anew after dealing: then every draw is a few sums, and all draws one product.
+The parts are brought to one scale first (standardised, or ranked within each part), else a shift between them would
+make correlation by itself. Ranks are not taken anew after dealing: then every draw is a few sums, and all draws one
+product.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ BLOCK = 4_000_000  # cells of the mask matrix that are held at once
 def dealt_tests(
     x: Floats, z: Floats, one: Bools, two: Bools, *, ranks: bool, draws: int, rng: np.random.Generator
 ) -> Floats:
-    """p = (count + 1)/(draws + 1) of |r1 - r2| for K metrics (K × n) against ratings (n); `one` and `two` are the parts.
+    """p = (count + 1)/(draws + 1) of |r1 - r2| for K metrics (K × n) against ratings (n); `one` and `two` are the
+    parts.
 
     NaN when a part is constant or has fewer than three points. Metrics that miss the same outputs share
     the draws, and the others begin at the same number: no metric's p depends on the other metrics. `ranks`:
@@ -38,20 +40,13 @@ def dealt_tests(
         if draws > 0 and min(first.sum(), second.sum()) >= 3:
             parts = [(x[members][:, part], z[part]) for part in (first, second)]
             # Which part is called the first means nothing, also to the draws.
-            parts.sort(
-                key=lambda part: (len(part[1]), part[1].tobytes(), sorted(row.tobytes() for row in part[0]))
-            )
+            parts.sort(key=lambda part: (len(part[1]), part[1].tobytes(), sorted(row.tobytes() for row in part[0])))
             p[members] = _tests(parts[0], parts[1], ranks, draws, deepcopy(rng))
     return p
 
 
 def dealt_test(
-    one: tuple[Floats, Floats],
-    two: tuple[Floats, Floats],
-    *,
-    ranks: bool,
-    draws: int,
-    rng: np.random.Generator,
+    one: tuple[Floats, Floats], two: tuple[Floats, Floats], *, ranks: bool, draws: int, rng: np.random.Generator
 ) -> float:
     """The same for one metric, each part as (scores, ratings) without gaps."""
     n, total = len(one[0]), len(one[0]) + len(two[0])

@@ -1,4 +1,7 @@
-"""Kolmogorov-Smirnov distance of two samples (nimah2023, Eq. 1), and a permutation test that knows of repeated raters."""
+"""Kolmogorov-Smirnov distance of two samples (nimah2023, Eq.
+
+1), and a permutation test that knows of repeated raters.
+"""
 
 from __future__ import annotations
 
@@ -74,9 +77,7 @@ def ks_permutation(
     """
     observed = ks_weighted(scores, low, high)
     p = np.full(len(scores), np.nan)
-    drawn: tuple[bytes, Floats, Floats] | None = (
-        None  # metrics with the same outputs present share their draws
-    )
+    drawn: tuple[bytes, Floats, Floats] | None = None  # metrics with the same outputs present share their draws
     for k, row in enumerate(scores):
         if np.isnan(observed[k]):
             continue

@@ -60,7 +60,8 @@ def mean_interval(
 ) -> Interval:
     """Percentile interval of the mean of the values (any shape, NaN left out) by resampling whole groups of outputs.
 
-    `groups` numbers the last axis of the values: outputs of one input move together, and so do the amounts of one change.
+    `groups` numbers the last axis of the values: outputs of one input move together, and so do the amounts of one
+    change.
     """
     array = np.atleast_2d(np.asarray(values, np.float64))
     _, number = np.unique(np.asarray(groups), return_inverse=True)
@@ -79,8 +80,8 @@ def mean_interval(
 def monotonicity(change: ArrayLike, kind: NDArray[np.int64], scale: ArrayLike) -> tuple[float, int]:
     """(Mean over outputs, outputs) of tau-a between the amount and the fall of the score: 1 if more always costs more.
 
-    Rows of `change` go from the least amount to the most. `kind` numbers the texts of each output (−1: none); two amounts
-    that made the same text are not compared. A tie of the metric counts for neither side.
+    Rows of `change` go from the least amount to the most. `kind` numbers the texts of each output (−1: none); two
+    amounts that made the same text are not compared. A tie of the metric counts for neither side.
     """
     c, size = np.asarray(change, np.float64), np.asarray(scale, np.float64)
     kept, pairs = np.zeros(c.shape[1]), np.zeros(c.shape[1])

@@ -1,5 +1,6 @@
 """Is a metric's correlation with people as strong in two parts of one table? The delete-one test for parts that share
-systems or inputs: outputs of one system move both parts at once, which Fisher's z for independent outputs does not know."""
+systems or inputs: outputs of one system move both parts at once, which Fisher's z for independent outputs does not
+know."""
 
 from __future__ import annotations
 
@@ -21,16 +22,14 @@ from nlgauge.stats.resampling.jackknife import (
 )
 
 WORDS = (
-    "difference of Fisher's z over its delete-one standard error against Student's t, two-sided, for systems and inputs "
-    "like these (with fewer than 6 systems: for these systems and inputs like these)"
+    "difference of Fisher's z over its delete-one standard error against Student's t, two-sided, for systems and "
+    "inputs like these (with fewer than 6 systems: for these systems and inputs like these)"
 )
 
 
-def part_tests(
-    x: Floats, z: Floats, one: Bools, two: Bools, measure: Measure, *, absolute: bool = True
-) -> Floats:
-    """Two-sided p for each metric (K × N × M) that its correlation with the ratings (N × M) is as strong on the outputs `one`
-    as on `two`, sign aside if `absolute`; NaN where there are too few systems or inputs to say.
+def part_tests(x: Floats, z: Floats, one: Bools, two: Bools, measure: Measure, *, absolute: bool = True) -> Floats:
+    """Two-sided p for each metric (K × N × M) that its correlation with the ratings (N × M) is as strong on the outputs
+    `one` as on `two`, sign aside if `absolute`; NaN where there are too few systems or inputs to say.
 
     >>> rng = np.random.default_rng(0)
     >>> z = rng.normal(size=(8, 60))
@@ -75,8 +74,5 @@ def _less(one: WithoutEach, two: WithoutEach) -> WithoutEach:
         return None if a is None or b is None else a - b
 
     return WithoutEach(
-        one.value - two.value,
-        gap(one.systems, two.systems),
-        one.inputs - two.inputs,
-        gap(one.outputs, two.outputs),
+        one.value - two.value, gap(one.systems, two.systems), one.inputs - two.inputs, gap(one.outputs, two.outputs)
     )

@@ -175,19 +175,13 @@ class _Swapped:
 
 def chosen_pairs(pairs: Iterable[tuple[int, int]] | None, metrics: int) -> NDArray[np.int64]:
     """The pairs asked for, all by default, in the order of `combinations`."""
-    chosen = np.array(list(combinations(range(metrics), 2) if pairs is None else pairs), np.int64).reshape(
-        -1, 2
-    )
+    chosen = np.array(list(combinations(range(metrics), 2) if pairs is None else pairs), np.int64).reshape(-1, 2)
     if len(chosen) and (chosen.min() < 0 or chosen.max() >= metrics):
-        raise DataError(
-            f"pairs must name metrics 0 to {metrics - 1}; found {chosen.min()} and {chosen.max()}"
-        )
+        raise DataError(f"pairs must name metrics 0 to {metrics - 1}; found {chosen.min()} and {chosen.max()}")
     return chosen
 
 
-def _differences(
-    data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile
-) -> Floats:
+def _differences(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Floats:
     """First minus second correlation, measures × (1 + draws), the observed difference first."""
     both = swap_pair(
         data,
@@ -223,9 +217,7 @@ def _slowly(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted
     return out
 
 
-def _compare(
-    samples: Floats, observed: Floats, rules: Profile
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _compare(samples: Floats, observed: Floats, rules: Profile) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many draws are at least as extreme as the observed difference, and how many are undefined."""
     seen = observed[:, None]
     with np.errstate(invalid="ignore"):

@@ -1,11 +1,11 @@
-"""Tests for tables systems × inputs whose outputs are not independent: outputs of one system resemble each other, and so
-do outputs of one input.
+"""Tests for tables systems × inputs whose outputs are not independent: outputs of one system resemble each other, and
+so do outputs of one input.
 
 Is a metric related to people at all? Whole systems and whole inputs of people's table are shuffled and the statistic is
-computed again. If the metric knows nothing of people, every such shuffle is as likely as the table itself, whatever effects
-systems and inputs have on either side: the test is exact, where a test that shuffles single outputs (or counts them)
-takes a few systems for thousands of independent witnesses. Gaps move with the table they belong to; an output counts in a
-shuffle where both tables have a value.
+computed again. If the metric knows nothing of people, every such shuffle is as likely as the table itself, whatever
+effects systems and inputs have on either side: the test is exact, where a test that shuffles single outputs (or counts
+them) takes a few systems for thousands of independent witnesses. Gaps move with the table they belong to; an output
+counts in a shuffle where both tables have a value.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 BLOCK = 4_000_000  # cells of shuffled tables that are held at once
 NEAR = 1e-12
-CROSSED = (
-    0.5  # share of systems × inputs that one of two tables must have: else a shuffle leaves too few outputs
-)
+CROSSED = 0.5  # share of systems × inputs that one of two tables must have: else a shuffle leaves too few outputs
 WORDS = "whole systems and whole inputs of the ratings shuffled"
 
 
@@ -70,11 +68,9 @@ def related_tests(x: Floats, z: Floats, *, ranks: bool, draws: int = 999, seed: 
     return np.where(np.isfinite(seen) & (known > 0), (hits + 1) / (known + 1), np.nan)
 
 
-def ks_shuffled(
-    scores: Floats, low: Floats, high: Floats, *, draws: int = 499, seed: int = 0
-) -> tuple[Floats, Floats]:
-    """KS of each row of scores (K × raters × N × M) between two samples, and its p: the levels are shuffled by system and
-    input. `low` and `high` (raters × N × M) say how often an output stands in each sample; one rater for metrics.
+def ks_shuffled(scores: Floats, low: Floats, high: Floats, *, draws: int = 499, seed: int = 0) -> tuple[Floats, Floats]:
+    """KS of each row of scores (K × raters × N × M) between two samples, and its p: the levels are shuffled by system
+    and input. `low` and `high` (raters × N × M) say how often an output stands in each sample; one rater for metrics.
     """
     n, m = low.shape[1:]
 
@@ -120,9 +116,7 @@ def _ks_tests(
         for k, row in enumerate(scores):
             if not np.isnan(observed[k]):
                 there = np.isfinite(row)
-                distance = _distances(
-                    row[there], whole if complete[k] else _steps(low_of[there], high_of[there])
-                )
+                distance = _distances(row[there], whole if complete[k] else _steps(low_of[there], high_of[there]))
                 known[k] += int(np.isfinite(distance).sum())
                 hits[k] += int((distance >= observed[k] - NEAR).sum())
     return observed, np.where(np.isnan(observed) | (known == 0), np.nan, (hits + 1) / (known + 1))
@@ -177,7 +171,8 @@ def _pearson(one: Floats, two: Floats) -> Floats:
 
 
 def order_tests(x: Floats, z: Floats, *, draws: int = 499, seed: int = 0) -> Floats:
-    """p that each metric (K × N × M) orders the outputs of an input no better or worse than an unrelated one, two-sided.
+    """p that each metric (K × N × M) orders the outputs of an input no better or worse than an unrelated one,
+    two-sided.
 
     The statistic is the share of pairs of outputs of one input that both order alike, a tie being an order too.
     """

@@ -54,16 +54,13 @@ def mean_test(
 
 
 def choice_test(signs: ArrayLike, groups: ArrayLike, *, draws: int = 4999, seed: int = 0) -> float:
-    """Two-sided p that +1 and -1 are equally likely, for choices of which those of one group (input) are not independent:
-    the sums of whole groups change their signs. Where no group has two choices it is the binomial test.
+    """Two-sided p that +1 and -1 are equally likely, for choices of which those of one group (input) are not
+    independent: the sums of whole groups change their signs. Where no group has two choices it is the binomial test.
 
     >>> choice_test([1, 1, 1, -1], ["a", "b", "c", "d"])
     0.625
     """
-    values, (names, number) = (
-        np.asarray(signs, np.float64),
-        np.unique(np.asarray(groups), return_inverse=True),
-    )
+    values, (names, number) = (np.asarray(signs, np.float64), np.unique(np.asarray(groups), return_inverse=True))
     if not len(values):
         return float("nan")
     if len(names) == len(values):
@@ -88,9 +85,7 @@ def _paired(gap: Floats, test: str, draws: int, rng: np.random.Generator) -> flo
     if test == "paired-t":
         return float(stats.ttest_1samp(gap, 0.0).pvalue) if np.ptp(gap) > 0 else 0.0
     signs = rng.integers(0, 2, (draws, len(gap))) * 2 - 1
-    drawn = np.abs(
-        signs @ np.sort(np.abs(gap))
-    )  # flipped at random anyway; sorted, no order of inputs matters
+    drawn = np.abs(signs @ np.sort(np.abs(gap)))  # flipped at random anyway; sorted, no order of inputs matters
     # Sums of the same gaps in another order may differ in the last bits.
     hits = int((drawn >= abs(gap.sum()) - 1e-9 * np.abs(gap).sum()).sum())
     return (hits + 1) / (draws + 1)

@@ -31,8 +31,9 @@ def fisher_exact_test(hits: int, n: int, other_hits: int, other_n: int) -> float
 
 
 def clustered_difference_test(counts: Floats) -> float:
-    """Two-sided p of the difference of two shares, clusters × (hits, misses, other hits, other misses): whole clusters left
-    out in turn, Student's t with the clusters of the smaller side less one as degrees of freedom. NaN where nothing varies."""
+    """Two-sided p of the difference of two shares, clusters × (hits, misses, other hits, other misses): whole
+    clusters left out in turn, Student's t with the clusters of the smaller side less one as degrees of freedom. NaN
+    where nothing varies."""
     from scipy.special import stdtr
 
     def difference(c: Floats) -> Floats:

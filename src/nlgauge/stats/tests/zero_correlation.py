@@ -1,4 +1,6 @@
-"""Is a correlation different from zero? The p behind the stars of correlation tables (novikova2017, Tables 9-11, 13, 14)."""
+"""Is a correlation different from zero? The p behind the stars of correlation tables (novikova2017, Tables 9-11, 13,
+14).
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,5 @@ def zero_test(r: ArrayLike, n: ArrayLike, coefficient: str = "pearson") -> Float
             p = 2 * ndtr(-3 * np.abs(value) * np.sqrt(points * (points - 1) / (2 * (2 * points + 5))))
             enough = points > 3
         else:
-            raise NlgaugeError(
-                f"a test against zero is known for pearson, spearman and kendall; found {coefficient!r}"
-            )
+            raise NlgaugeError(f"a test against zero is known for pearson, spearman and kendall; found {coefficient!r}")
     return np.where(enough & ~np.isnan(value), p, np.nan)

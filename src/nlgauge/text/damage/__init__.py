@@ -12,6 +12,7 @@ from nlgauge.text.damage.core import DAMAGES, KINDS, Damage, Damaged, damage, re
 from nlgauge.text.damage.effects import ASPECTS, EFFECTS, Effect, aspect_of, effect
 
 __all__ = [
-    "ASPECTS", "DAMAGES", "EFFECTS", "KINDS", "Damage", "Damaged", "Effect", "aspect_of", "damage", "effect", "letters", "meaning",
+    "ASPECTS", "DAMAGES", "EFFECTS", "KINDS", "Damage", "Damaged", "Effect", "aspect_of", "damage", "effect", "letters",
+    "meaning",
     "order", "register", "texts",
 ]  # fmt: skip

@@ -59,7 +59,5 @@ def repeat_sentence(words: list[str], amount: float, rng: Generator, pool: Seque
     """Say that share of the sentences twice."""
     groups = sentences(words)
     twice = choose(len(groups), amount, rng)
-    said = [
-        (group, again) for s, group in enumerate(groups) for again in (False, True) if s in twice or not again
-    ]
+    said = [(group, again) for s, group in enumerate(groups) for again in (False, True) if s in twice or not again]
     return [(words[i], again) for group, again in said for i in group]

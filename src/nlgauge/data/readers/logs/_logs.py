@@ -1,8 +1,8 @@
 """Logs of evaluation tools: outputs, and what people, models and code said of them, collected into a Dataset.
 
-A reader of a log is a `LogReader` with one method, `collect`: it hands every output and every judgement to a `Log`, which
-decides, the same way for all tools, what is a rating of a person and what a score of a metric, what words are worth, and
-what several outputs of one system for one input (epochs, runs) become.
+A reader of a log is a `LogReader` with one method, `collect`: it hands every output and every judgement to a `Log`,
+which decides, the same way for all tools, what is a rating of a person and what a score of a metric, what words are
+worth, and what several outputs of one system for one input (epochs, runs) become.
 """
 
 from __future__ import annotations
@@ -58,9 +58,12 @@ class Log:
         self._row_of: dict[tuple[Any, ...], int] = {}
 
     def output(
-        self, system: str, input: str, *, task: str | None = None, repeat: Any = None, extra: Mapping[str, Any] | None = None, **texts: Any
+        self, system: str, input: str, *, task: str | None = None, repeat: Any = None, extra: Mapping[str,
+            Any] | None = None, **texts: Any
     ) -> int:  # fmt: skip
-        """The row of an output. Records with the same system, task, input and `repeat` (epoch, run) speak of one output."""
+        """The row of an output. Records with the same system, task, input and `repeat` (epoch, run) speak of one
+        output.
+        """
         row = self._row_of.setdefault((system, task, input, repeat), len(self.rows))
         if row == len(self.rows):
             self.rows.append({"system": system, "input": input} | ({} if task is None else {"task": task}))
@@ -69,9 +72,7 @@ class Log:
         self.rows[row] |= {role: text for role, text in texts.items() if text is not None}
         return row
 
-    def judged(
-        self, row: int, name: str, value: Any, by: str = CODE, who: str | None = None, why: str = ""
-    ) -> None:
+    def judged(self, row: int, name: str, value: Any, by: str = CODE, who: str | None = None, why: str = "") -> None:
         """One judgement; an object holds one for each of its keys."""
         if isinstance(value, dict):
             for key, inner in value.items():
@@ -85,9 +86,7 @@ class Log:
         """The Dataset; `human` and `metrics` name judgements of which the user says whose they are."""
         if not self.rows:
             counts = "; ".join(f"{n} {what}" for what, n in self.aside.items())
-            raise DataError(
-                f"{self.path}: the log holds no outputs that can be read{counts and f' ({counts})'}."
-            )
+            raise DataError(f"{self.path}: the log holds no outputs that can be read{counts and f' ({counts})'}.")
         judgements = self._by_users_word(human, metrics)
         keys = self._keys(repeats)
         numbers, notes = self._numbers(judgements)
@@ -95,8 +94,8 @@ class Log:
             raise DataError(f"{self.path}: {notes[0]}")
         if self.overruled:
             notes.append(
-                f"{self.overruled} judgements were overruled by people: both are read; where people correct only what is wrong, "
-                "a judge looks worse than it is"
+                f"{self.overruled} judgements were overruled by people: both are read; where people correct only what "
+                "is wrong, a judge looks worse than it is"
             )
         rows = [row | key for row, key in zip(self.rows, keys, strict=True)]
         samples = from_object(rows).frame.unique(KEY, keep="first", maintain_order=True)
@@ -109,7 +108,8 @@ class Log:
             schema=Dataset.RATINGS, orient="row",
         )  # fmt: skip
         long = pl.DataFrame(
-            [(*key.values(), names[j.name, j.who], value, j.why or "no value in the log") for key, j, value in placed if j.by != PERSON],
+            [(*key.values(), names[j.name, j.who], value, j.why or "no value in the log") for key, j,
+             value in placed if j.by != PERSON],
             schema=SCORES, orient="row",
         )  # fmt: skip
         if repeats != "mean":
@@ -148,7 +148,8 @@ class Log:
                     )
                 is_person[bare] = person
         return [
-            j if j.name not in is_person or (j.by == PERSON) == is_person[j.name] else j._replace(by=PERSON if is_person[j.name] else CODE)
+            j if j.name not in is_person or (j.by == PERSON) == is_person[j.name] 
+            else j._replace(by=PERSON if is_person[j.name] else CODE)
             for j in self.judgements
         ]  # fmt: skip
 
@@ -165,16 +166,15 @@ class Log:
             keys.append({"system": key[0], "input": key[1] + again})
         if further := len(self.rows) - len(seen):
             done = (
-                "the means of their scores and ratings are used, the first one's text is shown (--repeats number keeps each)"
+                "the means of their scores and ratings are used, the first one's text is shown (--repeats number "
+                "keeps each)"
                 if repeats == "mean"
                 else "each is kept, as 'input #2' … (--repeats mean averages their scores)"
             )
             self.notes.append(f"{further} further outputs of the same system for the same input: {done}")
         return keys
 
-    def _numbers(
-        self, judgements: Sequence[Judgement]
-    ) -> tuple[list[tuple[Judgement, float | None]], list[str]]:
+    def _numbers(self, judgements: Sequence[Judgement]) -> tuple[list[tuple[Judgement, float | None]], list[str]]:
         """Judgements with what they are worth; those in words that nobody explained are left aside, and said."""
         groups: dict[str, list[Judgement]] = {}
         for j in judgements:  # what a person and a judge say under one name has one scale
@@ -188,7 +188,8 @@ class Log:
                 words = list(dict.fromkeys(str(j.value)[:30] for j in group if j.value is not None))[:6]
                 fix = ",".join(f"{word}=…" for word in words)
                 lost.append(
-                    f"'{name}' is judged in words ({', '.join(words)}), not read; say what they are worth: --values '{fix}'"
+                    f"'{name}' is judged in words ({', '.join(words)}), not read; say what they are worth: "
+                    f"--values '{fix}'"
                 )
                 continue
             found += zip(group, values, strict=True)
@@ -196,9 +197,7 @@ class Log:
         notes = [f"values of {', '.join(names)}: {how}" for how, names in ways.items() if how]
         return found, lost + notes + [f"left aside: {n} {what}" for what, n in self.aside.items()]
 
-    def _whose(
-        self, judgements: Sequence[Judgement], names: Mapping[tuple[str, str | None], str]
-    ) -> list[str]:
+    def _whose(self, judgements: Sequence[Judgement], names: Mapping[tuple[str, str | None], str]) -> list[str]:
         """One line for people, models and code each: what they judged, and how to say otherwise."""
         lines = []
         for by, title in zip((PERSON, MODEL, CODE), NAMED, strict=True):
@@ -262,11 +261,7 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, dict):
         if isinstance(value.get("messages"), list):
             return text_of(value["messages"])
-        if (
-            isinstance(value.get("choices"), list)
-            and value["choices"]
-            and isinstance(value["choices"][0], dict)
-        ):
+        if isinstance(value.get("choices"), list) and value["choices"] and isinstance(value["choices"][0], dict):
             return text_of(value["choices"][0].get("message"))
         inner = value.get("content", value.get("text"))
         if isinstance(inner, str | list) or len(value) == 1:

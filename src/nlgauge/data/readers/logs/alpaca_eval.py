@@ -21,7 +21,9 @@ MIDDLE = 1.5  # 1 is the first output, 2 the second; a weighted annotator says a
 
 @register("reader", "alpaca-eval")
 class AlpacaEval:
-    """AlpacaEval annotations.json: choices between two models; an annotator with a name is a model, a number is a person."""
+    """AlpacaEval annotations.json: choices between two models; an annotator with a name is a model, a number is a
+    person.
+    """
 
     takes = Takes(
         "`annotations.json` of `alpaca_eval`",
@@ -45,7 +47,8 @@ class AlpacaEval:
                 continue
             if preference and not 1 <= preference <= 2:
                 raise DataError(
-                    f"{record.where}, key 'preference': found {preference:g}, expected 1 (first) to 2 (second), or 0 (tie)."
+                    f"{record.where}, key 'preference': found {preference:g}, expected 1 (first) to 2 (second), "
+                    "or 0 (tie)."
                 )
             if preference not in (0, 1, 2, MIDDLE):
                 counts["weighted preferences are read as the side they lean to"] += 1

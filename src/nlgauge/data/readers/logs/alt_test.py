@@ -21,7 +21,8 @@ class AltTestReader(LogReader):
     """AltTest annotations (a folder, or its human_annotations.json): labels of annotators and of language models."""
 
     takes = Takes(
-        "a folder with `human_annotations.json` and `llm_annotations.json`, or the former; `prompts.json` has the texts",
+        "a folder with `human_annotations.json` and `llm_annotations.json`, or the former; `prompts.json` has "
+        "the texts",
         people="the labels of every annotator",
         scores="the labels of every language model",
         tested="files in the layout of the AltTest repository (it is no package)",
@@ -46,7 +47,8 @@ class AltTestReader(LogReader):
                         about = prompts.get(instance)
                         about = about if isinstance(about, dict) else {}
                         row = log.output(
-                            "system", instance, extra={"text_id": about.get("text_id")}, source=text_of(about.get("str_prompt"))
+                            "system", instance, extra={"text_id": about.get("text_id")},
+                            source=text_of(about.get("str_prompt"))
                         )  # fmt: skip
                         log.judged(row, "label", label, by, who)
 

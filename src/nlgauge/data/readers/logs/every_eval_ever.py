@@ -69,9 +69,7 @@ def _results(path: Path, encoding: str | None) -> dict[str, dict[str, Any]]:
     whole = parse_json(str(beside), decode(beside, read_bytes(beside), encoding))
     found = Record(str(beside), 0, whole if isinstance(whole, dict) else {}).children("evaluation_results")
     return {
-        str(r.values.get("evaluation_result_id") or r.values.get("evaluation_name")): r.maybe(
-            "metric_config", dict
-        )
+        str(r.values.get("evaluation_result_id") or r.values.get("evaluation_name")): r.maybe("metric_config", dict)
         or {}
         for r in found
     }

@@ -49,8 +49,8 @@ class InspectAi(LogReader):
         header, samples = _opened(path, encoding)
         if header.values.get("version") != VERSION:
             raise DataError(
-                f"{path}: is an Inspect log of version {header.values.get('version')}; this reader knows version {VERSION}. "
-                "Write it anew with `inspect log convert`."
+                f"{path}: is an Inspect log of version {header.values.get('version')}; this reader knows version "
+                f"{VERSION}. Write it anew with `inspect log convert`."
             )
         about = Record(f"{header.where}, key 'eval'", 0, header.want("eval", dict))
         model, judges = str(about.want("model", str)), _judges(about)
@@ -80,9 +80,7 @@ class InspectAi(LogReader):
                     edited += 1  # the first entry is what the scorer said itself
                     value = history[0].get("value", value)
                 who, by = judges.get(name), _by(name, score)
-                log.judged(
-                    row, name, value, by, who if by == MODEL else None, str(score.get("explanation") or "")
-                )
+                log.judged(row, name, value, by, who if by == MODEL else None, str(score.get("explanation") or ""))
         if edited:
             log.notes.append(f"{edited} scores were edited after the run: the scorer's own value is read")
 

@@ -1,4 +1,6 @@
-"""Langfuse: scores as its public API and SDK hand them over (`scores.get_many`, v2 and v3), and as its page exports them."""
+"""Langfuse: scores as its public API and SDK hand them over (`scores.get_many`, v2 and v3), and as its page exports
+them.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +50,7 @@ class Langfuse(LogReader):
                 continue
             kind, source = str(score.values.get("dataType")), score.want("source", str)
             if source not in SOURCES:
-                raise DataError(
-                    f"{score.where}, key 'source': found {shown(source)}, expected {', '.join(SOURCES)}."
-                )
+                raise DataError(f"{score.where}, key 'source': found {shown(source)}, expected {', '.join(SOURCES)}.")
             if kind in WORDS:
                 log.aside["texts and corrections"] += 1
                 continue
@@ -59,9 +59,7 @@ class Langfuse(LogReader):
                 value = score.values.get("stringValue", value)
             who, by = score.values.get("authorUserId") or score.values.get("authorUserName"), SOURCES[source]
             row = log.output("system", subject, extra={"traceName": score.values.get("traceName")})
-            log.judged(
-                row, str(score.want("name", str)), value, by, str(who) if who and by == PERSON else None
-            )
+            log.judged(row, str(score.want("name", str)), value, by, str(who) if who and by == PERSON else None)
 
 
 def _scores(path: Path, encoding: str | None) -> list[Record]:
@@ -72,8 +70,7 @@ def _scores(path: Path, encoding: str | None) -> list[Record]:
         except csv.Error as error:
             raise DataError(f"{path}: cannot be read as CSV ({error}).") from None
         return [
-            Record(f"{path}, row {i}", i, {k: v or None for k, v in row.items() if k})
-            for i, row in enumerate(rows, 1)
+            Record(f"{path}, row {i}", i, {k: v or None for k, v in row.items() if k}) for i, row in enumerate(rows, 1)
         ]
     if text.lstrip().startswith("{") and path.suffix != ".jsonl":
         page: Any = parse_json(str(path), text)

@@ -43,9 +43,7 @@ class LmEval(LogReader):
         task = named["task"] if named else None
         system = about.get("model_name") or about.get("model_source")
         if not system:
-            log.notes.append(
-                f"{path.name}: no results file beside it says which model this is: it is called 'system'"
-            )
+            log.notes.append(f"{path.name}: no results file beside it says which model this is: it is called 'system'")
         directions = about.get("higher_is_better")
         better = directions.get(task) if isinstance(directions, dict) else None
         filters = len({str(r.values.get("filter")) for r in records})
@@ -63,11 +61,9 @@ class LmEval(LogReader):
                 references=texts_of(_target(record, len(answers))),
             )
             if answers and isinstance(answers[0], list) and len(answers[0]) > 1:
-                log.aside["further responses to the same document (the first is shown)"] += (
-                    len(answers[0]) - 1
-                )
-            # Files of older versions name neither filters nor metrics: a document stands there once for each filter, and its
-            # metrics are what else is there.
+                log.aside["further responses to the same document (the first is shown)"] += len(answers[0]) - 1
+            # Files of older versions name neither filters nor metrics: a document stands there once for each filter,
+            # and its metrics are what else is there.
             named, metrics = record.values.get("filter"), record.maybe("metrics", list)
             document = f"{record.values['doc_id']} {named}"
             seen[document] += 1

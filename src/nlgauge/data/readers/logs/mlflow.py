@@ -19,7 +19,9 @@ SOURCES = {"HUMAN": PERSON, "LLM_JUDGE": MODEL, "AI_JUDGE": MODEL, "CODE": CODE}
 
 @register("reader", "mlflow")
 class Mlflow(LogReader):
-    """MLflow traces with assessments (JSON lines or a JSON list of traces): HUMAN is people, LLM_JUDGE and CODE are metrics."""
+    """MLflow traces with assessments (JSON lines or a JSON list of traces): HUMAN is people, LLM_JUDGE and CODE are
+    metrics.
+    """
 
     takes = Takes(
         "one `trace.to_json()` a line, or `search_traces().to_json(…, orient='records', lines=True)`",
@@ -32,11 +34,7 @@ class Mlflow(LogReader):
     @classmethod
     def recognises(cls, peek: Peek) -> bool:
         keys = peek.keys
-        return ({"info", "data"} <= keys and '"trace_id"' in peek.text) or {
-            "trace_id",
-            "trace",
-            "assessments",
-        } <= keys
+        return ({"info", "data"} <= keys and '"trace_id"' in peek.text) or {"trace_id", "trace", "assessments"} <= keys
 
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
@@ -86,10 +84,7 @@ def _texts(trace: Record, info: Record) -> tuple[str | None, str | None]:
     roots = [span for span in data.children("spans") if not span.values.get("parent_span_id")]
     inside = (roots[0].maybe("attributes", dict) or {}) if roots else {}
     found = []
-    for key, preview in (
-        ("mlflow.spanInputs", "request_preview"),
-        ("mlflow.spanOutputs", "response_preview"),
-    ):
+    for key, preview in (("mlflow.spanInputs", "request_preview"), ("mlflow.spanOutputs", "response_preview")):
         found.append(text_of(_unpacked(inside.get(key, info.values.get(preview)))))
     return found[0], found[1]
 
@@ -108,7 +103,9 @@ def _expected(assessment: Record) -> list[str]:
 
 
 def _judge(log: Log, row: int, found: list[Record]) -> None:
-    """Feedback that the same kind of source replaced is left aside; what a person overruled is still what the judge said."""
+    """Feedback that the same kind of source replaced is left aside; what a person overruled is still what the judge
+    said.
+    """
     replaced = {str(a.values.get("overrides")): a for a in found if a.values.get("overrides")}
     for assessment in found:
         feedback = assessment.maybe("feedback", dict)

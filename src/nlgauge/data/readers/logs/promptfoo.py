@@ -16,8 +16,10 @@ from nlgauge.registry import register
 
 HUMAN = "human"  # the assertion that the web page adds when a person gives a thumb up or down
 GRADED = {
-    "agent-rubric", "answer-relevance", "context-faithfulness", "context-recall", "context-relevance", "factuality", "g-eval",
-    "llm-rubric", "model-graded-closedqa", "model-graded-factuality", "search-rubric", "select-best", "trajectory:goal-success",
+    "agent-rubric", "answer-relevance", "context-faithfulness", "context-recall", "context-relevance", "factuality",
+    "g-eval",
+    "llm-rubric", "model-graded-closedqa", "model-graded-factuality", "search-rubric", "select-best",
+    "trajectory:goal-success",
 }  # fmt: skip
 # Assertions whose value is what the output should have been.
 EXPECTED = {"equals", "iequals", "similar", "factuality", "rouge-n", "bleu", "gleu", "meteor", "levenshtein"}
@@ -74,9 +76,7 @@ def _results(path: Path, encoding: str | None) -> list[Record]:
     whole = parse_json(str(path), text)
     inner = whole.get("results") if isinstance(whole, dict) else None
     if not isinstance(inner, dict) or "results" not in inner:
-        raise DataError(
-            f"{path}: no 'results' in 'results', as promptfoo writes them since version 0.90; run it anew."
-        )
+        raise DataError(f"{path}: no 'results' in 'results', as promptfoo writes them since version 0.90; run it anew.")
     return Record(f"{path}, key 'results'", 0, inner).children("results")
 
 

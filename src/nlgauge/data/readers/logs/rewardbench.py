@@ -18,7 +18,9 @@ SIDES = ("chosen", "rejected")
 
 @register("reader", "rewardbench")
 class RewardBench:
-    """RewardBench outputs (MODEL_outputs.jsonl): the reward model is a metric, chosen over rejected is people's choice."""
+    """RewardBench outputs (MODEL_outputs.jsonl): the reward model is a metric, chosen over rejected is people's
+    choice.
+    """
 
     takes = Takes(
         "`MODEL_outputs.jsonl` of `rewardbench`; the file's name is the model's",
@@ -46,7 +48,8 @@ class RewardBench:
             order = [systems["chosen"], systems["rejected"]]
             turned = record.number % 2 == 0
             choices.choose(
-                given, *(order[::-1] if turned else order), aspect="preference", rater=None, preferred=SECOND if turned else FIRST
+                given, *(order[::-1] if turned else order), aspect="preference", rater=None,
+                preferred=SECOND if turned else FIRST
             )  # fmt: skip
             for side in SIDES:
                 key = f"scores_{side}"
@@ -55,13 +58,9 @@ class RewardBench:
                 found[systems[side], given] = number(f"{record.where}, key '{key}'", value)
         model = path.name.partition(".jsonl")[0].removesuffix("_outputs")
         data = choices.dataset(
-            [
-                "that the chosen answer is better is taken for people's choice; which was shown first is not known"
-            ]
+            ["that the chosen answer is better is taken for people's choice; which was shown first is not known"]
         )
-        return data.with_scores(
-            {model: [found[key] for key in data.samples.select("system", "input").iter_rows()]}
-        )
+        return data.with_scores({model: [found[key] for key in data.samples.select("system", "input").iter_rows()]})
 
 
 def _answer(record: Record, side: str) -> str | None:
