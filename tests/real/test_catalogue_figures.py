@@ -17,7 +17,7 @@ from nlgauge.papers.catalogue import entry, load_set
 pytestmark = pytest.mark.real
 
 
-def test_bagel_sf_has_the_counts_of_table_1_of_paper_004(real_data: Path) -> None:
+def test_bagel_sf_has_the_counts_of_table_1_of_novikova2017(real_data: Path) -> None:
     data = loaded(real_data, "bagel-sf")
     found = {(d, s): n for d, s, n in data.samples.group_by("dataset", "system").len().iter_rows()}
     assert found == {
@@ -27,7 +27,7 @@ def test_bagel_sf_has_the_counts_of_table_1_of_paper_004(real_data: Path) -> Non
     assert data.samples["references"].list.len().min() >= 1
 
 
-def test_bagel_means_and_correlations_of_paper_004(real_data: Path) -> None:
+def test_bagel_means_and_correlations_of_novikova2017(real_data: Path) -> None:
     bagel = joined(loaded(real_data, "bagel-sf"), "informativeness").filter(pl.col("dataset") == "BAGEL")
     tgen, lols = (bagel.filter(pl.col("system") == s) for s in ("TGEN", "LOLS"))
     assert [tgen["value"].mean(), lols["value"].mean()] == pytest.approx([4.77, 4.91], abs=0.005)
@@ -67,7 +67,7 @@ def test_summeval_has_three_experts_for_twelve_systems(real_data: Path) -> None:
     assert [mean_of(data, "M22", a) for a in data.aspects[:4]] == pytest.approx([4.18, 4.94, 4.90, 4.25], abs=0.005)
 
 
-def test_summeval_joins_the_table_of_paper_003(real_data: Path) -> None:
+def test_summeval_joins_the_table_of_colombo2023(real_data: Path) -> None:
     ours, table = loaded(real_data, "summeval"), loaded(real_data, "summeval-table")
     for metric in ("ROUGE_1", "BERTScore", "JS_2"):
         assert np.allclose(np.sort(ours.scores[metric].to_numpy()), np.sort(table.scores[metric].to_numpy()), atol=1e-9)
@@ -255,7 +255,7 @@ def test_ted_scores_of_raters_are_the_published_averages(real_data: Path, tmp_pa
     assert (both["value"] - both["value_right"]).abs().max() < 1e-6
 
 
-def test_mlqe_z_means_are_those_of_paper_003(real_data: Path) -> None:
+def test_mlqe_z_means_are_those_of_colombo2023(real_data: Path) -> None:
     ours = joined(loaded(real_data, "mlqe"), "da (z)").select(*KEY, "value", "XBERTScore")
     table = joined(loaded(real_data, "mlqe-table"), "mlqe").select(*KEY, z="value", x="XBERTScore")
     both = ours.join(table, on=KEY)
@@ -273,7 +273,7 @@ def test_tac08_system_level_tau(real_data: Path) -> None:
     assert [coefficients(means, m)[2] for m in ("ROUGE_2", "MoverScore")] == pytest.approx([0.79, 0.80], abs=0.006)
 
 
-def test_usr_tables_of_paper_003_are_the_sets_with_texts(real_data: Path) -> None:
+def test_usr_tables_of_colombo2023_are_the_sets_with_texts(real_data: Path) -> None:
     for which, human in (("persona", "M3"), ("topical", "M4")):
         table, ours = loaded(real_data, f"usr-{which}-table"), loaded(real_data, f"usr-{which}")
         mine = ours.scores.filter(pl.col("system") == "New Human Generated").select("input", "BERTScore", "Chrfpp")

@@ -145,7 +145,7 @@ TABLE_5 = {
 
 
 @pytest.mark.parametrize(("name", "aspect"), list(TABLE_5))
-def test_table_5_of_paper_002_is_recomputed(real_data: Path, name: str, aspect: str) -> None:
+def test_table_5_of_gao2025_is_recomputed(real_data: Path, name: str, aspect: str) -> None:
     frame = joined(loaded(real_data, name), aspect).with_columns((pl.col("value") - 1) / 4)
     means = frame.group_by("system").agg(pl.col("value").mean())["value"]
     counts = frame["value"].round(9).value_counts()["count"].to_numpy().astype(float)
@@ -156,7 +156,7 @@ def test_table_5_of_paper_002_is_recomputed(real_data: Path, name: str, aspect: 
     assert [means.mean(), means.std(), ties] == pytest.approx([mean, sd, tie_ratio], abs=0.0055)
 
 
-def test_wmt23_news_has_the_unique_values_and_ties_of_paper_002(real_data: Path) -> None:
+def test_wmt23_news_has_the_unique_values_and_ties_of_gao2025(real_data: Path) -> None:
     news = load_set("wmt23-zh-en", real_data, domain="news")
     values = joined(news, "mqm")["value"].round(6)
     counts = values.value_counts()["count"].to_numpy().astype(float)

@@ -130,7 +130,7 @@ def test_the_words_of_table_2_follow_from_the_means(sources: Sources) -> None:
 
 
 @pytest.mark.parametrize("name", ["usr-persona", "hanna"])
-def test_the_tables_of_paper_004_run_on_other_sets(name: str, sources: Sources) -> None:
+def test_the_tables_of_novikova2017_run_on_other_sets(name: str, sources: Sources) -> None:
     data = sources(name)
     metrics = data.metrics[:6]
     for analysis in ("system-means", "relative-ranking", "characteristics", "disagreements"):

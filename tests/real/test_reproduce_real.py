@@ -151,10 +151,10 @@ def test_splitting_a_tie_by_rounding_gives_the_papers_rank_correlations_on_yelp(
         assert sign * coefficient(x, z)[0] == pytest.approx(cells[column, "system", name], abs=6e-5)
 
 
-def test_two_claims_of_paper_002_fail_on_its_own_williams_table_and_the_rest_hold(sources: Sources) -> None:
-    from nlgauge.papers.gao2025.claims import Found, _by_measure, _system_worst
+def test_two_claims_of_gao2025_fail_on_its_own_williams_table_and_the_rest_hold(sources: Sources) -> None:
+    from nlgauge.papers.gao2025.claims import ClaimCounts, _by_measure, _system_worst
 
-    found = Found()
+    found = ClaimCounts()
     for table, kind in (("2", "DP"), ("3", "RC"), ("7", "DP")):
         cells = [(c.key, c.value) for c in published(registry.get("study", f"gao2025/{table}"))[1]]
         found.orders(kind, table, _by_measure(cells))

@@ -138,7 +138,7 @@ def drawn(figure: go.Figure, name: str) -> dict[Any, Any]:
     return found
 
 
-def test_paper_000_figures_2_to_9_show_distances_left_and_similarity_right() -> None:
+def test_nimah2023_figures_2_to_9_show_distances_left_and_similarity_right() -> None:
     panel = example().panel()
     distance, order = panel.analyse("discrimination"), panel.analyse("aspect-preference")
     figure = distance_and_order(distance, order)
@@ -150,7 +150,7 @@ def test_paper_000_figures_2_to_9_show_distances_left_and_similarity_right() -> 
     assert sides == {"x", "x2"}
 
 
-def test_paper_000_figure_1_labels_each_line_at_its_end_without_overlap() -> None:
+def test_nimah2023_figure_1_labels_each_line_at_its_end_without_overlap() -> None:
     rows = [{"family": f, "group": g, "value": v} for f, g, v in
             [("A", "ID", 0.5), ("A", "shift", 0.1), ("B", "ID", 0.4), ("B", "shift", 0.101), ("C", "ID",
                 float("nan"))]]  # fmt: skip
@@ -171,7 +171,7 @@ def reproduced(**more: Any) -> Table:
     return Table("deng2021, Table D.1: consistency", rows, kind="reproduce")
 
 
-def test_paper_001_figures_3_to_6_have_printed_bars_and_our_diamonds() -> None:
+def test_deng2021_figures_3_to_6_have_printed_bars_and_our_diamonds() -> None:
     figure = alignment_bars(reproduced())
     pearson = next(t for t in figure.data if t.name == "pearson, printed")
     assert dict(zip(pearson.text, pearson.y, strict=True)) == {"ROUGE-1": 0.18, "BLANC": 0.22, "CTC (E)": -0.4}
@@ -188,7 +188,7 @@ def test_paper_001_figures_3_to_6_have_printed_bars_and_our_diamonds() -> None:
     assert [a.text for a in four.layout.annotations][:2] == ["a", "c"]
 
 
-def test_paper_001_figure_7_runs_from_low_to_high_accuracy() -> None:
+def test_deng2021_figure_7_runs_from_low_to_high_accuracy() -> None:
     rows = [{"task": "XSUM", "accuracy": a, "pearson": a / 2, "spearman": a / 3} for a in (0.8, 0.6, 0.7)]
     figure = accuracy_curves(Table("t", rows))
     assert list(figure.data[0].x) == [0.6, 0.7, 0.8]
@@ -204,7 +204,7 @@ def test_a_recomputed_table_is_drawn_as_printed_against_ours() -> None:
     }
 
 
-def test_paper_004_figure_1_has_circles_whose_area_is_the_correlation() -> None:
+def test_novikova2017_figure_1_has_circles_whose_area_is_the_correlation() -> None:
     table = example().panel().analyse("inter-metric")
     (trace,) = correlation_circles(table).data
     at = {(x, y): size for x, y, size in zip(trace.x, trace.y, trace.marker.size, strict=True)}
@@ -214,14 +214,14 @@ def test_paper_004_figure_1_has_circles_whose_area_is_the_correlation() -> None:
     assert ("unigram_f1", "unigram_f1") not in at
 
 
-def test_paper_004_figure_2_crosses_pairs_that_do_not_differ_on_both_sides() -> None:
+def test_novikova2017_figure_2_crosses_pairs_that_do_not_differ_on_both_sides() -> None:
     rows = [{"better": "a", "worse": "b", "p_corrected": 0.2}, {"better": "a", "worse": "c", "p_corrected": 0.01},
             {"better": "b", "worse": "c", "p_corrected": float("nan")}]  # fmt: skip
     (trace,) = not_different(Table("t", rows)).data
     assert set(zip(trace.x, trace.y, strict=True)) == {("a", "b"), ("b", "a")}
 
 
-def test_paper_004_figure_3_has_bad_outputs_above_and_the_others_below() -> None:
+def test_novikova2017_figure_3_has_bad_outputs_above_and_the_others_below() -> None:
     table = example().panel().analyse("quality-bins")
     figure = bin_circles(table)
     bad = {row["metric"]: f"{row['value']:.2f}".replace("0.", ".", 1) for row in table if row["bin"] == "bad"}
