@@ -68,3 +68,26 @@ def test_whether_the_judge_knows_more_is_read_off_the_interval(low: float, high:
         "n": 50,
     }
     assert words in judge_words("j", rows)
+
+
+def test_two_values_beside_other_ratings_are_no_first_question(tmp_path: Path) -> None:
+    rows = [
+        {"system": s, "id": i, "fluency": 1 + (i * k) % 5, "grammatical": (i + k) % 2, "m": i * k, "n": (i * 7) % 11}
+        for k, s in enumerate("ABCDEFG", 1)
+        for i in range(12)
+    ]
+    data = ng.load(rows, name="d", human=["fluency", "grammatical"], metrics=["m", "n"])
+    made = ng.report(data, tmp_path / "d.html", quick=True)
+    assert "verdicts" not in {a.section.key for a in made.sections}
+    one = ng.report(ng.Selection(data, aspects=["grammatical"]), tmp_path / "g.html", quick=True)
+    assert "verdicts" in {a.section.key for a in one.sections}
+
+
+def test_of_many_judges_three_get_a_line(tmp_path: Path) -> None:
+    rows = [
+        {"id": i, "label": ["fail", "pass"][i % 3 > 0], **{f"m{k}": (i % 3) + (i * k) % 5 for k in range(6)}}
+        for i in range(90)
+    ]
+    made = ng.report(ng.load(rows, name="d", human=["label"]), tmp_path / "d.html", quick=True)
+    assert sum("Of two answers" in line for line in made.lines) == 3
+    assert any("3 more judges stand in the table" in line for line in made.lines)

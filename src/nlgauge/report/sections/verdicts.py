@@ -14,6 +14,7 @@ from nlgauge.session import Selection
 from nlgauge.table import Row, Table
 
 FEW = 10  # rows of one kind of which no share is put into words
+MOST = 3  # judges that get a line of their own; the table has all
 
 
 def pass_or_fail(run: Run) -> list[str]:
@@ -27,7 +28,7 @@ def pass_or_fail(run: Run) -> list[str]:
     "verdicts", order=5, question="How far can I rely on the judge's pass and fail?",
     not_said="Whether people are right, and whether rows that nobody labelled are like those that were: label "
              "rows drawn at random.",
-    applies=lambda run: bool(pass_or_fail(run)),
+    applies=lambda run: pass_or_fail(run) == run.aspects,  # beside other ratings it is no first question
 )  # fmt: skip
 def verdicts(run: Run) -> Findings:
     said, scored = run.also("verdicts"), run.also("threshold")
@@ -58,8 +59,14 @@ def lines_of(table: Table) -> list[str]:
     judges: dict[str, dict[str, Row]] = {}
     for row in table:
         judges.setdefault(row["metric"], {})[row["measure"]] = row
-    speak = judge_words if table.kind == "verdicts" else threshold_words
-    return [text for name, rows in judges.items() if (text := speak(name, rows))]
+    speak, by = (judge_words, "agreement") if table.kind == "verdicts" else (threshold_words, "roc_area")
+    order = sorted((n for n in judges if by in judges[n]), key=lambda n: -_known(judges[n][by]["value"]))
+    said = [text for name in order[:MOST] if (text := speak(name, judges[name]))]
+    return [*said, *([f"{len(order) - MOST} more judges stand in the table."] if len(order) > MOST else [])]
+
+
+def _known(value: float) -> float:
+    return -1.0 if missing(value) else value
 
 
 def judge_words(name: str, rows: dict[str, Row]) -> str:
@@ -85,22 +92,20 @@ def threshold_words(name: str, rows: dict[str, Row]) -> str:
     area, cut = rows.get("roc_area"), rows.get("threshold")
     if area is None or missing(area["value"]):
         return ""
-    ends = "" if missing(area["low"]) else f", between {percent(area['low'])} and {percent(area['high'])}"
+    if missing(area["low"]):
+        return f"Too few labelled answers to say how well {name} tells passed from failed ones: {area['reason']}."
     text = (
         f"Of two answers, one passed and one failed by people, {name} scores the passed one higher in "
-        f"{percent(area['value'])}{ends}."
+        f"{percent(area['value'])}, between {percent(area['low'])} and {percent(area['high'])}."
     )
-    if cut is None or missing(cut["value"]):
+    costs = [rows[k]["value"] for k in ("cost", "cost_pass_all", "cost_fail_all") if k in rows]
+    if cut is None or missing(cut["value"]) or len(costs) < 3 or any(missing(c) for c in costs):
         return text
-    fails = rows.get("fail_recall")
-    rest = (
-        ""
-        if fails is None or missing(fails["value"])
-        else f", and then fails {_share(fails)} of those that people failed"
-    )
+    if costs[0] >= min(costs[1:]):
+        return f"{text} No threshold costs less than one verdict for all, on labels that did not choose it."
     return (
-        f"{text} It costs least to pass from {two(cut['value'])} on{rest} (threshold from one half of the "
-        "labels, shares from the other)."
+        f"{text} It costs least to pass from {two(cut['value'])} on, and then fails {_share(rows['fail_recall'])} of "
+        "those that people failed (threshold from one half of the labels, shares from the other)."
     )
 
 
