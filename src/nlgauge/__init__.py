@@ -117,4 +117,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    """What people use: a list that completes to nothing else."""
+    return sorted([*__all__, "__version__"])
