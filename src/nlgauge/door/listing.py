@@ -138,7 +138,7 @@ def format_rows() -> list[Row]:
 
 def _first_line(reader: object) -> str:
     """A plugin's reader may say no more of itself than its docstring."""
-    return (reader.__doc__ or "").strip().partition("\n")[0]
+    return " ".join((reader.__doc__ or "").strip().partition("\n\n")[0].split())
 
 
 KINDS: dict[str, Callable[[], list[Row]]] = {

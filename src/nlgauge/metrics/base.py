@@ -192,7 +192,7 @@ def metric(
         if not issubclass(cls, Metric):
             raise TypeError(f"metric {name}: write class {cls.__name__}(Metric).")
         made: Any = cls if "__dataclass_fields__" in vars(cls) else dataclass(frozen=True)(cls)
-        summary = (made.__doc__ or "").strip().split("\n")[0]
+        summary = " ".join((made.__doc__ or "").strip().partition("\n\n")[0].split())
         made.facts = FactsOf(
             Facts(name, family, wants, lower, bounds, year, cite, extra, weights, summary, corpus, longest)
         )

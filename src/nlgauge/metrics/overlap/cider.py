@@ -70,9 +70,7 @@ class Cider(Metric):
 
 @metric("cider-d", family="cider", bounds=(0.0, 10.0), year=2015, cite=CITE, corpus=True)
 class CiderD(Cider):
-    """As cider, with counts clipped to the reference's and a penalty for a different length: pycocoevalcap's
-    "CIDEr".
-    """
+    """As cider, counts clipped to the reference's and a penalty for a different length: pycocoevalcap's "CIDEr"."""
 
     sigma: float = 6.0
     clipped: ClassVar[bool] = True

@@ -63,7 +63,7 @@ def quality_levels(values: ArrayLike, bins: Bins = "thirds", scale: Scale | None
 def rating_scale(values: ArrayLike) -> Scale | None:
     """Ends of a bounded rating scale, guessed from the ratings; None where they look unbounded (DA, MQM, z-scores).
 
-    >>> rating_scale([1, 2, 5]), rating_scale([1.5, 1.5, 4.5]), rating_scale([0, 35, 100]), rating_scale([-1.2, 0.3])
+    >>> rating_scale([1, 5]), rating_scale([1.5, 1.5, 4.5, 4.5]), rating_scale([0, 35, 100]), rating_scale([-1.2, 0.3])
     ((1.0, 5.0), (1.0, 5.0), None, None)
     """
     x = np.asarray(values, np.float64)
