@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from nlgauge import registry
 
 REPO = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("NLGAUGE_DATA", REPO.parent / "shared" / "data"))
 
 settings.register_profile("nlgauge", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 settings.load_profile("nlgauge")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_things_end_with_the_module() -> Iterator[None]:
+    """What a test registers from a file of its own is not there for the tests of another file."""
+    before = {kind: set(things) for kind, things in registry._found.items()}
+    yield
+    for kind, things in registry._found.items():
+        for name in {*things} - before[kind] - {*registry._modules(kind), *registry._plugins(kind)}:
+            del things[name]
 
 
 @pytest.fixture(scope="session")
