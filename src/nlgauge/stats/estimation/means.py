@@ -1,0 +1,251 @@
+"""Mean rating of people over many rows of which few are labelled, with the help of a judge's score of every row.
+
+Rows are the last axis of every array; axes before it are repetitions, so that a simulation is one call. `labels` is NaN
+where nobody rated. The estimate is λ · mean(score of all rows) + mean(label − λ · score, labelled rows), which is
+PPI++ (Angelopoulos, Duchi and Zrnic 2023) written over all rows; λ 0 is labels only. Labelled rows count by the inverse
+of the probability with which they were drawn (Hájek), strata have their own λ, and the variance is that of the
+rows' influence summed by cluster, so that one formula holds for every design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.stats.agreement.proportion import Kind, proportion_interval
+
+Floats = NDArray[np.float64]
+Method = Literal["labels", "judge", "ppi", "ppi++"]
+METHODS = ("labels", "judge", "ppi", "ppi++")
+KINDS: tuple[Kind, Kind] = ("lean", "midp")
+DOUBT = 1.0  # labels of the rarer verdict that a judge's gain is held against: it counts m / (m + DOUBT)
+COARSE = 0.75  # variance over that of labels alone above which an estimate is nearly a count, with the steps of one
+
+
+@dataclass(frozen=True)
+class PartlyLabelled:
+    """Rows with few labels. `clusters` are codes from 0 up, the same in every repetition.
+
+    labels: NaN where not labelled. score: of a judge, for every row. probability: with which each row was drawn to be
+    labelled, up to a factor (equal within a stratum where not given). strata: a code for each row, known for all.
+    """
+
+    labels: Floats
+    score: Floats | None = None
+    probability: Floats | None = None
+    strata: NDArray[np.int64] | None = None
+    clusters: NDArray[np.int64] | None = None
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        return np.isfinite(self.labels)
+
+    @property
+    def two_valued(self) -> bool:
+        """Labels are 0 and 1 only."""
+        found = self.labels[self.labelled]
+        return bool(np.isin(found, (0.0, 1.0)).all())
+
+
+@dataclass(frozen=True)
+class MeanEstimate:
+    """A mean with its interval; arrays over the repetitions, or numbers where there is one.
+
+    weight: λ (the mean over strata). freedom: of Student's t. worth: number of labels drawn at random without a judge
+    that would give the same variance. influence: of every row on the value (repetitions × rows).
+    """
+
+    value: Any
+    se: Any
+    low: Any
+    high: Any
+    freedom: Any
+    weight: Any
+    worth: Any
+    influence: Floats
+
+    @property
+    def width(self) -> Any:
+        return self.high - self.low
+
+
+def mean_estimate(sample: PartlyLabelled, method: Method = "ppi++", level: float = 0.95) -> MeanEstimate:
+    """The mean that people would give to all rows.
+
+    >>> labels = np.array([1.0, 0, 1, 1, np.nan, np.nan, np.nan, np.nan])
+    >>> score = np.array([0.9, 0.2, 0.8, 0.6, 0.9, 0.1, 0.7, 0.3])
+    >>> found = mean_estimate(PartlyLabelled(labels, score))
+    >>> round(float(found.value), 2), round(float(mean_estimate(PartlyLabelled(labels), "labels").value), 2)
+    (0.69, 0.75)
+    """
+    if method not in METHODS:
+        raise NlgaugeError(f"no method '{method}'; use {', '.join(METHODS)}.")
+    if method == "judge":
+        return _judge_only(sample, level)
+    found = _rectified(sample, method)
+    plain = found if method == "labels" else _rectified(sample, "labels")
+    if sample.two_valued:
+        return _share_interval(sample, found, plain, level)
+    half = _student(found.freedom, level) * found.se
+    return replace(found, low=found.value - half, high=found.value + half, worth=_worth(sample, found, plain))
+
+
+def _student(freedom: Any, level: float) -> Any:
+    from scipy.special import stdtrit
+
+    return stdtrit(np.maximum(freedom, 1e-9), (1 + level) / 2)
+
+
+def _judge_only(sample: PartlyLabelled, level: float) -> MeanEstimate:
+    """The judge's own mean with the interval that its many rows would give: no estimate of what people say."""
+    score = _score(sample)
+    n = score.shape[-1]
+    value = score.mean(axis=-1)
+    influence = (score - value[..., None]) / n
+    se = np.sqrt(_by_cluster_variance(influence, sample.clusters))
+    half = _student(np.full_like(value, n - 1), level) * se
+    nothing = np.zeros_like(value)
+    return MeanEstimate(value, se, value - half, value + half, nothing + n - 1, nothing + 1, nothing, influence)
+
+
+def _score(sample: PartlyLabelled) -> Floats:
+    if sample.score is None:
+        raise NlgaugeError("an estimate with a judge needs a score of every row.")
+    return sample.score
+
+
+def _strata(sample: PartlyLabelled) -> Iterator[NDArray[np.bool_]]:
+    if sample.strata is None:
+        yield np.ones(sample.labels.shape, bool)
+        return
+    codes = np.broadcast_to(sample.strata, sample.labels.shape)
+    for code in range(int(codes.max()) + 1):
+        yield codes == code
+
+
+def _rectified(sample: PartlyLabelled, method: Method) -> MeanEstimate:
+    """Value, variance and degrees of freedom, before the interval."""
+    labelled, rows = sample.labelled, sample.labels.shape[-1]
+    y = np.where(labelled, sample.labels, 0.0)
+    f = np.zeros_like(y) if method == "labels" else np.broadcast_to(_score(sample), y.shape)
+    fitted = 2 if method == "ppi++" else 1  # numbers taken from the labels of a stratum
+    value = np.zeros(y.shape[:-1])
+    influence, centres = np.zeros_like(y), np.zeros_like(y)
+    spread, weighted, per_freedom = np.zeros_like(value), np.zeros_like(value), np.zeros_like(value)
+    for inside in _strata(sample):
+        size = inside.sum(axis=-1)
+        mine = labelled & inside
+        n = mine.sum(axis=-1)
+        each = _inverse_probability(sample, inside, size, n)
+        w = np.where(mine, each, 0.0)
+        w = w * (size / np.maximum(w.sum(axis=-1), 1e-300))[..., None]
+        y_mean, f_mean = ((w * a).sum(axis=-1) / size for a in (y, f))
+        f_all = np.where(inside, f, 0.0).sum(axis=-1) / size
+        y_off, f_off = (np.where(mine, a - m[..., None], 0.0) for a, m in ((y, y_mean), (f, f_mean)))
+        all_off = np.where(inside, f - f_all[..., None], 0.0)
+        lam = _weight(sample, method, w, each, (y_off, f_off, all_off), (size, n))
+        theta = y_mean + lam * (f_all - f_mean)
+        share = size / rows
+        own = lam[..., None] * all_off + w * (y_off - lam[..., None] * f_off)
+        # Residuals around numbers fitted to the same labels are too small.
+        own = np.where(mine, own * np.sqrt(n / np.maximum(n - fitted, 1))[..., None], own) / rows
+        influence += own
+        centres += np.where(inside, theta[..., None], 0.0)
+        value += share * theta
+        weighted += share * lam
+        part = np.where(mine, own**2, 0.0).sum(axis=-1)
+        spread, per_freedom = spread + part, per_freedom + part**2 / np.maximum(n - fitted, 1)
+    influence = influence + (centres - value[..., None]) / rows  # strata of a file are a sample of rows, too
+    variance = _by_cluster_variance(influence, sample.clusters)
+    if sample.clusters is None:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            freedom = np.where(per_freedom > 0, spread**2 / per_freedom, np.maximum(labelled.sum(axis=-1) - fitted, 1))
+    else:
+        freedom = np.maximum(_labelled_clusters(sample) - fitted, 1).astype(float)
+    nothing = np.full(value.shape, np.nan)
+    return MeanEstimate(value, np.sqrt(variance), nothing, nothing, freedom, weighted, nothing, influence)
+
+
+def _inverse_probability(sample: PartlyLabelled, inside: Any, size: Any, n: Any) -> Floats:
+    """1 / probability of every row of a stratum; rows drawn alike where no probabilities are given."""
+    if sample.probability is None:
+        return np.where(inside, (size / np.maximum(n, 1))[..., None], 0.0)
+    return np.where(inside, 1 / np.broadcast_to(sample.probability, sample.labels.shape), 0.0)
+
+
+def _weight(sample: PartlyLabelled, method: Method, w: Floats, each: Floats, off: Any, counts: Any) -> Any:
+    """λ over all rows: the one of least variance for ppi++, 1 for ppi (of the rows without label, as its authors)."""
+    (y_off, f_off, all_off), (size, n) = off, counts
+    if method == "labels":
+        return np.zeros(w.shape[:-1])
+    if method == "ppi":
+        return np.where(size > n, size / np.maximum(size - n, 1), 1.0) if sample.probability is None else n * 0.0 + 1.0
+    top = (w * np.maximum(w - 1, 0) * y_off * f_off).sum(axis=-1)
+    if np.isfinite(each).all():
+        over = (np.maximum(each - 1, 0) * all_off**2).sum(axis=-1) * size / np.maximum(size - 1, 1)
+    else:  # probabilities of the labelled rows only
+        over = (w * np.maximum(w - 1, 0) * f_off**2).sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(over > 0, np.maximum(top / over, 0.0), 0.0)
+
+
+def _by_cluster_variance(influence: Floats, clusters: NDArray[np.int64] | None) -> Any:
+    if clusters is None:
+        return (influence**2).sum(axis=-1)
+    sums = cluster_sums(influence, clusters)
+    groups = sums.shape[-1]
+    return (sums**2).sum(axis=-1) * groups / max(groups - 1, 1)
+
+
+def cluster_sums(influence: Floats, clusters: NDArray[np.int64]) -> Floats:
+    """Influence of every cluster: repetitions × clusters."""
+    order = np.argsort(clusters, kind="stable")
+    starts = np.searchsorted(clusters[order], np.arange(int(clusters.max()) + 1))
+    return np.asarray(np.add.reduceat(influence[..., order], starts, axis=-1))
+
+
+def _labelled_clusters(sample: PartlyLabelled) -> Any:
+    assert sample.clusters is not None
+    return (cluster_sums(sample.labelled.astype(np.float64), sample.clusters) > 0).sum(axis=-1)
+
+
+def _worth(sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate) -> Any:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return sample.labelled.sum(axis=-1) * np.where(found.se > 0, (plain.se / found.se) ** 2, 1.0)
+
+
+def _share_interval(sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate, level: float) -> MeanEstimate:
+    """Interval of a share: as of so many labels drawn at random as have the variance of the estimate (Korn and
+    Graubard 1998), by the rule for counts. The gain by the judge, known from few labels of the rarer verdict, is held
+    back."""
+    from scipy.special import ndtri
+
+    labelled = sample.labelled
+    n = labelled.sum(axis=-1).astype(float)
+    hits = np.where(labelled, sample.labels, 0.0).sum(axis=-1)
+    rarer = np.minimum(hits, n - hits)
+    most = n
+    if sample.probability is not None:
+        w = np.where(labelled, 1 / np.broadcast_to(sample.probability, labelled.shape), 0.0)
+        most = w.sum(axis=-1) ** 2 / (w**2).sum(axis=-1)
+    if sample.clusters is not None:
+        most = np.minimum(most, _labelled_clusters(sample))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        alone = np.where(plain.se > 0, plain.value * (1 - plain.value) / plain.se**2, most)
+        ratio = np.where(plain.se > 0, (found.se / plain.se) ** 2, 1.0)
+    alone = np.minimum(alone, n)
+    ratio = np.where(ratio < 1, 1 - (1 - ratio) * rarer / (rarer + DOUBT), ratio)
+    z = -ndtri((1 - level) / 2)
+    counts = np.maximum(alone / ratio, 1e-9)
+    student = (z / _student(found.freedom, level)) ** 2 if sample.clusters is not None else 1.0
+    value = np.clip(found.value, 0.0, 1.0)
+    hits_worth, rows_worth = value * counts * student, counts * student
+    lean, fine = (proportion_interval(hits_worth, rows_worth, level, kind) for kind in KINDS)
+    coarse = ratio > COARSE
+    low, high = (np.where(coarse, a, b)[()] for a, b in zip(lean, fine, strict=True))
+    return replace(found, value=value, low=np.minimum(low, value), high=np.maximum(high, value), worth=counts)
