@@ -100,7 +100,7 @@ def test_one_tab_an_aspect_and_all_sections_follow(visit: Visit, report: Path) -
     for key in ("agrees", "real", "wins"):
         panel = page.locator(f"section:has(#{key}) .part:visible")
         assert panel.count() == 1
-        assert panel.get_attribute("data-about") == "charm"
+        assert panel.get_attribute("data-aspect") == "charm"
     assert agrees.locator("[aria-selected=true]").inner_text() == "charm"
 
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nlgauge.report.foreign_text import cut, for_script, visible, with_code
-from nlgauge.report.page import Views, render
+from nlgauge.report.page import render
 from nlgauge.report.sections import Answered, Card, Findings, Section
+from nlgauge.report.views import Views
 from nlgauge.table import Table
 
 
@@ -44,12 +45,13 @@ def test_not_a_number_is_null_in_json() -> None:
 
 
 def test_words_carry_their_grounding_as_class_and_title() -> None:
-    from nlgauge.report.page import _page, _sections
+    from nlgauge.report.page import _page
+    from nlgauge.report.views import sections_of
 
     card = Card("A, 1", "facts", [("Output", "a <b>")], "q", [("a", 0.2), (" ", None), ("<b>", 0.9)])
     views = Views()
     answered = [Answered(Section("x", 1, "Why?", "n", lambda run: Findings()), Findings(cards=[card]))]
-    html = _page("d", "t", [], list(_sections(answered, views)), views, [])
+    html = _page("d", "t", [], list(sections_of(answered, views)), views, [])
     assert '<span class="w0" title="0.20">a</span> <span class="w3" title="0.90">&lt;b&gt;</span>' in html
 
 

@@ -82,10 +82,11 @@ def report(
     from nlgauge.door.questions import select
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics.judge.cost import load_prices
-    from nlgauge.report.page import Views, write_page
+    from nlgauge.report.page import write_page
     from nlgauge.report.results import results_of, write_results
     from nlgauge.report.sections import Run, answer_all
     from nlgauge.report.summary import session
+    from nlgauge.report.views import Views
     from nlgauge.session import listed
     from nlgauge.stats.correlation.measure import Measure
 
