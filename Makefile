@@ -51,7 +51,7 @@ sanitize: $(VENV)/test.stamp $(KERNELS)
 	$(SANITIZED) $(BIN)/python -m pytest -q -p no:xdist $(ON_KERNELS)
 	$(SANITIZED) $(BIN)/python -m fuzz $(FUZZ_KERNELS) --memory 100000000 --limit 60
 
-# Every metric and everything that has a kernel, 50 times with 1, 2 and 8 threads: the same bits each time.
+# Every metric, every analysis and everything that has a kernel, 50 times with 1, 2 and 8 threads: the same bits each time.
 stress: $(VENV)/kernels.stamp
 	$(BIN)/pytest -q -p no:xdist -m slow tests/kernels/test_stress.py tests/metrics/test_workers.py tests/test_analyses_stress.py
 

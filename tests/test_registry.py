@@ -90,9 +90,17 @@ def test_a_look_up_imports_the_one_module_that_has_the_name() -> None:
     families = ("overlap", "surface", "embedding", "learned", "alignment", "judge")
     for name, module in (("bleu", "overlap.bleu"), ("js-source", None), ("ppw", "surface.counts")):
         loaded = in_a_new_process(code.format(name)).split()
-        metrics = [m for m in loaded if m.startswith(tuple(f"nlgauge.metrics.{f}." for f in families))]
-        registering = {m for m in metrics if m in registry._modules("metric").values()}
-        assert registering == {f"nlgauge.metrics.{module}" if module else registry._modules("metric")[name]}
+        metrics = {m for m in loaded if m.startswith(tuple(f"nlgauge.metrics.{f}." for f in families))}
+        registering = metrics & {module for module, _ in registry._modules("metric").values()}
+        assert registering == {f"nlgauge.metrics.{module}" if module else registry._modules("metric")[name][0]}
+
+
+def test_to_recognise_a_table_imports_no_reader_of_json_files(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("system,input,quality\nA,1,2\n")
+    code = f"import sys; from nlgauge.data.load import load; load({str(tmp_path / 'table.csv')!r}); print(*sys.modules)"
+    loaded = in_a_new_process(code).split()
+    assert not {"nlgauge.data.readers.tidy", "nlgauge.data.readers.logs.mlflow"} & {*loaded}
+    assert "nlgauge.data.readers.mqm" in loaded  # which may know a text
 
 
 def test_a_plugin_is_known_by_name_and_loaded_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,12 +34,12 @@ PLURALS = {kind: f"{kind}s" for kind in FOLDERS} | {"analysis": "analyses", "stu
 USER = "nlgauge_user_"  # modules of users' own files
 T = TypeVar("T")
 # A decorator at the beginning of a line and the texts that its arguments begin with.
-NAMED = re.compile(r'^@\w+\(\s*((?:"[^"\n]*",?\s*)+)', re.M)
+NAMED = re.compile(r'^@\w+\(\s*((?:"[^"\n]*",?\s*)+)(?:only="([^"\n]*)")?', re.M)
 _found: dict[str, dict[str, Any]] = {kind: {} for kind in FOLDERS}
 
 
-def register(kind: str, name: str) -> Callable[[T], T]:
-    """Decorator: make a function or class known under `name`."""
+def register(kind: str, name: str, *, only: str = "") -> Callable[[T], T]:
+    """Decorator: make a function or class known under `name`. `only` names what it is for, as `names` reads it."""
 
     def keep(thing: T) -> T:
         known = _found[kind].setdefault(name, thing)
@@ -56,9 +56,12 @@ def _qualname(thing: Any) -> Any:
     return getattr(getattr(thing, "function", thing), "__qualname__", id(thing))
 
 
-def names(kind: str) -> list[str]:
-    """All known names of a kind, sorted; nothing is imported."""
-    return sorted({*_found[kind], *_modules(kind), *_plugins(kind)})
+def names(kind: str, what: str | None = None) -> list[str]:
+    """All known names of a kind, sorted, or those that are not registered for other things `only`; nothing is
+    imported.
+    """
+    others = {name for name, (_, only) in _modules(kind).items() if what and only and what not in only.split()}
+    return sorted({*_found[kind], *_modules(kind), *_plugins(kind)} - others)
 
 
 def get(kind: str, name: str, *, allow_code: bool = False) -> Any:
@@ -77,8 +80,8 @@ def get(kind: str, name: str, *, allow_code: bool = False) -> Any:
             raise NameUnknown(f"{path}: has no {kind} '{inner}'.{did_you_mean(inner, _found[kind])}")
         name = inner
     if name not in _found[kind]:
-        if module := _modules(kind).get(name):
-            importlib.import_module(module)
+        if name in _modules(kind):
+            importlib.import_module(_modules(kind)[name][0])
         elif name in _plugins(kind):
             _load_plugin(kind, name)
     try:
@@ -121,8 +124,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 @functools.cache
-def _modules(kind: str) -> dict[str, str]:
-    """Name -> the module that registers it, from the source text of the kind's folder; private modules are left out."""
+def _modules(kind: str) -> dict[str, tuple[str, str]]:
+    """Name -> the module that registers it and what for, from the source text of the kind's folder; private modules are
+    left out.
+    """
     package = FOLDERS[kind]
     folder = Path(__file__).parent.joinpath(*package.split(".")[1:])
     found = {}
@@ -135,7 +140,7 @@ def _modules(kind: str) -> dict[str, str]:
             if kind == "study":
                 words = ["/".join(words[:2])]
             named = words[1:] if words[0] == kind else words
-            found.update(dict.fromkeys(named, ".".join([package, *parts])))
+            found.update(dict.fromkeys(named, (".".join([package, *parts]), match[2] or "")))
     return found
 
 

@@ -192,10 +192,8 @@ def _special(path: Path, reader: str | None, said: Mapping[str, Any], judges: bo
     if reader is not None:
         return reader, registry.get("reader", reader, allow_code=True)
     peek = Peek(path)  # a path that does not exist may still name something, such as wmt23/en-de
-    known = [(name, registry.get("reader", name)) for name in registry.names("reader")]
-    if judges:
-        known = [(name, thing) for name, thing in known if _knows_judges(thing)]
-    found = [(name, thing) for name, thing in known if thing.recognises(peek)]
+    able = ((name, thing) for name, thing in peek.readers() if not judges or _knows_judges(thing))
+    found = [(name, thing) for name, thing in able if thing.recognises(peek)]
     if len(found) > 1:
         raise DataError(f"{path}: could be {' or '.join(name for name, _ in found)}; choose with --reader.")
     return found[0] if found else None

@@ -7,11 +7,13 @@ import gzip
 import json
 import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from nlgauge import registry
 from nlgauge.data.tables.separated import separator_of
 
 SIZE = 1 << 18
@@ -27,6 +29,17 @@ class Peek:
     @property
     def is_folder(self) -> bool:
         return self.path.is_dir()
+
+    @property
+    def kind(self) -> str:
+        """What readers are registered for: folder, zip, json (the text begins as an object or a list), else text."""
+        if self.is_folder:
+            return "folder"
+        return "zip" if self.bytes[:2] == b"PK" else "json" if self.text.lstrip()[:1] in ("{", "[") else "text"
+
+    def readers(self) -> Iterator[tuple[str, Any]]:
+        """Names and readers that may know the file; the modules of others are not imported."""
+        return ((name, registry.get("reader", name)) for name in registry.names("reader", self.kind))
 
     def holds(self, pattern: str) -> bool:
         """Whether a folder holds files of such a name, itself or a few folders below."""

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nlgauge import registry
 from nlgauge.data.peek import Peek
 from nlgauge.engines import Engine, Local
 from nlgauge.errors import DataError, NlgaugeError
@@ -57,7 +56,7 @@ def streams(path: str | Path) -> bool:
     if not path.is_file() or TableFile(path).kind not in KINDS:
         return False
     peek = Peek(path)
-    return not any(registry.get("reader", name).recognises(peek) for name in registry.names("reader"))
+    return not any(reader.recognises(peek) for _, reader in peek.readers())
 
 
 def is_large(path: Path) -> bool:

@@ -1,6 +1,6 @@
 """Readers: one file per format. A reader says whether it knows a file, and turns it into a Dataset.
 
-    @register("reader", "summeval")
+    @register("reader", "summeval", only="json")
     class SummEval:
         \"\"\"SummEval jsonl: model outputs with every expert and crowd rating.\"\"\"
 
@@ -12,7 +12,8 @@
         @staticmethod
         def read(path: Path, **options: Any) -> Dataset: ...
 
-`nlgauge.load` asks every reader; a plain table (`data/load.py`) is what is left when none answers.
+`nlgauge.load` asks every reader; a plain table (`data/load.py`) is what is left when none answers. A reader that knows
+files of one kind says so with `only` (json, zip, text or folder, see `Peek.kind`), and is not imported for others.
 """
 
 from __future__ import annotations

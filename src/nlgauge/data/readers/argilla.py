@@ -27,7 +27,7 @@ class Response(NamedTuple):
     status: str | None
 
 
-@register("reader", "argilla")
+@register("reader", "argilla", only="json")
 class Argilla:
     """Argilla records (v1 or v2): responses are ratings, suggestions of a named agent are scores."""
 

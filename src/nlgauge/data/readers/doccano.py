@@ -19,7 +19,7 @@ LABELS = ("label", "labels", "cats")
 NAMED = re.compile(r"^\s*(?P<question>[^:=]*[^\W\d_][^:=]*?)\s*[:=]\s*(?P<value>.+?)\s*$", re.S)
 
 
-@register("reader", "doccano")
+@register("reader", "doccano", only="json folder")
 class Doccano:
     """doccano JSONL: labels such as '4' or 'quality:4'; a folder of files has one annotator per file."""
 

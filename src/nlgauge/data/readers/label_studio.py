@@ -21,7 +21,7 @@ VALUES = {"rating": "rating", "number": "number", "choices": "choices"}
 SELECTED = {"left": FIRST, "right": SECOND}
 
 
-@register("reader", "label-studio")
+@register("reader", "label-studio", only="json")
 class LabelStudio:
     """Label Studio JSON: ratings, numbers and choices per annotator; pairwise results are comparisons."""
 

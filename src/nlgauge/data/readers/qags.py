@@ -16,7 +16,7 @@ from nlgauge.registry import register
 YES = {"yes": 1.0, "no": 0.0}
 
 
-@register("reader", "qags")
+@register("reader", "qags", only="json")
 class QagsReader:
     """QAGS jsonl: 'consistency' is the published score; single workers are 'consistency (worker)'."""
 

@@ -15,7 +15,7 @@ from nlgauge.registry import register
 GROUPS = {"expert_annotations": ("expert", "{}"), "turker_annotations": ("turker", "{} (turker)")}
 
 
-@register("reader", "summeval")
+@register("reader", "summeval", only="json")
 class SummEval:
     """SummEval jsonl: every expert and every crowd rating; crowd ratings are aspects of their own."""
 

@@ -22,7 +22,7 @@ ODD = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")
 PREFERRED = ("first", "second", "tie")
 
 
-@register("reader", "tidy")
+@register("reader", "tidy", only="json")
 class Tidy:
     """NLGauge's own JSON lines: a header, a line per output with ratings and scores, one per comparison."""
 

@@ -12,7 +12,7 @@ from nlgauge.data.records import read_records
 from nlgauge.registry import register
 
 
-@register("reader", "unieval")
+@register("reader", "unieval", only="json")
 class UniEvalReader:
     """UniEval json: system_output with scores{} (people) and predict_scores{} (the metric)."""
 

@@ -19,7 +19,7 @@ KEYS = {"instruction", "output_1", "output_2", "preference"}
 MIDDLE = 1.5  # 1 is the first output, 2 the second; a weighted annotator says anything between
 
 
-@register("reader", "alpaca-eval")
+@register("reader", "alpaca-eval", only="json")
 class AlpacaEval:
     """AlpacaEval annotations.json: choices between two models; an annotator with a name is a model, a number is a
     person.

@@ -13,7 +13,7 @@ from nlgauge.data.records import Record, parse_json
 from nlgauge.registry import register
 
 
-@register("reader", "deepeval")
+@register("reader", "deepeval", only="json")
 class DeepEval(LogReader):
     """DeepEval test runs (.latest_test_run.json, or DEEPEVAL_RESULTS_FOLDER): every metric of every test case."""
 

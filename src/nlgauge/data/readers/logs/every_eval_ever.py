@@ -15,7 +15,7 @@ from nlgauge.registry import register
 KEYS = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluation"}
 
 
-@register("reader", "every-eval-ever")
+@register("reader", "every-eval-ever", only="json folder")
 class EveryEvalEver(LogReader):
     """Every Eval Ever samples (UUID_samples.jsonl, or a folder of them): every result of every model's sample."""
 

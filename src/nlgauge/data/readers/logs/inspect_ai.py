@@ -21,7 +21,7 @@ HEADER, START = "header.json", "_journal/start.json"
 PRECOMPUTED = "precomputed_scores"  # the scorer that takes in what was judged elsewhere
 
 
-@register("reader", "inspect-ai")
+@register("reader", "inspect-ai", only="json folder zip")
 class InspectAi(LogReader):
     """Inspect AI logs (.eval, .json, or a folder of .eval): every scorer's scores, people's among them."""
 

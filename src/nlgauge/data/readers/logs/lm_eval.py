@@ -19,7 +19,7 @@ OTHERS = {"filter", "metrics", "doc_hash", "prompt_hash", "target_hash"}
 NAME = re.compile(r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)$")
 
 
-@register("reader", "lm-eval")
+@register("reader", "lm-eval", only="json folder")
 class LmEval(LogReader):
     """lm-evaluation-harness samples (samples_TASK_DATE.jsonl, or the folder): every metric of every document."""
 

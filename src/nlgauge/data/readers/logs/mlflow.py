@@ -17,7 +17,7 @@ from nlgauge.registry import register
 SOURCES = {"HUMAN": PERSON, "LLM_JUDGE": MODEL, "AI_JUDGE": MODEL, "CODE": CODE}
 
 
-@register("reader", "mlflow")
+@register("reader", "mlflow", only="json")
 class Mlflow(LogReader):
     """MLflow traces with assessments (JSON lines or a JSON list of traces): HUMAN is people, LLM_JUDGE and CODE are
     metrics.

@@ -25,7 +25,7 @@ GRADED = {
 EXPECTED = {"equals", "iequals", "similar", "factuality", "rouge-n", "bleu", "gleu", "meteor", "levenshtein"}
 
 
-@register("reader", "promptfoo")
+@register("reader", "promptfoo", only="json")
 class Promptfoo(LogReader):
     """promptfoo results (.json, .jsonl): every assertion is a metric, thumbs of people are ratings."""
 

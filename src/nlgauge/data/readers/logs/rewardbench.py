@@ -16,7 +16,7 @@ KEYS = {"scores_chosen", "scores_rejected", "text_chosen", "text_rejected"}
 SIDES = ("chosen", "rejected")
 
 
-@register("reader", "rewardbench")
+@register("reader", "rewardbench", only="json")
 class RewardBench:
     """RewardBench outputs (MODEL_outputs.jsonl): the reward model is a metric, chosen over rejected is people's
     choice.
