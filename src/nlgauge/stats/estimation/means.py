@@ -3,8 +3,8 @@
 Rows are the last axis of every array; axes before it are repetitions, so that a simulation is one call. `labels` is NaN
 where nobody rated. The estimate is λ · mean(score of all rows) + mean(label − λ · score, labelled rows), which is
 PPI++ (Angelopoulos, Duchi and Zrnic 2023) written over all rows; λ 0 is labels only. Labelled rows count by the inverse
-of the probability with which they were drawn (Hájek), strata have their own λ, and the variance is that of the
-rows' influence summed by cluster, so that one formula holds for every design.
+of the probability with which they were drawn (Hájek), strata with many labels have their own λ, and the variance is
+that of the rows' influence summed by cluster, so that one formula holds for every design.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 Method = Literal["labels", "judge", "ppi", "ppi++"]
 METHODS = ("labels", "judge", "ppi", "ppi++")
 KINDS: tuple[Kind, Kind] = ("lean", "midp")
+OWN_WEIGHT = 20  # labels that a stratum needs for a λ of its own; else one is common to all strata
 DOUBT = 1.0  # labels of the rarer verdict that a judge's gain is held against: it counts m / (m + DOUBT)
 COARSE = 0.75  # variance over that of labels alone above which an estimate is nearly a count, with the steps of one
 
@@ -133,33 +134,26 @@ def _rectified(sample: PartlyLabelled, method: Method) -> MeanEstimate:
     labelled, rows = sample.labelled, sample.labels.shape[-1]
     y = np.where(labelled, sample.labels, 0.0)
     f = np.zeros_like(y) if method == "labels" else np.broadcast_to(_score(sample), y.shape)
-    fitted = 2 if method == "ppi++" else 1  # numbers taken from the labels of a stratum
     value = np.zeros(y.shape[:-1])
     influence, centres = np.zeros_like(y), np.zeros_like(y)
     spread, weighted, per_freedom = np.zeros_like(value), np.zeros_like(value), np.zeros_like(value)
-    for inside in _strata(sample):
-        size = inside.sum(axis=-1)
-        mine = labelled & inside
-        n = mine.sum(axis=-1)
-        each = _inverse_probability(sample, inside, size, n)
-        w = np.where(mine, each, 0.0)
-        w = w * (size / np.maximum(w.sum(axis=-1), 1e-300))[..., None]
-        y_mean, f_mean = ((w * a).sum(axis=-1) / size for a in (y, f))
-        f_all = np.where(inside, f, 0.0).sum(axis=-1) / size
-        y_off, f_off = (np.where(mine, a - m[..., None], 0.0) for a, m in ((y, y_mean), (f, f_mean)))
-        all_off = np.where(inside, f - f_all[..., None], 0.0)
-        lam = _weight(sample, method, w, each, (y_off, f_off, all_off), (size, n))
-        theta = y_mean + lam * (f_all - f_mean)
-        share = size / rows
-        own = lam[..., None] * all_off + w * (y_off - lam[..., None] * f_off)
+    common, strata = _common_weight(sample, method, y, f)
+    # Numbers taken from the labels of a stratum.
+    fitted = 1 + (0 if method != "ppi++" else 1 if common is None else 1 / strata)
+    for part in _parts(sample, y, f):
+        mine, w, n = part.mine, part.w, part.n
+        lam = _ratio(*_weight(sample, method, part)) if common is None else common
+        theta = part.y_mean + lam * (part.f_all - part.f_mean)
+        share = part.size / rows
+        own = lam[..., None] * part.all_off + w * (part.y_off - lam[..., None] * part.f_off)
         # Residuals around numbers fitted to the same labels are too small.
         own = np.where(mine, own * np.sqrt(n / np.maximum(n - fitted, 1))[..., None], own) / rows
         influence += own
-        centres += np.where(inside, theta[..., None], 0.0)
+        centres += np.where(part.inside, theta[..., None], 0.0)
         value += share * theta
         weighted += share * lam
-        part = np.where(mine, own**2, 0.0).sum(axis=-1)
-        spread, per_freedom = spread + part, per_freedom + part**2 / np.maximum(n - fitted, 1)
+        square = np.where(mine, own**2, 0.0).sum(axis=-1)
+        spread, per_freedom = spread + square, per_freedom + square**2 / np.maximum(n - fitted, 1)
     influence = influence + (centres - value[..., None]) / rows  # strata of a file are a sample of rows, too
     variance = _by_cluster_variance(influence, sample.clusters)
     if sample.clusters is None:
@@ -171,6 +165,50 @@ def _rectified(sample: PartlyLabelled, method: Method) -> MeanEstimate:
     return MeanEstimate(value, np.sqrt(variance), nothing, nothing, freedom, weighted, nothing, influence)
 
 
+@dataclass(frozen=True)
+class _Part:
+    """A stratum: its rows, those with a label, their weights, and how far labels and scores lie from their means."""
+
+    inside: NDArray[np.bool_]
+    mine: NDArray[np.bool_]
+    size: Any
+    n: Any
+    each: Floats
+    w: Floats
+    y_mean: Any
+    f_mean: Any
+    f_all: Any
+    y_off: Floats
+    f_off: Floats
+    all_off: Floats
+
+
+def _parts(sample: PartlyLabelled, y: Floats, f: Floats) -> Iterator[_Part]:
+    for inside in _strata(sample):
+        size = inside.sum(axis=-1)
+        mine = sample.labelled & inside
+        n = mine.sum(axis=-1)
+        each = _inverse_probability(sample, inside, size, n)
+        w = np.where(mine, each, 0.0)
+        w = w * (size / np.maximum(w.sum(axis=-1), 1e-300))[..., None]
+        y_mean, f_mean = ((w * a).sum(axis=-1) / size for a in (y, f))
+        f_all = np.where(inside, f, 0.0).sum(axis=-1) / size
+        y_off, f_off = (np.where(mine, a - m[..., None], 0.0) for a, m in ((y, y_mean), (f, f_mean)))
+        all_off = np.where(inside, f - f_all[..., None], 0.0)
+        yield _Part(inside, mine, size, n, each, w, y_mean, f_mean, f_all, y_off, f_off, all_off)
+
+
+def _common_weight(sample: PartlyLabelled, method: Method, y: Floats, f: Floats) -> tuple[Any, int]:
+    """One λ for all strata, where one of them has too few labels for its own; and the number of strata."""
+    if sample.strata is None or method != "ppi++":
+        return None, 1
+    top, over, strata, fewest = 0.0, 0.0, 0, np.inf
+    for part in _parts(sample, y, f):
+        mine = _weight(sample, method, part)
+        top, over, strata, fewest = top + mine[0], over + mine[1], strata + 1, min(fewest, int(np.min(part.n)))
+    return (_ratio(top, over) if fewest < OWN_WEIGHT else None), strata
+
+
 def _inverse_probability(sample: PartlyLabelled, inside: Any, size: Any, n: Any) -> Floats:
     """1 / probability of every row of a stratum; rows drawn alike where no probabilities are given."""
     if sample.probability is None:
@@ -178,18 +216,25 @@ def _inverse_probability(sample: PartlyLabelled, inside: Any, size: Any, n: Any)
     return np.where(inside, 1 / np.broadcast_to(sample.probability, sample.labels.shape), 0.0)
 
 
-def _weight(sample: PartlyLabelled, method: Method, w: Floats, each: Floats, off: Any, counts: Any) -> Any:
-    """λ over all rows: the one of least variance for ppi++, 1 for ppi (of the rows without label, as its authors)."""
-    (y_off, f_off, all_off), (size, n) = off, counts
+def _weight(sample: PartlyLabelled, method: Method, part: _Part) -> tuple[Any, Any]:
+    """λ over all rows as a ratio: the one of least variance for ppi++, 1 for ppi (of the rows without label, as its
+    authors)."""
+    w, each, size, n = part.w, part.each, part.size, part.n
+    one = np.ones(w.shape[:-1])
     if method == "labels":
-        return np.zeros(w.shape[:-1])
+        return 0 * one, one
     if method == "ppi":
-        return np.where(size > n, size / np.maximum(size - n, 1), 1.0) if sample.probability is None else n * 0.0 + 1.0
-    top = (w * np.maximum(w - 1, 0) * y_off * f_off).sum(axis=-1)
+        some = size > n if sample.probability is None else one < 0
+        return np.where(some, size, 1.0), np.where(some, size - n, 1.0)
+    top = (w * np.maximum(w - 1, 0) * part.y_off * part.f_off).sum(axis=-1)
     if np.isfinite(each).all():
-        over = (np.maximum(each - 1, 0) * all_off**2).sum(axis=-1) * size / np.maximum(size - 1, 1)
+        over = (np.maximum(each - 1, 0) * part.all_off**2).sum(axis=-1) * size / np.maximum(size - 1, 1)
     else:  # probabilities of the labelled rows only
-        over = (w * np.maximum(w - 1, 0) * f_off**2).sum(axis=-1)
+        over = (w * np.maximum(w - 1, 0) * part.f_off**2).sum(axis=-1)
+    return top, over
+
+
+def _ratio(top: Any, over: Any) -> Any:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(over > 0, np.maximum(top / over, 0.0), 0.0)
 

@@ -1,0 +1,205 @@
+"""Which rows to label: probability samples of fixed size, each row with the exact probability with which it was drawn.
+
+A design gives every row a size (or a stratum); rows are drawn with probabilities proportional to it, never 0, so that
+an estimate that weighs by their inverse is right whatever the sizes are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.types import Array
+
+Ints = NDArray[np.int64]
+FLOOR = 0.25  # share of a draw that is spread evenly: no row weighs more than 1 / FLOOR times the mean
+LEAST_STRATUM = 8  # labels of a stratum, below which its own mean and spread are hardly known
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Rows to label, the probability of every row of the population, and its stratum (-1: there are none)."""
+
+    rows: Ints
+    probability: Array
+    stratum: Ints
+
+
+def random_draw(rows: int, n: int, rng: np.random.Generator) -> Draw:
+    """Every row with the same probability, every set of n rows too."""
+    chosen = rng.permutation(rows)[:n].astype(np.int64)
+    return Draw(chosen, np.full(rows, n / rows), np.full(rows, -1))
+
+
+def stratified_draw(stratum: Ints, n: int, rng: np.random.Generator, spread: Array | None = None) -> Draw:
+    """A random draw from each stratum: as many as its size asks for, times its spread where that is known (Neyman).
+
+    >>> found = stratified_draw(np.array([0, 0, 0, 0, 1, 1]), 3, np.random.default_rng(0))
+    >>> found.probability.round(2).tolist()
+    [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
+    """
+    sizes = np.bincount(stratum)
+    counts = allocation(sizes, np.ones(len(sizes)) if spread is None else spread, n)
+    chosen = [rng.permutation(np.flatnonzero(stratum == code))[:count] for code, count in enumerate(counts)]
+    return Draw(rng.permutation(np.concatenate(chosen)), (counts / np.maximum(sizes, 1))[stratum], stratum)
+
+
+def proportional_draw(size: Array, n: int, rng: np.random.Generator, order: Array | None = None) -> Draw:
+    """Rows with probability proportional to size, in equal steps along `order` (a random one without it).
+
+    Steps along an order spread the sample over it; the probabilities are exact for any order (Madow 1949).
+    """
+    probability = inclusion(size, n)
+    along = rng.permutation(len(size))
+    if order is not None:
+        along = along[np.argsort(order[along], kind="stable")]
+    return Draw(rng.permutation(_steps(probability, along, rng.random())), probability, np.full(len(size), -1))
+
+
+def inclusion(size: Array, n: int) -> Array:
+    """Probabilities proportional to size that sum to n, none above 1.
+
+    >>> inclusion(np.array([1.0, 1.0, 2.0, 20.0]), 2).round(2).tolist()
+    [0.25, 0.25, 0.5, 1.0]
+    """
+    found = np.zeros(len(size))
+    free = np.ones(len(size), bool)
+    while True:
+        found[free] = (n - (~free).sum()) * size[free] / size[free].sum()
+        if not (over := free & (found > 1)).any():
+            return found
+        found[over], free = 1.0, free & ~over
+        if not free.any():
+            return found
+
+
+def with_floor(size: Array, floor: float = FLOOR) -> Array:
+    """Sizes of mean 1, a share of each the same for all rows; what is not known counts as the mean."""
+    known = np.where(np.isfinite(size), size, np.nanmean(size) if np.isfinite(size).any() else 1.0)
+    mean = known.mean()
+    return floor + (1 - floor) * (known / mean if mean > 0 else np.ones(len(known)))
+
+
+def allocation(sizes: Ints, spread: Array, n: int, least: int = 2) -> Ints:
+    """Labels of each stratum, proportional to size × spread: at least `least` (or all there are), n together.
+
+    >>> allocation(np.array([100, 50, 10]), np.array([1.0, 1.0, 1.0]), 16).tolist()
+    [9, 5, 2]
+    """
+    counts = np.minimum(sizes, least)
+    if counts.sum() > n:  # more strata than labels
+        counts = np.zeros(len(sizes), np.int64)
+    wanted = sizes * np.maximum(spread, 1e-12)
+    for _ in range(int(n - counts.sum())):
+        # The next label goes where it lowers the variance most (Wright 2012): exact, unlike rounded shares.
+        gain = np.where(counts < sizes, wanted**2 / np.maximum(counts * (counts + 1), 0.5), -1.0)
+        counts[int(np.argmax(gain))] += 1
+    return counts
+
+
+def score_strata(score: Array, n: int, most: int = 6) -> Ints:
+    """Strata of equal size by score, as many as n labels carry; rows without a score are one of their own."""
+    known = np.isfinite(score)
+    count = int(np.clip(n // LEAST_STRATUM, 1, most))
+    found = np.full(len(score), count)
+    ranks = np.argsort(np.argsort(score[known], kind="stable"), kind="stable")
+    found[known] = ranks * count // max(int(known.sum()), 1)
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+
+
+def disagreement(scores: Array) -> Array:
+    """How far metrics (metrics × rows) place a row apart: the spread of its relative ranks."""
+    return np.asarray(np.nanstd(relative_ranks(scores), axis=0))
+
+
+def relative_ranks(scores: Array) -> Array:
+    """Each metric as ranks from 0 to 1, ties at their mean, NaN where missing."""
+    from scipy.stats import rankdata
+
+    found = np.full(scores.shape, np.nan)
+    for k, row in enumerate(scores):
+        known = np.isfinite(row)
+        found[k, known] = (rankdata(row[known]) - 0.5) / max(int(known.sum()), 1)
+    return found
+
+
+def learned_spread(score: Array, labels: Array, parts: int = 4) -> Array:
+    """How far labels lie from what the score says, as a function of the score: learned from the rows with labels.
+
+    Straight line through the labels, then the root mean square of its residuals in parts of equal numbers, each drawn
+    towards that of all rows by as much as two labels weigh, and interpolated between the parts.
+    """
+    known = np.isfinite(score) & np.isfinite(labels)
+    x, y = score[known], labels[known]
+    if len(x) < 2 * parts or np.ptp(x) == 0:
+        return np.ones(len(score))
+    slope = np.cov(x, y)[0, 1] / np.var(x, ddof=1)
+    squares = (y - y.mean() - slope * (x - x.mean())) ** 2
+    by_score = np.argsort(x, kind="stable")
+    groups = np.array_split(by_score, parts)
+    at = np.array([x[g].mean() for g in groups])
+    root = np.sqrt([(squares[g].sum() + 2 * squares.mean()) / (len(g) + 2) for g in groups])
+    keep = np.append(np.diff(at) > 0, True)
+    everywhere = np.where(np.isfinite(score), score, np.nanmean(score))
+    return np.asarray(np.interp(everywhere, at[keep], root[keep]))
+
+
+def neighbour_order(features: Array) -> Array:
+    """A place for each row (rows × features) such that rows near in the order are near in the features.
+
+    Rows are halved at the median of the feature that is spread widest, again and again: steps along the order take
+    rows from everywhere.
+    """
+    place = np.empty(len(features))
+    halves = [np.arange(len(features))]
+    at = 0
+    while halves:
+        rows = halves.pop()
+        widest = np.ptp(features[rows], axis=0)
+        if len(rows) <= 2 or widest.max() == 0:
+            place[rows] = at + np.arange(len(rows))
+            at += len(rows)
+            continue
+        by = rows[np.argsort(features[rows, int(widest.argmax())], kind="stable")]
+        halves += [by[len(by) // 2 :], by[: len(by) // 2]]
+    return place
+
+
+def coordinated_draw(system: Ints, unit: Ints, probability: Array, rng: np.random.Generator) -> Draw:
+    """Steps along one random order of the inputs (`unit`) from one start in every system: systems with the same
+    probability get the same inputs, so that their difference is that of pairs."""
+    order, start = rng.permutation(int(unit.max()) + 1), rng.random()
+    chosen = []
+    for code in range(int(system.max()) + 1):
+        mine = np.flatnonzero(system == code)
+        along = mine[np.argsort(order[unit[mine]], kind="stable")]
+        chosen.append(_steps(probability, along, start))
+    return Draw(rng.permutation(np.concatenate(chosen)), probability, system)
+
+
+def combined_probability(probability: Array, draw: Ints) -> Array:
+    """One probability for each labelled row of several draws, each made among the rows that earlier ones had left.
+
+    After each draw t the mean of all rows has an estimate of its own: earlier labels count once, those of the draw by
+    1 / probability. Their average, weighed by the number of labels, gives a row of draw r the weight
+    a_r / probability + Σ_{t > r} a_t. It is unbiased even where a draw was aimed by the labels of earlier ones.
+
+    >>> combined_probability(np.array([0.1, 0.1, 0.5, 0.5]), np.array([1, 1, 2, 2])).round(3).tolist()
+    [0.182, 0.182, 1.0, 1.0]
+    """
+    _, codes, counts = np.unique(draw, return_inverse=True, return_counts=True)
+    share = counts / counts.sum()
+    later = np.append(np.cumsum(share[::-1])[::-1][1:], 0.0)
+    weight = share[codes] / probability + later[codes]
+    return np.asarray(1 / weight)
+
+
+def _steps(probability: Array, along: Ints, start: float) -> Ints:
+    """Rows at start, start + 1, … of the running sum of probabilities."""
+    ends = np.cumsum(probability[along])
+    total = ends[-1] if len(ends) else 0.0
+    if abs(total - round(total)) < 1e-9:
+        ends[-1] = round(total)  # rounding must not cost the last row
+    return along[np.floor(ends - start).astype(np.int64) > np.floor(np.append(0.0, ends[:-1]) - start).astype(np.int64)]

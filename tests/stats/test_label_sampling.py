@@ -1,0 +1,101 @@
+"""Draws of rows to label: probabilities that are kept, and estimates that stay right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nlgauge.stats.design.label_sampling import (
+    allocation,
+    combined_probability,
+    coordinated_draw,
+    inclusion,
+    learned_spread,
+    neighbour_order,
+    proportional_draw,
+    random_draw,
+    score_strata,
+    stratified_draw,
+    with_floor,
+)
+from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
+
+ROWS, N = 40, 12
+SIZE = with_floor(np.random.default_rng(5).gamma(1.0, 1.0, ROWS))
+SYSTEM, UNIT = np.repeat(np.arange(4), 10), np.tile(np.arange(10), 4)
+PLACES = neighbour_order(np.random.default_rng(6).normal(size=(ROWS, 3)))
+DESIGNS = {
+    "random": lambda rng: random_draw(ROWS, N, rng),
+    "stratified": lambda rng: stratified_draw(SYSTEM, N, rng, np.array([1.0, 2.0, 3.0, 1.0])),
+    "proportional": lambda rng: proportional_draw(SIZE, N, rng),
+    "along an order": lambda rng: proportional_draw(SIZE, N, rng, PLACES),
+    "coordinated": lambda rng: coordinated_draw(SYSTEM, UNIT, inclusion(SIZE, N), rng),
+}
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_rows_are_drawn_as_often_as_their_probability_says(design):
+    rng, draws = np.random.default_rng(1), 1500
+    drawn = np.zeros(ROWS)
+    for _ in range(draws):
+        found = DESIGNS[design](rng)
+        assert len(set(found.rows.tolist())) == len(found.rows)
+        assert design == "coordinated" or len(found.rows) == N
+        drawn[found.rows] += 1
+    sure = 4.5 * np.sqrt(found.probability * (1 - found.probability) / draws)
+    assert (np.abs(drawn / draws - found.probability) <= sure + 1e-12).all()
+
+
+def test_systems_with_the_same_probability_get_the_same_inputs():
+    found = coordinated_draw(SYSTEM, UNIT, np.full(ROWS, 0.3), np.random.default_rng(2))
+    inputs = [sorted(UNIT[found.rows[SYSTEM[found.rows] == s]]) for s in range(4)]
+    assert all(i == inputs[0] for i in inputs)
+
+
+def test_a_second_draw_aimed_by_the_labels_of_the_first_leaves_the_mean_unbiased():
+    rng = np.random.default_rng(3)
+    y = rng.gamma(1.0, 1.0, 60)
+    score = y + rng.normal(size=60)
+    errors = []
+    for _ in range(1500):
+        first = random_draw(60, 16, rng)
+        labels = np.full(60, np.nan)
+        labels[first.rows] = y[first.rows]
+        rest = np.setdiff1d(np.arange(60), first.rows)
+        aimed = learned_spread(score, labels)[rest] * (1 + 5 * (score[rest] > labels[first.rows].max()))
+        second = proportional_draw(with_floor(aimed), 16, rng)
+        rows = np.concatenate([first.rows, rest[second.rows]])
+        each = np.concatenate([first.probability[first.rows], second.probability[second.rows]])
+        weight = 1 / combined_probability(each, np.repeat([1, 2], 16))
+        errors.append((weight * y[rows]).sum() / 60 - y.mean())
+    assert abs(np.mean(errors)) < 4 * np.std(errors) / np.sqrt(len(errors))
+
+
+def test_one_random_draw_in_two_parts_weighs_nearly_as_one():
+    each = combined_probability(np.repeat([20 / 1000, 40 / 980], [20, 40]), np.repeat([1, 2], [20, 40]))
+    assert each == pytest.approx(60 / 1000, rel=0.05)
+    assert (1 / each).sum() == pytest.approx(1000)
+
+
+def test_allocation_follows_spread_and_never_exceeds_a_stratum():
+    counts = allocation(np.array([100, 100, 3]), np.array([1.0, 3.0, 9.0]), 43)
+    assert counts.sum() == 43
+    assert counts[2] == 3 and counts[1] == pytest.approx(30, abs=1)
+    assert score_strata(np.array([0.1, 0.5, np.nan, 0.9, 0.2]), 16).tolist() == [0, 1, 2, 1, 0]
+
+
+def test_few_labels_in_each_stratum_share_one_weight_and_the_interval_holds():
+    rng, rows, draws = np.random.default_rng(4), 480, 600
+    group = np.repeat(np.arange(12), 40)
+    level = rng.normal(size=12)[group]
+    y = level + rng.normal(size=(draws, rows))
+    score = y - level + rng.normal(size=(draws, rows))
+    labels = np.full((draws, rows), np.nan)
+    for d in range(draws):
+        chosen = stratified_draw(group, 60, rng).rows
+        labels[d, chosen] = y[d, chosen]
+    found = mean_estimate(PartlyLabelled(labels, score, strata=group))
+    alone = mean_estimate(PartlyLabelled(labels, strata=group), "labels")
+    truth = level.mean()  # the groups are these; their rows are new in every repetition
+    assert np.mean((found.low <= truth) & (truth <= found.high)) > 0.93
+    assert found.se.mean() < 0.85 * alone.se.mean()
