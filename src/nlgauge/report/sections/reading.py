@@ -22,9 +22,11 @@ from nlgauge.report.sections.words import some, two
 from nlgauge.table import Row
 
 MOST_POINTS = 2000
-ALIGNED = "ctc"  # the colours of outputs when no metric of the data is an alignment
+ALIGNED = "ctc"  # an alignment metric, to be named where the data have none
+WORD = re.compile(r"\w+")
 SHARED = 0.2  # words of an output that stand in its source; summaries and answers have far more
 LONG = 6000  # signs of an output that is still coloured
+Pieces = dict[tuple[Any, ...], list[tuple[str, float | None]]]  # by system and input
 
 
 @section(
@@ -71,33 +73,39 @@ def _card(row: Row, data: Dataset) -> Card:
 
 
 def colour(cards: list[Card], rows: Sequence[Row], run: Run) -> list[str]:
-    """Colours the words of the cards' outputs; says which metric did, or why none did."""
-    if run.quick:
-        return ["With --quick the words of the outputs are not coloured by alignment."]
-    if not any(row["output"] for row in rows):
+    """Colours the words of the cards' outputs; says by what, or why not.
+
+    An alignment metric among the scores colours them, as its model was asked for; otherwise words are looked up in the
+    texts that the output came from, which needs no model.
+    """
+    shown = [row for row in rows if row["output"] and len(row["output"]) <= LONG]
+    if not shown:
         return []
-    if importlib.util.find_spec("torch") is None:
-        return ['Words are not coloured by alignment: that needs the extra ‘neural’ (pip install "nlgauge[neural]").']
-    own = [m for m in run.data.metrics if _ours(known_metric(m))]
-    if not own and foreign([(row["output"], row["source"]) for row in rows if row["output"] and row["source"]]):
-        return [
-            "Words are not coloured by alignment: the outputs hardly share words with their sources, as in translation."
-        ]
-    name = own[0] if own else ALIGNED
-    metric: Any = known_metric(name)
-    try:
-        metric.ready()
-        _colour(cards, rows, run.data, metric)
-    except NlgaugeError as error:
-        return [f"Words are not coloured by alignment: {error}"]
-    if not any(card.words for card in cards):
-        return [
-            f"Words are not coloured by alignment: {name} has no token scores for these outputs (it needs "
-            f"{some(sorted(metric.facts.needs))})."
-        ]
+    keys = pl.DataFrame([(row["system"], row["input"]) for row in shown], schema=KEY, orient="row").unique()
+    some_data = run.data.where(run.data.samples.join(keys, on=KEY, how="semi"))
+    own = [] if run.quick else [m for m in run.data.metrics if _ours(known_metric(m))]
+    said = ""
+    if own and importlib.util.find_spec("torch") is None:
+        said = f' Not by {own[0]}: that needs the extra ‘neural’ (pip install "nlgauge[neural]").'
+    elif own:
+        metric: Any = known_metric(own[0])
+        try:
+            metric.ready()
+            if _place(cards, rows, aligned_words(some_data, metric)):
+                return [
+                    f"Words of the outputs are coloured by {own[0]}: the redder and more underlined, the less they are "
+                    "grounded in what they came from."
+                ]
+            said = f" {own[0]} has no token scores for these outputs (it needs {some(sorted(metric.facts.needs))})."
+        except NlgaugeError as error:
+            said = f" Not by {own[0]}: {error}"
+    where, words = spelled_words(some_data)
+    if not _place(cards, rows, words):
+        return [f"Words of the outputs are not coloured: there is no text beside them to look words up in.{said}"]
     return [
-        f"Words of the outputs are coloured by {name}: the redder and more underlined, the less they are "
-        "grounded in what they came from."
+        f"Words of the outputs that do not stand in their {where} are red and underlined: compared by spelling alone, "
+        f"so a word of the same meaning is red too. Scores of {ALIGNED} in the data (`nlgauge score FILE -m "
+        f"{ALIGNED}`) colour by meaning.{said}"
     ]
 
 
@@ -121,32 +129,52 @@ def foreign(pairs: Sequence[tuple[str, str]]) -> bool:
     """
     shares = []
     for output, source in pairs:
-        mine, theirs = (set(re.findall(r"\w+", text.lower())) for text in (output, source))
+        mine, theirs = (set(WORD.findall(text.lower())) for text in (output, source))
         if mine:
             shares.append(len(mine & theirs) / len(mine))
     return bool(shares) and sum(shares) / len(shares) < SHARED
 
 
-def _colour(cards: list[Card], rows: Sequence[Row], data: Dataset, metric: Any) -> None:
+def aligned_words(data: Dataset, metric: Any) -> Pieces:
+    """The words of every output with the scores of an alignment metric."""
     from nlgauge.metrics import Batch
 
-    at = {
-        (row["system"], row["input"]): k for k, row in enumerate(rows) if row["output"] and len(row["output"]) <= LONG
+    _, aligned = metric.explain(Batch.of(data))
+    found: Pieces = {}
+    for key, terms in zip(data.samples.select(KEY).iter_rows(), aligned, strict=True):
+        if (of := next((a for t in terms for (of, _), a in t.items() if of == "y"), None)) is not None:
+            words = of.words()
+            found[key] = _pieces(words.text, words.spans.tolist(), words.scores.tolist())
+    return found
+
+
+def spelled_words(data: Dataset) -> tuple[str, Pieces]:
+    """The words of every output with 1 where they stand in the texts beside it, else 0; and what these texts are:
+    source and context, or the references where outputs share hardly a word with their sources, as in translation.
+    """
+    names: list[str] = [c for c in ("output", "source", "context", "references") if c in data.samples.columns]
+    texts = {
+        name: [" ".join(v) if isinstance(v, list) else str(v or "") for v in data.samples[name].to_list()]
+        for name in names
     }
-    if not at:
-        return
-    wanted = pl.DataFrame(list(at), schema=KEY, orient="row")
-    samples = data.samples.join(wanted, on=KEY, how="semi")
-    _, aligned = metric.explain(Batch.of(data.where(samples)))
-    by_key = {}
-    for key, terms in zip(samples.select(KEY).iter_rows(), aligned, strict=True):
-        found = next((a for t in terms for (of, _), a in t.items() if of == "y"), None)
-        if found is not None:
-            by_key[key] = found.words()
+    beside = [c for c in names if c in ("source", "context") and any(text.strip() for text in texts[c])]
+    given = [" ".join(texts[c][at] for c in beside) for at in range(len(data))]
+    if foreign(list(zip(texts["output"], given, strict=True))):
+        beside = [c for c in names if c == "references"]
+    found: Pieces = {}
+    for at, key in enumerate(data.samples.select(KEY).iter_rows()):
+        if known := {*WORD.findall(" ".join(texts[c][at] for c in beside).lower())}:
+            words = list(WORD.finditer(output := texts["output"][at]))
+            scores = [float(word[0].lower() in known) for word in words]
+            found[key] = _pieces(output, [[*word.span()] for word in words], scores)
+    return " and ".join(beside), found
+
+
+def _place(cards: list[Card], rows: Sequence[Row], words: Pieces) -> bool:
+    """Gives each card its words; whether any card has some."""
     for card, row in zip(cards, rows, strict=True):
-        words = by_key.get((row["system"], row["input"]))
-        if words is not None:
-            card.words = _pieces(words.text, words.spans.tolist(), words.scores.tolist())
+        card.words = words.get((row["system"], row["input"]), card.words)
+    return any(card.words for card in cards)
 
 
 def _pieces(text: str, spans: list[list[int]], scores: list[float]) -> list[tuple[str, float | None]]:
