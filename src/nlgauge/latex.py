@@ -118,6 +118,12 @@ def _marks(table: Table, header: list[str], body: list[list[Cell]]) -> tuple[lis
     """Stars of each cell as it is shown, and the sentence that explains them."""
     layout = table.layout
     marks = [["" for _ in header] for _ in body]
+    if table.groups:  # stars where the parts have the same columns
+        every = [_marks(part, *part.grid()) for part in table.parts]
+        found = [mine for mark, _ in every for mine in mark]
+        if all(len(mine) == len(header) - len(table.groups) for mine in found):
+            marks = [["" for _ in table.groups] + mine for mine in found]
+        return marks, next((legend for _, legend in every if legend), [])
     used = CORRECTED if any(CORRECTED in row for row in table.rows) else "p"
     if layout is None:
         for i, name in enumerate(table.shown or table.columns):

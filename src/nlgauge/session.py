@@ -92,8 +92,8 @@ class Selection:
     # --- analyses ---
 
     def analyse(self, name: str, **options: Any) -> Table:
-        """The answer in one table; of several aspects or groups the rows follow each other and print apart."""
-        return joined(self.each(name, **options))
+        """The answer in one table; groups (`by`) print as one, several aspects one after the other."""
+        return joined(self.each(name, **options), self.by or ())
 
     def each(self, name: str, **options: Any) -> list[Table]:
         """One table per data set, group and aspect; rows carry the group's values.

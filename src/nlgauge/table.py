@@ -12,13 +12,14 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.number import number
+from nlgauge.number import number, some
 from nlgauge.writing import write_whole
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class Table:
     facts: dict[str, Any] = field(default_factory=dict)  # what is true of the table and not of one row
     parts: list[Table] = field(default_factory=list)  # tables whose rows these are; people see them one by one
     answers: list[str] = field(default_factory=list)  # what the numbers say, in sentences; printed before the notes
+    groups: tuple[str, ...] = ()  # columns that tell the parts apart: the parts then print as one table
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -159,9 +161,16 @@ class Table:
         """The name of the line of the layout in which a row stands."""
         return self.layout.line_text(self.layout.place(row)[0]) if self.layout else str(row[self.columns[0]])
 
+    @property
+    def printed(self) -> list[Table]:
+        """The tables that people see: itself, or its parts one by one."""
+        return self.parts if self.parts and not self.groups else [self]
+
     def grid(self) -> tuple[list[str], list[list[Cell]]]:
         """Header and cells as they are shown; a table without rows says so instead of showing nothing."""
         layout = self.layout
+        if self.groups:
+            return self._one_below_the_other()
         if not self.rows:
             return [NOTHING], []
         if layout is None:
@@ -184,6 +193,20 @@ class Table:
         first = ", ".join(self.heading(c) for c in named)
         return [first, *(layout.head(c) for c in across), *layout.extra], body
 
+    def _one_below_the_other(self) -> tuple[list[str], list[list[Cell]]]:
+        """The cells of all parts, each line led by the values of the groups; columns are matched by their heads."""
+        grids = [part.grid() for part in self.parts]
+        heads = [[re.sub(r" \([\d,]+\)$", "", head) for head in header] for header, _ in grids]  # `bad (39)`: a count
+        lead = [self.heading(c) for c in self.groups]
+        header = [head for head in dict.fromkeys(head for mine in heads for head in mine) if head not in lead]
+        body = []
+        for part, mine, (_, lines) in zip(self.parts, heads, grids, strict=True):
+            group = [Cell(part.text(part.rows[0], c), part.rows[0][c]) for c in self.groups]
+            for cells in lines:
+                at = dict(zip(mine, cells, strict=True))
+                body.append([*group, *(at.get(head, Cell("–")) for head in header)])
+        return [*lead, *header], body
+
     def _best(self, layout: Layout) -> set[tuple[Any, Any]]:
         """Places of the highest value of each column; what prints alike is best alike."""
         if layout.best is None:
@@ -199,7 +222,7 @@ class Table:
         return {place for place, value in size.items() if value == top[place[1]]}
 
     def to_markdown(self) -> str:
-        if self.parts:
+        if self.printed != [self]:
             return "\n".join(part.to_markdown() for part in self.parts)
         header, body = self.grid()
         said = [line for text in self.headlines for line in (f"**{_md(text)}**", "")]
@@ -215,13 +238,13 @@ class Table:
         """A booktabs table with siunitx columns and significance marks: needs \\usepackage{booktabs, siunitx}."""
         from nlgauge.latex import latex
 
-        return "\n".join(latex(part) for part in self.parts or [self])
+        return "\n".join(latex(part) for part in self.printed)
 
     def _repr_html_(self) -> str:
         """As a notebook shows it."""
         from nlgauge.html import html
 
-        return "\n".join(html(part) for part in self.parts or [self])
+        return "\n".join(html(part) for part in self.printed)
 
     def remarks(self) -> list[str]:
         """Definitions, method, answers, notes and signature: what must stand below the numbers."""
@@ -232,10 +255,7 @@ class Table:
         """As wide as the console allows; what does not fit goes below with the line names again, never cut off."""
         from nlgauge.terminal import shown
 
-        for part in self.parts or [self]:
-            yield from shown(part, options.max_width)
-            if self.parts:
-                yield ""
+        yield from shown(self.printed, options.max_width)
 
     def __str__(self) -> str:
         from rich.console import Console
@@ -308,25 +328,50 @@ def _md(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
 
-def joined(tables: Sequence[Table]) -> Table:
+def joined(tables: Sequence[Table], by: Sequence[str] = ()) -> Table:
     """One table with the rows of several of one kind, which print one after the other.
+
+    With `by`, columns whose values tell the tables apart, they print as one: those columns first, then the aspect
+    where there are several.
 
     >>> both = joined([Table("a", [{"n": 1}]), Table("b", [{"n": 2}])])
     >>> [row["n"] for row in both], both.title
     ([1, 2], 'a; b')
+    >>> joined([Table("x: 1", [{"g": 1, "n": 3}]), Table("x: 2", [{"g": 2, "n": 4}])], by=["g"]).grid()[0]
+    ['g', 'n']
     """
     if len(tables) == 1:
         return tables[0]
+    groups = _groups(tables, by)
     same = {table.signature for table in tables}
+    title = "; ".join(table.title for table in tables)
+    if groups:
+        name = tables[0].title.partition(": ")[0]
+        title = f"{name}: {tables[0].kind.replace('-', ' ')} by {some(groups, len(groups))}"
     return Table(
-        "; ".join(table.title for table in tables), [row for table in tables for row in table.rows],
+        title, [row for table in tables for row in table.rows],
         kind=tables[0].kind,
         definitions={name: text for table in tables for name, text in table.definitions.items()},
         answers=list(dict.fromkeys(text for table in tables for text in table.answers)),
         notes=list(dict.fromkeys(note for table in tables for note in table.notes)),
         headlines=list(dict.fromkeys(line for table in tables for line in table.headlines)),
         method=tables[0].method, signature=tables[0].signature if len(same) == 1 else "", parts=list(tables),
+        groups=groups,
     )  # fmt: skip
+
+
+def _groups(tables: Sequence[Table], by: Sequence[str]) -> tuple[str, ...]:
+    """The columns of `by`, and the aspect, in which each table has one value, and not all the same."""
+
+    def differs(column: str) -> bool:
+        values = [{row.get(column) for row in table.rows} for table in tables]
+        return all(len(v) == 1 and None not in v for v in values) and len(set.union(*values)) > 1
+
+    if not by or not all(any(c in row for table in tables for row in table.rows) for c in by):
+        return ()
+    told = [c for c in dict.fromkeys([*by, "aspect"]) if differs(c)]
+    keys = {tuple(table.rows[0].get(c) for c in told) for table in tables if table.rows}
+    return tuple(told) if len(keys) == len(tables) else ()
 
 
 def grouped(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:

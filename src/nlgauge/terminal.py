@@ -1,69 +1,258 @@
-"""A Table on a terminal, as wide as it allows; columns that do not fit go below with the line names again, never cut
-off.
+"""Tables on a terminal of any width: no name or word is broken, and what does not fit is named.
+
+A matrix (a Table with a Layout) that is too wide goes on below with the line names again. A list first gives columns
+that say the same in every row to a line of their own, then leaves out the least important ones and names them. Where
+names are longer than half the line, they stand above their values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING
 
-from nlgauge.table import Cell, Table, is_number
+from nlgauge.table import NOTHING, Cell, Table, is_number
 
 if TYPE_CHECKING:
-    from rich.table import Table as RichTable
-
-
-def shown(table: Table, width: int) -> Iterator[Any]:
-    """What rich prints: headlines, title, the cells in blocks of columns, then definitions, method and notes."""
     from rich.text import Text
 
+WIDE_GAP, GAP = 3, 2  # signs between columns: where there is room, and else
+PROSE = 24  # a cell with more signs than this, and spaces, is a text that may wrap
+BLOCKS = 4  # a matrix that would need more of them is cut; its columns are named
+KEYS = ("metric", "aspect", "measure", "judge", "system", "input", "data")  # columns that say whose a row is
+FIRST, LAST = ("value", "low", "high", "p"), ("n", "dropped", "left_out", "reason")
+
+
+def shown(tables: Sequence[Table], width: int) -> Iterator[Text]:
+    """The tables one after the other; small print that all of them share stands once, below the last."""
+    from rich.text import Text
+
+    small = [[t for t in table.remarks() if t not in table.answers] for table in tables]
+    shared = set.intersection(*map(set, small)) if len(tables) > 1 else set()
+    for i, table in enumerate(tables):
+        if i:
+            yield Text()
+        for style, texts in (("bold red", table.headlines), ("bold", [table.title])):
+            yield from (Text(line, style=style) for text in texts for line in wrapped(text, width))
+        yield from _cells(table, width)
+        yield from (Text(line) for text in table.answers for line in wrapped(text, width))
+        last = i == len(tables) - 1
+        below = [text for text in small[i] if last or text not in shared]
+        yield from (Text(line, style="dim") for text in below for line in wrapped(text, width))
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines of whole words; a signature (a|b|c) may go on after a bar, an interval [a b] stays in one piece.
+
+    >>> wrapped("bleu .91 [.69 .98] and rouge", 14)
+    ['bleu .91', '[.69 .98] and', 'rouge']
+    >>> wrapped("nlgauge:1|aspect:fluency|seed:0", 24)
+    ['nlgauge:1|', 'aspect:fluency|seed:0']
+    """
+    from rich.cells import cell_len
+
+    lines, line = [], ""
+    for piece in _pieces(text):
+        if line and cell_len((line + piece).rstrip()) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += piece
+    return [*lines, line.rstrip()]
+
+
+def _pieces(text: str) -> list[str]:
+    """Where a text may be broken: after a space that is not inside brackets, and after a bar."""
+    pieces, piece, inside = [], "", False
+    for sign, following in zip_longest(text, text[1:], fillvalue=""):
+        piece += " " if sign == "\n" else sign
+        inside = (inside and sign != "]") or (sign == "[" and "]" in text)
+        if (sign in " \n" and not inside) or (sign == "|" and " " not in text and following):
+            pieces.append(piece)
+            piece = ""
+    return [*pieces, piece] if piece else pieces
+
+
+@dataclass
+class _Column:
+    head: str
+    cells: list[Cell]
+    name: str = ""  # of the column in the rows, where the table is a list
+    key: bool = False  # says whose a line is: never left out
+
+    def __post_init__(self) -> None:
+        from rich.cells import cell_len
+
+        texts = [cell.text for cell in self.cells]
+        self.empty = all(text in ("", "–") for text in texts)
+        self.right = not self.key and all(map(is_number, self.cells))
+        # A short head stands on two lines: twelve measures then fit beside each other.
+        self.natural = max(cell_len(text) for text in [*texts, *self._head_lines()])
+        whole = [piece.rstrip() for text in [*texts, self.head] for piece in _pieces(text)]
+        self.least = max(max(map(cell_len, whole), default=1), min(self.natural, PROSE) if self._prose(texts) else 0)
+        self.width = self.natural
+
+    def _head_lines(self) -> list[str]:
+        return self.head.split(" ", 1) if len(self.head) < PROSE else [self.head]
+
+    @staticmethod
+    def _prose(texts: list[str]) -> bool:
+        return any(len(text) > PROSE and " " in text and "[" not in text for text in texts)
+
+    def head_lines(self) -> list[str]:
+        return [line for part in self._head_lines() for line in wrapped(part, self.width)]
+
+
+def _cells(table: Table, width: int) -> Iterator[Text]:
+    from rich.text import Text
+
+    if not table.rows:
+        yield from (Text(NOTHING, style="bold"), Text("─" * len(NOTHING)))
+        return
+    columns = _columns(table)
+    keys, others = [c for c in columns if c.key], [c for c in columns if not c.key]
+    matrix = table.layout is not None
+    said: list[str] = []
+    if not matrix and len(table.rows) > 1 and _needed(columns) > width:
+        keys, others, said = _without_constants(keys, others)
+    gap = WIDE_GAP if _needed([*keys, *others], gap=WIDE_GAP) <= width else GAP
+    tall = _needed(keys) > width // 2 and _needed([*keys, *others]) > width
+    blocks, left = _fitted(keys, others, width, tall, matrix)
+    for block in blocks:
+        yield from _block(keys, block, width, gap, tall, len(table.groups))
+    if left:
+        said.append(f"left out at {width} columns: {', '.join(c.head for c in left)}")
+        said[-1] += " (a wider terminal or --format csv shows all)"
+    yield from (Text(line, style="italic dim") for text in said for line in wrapped(text, width))
+
+
+def _columns(table: Table) -> list[_Column]:
+    """Columns as they are shown; those without a single value are not."""
     header, body = table.grid()
-    for text in table.headlines:
-        yield Text(text, style="bold red")
-    yield Text(table.title, style="bold")
-    for columns in _blocks(header, body, width):
-        yield _block(header, body, columns)
-    for text in table.remarks():
-        yield Text(text, style="dim")
+    names = [*table.groups, *(table.shown or table.columns)] if table.layout is None else []
+    names = names if len(names) == len(header) else [""] * len(header)
+    first = next((i for i in range(1, len(header)) if all(is_number(cells[i]) for cells in body)), len(header))
+    columns = []
+    for i, (head, name) in enumerate(zip(header, names, strict=True)):
+        lead = i <= len(table.groups) if table.layout or table.groups else i == 0 or (name in KEYS and i < first + 2)
+        columns.append(_Column(head, [cells[i] for cells in body], name, lead))
+    return [c for c in columns if c.key or not c.empty]
 
 
-def _block(header: list[str], body: list[list[Cell]], columns: list[int]) -> RichTable:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table as RichTable
-
-    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    for i in columns:
-        number = all(is_number(cells[i]) for cells in body) if i else False
-        table.add_column(
-            escape(_stacked(header[i])), justify="right" if number else "left", overflow="fold", no_wrap=number
-        )
-    for cells in body:
-        texts = [(escape(cells[i].text), cells[i].best) for i in columns]
-        table.add_row(*(f"[bold green]{text}[/]" if best else text for text, best in texts))
-    return table
+def _without_constants(keys: list[_Column], others: list[_Column]) -> tuple[list[_Column], list[_Column], list[str]]:
+    """Columns that say the same in every row leave the table for one line."""
+    same = [c for c in [*keys, *others] if len({cell.text for cell in c.cells}) == 1 and c.name != "value"]
+    if not same or len(same) == len(keys) + len(others):
+        return keys, others, []
+    stay = [c for c in keys if c not in same]
+    rest = [c for c in others if c not in same]
+    if not stay:
+        stay, rest = rest[:1], rest[1:]
+        stay[0].key = True
+    return stay, rest, ["in every row: " + ", ".join(f"{c.head} {c.cells[0].text}" for c in same)]
 
 
-def _stacked(head: str) -> str:
-    """`input τ` on two lines: twelve measures then fit beside each other."""
-    return head.replace(" ", "\n", 1) if len(head) < 24 else head
+def _needed(columns: Sequence[_Column], least: bool = False, gap: int = GAP) -> int:
+    return sum((c.least if least else c.natural) + gap for c in columns) - gap if columns else 0
 
 
-def _blocks(header: list[str], body: list[list[Cell]], width: int) -> list[list[int]]:
-    """Columns that fit side by side; the first column stands in every block."""
-    widths = [
-        max(len(part) for part in [*_stacked(header[i]).split("\n"), *(cells[i].text for cells in body)]) + 3
-        for i in range(len(header))
-    ]
-    if not all(is_number(cells[i]) for cells in body for i in range(1, len(header))):
-        return [list(range(len(header)))]  # texts wrap by themselves
-    room = max(width - min(widths[0], width // 2), 12)
-    blocks: list[list[int]] = [[0]]
-    used = 0
-    for i in range(1, len(header)):
-        if used + widths[i] > room and len(blocks[-1]) > 1:
-            blocks.append([0])
-            used = 0
-        blocks[-1].append(i)
-        used += widths[i]
-    return blocks
+def _fitted(
+    keys: list[_Column], others: list[_Column], width: int, tall: bool, matrix: bool
+) -> tuple[list[list[_Column]], list[_Column]]:
+    """Blocks of columns that fit beside the keys, and columns that are left out. Sets the widths."""
+    for c in keys:
+        c.width = min(c.natural, width) if tall else c.natural
+    room = width - GAP if tall else width - _needed(keys) - GAP
+    if not tall and _needed([*keys, *others], least=True) <= width:
+        _squeeze([*keys, *others], width)
+        return [others], []
+    if matrix:
+        blocks: list[list[_Column]] = [[]]
+        for c in others:
+            c.width = min(c.natural, room)
+            if blocks[-1] and _needed([*blocks[-1], c]) > room:
+                blocks.append(_kin(blocks[-1], c))
+            blocks[-1].append(c)
+        return blocks[:BLOCKS], [c for block in blocks[BLOCKS:] for c in block]
+    chosen: list[_Column] = []
+    for c in sorted(others, key=_importance):
+        if _needed([*chosen, c], least=True) <= room:
+            chosen.append(c)
+    kept = [c for c in others if c in chosen]
+    _squeeze(kept, room)
+    return [kept], [c for c in others if c not in chosen]
+
+
+def _kin(block: list[_Column], column: _Column) -> list[_Column]:
+    """Columns at the end of a block that go to the next one: `global r` and `global ρ` with `global τ`."""
+    word = column.head.split(" ")[0]
+    start = next((i for i in range(len(block), 0, -1) if block[i - 1].head.split(" ")[0] != word), 0)
+    moved = block[start:] if start and " " in column.head else []
+    del block[len(block) - len(moved) :]
+    return moved
+
+
+def _importance(column: _Column) -> int:
+    return 0 if column.name in FIRST else 2 if column.name in LAST else 1
+
+
+def _squeeze(columns: list[_Column], room: int) -> None:
+    """Narrow the widest columns, none below the longest piece that stays whole, until all fit."""
+    for c in columns:
+        c.width = c.natural
+    while sum(c.width + GAP for c in columns) - GAP > room:
+        widest = max((c for c in columns if c.width > c.least), key=lambda c: c.width, default=None)
+        if widest is None:
+            return
+        widest.width -= 1
+
+
+def _block(keys: list[_Column], others: list[_Column], width: int, gap: int, tall: bool, groups: int) -> Iterator[Text]:
+    """Head, rule and lines; a group is named where it begins, a tall table has its names above the values."""
+    from rich.text import Text
+
+    columns = others if tall else [*keys, *others]
+    indent = " " * GAP if tall else ""
+    if tall:
+        yield from (Text(line, style="bold") for line in wrapped(", ".join(c.head for c in keys), width))
+    heads = [c.head_lines() for c in columns]
+    depth = max(map(len, heads), default=0)
+    for n in range(depth):
+        texts = [lines[n - depth + len(lines)] if n >= depth - len(lines) else "" for lines in heads]
+        yield Text(indent + _line(texts, columns, gap), style="bold")
+    yield Text("─" * min(width, len(indent) + sum(c.width + gap for c in columns) - gap))
+    before: list[str] = []
+    for row in range(len(columns[0].cells) if columns else 0):
+        names = [c.cells[row].text for c in keys]
+        if tall:
+            yield from (Text(line) for line in wrapped(", ".join(names), width))
+        same = [not tall and i < groups and names[: i + 1] == before[: i + 1] for i in range(len(names))]
+        before = names
+        cells = [c.cells[row] for c in columns]
+        texts = ["" if i < len(same) and same[i] and not tall else cell.text for i, cell in enumerate(cells)]
+        pieces = [wrapped(text, c.width) for text, c in zip(texts, columns, strict=True)]
+        for parts in zip_longest(*pieces, fillvalue=""):
+            yield _styled(indent, parts, columns, cells, gap)
+
+
+def _line(texts: Sequence[str], columns: Sequence[_Column], gap: int) -> str:
+    from rich.cells import cell_len
+
+    padded = []
+    for text, c in zip(texts, columns, strict=True):
+        space = " " * (c.width - cell_len(text))
+        padded.append(space + text if c.right else text + space)
+    return (" " * gap).join(padded).rstrip()
+
+
+def _styled(indent: str, texts: Sequence[str], columns: Sequence[_Column], cells: Sequence[Cell], gap: int) -> Text:
+    """A line in which the best values are marked."""
+    from rich.text import Text
+
+    line = Text(indent + _line(texts, columns, gap))
+    at = len(indent)
+    for c, cell in zip(columns, cells, strict=True):
+        if cell.best:
+            line.stylize("bold green", at, at + c.width)
+        at += c.width + gap
+    return line

@@ -133,7 +133,7 @@ def with_data(function: Command) -> Command:
             if pick.not_computed:
                 o.tell(["not computed:", *dict.fromkeys(pick.not_computed)])
         if tables is not None:
-            o.show(tables, given["format"], given["out"], given.get("figure"))
+            o.show(tables, given["format"], given["out"], given.get("figure"), pick.by or ())
 
     return _typed(function, command, parameters)
 

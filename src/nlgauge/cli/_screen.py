@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.writing import write_whole
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from nlgauge.table import Table
 
 FIGURES = ("svg", "png", "pdf", "html")  # -o with one of these saves the picture of the table
@@ -26,53 +29,61 @@ def again(*more: str) -> str:
     return shlex.join(["nlgauge", *sys.argv[1:], *more])
 
 
+def console() -> Console:
+    """The screen, or a pipe, which has no width of its own unless COLUMNS gives one."""
+    from rich.console import Console
+
+    given = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    return Console(width=None if given else WIDE, highlight=False)
+
+
 def tell(lines: Sequence[str]) -> None:
     """Remarks go to stderr, so that stdout stays a table or JSON."""
     from rich.console import Console
 
     bar.close()
-    console = Console(stderr=True, highlight=False)
+    screen = Console(stderr=True, highlight=False)
     for i, line in enumerate(lines):
-        console.print(("" if i == 0 else "  ") + line, markup=False, style="bold" if i == 0 else None)
+        screen.print(("" if i == 0 else "  ") + line, markup=False, style="bold" if i == 0 else None)
 
 
 def say(lines: Sequence[str]) -> None:
     """Short answers on stdout."""
-    from rich.console import Console
-
     bar.close()
-    console = Console(width=None if sys.stdout.isatty() else WIDE, highlight=False)
+    screen = console()
     for line in lines:
-        console.print(line, markup=False)
+        screen.print(line, markup=False)
 
 
-def show(tables: Sequence[Table], form: str = "table", out: Path | None = None, figure: str | None = None) -> None:
-    """Print the tables in a format and write them to a file, in the format of its suffix."""
+def show(
+    tables: Sequence[Table], form: str = "table", out: Path | None = None, figure: str | None = None,
+    by: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """Print the tables in a format and write them to a file, in the format of its suffix; groups (`by`) as one."""
     from nlgauge.table import FORMATS
 
     if form not in ("table", *FORMATS):
         raise NlgaugeError(f"--format {form}: use table, {', '.join(FORMATS)}.")
     if figure is not None and (out is None or out.suffix.lower().lstrip(".") not in FIGURES):
         raise NlgaugeError(f"--figure {figure}: name the file that it goes to: -o figure.svg, .png, .pdf or .html.")
-    written = [] if out is None else _write(tables, out, figure)
+    written = [] if out is None else _write(tables, out, figure, by)
     if form != "table" or not sys.stdout.isatty():  # else they stand above the table, on the same screen
         for line in dict.fromkeys(line for table in tables for line in table.headlines):
             tell([line])
     bar.close()
     if form != "table":
-        print(together(tables, form), end="")
+        print(together(tables, form, by), end="")
         return
-    from rich.console import Console
+    from nlgauge.terminal import shown
 
-    console = Console(width=None if sys.stdout.isatty() else WIDE, highlight=False)
-    for table in tables:
-        console.print(table)
-        console.print()
+    screen = console()
+    printed = [part for table in _grouped(tables, by) for part in table.printed]
+    screen.print(*shown(printed, screen.width), "", sep="\n")
     if written:
         tell([f"written: {', '.join(map(str, written))}"])
 
 
-def _write(tables: Sequence[Table], out: Path, figure: str | None) -> list[Path]:
+def _write(tables: Sequence[Table], out: Path, figure: str | None, by: Sequence[str]) -> list[Path]:
     """The tables, or with the suffix of a picture their figures."""
     from nlgauge.table import FORMATS
 
@@ -84,19 +95,31 @@ def _write(tables: Sequence[Table], out: Path, figure: str | None) -> list[Path]
     if suffix not in FORMATS:
         known = ", ".join("." + f for f in (*FORMATS, *FIGURES))
         raise NlgaugeError(f"-o {out}: cannot write '{out.suffix}'; use {known}.")
-    write_whole(out, together(tables, suffix))
+    write_whole(out, together(tables, suffix, by))
     return [out]
 
 
-def together(tables: Sequence[Table], form: str) -> str:
-    """Several tables in one file: JSON keeps them apart, CSV is one long table, the others follow each other."""
+def together(tables: Sequence[Table], form: str, by: Sequence[str] = ()) -> str:
+    """Several tables in one file: JSON keeps them apart, CSV is one long table, the others follow each other; groups
+    (`by`) are one table but in JSON.
+    """
     from nlgauge.table import FORMATS, Table
 
     if form == "json":
         return json.dumps({"tables": [t.to_dict() for t in tables]}, ensure_ascii=False, indent=1) + "\n"
     if form == "csv":
         return Table("", [row for table in tables for row in table.rows]).to_csv()
-    return "\n".join(FORMATS[form](table) for table in tables)
+    return "\n".join(FORMATS[form](table) for table in _grouped(tables, by))
+
+
+def _grouped(tables: Sequence[Table], by: Sequence[str]) -> list[Table]:
+    """One table of each kind, where there are groups."""
+    from nlgauge.table import joined
+
+    if not by:
+        return list(tables)
+    kinds = dict.fromkeys(table.kind for table in tables)
+    return [joined([table for table in tables if table.kind == kind], by) for kind in kinds]
 
 
 class _Bars:
