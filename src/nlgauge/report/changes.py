@@ -1,6 +1,7 @@
 """Did a metric get worse between two runs? The gate measure of both on the inputs they share, and a paired test.
 
-Where people and the judge say pass or fail in both runs, their agreement is compared instead (`verdict_changes`).
+Where people and the judge say pass or fail in both runs, their agreement is compared instead (`verdict_changes`); where
+there is one system, the correlation over its rows (`score_changes`).
 
 A gate passes only where it could have failed: a metric that vanished, has nothing to compare, lost values, or has too
 few inputs for any drop to be significant is no pass.
@@ -17,8 +18,8 @@ import numpy as np
 
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
+from nlgauge.report import score_changes, verdict_changes
 from nlgauge.report.results import read_results
-from nlgauge.report.verdict_changes import AGREEMENT, METHOD, has_verdicts, verdict_change
 from nlgauge.stats.tests.corrections import holm
 from nlgauge.stats.tests.two_samples import mean_test
 from nlgauge.table import Row, Table
@@ -28,6 +29,7 @@ WORSE, LOWER, SAME, HIGHER, BETTER = ("dropped", "lower, within chance", "no cha
 GONE = "no values left"
 VANISHED, ALONE, FEW, LOST = "vanished", "nothing to compare", "too few inputs to tell", "lost values"
 UNKNOWN = {VANISHED, ALONE, FEW, LOST}
+BY_ROW = {verdict_changes.AGREEMENT: verdict_changes, score_changes.MEASURE: score_changes}  # needs no second system
 PASS, FAIL, CANNOT_TELL = 0, 1, 2  # exit codes
 
 
@@ -85,8 +87,14 @@ def compare_results(
     pairs, vanished, notes = _shared(first["values"], second["values"], aspects, metrics, (old, new))
     rows, words = [], []
     for a, m in pairs:
-        if measure is None and all(has_verdicts(found, a, m) for found in files.values()):
-            row, said = verdict_change(files["old"]["verdicts"][a], files["new"]["verdicts"][a], m, DRAWS, seed)
+        f, g = files["old"], files["new"]
+        if measure is None and all(verdict_changes.has_verdicts(found, a, m) for found in (f, g)):
+            row, said = verdict_changes.verdict_change(f["verdicts"][a], g["verdicts"][a], m, DRAWS, seed)
+        elif measure is None and all(score_changes.has_scores(found, a, m) for found in (f, g)):
+            row, said = score_changes.score_change(f["one_system"][a], g["one_system"][a], m, DRAWS, seed)
+        else:
+            row, said = {}, ""
+        if row:
             rows.append({"aspect": a, "metric": m, **row})
             words.append(f"{m} on {a}: {said}.")
         else:
@@ -110,15 +118,14 @@ def compare_results(
         )
     notes += [f"{word}: {v}" for word, v in _differences(files).items()]
     notes += _made_otherwise(files, list(dict.fromkeys(m for _, m in pairs)))
-    verdicts = [r for r in rows if r["measure"] == AGREEMENT]
+    used = {r["measure"] for r in rows}
     names = list(dict.fromkeys(r["measure"] for r in rows))
-    method = [] if len(verdicts) == len(rows) else [
+    method = [] if name not in used else [
         f"{name}: means over the {len(common)} inputs that both runs have (where both have a value); two-sided "
         f"sign-flip test of the paired differences, which speaks of these systems and inputs like these, {DRAWS} "
         "draws, p = (count + 1) / (draws + 1)."
     ]  # fmt: skip
-    if verdicts:
-        method.append(METHOD + "; `inputs` are these rows.")
+    method += [f"{kind.METHOD}; `inputs` are these rows." for its, kind in BY_ROW.items() if its in used]
     method.append(
         f"p is corrected by Holm over {len(tested)} comparisons. A drop fails when it is larger than {fail_drop:g} "
         f"and p corrected is below {alpha:g}."
@@ -287,11 +294,10 @@ def verdict_words(table: Table, fail_drop: float) -> tuple[int, str]:
 def _why(row: Row) -> str:
     return {
         VANISHED: "it is not in the new run (a judge keeps its name with `nlgauge judge --name`)",
-        ALONE: "no labelled row has a verdict in both runs"
-        if row["measure"] == AGREEMENT
-        else f"no two inputs have a value of {row['measure']} in both runs, which needs several systems (one judge "
-        "alone is compared where it and people say pass or fail, in both files)",
-        FEW: f"with {row['inputs']} {'labelled rows' if row['measure'] == AGREEMENT else 'inputs'} and so many "
+        ALONE: "no rated row has a value in both runs, or all have the same"
+        if row["measure"] in BY_ROW
+        else f"no two inputs have a value of {row['measure']} in both runs, which needs several systems",
+        FEW: f"with {row['inputs']} {'labelled rows' if row['measure'] in BY_ROW else 'inputs'} and so many "
         "comparisons no drop could be significant",
         LOST: f"{row['lost']} inputs lost their value and {row['gained']} won one (constant or unscored there)",
     }[row["verdict"]]

@@ -38,7 +38,8 @@ def results_of(run: Run, answered: Sequence[Answered], command: Sequence[str] = 
             {"section": a.section.key, "about": p.about,
              **t.to_dict()} for a in answered for p in a.found.parts for t in p.tables
         ],
-        "per_input": per_input(run), "verdicts": verdicts_of(run), "signatures": dict(run.data.signatures),
+        "per_input": per_input(run), "verdicts": verdicts_of(run), "one_system": scores_of(run),
+        "signatures": dict(run.data.signatures),
     }  # fmt: skip
 
 
@@ -72,6 +73,23 @@ def verdicts_of(run: Run) -> dict[str, Any]:
     return found
 
 
+def scores_of(run: Run) -> dict[str, Any]:
+    """Aspect → ratings and scores of every rated input, where there is one system: no input has an order of systems."""
+    found: dict[str, Any] = {}
+    for aspect in run.aspects:
+        try:
+            panel = run.source.panel(aspect)
+        except DataError:
+            continue
+        if len(panel.systems) == 1:
+            rated = np.flatnonzero(np.isfinite(panel.human[0]))
+            found[aspect] = {
+                "inputs": [panel.inputs[k] for k in rated], "people": [_short(v) for v in panel.human[0, rated]],
+                "metrics": {m: [_short(v) for v in panel.oriented()[k, 0, rated]] for k, m in enumerate(panel.names)},
+            }  # fmt: skip
+    return found
+
+
 def _short(value: float) -> float | None:
     return None if np.isnan(value) else round(value, 6)
 
@@ -102,7 +120,11 @@ def read_results(path: Path) -> dict[str, Any]:
         or not isinstance(values.get("inputs"), list)
     ):
         raise DataError(f"{path}: it holds no values per input; write it again with this version.")
-    for key, inside in (("signatures", "name: signature"), ("verdicts", "aspect: rows")):
+    for key, inside in (
+        ("signatures", "name: signature"),
+        ("verdicts", "aspect: rows"),
+        ("one_system", "aspect: scores"),
+    ):
         if not isinstance(found.setdefault(key, {}), dict):
             raise DataError(f"{path}: {key}: found {type(found[key]).__name__}, expected {inside}.")
     return found
