@@ -88,9 +88,10 @@ def compare_results(
     rows, words = [], []
     for a, m in pairs:
         f, g = files["old"], files["new"]
-        if measure is None and all(verdict_changes.has_verdicts(found, a, m) for found in (f, g)):
+        verdicts = [verdict_changes.has_verdicts(found, a, m) for found in (f, g)]
+        if measure is None and all(verdicts):
             row, said = verdict_changes.verdict_change(f["verdicts"][a], g["verdicts"][a], m, DRAWS, seed)
-        elif measure is None and all(score_changes.has_scores(found, a, m) for found in (f, g)):
+        elif measure is None and not any(verdicts) and all(score_changes.has_scores(found, a, m) for found in (f, g)):
             row, said = score_changes.score_change(f["one_system"][a], g["one_system"][a], m, DRAWS, seed)
         else:
             row, said = {}, ""
@@ -296,7 +297,8 @@ def _why(row: Row) -> str:
         VANISHED: "it is not in the new run (a judge keeps its name with `nlgauge judge --name`)",
         ALONE: "no rated row has a value in both runs, or all have the same"
         if row["measure"] in BY_ROW
-        else f"no two inputs have a value of {row['measure']} in both runs, which needs several systems",
+        else f"no two inputs have a value of {row['measure']} in both runs, which needs several systems (one "
+        "system is compared where a judge says pass or fail in both runs, or gives numbers in both)",
         FEW: f"with {row['inputs']} {'labelled rows' if row['measure'] in BY_ROW else 'inputs'} and so many "
         "comparisons no drop could be significant",
         LOST: f"{row['lost']} inputs lost their value and {row['gained']} won one (constant or unscored there)",
