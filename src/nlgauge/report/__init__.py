@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nlgauge.metrics.judge.cost import Price
+    from nlgauge.report.answer import Answer
     from nlgauge.report.sections import Answered
     from nlgauge.table import Table
 
@@ -28,6 +29,7 @@ class Report:
     tables: list[Table]
     path: Path
     results: Path
+    answer: Answer
     not_computed: list[str] = field(default_factory=list)
     sections: list[Answered] = field(default_factory=list, repr=False)
 
@@ -67,7 +69,7 @@ def report(
     Returns
     -------
     Report
-        With `lines`, `tables`, `path`, `results` and `not_computed`.
+        With `answer` (the first screen as data), `lines`, `tables`, `path`, `results` and `not_computed`.
 
     Examples
     --------
@@ -82,6 +84,7 @@ def report(
     from nlgauge.door.questions import select
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics.judge.cost import load_prices
+    from nlgauge.report.answer import answer_of
     from nlgauge.report.page import write_page
     from nlgauge.report.results import results_of, write_results
     from nlgauge.report.sections import Run, answer_all
@@ -106,9 +109,10 @@ def report(
     answered = answer_all(run, views.draw)
     short, command = session(run, answered), command or ("run", name)
     write_page(path, name, answered, command, short, views)
-    results = write_results(path.with_suffix(".results.json"), results_of(run, answered, command))
+    answer = answer_of(run)
+    results = write_results(path.with_suffix(".results.json"), results_of(run, answered, command, answer))
     tables = [t for a in answered for t in a.tables]
-    return Report(short, tables, path, results, list(dict.fromkeys(chosen.not_computed)), answered)
+    return Report(short, tables, path, results, answer, list(dict.fromkeys(chosen.not_computed)), answered)
 
 
 class _CallableModule(ModuleType):

@@ -13,6 +13,7 @@ import numpy as np
 import nlgauge
 from nlgauge.analyses.verdicts.verdict_rows import verdict_rows
 from nlgauge.errors import DataError, NlgaugeError
+from nlgauge.report.answer import Answer
 from nlgauge.report.sections import Answered, Run
 from nlgauge.stats.correlation.measure import Measure, group_values
 from nlgauge.writing import write_whole
@@ -20,14 +21,16 @@ from nlgauge.writing import write_whole
 SCHEMA = "nlgauge-results/2"
 
 
-def results_of(run: Run, answered: Sequence[Answered], command: Sequence[str] = ()) -> dict[str, Any]:
+def results_of(
+    run: Run, answered: Sequence[Answered], command: Sequence[str] = (), answer: Answer | None = None
+) -> dict[str, Any]:
     """What `docs/report.md` describes: a header, the answers, the tables, and the gate measure of every input."""
     source = run.source
     return {
         "schema": SCHEMA, "nlgauge": nlgauge.__version__, "command": "nlgauge " + " ".join(command),
         "data": run.data.name,
         "seed": source.seed, "draws": run.draws, "quick": run.quick, "date": datetime.date.today().isoformat(),
-        "card": list(source.card),
+        "card": list(source.card), "answer": None if answer is None else answer.to_dict(),
         "sections": [
             {"key": a.section.key, "question": a.section.question, "missing": a.missing or None,
              "answers": [{"about": p.about, "answer": p.answer} for p in a.found.parts],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, ratings_of, signature
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.stats.agreement.alttest import alt_test
+from nlgauge.stats.agreement.alttest import AltTest, alt_test
 from nlgauge.table import Row, Table
 
 
@@ -29,17 +29,19 @@ def replacement(
         )
     rows: list[Row] = []
     method = ""
+    options: dict[str, Any] = {
+        "epsilon": epsilon, "scale": scale, "persons": panel.persons, "min_units": min_units
+    }  # fmt: skip
+    # Always the middle is near to everybody: where that passes, passing says nothing.
+    constant = alt_test(ratings, np.full(ratings.shape[1:], np.nanmedian(ratings)), **options).passed
     for metric, scores in panel.metrics.items():
-        found = alt_test(
-            ratings, -scores if metric in panel.lower else scores, epsilon=epsilon, scale=scale, persons=panel.persons,
-            min_units=min_units,
-        )  # fmt: skip
+        found = alt_test(ratings, -scores if metric in panel.lower else scores, **options)
         method = found.method
         rows.append(
             {"metric": metric, "aspect": panel.aspect, "winning_rate": found.winning_rate, "advantage": found.advantage,
-             "passes": found.passed,
+             "passes": found.passed, "verdict": _verdict(found, constant),
              "raters": len(ratings) - found.skipped_raters, "left_out": found.dropped_units,
-             "reason": found.reason or None}
+             "reason": found.reason or ("the same score for every output would pass too" if constant else None)}
         )  # fmt: skip
     rows.sort(key=lambda row: [-np.nan_to_num(row[c], nan=-9.0) for c in ("winning_rate", "advantage")])
     return Table(
@@ -50,7 +52,16 @@ def replacement(
             "ω": "share of raters than whom the metric is closer to the others, tested one by one; .5 or more passes",
             "advantage": "how often the metric is at least as close to the others as the rater left out",
         },
-        method=method + "; outputs taken as independent.",
+        method=method + "; outputs taken as independent. good: it passes; not: more than half of the raters are surely "
+        "closer to the others by more than ε (the same test, turned); cannot tell: anything else, and a pass where "
+        "the same score for every output would pass too.",
         notes=people_note(panel),
         signature=signature(panel, epsilon=epsilon, scale=scale),
     )
+
+
+def _verdict(found: AltTest, constant: bool) -> str:
+    """A word that the tests support: raters who are neither beaten nor surely better speak for neither side."""
+    tested = int(np.isfinite(found.p).sum())
+    lost = tested > 0 and found.lost_to.sum() > tested / 2
+    return "not" if lost else "good" if found.passed and not constant else "cannot tell"

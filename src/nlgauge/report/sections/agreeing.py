@@ -18,7 +18,7 @@ FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, a
              "use the scale differently.",
 )  # fmt: skip
 def people(run: Run) -> Findings:
-    ceilings = {run.about(t): t for t in run.also("ceiling", splits=_splits(run))}
+    ceilings = {run.about(t): t for t in run.also(ceiling_ask(run)[0], **ceiling_ask(run)[1])}
     parts = []
     for table in run.each("agreement", draws=run.draws):
         about = run.about(table)
@@ -62,7 +62,7 @@ def ceiling_of(table: Table, gate: str) -> float | None:
 def agrees(run: Run) -> Findings:
     shares = {
         (run.about(t), r["metric"], r["measure"]): r["share"]
-        for t in run.also("ceiling", splits=_splits(run))
+        for t in run.also(ceiling_ask(run)[0], **ceiling_ask(run)[1])
         for r in t
     }
     intervals = {run.about(t): t for t in run.also(_spread(run)[0], **_spread(run)[1])}
@@ -122,13 +122,13 @@ def _best_words(table: Table, gate: str) -> str:
 @section(
     "real", order=40, question="Is the difference between metrics real?",
     not_said="That metrics without a significant difference are equal: more inputs or systems may tell them "
-             "apart (`nlgauge plan`).", ahead=lambda run: [_ranks(run), *_pairs(run)],
+             "apart (`nlgauge plan`).", ahead=lambda run: [rank_ask(run), *_pairs(run)],
 )  # fmt: skip
 def real(run: Run) -> Findings:
     matrices = [table for name, options in _pairs(run) for table in run.also(name, **options)]
     pairs = {run.about(t): t for t in matrices}
     parts = []
-    for table in run.each(_ranks(run)[0], **_ranks(run)[1]):
+    for table in run.each(rank_ask(run)[0], **rank_ask(run)[1]):
         about, tests = run.about(table), pairs.get(run.about(table))
         parts.append(Finding(about, rank_words(table, tests), [table, *([tests] if tests else [])]))
     return Findings(parts)
@@ -169,11 +169,11 @@ def untested(table: Table) -> str:
     return table.facts["untested"] or "no test is defined"
 
 
-def _splits(run: Run) -> int:
-    return 25 if run.quick else 100
+def ceiling_ask(run: Run) -> Ask:
+    return "ceiling", {"splits": 25 if run.quick else 100}
 
 
-def _ranks(run: Run) -> Ask:
+def rank_ask(run: Run) -> Ask:
     return "ranking", {"measure": run.gate}
 
 

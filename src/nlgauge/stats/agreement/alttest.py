@@ -34,6 +34,7 @@ class AltTest:
     rater_advantage: FloatArray
     p: FloatArray
     beaten: BoolArray
+    lost_to: BoolArray  # raters whose advantage is surely larger by more than ε
     units: FloatArray
     skipped_raters: int
     dropped_units: int
@@ -78,10 +79,11 @@ def alt_test(
             metric_adv[left_out], rater_adv[left_out] = (m >= h).mean(), (h >= m).mean()
             p[left_out] = _p_less((h >= m).astype(np.float64) - (m >= h), epsilon)
     tested = ~np.isnan(p)
-    beaten = np.zeros(raters, dtype=np.bool_)
+    beaten, lost_to = np.zeros((2, raters), dtype=np.bool_)
     reason = ""
     if tested.any():
         beaten[tested] = benjamini_yekutieli(p[tested]) <= q
+        lost_to[tested] = benjamini_yekutieli(1 - p[tested]) <= q
     else:
         reason = f"no rater has {min_units} usable units" if persons else "raters have no identity"
     rate = float(beaten.sum() / tested.sum()) if tested.any() else np.nan
@@ -93,6 +95,7 @@ def alt_test(
         rater_advantage=rater_adv,
         p=p,
         beaten=beaten,
+        lost_to=lost_to,
         units=units,
         skipped_raters=int((~tested).sum()),
         dropped_units=dropped,

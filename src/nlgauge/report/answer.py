@@ -1,0 +1,312 @@
+"""The answer as data: what was evaluated, a sentence per aspect and use, a mark per metric and use, rows of a forest.
+
+The page's first screen, the terminal and results.json read this one object, and it reads the tables of the sections:
+nothing is computed here but words, so that they cannot disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from nlgauge.report.sections import Run
+from nlgauge.report.sections.agreeing import ceiling_ask, rank_ask
+from nlgauge.report.sections.verdicts import pass_or_fail
+from nlgauge.report.sections.words import count, missing, percent, some
+from nlgauge.session import Ask
+from nlgauge.stats.correlation.uses import verdict_of
+from nlgauge.table import Row, Table
+
+USABLE, GOOD = 0.6, 0.75  # limits of every share; an interval must lie above or below as a whole
+NONE = "cannot tell"
+VERDICTS = ("good", "usable", "not", NONE)
+# use -> (infinitive, what the share counts); shares of .5 are chance but for the last three
+USES = {
+    "rank systems": ("to rank systems", "puts the better of two systems first"),
+    "choose of two": ("to choose the better of two outputs", "prefers the better of two outputs"),
+    "flag bad": ("to flag bad outputs", "scores a bad output below another"),
+    "replace a rater": ("to replace a rater", "is as close to the other raters as a rater left out"),
+    "catch failures": ("to catch failures", "fails what people failed"),
+    "pass good ones": ("to pass good answers", "passes what people passed"),
+    "tell good from bad": ("to tell good answers from bad ones", "scores a passed answer above a failed one"),
+}
+VERDICT_USES = {"fail_recall": "catch failures", "pass_recall": "pass good ones", "roc_area": "tell good from bad"}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one metric is for one use: the verdict, and the share with its interval behind it."""
+
+    verdict: str = NONE
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class MetricAnswer:
+    """One line of the first screen: agreement with people (more is better, also where less is better) and marks."""
+
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    share: float | None  # of what people's agreement allows
+    may_be_best: bool
+    clearly_best: bool
+    less_is_better: bool
+    marks: dict[str, Mark]
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class AspectAnswer:
+    """The answer for one aspect (and group); `sentences` has one per use, and the answer over all uses under ""."""
+
+    about: str
+    measure: str  # what `value` of the metrics is, and what orders them
+    ceiling: Ceiling | None
+    metrics: list[MetricAnswer]
+    uses: list[str]
+    warning: str | None
+    rated_by: str  # "people", or "the raters" where they are not (only) people
+    sentences: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    evaluated: str
+    warnings: list[str]
+    aspects: list[AspectAnswer]
+    limits: dict[str, float] = field(default_factory=lambda: {"usable": USABLE, "good": GOOD})
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def answer_of(run: Run) -> Answer:
+    """The answer from the tables that the sections use; an aspect without any of them is named in a warning."""
+    tables = {key: _tables(run, ask) for key, ask in _asks(run).items()}
+    judged = bool(pass_or_fail(run)) and pass_or_fail(run) == run.aspects
+    about = dict.fromkeys(a for key in (("said", "scored") if judged else ("uses", "ranks")) for a in tables[key])
+    aspects = [_aspect(run, a, {key: found.get(a) for key, found in tables.items()}, judged) for a in about]
+    return Answer(_evaluated(run), list(_warnings(run, aspects)), aspects)
+
+
+def _asks(run: Run) -> dict[str, Ask]:
+    return {
+        "ranks": rank_ask(run), "top": ceiling_ask(run), "uses": ("uses", {}), "rater": ("replacement", {}),
+        "said": ("verdicts", {}), "scored": ("threshold", {}),
+    }  # fmt: skip
+
+
+def _tables(run: Run, ask: Ask) -> dict[str, Table]:
+    left = len(run.left)
+    tables = {run.about(t): t for t in run.also(ask[0], **ask[1])}
+    del run.left[left:]  # its section says why it is missing
+    return tables
+
+
+def _aspect(run: Run, about: str, tables: dict[str, Table | None], judged: bool) -> AspectAnswer:
+    marks = _judge_marks(tables) if judged else _metric_marks(tables)
+    rows, measure, ceiling = _agreement(tables, judged, run.gate)
+    names = [*dict.fromkeys([*(r["metric"] for r in rows), *marks])]
+    of, shares = {r["metric"]: r for r in rows}, _shares(tables["top"], measure)
+    uses = [use for use in USES if any(use in mine for mine in marks.values())]
+    metrics = [
+        MetricAnswer(
+            name, *_ends(of.get(name, {})), shares.get(name), bool(of.get(name, {}).get("may_be_best")),
+            bool(of.get(name, {}).get("clearly_best")), name in run.data.lower,
+            {use: marks.get(name, {}).get(use, Mark()) for use in uses},
+        )
+        for name in names
+    ]  # fmt: skip
+    reasons = Counter(m.reason for each in metrics for m in each.marks.values() if m.reason)
+    sure = any(m.low is not None for each in metrics for m in each.marks.values()) or any(
+        each.low is not None for each in metrics
+    )
+    warning = None if sure else (reasons.most_common(1)[0][0] if reasons else "nothing here can be counted")
+    found = AspectAnswer(about, measure, ceiling, metrics, uses, warning, _raters(run))
+    found.sentences.update({"": overall_words(found), **{use: use_sentence(found, use) for use in uses}})
+    return found
+
+
+def _metric_marks(tables: dict[str, Table | None]) -> dict[str, dict[str, Mark]]:
+    marks: dict[str, dict[str, Mark]] = {}
+    for row in tables["uses"] or ():
+        known = _ends(row)
+        marks.setdefault(row["metric"], {})[row["use"]] = Mark(row["verdict"] or NONE, *known, row["reason"])
+    for row in tables["rater"] or ():
+        rate = None if missing(row["winning_rate"]) else row["winning_rate"]
+        mark = Mark(row["verdict"] or NONE, rate, None, None, row["reason"])
+        marks.setdefault(row["metric"], {})["replace a rater"] = mark
+    return marks
+
+
+def _judge_marks(tables: dict[str, Table | None]) -> dict[str, dict[str, Mark]]:
+    """Verdicts of judges that say pass and fail, and how well the numbers of the others tell the two apart."""
+    marks: dict[str, dict[str, Mark]] = {}
+    binary = {r["metric"] for r in tables["said"] or ()}
+    for row in [*(tables["said"] or ()), *(r for r in tables["scored"] or () if r["metric"] not in binary)]:
+        if (use := VERDICT_USES.get(row["measure"])) is None or (use == "tell good from bad") == (
+            row["metric"] in binary
+        ):
+            continue
+        low, high = (math.nan if missing(row[end]) else row[end] for end in ("low", "high"))
+        verdict = verdict_of(low, high, USABLE, GOOD)
+        marks.setdefault(row["metric"], {})[use] = Mark(verdict, *_ends(row), row["reason"])
+    return marks
+
+
+def _agreement(tables: dict[str, Table | None], judged: bool, gate: str) -> tuple[list[Row], str, Ceiling | None]:
+    """Rows of the forest, best first, what they measure, and how far people agree among themselves."""
+    if not judged:
+        rows = [r for r in tables["ranks"] or () if not missing(r["value"])]
+        top = next((r for r in tables["top"] or () if r["measure"] == gate and not missing(r["ceiling"])), None)
+        found = None if top is None else Ceiling(*_ends(top, "ceiling", "ceiling_low", "ceiling_high"))  # type: ignore[arg-type]
+        return rows, gate, found
+    said = list(tables["said"] or ())
+    rows = sorted(
+        (r for r in said if r["measure"] == "agreement" and not missing(r["value"])), key=lambda r: -r["value"]
+    )
+    people = next((r for r in said if r["measure"] == "people_agreement" and not missing(r["value"])), None)
+    if rows:
+        return rows, "agreement", None if people is None else Ceiling(*_ends(people))  # type: ignore[arg-type]
+    areas = [r for r in tables["scored"] or () if r["measure"] == "roc_area" and not missing(r["value"])]
+    return sorted(areas, key=lambda r: -r["value"]), "roc_area", None
+
+
+def _shares(table: Table | None, measure: str) -> dict[str, float]:
+    return {r["metric"]: r["share"] for r in table or () if r["measure"] == measure and not missing(r["share"])}
+
+
+def _ends(row: Row, *names: str) -> tuple[float | None, float | None, float | None]:
+    value, low, high = (None if missing(row.get(name)) else row[name] for name in names or ("value", "low", "high"))
+    return value, low, high
+
+
+# --- words ---
+
+
+def _evaluated(run: Run) -> str:
+    data = run.data
+    raters = count(len(data.raters), "rater") if data.raters and data.rated_by == "people" else data.rated_by
+    return (
+        f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for {count(len(data.inputs), 'input')}, "
+        f"rated by {raters} on {count(len(run.aspects), 'aspect')}, scored by {count(run.metrics, 'metric')}"
+    )
+
+
+def _raters(run: Run) -> str:
+    return "people" if run.data.rated_by == "people" else "the raters"
+
+
+def _warnings(run: Run, aspects: Sequence[AspectAnswer]) -> Iterator[str]:
+    small = [a for a in aspects if a.warning]
+    if small and len(small) == len(aspects):
+        yield f"Too few data for any verdict: {small[0].warning}."
+    elif small:
+        yield f"Too few data for {some([a.about for a in small], 4)}: {small[0].warning}."
+    lost = [name for name in run.aspects if not any(name in a.about for a in aspects)]
+    if lost:
+        yield f"No answer for {some(lost, 6)}: nothing there that both people and metrics have judged."
+    systems = len([s for s in run.data.systems if run.source.keep_people or s not in run.data.people])
+    if 1 < systems < 6 and len(small) < len(aspects):
+        yield f"Only {systems} systems: all that is said here is about these systems, not about others like them."
+
+
+def overall_words(found: AspectAnswer) -> str:
+    """The answer over all uses in one sentence: what any metric is good for, and how near the nearest comes."""
+    about = f"For {found.about}" if found.about else "Here"
+    if found.warning:
+        return f"{about} the data are too few to call any metric good or bad: {found.warning}."
+    every = [m for each in found.metrics for m in each.marks.values()]
+    if good := _called(found, "good"):
+        head = good
+    elif usable := _called(found, "usable"):
+        head = f"no metric here is shown to be good, but {usable}"
+    elif every and all(m.verdict == "not" for m in every):
+        head = "no metric here is good"
+    else:
+        head = "no metric here is shown to be good"
+    return f"{about} {head}{_nearest(found)}."
+
+
+def _called(found: AspectAnswer, verdict: str) -> str:
+    """`a and b are good to rank systems and to flag bad outputs`: uses with the same metrics together."""
+    said: dict[str, list[str]] = {}
+    for use in found.uses:
+        if names := best_first(found, use, verdict):
+            said.setdefault(f"{some(names, 2)} {'is' if len(names) == 1 else 'are'} {verdict}", []).append(USES[use][0])
+    return "; ".join(f"{who} {some(tasks, 9)}" for who, tasks in said.items())
+
+
+def _nearest(found: AspectAnswer) -> str:
+    """How near the first metric comes to people, and whether the others may be as near."""
+    first = next((m for m in found.metrics if m.value is not None), None)
+    if first is None:
+        return ""
+    chosen = first.marks.get("choose of two", Mark())
+    who, own = found.rated_by, f"{found.rated_by}'{'s' if found.rated_by == 'people' else ''}"
+    if found.measure == "agreement":
+        reach = f"says the same as {who} in {percent(first.value or 0.0)} of cases"
+    elif first.value is not None and first.value <= 0:
+        return f": not even the first, {first.metric}, agrees with {who} at all"
+    elif first.share is not None:
+        reach = f"reaches {percent(min(1.0, first.share))} of what {own} agreement allows"
+    elif chosen.value is not None:
+        reach = f"{USES['choose of two'][1]} in {percent(chosen.value)} of cases"
+    else:
+        return ""
+    others = sum(m.may_be_best for m in found.metrics) - 1
+    one = len(found.metrics) == 1
+    rest = (
+        "" if one or (found.measure != "agreement" and first.low is None)
+        else f", clearly ahead of the other{'' if len(found.metrics) == 2 else f' {len(found.metrics) - 1}'}"
+        if first.clearly_best
+        else f", and {'one other' if others == 1 else f'{others} others'} may be as good" if others > 0 else ""
+    )  # fmt: skip
+    return f": {first.metric if one else f'the closest to {who}, {first.metric},'} {reach}{rest}"
+
+
+def use_sentence(found: AspectAnswer, use: str) -> str:
+    """Who is good for this use, else who is usable, else what can be said."""
+    about = f" on {found.about}" if found.about else ""
+    task = f"{USES[use][0].capitalize()}{about}"
+    ranked = [m for m in found.metrics if m.marks[use].value is not None]
+    if not ranked:
+        return f"{task}: nothing here can be counted."
+    first = max(ranked, key=lambda m: m.marks[use].value or 0.0)
+    of = {v: best_first(found, use, v) for v in VERDICTS}
+    head = (
+        f"{some(of['good'])} {'is' if len(of['good']) == 1 else 'are'} good" if of["good"]
+        else f"{some(of['usable'])} {'is' if len(of['usable']) == 1 else 'are'} usable, none is shown to be good"
+        if of["usable"] else f"it cannot be told yet for {'any metric' if not of['not'] else some(of[NONE])}"
+        + (", the others are not usable" if of["not"] else "") if of[NONE]
+        else "no metric here is usable"
+    )  # fmt: skip
+    mark = first.marks[use]
+    if use == "replace a rater":
+        last = f"{first.metric} is as close to the others as {percent(mark.value or 0.0)} of the raters are"
+    elif mark.low is None:  # a share of a handful is no figure to quote
+        last = mark.reason or "there is no interval"
+    else:
+        ends = f"between {percent(mark.low)} and {percent(mark.high or 0.0)}"
+        last = f"{first.metric} {USES[use][1]} in {percent(mark.value or 0.0)} of cases ({ends})"
+    return f"{task} {head}; {last}."
+
+
+def best_first(found: AspectAnswer, use: str, verdict: str) -> list[str]:
+    """Metrics with this verdict for a use, the highest share first."""
+    mine = [m for m in found.metrics if m.marks[use].verdict == verdict]
+    return [m.metric for m in sorted(mine, key=lambda m: -(m.marks[use].value or 0.0))]
