@@ -63,7 +63,7 @@ class MetricAnswer:
 
 
 @dataclass(frozen=True)
-class Ceiling:
+class HumanCeiling:
     value: float
     low: float | None
     high: float | None
@@ -75,7 +75,7 @@ class AspectAnswer:
 
     about: str
     measure: str  # what `value` of the metrics is, and what orders them
-    ceiling: Ceiling | None
+    ceiling: HumanCeiling | None
     metrics: list[MetricAnswer]
     uses: list[str]
     warning: str | None
@@ -168,12 +168,12 @@ def _judge_marks(tables: dict[str, Table | None]) -> dict[str, dict[str, Mark]]:
     return marks
 
 
-def _agreement(tables: dict[str, Table | None], judged: bool, gate: str) -> tuple[list[Row], str, Ceiling | None]:
+def _agreement(tables: dict[str, Table | None], judged: bool, gate: str) -> tuple[list[Row], str, HumanCeiling | None]:
     """Rows of the forest, best first, what they measure, and how far people agree among themselves."""
     if not judged:
         rows = [r for r in tables["ranks"] or () if not missing(r["value"])]
         top = next((r for r in tables["top"] or () if r["measure"] == gate and not missing(r["ceiling"])), None)
-        found = None if top is None else Ceiling(*_ends(top, "ceiling", "ceiling_low", "ceiling_high"))  # type: ignore[arg-type]
+        found = None if top is None else HumanCeiling(*_ends(top, "ceiling", "ceiling_low", "ceiling_high"))  # type: ignore[arg-type]
         return rows, gate, found
     said = list(tables["said"] or ())
     rows = sorted(
@@ -181,7 +181,7 @@ def _agreement(tables: dict[str, Table | None], judged: bool, gate: str) -> tupl
     )
     people = next((r for r in said if r["measure"] == "people_agreement" and not missing(r["value"])), None)
     if rows:
-        return rows, "agreement", None if people is None else Ceiling(*_ends(people))  # type: ignore[arg-type]
+        return rows, "agreement", None if people is None else HumanCeiling(*_ends(people))  # type: ignore[arg-type]
     areas = [r for r in tables["scored"] or () if r["measure"] == "roc_area" and not missing(r["value"])]
     return sorted(areas, key=lambda r: -r["value"]), "roc_area", None
 
