@@ -11,7 +11,7 @@ import pytest
 
 import nlgauge as ng
 from nlgauge.analyses.agreement.replacement import replacement
-from nlgauge.report.answer import Answer, answer_of
+from nlgauge.report.answer import ReportAnswer, answer_of
 from nlgauge.report.sections import Run
 from nlgauge.session import Selection
 
@@ -31,12 +31,12 @@ def grid(systems: int, inputs: int, seed: int = 0) -> ng.Dataset:
 
 
 @pytest.fixture(scope="module")
-def answered() -> tuple[Selection, Answer]:
+def answered() -> tuple[Selection, ReportAnswer]:
     chosen = Selection(grid(8, 30))
     return chosen, answer_of(Run(chosen, quick=True))
 
 
-def test_marks_are_those_of_the_table_of_uses(answered: tuple[Selection, Answer]) -> None:
+def test_marks_are_those_of_the_table_of_uses(answered: tuple[Selection, ReportAnswer]) -> None:
     chosen, answer = answered
     marks = {(m.metric, use): k for m in answer.aspects[0].metrics for use, k in m.marks.items()}
     for row in chosen.analyse("uses"):
@@ -45,19 +45,21 @@ def test_marks_are_those_of_the_table_of_uses(answered: tuple[Selection, Answer]
         assert (mark.low, mark.high) == (row["low"], row["high"])
 
 
-def test_metrics_stand_in_the_order_of_the_ranking(answered: tuple[Selection, Answer]) -> None:
+def test_metrics_stand_in_the_order_of_the_ranking(answered: tuple[Selection, ReportAnswer]) -> None:
     chosen, answer = answered
     assert [m.metric for m in answer.aspects[0].metrics] == [r["metric"] for r in chosen.analyse("ranking")]
 
 
-def test_a_metric_of_which_less_is_better_is_called_as_its_turned_twin(answered: tuple[Selection, Answer]) -> None:
+def test_a_metric_of_which_less_is_better_is_called_as_its_turned_twin(
+    answered: tuple[Selection, ReportAnswer],
+) -> None:
     first = {m.metric: m for m in answered[1].aspects[0].metrics}
     assert first["error_rate"].less_is_better
     assert first["error_rate"].value == first["near"].value > 0.5
     assert first["error_rate"].marks == first["near"].marks
 
 
-def test_the_sentence_names_a_good_metric_only_where_a_mark_says_so(answered: tuple[Selection, Answer]) -> None:
+def test_the_sentence_names_a_good_metric_only_where_a_mark_says_so(answered: tuple[Selection, ReportAnswer]) -> None:
     aspect = answered[1].aspects[0]
     for use in aspect.uses:
         good = [m.metric for m in aspect.metrics if m.marks[use].verdict == "good"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nlgauge.metrics.judge.cost import Price
-    from nlgauge.report.answer import Answer
+    from nlgauge.report.answer import ReportAnswer
     from nlgauge.report.sections import Answered
     from nlgauge.table import Table
 
@@ -29,7 +29,7 @@ class Report:
     tables: list[Table]
     path: Path
     results: Path
-    answer: Answer
+    answer: ReportAnswer
     not_computed: list[str] = field(default_factory=list)
     sections: list[Answered] = field(default_factory=list, repr=False)
 
@@ -47,7 +47,7 @@ def report(
     prices: Mapping[str, Price] | str | Path | None = None,
     command: Sequence[str] = (),
 ) -> Report:
-    """Answer every question about the metrics, and write the page and the results.
+    """ReportAnswer every question about the metrics, and write the page and the results.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ class AspectAnswer:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReportAnswer:
     evaluated: str
     warnings: list[str]
     aspects: list[AspectAnswer]
@@ -94,13 +94,13 @@ class Answer:
         return asdict(self)
 
 
-def answer_of(run: Run) -> Answer:
+def answer_of(run: Run) -> ReportAnswer:
     """The answer from the tables that the sections use; an aspect without any of them is named in a warning."""
     tables = {key: _tables(run, ask) for key, ask in _asks(run).items()}
     judged = bool(pass_or_fail(run)) and pass_or_fail(run) == run.aspects
     about = dict.fromkeys(a for key in (("said", "scored") if judged else ("uses", "ranks")) for a in tables[key])
     aspects = [_aspect(run, a, {key: found.get(a) for key, found in tables.items()}, judged) for a in about]
-    return Answer(_evaluated(run), list(_warnings(run, aspects)), aspects)
+    return ReportAnswer(_evaluated(run), list(_warnings(run, aspects)), aspects)
 
 
 def _asks(run: Run) -> dict[str, Ask]:

@@ -13,7 +13,7 @@ import numpy as np
 import nlgauge
 from nlgauge.analyses.verdicts.verdict_rows import verdict_rows
 from nlgauge.errors import DataError, NlgaugeError
-from nlgauge.report.answer import Answer
+from nlgauge.report.answer import ReportAnswer
 from nlgauge.report.sections import Answered, Run
 from nlgauge.stats.correlation.measure import Measure, group_values
 from nlgauge.writing import write_whole
@@ -22,7 +22,7 @@ SCHEMA = "nlgauge-results/2"
 
 
 def results_of(
-    run: Run, answered: Sequence[Answered], command: Sequence[str] = (), answer: Answer | None = None
+    run: Run, answered: Sequence[Answered], command: Sequence[str] = (), answer: ReportAnswer | None = None
 ) -> dict[str, Any]:
     """What `docs/report.md` describes: a header, the answers, the tables, and the gate measure of every input."""
     source = run.source
