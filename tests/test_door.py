@@ -20,7 +20,18 @@ import nlgauge as ng
 from nlgauge import registry
 from nlgauge.errors import NeedsMissing, NlgaugeError
 
-ASKED_OF_DATA = ("agreement", "analyse", "compare", "correlate", "judge", "report", "stability", "verdicts", "export")
+ASKED_OF_DATA = (
+    "agreement",
+    "analyse",
+    "compare",
+    "correlate",
+    "estimate",
+    "judge",
+    "report",
+    "stability",
+    "verdicts",
+    "export",
+)
 
 
 def two_aspects() -> ng.Dataset:
@@ -122,7 +133,7 @@ def test_report_can_be_called_whatever_was_imported_before() -> None:
 VERBS = {
     "agree": "agreement", "align": "align", "check": "check", "compare": "compare", "convert": "export",
     "data": "published_sets",
-    "diff": "diff", "doctor": "doctor", "explore": "explore", "formats": "available", "intervals": "large_intervals",
+    "diff": "diff", "doctor": "doctor", "estimate": "estimate", "explore": "explore", "formats": "available", "intervals": "large_intervals",
     "judge": "judge", "list": "available", "merge": "merge", "meta": "analyse", "plan": "analyse",
     "reproduce": "reproduce",
     "robustness": "analyse", "run": "report", "score": "score", "simulate": "simulate", "stability": "stability",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nlgauge.data.panel import Panel
     from nlgauge.door.installation import doctor
     from nlgauge.door.listing import available
-    from nlgauge.door.questions import agreement, analyse, compare, correlate, select, stability, verdicts
+    from nlgauge.door.questions import agreement, analyse, compare, correlate, estimate, select, stability, verdicts
     from nlgauge.door.scores import align, judge, score
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics import Metric
@@ -74,6 +74,7 @@ _HOME = {
     "correlate": "nlgauge.door.questions",
     "diff": "nlgauge.report.changes:compare_results",
     "doctor": "nlgauge.door.installation",
+    "estimate": "nlgauge.door.questions",
     "example": "nlgauge.data.example",
     "explore": "nlgauge.report.explorer",
     "export": "nlgauge.data.export",
@@ -99,7 +100,7 @@ __all__ = [
     "AlignerPlan", "Asking", "Dataset", "Estimate", "Judge", "JudgedData", "Measure", "Metric",
     "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Store", "Table",
     "aggregate", "agreement", "align", "analyse", "available", "check", "compare", "correlate", "diff",
-    "doctor", "example", "explore", "export", "get_set", "judge", "large_intervals", "load", "load_set",
+    "doctor", "estimate", "example", "explore", "export", "get_set", "judge", "large_intervals", "load", "load_set",
     "merge", "plot", "published_sets", "report", "reproduce", "score", "select", "simulate", "stability",
     "stream", "train_aligner", "verdicts",
 ]  # fmt: skip

@@ -38,6 +38,7 @@ FEW: dict[str, dict[str, Any]] = {
     "discrimination": {"draws": 40},
     "disagreements": {"metric": "bertscore"},
     "ensemble": {"by": "kind"},
+    "estimate": {"aspect": "coherence"},
     "independent": {"by": "kind", "draws": 40},
     "intervals": {"draws": 60},
     "joint-aspects": {"draws": 40},

@@ -22,7 +22,7 @@ GROUPS = {
     "files": "Files and sets",
 }  # folder -> heading in the help
 # As they are met, not as the alphabet has them; verbs not named here follow.
-ORDER = ["run", "meta", "verdicts", "compare", "agree", "score", "judge", "check", "formats", "list", "data", "convert"]
+ORDER = "run meta verdicts estimate compare agree score judge check formats list data convert".split()
 
 
 def build(only: str | None = None) -> typer.Typer:

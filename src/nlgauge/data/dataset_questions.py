@@ -73,6 +73,17 @@ class AsksQuestions:
         passing = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from}
         return nlgauge.verdicts(self, aspect, metrics, level=level, **passing)
 
+    def estimate(
+        self, aspect: Names = None, *, judge: Names = None, method: Literal["ppi++", "ppi", "labels"] = "ppi++",
+        part: Literal["means", "differences", "ranks"] = "means", people_pass_from: float | None = None,
+        probability: str | None = None, strata: str | None = None,
+    ) -> Table:  # fmt: skip
+        """How good would people find these outputs? See `nlgauge.estimate`."""
+        import nlgauge
+
+        design: dict[str, Any] = {"probability": probability, "strata": strata, "people_pass_from": people_pass_from}
+        return nlgauge.estimate(self, aspect, judge=judge, method=method, part=part, **design)
+
     def report(
         self, out: str | Path | None = None, *, measures: Names = None, gate: str = "input/kendall",
         quick: bool = False,

@@ -26,6 +26,7 @@ SHOWN = 5  # examples in a line
 MADE_SYSTEM, MADE_INPUT = "__label_system__", "__label_row__"
 # Columns that tell outputs of one id apart.
 PARTS = (*SETS, "epoch", "repeat", "repetition", "run", "trial", "iteration", "turn", "attempt")
+PROBABILITY, STRATUM = "label_probability", "label_stratum"  # of a drawn sample, as `nlgauge next` writes them
 UNNAMED = ["system"]  # the systems of a table without a system column
 
 
@@ -107,7 +108,25 @@ def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
             f"labels that match no output, left out: {lost.height:,} of the rows of {Path(labels.source).name} "
             f"({examples})"
         )
-    return replace(data, ratings=ratings, persons=data.persons or labels.persons, notes=(*data.notes, *notes))
+    samples, drawn = _with_design(data, labels, found)
+    notes += drawn
+    return replace(
+        data, samples=samples, ratings=ratings, persons=data.persons or labels.persons, notes=(*data.notes, *notes)
+    )
+
+
+def _with_design(data: Dataset, labels: Labels, found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """The samples with the columns that say how the labelled rows were drawn, where only the labels have them."""
+    named = [c for c in (PROBABILITY, STRATUM) if c in labels.keys.columns and c not in data.samples.columns]
+    if not named:
+        return data.samples, []
+    drawn = found.select(ROW, *KEY).join(labels.keys.select(ROW, *named), on=ROW).unique(KEY, maintain_order=True)
+    if PROBABILITY in named:
+        drawn = drawn.with_columns(pl.col(PROBABILITY).cast(pl.Float64, strict=False))
+    return (
+        data.samples.join(drawn.drop(ROW), on=KEY, how="left", maintain_order="left"),
+        [f"how the labelled rows were drawn: {', '.join(named)}"],
+    )
 
 
 def _settled(data: Dataset, labels: Labels, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -297,6 +316,7 @@ def _all_of_people(table: RawTable, roles: Roles, metrics: Collection[str]) -> R
             )
         else:
             human[name] = ((None, column),)
+    human = {name: pairs for name, pairs in human.items() if name not in (PROBABILITY, STRATUM)}
     aside = [c for c in roles.aside if c not in answers]
     why = {**roles.why, **{c: "in a file of labels" for pairs in human.values() for _, c in pairs}}
     guesses = [g for g in roles.guesses if "--metric" not in g]

@@ -112,7 +112,7 @@ class Panel:
             metrics=grid.scores(data.scores, data.metrics), humans=humans, raters=raters, rater_names=tuple(names),
             persons=persons, crowd=crowd, people=left_out, lower=data.lower & set(data.metrics),
             rated_by=data.rated_by, kept=tuple(s for s in systems if s in data.people), aggregate=aggregate,
-            **_clusters(data, inputs), data=data,
+            **clusters_of(data, inputs), data=data,
         )  # fmt: skip
 
     @property
@@ -244,7 +244,7 @@ class Panel:
         return Table(title, rows)._repr_html_()
 
 
-def _clusters(data: Dataset, inputs: Sequence[str]) -> dict[str, Any]:
+def clusters_of(data: Dataset, inputs: Sequence[str]) -> dict[str, Any]:
     """The column of documents or conversations that several of the inputs share: the one named, or one called so."""
     called = [c for c in data.samples.columns if re.sub(r"[^a-z]", "", c.lower()) in CLUSTERS]
     for column in [data.cluster] if data.cluster else called:

@@ -298,3 +298,43 @@ def verdicts(
     """
     options = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from, "level": level}
     return analyse("verdicts", data, aspect, metrics, **options)
+
+
+def estimate(
+    data: Any,
+    aspect: Names = None,
+    *,
+    judge: Names = None,
+    method: Literal["ppi++", "ppi", "labels"] = "ppi++",
+    part: Literal["means", "differences", "ranks"] = "means",
+    people_pass_from: float | None = None,
+    probability: str | None = None,
+    strata: str | None = None,
+) -> Table:
+    """How good would people find these outputs? From their labels of a few and a judge's scores of all.
+
+    Parameters
+    ----------
+    data : path, data frame, rows, Dataset or Selection
+    aspect : str or sequence of str, optional
+        All by default.
+    judge : str or sequence of str, optional
+        Metrics whose scores help; all by default. Several become one prediction.
+    method : {'ppi++', 'ppi', 'labels'}
+        Of differences and ranks; the means show all.
+    part : {'means', 'differences', 'ranks'}
+        Means of the systems, their differences or their ranks.
+    people_pass_from : float, optional
+        The lowest rating that passes, to estimate a pass rate from ratings with more values.
+    probability, strata : str, optional
+        Columns with the probability, or the stratum, by which labelled rows were drawn; at random without them.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> table = ng.estimate(ng.example(), judge="unigram_f1", part="ranks")
+    >>> table.rows[0]["measure"], len(table)
+    ('rank', 8)
+    """
+    options = {"method": method, "part": part, "people_pass_from": people_pass_from, "probability": probability}
+    return analyse("estimate", data, aspect, judge, **options, strata=strata)

@@ -41,6 +41,7 @@ class PartlyLabelled:
     probability: Floats | None = None
     strata: NDArray[np.int64] | None = None
     clusters: NDArray[np.int64] | None = None
+    share: bool | None = None  # labels are pass (1) and fail (0), or shares of raters; None: where only 0 and 1 occur
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -90,7 +91,7 @@ def mean_estimate(sample: PartlyLabelled, method: Method = "ppi++", level: float
         return _judge_only(sample, level)
     found = _rectified(sample, method)
     plain = found if method == "labels" else _rectified(sample, "labels")
-    if sample.two_valued:
+    if sample.two_valued if sample.share is None else sample.share:
         return _share_interval(sample, found, plain, level)
     half = _student(found.freedom, level) * found.se
     return replace(found, low=found.value - half, high=found.value + half, worth=_worth(sample, found, plain))
@@ -283,7 +284,8 @@ def _share_interval(sample: PartlyLabelled, found: MeanEstimate, plain: MeanEsti
     with np.errstate(invalid="ignore", divide="ignore"):
         alone = np.where(plain.se > 0, plain.value * (1 - plain.value) / plain.se**2, most)
         ratio = np.where(plain.se > 0, (found.se / plain.se) ** 2, 1.0)
-    alone = np.minimum(alone, n)
+    if sample.two_valued:  # shares of several raters vary less than a verdict
+        alone = np.minimum(alone, n)
     ratio = np.where(ratio < 1, 1 - (1 - ratio) * rarer / (rarer + DOUBT), ratio)
     z = -ndtri((1 - level) / 2)
     counts = np.maximum(alone / ratio, 1e-9)

@@ -85,7 +85,9 @@ def _joint_level(covariance: Floats, contrast: Floats, freedom: float, level: fl
         return level
     correlation = spread[np.ix_(held, held)] / np.outer(sd[held], sd[held])
     values, vectors = np.linalg.eigh(correlation)
-    root = vectors * np.sqrt(np.maximum(values, 0))
+    # An eigenvector has no sign of its own; the order of the systems must not give it one.
+    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(len(values))])
+    root = vectors * signs * np.sqrt(np.maximum(values, 0))
     drawn = np.abs(rng.standard_normal((DRAWS, len(values))) @ root.T).max(axis=1)
     drawn = drawn / np.sqrt(rng.chisquare(freedom, DRAWS) / freedom)
     return float(2 * stdtr(freedom, np.quantile(drawn, level)) - 1)

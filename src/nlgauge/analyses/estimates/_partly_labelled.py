@@ -1,0 +1,209 @@
+"""Rows of a data set for an estimate: every output, people's mean rating where they gave one, the judges' scores, how
+the labelled ones were drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.labels import PROBABILITY, STRATUM
+from nlgauge.data.panel import clusters_of
+from nlgauge.errors import DataError, NeedsMissing
+from nlgauge.number import number
+from nlgauge.stats.estimation.means import PartlyLabelled
+from nlgauge.stats.estimation.several_judges import LABELS_PER_JUDGE, cross_fitted
+from nlgauge.stats.tests.ks import ks
+from nlgauge.stats.tests.two_samples import mean_test
+from nlgauge.types import Array
+
+FEWEST = 10  # labels below which there is no interval
+CLUSTERS = 10  # clusters with labels below which there is none
+UNLIKE = 0.01  # p below which labelled rows are said to differ from the others
+TOGETHER = "all judges"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Outputs with a score of every judge asked for. `share`: labels are pass (1) and fail (0), or shares of raters."""
+
+    name: str
+    aspect: str
+    system: NDArray[np.str_]
+    unit: NDArray[np.int64]  # input or cluster of each row
+    clustered: str  # what a unit is, where several rows of one system share it
+    labels: Array
+    scores: dict[str, Array]  # judge → more is better
+    probability: Array | None
+    strata: NDArray[np.int64] | None
+    length: Array | None
+    share: bool
+    levels: tuple[float, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        return np.isfinite(self.labels)
+
+    def of(self, inside: NDArray[np.bool_]) -> Rows:
+        """Some of the rows."""
+        return replace(
+            self, system=self.system[inside], unit=self.unit[inside], labels=self.labels[inside],
+            scores={name: score[inside] for name, score in self.scores.items()},
+            probability=None if self.probability is None else self.probability[inside],
+            strata=None if self.strata is None else self.strata[inside],
+            length=None if self.length is None else self.length[inside],
+        )  # fmt: skip
+
+    def sample(self, score: Array | None) -> PartlyLabelled:
+        """As the statistics take them."""
+        strata = None if self.strata is None else np.unique(self.strata, return_inverse=True)[1].reshape(-1)
+        names, clusters = np.unique(self.unit, return_inverse=True)
+        several = clusters.reshape(-1) if len(names) < len(self.unit) else None
+        return PartlyLabelled(self.labels, score, self.probability, strata, several, self.share)
+
+    def lacking(self) -> str:
+        """What is missing for an interval; empty where nothing is."""
+        n = int(self.labelled.sum())
+        if n < FEWEST:
+            return f"needs at least {FEWEST} labels, found {n}"
+        units = len(np.unique(self.unit[self.labelled]))
+        if units < CLUSTERS:
+            return f"needs labels in at least {CLUSTERS} different {self.clustered or 'inputs'}, found {units}"
+        if self.strata is not None:
+            few = [s for s in np.unique(self.strata) if (self.labelled & (self.strata == s)).sum() < 2]
+            if few:
+                return f"needs at least 2 labels in every stratum; {len(few)} have fewer"
+        return ""
+
+
+def rows_of(
+    data: Dataset, aspect: str, judges: Sequence[str] | None, *, cut: float | None = None,
+    probability: str | None = None, strata: str | None = None, keep_people: bool = False,
+) -> Rows:  # fmt: skip
+    """All outputs of the data that have a score of every judge (of all judges by default)."""
+    people = set() if keep_people else data.people
+    judges = list(judges if judges is not None else data.metrics)
+    data = data.only_metrics(judges)
+    rated = data.ratings.filter(pl.col("aspect") == aspect)
+    levels = np.unique(rated["value"].drop_nulls().to_numpy())
+    share, notes = False, list[str]()
+    if cut is not None or len(levels) == 2 or (len(levels) == 1 and levels[0] in (0.0, 1.0)):
+        share = True
+        pass_from = cut if cut is not None else 1.0 if len(levels) == 1 else float(levels[1])
+        rated = rated.with_columns((pl.col("value") >= pass_from).cast(pl.Float64))
+        notes.append(f"people: {pass_from:g}{' and more' if len(levels) > 2 else ''} = pass, less = fail.")
+    means = rated.group_by(KEY, maintain_order=True).agg(pl.col("value").mean().alias("__label__"))
+    frame = data.samples.join(means, on=KEY, how="left", maintain_order="left")
+    frame = frame.join(data.scores, on=KEY, how="left", maintain_order="left", suffix="__score__")
+    frame = frame.filter(~pl.col("system").is_in(list(people)))
+    column = {j: f"{j}__score__" if f"{j}__score__" in frame.columns else j for j in judges}
+    values = {j: np.where(np.isinf(v := _numbers(frame, c)), np.nan, v) for j, c in column.items()}
+    whole = np.isfinite(np.array(list(values.values()))).all(axis=0) if values else np.ones(frame.height, bool)
+    if not whole.all():
+        notes.append(f"rows without a score of {' or '.join(judges[:3])}, left out: {int((~whole).sum()):,}.")
+    probability, strata = _design(frame, probability, PROBABILITY), _design(frame, strata, STRATUM)
+    unit, clustered = _units(data, frame)
+    rows = Rows(
+        data.name, aspect, frame["system"].to_numpy().astype(str), unit, clustered, _numbers(frame, "__label__"),
+        {j: -v if j in data.lower else v for j, v in values.items()},
+        None if probability is None else _probabilities(data, frame, probability),
+        None if strata is None else frame[strata].cast(pl.String).rank("dense").to_numpy().astype(np.int64),
+        frame["output"].str.len_chars().to_numpy().astype(np.float64) if "output" in frame.columns else None,
+        share, tuple(levels.tolist()), tuple(notes),
+    ).of(whole)  # fmt: skip
+    if not rows.labelled.any():
+        raise NeedsMissing(f"{data.name}, {aspect}: no output has a label of people and a score of the judge.")
+    return rows
+
+
+def _numbers(frame: pl.DataFrame, column: str) -> Array:
+    return frame[column].cast(pl.Float64, strict=False).to_numpy().astype(np.float64)
+
+
+def _design(frame: pl.DataFrame, asked: str | None, usual: str) -> str | None:
+    """The column named, else the one that `nlgauge next` writes, where it is there."""
+    return asked or (usual if usual in frame.columns else None)
+
+
+def _probabilities(data: Dataset, frame: pl.DataFrame, column: str) -> Array:
+    if column not in frame.columns:
+        raise data.no_column(column)
+    found = _numbers(frame, column)
+    labelled = frame["__label__"].is_not_null().to_numpy()
+    bad = labelled & ~((found > 0) & (found <= 1))
+    if bad.any():
+        raise DataError(
+            f"{data.name}: column '{column}' must hold the probability with which each row was drawn to be labelled, "
+            f"above 0 and at most 1; found {frame[column].filter(pl.Series(bad))[0]} in a labelled row."
+        )
+    return found
+
+
+def _units(data: Dataset, frame: pl.DataFrame) -> tuple[NDArray[np.int64], str]:
+    """The cluster of each row, else its input."""
+    inputs = frame["input"].unique(maintain_order=True).to_list()
+    found = clusters_of(data, inputs)
+    names = dict(zip(inputs, found.get("cluster_names") or inputs, strict=True))
+    code = frame["input"].replace_strict(names, return_dtype=pl.String).rank("dense").to_numpy().astype(np.int64) - 1
+    return code, str(found.get("cluster_column", ""))
+
+
+def predictor(rows: Rows) -> tuple[str, Array | None, list[str]]:
+    """The judge, or several as one prediction: its name, a score of every row, how it was made."""
+    names = list(rows.scores)
+    if len(names) < 2:
+        return (names[0], rows.scores[names[0]], []) if names else ("", None, [])
+    scores = np.column_stack(list(rows.scores.values()))
+    n = int(rows.labelled.sum())
+    if n >= LABELS_PER_JUDGE * (len(names) + 1) and n >= FEWEST:
+        note = f"{TOGETHER}: the {len(names)} scores weighed by a regression fitted without the rows it is used for."
+        return TOGETHER, cross_fitted(rows.labels, scores, rows.unit), [note]
+    spread = scores.std(axis=0)
+    mean = ((scores - scores.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).mean(axis=1)
+    note = (
+        f"{TOGETHER}: the mean of the {len(names)} standardised scores; a regression needs "
+        f"{LABELS_PER_JUDGE * (len(names) + 1)} labels. --judge names one."
+    )
+    return TOGETHER, mean, [note]
+
+
+def representative(rows: Rows) -> list[tuple[str, float]]:
+    """Are labelled rows like the others? Judge's score or length → p (Kolmogorov and Smirnov, Bonferroni)."""
+    if rows.probability is not None or rows.strata is not None:
+        return []  # drawn unalike on purpose
+    held = rows.labelled
+    if held.all() or held.sum() < FEWEST:
+        return []
+    measured = {**rows.scores, **({} if rows.length is None else {"length of the output": rows.length})}
+    found = [(name, _unlike(rows.unit, v, held)) for name, v in measured.items() if np.isfinite(v).all()]
+    return [(name, min(1.0, p * len(found))) for name, p in found if np.isfinite(p)]
+
+
+def _unlike(unit: NDArray[np.int64], values: Array, held: NDArray[np.bool_]) -> float:
+    """p of a difference between labelled rows and others, one value for the rows of a unit. Two values: their means."""
+
+    def by_unit(inside: NDArray[np.bool_]) -> Array:
+        _, code = np.unique(unit[inside], return_inverse=True)
+        return np.asarray(np.bincount(code, values[inside]) / np.bincount(code))
+
+    two = len(np.unique(values)) < 3
+    return mean_test(by_unit(held), by_unit(~held)) if two else ks(by_unit(held), by_unit(~held)).p
+
+
+def check_words(found: Sequence[tuple[str, float]]) -> tuple[str, bool]:
+    """The check in one line, and whether it was passed."""
+    name, p = min(found, key=lambda pair: pair[1])
+    if p >= UNLIKE:
+        names = ", ".join(n for n, _ in found[:3]) + (", …" if len(found) > 3 else "")
+        return f"labelled rows are like the others in {names} (p {number(p, 2)}).", True
+    return (
+        f"labelled rows differ from the others in {name} ({'p < .001' if p < 0.001 else f'p {number(p)}'}), so they "
+        "may not stand for all: label rows drawn at random (`nlgauge next`), or name the column with the probability "
+        "(--probability) or the stratum (--strata) by which they were drawn."
+    ), False

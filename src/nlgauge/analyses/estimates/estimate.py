@@ -1,0 +1,290 @@
+"""How good would people find these outputs? Means from few labels and many judge scores, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from nlgauge import __version__
+from nlgauge.analyses import analysis
+from nlgauge.analyses.estimates._partly_labelled import Rows, check_words, predictor, representative, rows_of
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NeedsMissing
+from nlgauge.number import number
+from nlgauge.stats.estimation.means import MeanEstimate, PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
+from nlgauge.stats.estimation.systems import compare_systems
+from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
+
+EstimateMethod = Literal["ppi++", "ppi", "labels"]
+EstimatePart = Literal["means", "differences", "ranks"]
+LINE = ("measure", "metric")
+ALL = "all"  # in the column `system` of the rows over all systems
+WORDS = {
+    "labels_only": "labels only",
+    "ppi": "PPI",
+    "ppi_plus": "PPI++",
+    "rogan_gladen": "corrected for both error rates",
+    "judge_only": "judge only, no estimate",
+    "difference": "difference",
+    "rank": "rank",
+}
+OF = {"ppi++": "ppi_plus", "ppi": "ppi", "labels": "labels_only"}
+NOT_ENOUGH = 5  # rows of each verdict for the judge's error rates
+
+
+@analysis("estimate", question="How good would people find these outputs, from labels of a few?", takes="dataset")
+def estimate(
+    data: Dataset,
+    *,
+    aspect: str | None = None,
+    metrics: Sequence[str] | None = None,
+    method: EstimateMethod = "ppi++",
+    part: EstimatePart = "means",
+    people_pass_from: float | None = None,
+    probability: str | None = None,
+    strata: str | None = None,
+    level: float = 0.95,
+    keep_people: bool = False,
+    seed: int = 0,
+) -> Table:
+    """Mean rating or pass rate of every system: labels only, with the judge (`metrics`; several become one
+    prediction), and the judge only, which is no estimate.
+
+    `part`: 'differences' of systems or their 'ranks', with intervals that hold for all at once by `method`.
+    `probability`, `strata`: columns that say how the labelled rows were drawn; without them, at random.
+    """
+    rows = rows_of(
+        data, data.aspect(aspect), metrics, cut=people_pass_from, probability=probability, strata=strata,
+        keep_people=keep_people,
+    )  # fmt: skip
+    judge, score, notes = predictor(rows)
+    if score is None and method != "labels":
+        raise NeedsMissing(f"{data.name}: no judge's scores; name their columns with --metric, or use --method labels.")
+    table = (
+        _means(rows, judge, score, level)
+        if part == "means"
+        else _systems(rows, judge, score, method, part, level, seed)
+    )
+    found = representative(rows)
+    if found:
+        words, fine = check_words(found)
+        (table.notes if fine else table.headlines).append(words)
+    table.facts["representative"] = {name: round(p, 6) for name, p in found}
+    table.notes += [*notes, *rows.notes, *_design_notes(rows, len(set(rows.system)))]
+    table.signature = f"nlgauge:{__version__}|aspect:{rows.aspect}|rows:{len(rows.labels)}|level:{number(level, 2)}"
+    return table
+
+
+def _means(rows: Rows, judge: str, score: Array | None, level: float) -> Table:
+    found: list[Row] = []
+    systems = list(dict.fromkeys(rows.system.tolist()))
+    groups = [(ALL, np.ones(len(rows.labels), bool))] if len(systems) > 1 else []
+    for system, inside in [*groups, *((s, rows.system == s) for s in systems)]:
+        mine = rows.of(inside)
+        if mine.labelled.any():
+            name = system if len(systems) > 1 else ALL
+            found += _mean_rows(mine, name, judge, None if score is None else score[inside], level)
+    best = next((r for r in found if r["measure"] == "ppi_plus"), found[0])
+    return Table(
+        title=f"{rows.name}: {'share that people pass' if rows.share else 'mean rating of people'}, {rows.aspect}",
+        rows=found,
+        layout=Layout(
+            "system", LINE, "value", heads={k: _line(k) for k in {(r["measure"], r["metric"]) for r in found}}
+        )
+        if len(systems) > 1
+        else Layout(LINE, "system", "value", line=lambda key: _line(dict(zip(LINE, key, strict=True)))),
+        cells={"value": lambda row: _value(row, rows.share)},
+        answers=_sentences(rows, found, best),
+        facts={"share": rows.share},
+        method=f"{level:.0%} intervals for outputs like these. Labels only and PPI++: Student's t, of shares the count "
+        "interval of as many random labels as the estimate is worth. Corrected: Lang and Reiczigel.",
+        notes=[f"not given: {why}." for why in dict.fromkeys(r["reason"] for r in found if r["reason"])],
+    )
+
+
+def _line(row: Row) -> str:
+    return WORDS[row["measure"]] + (f" ({row['metric']})" if row["measure"] != "labels_only" else "")
+
+
+def _mean_rows(rows: Rows, system: str, judge: str, score: Array | None, level: float) -> list[Row]:
+    """Every estimator of one system; each with a reason where it has no interval."""
+    lacking = rows.lacking()
+    n, total = int(rows.labelled.sum()), len(rows.labels)
+    every: list[tuple[str, str, MeanEstimate, str]] = [
+        ("people", "labels_only", mean_estimate(rows.sample(None), "labels", level), lacking)
+    ]
+    if score is not None and n < total:
+        sample = rows.sample(score)
+        every.append((judge, "ppi_plus", mean_estimate(sample, "ppi++", level), lacking))
+        if len(rows.scores) == 1 and _scale(rows, score):
+            every.append((judge, "ppi", mean_estimate(sample, "ppi", level), lacking))
+        for name, own in rows.scores.items():
+            if _scale(rows, own):
+                every.append((name, "judge_only", mean_estimate(rows.sample(own), "judge", level), ""))
+    made = [_row(rows, system, who, measure, e, why) for who, measure, e, why in every]
+    if score is not None and n < total and rows.share and set(np.unique(score)) <= {0.0, 1.0}:
+        made.append(_corrected(rows, system, judge, score, level))
+    return made
+
+
+def _scale(rows: Rows, score: Array) -> bool:
+    """The judge's numbers are on people's scale."""
+    low, high = (0.0, 1.0) if rows.share else (min(rows.levels), max(rows.levels))
+    return bool(score.min() >= low and score.max() <= high)
+
+
+def _row(rows: Rows, system: str, judge: str, measure: str, e: MeanEstimate, why: str) -> Row:
+    n = len(rows.labels) if measure == "judge_only" else int(rows.labelled.sum())
+    return {
+        "metric": judge, "aspect": rows.aspect, "measure": measure, "value": float(e.value),
+        "low": np.nan if why else float(e.low), "high": np.nan if why else float(e.high), "p": np.nan, "n": n,
+        "rows": len(rows.labels), "system": system, "weight": float(e.weight),
+        "worth": np.nan if why or measure == "judge_only" else float(e.worth), "reason": why or None,
+    }  # fmt: skip
+
+
+def _corrected(rows: Rows, system: str, judge: str, score: Array, level: float) -> Row:
+    """Rogan and Gladen's estimate from the judge's verdicts and its error rates on the labelled rows."""
+    held = rows.labelled
+    y, f = rows.labels[held], score[held]
+    passed, failed = float((y > 0.5).sum()), float((y < 0.5).sum())
+    alone = rows.probability is None and rows.strata is None and len(np.unique(rows.unit)) == len(rows.unit)
+    base = mean_estimate(PartlyLabelled(rows.labels, score), "judge", level)
+    if not alone or min(passed, failed) < NOT_ENOUGH:
+        why = (
+            f"the correction needs at least {NOT_ENOUGH} labels of each verdict, found {int(min(passed, failed))}"
+            if alone
+            else "the correction is for rows drawn at random that do not share an input"
+        )
+        return {**_row(rows, system, judge, "rogan_gladen", base, why), "value": np.nan}
+    found = rogan_gladen(
+        (score.sum(), len(score)), (f[y > 0.5].sum(), passed), ((1 - f[y < 0.5]).sum(), failed), level
+    )  # fmt: skip
+    why = "" if np.isfinite(found.value) else "the judge may be no better than chance on these labels"
+    return {
+        **_row(rows, system, judge, "rogan_gladen", base, why), "value": float(found.value),
+        "low": float(found.low), "high": float(found.high), "worth": np.nan, "weight": np.nan,
+    }  # fmt: skip
+
+
+def _systems(
+    rows: Rows, judge: str, score: Array | None, method: EstimateMethod, part: EstimatePart, level: float, seed: int
+) -> Table:
+    """Differences of systems, or their ranks."""
+    names, parts = [], []
+    for system in dict.fromkeys(rows.system.tolist()):
+        inside = rows.system == system
+        if (mine := rows.of(inside)).labelled.any() and not mine.lacking():
+            names.append(system)
+            parts.append((mine, None if score is None else score[inside]))
+    if len(names) < 2:
+        raise NeedsMissing(f"{rows.name}, {rows.aspect}: fewer than two systems have enough labels to compare.")
+    found = compare_systems(
+        [mine.sample(s) for mine, s in parts], [mine.unit for mine, _ in parts], method, level, seed
+    )
+    shared = {
+        "metric": "people"
+        if method == "labels"
+        else next(iter(rows.scores))
+        if len(rows.scores) == 1
+        else "all judges",
+        "aspect": rows.aspect,
+    }
+    made: list[Row] = []
+    if part == "differences":
+        for k, (i, j) in enumerate(found.pairs):
+            n = int(parts[i][0].labelled.sum() + parts[j][0].labelled.sum())
+            made.append({
+                **shared, "measure": "difference", "value": float(found.difference[k]), "low": float(found.low[k]),
+                "high": float(found.high[k]), "p": np.nan, "n": n, "system": names[i], "other": names[j],
+                "reason": None,
+            })  # fmt: skip
+    else:
+        order = np.argsort([-float(e.value) for e in found.together], kind="stable")
+        for place, k in enumerate(order.tolist(), start=1):
+            e = found.together[k]
+            made.append({
+                **shared, "measure": "rank", "system": names[k], "value": float(place),
+                "low": float(found.best_rank[k]), "high": float(found.worst_rank[k]), "p": np.nan,
+                "n": int(parts[k][0].labelled.sum()), "mean": float(e.value), "mean_low": float(e.low),
+                "mean_high": float(e.high), "reason": None,
+            })  # fmt: skip
+    return Table(
+        title=f"{rows.name}: {part} of the systems by {method}, {rows.aspect}",
+        rows=made,
+        shown=["system", "other", "value", "n"] if part == "differences" else ["system", "value", "mean", "n"],
+        heads={"value": "difference" if part == "differences" else "rank", "other": "less"},
+        cells={
+            "value": (lambda row: _value(row, rows.share, signed=True)) if part == "differences" else _rank,
+            "mean": lambda row: _value({**row, "value": row["mean"], "low": row["mean_low"], "high": row["mean_high"]},
+                                       rows.share),
+        },
+        facts={"share": rows.share},
+        method=f"Intervals that hold for all {part} at once with {level:.0%}: largest t among all, from the covariance "
+        "of the systems over inputs; of shares from the two intervals and their correlation.",
+    )  # fmt: skip
+
+
+def _rank(row: Row) -> str:
+    return f"{row['value']:.0f}" + (f" [{row['low']:.0f} {row['high']:.0f}]" if row["high"] > row["low"] else "")
+
+
+def _value(row: Row, share: bool, signed: bool = False) -> str:
+    """'71 % [65 76]' or '3.42 [3.30 3.55]'."""
+    if not np.isfinite(row["value"]):
+        return "–"
+    sign = "+" if signed and row["value"] > 0 else ""
+    ends = ""
+    if share:
+        ends = f" [{_points(row['low'])} {_points(row['high'])}]" if np.isfinite(row["low"]) else ""
+        return f"{sign}{_points(row['value'])} %{ends}"
+    if np.isfinite(row["low"]):
+        ends = f" [{number(row['low'], 2)} {number(row['high'], 2)}]"
+    return f"{sign}{number(row['value'], 2)}{ends}"
+
+
+def _points(value: float) -> str:
+    """A share in percent; one decimal near 0 and 1."""
+    return number(100 * value, 1 if 0 < abs(value) < 0.01 or 0.99 < value < 1 else 0)
+
+
+def _sentences(rows: Rows, found: list[Row], best: Row) -> list[str]:
+    """The answer over all outputs in words."""
+    mine = {r["measure"]: r for r in found if r["system"] == best["system"]}
+    share, plain = rows.share, mine["labels_only"]
+    said = "People would pass" if share else "People would give these outputs"
+    text = f"{said} {_value(best, share)}{' of outputs like these' if share else ' on average'}"
+    if best is not plain and np.isfinite(plain["low"]):
+        text += f"; from the {plain['n']:,} labels alone {_value(plain, share)}"
+    judged = [r for r in found if r["measure"] == "judge_only" and r["system"] == best["system"]]
+    if judged and np.isfinite(best["low"]):
+        far = max(judged, key=lambda r: abs(r["value"] - best["value"]))
+        inside = best["low"] <= far["value"] <= best["high"]
+        text += (
+            f"; {far['metric']} alone says {_value({**far, 'low': np.nan}, share)}, which is "
+            f"{'inside, though its own interval knows nothing of its errors' if inside else 'outside'}"
+        )
+    lines = [text + "."]
+    if best["measure"] == "ppi_plus" and np.isfinite(best["worth"]):
+        more = best["worth"] - best["n"]
+        lines.append(
+            f"With the judge the {best['n']:,} labels are worth about {best['worth']:,.0f}."
+            if more >= 1
+            else "The judge adds nothing to these labels."
+        )
+    return lines
+
+
+def _design_notes(rows: Rows, systems: int) -> list[str]:
+    notes = [f"{int(rows.labelled.sum()):,} of {len(rows.labels):,} outputs are labelled."]
+    if rows.probability is not None:
+        notes.append("labelled rows count by the inverse of the probability with which they were drawn.")
+    if rows.strata is not None:
+        notes.append(f"{len(np.unique(rows.strata))} strata, each weighed by its number of rows.")
+    if rows.clustered or systems > 1:
+        notes.append(f"rows of one '{rows.clustered or 'input'}' are not independent and count together.")
+    return notes
