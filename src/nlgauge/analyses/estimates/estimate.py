@@ -92,9 +92,7 @@ def _means(rows: Rows, judge: str, score: Array | None, level: float) -> Table:
     return Table(
         title=f"{rows.name}: {'share that people pass' if rows.share else 'mean rating of people'}, {rows.aspect}",
         rows=found,
-        layout=Layout(
-            "system", LINE, "value", heads={k: _line(k) for k in {(r["measure"], r["metric"]) for r in found}}
-        )
+        layout=Layout("system", LINE, "value", heads={(r["measure"], r["metric"]): _line(r) for r in found})
         if len(systems) > 1
         else Layout(LINE, "system", "value", line=lambda key: _line(dict(zip(LINE, key, strict=True)))),
         cells={"value": lambda row: _value(row, rows.share)},
