@@ -22,7 +22,7 @@ from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.scoring.parts_folder import PartsFolder
 from nlgauge.stats.correlation.measure import TWELVE
 from nlgauge.stats.resampling import bootstrap_large as stats_large
-from nlgauge.stats.resampling.draws import bootstrap_counts
+from nlgauge.stats.resampling.draws import bootstrap_counts, bootstrap_weights
 
 Row = dict[str, Any]
 
@@ -48,7 +48,7 @@ def table(tmp_path: Path) -> Path:
 
 def test_the_draws_are_those_of_the_bootstrap() -> None:
     for how in ("both", "inputs", "systems"):
-        given = stats_large.resample_counts(how, 5, 300, 1100, seed=4)  # type: ignore[arg-type]
+        given = bootstrap_weights(how, 5, 300, 1100, seed=4)  # type: ignore[arg-type]
         blocks = list(bootstrap_counts(how, 5, 300, 1100, 4))  # type: ignore[arg-type]
         for mine, theirs in zip((given.systems, given.inputs), zip(*blocks, strict=True), strict=True):
             flat = mine.transpose(0, 2, 1).reshape(-1, mine.shape[1])[: given.draws]

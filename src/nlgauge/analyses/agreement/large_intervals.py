@@ -41,9 +41,10 @@ def large_intervals(
 
     >>> large_intervals("big.parquet", over="inputs", keep=Path("table.csv.parts"))    # doctest: +SKIP
     """
-    from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
+    from nlgauge.stats.correlation.evaluate_groups import arrays, table, wanted
     from nlgauge.stats.resampling.bootstrap_intervals import percentile_interval
-    from nlgauge.stats.resampling.bootstrap_large import refusals, resample, resample_counts, sorted_ratings
+    from nlgauge.stats.resampling.bootstrap_large import refusals, resample
+    from nlgauge.stats.resampling.draws import bootstrap_weights
 
     wide = wide if isinstance(wide, LargeTable) else LargeTable.open(wide)
     aspect = wide.aspect(aspect)
@@ -58,19 +59,19 @@ def large_intervals(
     }  # fmt: skip
     kept = None if keep is None else PartsFolder.open(keep, facts)
     human = wide.human(aspect)
-    human = arrays(np.empty((0, *human.shape)), human)[1]
+    none, human = arrays(np.empty((0, *human.shape)), human)
     panel = wide.panel(aspect, human)
     judged, order = _ordered(wide)
     human = human[np.ix_(*order)] if order else human
     want = wanted(asked)
-    side = sorted_ratings(human, want)
-    chosen, notes = _possible(asked, refusals(side, want))
+    side = table(none, human, want)
+    chosen, notes = _possible(asked, refusals(side))
     if order is None:
         notes.append(
             f"more than {MOST_CELLS:,} cells are drawn in the order of the file; another order gives other draws."
         )
     want = wanted(chosen)
-    given = resample_counts(over, len(human), human.shape[1], draws, seed)
+    given = bootstrap_weights(over, len(human), human.shape[1], draws, seed)
     strips = len(given.inputs)
     rows: list[Row] = []
     best: dict[str, float] = {}

@@ -14,6 +14,20 @@ from nlgauge.errors import DataError
 from nlgauge.kernels.shared import NEAR, STRIP
 from nlgauge.stats.correlation.group_layout import GROUPED, Bools, Floats, GroupLayout, Ints, layout, sorted_cells
 from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.correlation.resampled_groups import (
+    CellWeights,
+    GroupSums,
+    Scales,
+    Walk,
+    group_values,
+    human_side,
+    pool_one,
+    pool_two,
+    swap_groups,
+    swap_systems,
+    weigh_groups,
+    weigh_systems,
+)
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.resampling.draws import Masks, Weights, joined
 
@@ -135,7 +149,7 @@ def table(x: Floats, z: Floats, want: Wanted) -> SortedPanel:
     flat = z.reshape(-1)
     plans = {g: layout(g, n, m) for g in GROUPED if g in want.fast}
     metrics = tuple(
-        Sorted(row, {g: sorted_cells(plan, row, flat) for g, plan in plans.items()}) for row in x.reshape(len(x), -1)
+        Sorted(row, {g: sorted_cells(plan, row, flat) for g, plan in plans.items()}) for row in x.reshape(len(x), n * m)
     )
     orders = {g: sorted_cells(plan, flat) for g, plan in plans.items()}
     return SortedPanel(n, m, flat, np.isfinite(flat), plans, orders, metrics)
@@ -152,16 +166,6 @@ def swap_pair(
     constant_is_zero: bool = False,
 ) -> Floats:
     """Both correlations of a metric pair in every draw: 2 × measures × (1 + draws), unswapped data first."""
-    from nlgauge.stats.correlation.resampled_groups import (
-        GroupSums,
-        Scales,
-        Walk,
-        human_side,
-        pool_two,
-        swap_groups,
-        swap_systems,
-    )
-
     valid = data.shared(*pair)
     first, second = (data.metrics[k] for k in pair)
     x1, x2 = (np.where(valid, m.x, 0.0) for m in (first, second))
@@ -184,42 +188,68 @@ def swap_pair(
     return joined(sums.mean(), masks.draws + 1)
 
 
-def weigh_metric(data: SortedPanel, k: int, weights: Weights, want: Wanted) -> Floats:
-    """One metric's correlations under weights: measures × draws."""
-    from nlgauge.stats.correlation.resampled_groups import (
-        CellWeights,
-        GroupSums,
-        Walk,
-        human_side,
-        pool_one,
-        weigh_groups,
-        weigh_systems,
-    )
+@dataclass(frozen=True)
+class Weighing:
+    """One metric beside people, sorted into groups: what the correlations under any weights share.
 
-    metric, valid = data.metrics[k], data.shared(k)
-    x = np.where(valid, metric.x, 0.0)
-    strips = len(weights.systems)
-    sums = GroupSums.zeros(len(want), strips)
-    cells = np.arange(len(x), dtype=np.int32)
-    row, col, none = cells // np.int32(data.inputs), cells % np.int32(data.inputs), np.zeros_like(cells)
-    systems, inputs, ones = weights.systems, weights.inputs, np.ones((strips, 1, STRIP))
-    # inside its group a cell counts as often as its system (input level), its input (item level), or their
-    # product; the other one says how often the whole group counts
-    by = {
-        "global": CellWeights(row, col, systems, inputs, ones),
-        "input": CellWeights(row, none, systems, ones, inputs),
-        "item": CellWeights(none, col, ones, inputs, systems),
-    }
-    for grouping, slots in want.fast.items():
-        if grouping == "system":
-            near = rounding(x, valid, data.systems), rounding(data.z, valid, data.systems)
-            weigh_systems(x, data.z, valid, near, systems, inputs, slots, sums)
-            continue
-        plan = data.plans[grouping]
-        side = human_side(plan, data.orders[grouping], data.z, valid)
-        pool = pool_one(plan, metric.orders[grouping], x, side, valid)
-        weigh_groups(Walk(plan, LEAST[grouping], side, pool), x, data.z, valid, by[grouping], slots, sums)
-    return joined(sums.mean(), weights.draws)
+    `values` (coefficients × inputs) are there where systems count once in every draw: the groups of the input level
+    then stay as they are, and each draw only averages them anew.
+    """
+
+    data: SortedPanel
+    want: Wanted
+    x: Floats
+    valid: Bools
+    near: tuple[Floats, Floats]
+    walks: dict[str, Walk]
+    values: Floats | None
+
+    @classmethod
+    def of(cls, data: SortedPanel, k: int, want: Wanted, systems_once: bool) -> Weighing:
+        metric, valid = data.metrics[k], data.shared(k)
+        x = np.where(valid, metric.x, 0.0)
+        near = rounding(x, valid, data.systems), rounding(data.z, valid, data.systems)
+        walks, values = {}, None
+        for grouping in want.fast.keys() & data.plans.keys():
+            plan = data.plans[grouping]
+            side = human_side(plan, data.orders[grouping], data.z, valid)
+            pool = pool_one(plan, metric.orders[grouping], x, side, valid)
+            walks[grouping] = Walk(plan, LEAST[grouping], side, pool)
+        if systems_once and "input" in walks:
+            values = np.full((len(want), data.inputs), np.nan)
+            group_values(walks["input"], x, data.z, valid, want.fast["input"], values)
+        return cls(data, want, x, valid, near, walks, values)
+
+    def under(self, weights: Weights) -> Floats:
+        """Measures × draws."""
+        from nlgauge.kernels.pool import mean_values
+
+        data, (systems, inputs, draws) = self.data, weights
+        sums = GroupSums.zeros(len(self.want), len(systems))
+        cells = np.arange(len(self.x), dtype=np.int32)
+        row, col, none = cells // np.int32(data.inputs), cells % np.int32(data.inputs), np.zeros_like(cells)
+        ones = np.ones((len(systems), 1, STRIP), systems.dtype)
+        # inside its group a cell counts as often as its system (input level), its input (item level), or their
+        # product; the other one says how often the whole group counts
+        by = {
+            "global": CellWeights(row, col, systems, inputs, ones),
+            "input": CellWeights(row, none, systems, ones, inputs),
+            "item": CellWeights(none, col, ones, inputs, systems),
+        }
+        for grouping, slots in self.want.fast.items():
+            if grouping == "system":
+                weigh_systems(self.x, data.z, self.valid, self.near, systems, inputs, slots, sums)
+            elif grouping == "input" and self.values is not None:
+                for s, times in enumerate(inputs):
+                    total, groups = np.zeros((2, len(self.want), STRIP))
+                    mean_values(self.values, times, total, groups)
+                    sums.total[slots.used(), s], sums.groups[slots.used(), s] = (
+                        total[slots.used()],
+                        groups[slots.used()],
+                    )
+            else:
+                weigh_groups(self.walks[grouping], self.x, data.z, self.valid, by[grouping], slots, sums)
+        return joined(sums.mean(), draws)
 
 
 def scale_of(x: Floats, valid: Bools, standardise: bool = True) -> tuple[float, float]:

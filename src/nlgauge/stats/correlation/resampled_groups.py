@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nlgauge.kernels.shared import STRIP
 from nlgauge.stats.correlation.group_layout import Bools, Floats, GroupLayout, Ints
 
 if TYPE_CHECKING:
     from nlgauge.stats.correlation.evaluate_groups import Slots
-    from nlgauge.stats.resampling.draws import Masks
+    from nlgauge.stats.resampling.draws import Masks, Times
 
 
 class HumanSide(NamedTuple):
@@ -45,9 +44,6 @@ class Pool(NamedTuple):
     below: Ints
     end: Ints
     whole: Bools
-
-
-Times = NDArray[np.float64] | NDArray[np.uint8]  # how often something counts
 
 
 class CellWeights(NamedTuple):

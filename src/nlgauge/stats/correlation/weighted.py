@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nlgauge.stats.correlation.evaluate_groups import Progress, SortedPanel, Wanted, run_all, table, weigh_metric
+from nlgauge.stats.correlation.evaluate_groups import Progress, SortedPanel, Wanted, Weighing, run_all, table
 from nlgauge.stats.correlation.group_layout import Floats
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.resampling.draws import weights
@@ -51,7 +51,7 @@ class _Weighed:
     def __call__(self, job: tuple[int, int]) -> Floats:
         k, at = job
         systems, inputs = self.systems[at : at + CHUNK], self.inputs[at : at + CHUNK]
-        found = weigh_metric(self.data, k, weights(systems, inputs), self.want)
+        found = Weighing.of(self.data, k, self.want, bool((systems == 1).all())).under(weights(systems, inputs))
         if self.want.slow:
             shape = (self.data.systems, self.data.inputs)
             x, z = self.data.metrics[k].x.reshape(1, *shape), self.data.z.reshape(shape)

@@ -9,7 +9,8 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, TypeVar
+from itertools import chain
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,10 @@ from nlgauge.stats.correlation.group_layout import Floats, Ints
 Swap = Literal["both", "inputs", "systems", "cells"]
 Resample = Literal["both", "inputs", "systems"]
 Bits = NDArray[np.int8]
+Times = NDArray[np.float64] | NDArray[np.uint8]  # how often something counts
 
 BLOCK = 8 * STRIP - 1  # draws per block: with the unswapped data in front they fill eight strips
+PICKS = 1 << 20  # units drawn at once, to bound the memory
 
 
 T = TypeVar("T", np.int8, np.float64)
@@ -42,9 +45,12 @@ class Masks(NamedTuple):
 class Weights(NamedTuple):
     """How often each system and each input counts in each draw: strips × systems (or inputs) × STRIP."""
 
-    systems: Floats
-    inputs: Floats
+    systems: Times
+    inputs: Times
     draws: int
+
+    def strip(self, s: int) -> Weights:
+        return Weights(self.systems[s : s + 1], self.inputs[s : s + 1], STRIP)
 
 
 def blocks_of(draws: int) -> int:
@@ -139,21 +145,39 @@ def weights(systems: Floats, inputs: Floats) -> Weights:
 def bootstrap_counts(
     how: Resample, systems: int, inputs: int, draws: int, seed: int, legacy: bool = False
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Blocks of (draws × systems, draws × inputs): how often each was drawn with replacement."""
+    """Some draws at a time, as (draws × systems, draws × inputs): how often each was drawn with replacement."""
     if how not in ("both", "inputs", "systems"):
         raise NlgaugeError(f"what to resample must be one of both, inputs, systems; found {how!r}")
-    sizes = (systems if how != "inputs" else 0, inputs if how != "systems" else 0)
+    units, drawn = (systems, inputs), (how != "inputs", how != "systems")
     for size, stream in streams(seed, draws, legacy):
-        if isinstance(stream, np.random.RandomState):  # systems and inputs of one draw after the other
-            drawn = [[stream.choice(n, n) for n in sizes if n] for _ in range(size)]
-            picks = [np.array(part) for part in zip(*drawn, strict=True)]
-        else:  # a stream for each, so that a shorter run stays the beginning of a longer one
-            picks = [s.integers(0, n, (size, n)) for s, n in zip(stream.spawn(2), sizes, strict=True) if n]
-        counts = [count_picks(part, part.shape[1]) for part in picks]
-        yield (
-            counts[0] if how != "inputs" else np.ones((size, systems)),
-            counts[-1] if how != "systems" else np.ones((size, inputs)),
-        )
+        # A stream for each, so that a shorter run stays the beginning of a longer one; legacy: systems and inputs of
+        # one draw after the other.
+        own: list[Any] = [stream] * 2 if isinstance(stream, np.random.RandomState) else stream.spawn(2)
+        step = 1 if legacy else max(1, PICKS // max(units))
+        for at in range(0, size, step):
+            some = min(step, size - at)
+            one, two = (
+                count_picks(mine.choice(n, (some, n)) if legacy else mine.integers(0, n, (some, n)), n)
+                if moves
+                else np.ones((some, n))
+                for mine, n, moves in zip(own, units, drawn, strict=True)
+            )
+            yield one, two
+
+
+def bootstrap_weights(how: Resample, systems: int, inputs: int, draws: int, seed: int) -> Weights:
+    """The same in an eighth of the memory, in strips, with the data themselves as the first draw."""
+    found = [np.zeros((-(-(draws + 1) // STRIP), n, STRIP), np.uint8) for n in (systems, inputs)]
+    whole = [(np.ones((1, systems)), np.ones((1, inputs)))]
+    some = chain(whole, bootstrap_counts(how, systems, inputs, draws, seed))
+    for at, times in enumerate(row for pair in some for row in zip(*pair, strict=True)):
+        for counts, row in zip(found, times, strict=True):
+            if row.max(initial=0) > 255:
+                raise NlgaugeError(
+                    "a unit was drawn more than 255 times: too few draws of too many; use `meta --analysis intervals`."
+                )
+            counts[at // STRIP, :, at % STRIP] = row
+    return Weights(found[0], found[1], draws + 1)
 
 
 def halves(inputs: int, trials: int, seed: int) -> Floats:
