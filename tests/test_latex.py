@@ -53,7 +53,7 @@ def test_numbers_stand_in_s_columns_with_the_room_they_need() -> None:
     form = re.search(r"begin\{tabular\}\{(.*)\}$", tex, re.M)
     assert form is not None
     assert form[1] == (
-        "S[table-format = 1] l S[table-format = -1.3] S[table-format = 1.3, table-space-text-post = {***}] "
+        "S[table-format = 1] l S[table-format = -1.3] S[table-format = <1.3, table-space-text-post = {***}] "
         "S[table-format = 4]"
     )
     assert r"{rank} & metric & {value} & {p to next} & {n} \\" in lines_of(tex)
@@ -64,7 +64,7 @@ def test_ranks_are_ruled_apart_and_the_first_is_bold() -> None:
     start = body.index(r"\midrule")
     assert body[start + 1 : start + 5] == [
         r"1 & \textbf{a\_b} & 0.500 & 0.200 & 1600 \\",
-        r"1 & \textbf{c} & 0.400 & 0.000{***} & 1600 \\",
+        r"1 & \textbf{c} & 0.400 & <0.001{***} & 1600 \\",
         r"\midrule",
         r"2 & d & -0.250 & {--} & 99 \\",
     ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from nlgauge.number import is_p
+
 if TYPE_CHECKING:
     from nlgauge.table import Cell, Row, Table
 
@@ -12,7 +14,7 @@ STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 LEGEND = "* p < .05, ** p < .01, *** p < .001"
 CORRECTED = "p_corrected"  # wins over "p" where a row has both
 COLUMN = 46  # signs that fit into one of two columns of a page
-NUMBER = re.compile(r"^(?P<sign>[-−]?)(?P<whole>[\d,]*)(?P<part>\.\d+)?(?P<marks>[*†‡]*)$")
+NUMBER = re.compile(r"^(?P<below><?)(?P<sign>[-−]?)(?P<whole>[\d,]*)(?P<part>\.\d+)?(?P<marks>[*†‡]*)$")
 GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "κ": "kappa", "λ": "lambda", "μ": "mu",
     "ρ": "rho", "σ": "sigma", "τ": "tau", "χ": "chi", "ω": "omega", "Δ": "Delta", "Σ": "Sigma",
@@ -127,7 +129,7 @@ def _marks(table: Table, header: list[str], body: list[list[Cell]]) -> tuple[lis
     used = CORRECTED if any(CORRECTED in row for row in table.rows) else "p"
     if layout is None:
         for i, name in enumerate(table.shown or table.columns):
-            if name == "p" or name.startswith("p_"):
+            if is_p(name):
                 for mine, row in zip(marks, table.rows, strict=True):
                     mine[i] = stars(row.get(name))
     else:
@@ -155,10 +157,10 @@ def _format(cells: list[Cell], marks: list[str]) -> str:
     found = [NUMBER.match(cell.text) for cell in cells if cell.text not in ("", "–")]
     numbers = [m for m in found if m is not None and (m["whole"] or m["part"])]
     if not numbers or len(numbers) < len(found):
-        return "r" if found and all(cell.text[:1] in "-.0123456789–" for cell in cells) else "l"
+        return "r" if found and all(cell.text[:1] in "<-.0123456789–" for cell in cells) else "l"
     whole = max(1, *(len(m["whole"].replace(",", "")) for m in numbers))
     part = max(len(m["part"] or ".") - 1 for m in numbers)
-    sign = "-" if any(m["sign"] for m in numbers) else ""
+    sign = ("<" if any(m["below"] for m in numbers) else "") + ("-" if any(m["sign"] for m in numbers) else "")
     post = max([*marks, *(m["marks"] for m in numbers)], key=len)
     room = f", table-space-text-post = {{{_tex(post)}}}" if post else ""
     return f"S[table-format = {sign}{whole}{f'.{part}' if part else ''}{room}]"
@@ -170,7 +172,8 @@ def _cell(cell: Cell, form: str, mark: str, bold: bool) -> str:
         text = _tex(cell.text)
         text = rf"\textbf{{{text}}}" if bold and text else text
         return f"{{{text}}}" if form.startswith("S") else text
-    digits = f"{'-' if number['sign'] else ''}{number['whole'].replace(',', '') or '0'}{number['part'] or ''}"
+    ahead = number["below"] + ("-" if number["sign"] else "")
+    digits = f"{ahead}{number['whole'].replace(',', '') or '0'}{number['part'] or ''}"
     after = _tex(mark or number["marks"])
     return f"{chr(92)}bfseries {digits}{after and f'{{{after}}}'}" if bold else f"{digits}{after and f'{{{after}}}'}"
 

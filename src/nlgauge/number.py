@@ -21,6 +21,21 @@ def number(value: float | None, decimals: int = 3, *, missing: str = "–", sign
     return f"{whole[:-1]}.{part}" if point and whole.lstrip("+-") == "0" else text
 
 
+def p_value(p: float, decimals: int = 3) -> str:
+    """A p-value; one that would print as 0 says below what it lies, since no test gives 0.
+
+    >>> p_value(0.0312), p_value(0.0002), p_value(0.0002, 4)
+    ('.031', '<.001', '.0002')
+    """
+    least = 10.0**-decimals
+    return f"<{number(least, decimals)}" if 0 <= p < least / 2 else number(p, decimals)
+
+
+def is_p(column: str) -> bool:
+    """Whether a column holds p-values: `p`, `p_corrected` …"""
+    return column == "p" or column.startswith("p_")
+
+
 def interval(value: float | None, low: float | None, high: float | None, decimals: int = 3) -> str:
     """A value with its interval, where there is one.
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.number import number, some
+from nlgauge.number import is_p, number, p_value, some
 from nlgauge.writing import write_whole
 
 if TYPE_CHECKING:
@@ -155,7 +155,9 @@ class Table:
             return "–"
         if isinstance(value, bool):
             return "yes" if value else "no"
-        return number(value, self.decimals) if isinstance(value, float) else str(value)
+        if not isinstance(value, float):
+            return str(value)
+        return (p_value if is_p(column) else number)(value, self.decimals)
 
     def line_name(self, row: Row) -> str:
         """The name of the line of the layout in which a row stands."""
@@ -295,7 +297,7 @@ FORMATS: dict[str, Callable[[Table], str]] = {
 def is_number(cell: Cell) -> bool:
     return (
         cell.text in ("", "–")
-        or cell.text.lstrip("-.").replace(".", "", 1).replace("–", "", 1).replace(",", "").isdigit()
+        or cell.text.lstrip("<-.").replace(".", "", 1).replace("–", "", 1).replace(",", "").isdigit()
     )
 
 
