@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +47,17 @@ def tell(lines: Sequence[str]) -> None:
         screen.print(("" if i == 0 else "  ") + line, markup=False, style="bold" if i == 0 else None)
 
 
-def say(lines: Sequence[str]) -> None:
-    """Short answers on stdout."""
+def say(lines: Sequence[str], colours: Mapping[str, str] | None = None) -> None:
+    """Short answers on stdout; a word that stands in a column by itself may have a colour."""
+    from rich.text import Text
+
     bar.close()
     screen = console()
     for line in lines:
-        screen.print(line, markup=False)
+        text = Text(line)
+        for word, colour in (colours or {}).items():
+            text.highlight_regex(rf"(?<=  ){word}(?=  |$)", colour)
+        screen.print(text)
 
 
 def show(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Report:
-    """A written report: the short answers, the tables behind them, and where page and results are."""
+    """A written report: the answer as data and as lines for a terminal, the tables, and where page and results are."""
 
     lines: list[str]
     tables: list[Table]
@@ -78,13 +78,15 @@ def report(
     ...     made = ng.report(ng.example(), pathlib.Path(folder) / "page.html", quick=True)
     >>> made.path.name, made.results.name
     ('page.html', 'page.results.json')
-    >>> made.lines[0]
-    'raters agree: alpha .79 (constructed_quality); ceiling of input/kendall .91'
+    >>> made.answer.aspects[0].sentences["rank systems"].partition(";")[0]
+    'To rank systems on constructed_quality unigram_f1 is good'
     """
+    from nlgauge.data.failed_scores import headlines
     from nlgauge.door.questions import select
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics.judge.cost import load_prices
     from nlgauge.report.answer import answer_of
+    from nlgauge.report.answer_lines import answer_lines
     from nlgauge.report.page import write_page
     from nlgauge.report.results import results_of, write_results
     from nlgauge.report.sections import Run, answer_all
@@ -112,7 +114,8 @@ def report(
     answer = answer_of(run)
     results = write_results(path.with_suffix(".results.json"), results_of(run, answered, command, answer))
     tables = [t for a in answered for t in a.tables]
-    return Report(short, tables, path, results, answer, list(dict.fromkeys(chosen.not_computed)), answered)
+    lines = [*headlines(chosen.data), *answer_lines(answer)]
+    return Report(lines, tables, path, results, answer, list(dict.fromkeys(chosen.not_computed)), answered)
 
 
 class _CallableModule(ModuleType):

@@ -12,6 +12,8 @@ from nlgauge.cli import _options as o
 from nlgauge.cli._data import with_data
 from nlgauge.session import Selection
 
+COLOURS = {"good": "green", "usable": "yellow", "not": "red"}
+
 
 @with_data
 def command(
@@ -43,7 +45,7 @@ def command(
     path = out or Path(f"{Path(file).name.split('.')[0]}.report.html")
     made = report(pick, path, measures=o.listed(measure), gate=gate, quick=quick, prices=prices, command=sys.argv[1:])
     if format == "table":
-        o.say(made.lines)
+        o.say(made.lines, COLOURS)
     else:
         o.show(made.tables, format)
     o.tell([f"report: {made.path}"])
