@@ -129,16 +129,6 @@ def test_a_column_that_is_called_like_a_python_file_runs_nothing(tmp_path: Path,
     assert not ran(own)
 
 
-def test_a_column_that_names_a_model_loads_none(tmp_path: Path) -> None:
-    """Words are coloured by a metric of ours; a stranger's heading must not choose what is fetched and loaded."""
-    from nlgauge.report.sections.evaluated import known_metric
-    from nlgauge.report.sections.reading import _ours
-
-    assert _ours(known_metric("ctc(aspect='relevance')"))
-    for name in ("ctc(encoder='stranger/model')", "align-expr(align='D', weights='/handed')", "bleu"):
-        assert not _ours(known_metric(name))
-
-
 def test_verbs_that_got_no_value_do_not_end_well(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         OWN.replace("np.arange(len(batch)) / 10.0", "np.full(len(batch), np.nan)").replace("handed-wit", "void")

@@ -27,9 +27,8 @@ def test_no_serious_violation(visit: Visit, report: Path, scheme: str, width: in
     visit.page.emulate_media(color_scheme=scheme)
     page = visit.open(report, width=width)
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-    page.locator("#brush-plot").scroll_into_view_if_needed()
-    page.wait_for_selector("#brush-plot .points path")
-    page.get_by_role("button", name="metric high, people low").click()
+    page.locator("#outputs-plot").scroll_into_view_if_needed()
+    page.wait_for_selector("#outputs-plot .points path")
     assert serious(page) == []
 
 

@@ -33,11 +33,11 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_nothing_runs_and_nothing_is_asked_for(visit: Visit, report: Path) -> None:
     page = visit.open(report)
-    page.locator("#brush-plot").scroll_into_view_if_needed()
-    page.wait_for_selector("#brush-plot .points path")
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.locator("#outputs-plot").scroll_into_view_if_needed()
+    page.wait_for_selector("#outputs-plot .points path")
     page.evaluate("nlgauge.drawAll()")
-    page.get_by_role("button", name="metric high, people low").click()
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     page.mouse.move(400, 300)
     assert page.evaluate("window.hacked") is None
     assert page.locator("img, b[onmouseover]").count() == 0
@@ -48,6 +48,10 @@ def test_nothing_runs_and_nothing_is_asked_for(visit: Visit, report: Path) -> No
 
 def test_texts_show_as_they_are_written(visit: Visit, report: Path) -> None:
     page = visit.open(report)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.locator("#outputs-plot").scroll_into_view_if_needed()
+    page.wait_for_selector("#outputs-plot .points path")
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     shown = page.locator(".text p").all_inner_texts()
     assert any(SCRIPT in text for text in shown)
     assert any("{{ 7 * 7 }}" in text for text in shown)

@@ -107,7 +107,7 @@ def report(
         chosen.data.aspect(aspect)  # a wrong or missing one is said before anything is computed
     known = load_prices(Path(prices)) if isinstance(prices, str | Path) else prices
     run = Run(chosen, quick, listed(measures), str(Measure.parse(gate)), known)
-    views = Views()
+    views = Views(name)
     answered = answer_all(run, views.draw)
     short, command = session(run, answered), command or ("run", name)
     write_page(path, name, answered, command, short, views)

@@ -3,11 +3,10 @@
   var root = document.documentElement;
   root.classList.add("js");
   var every = function (selector, inside) { return Array.prototype.slice.call((inside || document).querySelectorAll(selector)); };
-  var read = function (id) { return JSON.parse(document.getElementById(id).textContent); };
   var dark = window.matchMedia ? window.matchMedia("(prefers-color-scheme: dark)") : { matches: false };
   var ink = function () { return dark.matches ? "#e6e9ef" : "#1c2330"; };
   var kept = null;
-  function template() { return kept || (kept = read("template")); }
+  function data() { return kept || (kept = unpack(document.getElementById("data").textContent).then(JSON.parse)); }  // figures, folded tables, outputs
   var paper = false, PAPER = 680;  // width of a printed figure
   var settings = { displayModeBar: false, responsive: true };
 
@@ -34,9 +33,9 @@
   function draw(place) {
     if (place.dataset.asked) return Promise.resolve();
     place.dataset.asked = "yes";
-    return load().then(function (Plotly) {
-      var figure = read(place.dataset.figure);
-      figure.layout.template = template();
+    return Promise.all([load(), data()]).then(function (ready) {
+      var Plotly = ready[0], figure = ready[1].figures[place.dataset.figure];
+      figure.layout.template = ready[1].template;
       figure.layout.font.color = paper ? "#000" : ink();
       if (paper) figure.layout.width = PAPER;
       return Plotly.newPlot(place, figure.data, figure.layout, settings);
@@ -60,58 +59,18 @@
   }
   (window.requestIdleCallback || function (f) { setTimeout(f, 500); })(function () { load().catch(function () {}); });
 
-  // --- one tab an aspect, the same one in every section ---
-  function choose(about) {
-    every(".parts.tabbed").forEach(function (parts) {
-      var mine = every(".part", parts);
-      if (!mine.some(function (p) { return p.dataset.aspect === about; })) return;
-      mine.forEach(function (p) { p.hidden = p.dataset.aspect !== about; });
-      every("[role=tab]", parts).forEach(function (tab) {
-        var on = tab.textContent === about;
-        tab.setAttribute("aria-selected", String(on));
-        tab.tabIndex = on ? 0 : -1;
-      });
-    });
+  // --- one control for the aspect: blocks about others are hidden ---
+  var chosen = {};
+  function choose(aspect) {
+    chosen.aspect = aspect;
+    every("[data-aspect]").forEach(function (block) { block.hidden = block.dataset.aspect !== aspect; });
+    document.dispatchEvent(new CustomEvent("nlgauge:chosen", { detail: chosen }));
   }
-  every(".parts").forEach(function (parts, number) {
-    var mine = every(".part[data-aspect]", parts);
-    if (mine.length < 2) return;
-    var tabs = document.createElement("div");
-    tabs.className = "tabs";
-    tabs.setAttribute("role", "tablist");
-    tabs.setAttribute("aria-label", "Aspect");
-    mine.forEach(function (part, k) {
-      var tab = document.createElement("button");
-      tab.type = "button";
-      tab.textContent = part.dataset.aspect;
-      tab.id = "tab" + number + "-" + k;
-      part.id = "panel" + number + "-" + k;
-      tab.setAttribute("role", "tab");
-      tab.setAttribute("aria-controls", part.id);
-      part.setAttribute("role", "tabpanel");
-      part.setAttribute("aria-labelledby", tab.id);
-      tab.addEventListener("click", function () {
-        var before = tab.getBoundingClientRect().top;
-        choose(part.dataset.aspect);
-        window.scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: "instant" });  // other sections change their height too
-      });
-      tabs.appendChild(tab);
-    });
-    tabs.addEventListener("keydown", function (event) {
-      var step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!step) return;
-      var all = every("[role=tab]", tabs);
-      var next = all[(all.indexOf(document.activeElement) + step + all.length) % all.length];
-      next.focus();
-      next.click();
-      event.preventDefault();
-    });
-    parts.insertBefore(tabs, parts.firstChild);
-    parts.classList.add("tabbed");
-  });
-  every(".parts.tabbed").forEach(function (parts) {
-    if (!every("[aria-selected=true]", parts).length) choose(every(".part[data-aspect]", parts)[0].dataset.aspect);
-  });
+  var control = document.querySelector("[data-control=aspect]");
+  if (control) {
+    control.addEventListener("change", function () { choose(control.value); });
+    choose(control.value);
+  }
 
   // --- tables sort by any column ---
   function key(cell) { return cell && cell.dataset.v !== undefined ? Number(cell.dataset.v) : NaN; }
@@ -143,7 +102,7 @@
   window.addEventListener("beforeprint", function () {
     paper = true;
     folded = every("details:not([open])");
-    hidden = every(".part[hidden]");
+    hidden = every("[data-aspect][hidden]");
     folded.forEach(function (d) { d.open = true; });
     hidden.forEach(function (p) { p.hidden = false; });
     every(".plot.drawn").forEach(function (p) { window.Plotly.relayout(p, { width: PAPER, "font.color": "#000" }); });
@@ -159,5 +118,5 @@
       hidden.forEach(function (p) { p.hidden = true; });
     });
   });
-  window.nlgauge = { drawAll: drawAll, load: load, whenSeen: whenSeen, dark: dark, ink: ink, settings: settings };
+  window.nlgauge = { chosen: chosen, data: data, drawAll: drawAll, load: load, whenSeen: whenSeen, dark: dark, ink: ink, settings: settings };
 })();

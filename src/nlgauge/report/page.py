@@ -11,10 +11,9 @@ from importlib.resources import files
 from pathlib import Path
 
 import nlgauge
-from nlgauge.report.foreign_text import CUT, cut, for_script, visible, with_code
+from nlgauge.report.foreign_text import for_script, visible, with_code
 from nlgauge.report.sections import Answered
-from nlgauge.report.sections.words import some
-from nlgauge.report.views import GROUNDED, PartView, SectionView, Views, by_aspect, grouped, sections_of
+from nlgauge.report.views import PartView, SectionView, Views, sections_of
 from nlgauge.table import Table
 from nlgauge.writing import write_whole
 
@@ -35,14 +34,14 @@ def write_page(
     views: Views | None = None,
 ) -> Path:
     """The report: the `short` answers, all sections, and where it is; `views` may have drawn figures already."""
-    views = views or Views()
+    views = views or Views(name)
     judged = any(a.section.key == "verdicts" and a.found.parts for a in answered)
     title = "How far can I rely on the judge?" if judged else "Which metric can I trust?"
     return _write(path, _page(name, title, short, list(sections_of(answered, views)), views, command))
 
 
 def render(name: str, card: Sequence[str], tables: Sequence[Table], command: Sequence[str] = ()) -> str:
-    views = Views()
+    views = Views(name)
     shown = [SectionView(f"s{k}", t.title, [PartView("", "", [views.table(t)])]) for k, t in enumerate(tables, start=1)]
     return _page(name, "Which metric agrees with people?", card, shown, views, command)
 
@@ -65,25 +64,32 @@ def _page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    rooms.filters["grounded"] = lambda score: next(c for top, c in GROUNDED if score < top)
-    rooms.filters["grouped"], rooms.filters["by_aspect"], rooms.filters["some"] = grouped, by_aspect, some
     rooms.filters["code"] = with_code
-    rooms.filters["cut"] = lambda text: cut(text, CUT)
+    # Tables are packed while the page is rendered, so the data come after all sections.
+    rooms.globals |= {"keep": views.keep, "packed": lambda: _pack(for_script(views.packed))}
     return rooms.get_template("page.html.j2").render(
-        name=name, title=title, card=card, sections=sections, template=for_script(views.template), plotly=_plotly(),
+        name=name, title=title, card=card, sections=sections, aspects=_aspects(sections), plotly=_plotly(),
         css=read["page.css"] + read["section.css"], js=read["page.js"] + read["section.js"],
         version=nlgauge.__version__, command="nlgauge " + " ".join(command),
         date=datetime.date.today().isoformat(),
     )  # fmt: skip
 
 
+def _aspects(sections: Sequence[SectionView]) -> list[str]:
+    """All that a section speaks of, in their order."""
+    return list(dict.fromkeys(part.about for section in sections for part in section.parts if part.about))
+
+
 @functools.cache
 def _plotly() -> str:
-    """Plotly, packed: two megabytes instead of five; the page unpacks it when the first figure comes into view."""
+    """Plotly: two megabytes instead of five; the page unpacks it when the first figure comes into view."""
     from plotly.offline import get_plotlyjs
 
-    packed = gzip.compress(get_plotlyjs().encode(), compresslevel=6, mtime=0)
-    return base64.b64encode(packed).decode()
+    return _pack(get_plotlyjs())
+
+
+def _pack(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), compresslevel=9, mtime=0)).decode()
 
 
 def _write(path: Path, html: str) -> Path:

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nlgauge.report.figures import figure_of
-from nlgauge.report.foreign_text import CELL, cut, for_script
-from nlgauge.report.sections import Answered, Card, Finding
+from nlgauge.report.foreign_text import CELL, cut
+from nlgauge.report.sections import Answered, Finding
+from nlgauge.report.sections.words import sentence
 from nlgauge.table import Cell, Table
 
 MOST_ROWS = 200  # of a table on the page; all of them are in the results file
 OPEN_ROWS = 25  # longer tables are folded
-# Below these a word is: hardly grounded, weakly grounded, grounded.
-GROUNDED = ((0.45, "w0"), (0.6, "w1"), (0.75, "w2"), (2.0, "w3"))
+PHONE = 340  # pixels that a figure has on a phone
 
 
 @dataclass
@@ -30,29 +30,40 @@ class CellView:
 
 
 @dataclass
+class FigureView:
+    """A figure: its place in the packed data, the height that the page keeps free, the width that it needs."""
+
+    key: str
+    height: int
+    width: int
+
+
+@dataclass
 class TableView:
-    """A table as the page shows it, with the data of its figure."""
+    """A table as the page shows it, with its figure."""
 
     number: int
     table: Table
+    title: str
     heads: list[str]
     rows: list[list[CellView]]
     left_out: int
-    figure: str | None
+    figure: FigureView | None
     described: str
     texts: set[int]  # columns that hold words, not numbers
 
     @property
-    def folded(self) -> bool:
-        return len(self.rows) > OPEN_ROWS
-
-    @property
-    def words(self) -> list[str]:
-        return [t for t in (self.table.method, *self.table.answers, *self.table.notes) if t]
-
-    @property
-    def small(self) -> list[str]:
-        return [*(f"{n}: {t}" for n, t in self.table.definitions.items()), *filter(None, [self.table.signature])]
+    def method(self) -> list[str]:
+        return [
+            t
+            for t in (
+                self.table.method,
+                *self.table.notes,
+                *(f"{n}: {t}" for n, t in self.table.definitions.items()),
+                self.table.signature,
+            )
+            if t
+        ]
 
 
 @dataclass
@@ -60,6 +71,12 @@ class PartView:
     about: str
     answer: str
     tables: list[TableView]
+
+    @property
+    def shown(self) -> TableView | None:
+        """The one that stands in the open: the first with a figure, else the first if it is short."""
+        drawn = next((t for t in self.tables if t.figure), None)
+        return drawn or next((t for t in self.tables[:1] if len(t.rows) <= OPEN_ROWS), None)
 
 
 @dataclass
@@ -70,44 +87,30 @@ class SectionView:
     not_said: str = ""
     missing: str = ""
     lines: list[str] = field(default_factory=list)
-    cards: list[Card] = field(default_factory=list)
-    points: str | None = None
-    metrics: list[str] = field(default_factory=list)
-    aspects: list[str] = field(default_factory=list)
+    outputs: bool = False
 
-
-def grouped(parts: list[PartView]) -> dict[str, list[str]]:
-    """Answers in their order, each with what it is about: what holds for all aspects is said once."""
-    said: dict[str, list[str]] = {}
-    for part in parts:
-        if part.answer:
-            said.setdefault(part.answer, []).append(part.about)
-    return said
-
-
-def by_aspect(cards: list[Card]) -> dict[str, list[Card]]:
-    found: dict[str, list[Card]] = {}
-    for card in cards:
-        found.setdefault(card.about, []).append(card)
-    return found
+    @property
+    def drawn(self) -> bool:
+        return any(t.figure for part in self.parts for t in part.tables)
 
 
 class Views:
-    """Numbers figures and tables through the page, and takes out of the figures what they all share."""
+    """Numbers figures and tables through the page; `packed` holds what the page unpacks when it needs it."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "") -> None:
+        self.name = name  # of the data; titles need not repeat it
         self.number = 0
-        self.template: Any = None
-        self.drawn: dict[int, tuple[Table, str | None]] = {}
+        self.packed: dict[str, Any] = {"figures": {}, "tables": {}, "outputs": None, "template": None}
+        self.drawn: dict[int, tuple[Table, FigureView | None]] = {}
 
     def draw(self, answered: Answered) -> None:
         """The figures of a section, while others are still computed."""
-        self.drawn.update({id(table): (table, self._figure(table)) for table in answered.tables})
+        for table in answered.tables:
+            self._figure(table)
 
     def part(self, part: Finding) -> PartView:
-        answer = part.answer
-        views = [self.table(t, answer, part.under if k == 0 else {}) for k, t in enumerate(part.tables)]
-        return PartView(part.about, answer, views)
+        views = [self.table(t, part.answer, part.under if k == 0 else {}) for k, t in enumerate(part.tables)]
+        return PartView(part.about, part.answer, views)
 
     def table(self, table: Table, answer: str = "", under: dict[tuple[Any, Any], str] | None = None) -> TableView:
         self.number += 1
@@ -118,21 +121,38 @@ class Views:
              c in enumerate(cells)]
             for cells in body[:MOST_ROWS]
         ]  # fmt: skip
-        described = answer or table.title
+        title = sentence(table.title.removeprefix(f"{self.name}: "))
         return TableView(
-            self.number, table, heads, rows, max(0, len(body) - MOST_ROWS), self._figure(table), described,
+            self.number, table, title, heads, rows, max(0, len(body) - MOST_ROWS), self._figure(table), answer or title,
             _aligned(rows)
         )  # fmt: skip
 
-    def _figure(self, table: Table) -> str | None:
-        if id(table) in self.drawn:
-            return self.drawn[id(table)][1]
-        figure = figure_of(table)
-        if figure is None:
-            return None
-        plain = json.loads(figure.to_json() or "{}")
-        self.template = plain["layout"].pop("template", None) or self.template  # the same for all, and long
-        return for_script(plain)
+    def keep(self, html: str) -> str:
+        """Packs the markup of a folded table; returns its place."""
+        key = f"t{len(self.packed['tables'])}"
+        self.packed["tables"][key] = str(html)
+        return key
+
+    def _figure(self, table: Table) -> FigureView | None:
+        if id(table) not in self.drawn:
+            figure = figure_of(table)
+            plain = None if figure is None else json.loads(figure.to_json() or "{}")
+            self.drawn[id(table)] = table, None if plain is None else self._packed(plain)
+        return self.drawn[id(table)][1]
+
+    def _packed(self, plain: dict[str, Any]) -> FigureView:
+        layout, key = plain["layout"], f"d{len(self.packed['figures'])}"
+        self.packed["template"] = layout.pop("template", None) or self.packed["template"]  # the same for all, and long
+        self.packed["figures"][key] = plain
+        return FigureView(key, layout.get("height", 400), _width(plain))
+
+
+def _width(plain: dict[str, Any]) -> int:
+    """Pixels below which a figure cannot be read: columns of a heat map, pictures beside each other."""
+    columns = max((len(set(t["x"])) for t in plain["data"] if t["type"] == "heatmap" and "x" in t), default=0)
+    axes = (axis for name, axis in plain["layout"].items() if name.startswith("xaxis"))
+    beside = len({str(axis["domain"]) for axis in axes if axis.get("domain")})
+    return max(130 + 34 * columns if columns else 0, PHONE * max(beside, 1))
 
 
 def _columns(table: Table) -> list[Any]:
@@ -177,10 +197,8 @@ def _leading(text: str) -> float | None:
 def sections_of(answered: Sequence[Answered], views: Views) -> Iterator[SectionView]:
     for each in answered:
         found = each.found
-        points = found.points
+        views.packed["outputs"] = found.outputs or views.packed["outputs"]
         yield SectionView(
             each.section.key, each.section.question, [views.part(p) for p in found.parts], each.section.not_said,
-            each.missing,
-            found.lines, found.cards, None if points is None else for_script(points),
-            [] if points is None else list(points["metrics"]), [] if points is None else list(points["aspects"]),
+            each.missing, found.lines, found.outputs is not None
         )  # fmt: skip

@@ -103,15 +103,8 @@ def _worst(
 ) -> list[Row]:
     gap = np.where(both, place - people, np.nan)
     rows: list[Row] = []
-    for who, order in (
-        (OVER, np.argsort(-gap, axis=None, kind="stable")),
-        (UNDER, np.argsort(gap, axis=None, kind="stable")),
-    ):
-        # NaN sorts to the end whatever the sign.
-        for at in order[: min(top, int(both.sum()))]:
-            i, j = (int(k) for k in np.unravel_index(at, gap.shape))
-            if (gap[i, j] > 0) != (who == OVER) or gap[i, j] == 0:
-                continue
+    for who, cells in furthest(gap, top).items():
+        for i, j in cells:
             text = texts.get((panel.systems[i], panel.inputs[j]), {})
             rows.append(
                 {"metric": name, "aspect": panel.aspect, "who": who, "system": panel.systems[i],
@@ -121,6 +114,20 @@ def _worst(
                  "gap": float(gap[i, j]), **{c: text.get(c, "") for c in ("source", "output", "reference")}}
             )  # fmt: skip
     return rows
+
+
+def furthest(gap: Array, top: int) -> dict[str, list[tuple[int, int]]]:
+    """The cells of the `top` largest gaps above and below 0, the largest first; ties in order of the data.
+
+    >>> furthest(np.array([[0.5, -0.2], [np.nan, 0.0]]), 3)
+    {'metric high, people low': [(0, 0)], 'metric low, people high': [(0, 1)]}
+    """
+    found = {}
+    for who, signed in ((OVER, gap), (UNDER, -gap)):
+        order = np.argsort(-signed, axis=None, kind="stable")[:top]  # NaN sorts to the end
+        cells = [(int(i), int(j)) for i, j in zip(*np.unravel_index(order, gap.shape), strict=True)]
+        found[who] = [cell for cell in cells if signed[cell] > 0]
+    return found
 
 
 def _texts(data: Dataset) -> dict[tuple[str, str], dict[str, str]]:

@@ -106,24 +106,12 @@ class Finding:
 
 
 @dataclass
-class Card:
-    """One output to read: facts about it, and its texts under their names; `words` are (text, score) of the output."""
-
-    title: str
-    facts: str
-    texts: list[tuple[str, str]]
-    about: str = ""
-    words: list[tuple[str, float | None]] = field(default_factory=list)
-
-
-@dataclass
 class Findings:
     """What a section has found."""
 
     parts: list[Finding] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
-    cards: list[Card] = field(default_factory=list)
-    points: dict[str, Any] | None = None  # for the picture in which outputs are chosen
+    outputs: dict[str, Any] | None = None  # to be read on the page: see sections/reading.py
 
 
 @dataclass(frozen=True)

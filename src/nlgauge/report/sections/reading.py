@@ -1,255 +1,203 @@
-"""Where metric and people disagree most: the outputs themselves, and all outputs as points to choose from."""
+"""Where metric and people disagree most: the outputs themselves, what kind they are, and all outputs as points."""
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import re
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from nlgauge.analyses.errors.disagreements import ALL, furthest, metric_place, ranks
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.report.foreign_text import CUT, cut
-from nlgauge.report.sections import Card, Finding, Findings, Run, section
-from nlgauge.report.sections.evaluated import known_metric
-from nlgauge.report.sections.words import some, two
-from nlgauge.table import Row
+from nlgauge.errors import NeedsMissing
+from nlgauge.report.foreign_text import CUT, cut, visible
+from nlgauge.report.sections import Finding, Findings, Run, section
+from nlgauge.report.sections.words import percent, two
+from nlgauge.table import Row, Table
+from nlgauge.text.output_kinds import KINDS, Origin, OutputTexts, output_kinds, support
 
+TOP = 5  # outputs a metric, an aspect and a direction
+MOST_METRICS = 40  # whose outputs are chosen
 MOST_POINTS = 2000
-ALIGNED = "ctc"  # an alignment metric, to be named where the data have none
-WORD = re.compile(r"\w+")
-SHARED = 0.2  # words of an output that stand in its source; summaries and answers have far more
-LONG = 6000  # signs of an output that is still coloured
-Pieces = dict[tuple[Any, ...], list[tuple[str, float | None]]]  # by system and input
+SOURCE, REFERENCES = 2 * CUT, 2  # signs of a source and number of references on the page
+SHARED = 0.4  # of the content words of all outputs stand in what they came from: else marks would be everywhere
 
 
 @section(
     "disagree", order=110, question="Where do metric and people disagree most?",
-    not_said="Who is right. Read the texts: the metric may be fooled, the raters may have slipped, or the "
-             "reference may be bad.",
+    not_said="Who is right: the metric may be fooled, the raters may have slipped, or the reference may be bad. "
+             "The kinds are rules on words: a name from nowhere may be true, and a paraphrase counts as not supported.",
 )  # fmt: skip
 def disagree(run: Run) -> Findings:
-    tables = run.each("disagreements", top=3)
+    tables = run.each("disagreements", top=TOP)
     rows = [row for table in tables for row in table]
-    cards = [_card(row, run.data) for row in rows]
-    lines = colour(cards, rows, run)
-    points, left = points_of(run)
-    if left:
-        lines.append(f"The picture shows {MOST_POINTS:,} outputs drawn at random; {left:,} more are left out.")
-    if not any(row["output"] for row in rows):
-        lines.append("The data hold no texts: only systems and inputs can be named.")
-    return Findings([Finding("", _words(rows), tables)], lines, cards, points)
+    outputs, lines = outputs_of(run)
+    about = list(dict.fromkeys(r["aspect"] for r in rows))
+    parts = [Finding(a, _words([r for r in rows if r["aspect"] == a]), []) for a in about]
+    return Findings([*parts, Finding("", "", [_kept(t) for t in tables])], lines, outputs)
+
+
+def _kept(table: Table) -> Table:
+    """The page shows the texts below the picture; the table names them."""
+    table.shown = [c for c in table.shown or [] if c not in ("source", "output", "reference")]
+    return table
 
 
 def _words(rows: Sequence[Row]) -> str:
-    name = rows[0]["metric"]
-    often = [s for s in dict.fromkeys(r["system"] for r in rows) if sum(r["system"] == s for r in rows) > 1]
     widest = max(rows, key=lambda r: abs(r["gap"]))
-    who = "above" if widest["gap"] > 0 else "below"
-    more = f" {some(often)} {'is' if len(often) == 1 else 'are'} among them more than once." if often else ""
+    who = "better" if widest["gap"] > 0 else "worse"
+    than = [percent(widest[of]) for of in ("metric_place", "people_place")]
+    name = "the mean of all metrics" if widest["metric"] == ALL else widest["metric"]
     return (
-        f"Furthest apart: {widest['system']} on {widest['input']} ({widest['aspect']}), which {name} puts "
-        f"{two(abs(widest['gap']))} {who} people's place (places run from 0, worst, to 1, best).{more}"
+        f"Furthest apart on the output of {widest['system']} for {widest['input']}: {name} puts it above "
+        f"{than[0]} of all outputs, people above {than[1]} ({who} by {two(abs(widest['gap']))} of the range)."
     )
 
 
-def _card(row: Row, data: Dataset) -> Card:
-    facts = (
-        f"{row['who']}: people {two(row['people'])} (place {two(row['people_place'])}), {row['metric']} at "
-        f"place {two(row['metric_place'])}"
-    )
-    names = {"output": "Output", "source": "Source", "reference": "Reference"}
-    texts = [(names[c], row[c]) for c in names if row[c]]
-    return Card(f"{row['system']}, {row['input']}", facts, texts, row["aspect"])
+# --- what the page needs to show outputs ---
 
 
-# --- words coloured by how far they are grounded (deng2021, Table C.1) ---
-
-
-def colour(cards: list[Card], rows: Sequence[Row], run: Run) -> list[str]:
-    """Colours the words of the cards' outputs; says by what, or why not.
-
-    An alignment metric among the scores colours them, as its model was asked for; otherwise words are looked up in the
-    texts that the output came from, which needs no model.
-    """
-    shown = [row for row in rows if row["output"] and len(row["output"]) <= LONG]
-    if not shown:
-        return []
-    keys = pl.DataFrame([(row["system"], row["input"]) for row in shown], schema=KEY, orient="row").unique()
-    some_data = run.data.where(run.data.samples.join(keys, on=KEY, how="semi"))
-    own = [] if run.quick else [m for m in run.data.metrics if _ours(known_metric(m))]
-    said = ""
-    if own and importlib.util.find_spec("torch") is None:
-        said = f' Not by {own[0]}: that needs the extra ‘neural’ (pip install "nlgauge[neural]").'
-    elif own:
-        metric: Any = known_metric(own[0])
-        try:
-            metric.ready()
-            if _place(cards, rows, aligned_words(some_data, metric)):
-                return [
-                    f"Words of the outputs are coloured by {own[0]}: the redder and more underlined, the less they are "
-                    "grounded in what they came from."
-                ]
-            said = f" {own[0]} has no token scores for these outputs (it needs {some(sorted(metric.facts.needs))})."
-        except NlgaugeError as error:
-            said = f" Not by {own[0]}: {error}"
-    where, words = spelled_words(some_data)
-    if not _place(cards, rows, words):
-        return [f"Words of the outputs are not coloured: there is no text beside them to look words up in.{said}"]
-    return [
-        f"Words of the outputs that do not stand in their {where} are red and underlined: compared by spelling alone, "
-        f"so a word of the same meaning is red too. Scores of {ALIGNED} in the data (`nlgauge score FILE -m "
-        f"{ALIGNED}`) colour by meaning.{said}"
-    ]
-
-
-def _ours(metric: Any) -> bool:
-    """Whether a column's metric can colour words with weights that we ship. A heading is data: no model that it names
-    is loaded.
-    """
-    from nlgauge.metrics.alignment.ctc import Aligned
-
-    if not isinstance(metric, Aligned) or not is_dataclass(metric):
-        return False
-    named = [f for f in fields(metric) if f.name in ("encoder", "weights", "model")]
-    return all(getattr(metric, f.name) == f.default for f in named)
-
-
-def foreign(pairs: Sequence[tuple[str, str]]) -> bool:
-    """Whether outputs seem to be in another language than their sources: one encoder of English says nothing then.
-
-    >>> foreign([("the cat sat", "a cat sat on the mat")]), foreign([("die Katze saß", "the cat sat")]), foreign([])
-    (False, True, False)
-    """
-    shares = []
-    for output, source in pairs:
-        mine, theirs = (set(WORD.findall(text.lower())) for text in (output, source))
-        if mine:
-            shares.append(len(mine & theirs) / len(mine))
-    return bool(shares) and sum(shares) / len(shares) < SHARED
-
-
-def aligned_words(data: Dataset, metric: Any) -> Pieces:
-    """The words of every output with the scores of an alignment metric."""
-    from nlgauge.metrics import Batch
-
-    _, aligned = metric.explain(Batch.of(data))
-    found: Pieces = {}
-    for key, terms in zip(data.samples.select(KEY).iter_rows(), aligned, strict=True):
-        if (of := next((a for t in terms for (of, _), a in t.items() if of == "y"), None)) is not None:
-            words = of.words()
-            found[key] = _pieces(words.text, words.spans.tolist(), words.scores.tolist())
-    return found
-
-
-def spelled_words(data: Dataset) -> tuple[str, Pieces]:
-    """The words of every output with 1 where they stand in the texts beside it, else 0; and what these texts are:
-    source and context, or the references where outputs share hardly a word with their sources, as in translation.
-    """
-    names: list[str] = [c for c in ("output", "source", "context", "references") if c in data.samples.columns]
-    texts = {
-        name: [" ".join(v) if isinstance(v, list) else str(v or "") for v in data.samples[name].to_list()]
-        for name in names
-    }
-    beside = [c for c in names if c in ("source", "context") and any(text.strip() for text in texts[c])]
-    given = [" ".join(texts[c][at] for c in beside) for at in range(len(data))]
-    if foreign(list(zip(texts["output"], given, strict=True))):
-        beside = [c for c in names if c == "references"]
-    found: Pieces = {}
-    for at, key in enumerate(data.samples.select(KEY).iter_rows()):
-        if known := {*WORD.findall(" ".join(texts[c][at] for c in beside).lower())}:
-            words = list(WORD.finditer(output := texts["output"][at]))
-            scores = [float(word[0].lower() in known) for word in words]
-            found[key] = _pieces(output, [[*word.span()] for word in words], scores)
-    return " and ".join(beside), found
-
-
-def _place(cards: list[Card], rows: Sequence[Row], words: Pieces) -> bool:
-    """Gives each card its words; whether any card has some."""
-    for card, row in zip(cards, rows, strict=True):
-        card.words = words.get((row["system"], row["input"]), card.words)
-    return any(card.words for card in cards)
-
-
-def _pieces(text: str, spans: list[list[int]], scores: list[float]) -> list[tuple[str, float | None]]:
-    """The text in pieces: words with their scores, and what stands between them.
-
-    >>> _pieces("a, b", [[0, 1], [3, 4]], [0.5, 0.9])
-    [('a', 0.5), (', ', None), ('b', 0.9)]
-    """
-    pieces: list[tuple[str, float | None]] = []
-    end = 0
-    for (first, last), score in zip(spans, scores, strict=True):
-        if first > end:
-            pieces.append((text[end:first], None))
-        pieces.append((text[first:last], score))
-        end = last
-    return [*pieces, (text[end:], None)] if end < len(text) else pieces
-
-
-# --- all outputs as points ---
-
-
-def points_of(run: Run) -> tuple[dict[str, Any], int]:
-    """Scores and ratings of all outputs (or of many drawn at random), and their texts, cut; how many were left out."""
-    panel = run.source.panel(run.aspects[0])
+def outputs_of(run: Run) -> tuple[dict[str, Any], list[str]]:
+    """Scores, ratings and texts of all outputs (or of many), those to read first, and what was left out."""
+    panels = {a: run.source.panel(a) for a in run.aspects}
+    panel = next(iter(panels.values()))
     if not panel.metrics:
         raise NeedsMissing(f"{panel.name}: no metric scores.")
-    aspects = [a for a in run.aspects if a in panel.humans]
-    rated = np.isfinite(np.stack([panel.humans[a] for a in aspects])).any(axis=0)
-    cells = np.argwhere(rated)
-    left = max(0, len(cells) - MOST_POINTS)
+    chosen = {a: _chosen(p) for a, p in panels.items()}
+    cells, left = _cells(run, panels, chosen)
+    at = {cell: k for k, cell in enumerate(cells)}
+    systems, inputs = (list(dict.fromkeys(c[k] for c in cells)) for k in (0, 1))
+    found: dict[str, Any] = {
+        "systems": systems, "inputs": inputs,
+        "s": _places(systems, [s for s, _ in cells]), "i": _places(inputs, [i for _, i in cells]),
+        "aspects": {a: _values(p, p.human, cells) for a, p in panels.items()},
+        "metrics": {m: _values(panel, v, cells) for m, v in panel.metrics.items()},
+        "lower": sorted(panel.lower),
+        "chosen": {m: {a: [[at[c] for c in each] for each in chosen[a][m]] for a in panels if m in chosen[a]}
+                   for m in dict.fromkeys(m for c in chosen.values() for m in c)},
+    }  # fmt: skip
+    lines = []
     if left:
-        cells = _drawn(panel, np.asarray(rated), run.source.seed)
-    s, i = cells[:, 0], cells[:, 1]
-    texts = _texts(run.data, panel, cells)
+        lines.append(
+            f"The picture shows {len(cells):,} outputs: those to read and others drawn at random; {left:,} more "
+            "are left out. `nlgauge explore` shows all."
+        )
+    if len(panel.metrics) > MOST_METRICS:
+        lines.append(
+            f"Outputs to read are chosen for the first {MOST_METRICS} of {len(panel.metrics)} metrics; `--metrics` "
+            "names others."
+        )
+    return found | _texts(run.data, cells, lines), lines
+
+
+Cell = tuple[str, str]  # system, input
+
+
+def _chosen(panel: Panel) -> dict[str, list[list[Cell]]]:
+    """For each metric and for all of them: outputs that it puts furthest above people's place, and furthest below."""
+    people = ranks(panel.human)
+    places = dict(zip(panel.metrics, panel.oriented(), strict=True))
+    several = {ALL: metric_place(panel)} if len(places) > 1 else {}
+    named = {m: ranks(v) for m, v in list(places.items())[:MOST_METRICS] if np.unique(v[np.isfinite(v)]).size > 1}
     return {
-        "systems": list(panel.systems), "inputs": list(panel.inputs), "s": s.tolist(), "i": i.tolist(),
-        "aspects": {a: _rounded(panel.humans[a][s, i]) for a in aspects},
-        "metrics": {m: _rounded(v[s, i]) for m, v in panel.metrics.items()},
-        "lower": sorted(panel.lower), **texts,
-    }, left  # fmt: skip
+        m: [[(panel.systems[i], panel.inputs[j]) for i, j in each] for each in furthest(v - people, TOP).values()]
+        for m, v in (several | named).items()
+    }
 
 
-def _drawn(panel: Panel, rated: np.ndarray, seed: int) -> np.ndarray:
-    """As many outputs as are shown, the same ones whatever the order of the file."""
-    placed = panel.canonical()
-    at = np.ix_(_places(panel.systems, placed.systems), _places(panel.inputs, placed.inputs))
-    cells = np.argwhere(rated[at])
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
-    cells = cells[rng.choice(len(cells), MOST_POINTS, replace=False)]
-    chosen = np.zeros(rated.shape, bool)
-    chosen[at[0][cells[:, 0], 0], at[1][0, cells[:, 1]]] = True
-    return np.argwhere(chosen)
+def _cells(
+    run: Run, panels: dict[str, Panel], chosen: dict[str, dict[str, list[list[Cell]]]]
+) -> tuple[list[Cell], int]:
+    """The outputs on the page in the order of the data, and how many rated ones are not; the same ones whatever the
+    order of the file.
+    """
+    rated = {
+        (p.systems[i], p.inputs[j]) for p in panels.values() for i, j in np.argwhere(np.isfinite(p.human)).tolist()
+    }
+    first = {c for by in chosen.values() for two_ways in by.values() for each in two_ways for c in each}
+    rest = sorted(rated - first)
+    rng = np.random.default_rng(np.random.SeedSequence(run.source.seed))
+    room = max(0, MOST_POINTS - len(first))
+    kept = first | ({rest[k] for k in rng.choice(len(rest), room, replace=False)} if len(rest) > room else set(rest))
+    order = [cell for cell in run.data.samples.select(KEY).iter_rows() if cell in kept]
+    return order, len(rated | first) - len(order)
 
 
-def _places(names: tuple[str, ...], wanted: tuple[str, ...]) -> list[int]:
+def _places(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
     place = {name: k for k, name in enumerate(names)}
     return [place[name] for name in wanted]
 
 
-def _texts(data: Dataset, panel: Panel, cells: np.ndarray) -> dict[str, Any]:
+def _values(panel: Panel, values: np.ndarray, cells: Sequence[Cell]) -> list[float | None]:
+    s, i = ({n: k for k, n in enumerate(names)} for names in (panel.systems, panel.inputs))
+    known = (values[s[a], i[b]] if a in s and b in i else math.nan for a, b in cells)
+    return [None if math.isnan(v) else float(f"{v:.4g}") for v in known]
+
+
+def _texts(data: Dataset, cells: Sequence[Cell], lines: list[str]) -> dict[str, Any]:
+    """Texts, each once, the words of the outputs that what they came from supports, and the kinds of output."""
     schema = data.samples.schema
-    columns = [pl.col(c) for c in ("output", "source") if schema.get(c) == pl.String]
-    if isinstance(schema.get("references"), pl.List):
-        columns.append(pl.col("references").list.first().alias("reference"))
-    found = {(r[0], r[1]): r[2:] for r in data.samples.select(*KEY, *columns).iter_rows()}
-    names = [c.meta.output_name() for c in columns]
-    rows = [found[panel.systems[s], panel.inputs[i]] for s, i in cells]
-    kept: dict[str, Any] = {}
-    for place, name in enumerate(names):
-        each = [cut(str(row[place] or ""), CUT if name == "output" else CUT // 2) for row in rows]
-        distinct = list(dict.fromkeys(each))  # sources and references repeat for every system
-        at = {text: k for k, text in enumerate(distinct)}
-        kept[name] = {"texts": distinct, "at": [at[text] for text in each]}
-    return {"texts": kept}
+    if schema.get("output") != pl.String:
+        lines.append("The data hold no texts: only systems and inputs can be named.")
+        return {"texts": {}, "kinds": {}}
+    plain = [c for c in ("source", "context") if schema.get(c) == pl.String]
+    many = [c for c in ("references",) if isinstance(schema.get(c), pl.List)]
+    rows = list(data.samples.select(*KEY, "output", *plain, *many).iter_rows(named=True))
+    origins: dict[Origin, Origin] = {}  # one object for all outputs that came from the same
+    every = []
+    for r in rows:
+        came = Origin(tuple(r[c] for c in plain if r[c]), tuple(t for c in many for t in r[c] or () if t))
+        every.append(OutputTexts(r["input"], r["output"] or "", origins.setdefault(came, came)))
+    keys = [(r["system"], r["input"]) for r in rows]
+    kinds = dict(zip(keys, zip(every, output_kinds(every), strict=True), strict=True))
+    mine = [kinds[cell] for cell in cells]
+    shown = [visible(cut(text.output, CUT)) for text, _ in mine]
+    texts = {
+        "output": shown,
+        "source": [visible(cut("\n".join(t.origin.sources), SOURCE)) for t, _ in mine],
+        **{
+            f"reference {k + 1}": [
+                visible(cut(t.origin.references[k], CUT)) if k < len(t.origin.references) else "" for t, _ in mine
+            ]
+            for k in range(REFERENCES)
+        },
+    }
+    most = max(len(t.origin.references) for t, _ in mine)
+    if most > REFERENCES:
+        lines.append(f"Of up to {most} references of an output the page shows {REFERENCES}; all count for the words.")
+    names = [kind for kind in KINDS if any(kind in each for _, each in mine)]
+    return {
+        "texts": {name: _once(each) for name, each in texts.items() if any(each)},
+        "kinds": {kind: [KINDS[kind], sum(kind in each for _, each in kinds.values()),
+                         [k for k, (_, each) in enumerate(mine) if kind in each]] for kind in names},
+        "of": len(rows), "words": _support(shown, [t for t, _ in mine], lines),
+    }  # fmt: skip
 
 
-def _rounded(values: np.ndarray) -> list[float | None]:
-    return [None if math.isnan(v) else float(f"{v:.5g}") for v in values.tolist()]
+def _once(texts: Sequence[str]) -> dict[str, Any]:
+    """Sources and references repeat for every system: each distinct text, and which one an output has."""
+    at = {text: k for k, text in enumerate(dict.fromkeys(texts))}
+    return {"texts": list(at), "at": [at[text] for text in texts]}
+
+
+def _support(shown: Sequence[str], texts: Sequence[OutputTexts], lines: list[str]) -> list[str]:
+    """Whether each word of each output is supported; none where outputs are in other words than what they came from."""
+    if not any(t.origin.known for t in texts):
+        return []
+    found = [support(own, t.origin) for own, t in zip(shown, texts, strict=True)]
+    told = "".join(found).replace(".", "")
+    share = 1 - told.count("n") / max(len(told), 1)
+    if share < SHARED:
+        lines.append(
+            f"Words are not marked as supported: only {percent(share)} of the outputs' content words stand in what "
+            "they came from, as in translation and dialogue. `nlgauge align` compares by meaning."
+        )
+        return []
+    lines.append(
+        f"{percent(share)} of the outputs' content words stand in source, context or references; the others are "
+        "marked. Only the same word counts: `nlgauge align` compares by meaning."
+    )
+    return found
