@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nlgauge.text.output_kinds import KINDS, Origin, OutputTexts, output_kinds, support
+from nlgauge.text.output_kinds import KINDS, OriginTexts, OutputTexts, output_kinds, support
 
 SOURCE = "The old mill by the river burned down on Tuesday night and 12 people from Ashford fled their homes."
 REFERENCE = "A mill near Ashford burned down; twelve people fled."
@@ -13,7 +13,7 @@ OTHERS = ["Twelve people fled as a mill burned down.", "The mill burned on Tuesd
 
 
 def kinds(output: str, source: str = SOURCE, reference: str = REFERENCE) -> list[str]:
-    origin = Origin((source,) if source else (), (reference,) if reference else ())
+    origin = OriginTexts((source,) if source else (), (reference,) if reference else ())
     return output_kinds([OutputTexts("1", text, origin) for text in (output, *OTHERS)])[0]
 
 
@@ -44,7 +44,7 @@ def test_a_number_written_as_a_word_or_with_marks_is_known() -> None:
 
 def test_where_many_words_have_capitals_no_name_is_told() -> None:
     texts = ["Die alte Mühle brannte", "und Leute liefen aus dem Haus", "an jenem Abend im Mai"]
-    assert output_kinds([OutputTexts("1", t, Origin(("The mill burned",))) for t in texts]) == [[], [], []]
+    assert output_kinds([OutputTexts("1", t, OriginTexts(("The mill burned",))) for t in texts]) == [[], [], []]
 
 
 def test_without_anything_it_came_from_nothing_comes_from_nowhere() -> None:
@@ -53,4 +53,4 @@ def test_without_anything_it_came_from_nothing_comes_from_nowhere() -> None:
 
 def test_every_kind_has_its_rule_in_words_and_support_has_a_letter_a_word() -> None:
     assert all(KINDS.values())
-    assert support("It’s a Fire, Ashford!", Origin((SOURCE,), (REFERENCE,))) == "..ns"
+    assert support("It’s a Fire, Ashford!", OriginTexts((SOURCE,), (REFERENCE,))) == "..ns"

@@ -34,7 +34,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Origin:
+class OriginTexts:
     """What an output came from: source and context, and references. Its words are found once for all its outputs."""
 
     sources: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class OutputTexts:
 
     input: str
     output: str
-    origin: Origin
+    origin: OriginTexts
 
     @cached_property
     def words(self) -> list[str]:
@@ -83,10 +83,10 @@ def words(text: str) -> list[str]:
     return [w.lower().replace("’", "'") for w in WORD.findall(text)]
 
 
-def support(shown: str, origin: Origin) -> str:
+def support(shown: str, origin: OriginTexts) -> str:
     """One letter a word: `s` in source or context, `r` in a reference only, `n` in neither, `.` a function word.
 
-    >>> support("The owl ate 3 mice", Origin(("an owl eats",), ("it ate them",)))
+    >>> support("The owl ate 3 mice", OriginTexts(("an owl eats",), ("it ate them",)))
     '.srnn'
     """
     came, other = origin.in_sources, origin.in_references
@@ -96,7 +96,7 @@ def support(shown: str, origin: Origin) -> str:
 def output_kinds(texts: Sequence[OutputTexts]) -> list[list[str]]:
     """The names of KINDS that hold for each output.
 
-    >>> output_kinds([OutputTexts("1", "It has 7 legs.", Origin(("A spider has eight legs.",)))])
+    >>> output_kinds([OutputTexts("1", "It has 7 legs.", OriginTexts(("A spider has eight legs.",)))])
     [['number from nowhere']]
     """
     lengths: dict[str, list[int]] = {}

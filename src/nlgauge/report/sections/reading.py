@@ -17,7 +17,7 @@ from nlgauge.report.foreign_text import CUT, cut, visible
 from nlgauge.report.sections import Finding, Findings, Run, section
 from nlgauge.report.sections.words import percent, two
 from nlgauge.table import Row, Table
-from nlgauge.text.output_kinds import KINDS, Origin, OutputTexts, output_kinds, support
+from nlgauge.text.output_kinds import KINDS, OriginTexts, OutputTexts, output_kinds, support
 
 TOP = 5  # outputs a metric, an aspect and a direction
 MOST_METRICS = 40  # whose outputs are chosen
@@ -146,10 +146,10 @@ def _texts(data: Dataset, cells: Sequence[Cell], lines: list[str]) -> dict[str, 
     plain = [c for c in ("source", "context") if schema.get(c) == pl.String]
     many = [c for c in ("references",) if isinstance(schema.get(c), pl.List)]
     rows = list(data.samples.select(*KEY, "output", *plain, *many).iter_rows(named=True))
-    origins: dict[Origin, Origin] = {}  # one object for all outputs that came from the same
+    origins: dict[OriginTexts, OriginTexts] = {}  # one object for all outputs that came from the same
     every = []
     for r in rows:
-        came = Origin(tuple(r[c] for c in plain if r[c]), tuple(t for c in many for t in r[c] or () if t))
+        came = OriginTexts(tuple(r[c] for c in plain if r[c]), tuple(t for c in many for t in r[c] or () if t))
         every.append(OutputTexts(r["input"], r["output"] or "", origins.setdefault(came, came)))
     keys = [(r["system"], r["input"]) for r in rows]
     kinds = dict(zip(keys, zip(every, output_kinds(every), strict=True), strict=True))
