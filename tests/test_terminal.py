@@ -138,3 +138,8 @@ def test_bold_remains_and_colour_goes_with_no_color(monkeypatch: pytest.MonkeyPa
     screen.print(ng.correlate(ng.example()))
     text = screen.file.getvalue()  # type: ignore[attr-defined]
     assert "\x1b[1m" in text and not re.search(r"\x1b\[[\d;]*3\d[;m]", text)
+
+
+def test_a_headline_of_several_tables_stands_once() -> None:
+    tables = [Table(name, [{"metric": name, "value": 0.5}], headlines=["2 % failed"]) for name in ("a", "b")]
+    assert "\n".join(line.plain for line in shown(tables, 80)).count("2 % failed") == 1

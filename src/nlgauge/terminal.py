@@ -25,7 +25,7 @@ FIRST, LAST = ("value", "low", "high", "p"), ("n", "dropped", "left_out", "reaso
 
 
 def shown(tables: Sequence[Table], width: int) -> Iterator[Text]:
-    """The tables one after the other; small print that all of them share stands once, below the last."""
+    """The tables one after the other. A headline stands once; small print that all share stands below the last."""
     from rich.text import Text
 
     small = [[t for t in table.remarks() if t not in table.answers] for table in tables]
@@ -33,7 +33,9 @@ def shown(tables: Sequence[Table], width: int) -> Iterator[Text]:
     for i, table in enumerate(tables):
         if i:
             yield Text()
-        for style, texts in (("bold red", table.headlines), ("bold", [table.title])):
+        said = {text for before in tables[:i] for text in before.headlines}
+        headlines = [text for text in table.headlines if text not in said]
+        for style, texts in (("bold red", headlines), ("bold", [table.title])):
             yield from (Text(line, style=style) for text in texts for line in wrapped(text, width))
         yield from _cells(table, width)
         yield from (Text(line) for text in table.answers for line in wrapped(text, width))
