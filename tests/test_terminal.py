@@ -14,6 +14,7 @@ from nlgauge import registry
 from nlgauge.data.example import ASPECT, METRICS, example_rows
 from nlgauge.errors import DataError, NeedsMissing, NlgaugeError
 from nlgauge.table import Layout, Table, joined
+from nlgauge.terminal import shown
 
 LONG = [
     "bleurt-0.2", "bertscore(model='microsoft/deberta-xlarge-mnli',layer=40)", "comet-22_wmt22-comet-da",
