@@ -147,3 +147,12 @@ def test_few_failures_stay_a_note(tmp_path: Path) -> None:
     run = nlgauge("score", "outputs.jsonl", "-m", "flesch(syllables='rules')", cwd=tmp_path)
     assert "has no value" not in run.stdout + run.stderr
     assert "1 unscored (no words in the output)" in run.stdout
+
+
+def test_list_metrics_is_one_line_each_and_a_name_shows_all_facts(tmp_path: Path) -> None:
+    lines = nlgauge("list", "metrics", cwd=tmp_path).stdout.splitlines()
+    known = json.loads(nlgauge("list", "metrics", "--format", "json", cwd=tmp_path).stdout)["tables"][0]["rows"]
+    assert len(lines) < len(known) + 10
+    assert all(any(row["metric"] in line.split() for line in lines) for row in known)
+    said = nlgauge("list", "metrics", "rouge-l", cwd=tmp_path).stdout
+    assert said.startswith("rouge-l\n") and "references" in said and "beta=" in said and "lin-2004-rouge" in said

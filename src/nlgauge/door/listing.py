@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -9,14 +10,19 @@ from typing import TYPE_CHECKING
 from nlgauge import registry
 from nlgauge.errors import NameUnknown
 from nlgauge.session import listed
-from nlgauge.table import Row, Table
+from nlgauge.table import Row, Table, grouped, joined
 
 if TYPE_CHECKING:
     from nlgauge.metrics import Facts
     from nlgauge.types import Names
 
 
-def available(what: str = "metrics", needs: Names = None, family: str | None = None) -> Table:
+SHORT = 46  # signs of a metric's summary in the list
+
+
+def available(
+    what: str = "metrics", needs: Names = None, family: str | None = None, names: Names = None
+) -> Table:  # fmt: skip
     """What there is of a kind, one row each.
 
     Parameters
@@ -26,6 +32,8 @@ def available(what: str = "metrics", needs: Names = None, family: str | None = N
         Only metrics that need this: 'references', 'source', 'context', 'control', 'none'.
     family : str, optional
         Only metrics of this family.
+    names : str or sequence of str, optional
+        Only these metrics.
 
     Examples
     --------
@@ -39,9 +47,30 @@ def available(what: str = "metrics", needs: Names = None, family: str | None = N
     if kind not in KINDS:
         hint = registry.did_you_mean(what, list(KINDS))
         raise NameUnknown(f"cannot list '{what}'.{hint} There are {', '.join(KINDS)}.")
-    rows = metric_rows(listed(needs), family) if kind == "metrics" else KINDS[kind]()
-    shown = ["metric", "needs", "better", "bounds", "extra", "what"] if rows and kind == "metrics" else []
-    return Table(what, rows, shown=shown, notes=weights_needed(rows))
+    if kind != "metrics":
+        if names:
+            raise NameUnknown(f"list {what}: only metrics can be named; `nlgauge list {what}` shows them all.")
+        return Table(what, KINDS[kind]())
+    rows = metric_rows(listed(needs), family)
+    if asked := listed(names):
+        known = {row["metric"]: row for row in rows}
+        for name in asked:
+            if name not in known:
+                raise NameUnknown(f"no metric '{name}'.{registry.did_you_mean(name, list(known))}")
+        rows = [known[name] for name in asked]
+    families = grouped(rows, "family").values()
+    parts = [Table(what, mine, shown=["metric", "what"], cells={"what": _short}) for mine in families]
+    found = joined(parts, by=["family"]) if parts else Table(what, [])
+    found.title, found.notes = what, [f"{len(rows)} metrics"]
+    return found
+
+
+def _short(row: Row) -> str:
+    """The beginning of a metric's summary that fits on a line."""
+    said = str(row["what"])
+    if len(said) <= SHORT:
+        return said.rstrip(".")
+    return said[: said.rindex(" ", 0, SHORT)].rstrip(" ,;:–") + " …"
 
 
 def measure_rows() -> list[Row]:
@@ -83,21 +112,13 @@ def metric_rows(needs: list[str] | None = None, family: str | None = None) -> li
     return [_row(f) for f in sorted(chosen, key=lambda f: (f.family, f.name))]
 
 
-def weights_needed(rows: list[Row]) -> list[str]:
-    """Which weights metrics need, those with the same ones together."""
-    needed: dict[str, list[str]] = {}
-    for row in rows:
-        if row.get("weights", "–") != "–":
-            needed.setdefault(str(row["weights"]), []).append(str(row["metric"]))
-    return [f"weights of {', '.join(names)}: {weights}" for weights, names in needed.items()]
-
-
 def _meets(facts: Facts, asked: set[str]) -> bool:
     wants = facts.needs - {"output"}
     return not wants if asked == {"none"} else asked - {"none"} <= facts.needs
 
 
 def _row(facts: Facts) -> Row:
+    options = dataclasses.fields(registry.get("metric", facts.name))
     return {
         "metric": facts.name,
         "family": facts.family,
@@ -108,6 +129,7 @@ def _row(facts: Facts) -> Row:
         "extra": facts.extra or "–",
         "longest": facts.longest or None,
         "weights": facts.weights or "–",
+        "options": ", ".join(f"{f.name}={f.default!r}" for f in options if f.init) or "–",
         "what": facts.summary,
         "cite": facts.cite,
     }
