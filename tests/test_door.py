@@ -133,8 +133,10 @@ def test_report_can_be_called_whatever_was_imported_before() -> None:
 VERBS = {
     "agree": "agreement", "align": "align", "check": "check", "compare": "compare", "convert": "export",
     "data": "published_sets",
-    "diff": "diff", "doctor": "doctor", "estimate": "estimate", "explore": "explore", "formats": "available", "intervals": "large_intervals",
-    "judge": "judge", "list": "available", "merge": "merge", "meta": "analyse", "plan": "analyse",
+    "diff": "diff", "doctor": "doctor", "estimate": "estimate", "explore": "explore", "formats": "available",
+    "intervals": "large_intervals",
+    "judge": "judge", "list": "available", "merge": "merge", "meta": "analyse",
+    "next": "next_to_label", "plan": "analyse",
     "reproduce": "reproduce",
     "robustness": "analyse", "run": "report", "score": "score", "simulate": "simulate", "stability": "stability",
     "store": "Store", "train": "train_aligner", "verdicts": "verdicts",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nlgauge.data.export import export
     from nlgauge.data.panel import Panel
     from nlgauge.door.installation import doctor
+    from nlgauge.door.labelling import next_to_label
     from nlgauge.door.listing import available
     from nlgauge.door.questions import agreement, analyse, compare, correlate, estimate, select, stability, verdicts
     from nlgauge.door.scores import align, judge, score
@@ -84,6 +85,7 @@ _HOME = {
     "load": "nlgauge.papers.catalogue.load",
     "load_set": "nlgauge.papers.catalogue",
     "merge": "nlgauge.scoring.shards",
+    "next_to_label": "nlgauge.door.labelling",
     "plot": "nlgauge.report.figures",
     "published_sets": "nlgauge.papers.catalogue.published_sets:sets_table",
     "reproduce": "nlgauge.papers.reproduce",
@@ -101,8 +103,8 @@ __all__ = [
     "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Store", "Table",
     "aggregate", "agreement", "align", "analyse", "available", "check", "compare", "correlate", "diff",
     "doctor", "estimate", "example", "explore", "export", "get_set", "judge", "large_intervals", "load", "load_set",
-    "merge", "plot", "published_sets", "report", "reproduce", "score", "select", "simulate", "stability",
-    "stream", "train_aligner", "verdicts",
+    "merge", "next_to_label", "plot", "published_sets", "report", "reproduce", "score", "select", "simulate",
+    "stability", "stream", "train_aligner", "verdicts",
 ]  # fmt: skip
 
 

@@ -84,6 +84,17 @@ class AsksQuestions:
         design: dict[str, Any] = {"probability": probability, "strata": strata, "people_pass_from": people_pass_from}
         return nlgauge.estimate(self, aspect, judge=judge, method=method, part=part, **design)
 
+    def next(
+        self, budget: int, *, goal: Literal["estimate", "agreement", "ranking", "threshold"] = "estimate",
+        how: Literal["random", "stratified", "disagreement", "optimal", "diverse"] | None = None,
+        cut: float | None = None, out: str | Path | None = None,
+        tool: Literal["csv", "label-studio", "argilla"] | None = None,
+    ) -> Table:  # fmt: skip
+        """Which outputs should people label next? See `nlgauge.next_to_label`."""
+        import nlgauge
+
+        return nlgauge.next_to_label(self, budget, goal=goal, how=how, cut=cut, out=out, tool=tool)
+
     def report(
         self, out: str | Path | None = None, *, measures: Names = None, gate: str = "input/kendall",
         quick: bool = False,

@@ -21,12 +21,14 @@ from nlgauge.data.tables.understanding import lines
 from nlgauge.data.tables.values import few_words, numbers_in, worth_asked
 from nlgauge.data.tables.vocabulary import ASIDE, SETS, listed, plain
 from nlgauge.errors import DataError
+from nlgauge.stats.design.label_sampling import combined_probability
 
 SHOWN = 5  # examples in a line
 MADE_SYSTEM, MADE_INPUT = "__label_system__", "__label_row__"
 # Columns that tell outputs of one id apart.
 PARTS = (*SETS, "epoch", "repeat", "repetition", "run", "trial", "iteration", "turn", "attempt")
-PROBABILITY, STRATUM = "label_probability", "label_stratum"  # of a drawn sample, as `nlgauge next` writes them
+# How a labelled row was drawn, as `nlgauge next` writes it.
+PROBABILITY, STRATUM, ROUND = DRAWN = ("label_probability", "label_stratum", "label_round")
 UNNAMED = ["system"]  # the systems of a table without a system column
 
 
@@ -109,24 +111,43 @@ def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
             f"({examples})"
         )
     samples, drawn = _with_design(data, labels, found)
-    notes += drawn
     return replace(
-        data, samples=samples, ratings=ratings, persons=data.persons or labels.persons, notes=(*data.notes, *notes)
-    )
+        data, samples=samples, ratings=ratings, persons=data.persons or labels.persons,
+        notes=(*data.notes, *notes, *drawn),
+    )  # fmt: skip
 
 
 def _with_design(data: Dataset, labels: Labels, found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """The samples with the columns that say how the labelled rows were drawn, where only the labels have them."""
-    named = [c for c in (PROBABILITY, STRATUM) if c in labels.keys.columns and c not in data.samples.columns]
+    """The samples with the columns that say how the labelled rows were drawn; several draws get one probability."""
+    named = [c for c in DRAWN if c in labels.keys.columns]
     if not named:
         return data.samples, []
     drawn = found.select(ROW, *KEY).join(labels.keys.select(ROW, *named), on=ROW).unique(KEY, maintain_order=True)
-    if PROBABILITY in named:
-        drawn = drawn.with_columns(pl.col(PROBABILITY).cast(pl.Float64, strict=False))
-    return (
-        data.samples.join(drawn.drop(ROW), on=KEY, how="left", maintain_order="left"),
-        [f"how the labelled rows were drawn: {', '.join(named)}"],
-    )
+    if PROBABILITY not in named:
+        samples = data.samples.drop(named, strict=False).join(
+            drawn.drop(ROW), on=KEY, how="left", maintain_order="left"
+        )
+        return samples, [f"how the labelled rows were drawn: {', '.join(named)}"]
+    rows = len(data) - data.samples.filter(pl.col("system").is_in(sorted(data.people))).height
+    each = drawn[PROBABILITY].cast(pl.Float64, strict=False)
+    rounds = drawn[ROUND].cast(pl.Int64, strict=False) if ROUND in named else pl.Series([1] * drawn.height)
+    notes = []
+    if unknown := each.null_count():
+        notes.append(
+            f"labels without {PROBABILITY} are taken as drawn at random before the others: {unknown:,} of {rows:,} "
+            "outputs"
+        )
+    probability = each.fill_null(unknown / rows).to_numpy()
+    order = rounds.fill_null(0).to_numpy()
+    if len(set(order.tolist())) > 1:
+        probability = combined_probability(probability, order)
+        notes.append(f"labels of {len(set(order.tolist()))} draws: {PROBABILITY} is that of all draws together")
+    design = [drawn.select(KEY), pl.DataFrame({PROBABILITY: probability, ROUND: rounds})]
+    samples = data.samples.drop(DRAWN, strict=False)
+    samples = samples.join(pl.concat(design, how="horizontal"), on=KEY, how="left", maintain_order="left")
+    if STRATUM in named and (drawn[STRATUM] == drawn["system"]).fill_null(False).all():  # known of the other rows, too
+        samples = samples.with_columns(pl.col("system").alias(STRATUM))
+    return samples, [f"how the labelled rows were drawn: {', '.join(c for c in samples.columns if c in DRAWN)}", *notes]
 
 
 def _settled(data: Dataset, labels: Labels, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -316,7 +337,7 @@ def _all_of_people(table: RawTable, roles: Roles, metrics: Collection[str]) -> R
             )
         else:
             human[name] = ((None, column),)
-    human = {name: pairs for name, pairs in human.items() if name not in (PROBABILITY, STRATUM)}
+    human = {name: pairs for name, pairs in human.items() if not {column for _, column in pairs} & set(DRAWN)}
     aside = [c for c in roles.aside if c not in answers]
     why = {**roles.why, **{c: "in a file of labels" for pairs in human.values() for _, c in pairs}}
     guesses = [g for g in roles.guesses if "--metric" not in g]

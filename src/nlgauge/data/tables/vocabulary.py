@@ -98,7 +98,8 @@ METRIC_PREFIX = re.compile(
 SCORES_PREFIX = re.compile(r"^(scores?)[:._ ]+(?=\S)", re.I)
 ASIDE = re.compile(
     r"^(|row|index|idx|unnamed.*|no|number|line|position|seed|size|n_.*|num_.*|_.*|.*_?(id|idx|index)|time(stamp)?|date|year"
-    r"|(created|updated|started|ended)(_?at)?|duration|elapsed.*|latency.*|cost.*|price.*|temperature|top_?[pk]|(.*_)?tokens|rank(ing)?)$",
+    r"|(created|updated|started|ended)(_?at)?|duration|elapsed.*|latency.*|cost.*|price.*|temperature|top_?[pk]|(.*_)?tokens|rank(ing)?"
+    r"|label_(probability|stratum|round))$",  # how a labelled row was drawn
     re.I,
 )
 # Words around an aspect that say "rated by people" (STRONG), or may say so where nothing else does (WEAK).

@@ -1,0 +1,157 @@
+"""Labels that `nlgauge next` saves against random labelling at the same width of the interval, and its coverage.
+
+    python bench/labels_saved.py -o saved.jsonl            # about ten minutes on one core
+    python bench/labels_saved.py --table saved.jsonl       # the table of docs/labels_saved.md
+
+Rows of published sets with ratings of people are drawn with replacement to make a population whose mean is known (that
+of the set); labels of the rows that a design draws are shown to the estimator, all others are hidden. Width and
+coverage are over repetitions; the labels that random labelling without a judge would need for the same mean width are
+read off its own curve, log-linear between sizes. The judge is the mean relative rank of all metrics of the set: nothing
+about it is chosen with the ratings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import nlgauge as ng
+from nlgauge.analyses.design.next_labels import LEAST_LEARNED, Population, draw_rows
+from nlgauge.stats.design.label_sampling import combined_probability, relative_ranks
+from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
+
+SETS = {
+    "summeval": ["coherence", "consistency", "fluency", "relevance"],
+    "hanna": ["Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity"],
+    "wmt23-zh-en": ["mqm"],
+    "usr-persona": ["Overall", "Natural", "Engaging"],
+    "usr-topical": ["Overall", "Natural", "Engaging"],
+}
+SIZES = (40, 80, 160)
+CURVE = (20, 30, 40, 60, 80, 120, 160, 240, 400, 800)  # of random labelling
+MOST = 2000  # outputs of a population
+DESIGNS = ("random", "stratified", "disagreement", "diverse", "stratified, then optimal")
+
+
+def rows_of(name: str, aspect: str) -> dict[str, Any]:
+    data = ng.load_set(name)
+    values = data.ratings.filter(pl.col("aspect") == aspect).group_by("system", "input").agg(pl.col("value").mean())
+    frame = data.scores.join(values, on=["system", "input"]).filter(~pl.col("system").is_in(sorted(data.people)))
+    frame = frame.sort("system", "input")
+    scores = frame.select(data.metrics).cast(pl.Float64).to_numpy().T
+    scores = scores * np.array([-1.0 if m in data.lower else 1.0 for m in data.metrics])[:, None]
+    scores = scores[(np.isfinite(scores).mean(axis=1) > 0.9) & (np.nanstd(scores, axis=1) > 0)]
+    codes = np.unique(frame["system"].to_numpy(), return_inverse=True)[1]
+    return {"y": frame["value"].to_numpy(), "scores": relative_ranks(scores), "system": codes.astype(np.int64)}
+
+
+def labels_of(people: Population, y: np.ndarray, n: int, design: str, rng: np.random.Generator) -> Any:
+    """Labels and probabilities of a design; the second half of a design in two draws is aimed by the first."""
+    probability, draw = np.full(len(y), np.nan), np.zeros(len(y), np.int64)
+    steps = [d.strip() for d in design.replace("then", "").split(",")]
+    for k, how in enumerate(steps):
+        free = np.flatnonzero(np.isnan(people.labels))
+        count = n // 2 if k == 0 and len(steps) > 1 else n - int(np.isfinite(people.labels).sum())
+        found, _ = draw_rows(people, free, count, "estimate", how, None, rng)  # type: ignore[arg-type]
+        rows = free[found.rows]
+        people.labels[rows] = y[rows]
+        probability[rows], draw[rows] = found.probability[found.rows], k
+    known = draw[np.isfinite(people.labels)]
+    if len(steps) > 1:
+        probability[np.isfinite(people.labels)] = combined_probability(probability[np.isfinite(people.labels)], known)
+    return people.labels, probability
+
+
+def measured(name: str, aspect: str, repetitions: int, seed: int) -> list[dict[str, Any]]:
+    given = rows_of(name, aspect)
+    size, truth = min(len(given["y"]), MOST), float(given["y"].mean())
+    rng = np.random.default_rng(seed)
+    kept: dict[tuple[str, int], list[tuple[float, bool]]] = {}
+
+    def keep(design: str, n: int, found: Any) -> None:
+        kept.setdefault((design, n), []).append((float(found.width), bool(found.low <= truth <= found.high)))
+
+    for _ in range(repetitions):
+        at = np.sort(rng.integers(len(given["y"]), size=size))
+        y, system, scores = given["y"][at], given["system"][at], given["scores"][:, at]
+        judge = np.nan_to_num(scores, nan=0.5).mean(axis=0)
+        order = rng.permutation(size)
+        for n in (c for c in CURVE if c <= size):
+            labels = np.full(size, np.nan)
+            labels[order[:n]] = y[order[:n]]
+            keep("labels only", n, mean_estimate(PartlyLabelled(labels), "labels"))
+        for design in DESIGNS:
+            least = 2 * LEAST_LEARNED if "optimal" in design else 1
+            shown = scores if design in ("disagreement", "diverse") else judge[None]
+            for n in (s for s in SIZES if least <= s <= size / 2):
+                people = Population(
+                    pl.DataFrame(), [], shown, np.full(size, np.nan), np.ones(size), 1, system, at, []
+                )  # fmt: skip
+                labels, probability = labels_of(people, y, n, design, rng)
+                strata = system if "stratified" in design and n >= 3 * (system.max() + 1) else None
+                own = None if design in ("random", "diverse") else probability
+                keep(design, n, mean_estimate(PartlyLabelled(labels, judge, own, strata)))
+    return [
+        {"set": name, "aspect": aspect, "design": design, "n": n, "rows": size, "seed": seed,
+         "width": [round(w, 5) for w, _ in found], "covered": int(sum(c for _, c in found))}
+        for (design, n), found in kept.items()
+    ]  # fmt: skip
+
+
+def table(path: Path) -> str:
+    """Mean over the aspects of a set of the share of labels saved, its 95 % interval over repetitions, and coverage."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rng = np.random.default_rng(0)
+    lines = ["| set | labels | design | labels saved | coverage |", "| --- | ---: | --- | ---: | ---: |"]
+    for name in dict.fromkeys(r["set"] for r in rows):
+        for n in SIZES:
+            for design in DESIGNS:
+                found = [r for r in rows if (r["set"], r["design"], r["n"]) == (name, design, n)]
+                if not found:
+                    continue
+                saved = np.array([_saved(rows, r, rng) for r in found])  # aspects × (value, draws)
+                low, high = np.quantile(saved[:, 1:].mean(axis=0), [0.025, 0.975])
+                cover = sum(r["covered"] for r in found) / sum(len(r["width"]) for r in found)
+                lines.append(
+                    f"| {name} | {n} | {design} | {100 * saved[:, 0].mean():.0f} % [{100 * low:.0f} {100 * high:.0f}] "
+                    f"| .{1000 * cover:03.0f} |"
+                )
+    return "\n".join(lines)
+
+
+def _saved(rows: list[dict[str, Any]], mine: dict[str, Any], rng: np.random.Generator) -> np.ndarray:
+    """Share of labels saved: by the mean widths, then for resampled repetitions."""
+    alone = [r for r in rows if (r["set"], r["aspect"], r["design"]) == (mine["set"], mine["aspect"], "labels only")]
+    alone.sort(key=lambda r: r["n"])
+    sizes, widths = np.log([r["n"] for r in alone]), np.array([r["width"] for r in alone])
+    own = np.array(mine["width"])
+    found = []
+    for k in range(201):
+        at = np.arange(len(own)) if k == 0 else rng.integers(len(own), size=len(own))
+        curve = np.log(widths[:, at].mean(axis=1))[::-1]
+        found.append(1 - mine["n"] / np.exp(np.interp(np.log(own[at].mean()), curve, sizes[::-1])))
+    return np.array(found)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-o", "--out", type=Path, default=Path("labels_saved.jsonl"))
+    parser.add_argument("--table", type=Path)
+    parser.add_argument("--repetitions", type=int, default=400)
+    parser.add_argument("--sets", nargs="*", default=list(SETS))
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    if given.table:
+        print(table(given.table))
+    else:
+        with given.out.open("w") as out:
+            for name in given.sets:
+                for aspect in SETS[name]:
+                    for row in measured(name, aspect, given.repetitions, given.seed):
+                        out.write(json.dumps(row) + "\n")
+                    out.flush()

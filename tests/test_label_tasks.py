@@ -1,0 +1,178 @@
+"""From outputs without labels to a file for people, back as labels, to an estimate that knows how they were drawn."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+import nlgauge as ng
+from nlgauge.errors import NlgaugeError
+from nlgauge.stats.design.label_sampling import combined_probability
+
+TOOLS = ("csv", "label-studio", "argilla")
+
+
+def quality(system: str, name: str) -> float:
+    """What people would say: known to the fake annotators only."""
+    return round(3 + "ABC".index(system) / 2 + 1.5 * np.sin(int(name[1:]) * 12.9898 + ord(system)), 3)
+
+
+@pytest.fixture
+def outputs(tmp_path):
+    rows = [
+        {"system": s, "id": f"q{i}", "question": f"what is {i}", "output": f"{s} says {i}",
+         "judge": round(quality(s, f"q{i}") + np.cos(7.1 * i), 3)}
+        for s in "ABC" for i in range(80)
+    ]  # fmt: skip
+    path = tmp_path / "outputs.csv"
+    pl.DataFrame(rows).write_csv(path)
+    return path
+
+
+def answered(path, tool):
+    """The file as it comes back from people."""
+    if tool == "csv":
+        rows = list(csv.DictReader(io.StringIO(path.read_text())))
+        for row in rows:
+            row["quality"] = quality(row["system"], row["input"])
+        text = io.StringIO()
+        writer = csv.DictWriter(text, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+        path.write_text(text.getvalue())
+        return path
+    tasks = json.loads(path.read_text())
+    for number, task in enumerate(tasks, 1):
+        if tool == "label-studio":
+            value = quality(task["data"]["system"], task["data"]["input"])
+            result = {"from_name": "quality", "to_name": "output", "type": "number", "value": {"number": value}}
+            task |= {"id": number, "annotations": [{"id": number, "completed_by": 1, "result": [result]}]}
+        else:
+            value = quality(task["metadata"]["system"], task["metadata"]["input"])
+            task["responses"] = {"quality": [{"value": value, "user_id": "u1"}]}
+    path.write_text(json.dumps(tasks))
+    return path
+
+
+def drawn(data):
+    return data.samples.filter(pl.col("label_probability").is_not_null()).sort("system", "input")
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_from_no_label_to_an_estimate(outputs, tmp_path, tool):
+    file = tmp_path / f"tasks.{'csv' if tool == 'csv' else 'json'}"
+    argv = [
+        sys.executable,
+        "-m",
+        "nlgauge",
+        "next",
+        str(outputs),
+        "--budget",
+        "36",
+        "--aspect",
+        "quality",
+        "--tool",
+        tool,
+        "-o",
+        str(file),
+    ]
+    result = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "judge" not in file.read_text()  # who labels does not see scores
+    data = ng.load(outputs, labels=answered(file, tool))
+    assert data.aspects == ["quality"] and data.ratings.height == 36
+    rows = drawn(data)
+    assert rows.height == 36
+    assert rows["label_probability"].to_list() == pytest.approx([12 / 80] * 36)
+    assert set(data.samples["label_stratum"]) == {"A", "B", "C"}  # known of rows without a label, too
+    values = dict(zip(*data.ratings.select("input", "value"), strict=False))
+    assert values[rows["input"][0]] in {quality(s, rows["input"][0]) for s in "ABC"}
+    found = ng.estimate(data).rows
+    truth = np.mean([quality(s, f"q{i}") for s in "ABC" for i in range(80)])
+    whole = next(r for r in found if r["system"] == "all" and r["metric"] == "judge")
+    assert whole["low"] < truth < whole["high"]
+
+
+def test_a_second_draw_takes_other_outputs_and_both_count_as_one(outputs, tmp_path):
+    first = tmp_path / "first.csv"
+    ng.next_to_label(ng.select(str(outputs), aspect="quality"), 60, out=first)
+    once = ng.load(outputs, labels=answered(first, "csv"))
+    second = tmp_path / "second.csv"
+    table = once.next(30, how="optimal", out=second)
+    assert {row["label_round"] for row in table} == {2}
+    keys = [(r["system"], r["input"]) for r in table]
+    assert not set(keys) & set(once.ratings.select("system", "input").iter_rows())
+    rows = list(csv.DictReader(io.StringIO(answered(second, "csv").read_text())))
+    header, *lines = first.read_text().splitlines()
+    assert header.split(",") == list(rows[0])
+    both = tmp_path / "both.csv"
+    both.write_text("\n".join([header, *lines, *second.read_text().splitlines()[1:]]))
+    data = ng.load(outputs, labels=both)
+    assert data.ratings.height == 90
+    assert any("draws" in note for note in data.notes)
+    each = np.array([0.25] * 60 + [float(r["label_probability"]) for r in rows])
+    expected = combined_probability(each, np.repeat([1, 2], [60, 30]))
+    assert sorted(drawn(data)["label_probability"]) == pytest.approx(sorted(expected))
+    assert (1 / drawn(data)["label_probability"]).sum() == pytest.approx(240, rel=0.1)
+
+
+def test_earlier_labels_without_a_probability_count_as_drawn_at_random(outputs, tmp_path):
+    file = tmp_path / "labels.csv"
+    rows = [{"system": "A", "id": f"q{i}", "quality": quality("A", f"q{i}"), "label_probability": p}
+            for i, p in ((1, None), (2, None), (3, 0.5))]  # fmt: skip
+    pl.DataFrame(rows).write_csv(file)
+    data = ng.load(outputs, labels=file)
+    assert any("taken as drawn at random" in note and "2 of 240" in note for note in data.notes)
+
+
+@pytest.mark.parametrize("how", ["random", "stratified", "diverse"])
+def test_the_order_of_the_file_does_not_decide_what_is_drawn(outputs, how):
+    rows = pl.read_csv(outputs)
+    turned = ng.load(rows.reverse(), metrics=["judge"], name="x").next(20, how=how)
+    assert turned.rows == ng.load(rows, metrics=["judge"], name="x").next(20, how=how).rows
+
+
+@pytest.mark.parametrize(
+    ("goal", "better"),
+    [
+        ("threshold", lambda judge: -abs(judge - np.median(judge))),
+        ("agreement", lambda judge: abs(judge - judge.mean())),
+    ],
+)
+def test_draws_lean_to_where_labels_tell_most(outputs, goal, better):
+    data = ng.load(outputs)
+    judge = dict(zip(data.scores.select("system", "input").iter_rows(), data.scores["judge"], strict=True))
+    worth = dict(zip(judge, better(np.array(list(judge.values()))), strict=True))
+    table = data.next(60, goal=goal)
+    assert np.mean([worth[r["system"], r["input"]] for r in table]) > np.mean(list(worth.values()))
+    assert len({r["label_probability"] for r in table}) > 5
+
+
+def test_labels_for_a_ranking_are_of_the_same_inputs(outputs):
+    table = ng.load(outputs).next(30, goal="ranking")
+    by = {s: {r["input"] for r in table if r["system"] == s} for s in "ABC"}
+    assert by["A"] == by["B"] == by["C"] and len(by["A"]) == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"budget": 0}, "240 outputs without a label"),
+        ({"budget": 241}, "240 outputs without a label"),
+        ({"budget": 9, "how": "optimal"}, "label a first draw"),
+        ({"budget": 9, "how": "disagreement"}, "two metrics or more"),
+        ({"budget": 9, "goal": "fun"}, "use estimate, agreement, ranking, threshold"),
+        ({"budget": 9, "out": "x.csv", "tool": "excel"}, "use csv, label-studio, argilla"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_in_one_line(outputs, options, said):
+    with pytest.raises(NlgaugeError, match=said) as error:
+        ng.load(outputs).next(**options)
+    assert "\n" not in str(error.value)
