@@ -6,7 +6,6 @@ It computes each answer once, keeps what could not be computed as data, and repo
 from __future__ import annotations
 
 import contextvars
-import inspect
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -17,39 +16,26 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from nlgauge import registry
+from nlgauge.data.choice import Choice, Group
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.table import Table, joined
 
 if TYPE_CHECKING:
     from nlgauge.analyses import Analysis
-    from nlgauge.data.dataset import Dataset
-    from nlgauge.data.panel import Aggregate, Panel
-    from nlgauge.types import Names, Progress
+    from nlgauge.types import Progress
 
 Ask = tuple[str, dict[str, Any]]  # an analysis and its options
-Group = dict[str, Any]  # the value of each column of `by`
 Part = tuple[Group, Callable[[], Any], dict[str, Any]]  # where, the data (made when asked for), own options
 
 
-@dataclass
-class Selection:
+@dataclass(frozen=True)
+class Selection(Choice):
     """A Dataset and what of it was asked for; it runs analyses and remembers what it computed.
 
     Attributes
     ----------
-    data : Dataset
-    aspects, metrics : sequence of str, optional
-        Those to use; all by default.
-    by : sequence of str, optional
-        Columns: each combination of their values is analysed by itself.
-    keep_people : bool
-        Keep outputs written by people among the systems.
-    aggregate : {'mean', 'median', 'mace'}
-        How the ratings of one output become one.
-    seed : int
-        Of everything random.
-    others : sequence of Dataset
-        Further data sets, each analysed like the first; an analysis that takes several gets all at once.
+    data, aspects, metrics, by, keep_people, aggregate, seed, others
+        As in `Choice`.
     progress : callable, optional
         Called with the analysis, the number of steps done, and of how many.
     not_computed : list of str
@@ -63,20 +49,10 @@ class Selection:
     [0.78, -0.08]
     """
 
-    data: Dataset
-    aspects: Sequence[str] | None = None
-    metrics: Sequence[str] | None = None
-    by: Sequence[str] | None = None
-    keep_people: bool = False
-    aggregate: Aggregate = "mean"
-    seed: int = 0
-    others: Sequence[Dataset] = ()
     progress: Progress | None = None
     not_computed: list[str] = field(default_factory=list, init=False, repr=False)
     _lock: Any = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
     _tables: dict[str, Future[list[Table]]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _panels: dict[Any, Panel] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _groups: dict[int, list[tuple[Group, Dataset]]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def card(self) -> list[str]:
@@ -85,9 +61,14 @@ class Selection:
 
         return card(self.data, self.keep_people)
 
-    @property
-    def datasets(self) -> list[Dataset]:
-        return [self.data, *self.others]
+    @cached_property
+    def _choices(self) -> list[Choice]:
+        """The same of every data set, beside the others."""
+        return [
+            Choice(data, self.aspects, self.metrics, self.by, self.keep_people, self.aggregate, self.seed,
+                   [other for other in self.datasets if other is not data])
+            for data in self.datasets
+        ]  # fmt: skip
 
     # --- analyses ---
 
@@ -140,103 +121,63 @@ class Selection:
 
     def _computed(self, name: str, options: dict[str, Any]) -> list[Table]:
         run: Analysis = registry.get("analysis", name, allow_code=True)
-        known = inspect.signature(run.function).parameters
         check_options(run, options)
-        if "seed" in known:
+        own = {p.name for p in run.parameters}
+        if "seed" in own:
             options = {"seed": self.seed, **options}
-        if run.takes == "datasets":
-            return self._tables_of(self.data, run, options, several=False)
-        sets = self.datasets
-        return [table for data in sets for table in self._tables_of(data, run, options, len(sets) > 1)]
-
-    def _tables_of(self, data: Dataset, run: Analysis, options: dict[str, Any], several: bool) -> list[Table]:
-        known = inspect.signature(run.function).parameters
-        if run.takes != "panel":
-            chosen = {
-                "aspects": self.aspects, "metrics": self.metrics, "by": self.by, "keep_people": self.keep_people,
-                "aggregate": self.aggregate, "others": [d for d in self.datasets if d is not data],
-            }  # fmt: skip
-            options = {**{name: value for name, value in chosen.items() if name in known}, **options}
-        if self.progress is not None and "progress" in known:
+        if self.progress is not None and "progress" in own:
             options = {**options, "progress": partial(self.progress, run.name)}
+        sets = self._choices[:1] if run.takes == "datasets" else self._choices
+        return [table for choice in sets for table in self._tables_of(choice, run, options, len(sets) > 1)]
+
+    def _tables_of(self, choice: Choice, run: Analysis, options: dict[str, Any], several: bool) -> list[Table]:
         tables: list[Table] = []
         refused: dict[str, None] = {}
-        for group, made, own in self._parts(data, run, options):
+        for group, made, own in _parts(choice, run, options):
             try:
                 table = run(made(), **{**own, **options})
             except (NeedsMissing, DataError) as error:
                 refused[str(error)] = None
                 continue
-            where = {"data": data.name, **group} if several else group
+            where = {"data": choice.data.name, **group} if several else group
             table.rows = [{**where, **row} for row in table.rows]
             tables.append(table)
         if not tables:
             raise NeedsMissing("; ".join(refused) or "nothing to compute.")
-        self.not_computed += refused
+        self.not_computed.extend(refused)
         return tables
 
-    # --- parts of the data ---
 
-    def _parts(self, data: Dataset, run: Analysis, options: dict[str, Any]) -> Iterator[Part]:
-        """What an analysis is run on, one after the other."""
-        if run.takes == "datasets":
-            yield {}, lambda: self.datasets, {}
-            return
-        if run.takes == "panel":
-            from nlgauge.stats.correlation.profiles import profile_of
+def _parts(choice: Choice, run: Analysis, options: dict[str, Any]) -> Iterator[Part]:
+    """What an analysis is run on, one after the other."""
+    if run.takes in ("groups", "datasets"):
+        yield {}, lambda: choice, {}
+    elif run.takes == "panel":
+        from nlgauge.stats.correlation.profiles import profile_of
 
-            if not data.aspects:
-                data.aspect()  # says what is missing
-            canonical = not profile_of(options.get("profile", "nlgauge")).legacy
-            for at, (group, part) in enumerate(self.groups(data)):
-                for aspect in self.aspects or part.aspects:
-                    yield group, partial(self._panel, data, at, data.aspect(aspect), canonical), {}
-            return
+        if not choice.data.aspects:
+            choice.data.aspect()  # says what is missing
+        canonical = not profile_of(options.get("profile", "nlgauge")).legacy
+        for part in choice.parts:
+            for aspect in choice.aspects or part.data.aspects:
+                yield part.group, partial(part.panel, choice.data.aspect(aspect), canonical), {}
+    else:
         from nlgauge.data.comparisons import judged_aspects
 
-        names = inspect.signature(run.function).parameters
-        for group, part in [({}, data)] if "by" in names else self.groups(data):
-            aspects = (self.aspects or judged_aspects(part)) if "aspect" in names else []
+        single = any(p.name == "aspect" for p in run.parameters)
+        for part in choice.parts:
+            aspects = (choice.aspects or judged_aspects(part.data)) if single else []
             for own in [{"aspect": aspect} for aspect in aspects] or [{}]:
-                yield group, partial(lambda part: part, part), own
-
-    def groups(self, data: Dataset | None = None) -> list[tuple[Group, Dataset]]:
-        """The data sets by the values of the columns `by`; the whole data set where there are none."""
-        data = self.data if data is None else data
-        if id(data) not in self._groups:
-            self._groups[id(data)] = list(data.by(*self.by)) if self.by else [({}, data)]
-        return self._groups[id(data)]
-
-    def panel(self, aspect: str | None = None) -> Panel:
-        """The panel of one aspect, of the whole data set, in the order of the file."""
-        return self._panel(self.data, None, self.data.aspect(aspect), canonical=False)
-
-    def _panel(self, data: Dataset, at: int | None, aspect: str, canonical: bool) -> Panel:
-        key = id(data), at, aspect, canonical
-        if key not in self._panels:
-            group, part = ({}, data) if at is None else self.groups(data)[at]
-            self._panels[key] = part.panel(
-                aspect, canonical=canonical, metrics=self.metrics, keep_people=self.keep_people or "system" in group,
-                aggregate=self.aggregate, seed=self.seed,
-            )  # fmt: skip
-        return self._panels[key]
-
-
-def listed(names: Names) -> list[str] | None:
-    """One name or several, as a list.
-
-    >>> listed("bleu"), listed(("a", "b")), listed(None)
-    (['bleu'], ['a', 'b'], None)
-    """
-    return None if names is None else [names] if isinstance(names, str) else list(names)
+                yield part.group, partial(lambda part: part, part), own
 
 
 def check_options(run: Analysis, options: dict[str, Any]) -> None:
     """An option that the analysis does not have is answered with those it has."""
-    known = inspect.signature(run.function).parameters
-    theirs = [n for n in list(known)[1:] if n != "progress"]
+    theirs = [name for name in run.options if name != "progress"]
+    if any(p.kind is p.VAR_KEYWORD for p in run.parameters):
+        return
     for option in options:
-        if option not in known and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
+        if option not in (*theirs, "progress"):
             hint = registry.did_you_mean(option, theirs)
             raise NameUnknown(f"{run.name}: no option '{option}'.{hint} Options: {', '.join(theirs)}.")
 

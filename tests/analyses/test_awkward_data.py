@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 
 import numpy as np
@@ -77,7 +76,7 @@ def test_a_family_of_the_user_holds_what_they_named_and_nothing_else() -> None:
 @pytest.mark.parametrize("analysis", registry.names("analysis"))
 def test_one_system_gives_answers_or_reasons_and_no_warnings(analysis: str) -> None:
     run = registry.get("analysis", analysis)
-    known = inspect.signature(run.function).parameters
+    known = run.options
     options = {k: v for k, v in SMALL.items() if k in known}
     data = data_of(["a", "b", "judge"], systems=1, inputs=40)
     with warnings.catch_warnings():

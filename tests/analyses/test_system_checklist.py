@@ -20,6 +20,7 @@ from nlgauge.analyses.checklist.system_discrimination import system_discriminati
 from nlgauge.analyses.checklist.system_preference import system_preference
 from nlgauge.analyses.checklist.transfer import transfer
 from nlgauge.analyses.checklist.wins import wins
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 
@@ -37,7 +38,7 @@ def graded(systems: int = 4, inputs: int = 12, seed: int = 0) -> Dataset:
 
 
 def pairs_of(data: Dataset, **options: Any) -> dict[str, set[tuple[int, int]]]:
-    rows = rated_rows(chosen_panel(data, None, None, True, "mean"))
+    rows = rated_rows(chosen_panel(Choice(data, keep_people=True)))
     return {name: set(some) for name, some in system_pairs(rows, **options).groups.items()}
 
 

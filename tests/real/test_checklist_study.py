@@ -11,6 +11,7 @@ import pytest
 
 from nlgauge.analyses.checklist.discrimination import discrimination
 from nlgauge.analyses.checklist.rater_rows import chosen_panel, rated_rows
+from nlgauge.data.choice import Choice
 from nlgauge.papers import Sources
 from nlgauge.papers.compare import CHOSEN, DIFFERS, EQUAL, WITHIN, compare, count
 from nlgauge.papers.nimah2023.systems import BENCHMARKS, listed_pairs
@@ -166,7 +167,7 @@ LEVELS = {
 @pytest.mark.parametrize("name", LEVELS)
 def test_levels_of_quality_have_the_authors_counts(sources: Sources, name: str) -> None:
     b = next(b for b in BENCHMARKS if b.name == name)
-    rows = rated_rows(chosen_panel(b.rated(sources), None, None, True, "mean"))
+    rows = rated_rows(chosen_panel(Choice(b.rated(sources), keep_people=True)))
     for aspect, wanted in LEVELS[name].items():
         assert rows.levels(aspect, "paper").counts[::-1] == wanted
 

@@ -1,26 +1,31 @@
-"""Analyses: one question of the papers each, a pure function from Panel (or Dataset) to Table, one file."""
+"""Analyses: one question of the papers each, a pure function from Panel (or Choice) to Table, one file."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, ParamSpec, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, get_args, get_origin, get_type_hints
 
+from nlgauge.data.choice import OPTIONS, Choice, chosen
 from nlgauge.errors import NameUnknown
 from nlgauge.registry import register
 from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.table import Table
 
+if TYPE_CHECKING:
+    from nlgauge.data.panel import Panel
+
 P = ParamSpec("P")
 Progress = Callable[[int, int], None]
-Takes = Literal["panel", "dataset", "datasets"]
+Takes = Literal["panel", "dataset", "groups", "datasets"]
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """A question with its function. `takes` says what it needs: a panel (one aspect), the whole data set, or
-    several.
+    """A question with its function. `takes` says of what it is asked: a panel (one aspect), or a Choice (a data set and
+    what of it was asked for): of each group, of all groups at once, or of all data sets at once.
     """
 
     name: str
@@ -32,6 +37,17 @@ class Analysis:
     def __call__(self, data: Any, **options: Any) -> Table:
         return self.function(data, **options)
 
+    @property
+    def parameters(self) -> list[inspect.Parameter]:
+        """Of its function, after the first."""
+        return list(inspect.signature(self.function).parameters.values())[1:]
+
+    @property
+    def options(self) -> list[str]:
+        """Names of what may be given to it: parameters of the function, and what the Choice is made of."""
+        own = [p.name for p in self.parameters if p.kind is not p.VAR_KEYWORD]
+        return [*own, *_chosen_by_name(self.takes, own)]
+
 
 def analysis(
     name: str, *, question: str, paper: str = "", takes: Takes = "panel"
@@ -39,17 +55,23 @@ def analysis(
     """Register a function as an analysis; its Table says which one made it.
 
     A panel comes to it in canonical order, so that no draw depends on the order of the file or on names; only a profile
-    that repeats another tool's random numbers gets the caller's order, because that tool had it.
+    that repeats another tool's random numbers gets the caller's order, because that tool had it. Where the function
+    takes a Choice, whoever calls it may give data, and what the Choice is made of by name.
     """
 
     def keep(function: Callable[P, Table]) -> Callable[P, Table]:
+        by_name = _chosen_by_name(takes, inspect.signature(function).parameters)
+
         @functools.wraps(function)
         def named(*args: P.args, **kwargs: P.kwargs) -> Table:
             _check_choices(function, kwargs)
-            profile: Any = kwargs.get("profile", "nlgauge")
-            if takes == "panel" and not profile_of(profile).legacy:
-                args = (args[0].canonical(), *args[1:])  # type: ignore[attr-defined,assignment]
-            args, kwargs, left = _only_families(takes, args, kwargs)  # type: ignore[assignment,arg-type]
+            given: Any = args[0]
+            if takes != "panel":
+                given = chosen(given, {n: kwargs.pop(n) for n in by_name if n in kwargs})
+            elif not profile_of(kwargs.get("profile", "nlgauge")).legacy:  # type: ignore[arg-type]
+                given = given.canonical()
+            given, left = _only_families(given, takes, kwargs.get("families"))
+            args = (given, *args[1:])  # type: ignore[assignment]
             table = function(*args, **kwargs)
             table.kind = name
             if left:
@@ -60,6 +82,14 @@ def analysis(
         return named
 
     return keep
+
+
+def _chosen_by_name(takes: Takes, own: Collection[str]) -> list[str]:
+    """Fields of a Choice that mean something to an analysis with these parameters of its own."""
+    if takes == "panel":
+        return []
+    useless = {*own, *([] if takes == "groups" else ["by", "others"]), *(["aspects"] if "aspect" in own else [])}
+    return [name for name in OPTIONS if name not in useless]
 
 
 def _check_choices(function: Callable[..., Table], options: Mapping[str, Any]) -> None:
@@ -82,23 +112,16 @@ def _choices(function: Callable[..., Table]) -> dict[str, tuple[Any, ...]]:
     return found
 
 
-def _only_families(
-    takes: Takes, args: tuple[Any, ...], options: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any], list[str]]:
+def _only_families(given: Panel | Choice, takes: Takes, families: object) -> tuple[Panel | Choice, list[str]]:
     """`families={name: [metrics]}` says which metrics take part: others would join a family by their names, or make
     their own.
     """
-    given = options.get("families")
-    if not isinstance(given, Mapping) or not any(not isinstance(v, str) for v in given.values()):
-        return args, options, []
-    said = {m for key, value in given.items() for m in ([key] if isinstance(value, str) else value)}
-    if takes == "panel":
-        panel = args[0]
-        left = [m for m in panel.names if m not in said]
-        kept = {m: v for m, v in panel.metrics.items() if m in said}
-        args = (replace(panel, metrics=kept, lower=panel.lower & set(kept)), *args[1:])
-        return args, options, left
-    sets = args[0] if takes == "datasets" else [args[0]]
-    asked = options.get("metrics") or list(dict.fromkeys(m for data in sets for m in data.metrics))
-    left = [m for m in asked if m not in said]
-    return args, options | {"metrics": [m for m in asked if m in said]}, left
+    if not isinstance(families, Mapping) or not any(not isinstance(v, str) for v in families.values()):
+        return given, []
+    said = {m for key, value in families.items() for m in ([key] if isinstance(value, str) else value)}
+    if isinstance(given, Choice):
+        sets = given.datasets if takes == "datasets" else [given.data]
+        asked = given.metrics or list(dict.fromkeys(m for data in sets for m in data.metrics))
+        return replace(given, metrics=[m for m in asked if m in said]), [m for m in asked if m not in said]
+    kept = {m: v for m, v in given.metrics.items() if m in said}
+    return replace(given, metrics=kept, lower=given.lower & set(kept)), [m for m in given.names if m not in said]

@@ -4,15 +4,14 @@ notes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
-from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Panel
+from nlgauge.data.choice import Choice
+from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.types import Array
@@ -29,19 +28,9 @@ class Sides:
     notes: list[str]
 
     @classmethod
-    def of(
-        cls,
-        data: Dataset,
-        aspects: Sequence[str] | None = None,
-        metrics: Sequence[str] | None = None,
-        keep_people: bool = False,
-        aggregate: Aggregate = "mean",
-        seed: int = 0,
-    ) -> Sides:
-        chosen = [data.aspect(a) for a in aspects] if aspects else data.aspects or [data.aspect()]
-        panel = data.panel(
-            chosen[0], canonical=True, metrics=metrics, keep_people=keep_people, aggregate=aggregate, seed=seed
-        )
+    def of(cls, choice: Choice) -> Sides:
+        data, chosen = choice.data, choice.wanted or [choice.data.aspect()]
+        panel = choice.panel(chosen[0], canonical=True)
         humans = {a: panel.humans[a] for a in chosen if a in panel.humans}
         empty = [a for a in chosen if a not in humans or np.isnan(humans[a]).all()]
         notes = [f"no ratings left for: {', '.join(empty)}."] if empty else []

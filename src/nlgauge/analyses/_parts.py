@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from nlgauge.analyses._common import Named, measures_of
-from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Panel
+from nlgauge.data.choice import Choice
+from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.tests.fisher import fisher_test
@@ -31,60 +31,18 @@ Outputs = Literal["clustered", "independent"]
 DRAWS = 999  # shuffles behind a star
 
 
-@dataclass(frozen=True)
-class DataPart:
-    """Outputs that share the values of some columns."""
-
-    group: dict[str, str]
-    data: Dataset
-
-    @property
-    def name(self) -> str:
-        return ", ".join(self.group.values()) or "all"
-
-
-def columns_of(by: str | Sequence[str] | None) -> list[str]:
-    return [by] if isinstance(by, str) else list(by or [])
-
-
-def parts_of(data: Dataset, by: str | Sequence[str] | None) -> list[DataPart]:
-    """The parts by columns (`mr_type=inform` is one too); the whole set as one part without columns."""
-    columns = columns_of(by)
-    if not columns:
-        return [DataPart({}, data)]
-    return [DataPart({c: str(group[c]) for c in columns}, part) for group, part in data.by(*columns)]
-
-
-def comparable(parts: Sequence[DataPart]) -> Iterator[tuple[int, int]]:
+def comparable(parts: Sequence[Choice]) -> Iterator[tuple[int, int]]:
     """Pairs of parts that differ in the last column only: two systems on one data set, not on two."""
     for i, j in combinations(range(len(parts)), 2):
         if list(parts[i].group.values())[:-1] == list(parts[j].group.values())[:-1]:
             yield i, j
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What to take of each part."""
-
-    metrics: Sequence[str] | None = None
-    keep_people: bool = False
-    aggregate: Aggregate = "mean"
-    seed: int = 0
-
-    def panel(self, part: DataPart, aspect: str) -> Panel:
-        # A part that is one system keeps it, whoever wrote it.
-        keep = self.keep_people or "system" in part.group
-        options: dict[str, Any] = {"metrics": self.metrics, "keep_people": keep, "aggregate": self.aggregate}
-        return part.data.panel(part.data.aspect(aspect), canonical=True, seed=self.seed, **options)
-
-
-def panels_of(
-    parts: Sequence[DataPart], aspect: str, choice: Choice, lost: list[str]
-) -> Iterator[tuple[DataPart, Panel]]:
+def panels_of(parts: Sequence[Choice], aspect: str, lost: list[str]) -> Iterator[tuple[Choice, Panel]]:
     """Each part with its panel; what has no ratings is named in `lost`."""
     for part in parts:
         try:
-            yield part, choice.panel(part, aspect)
+            yield part, part.panel(aspect, canonical=True)
         except (NameUnknown, DataError, NeedsMissing):
             lost.append(f"{part.name}, {aspect}: no ratings")
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.means import means_by
 from nlgauge.data.readers._annotations import turn_text
 from nlgauge.data.records import Record
+from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.vocabulary import SETS, column_of, plain
 from nlgauge.errors import DataError
 

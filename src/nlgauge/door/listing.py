@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nlgauge import registry
+from nlgauge.data.choice import listed
 from nlgauge.errors import NameUnknown
-from nlgauge.session import listed
 from nlgauge.table import Row, Table, grouped, joined
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from nlgauge import registry
+from nlgauge.data.choice import listed
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.session import Selection, check_options, listed
+from nlgauge.session import Selection, check_options
 
 if TYPE_CHECKING:
     from nlgauge.analyses import Analysis

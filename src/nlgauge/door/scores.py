@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nlgauge.data.choice import listed
 from nlgauge.door.questions import dataset
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.registry import did_you_mean
-from nlgauge.session import listed
 
 if TYPE_CHECKING:
     from nlgauge.data.dataset import Dataset

@@ -81,6 +81,7 @@ def report(
     >>> made.answer.aspects[0].sentences["rank systems"].partition(";")[0]
     'To rank systems on constructed_quality unigram_f1 is good'
     """
+    from nlgauge.data.choice import listed
     from nlgauge.data.failed_scores import headlines
     from nlgauge.door.questions import select
     from nlgauge.errors import NlgaugeError
@@ -92,7 +93,6 @@ def report(
     from nlgauge.report.sections import Run, answer_all
     from nlgauge.report.summary import session
     from nlgauge.report.views import Views
-    from nlgauge.session import listed
     from nlgauge.stats.correlation.measure import Measure
 
     chosen = select(data)

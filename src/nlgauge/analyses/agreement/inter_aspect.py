@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chosen_panel, rated_rows, row_words
-from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate
+from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import percent
 from nlgauge.stats.agreement.kappa import cohen_kappa
@@ -21,21 +20,12 @@ from nlgauge.table import Row, Table
 
 
 @analysis("inter-aspect", paper="nimah2023", takes="dataset", question="Do people's aspects agree with each other?")
-def inter_aspect(
-    data: Dataset,
-    *,
-    aspects: Sequence[str] | None = None,
-    bins: Bins = "thirds",
-    scale: Scales = None,
-    unit: Unit = "rater",
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
-) -> Table:
+def inter_aspect(choice: Choice, *, bins: Bins = "thirds", scale: Scales = None, unit: Unit = "rater") -> Table:
     """One row per two aspects: correlation of the ratings, agreement of the levels, and of the order of systems.
 
     What disagreement does to a metric: the analysis `aspect-disagreement`.
     """
-    panel = chosen_panel(data, aspects, [], keep_people, aggregate)
+    panel = chosen_panel(replace(choice, metrics=[]))
     rows = rated_rows(panel, unit)
     two_or_more(rows)
     levels = aspect_levels(rows, bins, scale)

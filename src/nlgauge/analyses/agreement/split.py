@@ -12,25 +12,22 @@ import numpy as np
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, turned_words
 from nlgauge.analyses._parts import (
-    Choice,
-    DataPart,
     Halves,
     Outputs,
     check_words,
     checked,
-    columns_of,
     comparable,
     correlations,
     differ,
     difference_words,
     panels_of,
-    parts_of,
     single,
     star_words,
 )
 from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import starred
 from nlgauge.stats.correlation.measure import Measure
@@ -40,23 +37,17 @@ WIDEST = 12  # parts that still stand beside each other
 
 
 @analysis(
-    "split", paper="novikova2017", takes="dataset",
+    "split", paper="novikova2017", takes="groups",
     question="How well do metrics agree with people on each part of the data, and is a part better?",
 )  # fmt: skip
 def split(
-    data: Dataset,
+    choice: Choice,
     *,
-    by: str | Sequence[str] | None = None,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
     measure: Named = "global/spearman",
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
     correction: Literal["holm", "bh", "none"] = "holm",
     draws: int = 0,
     level: float = 0.05,
     outputs: Outputs = "clustered",
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
     """Metrics × parts: the correlation, * where it is not zero, † where it is stronger than in the parts it is compared
@@ -68,14 +59,14 @@ def split(
     >>> import nlgauge as ng
     >>> table = split(ng.example(), by="system", aspects=["constructed_quality"])  # doctest: +SKIP
     """
+    data, seed = choice.data, choice.seed
     chosen = single(measure, "split")
-    columns, parts = columns_of(by), parts_of(data, by)
-    wanted = [data.aspect(a) for a in aspects or data.aspects]
-    choice = Choice(metrics, keep_people, aggregate, seed)
+    columns, parts = choice.columns, choice.parts
+    wanted = choice.wanted
     rows: list[Row] = []
     lost: list[str] = []
     for aspect in counted(wanted, progress):
-        rows += _aspect(parts, aspect, choice, chosen, draws, outputs, lost)
+        rows += _aspect(parts, aspect, chosen, draws, outputs, lost)
     if not rows:
         raise NeedsMissing(f"{data.name}: no part has ratings and scores.")
     tests = _decide(rows, correction, level)
@@ -96,16 +87,16 @@ def split(
         method=_method(tests, correction, level, draws, outputs, seed),
         notes=_notes(rows, lost, data),
         signature=f"by:{','.join(columns) or 'none'}|measure:{chosen}"
-        f"|aggregate:{aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
+        f"|aggregate:{choice.aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
     )  # fmt: skip
 
 
 def _aspect(
-    parts: Sequence[DataPart], aspect: str, choice: Choice, measure: Measure, draws: int, outputs: Outputs,
+    parts: Sequence[Choice], aspect: str, measure: Measure, draws: int, outputs: Outputs,
     lost: list[str]
 ) -> list[Row]:  # fmt: skip
-    kept = list(panels_of(parts, aspect, choice, lost))
-    found = [correlations(panel.oriented(), panel.human, measure, outputs, choice.seed) for _, panel in kept]
+    kept, seed = list(panels_of(parts, aspect, lost)), parts[0].seed
+    found = [correlations(panel.oriented(), panel.human, measure, outputs, seed) for _, panel in kept]
     at: dict[tuple[int, str], Row] = {
         (place, metric): {
             **part.group, "metric": metric, "aspect": aspect, "part": part.name, "measure": str(measure),
@@ -117,7 +108,7 @@ def _aspect(
     for i, j in comparable([part for part, _ in kept]) if kept and kept[0][0].group else []:
         (first, a), (second, b) = kept[i], kept[j]
         # One seed for all: a row does not depend on what else was asked for, nor on the order of parts and aspects.
-        rng = np.random.default_rng(np.random.SeedSequence(choice.seed))
+        rng = np.random.default_rng(np.random.SeedSequence(seed))
         checks = checked(_flat(a, b), (found[i], found[j]), measure, draws, rng).tolist()
         tests = differ(found[i], found[j], measure, Halves.of(a, b), outputs)
         for metric, *tested in zip(a.metrics, tests, checks, strict=True):

@@ -5,7 +5,6 @@ KS where all aspects agree and where they do not (nimah2023).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -14,9 +13,8 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._common import known_mean, people_note, signature, turned_note
 from nlgauge.analyses.agreement.inter_aspect import aspect_levels, level_words, two_or_more, unanimity_words
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chosen_panel, rated_rows, row_words
-from nlgauge.data.dataset import Dataset
+from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
-from nlgauge.data.panel import Aggregate
 from nlgauge.number import number
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
 from nlgauge.stats.tests.ks import ks_chance, ks_weighted
@@ -29,26 +27,21 @@ WHERE = ("agree", "disagree")
 @analysis("aspect-disagreement", paper="nimah2023", takes="dataset", question="Does a metric still tell good "
     "from bad where people's aspects disagree?")  # fmt: skip
 def aspect_disagreement(
-    data: Dataset,
+    choice: Choice,
     *,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
     bins: Bins = "thirds",
     scale: Scales = None,
     unit: Unit = "rater",
     per: Per = "metric",
     families: Families | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
-    seed: int = 0,
 ) -> Table:
     """Lo-Hi KS of every metric in the rows where all aspects have the same level, and in the others (mean over aspects,
     or each one with per=aspect)."""
-    panel = chosen_panel(data, aspects, metrics, keep_people, aggregate)
+    panel = chosen_panel(choice)
     panel.stacked()  # says what is missing when there are no metrics
     rows = rated_rows(panel, unit)
     two_or_more(rows)
-    found = _single(rows, bins, scale, families_of(panel.names, families), seed)
+    found = _single(rows, bins, scale, families_of(panel.names, families), choice.seed)
     shown = found if per == "aspect" else _averaged(found)
     best = {m: known_mean([r["value"] for r in shown if r["metric"] == m]) for m in panel.names}
     shown.sort(key=lambda row: (-np.nan_to_num(best[row["metric"]], nan=-1.0), row["metric"]))
@@ -78,7 +71,7 @@ def aspect_disagreement(
             "or inputs has more.",
             *people_note(panel), *turned_note(panel),
         ],
-        signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, seed=seed),
+        signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, seed=choice.seed),
     )  # fmt: skip
 
 

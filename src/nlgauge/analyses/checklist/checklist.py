@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,9 +27,8 @@ from nlgauge.analyses.checklist.rater_rows import (
 from nlgauge.analyses.checklist.system_discrimination import pair_rows
 from nlgauge.analyses.checklist.system_preference import preference_rows
 from nlgauge.analyses.checklist.transfer import data_rows
-from nlgauge.data.dataset import Dataset
+from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
-from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure
@@ -63,15 +62,11 @@ class Assessment:
     reason: str = ""
 
 
-@analysis("checklist", paper="nimah2023", takes="dataset", question="Which of the five assessments of the "
+@analysis("checklist", paper="nimah2023", takes="groups", question="Which of the five assessments of the "
     "checklist does a metric pass?")  # fmt: skip
 def checklist(
-    data: Dataset,
+    choice: Choice,
     *,
-    others: Sequence[Dataset] = (),
-    by: str | Sequence[str] | None = None,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
     bins: Bins = "thirds",
     scale: Scales = None,
     unit: Unit = "rater",
@@ -79,14 +74,11 @@ def checklist(
     share: float = 1 / 3,
     measure: Named = "global/spearman",
     families: Families | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
     level: float = 0.05,
     of_human: float = 0.5,
     beyond: float = 0.5,
     kept: float = 0.5,
     draws: int = 499,
-    seed: int = 0,
 ) -> Table:
     """One row per metric and assessment: the number, what people reach, and whether the metric passes.
 
@@ -96,18 +88,17 @@ def checklist(
         raise NlgaugeError(
             f"checklist: with {draws} draws p cannot fall below {1 / (draws + 1):.3g}; use more than {1 / level:.0f}."
         )
-    panel = chosen_panel(data, aspects, metrics, keep_people, aggregate)
+    panel = chosen_panel(choice)
     panel.stacked()  # says what to do when there are no scores
     rows = rated_rows(panel, unit)
     rule, family = Criteria(level, of_human, beyond, kept), families_of(panel.names, families)
-    column = [by] if isinstance(by, str) else list(by or [])
-    sets = [part for _, part in data.by(*column)] if column else [data, *others]
+    sets = choice.parts if choice.by else [replace(choice, data=data) for data in choice.datasets]
     chosen = measures_of(measure)[0]
     results = {
-        "transfer": _transfer(sets, panel.names, chosen, aspects, rule, keep_people, aggregate),
-        "aspect KS": _aspect_ks(rows, bins, scale, rule, draws, seed),
+        "transfer": _transfer(sets, panel.names, chosen, rule),
+        "aspect KS": _aspect_ks(rows, bins, scale, rule, draws, choice.seed),
         "aspect order": _aspect_order(rows, bins, scale, rule),
-        **_systems(rows, pairs, share, family, rule, draws, seed),
+        **_systems(rows, pairs, share, family, rule, draws, choice.seed),
     }
     found = [row for name in panel.names for row in _rows(name, family[name], results)]
     order = _order(panel.names, results)
@@ -143,19 +134,16 @@ def checklist(
             *_low_bar(results["aspect KS"].human, bool(panel.raters) and unit == "rater"),
             *people_note(panel), *turned_note(panel),
         ],
-        signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=seed),
+        signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=choice.seed),
     )  # fmt: skip
 
 
-def _transfer(
-    sets: Sequence[Dataset], names: list[str], measure: Measure, aspects: Sequence[str] | None, rule: Criteria,
-    keep_people: bool, aggregate: Aggregate,
-) -> Assessment:  # fmt: skip
+def _transfer(sets: Sequence[Choice], names: list[str], measure: Measure, rule: Criteria) -> Assessment:
     values: dict[str, list[float]] = {name: [] for name in names}
     if len(sets) < 2:
         return Assessment({}, {}, reason="it needs a second data set (more files) or parts of this one (--by column)")
-    for data in sets:
-        for row in data_rows(data, measure, aspects, names, dict.fromkeys(names, ""), keep_people, aggregate)[0]:
+    for part in sets:
+        for row in data_rows(replace(part, metrics=names), measure, dict.fromkeys(names, ""))[0]:
             if not np.isnan(row["value"]):
                 values[row["metric"]].append(row["value"])
     usable = {name: some for name, some in values.items() if len(some) > 1}

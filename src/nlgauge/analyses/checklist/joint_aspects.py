@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,9 +9,8 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature, turned_note
 from nlgauge.analyses.agreement.inter_aspect import aspect_levels, level_words, two_or_more
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chosen_panel, rated_rows, row_words
-from nlgauge.data.dataset import Dataset
+from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
-from nlgauge.data.panel import Aggregate
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
 from nlgauge.table import Layout, Row, Table
 
@@ -24,22 +21,17 @@ Mask = NDArray[np.bool_]
     "joint-aspects", paper="nimah2023", takes="dataset", question="Can a metric see quality on several aspects at once?"
 )
 def joint_aspects(
-    data: Dataset,
+    choice: Choice,
     *,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
     bins: Bins = "thirds",
     scale: Scales = None,
     unit: Unit = "rater",
     families: Families | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
     draws: int = 499,
-    seed: int = 0,
 ) -> Table:
     """KS between rows that are low on all aspects, high on all, and mixed. With two aspects also between the two
     ways to be mixed: that tells which aspect the metric follows. Choose them with `aspects` (--aspect a,b)."""
-    panel = chosen_panel(data, aspects, metrics, keep_people, aggregate)
+    panel = chosen_panel(choice)
     panel.stacked()
     rows = rated_rows(panel, unit)
     two_or_more(rows)
@@ -47,7 +39,7 @@ def joint_aspects(
     family = families_of(panel.names, families)
     found: list[Row] = []
     for contrast, (one, two) in _contrasts(parts).items():
-        for name, (d, p) in rows.ks(parts[one], parts[two], draws, seed).items():
+        for name, (d, p) in rows.ks(parts[one], parts[two], draws, choice.seed).items():
             higher = _higher(rows, name, one, two, parts)
             found.append(
                 {"metric": name, "family": family[name], "contrast": contrast, "value": d, "p": p,
@@ -76,7 +68,7 @@ def joint_aspects(
         + ". Levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins, scale).items())
         + f". p: {rows.words}, {draws} draws.",
         notes=[*_empty(parts), *people_note(panel), *turned_note(panel)],
-        signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=seed),
+        signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=choice.seed),
     )  # fmt: skip
 
 

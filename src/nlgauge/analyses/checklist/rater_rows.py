@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Panel
+from nlgauge.data.choice import Choice
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.ranking.quality_levels import Bins, Levels, Scale, quality_levels
@@ -166,18 +166,10 @@ def rated_rows(panel: Panel, unit: Unit = "rater") -> RaterRows:
     return RaterRows(panel, unit, cell, {a: cube[there] for a, cube in cubes.items()}, scores, slot)
 
 
-def chosen_panel(
-    data: Dataset,
-    aspects: Sequence[str] | None,
-    metrics: Sequence[str] | None,
-    keep_people: bool,
-    aggregate: Aggregate,
-    overall: bool = False,
-) -> Panel:
+def chosen_panel(choice: Choice, overall: bool = False) -> Panel:
     """A panel that holds only these aspects (all by default); which of them comes first means nothing."""
-    names = [data.aspect(a) for a in aspects] if aspects else data.aspects
-    first = names[0] if names else data.aspect()
-    panel = data.panel(first, canonical=True, metrics=metrics, keep_people=keep_people, aggregate=aggregate)
+    names = choice.wanted
+    panel = choice.panel(names[0] if names else None, canonical=True)
     kept = {a: panel.humans[a] for a in names if a in panel.humans}
     panel = replace(panel, humans=kept, raters={a: r for a, r in panel.raters.items() if a in kept})
     return with_overall(panel) if overall else panel

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -11,9 +10,8 @@ from nlgauge.analyses import analysis
 from nlgauge.analyses._common import known_mean, people_note, signature, turned_note
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN, Pairs, SystemPairs, averaged, system_pairs
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows, row_words
-from nlgauge.data.dataset import Dataset
+from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
-from nlgauge.data.panel import Aggregate
 from nlgauge.table import Layout, Row, Table, grouped
 
 Per = Literal["metric", "family", "pair"]
@@ -21,29 +19,24 @@ Per = Literal["metric", "family", "pair"]
 
 @analysis("system-discrimination", paper="nimah2023", takes="dataset", question="Can a metric tell two systems apart?")
 def system_discrimination(
-    data: Dataset,
+    choice: Choice,
     *,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
     pairs: Pairs | None = None,
     share: float = 1 / 3,
     per: Per = "metric",
     unit: Unit = "rater",
     overall: bool = False,
     families: Families | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
     draws: int = 499,
-    seed: int = 0,
 ) -> Table:
     """Mean KS over easy and over hard pairs, per metric, per family, or every pair (`per`); people's ratings beside.
 
     `overall` adds the mean of the aspects to people's columns, as the paper does for summarisation.
     """
-    panel = chosen_panel(data, aspects, metrics, keep_people, aggregate, overall)
+    panel = chosen_panel(choice, overall)
     rows = rated_rows(panel, unit)
     chosen = system_pairs(rows, pairs, share)
-    single = pair_rows(rows, chosen, families_of(panel.names, families), draws, seed)
+    single = pair_rows(rows, chosen, families_of(panel.names, families), draws, choice.seed)
     found = single if per == "pair" else averaged(single, per, ["value"])
     line = "family" if per == "family" else "metric"
     order = _order(found, line)
@@ -64,7 +57,7 @@ def system_discrimination(
         + (" Family: mean over its metrics; Human: mean over the aspects." if per == "family" else "")
         + f" p: the two systems' outputs of each input change places at random, {draws} draws; inputs are the sample.",
         notes=[*people_note(panel), *turned_note(panel)],
-        signature=signature(panel, aspect=",".join(panel.humans), unit=unit, draws=draws, seed=seed),
+        signature=signature(panel, aspect=",".join(panel.humans), unit=unit, draws=draws, seed=choice.seed),
     )  # fmt: skip
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import known_mean, people_note, signature, turned_note
 from nlgauge.analyses.checklist.easy_hard_pairs import Pairs, SystemPairs, averaged, system_pairs
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows, row_words
-from nlgauge.data.dataset import Dataset
+from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
-from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.ranking.preference import order_similarity
 from nlgauge.table import Layout, Row, Table, grouped
@@ -22,22 +20,18 @@ Per = Literal["metric", "family", "aspect", "pair"]
 @analysis("system-preference", paper="nimah2023", takes="dataset", question="Does a metric put two systems in "
     "people's order?")  # fmt: skip
 def system_preference(
-    data: Dataset,
+    choice: Choice,
     *,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
     pairs: Pairs | None = None,
     share: float = 1 / 3,
     per: Per = "metric",
     unit: Unit = "rater",
     overall: bool = False,
     families: Families | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
 ) -> Table:
     """Mean similarity over easy and over hard pairs (and aspects): per metric, per family, per metric and aspect, or
     every pair (`per`)."""
-    panel = chosen_panel(data, aspects, metrics, keep_people, aggregate, overall)
+    panel = chosen_panel(choice, overall)
     if not panel.metrics:
         raise NeedsMissing(f"{panel.name}: no metric scores to compare with people's order.")
     rows = rated_rows(panel, unit)

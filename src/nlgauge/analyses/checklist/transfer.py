@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,9 +12,9 @@ from nlgauge import __version__
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, known_mean, measures_of
 from nlgauge.analyses.checklist.transfer_groups import GROUPS, transfer_groups
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.families import Families, families_of
-from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.registry import did_you_mean
@@ -32,16 +33,12 @@ ANY = ""  # the group holds for metrics of every family
     question="Does a metric's agreement with people carry over to other data?",
 )
 def transfer(
-    datasets: Sequence[Dataset],
+    choice: Choice,
     *,
     groups: Said | None = None,
     measure: Named = "global/spearman",
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
     per: Per = "family",
     families: Families | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
 ) -> Table:
     """Mean correlation with people per family (or metric) and group of data sets: in-domain (ID), semantic shift,
     domain shift.
@@ -51,6 +48,7 @@ def transfer(
     itself.
     """
     chosen = measures_of(measure)[0]
+    datasets, metrics = choice.datasets, choice.metrics
     columns = list(dict.fromkeys(name for data in datasets for name in data.metrics))
     family = families_of(columns, families)
     known = metrics if metrics is None else [name for name in metrics if name in columns]
@@ -58,7 +56,7 @@ def transfer(
         raise NameUnknown(f"no scores of metric '{unknown[0]}' in any data set.{did_you_mean(unknown[0], columns)}")
     single, notes = [], []
     for data in datasets:
-        rows, refused = data_rows(data, chosen, aspects, known, family, keep_people, aggregate)
+        rows, refused = data_rows(replace(choice, data=data, metrics=known), chosen, family)
         single += rows
         notes += refused
     if not single:
@@ -91,26 +89,25 @@ def transfer(
                f"better for every metric (turned where less is). {said}",
         notes=notes,
         signature=f"nlgauge:{__version__}|measure:{chosen}"
-        f"|people:{'kept' if keep_people else 'out'}|data:{','.join(d.name for d in datasets)}",
+        f"|people:{'kept' if choice.keep_people else 'out'}|data:{','.join(d.name for d in datasets)}",
     )  # fmt: skip
 
 
-def data_rows(
-    data: Dataset, measure: Measure, aspects: Sequence[str] | None, metrics: Sequence[str] | None,
-    family: dict[str, str], keep_people: bool, aggregate: Aggregate,
-) -> tuple[list[Row], list[str]]:  # fmt: skip
+def data_rows(choice: Choice, measure: Measure, family: dict[str, str]) -> tuple[list[Row], list[str]]:
     """One row per metric: its correlation with people on this data set, mean over the aspects; and what was not
     possible.
     """
+    data, aspects, metrics = choice.data, choice.aspects, choice.metrics
     wanted = [a for a in data.aspects if aspects is None or a in aspects]
     names = [m for m in data.metrics if metrics is None or m in metrics]
     if not wanted or not names:
         return [], [f"{data.name}: no {'ratings' if not wanted else 'metric scores'} to compare."]
+    here = replace(choice, metrics=names)
     values: dict[str, list[float]] = {name: [] for name in names}
     refused: list[str] = []
     for aspect in wanted:
         try:
-            panel = data.panel(aspect, canonical=True, metrics=names, keep_people=keep_people, aggregate=aggregate)
+            panel = here.panel(aspect, canonical=True)
         except NlgaugeError as error:
             refused.append(str(error))
             continue

@@ -11,6 +11,7 @@ import polars as pl
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
+from nlgauge.data.choice import Choice
 from nlgauge.data.comparisons import FIRST, SECOND, judged_aspects
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import DataError, NameUnknown
@@ -36,28 +37,22 @@ class WinCounts:
 
 
 @analysis("wins", paper="nimah2023", takes="dataset", question="Which system beats which, by people and by a metric?")
-def wins(
-    data: Dataset,
-    *,
-    aspect: str | None = None,
-    metrics: Sequence[str] | None = None,
-    source: Source = "auto",
-    merge: bool = False,
-    keep_people: bool = False,
-) -> Table:
+def wins(choice: Choice, *, aspect: str | None = None, source: Source = "auto", merge: bool = False) -> Table:
     """One row per side (people, then metrics) and ordered pair A-B: wins of A, ties, comparisons.
 
     Direct comparisons (votes) where there are any, else every two ratings of one rater on one input. A-B and B-A are
     kept apart where people saw an order; `merge` puts them together. Without `metrics` the one nearest to people stands
     beside them.
     """
+    data = choice.data
     votes = _votes(data, aspect, source)
     judged = data.voted(people=False)
     judged = judged if aspect is None else judged.filter(pl.col("aspect") == aspect)
-    kept = [s for s in data.systems if keep_people or s not in data.people]
+    kept = [s for s in data.systems if choice.keep_people or s not in data.people]
     rated = aspect in data.aspects if aspect is not None else bool(data.aspects)
     if votes is None and not rated and judged.height and source == "auto":
         return _models_only(data, judged, kept, aspect or _only(judged))
+    metrics = choice.metrics
     found = _by_votes(data, votes, kept, metrics) if votes is not None else _by_ratings(data, aspect, kept, metrics)
     found = _with_models(found, judged, merge)
     if merge and found.ordered:

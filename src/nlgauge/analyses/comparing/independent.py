@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, turned_words
-from nlgauge.analyses._parts import Choice, Halves, Outputs, difference_words, parts_of, single
-from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Panel
+from nlgauge.analyses._parts import Halves, Outputs, difference_words, single
+from nlgauge.data.choice import Choice
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.ranks import average_ranks
@@ -24,22 +24,16 @@ from nlgauge.types import Array
 
 
 @analysis(
-    "independent", paper="novikova2017", takes="dataset", question="Is a metric better on one part of the data "
+    "independent", paper="novikova2017", takes="groups", question="Is a metric better on one part of the data "
         "than on another?"
 )  # fmt: skip
 def independent(
-    data: Dataset,
+    choice: Choice,
     *,
-    by: str | Sequence[str] | None = None,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
     measure: Named = "global/spearman",
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
     draws: int = 500,
     level: float = 0.05,
     outputs: Outputs = "clustered",
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
     """One row per aspect, pair of parts (values of the column `by`) and metric: both correlations, p and a
@@ -48,18 +42,18 @@ def independent(
     For metrics on the *same* outputs use `significance`. The check standardises (or ranks) each part by itself, deals
     the outputs out anew and asks how often the parts differ as much.
     """
+    data, seed = choice.data, choice.seed
     chosen = single(measure, "independent")
-    column = by if isinstance(by, str) else next(iter(by or [""]))
+    column = next(iter(choice.columns), "")
     if not column:
         raise NlgaugeError("independent: name the column that splits the data (by=…, or --by on the command line).")
-    parts = parts_of(data, column)
+    parts = replace(choice, by=[column]).parts
     if len(parts) < 2:
         raise NeedsMissing(f"{data.name}: column '{column}' has one value only, so there is nothing to compare.")
-    choice = Choice(metrics, keep_people, aggregate, seed)
     rows: list[Row] = []
-    jobs = [(aspect, a, b) for aspect in aspects or data.aspects for a, b in combinations(parts, 2)]
+    jobs = [(aspect, a, b) for aspect in choice.aspects or data.aspects for a, b in combinations(parts, 2)]
     for aspect, a, b in counted(jobs, progress):
-        one, two = choice.panel(a, aspect), choice.panel(b, aspect)
+        one, two = a.panel(aspect, canonical=True), b.panel(aspect, canonical=True)
         rows += _pair(one, two, (a.name, b.name), chosen, draws, outputs, seed)
     for row, p in zip(rows, holm([r["p"] for r in rows]).tolist(), strict=True):
         row["p_corrected"], row["significant"] = p, bool(p < level)

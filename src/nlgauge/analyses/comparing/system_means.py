@@ -12,9 +12,10 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import counted
-from nlgauge.analyses._parts import Choice, DataPart, columns_of, panels_of, parts_of
+from nlgauge.analyses._parts import panels_of
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, starred
 from nlgauge.stats.tests.corrections import holm
@@ -26,22 +27,11 @@ WIDEST = 12
 
 
 @analysis(
-    "system-means", paper="novikova2017", takes="dataset", question="Which system is better, by people and by "
+    "system-means", paper="novikova2017", takes="groups", question="Which system is better, by people and by "
         "each metric?"
 )  # fmt: skip
 def system_means(
-    data: Dataset,
-    *,
-    by: str | Sequence[str] | None = None,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
-    test: MeanTest = "t",
-    draws: int = 1000,
-    level: float = 0.05,
-    seed: int = 0,
-    progress: Progress | None = None,
+    choice: Choice, *, test: MeanTest = "t", draws: int = 1000, level: float = 0.05, progress: Progress | None = None
 ) -> Table:
     """One row per part, quantity (metric or aspect) and system: mean, standard deviation, and whether it differs from
     the best.
@@ -49,23 +39,23 @@ def system_means(
     With two systems that is the one comparison there is, and both carry the star. With more, each system is tested
     against the best one of the quantity, Holm's correction over those tests. Less is better for the metrics in `lower`.
     """
-    parts = parts_of(data, by)
-    choice = Choice(metrics, keep_people, aggregate, seed)
-    wanted = [data.aspect(a) for a in aspects or data.aspects]
+    data, seed = choice.data, choice.seed
+    parts = choice.parts
+    wanted = choice.wanted
     rows: list[Row] = []
 
     def against(one: Array, best: Array) -> float:
         return mean_test(one, best, test, draws=draws, rng=np.random.default_rng(np.random.SeedSequence(seed)))
 
     for part in counted(parts, progress):
-        for quantity, kind, panel, values in _quantities(part, wanted, choice):
+        for quantity, kind, panel, values in _quantities(part, wanted):
             rows += [
                 {**part.group, "quantity": quantity, "kind": kind, **row, "significant": bool(row["p"] < level)}
                 for row in _rows(panel, values, quantity in data.lower, against)
             ]
     if not rows:
         raise NeedsMissing(f"{data.name}: no part has ratings.")
-    columns = columns_of(by)
+    columns = choice.columns
     return Table(
         title=f"{data.name}: means of the systems" + (f" by {', '.join(columns)}" if columns else ""),
         rows=rows,
@@ -76,16 +66,16 @@ def system_means(
         cells={"value": lambda row: f"{starred(row['value'], row['p'], level)} ({number(row['sd'], 2)})"},
         shown=["quantity", *columns, "system", "value", "sd", "n", "best", "p", "significant"],
         method=_method(rows, test, draws, level, seed),
-        notes=_notes(data, keep_people, rows),
-        signature=f"by:{','.join(columns) or 'none'}|test:{test}|aggregate:{aggregate}|seed:{seed}",
+        notes=_notes(data, choice.keep_people, rows),
+        signature=f"by:{','.join(columns) or 'none'}|test:{test}|aggregate:{choice.aggregate}|seed:{seed}",
     )
 
 
-def _quantities(part: DataPart, aspects: Sequence[str], choice: Choice) -> Iterator[tuple[str, str, Panel, Array]]:
+def _quantities(part: Choice, aspects: Sequence[str]) -> Iterator[tuple[str, str, Panel, Array]]:
     """People first, then metrics: name, kind, panel, and the systems' scores (N × M)."""
     panel = None
     for aspect in aspects:
-        for _, panel in panels_of([part], aspect, choice, []):
+        for _, panel in panels_of([part], aspect, []):
             yield aspect, "people", panel, panel.human
     if panel is not None:
         for metric, values in panel.metrics.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -10,8 +9,7 @@ import numpy as np
 from nlgauge.analyses import analysis
 from nlgauge.analyses._aspects import Sides
 from nlgauge.analyses._common import known_mean
-from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate
+from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.ranking.rankings import RULES, Distances, Rule, rank_distances
@@ -28,22 +26,14 @@ MATRIX = 10  # up to so many rankings the matrix itself is printed
     takes="dataset",
     question="Do metrics rank the systems differently from people, and from each other?",
 )
-def complementarity(
-    data: Dataset,
-    *,
-    distance: Rule = "tau-b",
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
-    seed: int = 0,
-) -> Table:
+def complementarity(choice: Choice, *, distance: Rule = "tau-b") -> Table:
     """One row per aspect (marked H:) and metric: mean distance to people and to the metrics (Eq. 4), the nearest and
     the farthest of all, and the distances to each (Eq. 3), the matrix of Fig. 2, as `facts["distance"]`.
 
     0: the same order of systems on every input, .5: unrelated, 1: the opposite order. `distance` says what a tie costs.
     """
-    sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
+    data = choice.data
+    sides = Sides.of(choice)
     if sides.panel.n_systems < 2 or len(sides.names) < 2:
         raise NeedsMissing(
             f"{data.name}: complementarity needs two systems and two rankings; found {sides.panel.n_systems} and "

@@ -3,7 +3,6 @@ and how far each metric stands from them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,8 +10,7 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._aspects import Sides
-from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate
+from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.correlation.ties import snap
@@ -57,24 +55,15 @@ class Consensus:
     takes="dataset",
     question="Which system is best by all people and by all metrics together?",
 )
-def consensus(
-    data: Dataset,
-    *,
-    of: Of = "systems",
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
-    seconds: float = 20.0,
-    seed: int = 0,
-) -> Table:
+def consensus(choice: Choice, *, of: Of = "systems", seconds: float = 20.0) -> Table:
     """One row per system (or, with of="inputs", per input: Eq. 2): its place by people and by metrics, Borda's and
     Kemeny's.
 
     Every ranking of the systems by one aspect or metric on one input is a vote. `seconds` limits the search for
     Kemeny's order; what it could not prove is said.
     """
-    sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
+    data = choice.data
+    sides = Sides.of(choice)
     names = _names(sides, of)
     found = _both(sides, of, seconds)
     rows: list[Row] = []
@@ -108,19 +97,11 @@ def consensus(
     takes="dataset",
     question="How far does each metric stand from the consensus of people and from that of the metrics?",
 )
-def consensus_distance(
-    data: Dataset,
-    *,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
-    seconds: float = 20.0,
-    seed: int = 0,
-) -> Table:
+def consensus_distance(choice: Choice, *, seconds: float = 20.0) -> Table:
     """One row per aspect (marked H:) and metric: distance between its order of the systems (rank sums, Eq. 1) and
     the Kemeny consensus of people and of the metrics, the nearest to people first."""
-    sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
+    data = choice.data
+    sides = Sides.of(choice)
     found = _both(sides, "systems", seconds)
     sums = snap(system_representation(sides.scores()), axis=1)
     rows: list[Row] = []

@@ -9,11 +9,11 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted
-from nlgauge.analyses._parts import Choice, DataPart, columns_of, panels_of, parts_of, single
+from nlgauge.analyses._parts import panels_of, single
 from nlgauge.analyses.errors.disagreements import ranks
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.families import Families, families_of
-from nlgauge.data.panel import Aggregate
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.tests.williams import williams_test
@@ -25,22 +25,16 @@ IN, CROSS, REST = "in-domain", "cross-domain", "all other parts"
 
 
 @analysis(
-    "ensemble", paper="novikova2017", takes="dataset",
+    "ensemble", paper="novikova2017", takes="groups",
     question="Do metrics together agree better with people, and does that carry to another domain?",
 )  # fmt: skip
 def ensemble(
-    data: Dataset,
+    choice: Choice,
     *,
-    by: str | Sequence[str] | None = None,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
     families: Families | None = None,
     measure: Named = "global/spearman",
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
     folds: int = 5,
     ridge: float = 1.0,
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
     """Ridge regression on one feature a family of metrics, learnt on one part of the data and tested on it (folds that
@@ -48,17 +42,17 @@ def ensemble(
 
     A feature is the mean rank of a family's metrics among the outputs of the part, so domains need no common scale.
     """
+    data, seed = choice.data, choice.seed
     chosen = single(measure, "ensemble")
     if folds < 2:
         raise NlgaugeError(f"ensemble: folds must be 2 or more; found {folds}.")
-    parts = parts_of(data, by)
-    choice = Choice(metrics, keep_people, aggregate, seed)
-    wanted = [data.aspect(a) for a in aspects or data.aspects]
-    family = families_of(list(metrics or data.metrics), families)
+    parts = choice.parts
+    wanted = choice.wanted
+    family = families_of(list(choice.metrics or data.metrics), families)
     rows: list[Row] = []
     notes: list[str] = []
     for aspect in counted(wanted, progress):
-        domains = _domains(parts, aspect, choice, family, notes)
+        domains = _domains(parts, aspect, family, notes)
         for domain in domains:
             rows.append(_inside(domain, aspect, chosen, folds, ridge, seed))
             others = [d for d in domains if d is not domain]
@@ -69,7 +63,7 @@ def ensemble(
         raise NeedsMissing(
             f"{data.name}: no part has {LEAST} outputs with ratings and scores ({'; '.join(dict.fromkeys(notes))})."
         )
-    columns = columns_of(by)
+    columns = choice.columns
     if len(parts) < 2:
         notes.append("one part only: name the column of the domains (by=…, or --by) for cross-domain scores.")
     return Table(
@@ -87,7 +81,7 @@ def ensemble(
         "independent.",
         notes=list(dict.fromkeys(notes)),
         signature=f"by:{','.join(columns) or 'none'}|measure:{chosen}"
-        f"|folds:{folds}|ridge:{ridge:g}|aggregate:{aggregate}|seed:{seed}",
+        f"|folds:{folds}|ridge:{ridge:g}|aggregate:{choice.aggregate}|seed:{seed}",
     )  # fmt: skip
 
 
@@ -105,11 +99,9 @@ class Domain:
     inputs: np.ndarray
 
 
-def _domains(
-    parts: Sequence[DataPart], aspect: str, choice: Choice, family: dict[str, str], notes: list[str]
-) -> list[Domain]:
+def _domains(parts: Sequence[Choice], aspect: str, family: dict[str, str], notes: list[str]) -> list[Domain]:
     panels = []
-    for part, panel in panels_of(parts, aspect, choice, notes):
+    for part, panel in panels_of(parts, aspect, notes):
         if np.isfinite(panel.human).sum() < LEAST:
             notes.append(f"{part.name}, {aspect}: fewer than {LEAST} rated outputs")
         else:

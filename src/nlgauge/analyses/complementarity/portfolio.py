@@ -4,8 +4,6 @@ build).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy.special import stdtr
 
@@ -13,8 +11,7 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._aspects import Sides, measure_for
 from nlgauge.analyses._common import Named, counted, known_mean
 from nlgauge.analyses.complementarity.predictability import INTERVAL, ModelName, folds_of
-from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate
+from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure, evaluate
@@ -31,17 +28,12 @@ STOP = "Stop rule: the smallest set within one standard error of the best one in
 
 @analysis("portfolio", paper="colombo2023", takes="dataset", question="Which few metrics together predict people best?")
 def metric_portfolio(
-    data: Dataset,
+    choice: Choice,
     *,
     most: int = 8,
     model: ModelName = "ridge",
     count: int = 5,
     measure: Named | None = None,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
     """One row per aspect and size: the metric added, what the set reaches on inputs that had no part in choosing, the
@@ -50,9 +42,10 @@ def metric_portfolio(
     The last row of an aspect is all metrics together. `model="xgboost"` refits the sets with XGBoost on the same ranks;
     the order of the metrics always comes from ridge regression, which is quick.
     """
+    data, seed = choice.data, choice.seed
     if most < 1:
         raise NlgaugeError(f"portfolio: most must be at least 1; got {most}.")
-    sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
+    sides = Sides.of(choice)
     scores = sides.automatic()
     if len(scores) < 2:
         raise NeedsMissing(f"{data.name}: a portfolio needs at least two metrics; found {len(scores)}.")

@@ -5,7 +5,7 @@ Fig. 3)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -13,8 +13,7 @@ import numpy as np
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._aspects import Sides, measure_for
 from nlgauge.analyses._common import Named, counted
-from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate
+from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure
@@ -56,17 +55,12 @@ SPLITS = {
     question="How well do all metrics together predict people, and how well do people's other ratings?",
 )
 def predictability(
-    data: Dataset,
+    choice: Choice,
     *,
     model: ModelName = "xgboost",
     split: Grouped = "inputs",
     count: int = 5,
     measure: Named | None = None,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
     """One row per aspect and feature set: the measure on held-out folds, its mean, interval, and the value of each
@@ -75,7 +69,8 @@ def predictability(
     `split="outputs"` are the paper's plain folds, `count` is their number. Needs the extra `boost` unless
     model="ridge".
     """
-    sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
+    data, seed = choice.data, choice.seed
+    sides = Sides.of(choice)
     chosen = measure_for(sides.panel, measure)
     predict, words = model_of(model, seed)
     jobs = list(_jobs(sides))

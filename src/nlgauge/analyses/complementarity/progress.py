@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from nlgauge.analyses import Progress, analysis
@@ -21,8 +19,7 @@ from nlgauge.analyses.complementarity.predictability import (
     held_out_value,
     numbers,
 )
-from nlgauge.data.dataset import Dataset
-from nlgauge.data.panel import Aggregate
+from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.design.prediction import Grouped, model_of
@@ -34,18 +31,13 @@ from nlgauge.types import Array
     "progress", paper="colombo2023", takes="dataset", question="Have metrics come closer to people over the years?"
 )
 def progress_over_years(
-    data: Dataset,
+    choice: Choice,
     *,
     years: Given = None,
     model: ModelName = "xgboost",
     split: Grouped = "inputs",
     count: int = 5,
     measure: Named | None = None,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
     """One row per aspect and year: what all metrics released so far reach together on held-out folds.
@@ -53,7 +45,8 @@ def progress_over_years(
     Variants of a family are averaged (as standard scores). `years` names families and years of your own metrics: a
     mapping, or a CSV with pattern, family and year.
     """
-    sides = Sides.of(data, aspects, metrics, keep_people, aggregate, seed)
+    data, seed = choice.data, choice.seed
+    sides = Sides.of(choice)
     chosen = measure_for(sides.panel, measure)
     families, unknown = _families(sides, years)
     if not families:

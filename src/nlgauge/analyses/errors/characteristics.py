@@ -14,8 +14,6 @@ import polars as pl
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, counted, turned_words
 from nlgauge.analyses._parts import (
-    Choice,
-    DataPart,
     Halves,
     Outputs,
     check_words,
@@ -26,8 +24,9 @@ from nlgauge.analyses._parts import (
     star_words,
 )
 from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.panel import Aggregate, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import starred
 from nlgauge.registry import did_you_mean
@@ -43,19 +42,14 @@ TEXTS = {"output": "output words", "source": "source words", "context": "context
         "with people?"
 )  # fmt: skip
 def characteristics(
-    data: Dataset,
+    choice: Choice,
     *,
     columns: str | Sequence[str] | None = None,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
     measure: Named = "global/spearman",
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
     correction: Literal["holm", "bh", "none"] = "holm",
     draws: int = 0,
     level: float = 0.05,
     outputs: Outputs = "clustered",
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
     """Each metric's correlation with people where a characteristic is low and where it is high (cut at its median).
@@ -63,6 +57,7 @@ def characteristics(
     Characteristics: words of the output, of the source, of the references (mean), number of references, as far as the
     data have them; and the numeric columns of the samples that `columns` names.
     """
+    data, seed = choice.data, choice.seed
     chosen = single(measure, "characteristics")
     table = describe(data, [columns] if isinstance(columns, str) else list(columns or []))
     names = [c for c in table.columns if c not in KEY]
@@ -73,11 +68,10 @@ def characteristics(
             f"{data.name}: nothing differs between outputs (no texts, no references); name numeric columns with "
             "columns=…."
         )
-    wanted = [data.aspect(a) for a in aspects or data.aspects]
-    choice = Choice(metrics, keep_people, aggregate, seed)
+    wanted = choice.wanted
     rows: list[Row] = []
     jobs = [(aspect, name) for aspect in wanted for name in names]
-    panels = {a: choice.panel(DataPart({}, data), a) for a in wanted}
+    panels = {a: choice.panel(a, canonical=True) for a in wanted}
     for aspect, name in counted(jobs, progress):
         rows += _rows(panels[aspect], name, _grid(table, name, panels[aspect]), chosen, draws, outputs, seed)
     for row, p in zip(rows, CORRECTIONS[correction]([r["p"] for r in rows]).tolist(), strict=True):
@@ -99,7 +93,7 @@ def characteristics(
             *turned_words(data.lower & {r["metric"] for r in rows}),
             "The two halves differ in more than this one characteristic: a difference is no proof of its cause.",
         ],
-        signature=f"measure:{chosen}|cut:median|aggregate:{aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
+        signature=f"measure:{chosen}|cut:median|aggregate:{choice.aggregate}|correction:{correction}|draws:{draws}|seed:{seed}",
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses import analysis
-from nlgauge.analyses._parts import Choice, DataPart
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.panel import Aggregate, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.table import Row, Table
@@ -25,31 +25,22 @@ OVER, UNDER = "metric high, people low", "metric low, people high"
 @analysis(
     "disagreements", paper="novikova2017", takes="dataset", question="Where do metric and people disagree most?"
 )  # fmt: skip
-def disagreements(
-    data: Dataset,
-    *,
-    metric: str | None = None,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
-    top: int = 5,
-    width: int = 90,
-) -> Table:
+def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, width: int = 90) -> Table:
     """The `top` outputs whose place by the metric lies furthest above their place by people, and as many furthest
     below.
 
     Places are ranks from 0 to 1 over all outputs, best 1, ties shared. Without `metric` it is the mean place over all
     metrics (those of `metrics`). Texts are cut at `width` signs; the rows keep them whole.
     """
-    wanted = [data.aspect(a) for a in aspects or data.aspects]
-    chosen = metrics if metric is None else [metric]
+    data, wanted = choice.data, choice.wanted
+    chosen = choice.metrics if metric is None else [metric]
+    choice = replace(choice, metrics=chosen)
     name = metric or (ALL if len(chosen or data.metrics) > 1 else (chosen or data.metrics)[0])
     texts = _texts(data)
     rows: list[Row] = []
     unscored = 0
     for aspect in wanted:
-        panel = Choice(chosen, keep_people, aggregate).panel(DataPart({}, data), aspect)
+        panel = choice.panel(aspect, canonical=True)
         place, people = metric_place(panel), ranks(panel.human)
         both = np.isfinite(place) & np.isfinite(people)
         unscored += int(np.isfinite(people).sum() - both.sum())
@@ -69,7 +60,7 @@ def disagreements(
         f"less is better are turned. The {top} largest differences each way; ties in order of the data.",
         notes=[*([f"{unscored} rated outputs without a score are left out."] if unscored else []),
                *([] if "output" in shown else ["the data hold no texts: only systems and inputs can be named."])],
-        signature=f"metric:{name}|top:{top}|aggregate:{aggregate}",
+        signature=f"metric:{name}|top:{top}|aggregate:{choice.aggregate}",
     )  # fmt: skip
 
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,7 +13,8 @@ from scipy.special import ndtr
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import counted, turned_words
-from nlgauge.analyses._parts import Choice, DataPart, Outputs, columns_of, panels_of, parts_of
+from nlgauge.analyses._parts import Outputs, panels_of
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Aggregate, Panel
 from nlgauge.errors import NeedsMissing
@@ -29,22 +29,16 @@ SHUFFLES = 499
 
 
 @analysis(
-    "relative-ranking", paper="novikova2017", takes="dataset", question="Does a metric know which of two outputs "
+    "relative-ranking", paper="novikova2017", takes="groups", question="Does a metric know which of two outputs "
         "is better?"
 )  # fmt: skip
 def relative_ranking(
-    data: Dataset,
+    choice: Choice,
     *,
-    by: str | Sequence[str] | None = None,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
     levels: int | None = None,
     draws: int = 100,
     level: float = 0.05,
     outputs: Outputs = "clustered",
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
     """Per cent of pairs of outputs of one input that metric and people order alike; a tie is an order too.
@@ -55,22 +49,22 @@ def relative_ranking(
     is that of the paper, the median over the draws of Wilcoxon's signed rank test on right and wrong pairs, and `better
     in` the share of draws that the metric beats significantly.
     """
-    parts = parts_of(data, by)
-    wanted = [data.aspect(a) for a in aspects or data.aspects]
-    choice = Choice(metrics, keep_people, aggregate, seed)
-    ends = {m: _ends(data, m) for m in (metrics or data.metrics)}
+    data, seed = choice.data, choice.seed
+    parts = choice.parts
+    wanted = choice.wanted
+    ends = {m: _ends(data, m) for m in (choice.metrics or data.metrics)}
     rows: list[Row] = []
     lost: list[str] = []
     for part, aspect in counted([(part, aspect) for part in parts for aspect in wanted], progress):
-        for _, panel in panels_of([part], aspect, choice, lost):
+        for _, panel in panels_of([part], aspect, lost):
             if panel.n_systems < 2:
                 lost.append(f"{part.name}, {aspect}: one system only")
                 continue
-            steps = levels or scale_levels(_ratings(data, aspect, aggregate, panel))
+            steps = levels or scale_levels(_ratings(data, aspect, choice.aggregate, panel))
             rows += _rows(part, panel, steps, ends, draws, level, outputs, seed)
     if not rows:
         raise NeedsMissing(f"{data.name}: no pairs of outputs of one input ({'; '.join(dict.fromkeys(lost))}).")
-    columns = columns_of(by)
+    columns = choice.columns
     return Table(
         title=f"{data.name}: which of two outputs is better? Per cent ordered as {data.rated_by} order them",
         rows=rows,
@@ -83,7 +77,7 @@ def relative_ranking(
         f"{level:g}.",
         notes=_notes(rows, lost, data),
         signature=f"by:{','.join(columns) or 'none'}|levels:{levels or 'ratings'}"
-        f"|aggregate:{aggregate}|draws:{draws}|seed:{seed}",
+        f"|aggregate:{choice.aggregate}|draws:{draws}|seed:{seed}",
     )  # fmt: skip
 
 
@@ -117,7 +111,7 @@ def signed_rank_p(ours: Bools, theirs: Bools) -> NDArray[np.float64]:
 
 
 def _rows(
-    part: DataPart, panel: Panel, steps: int, ends: dict[str, tuple[float, float]], draws: int, level: float,
+    part: Choice, panel: Panel, steps: int, ends: dict[str, tuple[float, float]], draws: int, level: float,
     outputs: Outputs, seed: int
 ) -> list[Row]:  # fmt: skip
     people = orders(panel.human)

@@ -16,6 +16,7 @@ import polars as pl
 from nlgauge import __version__
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses.errors._versions import Versions, kinds_of, versions
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.metrics import Metric, metric_from_spec
@@ -48,19 +49,15 @@ FEW = 30  # outputs below which a share says little
     "robustness", paper="nimah2023", takes="dataset", question="Does the metric notice damage, and only damage?"
 )  # fmt: skip
 def robustness(
-    data: Dataset,
+    choice: Choice,
     *,
-    metrics: Sequence[str | Metric] | str | None = None,
     perturbations: Sequence[str] | str | None = None,
     amounts: Sequence[float] | float = (0.1, 0.3, 0.6),
-    aspects: Sequence[str] | str | None = None,
     sample: int = 200,
     threshold: float = 0.0,
     margin: float = 0.1,
     show: Show = "falls",
     draws: int = 1000,
-    keep_people: bool = False,
-    seed: int = 0,
     progress: Progress | None = None,
 ) -> Table:
     """One row per perturbation and metric, over pairs of an output and a changed version of it.
@@ -76,14 +73,17 @@ def robustness(
     >>> [(row["perturbation"], row["should"], row["falls"] > 0.5) for row in table.rows]
     [('drop', 'fall', True), ('upper', 'stay', False)]
     """
+    data, seed = choice.data, choice.seed
     steps = sorted({float(a) for a in ([amounts] if isinstance(amounts, int | float) else amounts)})
     if not steps or not 0 < steps[0] <= steps[-1] <= 1:
         raise NlgaugeError(f"amounts are shares of a text above 0 and up to 1; found {amounts}.")
     if not (threshold >= 0 and margin >= 0):
         raise NlgaugeError(f"threshold and margin are shares of an SD, 0 or more; found {threshold} and {margin}.")
-    chosen = _metrics(data, metrics)
-    expected = {str(m): _aspect(m, aspects) for m in chosen}
-    made = versions(data, kinds_of(_listed(perturbations)), steps, sample=sample, keep_people=keep_people, seed=seed)
+    chosen = _metrics(data, choice.metrics)
+    expected = {str(m): _aspect(m, choice.aspects) for m in chosen}
+    made = versions(
+        data, kinds_of(_listed(perturbations)), steps, sample=sample, keep_people=choice.keep_people, seed=seed
+    )
     scored = run(made.data, chosen, progress=_adapted(progress))
     if not any(row["scored"] for row in scored.table.rows):
         raise NeedsMissing(f"robustness: no output got a score; {'; '.join(scored.table.headlines)}.")
@@ -130,20 +130,21 @@ def _listed(names: Sequence[Any] | str | None) -> list[Any] | None:
     return [name.strip() for name in re.split(r",(?![^(]*\))", names) if name.strip()]
 
 
-def _metrics(data: Dataset, asked: Sequence[str | Metric] | str | None) -> list[Metric]:
+def _metrics(data: Dataset, asked: Sequence[str] | None) -> list[Metric]:
     if asked is None:
         has = there(data)
         return [m for m in map(metric_from_spec, DEFAULT) if not missing(m.facts, has)]
+    names = [name for each in asked for name in (_listed(each) or [] if isinstance(each, str) else [each])]
     try:
-        return list({str(m): m for m in parse(_listed(asked) or [], allow_code=True)}.values())
+        return list({str(m): m for m in parse(names, allow_code=True)}.values())
     except NameUnknown as error:
-        columns = [name for name in _listed(asked) or [] if name in data.metrics]
+        columns = [name for name in names if name in data.metrics]
         hint = "; robustness scores changed texts, so it needs metrics that can be run, not columns of scores."
         raise NameUnknown(str(error).rstrip(".") + hint if columns else str(error)) from None
 
 
-def _aspect(metric: Metric, asked: Sequence[str] | str | None) -> str:
-    given = [asked] if isinstance(asked, str) else list(asked or [])
+def _aspect(metric: Metric, asked: Sequence[str] | None) -> str:
+    given = list(asked or [])
     if len(given) > 1:
         raise NlgaugeError(f"robustness: one aspect at a time; found {', '.join(given)}.")
     if given and aspect_of(given[0]) is None:

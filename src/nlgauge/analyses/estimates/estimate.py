@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from nlgauge import __version__
 from nlgauge.analyses import analysis
 from nlgauge.analyses.estimates._partly_labelled import Rows, check_words, predictor, representative, rows_of
-from nlgauge.data.dataset import Dataset
+from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.estimation.means import MeanEstimate, PartlyLabelled, mean_estimate
@@ -38,18 +37,15 @@ NOT_ENOUGH = 5  # rows of each verdict for the judge's error rates
 
 @analysis("estimate", question="How good would people find these outputs, from labels of a few?", takes="dataset")
 def estimate(
-    data: Dataset,
+    choice: Choice,
     *,
     aspect: str | None = None,
-    metrics: Sequence[str] | None = None,
     method: EstimateMethod = "ppi++",
     part: EstimatePart = "means",
     people_pass_from: float | None = None,
     probability: str | None = None,
     strata: str | None = None,
     level: float = 0.95,
-    keep_people: bool = False,
-    seed: int = 0,
 ) -> Table:
     """Mean rating or pass rate of every system: labels only, with the judge (`metrics`; several become one
     prediction), and the judge only, which is no estimate.
@@ -57,9 +53,10 @@ def estimate(
     `part`: 'differences' of systems or their 'ranks', with intervals that hold for all at once by `method`.
     `probability`, `strata`: columns that say how the labelled rows were drawn; without them, at random.
     """
+    data = choice.data
     rows = rows_of(
-        data, data.aspect(aspect), metrics, cut=people_pass_from, probability=probability, strata=strata,
-        keep_people=keep_people,
+        data, data.aspect(aspect), choice.metrics, cut=people_pass_from, probability=probability, strata=strata,
+        keep_people=choice.keep_people,
     )  # fmt: skip
     judge, score, notes = predictor(rows)
     if score is None and method != "labels":
@@ -67,7 +64,7 @@ def estimate(
     table = (
         _means(rows, judge, score, level)
         if part == "means"
-        else _systems(rows, judge, score, method, part, level, seed)
+        else _systems(rows, judge, score, method, part, level, choice.seed)
     )
     found = representative(rows)
     if found:

@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.panel import Aggregate, Panel
+from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.agreement.icc import icc
 from nlgauge.stats.agreement.kappa import cohen_kappa
@@ -33,31 +34,21 @@ AGREEMENT = [
 
 @analysis("judges", paper="gao2025", takes="dataset", question="Can this judge stand in for people, and where "
     "does it go wrong?")  # fmt: skip
-def judges(
-    data: Dataset,
-    *,
-    aspects: Sequence[str] | None = None,
-    metrics: Sequence[str] | None = None,
-    keep_people: bool = False,
-    aggregate: Aggregate = "mean",
-) -> Table:
+def judges(choice: Choice) -> Table:
     """Agreement, ties, bias, length and steadiness of every judge (or metric) on every aspect.
 
     Single draws of a judge are columns `name#1`, `name#2` … (`nlgauge judge --keep-draws`); they tell how steady it is.
     """
+    data = choice.data
     draws = draws_of(data.metrics)
     single = {d for many in draws.values() for d in many}
-    chosen = [m for m in metrics or data.metrics if m not in single]
+    chosen = [m for m in choice.metrics or data.metrics if m not in single]
     if not chosen:
         raise NeedsMissing(f"{data.name}: no judge scores; `nlgauge judge FILE` makes them.")
     rows: list[Row] = []
     lengths = _lengths(data)
-    options: dict[str, Any] = {
-        "metrics": [*chosen, *sorted(single)],
-        "keep_people": keep_people,
-        "aggregate": aggregate,
-    }
-    panels = [data.panel(data.aspect(a), canonical=True, **options) for a in aspects or data.aspects]
+    choice = replace(choice, metrics=[*chosen, *sorted(single)])
+    panels = [choice.panel(a, canonical=True) for a in choice.wanted]
     for panel in panels:
         found = evaluate(panel.oriented(), panel.human, AGREEMENT)
         size = _placed(lengths, panel)

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import polars as pl
 
 from nlgauge.analyses import analysis
-from nlgauge.data.dataset import Dataset
+from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.stats.tests.two_samples import choice_test
 from nlgauge.table import Row, Table
 
 
 @analysis("position", takes="dataset", question="Does a judge prefer what it is shown first?")
-def position(data: Dataset, *, aspects: Sequence[str] | None = None) -> Table:
+def position(choice: Choice) -> Table:
     """Share of choices for the first shown, and how often a pair gets the same answer in both orders."""
+    data = choice.data
     votes = data.comparisons
     if votes.is_empty():
         raise NeedsMissing(f"{data.name}: no pairwise choices; `nlgauge judge FILE --mode pairwise` makes them.")
-    if aspects:
-        votes = votes.filter(pl.col("aspect").is_in([data.aspect(a) for a in aspects]))
+    if choice.aspects:
+        votes = votes.filter(pl.col("aspect").is_in(choice.wanted))
     rows = [
         {"rater": rater if rater is not None else "raters without names",
          "who": "model" if rater in data.models else "people",

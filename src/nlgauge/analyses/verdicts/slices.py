@@ -22,6 +22,7 @@ from nlgauge.analyses.verdicts._labelled import (
     percent,
     share_text,
 )
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
@@ -45,17 +46,15 @@ THIRDS = ("low", "middle", "high")
 
 @analysis("slices", question="Where is the judge worst?", takes="dataset")
 def slices(
-    data: Dataset,
+    choice: Choice,
     *,
     aspect: str | None = None,
-    metrics: Sequence[str] | None = None,
     columns: Sequence[str] | str | None = None,
     measure: Measured = "agreement",
     people_pass_from: float | None = None,
     judge_pass_from: float | None = None,
     false_discoveries: float = 0.05,
     level: float = 0.95,
-    keep_people: bool = False,
 ) -> Table:
     """One row per judge and slice, the worst first: the share, that of all other rows, p and q (Benjamini and Hochberg
     over all slices). `found` marks slices that are worse, with at most `false_discoveries` of the marks wrong on
@@ -64,9 +63,10 @@ def slices(
     Columns with words or few values make a slice of each value; numbers are cut in thirds; texts by their number of
     words.
     """
+    data = choice.data
     if measure not in WORDS:
         raise NlgaugeError(f"no measure '{measure}' of slices; use {', '.join(WORDS)}.")
-    panel = Panel.of(data, aspect, metrics=metrics, keep_people=keep_people).canonical()
+    panel = choice.panel(aspect, canonical=True)
     people = people_pass(panel, people_pass_from)
     chosen = [columns] if isinstance(columns, str) else columns
     rows: list[Row] = []

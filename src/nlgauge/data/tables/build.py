@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from nlgauge.data.dataset import KEY, ROW, Dataset, check_metrics
-from nlgauge.data.means import means_by
 from nlgauge.data.tables.columns import Roles
 from nlgauge.data.tables.keys import ambiguous, inputs, label, shared, systems, with_input
+from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import is_number_list, numbers
 from nlgauge.data.tables.vocabulary import NAMES, plain

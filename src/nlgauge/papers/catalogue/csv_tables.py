@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.data.means import means_by
+from nlgauge.data.tables.means import means_by
 from nlgauge.papers.catalogue import Entry
 from nlgauge.papers.catalogue.table_parts import csv_table, numbers, unpivot
 

@@ -15,6 +15,7 @@ import numpy as np
 from nlgauge.analyses.complementarity.complementarity import complementarity, matrix
 from nlgauge.analyses.complementarity.predictability import predictability
 from nlgauge.analyses.complementarity.progress import progress_over_years
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NotHere
 from nlgauge.number import number
@@ -132,7 +133,7 @@ def _error(values: np.ndarray) -> float:
 def _by_set(sources: Sources, names: Sequence[str], rule: Rule) -> dict[str, dict[Block, np.ndarray]]:
     found = {}
     for name in names:
-        _, human, distances = matrix(complementarity(sources(name), distance=rule, keep_people=True))
+        _, human, distances = matrix(complementarity(Choice(sources(name), keep_people=True), distance=rule))
         found[name] = {b: v for b, v in block_values(np.array(distances), np.array(human)).items() if len(v)}
     return found
 
@@ -182,7 +183,7 @@ def prediction_claims(sources: Sources) -> Ours:
     ):
 
         def table(data: Dataset, split: str = split, measure: str = measure) -> Table:
-            return predictability(data, split=split, measure=measure, keep_people=True)  # type: ignore[arg-type]
+            return predictability(Choice(data, keep_people=True), split=split, measure=measure)  # type: ignore[arg-type]
 
         best: list[float] = []
         for name, by in _aspects(sources, table, "predictors"):
@@ -202,7 +203,7 @@ def prediction_claims(sources: Sources) -> Ours:
             f"{on} ({measure}): the best single metric, chosen on the training folds, exceeds .4 on "
             f"{sum(b > 0.4 for b in best)} of {len(best)} aspects."
         )
-    for name, by in _aspects(sources, lambda d: progress_over_years(d, keep_people=True), "year"):
+    for name, by in _aspects(sources, lambda d: progress_over_years(Choice(d, keep_people=True)), "year"):
         years = sorted(by)
         if years[-1] == 2019:
             gain = by[2019]["value"] - by[years[-2]]["value"]

@@ -17,6 +17,7 @@ import polars as pl
 
 from nlgauge.analyses.judges.fineness import fineness
 from nlgauge.analyses.judges.judges import judges
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.metrics.judge.reply_parser import parse
 from nlgauge.metrics.judge.scale import Scale
@@ -69,5 +70,5 @@ def study(sources: Sources) -> list[Table]:
     tables = []
     for aspect in ("coherence", "consistency", "fluency", "relevance"):
         data = judged_set(aspect, sources.mirror)
-        tables += [judges(data, aspects=[aspect]), fineness(data.panel(aspect))]
+        tables += [judges(Choice(data, [aspect])), fineness(data.panel(aspect))]
     return tables

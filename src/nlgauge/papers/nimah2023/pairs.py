@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from nlgauge.analyses.checklist.easy_hard_pairs import system_pairs
 from nlgauge.analyses.checklist.rater_rows import RaterRows, chosen_panel, rated_rows
+from nlgauge.data.choice import Choice
 from nlgauge.papers import Key, Ours, Sources, study
 from nlgauge.papers.nimah2023.systems import ABSENT, BENCHMARKS, Benchmark, Pairs, listed_pairs
 from nlgauge.types import Array
@@ -70,7 +71,7 @@ TIED = (
 
 
 def _rows(sources: Sources, b: Benchmark) -> RaterRows:
-    panel = chosen_panel(b.rated(sources), b.aspects, None, True, "mean", b.overall)
+    panel = chosen_panel(Choice(b.rated(sources), b.aspects, keep_people=True), b.overall)
     return rated_rows(panel, "output" if b.means else "rater")
 
 

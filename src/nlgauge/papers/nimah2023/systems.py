@@ -14,6 +14,7 @@ import polars as pl
 
 from nlgauge.analyses.checklist.system_discrimination import system_discrimination
 from nlgauge.analyses.checklist.system_preference import system_preference
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NotHere
 from nlgauge.papers import Key, NeedsWeights, NotRedistributed, Ours, Sources, published_rows, study, why_absent
@@ -145,8 +146,8 @@ def ks_table(sources: Sources, benchmarks: Sequence[Benchmark], change: Columns 
         data = b.data(sources)
         families = b.families(data, change)
         table = system_discrimination(
-            data, aspects=b.aspects, metrics=[c for some in families.values() for c in some], pairs=b.pairs(),
-            per="family", unit="output" if b.means else "rater", overall=b.overall, families=families, keep_people=True,
+            Choice(data, b.aspects, [c for some in families.values() for c in some], keep_people=True),
+            pairs=b.pairs(), per="family", unit="output" if b.means else "rater", overall=b.overall, families=families,
             draws=1,
         )  # fmt: skip
         values |= {(b.name, row["pairs"], row["family"]): row["value"] for row in table.rows}
@@ -160,9 +161,9 @@ def preference_table(sources: Sources, benchmarks: Sequence[Benchmark], turned: 
         data = b.data(sources)
         families = b.families(data)
         table = system_preference(
-            data if turned else replace(data, lower=frozenset()), aspects=b.aspects,
-            metrics=[c for some in families.values() for c in some], pairs=b.pairs(), per="family",
-            unit="output" if b.means else "rater", overall=b.overall, families=families, keep_people=True,
+            Choice(data if turned else replace(data, lower=frozenset()), b.aspects,
+                   [c for some in families.values() for c in some], keep_people=True),
+            pairs=b.pairs(), per="family", unit="output" if b.means else "rater", overall=b.overall, families=families,
         )  # fmt: skip
         values |= {(b.name, row["pairs"], row["family"]): row["value"] for row in table.rows}
     return values
@@ -255,7 +256,7 @@ def _mixed(sources: Sources, name: str) -> str:
     """The printed CtrlEval value of the hard pairs has the easy pairs' value of relev_met in it."""
     b = next(b for b in BENCHMARKS if b.name == name)
     columns = list(DIALOGUE[CTRLEVAL])
-    table = system_preference(b.data(sources), metrics=columns, pairs=b.pairs(), per="metric", keep_people=True)
+    table = system_preference(Choice(b.data(sources), metrics=columns, keep_people=True), pairs=b.pairs(), per="metric")
     by = {(row["metric"], row["pairs"]): row["value"] for row in table.rows}
     mixed = [by[columns[0], "Hard"], by[columns[1], "Hard"], by[columns[2], "Easy"]]
     return (

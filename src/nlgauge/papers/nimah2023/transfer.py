@@ -16,6 +16,7 @@ import polars as pl
 from nlgauge.analyses.checklist.rater_rows import rated_rows
 from nlgauge.analyses.checklist.transfer import transfer
 from nlgauge.analyses.checklist.transfer_groups import Transfer, transfer_groups
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.papers import Key, NeedsWeights, Ours, Sources, study
 from nlgauge.papers.nimah2023.systems import (
@@ -104,7 +105,9 @@ def family_correlations(
     """
     data = [one_output_a_rater(sources(here), name) for name, here in KNOWN.items()]
     columns = [c for some in FAMILIES.values() for c in some]
-    table = transfer(data, groups=groups, metrics=columns, families=FAMILIES, keep_people=True)
+    table = transfer(
+        Choice(data[0], metrics=columns, keep_people=True, others=data[1:]), groups=groups, families=FAMILIES
+    )
     names = table.facts["datasets"]
     return {(f, g): (r["value"], set(names[f].get(g, ()))) for r in table.rows for f, g in [(r["family"], r["group"])]}
 

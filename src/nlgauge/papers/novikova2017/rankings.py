@@ -18,6 +18,7 @@ import polars as pl
 
 from nlgauge.analyses.agreement.split import split
 from nlgauge.analyses.errors.relative_ranking import relative_ranking
+from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import DataError
 from nlgauge.papers import Key, NeverPublished, NotRedistributed, Ours, Sources, study
@@ -27,6 +28,7 @@ from nlgauge.papers.novikova2017._shared import ASPECTS, METRICS, SET, WORD, by_
 from nlgauge.table import Table
 
 TABLE_12 = [*WORD.values(), METRICS["RE"]]
+PARTS = ["dataset", "system"]
 DRAWS = 200
 ONE_DRAW = NeverPublished(
     "the random scores that the authors drew were never published; what random scores reach on the mean stands "
@@ -103,9 +105,7 @@ def table_5(sources: Sources) -> Ours:
 
 @study("novikova2017", "6", title="best correlation of this paper, beside other papers", sets=[SET], tolerance=0.01)
 def table_6(sources: Sources) -> Ours:
-    found = by_key(
-        split(unturned(sources), by=["dataset", "system"], outputs="independent"), "aspect", "metric", "part"
-    )
+    found = by_key(split(Choice(unturned(sources), by=PARTS), outputs="independent"), "aspect", "metric", "part")
     wps = max(v for (aspect, metric, _), v in found.items() if (aspect, metric) == (ASPECTS[0], "wps"))
     prs = max(abs(v) for (aspect, metric, _), v in found.items() if aspect != ASPECTS[0] and metric == "prs")
     return Ours(
@@ -130,7 +130,7 @@ def sentences(sources: Sources) -> Ours:
     data = medians(sources)
     human = {a: data.panel(a).human for a in ASPECTS}
     rated = {a: h[np.isfinite(h)] for a, h in human.items()}
-    parts = by_key(split(data, by=["dataset", "system"], outputs="independent"), "aspect", "metric", "part")
+    parts = by_key(split(Choice(data, by=PARTS), outputs="independent"), "aspect", "metric", "part")
     wps = {part: v for (aspect, metric, part), v in parts.items() if (aspect, metric) == (ASPECTS[0], "wps")}
     values: dict[Key, float] = {
         ("naturalness ~ quality, highest of data set and system",): _between(data),
@@ -173,7 +173,8 @@ def _rankings(sources: Sources) -> tuple[Table, Table]:
     data = medians(sources).only_metrics(TABLE_12)
     texts = as_text(data, mirror_folder(sources.mirror) / FOLDER / "emnlp_data_medians.csv")
     raw, numbers = (
-        relative_ranking(_pairs_of(d), by="dataset", draws=DRAWS, outputs="independent") for d in (texts, data)
+        relative_ranking(Choice(_pairs_of(d), by=["dataset"]), draws=DRAWS, outputs="independent")
+        for d in (texts, data)
     )
     return raw, numbers
 

@@ -10,6 +10,7 @@ from nlgauge.analyses.agreement.split import split
 from nlgauge.analyses.comparing.best_metric import best_metric
 from nlgauge.analyses.comparing.system_means import system_means
 from nlgauge.analyses.errors.quality_bins import quality_bins
+from nlgauge.data.choice import Choice
 from nlgauge.papers import Key, Ours, Sources, study
 from nlgauge.papers.novikova2017._shared import (
     ASPECTS,
@@ -71,7 +72,7 @@ def table_3(sources: Sources) -> Ours:
     types = {"word-based": list(WORD.values()), "grammar-based": list(GRAMMAR.values())}
     data = unturned(sources)
     every = by_key(
-        split(data, by=["dataset", "system"], outputs="independent"), "aspect", "dataset", "system", "metric"
+        split(Choice(data, by=["dataset", "system"]), outputs="independent"), "aspect", "dataset", "system", "metric"
     )
     for group, part in data.by("dataset", "system"):
         for aspect in ASPECTS:
@@ -113,7 +114,7 @@ def table_8(sources: Sources) -> Ours:
 
 @study("novikova2017", "9", title="Spearman by data set and system", sets=SETS, tolerance=0.01)
 def table_9(sources: Sources) -> Ours:
-    table = split(unturned(sources), by=["dataset", "system"], outputs="independent")
+    table = split(Choice(unturned(sources), by=["dataset", "system"]), outputs="independent")
     columns = ("dataset", "system", "aspect", "metric")
     reasons: dict[Key, str] = {(*place, "RE"): RULE for place in OTHER_SIGN}
     reasons["BAGEL", "TGEN", "naturalness", "RE"] = (
@@ -174,7 +175,7 @@ def table_13(sources: Sources) -> Ours:
 
 @study("novikova2017", "14", title="Spearman for inform and other MRs", sets=SETS, tolerance=0.01)
 def table_14(sources: Sources) -> Ours:
-    table = split(unturned(sources), by="mr_type=inform", outputs="independent")
+    table = split(Choice(unturned(sources), by=["mr_type=inform"]), outputs="independent")
     columns = ("aspect", "mr_type=inform", "metric")
     return Ours(
         by_key(table, *columns),
@@ -187,12 +188,12 @@ def table_14(sources: Sources) -> Ours:
 
 
 def _split(sources: Sources, table: str, by: list[str], columns: tuple[str, ...]) -> Ours:
-    found = split(unturned(sources), by=by, outputs="independent")
+    found = split(Choice(unturned(sources), by=by), outputs="independent")
     return Ours(by_key(found, *columns), notes=[stars(table, by_key(found, *columns, value="significant"))])
 
 
 def _means(sources: Sources, metrics: list[str]) -> Table:
-    return system_means(medians(sources), by="dataset", metrics=metrics)
+    return system_means(Choice(medians(sources), metrics=metrics, by=["dataset"]))
 
 
 def _mean_and_sd(table: Table) -> dict[Key, float]:

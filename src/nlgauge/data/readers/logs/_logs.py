@@ -17,10 +17,10 @@ from typing import Any, ClassVar, NamedTuple
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset, check_metrics
-from nlgauge.data.means import means_by
 from nlgauge.data.readers._annotations import turn_text
 from nlgauge.data.records import option_worth
 from nlgauge.data.tables.build import Repeats
+from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.raw import from_object
 from nlgauge.data.tables.values import read_numbers
 from nlgauge.data.tables.words import WORTH
