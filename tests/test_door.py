@@ -27,6 +27,7 @@ ASKED_OF_DATA = (
     "correlate",
     "estimate",
     "judge",
+    "rank",
     "report",
     "stability",
     "verdicts",
@@ -51,6 +52,19 @@ def with_choices() -> ng.Dataset:
     return replace(data, comparisons=votes, models=frozenset({"m"}))
 
 
+def with_both_choosing() -> ng.Dataset:
+    """The same, and a person who chooses the first system."""
+    data = with_choices()
+    person = data.comparisons.with_columns(
+        pl.lit("ann").alias("rater"),
+        pl.when(pl.col("first") == data.systems[0])
+        .then(pl.lit("first"))
+        .otherwise(pl.lit("second"))
+        .alias("preferred"),
+    )
+    return replace(data, comparisons=pl.concat([data.comparisons, person]))
+
+
 def in_halves() -> ng.Dataset:
     data = ng.example()
     half = pl.Series("half", ["a" if i % 2 else "b" for i in range(len(data))])
@@ -65,6 +79,9 @@ MORE: dict[str, tuple[Callable[[], ng.Dataset], dict[str, Any]]] = {
     "independent": (in_halves, {"by": "half", "draws": 20}),
     "slices": (in_halves, {"by": "half", "people_pass_from": 4, "judge_pass_from": 0.5}),
     "position": (with_choices, {}),
+    "rank": (with_choices, {}),
+    "rank-effects": (with_choices, {}),
+    "rank-sides": (with_both_choosing, {}),
     "plan": (ng.example, {"metrics": ["unigram_f1", "random"], "trials": 5}),
     "calibration": (ng.example, {"people_pass_from": 4}),
     "threshold": (ng.example, {"people_pass_from": 4}),
@@ -137,7 +154,7 @@ VERBS = {
     "intervals": "large_intervals",
     "judge": "judge", "list": "available", "merge": "merge", "meta": "analyse",
     "next": "next_to_label", "plan": "analyse",
-    "reproduce": "reproduce",
+    "rank": "rank", "reproduce": "reproduce",
     "robustness": "analyse", "run": "report", "score": "score", "simulate": "simulate", "stability": "stability",
     "store": "Store", "train": "train_aligner", "verdicts": "verdicts",
 }  # fmt: skip

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nlgauge.data.example import example
     from nlgauge.data.export import export
     from nlgauge.data.panel import Panel
+    from nlgauge.door.choices import rank
     from nlgauge.door.installation import doctor
     from nlgauge.door.labelling import next_to_label
     from nlgauge.door.listing import available
@@ -88,6 +89,7 @@ _HOME = {
     "next_to_label": "nlgauge.door.labelling",
     "plot": "nlgauge.report.figures",
     "published_sets": "nlgauge.papers.catalogue.published_sets:sets_table",
+    "rank": "nlgauge.door.choices",
     "reproduce": "nlgauge.papers.reproduce",
     "score": "nlgauge.door.scores",
     "select": "nlgauge.door.questions",
@@ -103,7 +105,7 @@ __all__ = [
     "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Store", "Table",
     "aggregate", "agreement", "align", "analyse", "available", "check", "compare", "correlate", "diff",
     "doctor", "estimate", "example", "explore", "export", "get_set", "judge", "large_intervals", "load", "load_set",
-    "merge", "next_to_label", "plot", "published_sets", "report", "reproduce", "score", "select", "simulate",
+    "merge", "next_to_label", "plot", "published_sets", "rank", "report", "reproduce", "score", "select", "simulate",
     "stability", "stream", "train_aligner", "verdicts",
 ]  # fmt: skip
 

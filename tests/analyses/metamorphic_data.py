@@ -19,6 +19,7 @@ from nlgauge.table import Table
 
 SYSTEMS, INPUTS, RATERS = 6, 12, 3
 ASPECTS = ("coherence", "fluency")
+MODEL = "gpt-x"  # chooses beside a person
 METRICS = (
     "bleu",
     "rouge_l",
@@ -82,7 +83,7 @@ class Given:
             human=list(self.aspects),
             metrics=list(self.metrics), lower=list(self.lower), name="test",
         )  # fmt: skip
-        return replace(found, comparisons=self.comparisons)
+        return replace(found, comparisons=self.comparisons, models=frozenset({MODEL}))
 
     def options(self, name: str) -> dict[str, Any]:
         """The options with the names of these data."""
@@ -133,9 +134,9 @@ def given() -> Given:
                      "rater": f"person{r}", **rated, **{m: float(v[i, j]) for m, v in scores.items()}}
                 )  # fmt: skip
     votes = [
-        {"input": f"doc{j}", "first": f"sys{a}", "second": f"sys{b}", "aspect": ASPECTS[0], "rater": "person0",
+        {"input": f"doc{j}", "first": f"sys{a}", "second": f"sys{b}", "aspect": ASPECTS[0], "rater": rater,
          "preferred": str(rng.choice(["first", "second", "tie"]))}
-        for j in range(4) for a in range(3) for b in range(3) if a != b
+        for rater in ("person0", MODEL) for j in range(INPUTS) for a in range(3) for b in range(3) if a != b
     ]  # fmt: skip
     frame = pl.DataFrame(rows).with_columns(pl.col(METRICS).fill_nan(None))
     return Given(frame, pl.DataFrame(votes, schema=Dataset.COMPARISONS))

@@ -18,6 +18,7 @@ from nlgauge.errors import DataError
 FIRST, SECOND, TIE = "first", "second", "tie"
 SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("x", "y"))
 SYSTEMS = ("system", "model", "method", "team", "generator", "systemname", "modelname", "systemid", "modelid")
+OCCURRENCE = "occurrence_of"  # column of samples: the input whose name got a number, as a system answered it again
 OUTPUTS = tuple(
     "output response answer text summary translation candidate conversation story generation completion sample reply "
     "passage hypothesis".split()
@@ -130,6 +131,7 @@ class Choices:
                 self.numbered += 1
             sample = self.samples.setdefault((system, name), {})
             sample |= {k: v for k, v in columns.items() if v is not None}
+            sample |= {OCCURRENCE: given} if n > 1 else {}
         return name
 
     def _fits(self, system: str, name: str, columns: Mapping[str, Any]) -> bool:

@@ -156,13 +156,13 @@ class Dataset(AsksQuestions):
         votes, models = self.comparisons.height, ", ".join(sorted(self.models))
         if theirs := self.voted(people=True).height:
             return (
-                f"people compared outputs here ({theirs:,} choices) and rated none; `nlgauge meta FILE --analysis "
-                "wins` holds metrics against their choices."
+                f"people compared outputs here ({theirs:,} choices) and rated none; `nlgauge rank FILE` ranks the "
+                "systems by their choices, `nlgauge meta FILE --analysis wins` holds metrics against them."
             )  # fmt: skip
         if self.models:
             also = (
-                " `nlgauge meta FILE --analysis wins` shows its order of the systems, `--analysis position` whether "
-                "it prefers what it is shown first." if votes else ""
+                " `nlgauge rank FILE` shows its order of the systems, and whether it prefers what it is shown "
+                "first." if votes else ""
             )  # fmt: skip
             return (
                 f"only models judged here ({models}), so nothing says whether they are right: people's ratings of "

@@ -95,6 +95,16 @@ class AsksQuestions:
 
         return nlgauge.next_to_label(self, budget, goal=goal, how=how, cut=cut, out=out, tool=tool)
 
+    def rank(
+        self, aspect: Names = None, metrics: Names = None, *,
+        ties: Literal["davidson", "rao-kupper", "half", "drop"] = "davidson",
+        adjust: Literal["first", "style", "none"] = "first", interval: Literal["sandwich", "bootstrap"] = "sandwich",
+    ) -> Table:  # fmt: skip
+        """Which system is best by choices between two outputs? See `nlgauge.rank`."""
+        import nlgauge
+
+        return nlgauge.rank(self, aspect, metrics, ties=ties, adjust=adjust, interval=interval)
+
     def report(
         self, out: str | Path | None = None, *, measures: Names = None, gate: str = "input/kendall",
         quick: bool = False,

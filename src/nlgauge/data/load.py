@@ -111,9 +111,12 @@ def load(
         table = read_table(path, encoding, sheet, _words(said, human, metrics))
         name = name or path.name
     else:
-        _read_no(options)
         table = from_object(data, _words(said, human, metrics))
         name = name or table.where.source
+        if not (said or human or metrics or labels is not None) and (votes := _votes(table)):
+            found = parted(votes.of(table, name, **options), person_raters, model_raters)
+            return finished(found, name, lower, higher, people, known=False)
+        _read_no(options)
     table.worth = option_worth("values", values)
     roles = understood(table, human=human, metrics=metrics, labels=labels, **said)
     found = labelled(build(table, roles, name, repeats), theirs, ids=roles.input is not None)
@@ -199,6 +202,13 @@ def _special(path: Path, reader: str | None, said: Mapping[str, Any], judges: bo
     return found[0] if found else None
 
 
+def _votes(table: RawTable) -> Any:
+    """The reader of votes where a table in memory holds them; a file is recognised by its beginning."""
+    reader: Any = registry.get("reader", "pairwise")
+    row = next(table.frame.head(1).iter_rows(named=True), {}) | {n: v[0] for n, v in table.nested.items() if v}
+    return reader if reader.holds(row) else None
+
+
 def _knows_judges(reader: Any) -> bool:
     return "human" in inspect.signature(reader.read).parameters
 
@@ -237,6 +247,8 @@ def plain_table(
         table = read_table(path, encoding, sheet, _words(said, human, metrics))
     else:
         table = from_object(data, _words(said, human, metrics))
+        if not (said or human or metrics) and _votes(table):
+            return None, "pairwise"
     table.worth = option_worth("values", values)
     return table, ""
 

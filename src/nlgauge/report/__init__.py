@@ -103,8 +103,9 @@ def report(
         raise NlgaugeError(f"-o {out}: the report is one .html file; use `nlgauge meta -o` for {path.suffix}.")
     if Measure.parse(gate).grouping != "input":
         raise NlgaugeError(f"--gate {gate}: use an input/… measure, which has a value per input to compare.")
-    for aspect in chosen.aspects or chosen.data.aspects[:1] or (None,):
-        chosen.data.aspect(aspect)  # a wrong or missing one is said before anything is computed
+    if chosen.data.aspects or chosen.data.comparisons.is_empty():  # choices alone are asked about by their section
+        for aspect in chosen.aspects or chosen.data.aspects[:1] or (None,):
+            chosen.data.aspect(aspect)  # a wrong or missing one is said before anything is computed
     known = load_prices(Path(prices)) if isinstance(prices, str | Path) else prices
     run = Run(chosen, quick, listed(measures), str(Measure.parse(gate)), known)
     views = Views(name)

@@ -37,6 +37,7 @@ def write_page(
     views = views or Views(name)
     judged = any(a.section.key == "verdicts" and a.found.parts for a in answered)
     title = "How far can I rely on the judge?" if judged else "Which metric can I trust?"
+    title = title if any(a.section.key == "agrees" for a in answered) else "Which system is best by the choices made?"
     return _write(path, _page(name, title, short, list(sections_of(answered, views)), views, command))
 
 

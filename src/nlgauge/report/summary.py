@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from nlgauge.data.failed_scores import headlines
 from nlgauge.report.sections import Answered, Run
 from nlgauge.report.sections.agreeing import ceiling_of, untested
+from nlgauge.report.sections.choices import choice_lines
 from nlgauge.report.sections.verdicts import lines_of
 from nlgauge.report.sections.words import interval, some, two
 from nlgauge.report.sections.words import missing as no_value
@@ -22,7 +23,13 @@ def session(run: Run, answered: list[Answered]) -> list[str]:
     """
     found = {a.section.key: a for a in answered}
     verdicts = found["verdicts"].found.parts[:MOST] if "verdicts" in found else []
+    chosen = found["rank"].found.parts[:MOST] if "rank" in found else []
+    choices = [f"{p.about}: {line}" if len(chosen) > 1 else line for p in chosen for line in choice_lines(p.tables)]
+    if "people" not in found:
+        failed = [f"not answered: {a.section.question} {a.missing}" for a in answered if a.missing]
+        return [*headlines(run.data), *choices, *failed]
     lines = [
+        *choices,
         *(f"{part.about}: {line}" for part in verdicts for table in part.tables for line in lines_of(table)),
         *_people(run, found["people"]),
         *(() if verdicts and found["real"].missing else _best(run, found["real"], found["agrees"])),

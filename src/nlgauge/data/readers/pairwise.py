@@ -8,7 +8,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.comparisons import FIRST, OUTPUTS, SECOND, SIDES, SYSTEMS, TIE, Choices, find_pair, pair_samples
+from nlgauge.data.comparisons import (
+    FIRST,
+    OUTPUTS,
+    SECOND,
+    SIDES,
+    SYSTEMS,
+    TIE,
+    Choices,
+    PairColumns,
+    find_pair,
+    pair_samples,
+)
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.raters import HUMAN, PERSON, is_model
@@ -22,6 +33,8 @@ from nlgauge.registry import register
 WORDS = "winner|preference|preferred|vote|choice|verdict|better|judge?ment"
 VOTE = re.compile(rf"^(?:(?P<before>.+?)[ _.-])?(?:{WORDS})(?:[ _.-](?P<after>.+))?$", re.I)
 ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
+LOSER = "loser"
+NEGATIVE = re.compile(r"(?:^|[\s,;:\t\"])-[1-5](?:\.0)?(?=[\s,;}\"]|$)", re.M)
 TIES = "tie 0 equal same draw both neither none tiebothbad bothbad bothgood tieinconsistent nopreference unsure".split()
 
 
@@ -50,31 +63,34 @@ class Pairwise:
 
     @staticmethod
     def recognises(peek: Peek) -> bool:
-        row = first_row(peek)
-        if {"instruction", "output_1", "output_2", "preference"} <= set(row):
-            return False  # AlpacaEval, which has a reader of its own
-        pair = find_pair(row)
-        if not (pair.systems or pair.outputs):
-            return False
-        systems = [str(row[name]) for name in pair.systems or ()]
-        votes = [row[name] for name in _vote_columns(row)]
-        return set(ONE_HOT) <= set(row) or any(plain(str(v)) in MEANING or str(v) in systems for v in votes)
+        return holds_votes(first_row(peek), bool(NEGATIVE.search(peek.text)))
+
+    @staticmethod
+    def holds(row: Mapping[str, Any]) -> bool:
+        """Whether the first row of a table in memory is a vote."""
+        return holds_votes(row)
 
     @staticmethod
     def read(path: Path, votes: Mapping[str, str] | str | None = None, encoding: str | None = None) -> Dataset:
-        """`votes='0=first,1=second'` says what an unusual vote means."""
-        table = read_table(path, encoding)
+        """`votes='0=first,1=second'` says what an unusual vote means; `votes='negative=first'` which side negative
+        numbers of a scale prefer.
+        """
+        return Pairwise.of(read_table(path, encoding), path.name, votes)
+
+    @staticmethod
+    def of(table: RawTable, name: str, votes: Mapping[str, str] | str | None = None) -> Dataset:
+        """The votes of a table that was read, or that is in memory."""
         rows = _rows(table)
         pair = find_pair(rows[0])
-        columns = _vote_columns(rows[0])
+        columns = _vote_columns(rows[0]) or _scales(rows, pair)
         if not (pair.systems or pair.outputs) or not (columns or set(ONE_HOT) <= set(rows[0])):
             raise DataError(
-                f"{path}: expected columns such as system_a, system_b and winner. Columns found: {', '.join(rows[0])}."
+                f"{table.where.source}: expected columns such as system_a, system_b and winner. Columns found: "
+                f"{', '.join(rows[0])}."
             )
         said = option_map("votes", votes)
-        for column in columns:
-            _check_binary(table, column, [row[column] for row in rows], said)
-        choices, counts = Choices(path.name), Counter[str]()
+        signed = {column for column in columns if _check_numbers(table, column, [r[column] for r in rows], said)}
+        choices, counts = Choices(name), Counter[str]()
         inputs, raters, aspects = (column_of(role, rows[0]) for role in ("input", "rater", "aspect"))
         turns = [n for n in rows[0] if plain(n) == "turn" and len({str(row[n]) for row in rows}) > 1]
         for i, row in enumerate(rows):
@@ -87,23 +103,78 @@ class Pairwise:
                 if vote is None or not str(vote).strip():
                     counts["rows without a vote left out"] += 1
                     continue
-                preferred = _preferred(table.where.at(i, column), str(vote), first, second, said)
+                if column in signed:
+                    preferred = _by_sign(table.where.at(i, column), vote, said["negative"])
+                else:
+                    preferred = _preferred(table.where.at(i, column), str(vote), first, second, said)
                 if preferred == TIE and plain(str(vote)) != "tie":
                     counts[f"votes '{vote}' are read as ties"] += 1
                 about = str(row[aspects]) if aspects and row[aspects] is not None else aspect
                 choices.choose(given, first, second, aspect=about, rater=who or rater, preferred=preferred)
         notes = [f"{n} {what}" for what, n in counts.items()]
+        notes += [
+            f"'{c}': negative numbers prefer the {said['negative']} output, 0 is a tie" for c in columns if c in signed
+        ]
+        if LOSER in {plain(c) for c in rows[0]}:
+            notes.append("columns winner and loser: which of the two was shown first is not known")
         if pair.systems is None:
             notes.append(f"no columns name the systems: {' and '.join(pair.outputs or ())} stand for them")
         return choices.dataset(notes)
 
 
 def _rows(table: RawTable) -> list[dict[str, Any]]:
-    rows = table.frame.to_dicts()
+    rows = [_both_named(row) for row in table.frame.to_dicts()]
     for name, values in table.nested.items():
         for row, value in zip(rows, values, strict=True):
             row[name] = value
     return rows
+
+
+def holds_votes(row: Mapping[str, Any], negative: bool = False) -> bool:
+    """Whether a first row looks like a vote; `negative`: the file holds small negative numbers, as a scale of
+    preference does."""
+    row = _both_named(row)
+    if {"instruction", "output_1", "output_2", "preference"} <= set(row):
+        return False  # AlpacaEval, which has a reader of its own
+    pair = find_pair(row)
+    if not (pair.systems or pair.outputs):
+        return False
+    systems = [str(row[name]) for name in pair.systems or ()]
+    votes = [row[name] for name in _vote_columns(row)]
+    if not votes:
+        return set(ONE_HOT) <= set(row) or (negative and bool(_scales([row], pair, known=True)))
+    return any(_scaled(v) is not None or plain(str(v)) in MEANING or str(v) in systems for v in votes)
+
+
+def _both_named(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Of columns winner and loser the two systems in the order of the alphabet: they were shown in an unknown one."""
+    known = {plain(name): name for name in row}
+    if not {"winner", LOSER} <= set(known) or find_pair(row).systems:
+        return dict(row)
+    first, second = sorted(str(row[known[name]]) for name in ("winner", LOSER))
+    return {**row, "model_a": first, "model_b": second}
+
+
+def _scaled(value: Any) -> float | None:
+    """A point of a scale of preference around 0."""
+    try:
+        found = float(str(value))
+    except ValueError:
+        return None
+    return found if abs(found) <= 5 and found == int(found) else None
+
+
+def _scales(rows: Sequence[Mapping[str, Any]], pair: PairColumns, known: bool = False) -> list[str]:
+    """Columns of whole numbers around 0: scales from one output to the other. `known`: some are negative."""
+    roles = {column_of(role, rows[0]) for role in ("input", "rater", "aspect", "source")}
+    names = [n for n in rows[0] if n not in {*(pair.systems or ()), *(pair.outputs or ()), *roles}]
+    found = []
+    for name in names:
+        given = [r[name] for r in rows if r[name] is not None and str(r[name]).strip()]
+        points = [v for v in map(_scaled, given) if v is not None]
+        if points and len(points) == len(given) and (known or min(points) < 0 < max(points)):
+            found.append(name)
+    return found
 
 
 def _vote_columns(names: Mapping[str, Any]) -> list[str]:
@@ -122,7 +193,7 @@ def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, st
     found = []
     for column in columns:
         match = VOTE.match(column)
-        said = (match["before"] or match["after"] or "") if match else ""
+        said = (match["before"] or match["after"] or "") if match else column
         # human_winner and gpt4_winner are two voters on one question; coherence_winner is a question.
         aspect = "" if is_model(said) else PERSON.sub("", said).strip(" _.-")
         voter = said if said and not aspect and not HUMAN.search(said) else None
@@ -130,14 +201,34 @@ def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, st
     return found
 
 
-def _check_binary(table: RawTable, column: str, votes: Sequence[Any], said: Mapping[str, str]) -> None:
-    """0 and 1 alone may mean tie and first, or first and second: nobody but the user knows."""
+def _check_numbers(table: RawTable, column: str, votes: Sequence[Any], said: Mapping[str, str]) -> bool:
+    """Whether votes are a scale around 0. Which side its negative numbers prefer, or whether 0 and 1 alone mean tie and
+    first or first and second, nobody but the user knows."""
+    scale = [v for v in map(_scaled, votes) if v is not None]
+    if scale and min(scale) < 0:
+        if said.get("negative") not in (FIRST, SECOND):
+            raise DataError(
+                f"{table.where.at(None, column)}: numbers from {min(scale):g} to {max(scale):g}; which output do the "
+                "negative ones prefer? Say --reader \"pairwise(votes='negative=first')\" or 'negative=second' "
+                "(votes='negative=first' in Python)."
+            )
+        return True
     found = {label_text(v) for v in votes if v is not None and str(v).strip()}
     if found <= {"0", "1"} and "0" in found and "0" not in said:
         raise DataError(
             f"{table.where.at(None, column)}: holds only 0 and 1, which can mean several things; "
-            "say which: votes='0=first,1=second'."
+            "say which: votes='0=first,1=second' (--reader \"pairwise(votes='0=first,1=second')\")."
         )
+    return False
+
+
+def _by_sign(where: str, vote: Any, negative: str) -> str:
+    value = _scaled(vote)
+    if value is None:
+        raise DataError(f"{where}: found {shown(str(vote))}, expected a whole number from -5 to 5.")
+    if value == 0:
+        return TIE
+    return negative if value < 0 else SECOND if negative == FIRST else FIRST
 
 
 def _preferred(where: str, vote: str, first: str, second: str, said: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nlgauge.errors import NameUnknown, NlgaugeError
+from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.report.sections.words import name_of, one_line
 from nlgauge.session import Ask, Selection
 from nlgauge.table import Table
@@ -87,6 +87,13 @@ class Run:
             self.left.append(f"{analysis} left out: {one_line(str(error))}")
             return []
 
+    def beside(self, analysis: str, **options: Any) -> list[Table]:
+        """Tables that stand beside others where the data have them, and are not missed where they do not."""
+        try:
+            return self.each(analysis, **options)
+        except NeedsMissing:
+            return []
+
     def about(self, table: Table) -> str:
         """Which part of the data a table is about: its group and its aspect."""
         return name_of(table, self.source.by or ())
@@ -124,6 +131,7 @@ class Section:
     ahead: Callable[[Run], Sequence[Ask]] | None = None  # what takes long, to be begun before all sections
     last: bool = False  # it looks at what all others did
     applies: Callable[[Run], bool] | None = None  # whether the data can be asked this at all
+    of_choices: bool = False  # it needs no ratings: choices between two outputs will do
 
 
 @dataclass
@@ -146,12 +154,12 @@ _complete: set[str] = set()
 def section(
     key: str, *, order: int, question: str, not_said: str, ahead: Callable[[Run], Sequence[Ask]] | None = None,
     last: bool = False,
-    applies: Callable[[Run], bool] | None = None,
+    applies: Callable[[Run], bool] | None = None, of_choices: bool = False,
 ) -> Callable[[Callable[[Run], Findings]], Callable[[Run], Findings]]:  # fmt: skip
     """Decorator: this function answers that question."""
 
     def keep(function: Callable[[Run], Findings]) -> Callable[[Run], Findings]:
-        _found[key] = Section(key, order, question, not_said, function, ahead, last, applies)
+        _found[key] = Section(key, order, question, not_said, function, ahead, last, applies, of_choices)
         return function
 
     return keep
@@ -171,7 +179,8 @@ def answer_all(run: Run, done: Callable[[Answered], None] | None = None) -> list
 
     What takes long is begun first and asked for last; `done` is told of each section, in the order in which they end.
     """
-    answered, asked = [], [each for each in sections() if each.applies is None or each.applies(run)]
+    able = [each for each in sections() if each.of_choices or run.data.aspects]
+    answered, asked = [], [each for each in able if each.applies is None or each.applies(run)]
     with run.source.ahead([ask for each in asked if each.ahead for ask in each.ahead(run)]):
         for each in sorted(asked, key=lambda s: (s.last, s.ahead is not None, s.order)):
             answered.append(_answer(run, each))

@@ -26,6 +26,7 @@ PACKAGES = ("numpy", "scipy", "polars", "plotly")
     "evaluated", order=10, question="What was evaluated?",
     not_said="Whether these systems, inputs and raters stand for the ones you have in mind: verdicts and "
              "intervals below speak of systems and inputs like these.",
+    of_choices=True,
 )  # fmt: skip
 def evaluated(run: Run) -> Findings:
     data = run.data
@@ -34,8 +35,7 @@ def evaluated(run: Run) -> Findings:
     kept = "kept among the systems" if run.source.keep_people else "left out of the comparisons"
     answer = (
         f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for "
-        f"{count(len(data.inputs), 'input')}, rated by {data.rated_by} on {some(run.aspects, 6)}, scored by "
-        f"{count(len(run.source.metrics or data.metrics), 'metric')}; {_holes(data)}."
+        f"{count(len(data.inputs), 'input')}, {_judged(run)}."
         + (
             f" {some(people)} {'looks' if one else 'look'} written by people and {'is' if one else 'are'} {kept}."
             if people
@@ -43,6 +43,19 @@ def evaluated(run: Run) -> Findings:
         )
     )
     return Findings(parts=[Finding("", answer, [_systems(run), *_gaps(data)])], lines=run.source.card)
+
+
+def _judged(run: Run) -> str:
+    """Ratings and scores, or choices where there is nothing else."""
+    data = run.data
+    if not data.aspects:
+        people, models = (data.voted(people=p).height for p in (True, False))
+        by = [f"{n:,} times by {who}" for n, who in ((people, data.rated_by), (models, some(sorted(data.models)))) if n]
+        return f"compared two at a time: {' and '.join(by)}"
+    return (
+        f"rated by {data.rated_by} on {some(run.aspects, 6)}, scored by "
+        f"{count(len(run.source.metrics or data.metrics), 'metric')}; {_holes(data)}"
+    )
 
 
 def _holes(data: Dataset) -> str:
@@ -90,7 +103,8 @@ def _gaps(data: Dataset) -> list[Table]:
 
 @section(
     "made", order=130, question="How do I cite and repeat this?",
-    not_said="That another sample of systems, inputs or raters would give the same numbers.", last=True,
+    not_said="That another sample of systems, inputs or raters would give the same numbers.",
+    last=True, of_choices=True,
 )  # fmt: skip
 def made(run: Run) -> Findings:
     from nlgauge.papers.inventory import papers

@@ -12,6 +12,7 @@ from nlgauge.table import Table, grouped
 @section(
     "wins", order=80, question="Which system beats which, by people and by the nearest metric?",
     not_said="By how much: a win by a hair counts as one. Fractions of few comparisons are unsure.",
+    of_choices=True,
 )  # fmt: skip
 def wins(run: Run) -> Findings:
     return Findings([Finding(run.about(t), win_words(t), [t]) for t in run.each("wins")])

@@ -1,0 +1,162 @@
+"""Choices of people, models and metrics as arrays: what all analyses of choices start from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
+from nlgauge.data.comparisons import FIRST, OCCURRENCE, SECOND, judged_aspects
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.number import some
+from nlgauge.registry import did_you_mean
+from nlgauge.stats.ranking.bradley_terry import TIE, Ballots
+from nlgauge.stats.ranking.wins import UNKNOWN, score_votes
+from nlgauge.text.formatting import FEATURES, format_counts
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Choices of each side between the same systems, best first by the first side; units count what is independent."""
+
+    systems: list[str]
+    sides: dict[str, Ballots]
+    aspect: str
+    unit: str  # what is taken as independent, a column
+    features: list[str]  # columns of the covariates
+    notes: list[str]
+
+
+def chosen(
+    data: Dataset, aspect: str | None, metrics: Sequence[str] | None, keep_people: bool, style: bool = False
+) -> Chosen:
+    """People first, then models that chose, then the metrics asked for: they choose the higher score."""
+    votes = _asked(data, aspect)
+    kept = [s for s in data.systems if keep_people or s not in data.people]
+    left = [s for s in data.systems if s not in kept and s in {*votes["first"], *votes["second"]}]
+    votes = votes.filter(
+        pl.col("first").is_in(kept) & pl.col("second").is_in(kept) & (pl.col("first") != pl.col("second"))
+    )
+    notes = [f"left out, written by people: {some(left)} (--keep-people keeps them)."] if left else []
+    if votes.is_empty():
+        raise NeedsMissing(" ".join([f"{data.name}: no choice between outputs of two systems.", *notes]))
+    unit = data.cluster or (OCCURRENCE if OCCURRENCE in data.samples.columns else "input")
+    votes, features, said = _styled(data, votes) if style else (votes, [], [])
+    model = pl.col("rater").is_in(sorted(data.models)).fill_null(False)
+    parts = {HUMAN: votes.filter(~model)}
+    parts |= {str(r): part for (r,), part in sorted(votes.filter(model).group_by("rater"), key=lambda g: str(g[0][0]))}
+    parts = {name: part for name, part in parts.items() if part.height}
+    systems = _best_first(next(iter(parts.values())), votes)
+    numbers = _units(data, votes, unit)
+    sides = {name: _ballots(part, systems, numbers, features) for name, part in parts.items()}
+    pairs = votes.unique(["input", "first", "second"], maintain_order=True)
+    for name in metrics or ():
+        sides[name] = _of_metric(data, pairs, name, _ballots(pairs, systems, numbers, features))
+    return Chosen(systems, sides, str(votes["aspect"][0]), "input" if unit == OCCURRENCE else unit, features,
+                  [*notes, *said])  # fmt: skip
+
+
+def _asked(data: Dataset, aspect: str | None) -> pl.DataFrame:
+    votes = data.comparisons
+    if votes.is_empty():
+        raise NeedsMissing(
+            f"{data.name}: no choices between two outputs (columns such as model_a, model_b, winner); `nlgauge judge "
+            "FILE --mode pairwise` lets a model choose."
+        )
+    known = judged_aspects(data)
+    if aspect is not None and aspect not in known:
+        raise NameUnknown(f"{data.name}: no aspect '{aspect}'.{did_you_mean(aspect, known)} Aspects: {some(known, 8)}.")
+    votes = votes if aspect is None else votes.filter(pl.col("aspect") == aspect)
+    if votes.is_empty():
+        raise NeedsMissing(f"{data.name}: no choices between two outputs on {aspect}.")
+    if votes["aspect"].n_unique() > 1:
+        raise NameUnknown(f"choices on several aspects; name one: {', '.join(votes['aspect'].unique().sort())}.")
+    return votes
+
+
+def _best_first(votes: pl.DataFrame, every: pl.DataFrame) -> list[str]:
+    """By the share of wins, ties as half; the order does not depend on names or on the file where shares differ."""
+    half = pl.when(pl.col("preferred") == FIRST).then(1.0).when(pl.col("preferred") == SECOND).then(0.0).otherwise(0.5)
+    sides = [votes.select(pl.col("first").alias("system"), half.alias("won")),
+             votes.select(pl.col("second").alias("system"), (1 - half).alias("won"))]  # fmt: skip
+    found = pl.concat(sides).group_by("system").agg(pl.col("won").mean(), pl.len())
+    order = found.sort(["won", "len", "system"], descending=[True, True, False])["system"].to_list()
+    return [*order, *sorted({*every["first"], *every["second"]} - set(order))]
+
+
+def _units(data: Dataset, votes: pl.DataFrame, unit: str) -> dict[str, int]:
+    """Input → number of what it belongs to."""
+    inputs = votes["input"].unique(maintain_order=True).to_list()
+    of = {i: i for i in inputs}
+    if unit != "input":
+        named = data.samples.drop_nulls(unit).unique("input", maintain_order=True)
+        of |= dict(named.select("input", pl.col(unit).cast(pl.String)).iter_rows())
+    numbers = {name: k for k, name in enumerate(sorted(set(of.values())))}
+    return {i: numbers[of[i]] for i in inputs}
+
+
+def _ballots(votes: pl.DataFrame, systems: list[str], units: dict[str, int], features: list[str]) -> Ballots:
+    place = {s: k for k, s in enumerate(systems)}
+    first, second = (votes[c].replace_strict(place, return_dtype=pl.Int64).to_numpy() for c in ("first", "second"))
+    said = votes["preferred"].to_numpy()
+    outcome = np.where(said == FIRST, 0, np.where(said == SECOND, 1, TIE)).astype(np.int64)
+    unit = votes["input"].replace_strict(units, return_dtype=pl.Int64).to_numpy()
+    return Ballots(first, second, outcome, unit, votes.select(features).to_numpy() if features else None)
+
+
+def _of_metric(data: Dataset, votes: pl.DataFrame, metric: str, ballots: Ballots) -> Ballots:
+    """The metric's own choices in these comparisons."""
+    known = data.only_metrics([metric]).scores
+    sign = -1.0 if metric in data.lower else 1.0
+    both = [
+        votes.select(pl.col(side).alias("system"), "input")
+        .join(known, on=["system", "input"], how="left", maintain_order="left")[metric]
+        .cast(pl.Float64).fill_null(np.nan).to_numpy() * sign
+        for side in ("first", "second")
+    ]  # fmt: skip
+    said = score_votes(both[0], both[1], ballots.first, ballots.second)
+    outcome = np.where(said == ballots.first, 0, np.where(said == ballots.second, 1, TIE)).astype(np.int64)
+    found = replace(ballots, outcome=outcome).part(said != UNKNOWN)
+    if not len(found):
+        raise NeedsMissing(f"{data.name}: {metric} scored no two outputs that were compared.")
+    return found
+
+
+def _styled(data: Dataset, votes: pl.DataFrame) -> tuple[pl.DataFrame, list[str], list[str]]:
+    """Choices with (first − second) / (first + second) of each feature, in standard deviations."""
+    texts = data.samples.filter(pl.col("output").is_not_null()) if "output" in data.samples.columns else None
+    if texts is None or texts.is_empty():
+        raise NeedsMissing(f"{data.name}: control for style needs the texts of the outputs, and the file has none.")
+    counted = np.array([format_counts(t) for t in texts["output"]], np.float64)
+    frame = texts.select("system", "input").with_columns(
+        pl.Series(name, counted[:, k]) for k, name in enumerate(FEATURES)
+    )
+    joined = votes
+    for side in ("first", "second"):
+        theirs = frame.rename({"system": side, **{name: f"{name} {side}" for name in FEATURES}})
+        joined = joined.join(theirs, on=[side, "input"], how="inner", maintain_order="left")
+    if joined.is_empty():
+        raise NeedsMissing(f"{data.name}: control for style needs the texts of both outputs of a choice.")
+    notes = []
+    if lost := votes.height - joined.height:
+        notes.append(f"{lost:,} of {votes.height:,} choices without both texts are left out.")
+    columns: list[pl.Series] = []
+    flat = []
+    for name in FEATURES:
+        a, b = (joined[f"{name} {side}"].to_numpy() for side in ("first", "second"))
+        share = np.divide(a - b, a + b, out=np.zeros_like(a), where=a + b > 0)
+        known = np.stack([np.ones(len(share)), *(c.to_numpy() for c in columns)], axis=1)
+        rest = share - known @ np.linalg.lstsq(known, share, rcond=None)[0]
+        if rest.std() > 1e-6:
+            columns.append(pl.Series(name, share / share.std()))
+        else:
+            flat.append(name)
+    if flat:
+        notes.append(f"no effect of {some(flat, 4)}: the same in all pairs of outputs, or moving with other features.")
+    if not columns:
+        raise NeedsMissing(f"{data.name}: no two outputs differ in length or layout; there is no style to control for.")
+    return joined.with_columns(columns), [c.name for c in columns], notes

@@ -1,0 +1,110 @@
+"""How strong is each system by choices between two outputs, and which can the choices not tell apart?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
+from nlgauge.analyses.choices._chosen import Chosen, chosen
+from nlgauge.analyses.choices._rankings import Adjust, Interval, SideRanking, method, rankings, remarks
+from nlgauge.data.dataset import Dataset
+from nlgauge.number import interval as with_ends
+from nlgauge.number import percent, some
+from nlgauge.stats.ranking.bradley_terry import TieModel
+from nlgauge.table import Row, Table
+
+SHOWN = ["side", "system", "rank", "tier", "win_chance", "value", "wins", "ties", "losses"]
+
+
+@analysis("rank", takes="dataset", question="How strong is each system by people's choices, and which are told apart?")
+def rank(
+    data: Dataset,
+    *,
+    aspect: str | None = None,
+    metrics: Sequence[str] | None = None,
+    keep_people: bool = False,
+    ties: TieModel = "davidson",
+    adjust: Adjust = "first",
+    interval: Interval = "sandwich",
+    seed: int = 0,
+) -> Table:
+    """One row a side (people, then models and the metrics asked for) and system: strength, win chance, rank, tier."""
+    found = chosen(data, aspect, metrics, keep_people, adjust == "style")
+    ranked = rankings(found, ties, adjust, interval, seed)
+    several = len(found.sides) > 1
+    return Table(
+        title=f"{data.name}: strengths of {len(found.systems)} systems on {found.aspect}",
+        rows=[row for r in ranked for row in _rows(found, r)],
+        shown=SHOWN if several else SHOWN[1:],
+        heads={"value": "strength", "win_chance": "beats an average other", "tier": "tier"},
+        cells={"value": lambda r: with_ends(r["value"], r["low"], r["high"], 2), "win_chance": _chance,
+               "rank": _rank_text, "tier": lambda r: "–" if r["tier"] is None else str(r["tier"]),
+               "side": lambda r: "people" if r["side"] == HUMAN else r["side"]},
+        method=f"{method(ties, adjust, interval, found.unit)} Tiers and places: all pairs of a side tested at once by "
+        "the largest |t|; a wrong statement among them has a chance of at most 5 % (simulated: docs/rank_coverage.md).",
+        definitions={
+            "rank": "place by strength; in brackets the places that the choices leave open",
+            "tier": "every system of a tier is clearly stronger than every system of the next",
+            "beats an average other": "chance to be preferred to one of the others drawn at random, a tie being half",
+        },
+        answers=[words for r in ranked if (words := first_words(found, r))],
+        notes=remarks(found, ranked, adjust),
+        signature=f"aspect:{found.aspect}|ties:{ties}|adjust:{adjust}|interval:{interval}|seed:{seed}",
+    )  # fmt: skip
+
+
+def _rows(found: Chosen, r: SideRanking) -> list[Row]:
+    won, tied, lost = r.counts()
+    value, low, high = r.chances()
+    place = 1 + (r.made.theta[:, None] < r.made.theta).sum(axis=1)
+    tests = r.tests
+    rows = []
+    for i in np.argsort(-r.made.theta, kind="stable"):
+        ends = (int(tests.ranks[0][i]), int(tests.ranks[1][i])) if tests else (None, None)
+        reason = r.infinite[i] or (None if tests else f"{r.made.units} {found.unit}s")
+        rows.append({
+            "side": r.side, "system": found.systems[r.systems[i]], "group": r.group, "aspect": found.aspect,
+            "measure": "penalised strength" if r.made.penalised else "strength",
+            "value": float(r.made.theta[i]), "low": float(r.low[i]), "high": float(r.high[i]),
+            "n": int(won[i] + tied[i] + lost[i]), "wins": int(won[i]), "ties": int(tied[i]), "losses": int(lost[i]),
+            "win_chance": float(value[i]), "win_low": float(low[i]), "win_high": float(high[i]), "rank": int(place[i]),
+            "rank_low": ends[0], "rank_high": ends[1], "tier": int(tests.tiers()[i]) if tests else None,
+            "reason": reason,
+        })  # fmt: skip
+    return rows
+
+
+def _chance(row: Row) -> str:
+    ends = f" [{percent(row['win_low'])} {percent(row['win_high'])}]" if np.isfinite(row["win_low"]) else ""
+    return percent(row["win_chance"]) + ends
+
+
+def _rank_text(row: Row) -> str:
+    if row["rank_low"] is None or row["rank_low"] == row["rank_high"]:
+        return str(row["rank"])
+    return f"{row['rank']} [{row['rank_low']} {row['rank_high']}]"
+
+
+def first_words(found: Chosen, r: SideRanking) -> str:
+    """Who is first, and whether the choices support it."""
+    who = "people" if r.side == HUMAN else r.side
+    if len(r.systems) < 2:
+        return ""
+    order = [found.systems[r.systems[i]] for i in np.argsort(-r.made.theta, kind="stable")]
+    if r.tests is None:
+        return f"By {who} {order[0]} leads; too few inputs to say more."
+    first = [found.systems[r.systems[i]] for i in np.flatnonzero(r.tests.ranks[0] == 1)]
+    first.sort(key=order.index)
+    tiers = int(r.tests.tiers().max())
+    if len(first) == 1:
+        best = f"By {who} {first[0]} is clearly first of {len(order)}"
+    elif len(first) == len(order):
+        return f"By {who} no system is clearly below the first: {some(first, 8)} cannot be told apart as the first."
+    else:
+        best = f"By {who} {some(first, 5)} may be first of {len(order)} and cannot be told apart as such"
+    pairs = len(order) * (len(order) - 1) // 2
+    apart = f"{int(r.tests.better.sum())} of {pairs} pairs are told apart"
+    return f"{best}; {apart}, in {tiers} tier{'s' * (tiers > 1)}."

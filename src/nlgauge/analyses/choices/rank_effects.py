@@ -1,0 +1,78 @@
+"""What else moves the choices: the first place, length, lists, headers, bold words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
+from nlgauge.analyses.choices._chosen import chosen
+from nlgauge.analyses.choices._rankings import Adjust, SideRanking, effect_names, method, rankings, remarks
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NeedsMissing
+from nlgauge.number import interval as with_ends
+from nlgauge.number import number, percent
+from nlgauge.stats.ranking.bradley_terry import TieModel, expected_score
+from nlgauge.table import Row, Table
+
+WORDS = {
+    "first_place": "shown first", "length": "longer", "lists": "more list items", "headers": "more headers",
+    "bold": "more bold words",
+}  # fmt: skip
+
+
+@analysis("rank-effects", takes="dataset", question="Do place and style move the choices, of people and of a judge?")
+def rank_effects(
+    data: Dataset,
+    *,
+    aspect: str | None = None,
+    metrics: Sequence[str] | None = None,
+    keep_people: bool = False,
+    ties: TieModel = "davidson",
+    adjust: Adjust = "first",
+) -> Table:
+    """One row a side and effect: log-odds with interval and p, and the chance to be preferred to an equal system."""
+    found = chosen(data, aspect, metrics, keep_people, adjust == "style")
+    ranked = rankings(found, ties, adjust, "sandwich", 0)
+    rows = [row for r in ranked for row in _rows(found.aspect, r, effect_names(found, r))]
+    if not rows:
+        raise NeedsMissing(" ".join(remarks(found, ranked, adjust)) or "adjust='none': there is no effect to show.")
+    return Table(
+        title=f"{data.name}: what else moves the choices on {found.aspect}",
+        rows=rows,
+        shown=["side", "measure", "win_chance", "value", "p", "n"],
+        heads={"measure": "effect", "value": "log-odds", "win_chance": "beats an equal system"},
+        cells={
+            "side": lambda r: "people" if r["side"] == HUMAN else r["side"],
+            "measure": lambda r: WORDS[r["measure"]],
+            "value": lambda r: with_ends(r["value"], r["low"], r["high"], 2),
+            "win_chance": lambda r: percent(r["win_chance"]),
+            "p": lambda r: "p < .001" if r["p"] < 0.001 else f"p {number(r['p'])}",
+        },
+        method=f"{method(ties, adjust, 'sandwich', found.unit)} p: two-sided, of each effect by itself.",
+        definitions={"beats an equal system": "chance to be preferred to an output of an equally strong system, by "
+                     "place alone or with one standard deviation more of the feature, a tie being half"},
+        notes=remarks(found, ranked, adjust),
+        signature=f"aspect:{found.aspect}|ties:{ties}|adjust:{adjust}",
+    )  # fmt: skip
+
+
+def _rows(aspect: str, r: SideRanking, names: list[str]) -> list[Row]:
+    from scipy.stats import t
+
+    size = len(r.systems)
+    rows = []
+    for k, name in enumerate(names):
+        value, error = float(r.made.effects[k]), float(np.sqrt(r.covariance[size + k, size + k]))
+        known = r.tests is not None
+        rows.append({
+            "side": r.side, "group": r.group, "aspect": aspect, "measure": name, "value": value,
+            "low": value - r.factor * error if known else float("nan"),
+            "high": value + r.factor * error if known else float("nan"),
+            "p": float(2 * t.sf(abs(value) / error, r.made.units - 1)) if known else float("nan"),
+            "win_chance": float(expected_score(np.array(value), r.made.tie, r.made.ties)), "n": len(r.ballots),
+            "reason": None if known else f"{r.made.units} inputs",
+        })  # fmt: skip
+    return rows

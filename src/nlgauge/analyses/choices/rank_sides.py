@@ -1,0 +1,132 @@
+"""Which pairs of systems does a judge rank otherwise than people do?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nlgauge.analyses import analysis
+from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
+from nlgauge.analyses.choices._chosen import Chosen, chosen
+from nlgauge.analyses.choices._rankings import LEVEL, Adjust, Floats, SideRanking, method, rankings, remarks
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NeedsMissing
+from nlgauge.number import interval as with_ends
+from nlgauge.number import percent, some
+from nlgauge.stats.ranking.bradley_terry import TieModel, expected_score
+from nlgauge.stats.ranking.told_apart import all_pairs, deviations
+from nlgauge.table import Row, Table
+
+OPPOSITE, SAME, DIFFERS, OPEN = "opposite order", "same order", "other gap", "not told apart"
+
+
+@analysis("rank-sides", takes="dataset", question="Which pairs of systems does a judge rank otherwise than people?")
+def rank_sides(
+    data: Dataset,
+    *,
+    aspect: str | None = None,
+    metrics: Sequence[str] | None = None,
+    keep_people: bool = False,
+    ties: TieModel = "davidson",
+    adjust: Adjust = "first",
+    seed: int = 0,
+) -> Table:
+    """One row a judge and pair of systems, people's stronger one first: both gaps, their difference with a test."""
+    found = chosen(data, aspect, metrics, keep_people, adjust == "style")
+    if HUMAN not in found.sides or len(found.sides) < 2:
+        raise NeedsMissing(
+            f"{data.name}: choices of people and of a judge are needed (columns such as human_winner and gpt4_winner, "
+            f"or a rater that is a model); there are those of {some([*found.sides])} only."
+        )
+    ranked = rankings(found, ties, adjust, "sandwich", seed)
+    people, judges = ([r for r in ranked if (r.side == HUMAN) is is_people] for is_people in (True, False))
+    rows = [row for one in people for two in judges for row in _rows(found, one, two, seed)]
+    if not rows:
+        raise NeedsMissing(f"{data.name}: too few inputs, or no two systems that people and a judge both compared.")
+    return Table(
+        title=f"{data.name}: pairs of systems by people and by a judge on {found.aspect}",
+        rows=rows,
+        shown=["metric", "system", "other", "people_chance", "judge_chance", "value", "p", "verdict"],
+        heads={"metric": "judge", "people_chance": "beats it by people", "judge_chance": "by the judge",
+               "value": "difference of gaps"},
+        cells={"people_chance": lambda r: percent(r["people_chance"]),
+               "judge_chance": lambda r: percent(r["judge_chance"]),
+               "value": lambda r: with_ends(r["value"], r["low"], r["high"], 2)},
+        method=f"{method(ties, adjust, 'sandwich', found.unit)} Difference: the judge's gap minus people's, in "
+        f"log-odds; choices on one {found.unit} are taken together; intervals and p hold for all pairs at once.",
+        definitions={
+            OPPOSITE: "both tell the two apart, the other way round",
+            SAME: "both tell the two apart, in one order",
+            DIFFERS: "the gap differs clearly; a judge that is more or less decisive than people shows that, too",
+            OPEN: "one of them does not tell the two apart",
+        },
+        answers=[_words(name, [r for r in rows if r["metric"] == name]) for name in dict.fromkeys(
+            r["metric"] for r in rows)],
+        notes=remarks(found, ranked, adjust),
+        signature=f"aspect:{found.aspect}|ties:{ties}|adjust:{adjust}|seed:{seed}",
+    )  # fmt: skip
+
+
+def _rows(found: Chosen, people: SideRanking, judge: SideRanking, seed: int) -> list[Row]:
+    both = [s for s in people.systems if s in judge.systems]
+    if len(both) < 2 or people.tests is None or judge.tests is None:
+        return []
+    a, b = ([r.systems.index(s) for s in both] for r in (people, judge))
+    units = len(np.union1d(people.ballots.unit, judge.ballots.unit))
+    covariance = _together(people, judge, a, b, units)
+    shift = judge.made.theta[b] - people.made.theta[a]
+    tests = all_pairs(shift, covariance, deviations(covariance, units, np.random.default_rng(seed)), LEVEL)
+    rows = []
+    order = np.argsort(-people.made.theta[a], kind="stable")
+    for k, i in enumerate(order):
+        for j in order[k + 1 :]:
+            theirs, own = (
+                people.made.theta[a[i]] - people.made.theta[a[j]],
+                judge.made.theta[b[i]] - judge.made.theta[b[j]],
+            )
+            half = tests.reach * tests.error[i, j]
+            rows.append({
+                "metric": judge.side, "aspect": found.aspect, "system": found.systems[both[i]],
+                "other": found.systems[both[j]], "measure": "gap", "people_gap": float(theirs), "judge_gap": float(own),
+                "people_chance": float(expected_score(theirs, people.made.tie, people.made.ties)),
+                "judge_chance": float(expected_score(own, judge.made.tie, judge.made.ties)),
+                "value": float(tests.gap[i, j]), "low": float(tests.gap[i, j] - half),
+                "high": float(tests.gap[i, j] + half), "p": float(tests.p[i, j]), "n": units,
+                "verdict": _verdict(people, judge, (a[i], a[j]), (b[i], b[j]), abs(tests.gap[i, j]) > half),
+            })  # fmt: skip
+    return rows
+
+
+def _together(people: SideRanking, judge: SideRanking, a: list[int], b: list[int], units: int) -> Floats:
+    """Covariance of the judge's strengths minus people's; choices on one unit are not independent."""
+    if people.made.penalised or judge.made.penalised:
+        return np.asarray(people.covariance[np.ix_(a, a)] + judge.covariance[np.ix_(b, b)])
+    one, two = people.made.influence[:, a], judge.made.influence[:, b]
+    rows = max(len(one), len(two))
+    apart = np.zeros((rows, len(a)))
+    apart[: len(two)] += two
+    apart[: len(one)] -= one
+    return np.asarray(apart.T @ apart * units / (units - 1))
+
+
+def _verdict(people: SideRanking, judge: SideRanking, a: tuple[int, int], b: tuple[int, int], other: bool) -> str:
+    assert people.tests is not None and judge.tests is not None
+    up, down = (people.tests.better[p] for p in (a, a[::-1]))
+    judged_up, judged_down = (judge.tests.better[p] for p in (b, b[::-1]))
+    if (up and judged_down) or (down and judged_up):
+        return OPPOSITE
+    if other:
+        return DIFFERS
+    return SAME if (up and judged_up) or (down and judged_down) else OPEN
+
+
+def _words(judge: str, rows: list[Row]) -> str:
+    def pairs(verdict: str) -> list[str]:
+        return [f"{r['system']} and {r['other']}" for r in rows if r["verdict"] == verdict]
+
+    turned, other = pairs(OPPOSITE), pairs(DIFFERS)
+    said = f"Of {len(rows)} pairs of systems {judge} ranks {len(turned)} clearly the other way round than people"
+    said += f" ({some(turned, 3)})" if turned else ""
+    said += f"; {len(other)} more with a clearly other gap ({some(other, 3)})" if other else ""
+    return f"{said}; {len(pairs(SAME))} clearly in one order, {len(pairs(OPEN))} not told apart by both."

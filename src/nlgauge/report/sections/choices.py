@@ -1,0 +1,34 @@
+"""Which system is best by choices between two outputs? The first question where people or judges chose."""
+
+from __future__ import annotations
+
+from nlgauge.report.sections import Finding, Findings, Run, section
+from nlgauge.table import Table
+
+
+@section(
+    "rank", order=6, question="Which system is best by choices between two outputs, and which cannot be told apart?",
+    not_said="Whether the inputs and those who chose stand for the ones you have in mind. One who chooses often is not "
+             "accounted for: choices on one input are taken together, those of one rater are not.",
+    applies=lambda run: run.data.comparisons.height > 0, of_choices=True,
+)  # fmt: skip
+def rank(run: Run) -> Findings:
+    tables, more = run.each("rank"), [*run.beside("rank-sides"), *run.beside("rank-effects")]
+    parts = []
+    for table in tables:
+        beside = [t for t in more if run.about(t) == run.about(table)]
+        parts.append(Finding(run.about(table), " ".join(choice_lines([table, *beside])), [table, *beside]))
+    return Findings(parts)
+
+
+def choice_lines(tables: list[Table]) -> list[str]:
+    """Who is first, and where a judge differs; place and style where they clearly move the choices."""
+    lines = [answer for t in tables for answer in t.answers]
+    for table in tables:
+        if table.kind == "rank-effects":
+            lines += [
+                f"By {table.text(row, 'side')} the output {table.text(row, 'measure')} beats an equal one in "
+                f"{table.text(row, 'win_chance')} ({table.text(row, 'p')})."
+                for row in table if row["p"] < 0.05
+            ]  # fmt: skip
+    return lines

@@ -1,0 +1,376 @@
+"""Strengths of systems from choices between two outputs: Bradley-Terry with ties, advantage of the first place and
+covariates.
+
+eta = strength of the first − strength of the second + advantage of the first place + covariates · effects, and
+davidson:   P(first) : P(second) : P(tie) = exp(eta/2) : exp(−eta/2) : exp(tie)          (Davidson 1970)
+rao-kupper: P(first) = σ(eta − tie), P(second) = σ(−eta − tie), a tie is the rest        (Rao and Kupper 1967)
+half:       logistic regression, a tie is half a win for each; drop: ties are left out   (Bradley and Terry 1952)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.errors import DataError
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+TieModel = Literal["davidson", "rao-kupper", "half", "drop"]
+FIRST, SECOND, TIE = 0, 1, 2  # in `outcome`
+STEPS, CLOSE = 100, 1e-10
+FAR = 25.0  # a strength beyond this has no finite estimate
+
+
+@dataclass(frozen=True)
+class Ballots:
+    """One entry per choice: systems as numbers, 0 first won, 1 second won, 2 tie; `unit` numbers what is independent.
+
+    `covariates` is choices × columns: what the first output has more of than the second.
+    """
+
+    first: Integers
+    second: Integers
+    outcome: Integers
+    unit: Integers
+    covariates: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def part(self, rows: Any) -> Ballots:
+        more = None if self.covariates is None else self.covariates[rows]
+        return Ballots(self.first[rows], self.second[rows], self.outcome[rows], self.unit[rows], more)
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """Estimates: `theta` (mean 0), `effects` (advantage of the first place, if `position`, then covariates), `tie`.
+
+    `influence` is units × (systems + effects + tie): what each unit adds to the error of the estimates; its
+    cross-product is the covariance clustered by unit. `model` is the covariance that the model implies.
+    """
+
+    theta: Floats
+    effects: Floats
+    tie: float
+    ties: TieModel
+    position: bool
+    penalised: bool
+    influence: Floats
+    model: Floats
+    units: int
+    likelihood: float
+
+    @property
+    def covariance(self) -> Floats:
+        """Clustered by unit (sandwich). Under the penalty residuals vanish and with them the sandwich: then that of the
+        model, widened by the design effect of the parameters that have one."""
+        scale = self.units / max(1, self.units - 1)
+        sandwich = scale * self.influence.T @ self.influence
+        if not self.penalised:
+            return np.asarray(sandwich)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = np.diag(sandwich) / np.diag(self.model)
+        finite = ratio[np.isfinite(ratio)]
+        return np.asarray(self.model * max(1.0, float(np.max(finite)) if len(finite) else 1.0))
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Choices that have the same probabilities, counted together: design is cells × parameters without the tie's."""
+
+    design: Floats
+    of: Integers  # the cell of each choice
+
+
+def winners_reach(ballots: Ballots, systems: int, ties: TieModel = "davidson") -> NDArray[np.bool_]:
+    """reach[a, b]: a chain of wins (or ties) leads from a down to b."""
+    reach = np.eye(systems, dtype=bool)
+    a, b, o = ballots.first, ballots.second, ballots.outcome
+    tied = (o == TIE) & (ties != "drop")
+    reach[a[(o == FIRST) | tied], b[(o == FIRST) | tied]] = True
+    reach[b[(o == SECOND) | tied], a[(o == SECOND) | tied]] = True
+    while True:
+        more = (reach.astype(np.float32) @ reach.astype(np.float32)) > 0
+        if (more == reach).all():
+            return np.asarray(reach)
+        reach = more
+
+
+def connected(ballots: Ballots, systems: int) -> list[list[int]]:
+    """Groups of systems that chains of comparisons connect, the largest first."""
+    linked = replace(ballots, outcome=np.full(len(ballots), TIE))
+    reach = winners_reach(linked, systems)
+    groups = {tuple(np.flatnonzero(row).tolist()) for row in reach}
+    return sorted((list(g) for g in groups), key=lambda g: (-len(g), g))
+
+
+def both_orders(ballots: Ballots) -> float:
+    """Share of the choices whose two systems were also shown the other way round."""
+    size = int(max(ballots.first.max(), ballots.second.max())) + 1
+    seen = np.zeros((size, size), bool)
+    seen[ballots.first, ballots.second] = True
+    return float(seen[ballots.second, ballots.first].mean())
+
+
+def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: bool = False) -> Strengths:
+    """Maximum likelihood for connected systems; where that is infinite (a chain of wins leads one way only), penalised:
+    as many votes as there are free strengths, half of them wins and half losses, spread over the comparisons (after
+    Clogg et al. 1991).
+    """
+    ballots, family = _without_ties(ballots, ties)
+    if not len(ballots):
+        raise DataError("no choice is left: all are ties.")
+    if (ballots.outcome == TIE).all():
+        raise DataError("all choices are ties: no system can be told from another.")
+    cells = _cells(ballots, systems, position)
+    counts = _counted(cells, ballots.outcome, np.ones(len(ballots)))
+    penalised = not winners_reach(ballots, systems, ties).all()
+    used = counts + _penalty(counts, systems) if penalised else counts
+    found, inverse = _newton(cells.design, used, family)
+    if not penalised and not np.isfinite(found).all():  # an effect without a finite estimate
+        penalised, used = True, counts + _penalty(counts, systems)
+        found, inverse = _newton(cells.design, used, family)
+    if not np.isfinite(found).all():
+        raise DataError("the effects cannot be told apart on these choices; leave out style or the first place.")
+    gradient = _gradients(cells, ballots.outcome, found, family)
+    units, at = np.unique(ballots.unit, return_inverse=True)
+    score = np.zeros((int(ballots.unit.max()) + 1, gradient.shape[1]))
+    np.add.at(score, units[at], gradient)
+    turn = _centring(systems, len(found))
+    theta, effects, tie = _parted(turn @ found, systems, family)
+    return Strengths(
+        theta, effects, tie, ties, position, penalised, score @ inverse @ turn.T, turn @ inverse @ turn.T,
+        len(units), _likelihood(cells.design, used, found, family),
+    )  # fmt: skip
+
+
+def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Generator) -> Floats:
+    """draws × (systems + effects + tie): the estimates on units drawn with replacement.
+
+    Each draw starts at the estimate and climbs with the same matrix; one that has no finite maximum is penalised.
+    """
+    from scipy.sparse import csr_matrix
+
+    systems = len(made.theta)
+    ballots, family = _without_ties(ballots, made.ties)
+    cells = _cells(ballots, systems, made.position)
+    units, at = np.unique(ballots.unit, return_inverse=True)
+    size = len(cells.design) * 3
+    by_unit = csr_matrix((np.ones(len(ballots)), (at, cells.of * 3 + ballots.outcome)), shape=(len(units), size))
+    free = np.concatenate([made.theta - made.theta[0], made.effects, [made.tie]])[1 : 1 + _parameters(cells, family)]
+    counts = _counted(cells, ballots.outcome, np.ones(len(ballots)))
+    extra = _penalty(counts, systems)
+    if made.penalised:
+        counts = counts + extra
+    spare = extra + extra[:, :1] * [0.0, 0.0, 1 / (systems - 1)]  # with half a tie, for draws without any
+    _, information = _climbs(cells.design, counts[None], free[None], family)
+    inverse = np.linalg.inv(information[0])
+    found = []
+    block = max(1, int(2e7 // size))
+    for start in range(0, draws, block):
+        many = min(block, draws - start)
+        weights = rng.multinomial(len(units), np.full(len(units), 1 / len(units)), size=many).astype(np.float64)
+        drawn = np.asarray((by_unit.T @ weights.T).T).reshape(many, -1, 3) + (extra if made.penalised else 0.0)
+        found.append(_chords(cells.design, drawn, free, inverse, family, spare))
+    return np.concatenate(found) @ _centring(systems, len(free)).T
+
+
+def expected_score(gap: Floats, tie: float, ties: TieModel) -> Floats:
+    """Chance of a win plus half that of a tie, for systems that differ by `gap`, no place being first."""
+    if ties == "davidson" and np.isfinite(tie):
+        up, down = np.exp(gap / 2), np.exp(-gap / 2)
+        return np.asarray((up + np.exp(tie) / 2) / (up + down + np.exp(tie)))
+    if ties == "rao-kupper" and np.isfinite(tie):
+        return np.asarray(0.5 + (_sigmoid(gap - tie) - _sigmoid(-gap - tie)) / 2)
+    return _sigmoid(gap)
+
+
+def _without_ties(ballots: Ballots, ties: TieModel) -> tuple[Ballots, TieModel]:
+    """Where there is no tie, no tie's parameter has an estimate: plain Bradley-Terry is left."""
+    if ties == "drop":
+        ballots = ballots.part(ballots.outcome != TIE)
+    return ballots, ties if (ballots.outcome == TIE).any() else "half"
+
+
+def _cells(ballots: Ballots, systems: int, position: bool) -> _Cells:
+    if ballots.covariates is None:
+        pairs, of = np.unique(ballots.first * systems + ballots.second, return_inverse=True)
+        a, b = pairs // systems, pairs % systems
+        more = np.empty((len(pairs), 0))
+    else:
+        a, b, of, more = ballots.first, ballots.second, np.arange(len(ballots)), ballots.covariates
+    rows = np.arange(len(a))
+    design = np.zeros((len(a), systems))
+    design[rows, a] += 1.0
+    design[rows, b] -= 1.0
+    place = np.ones((len(a), 1)) if position else np.empty((len(a), 0))
+    return _Cells(np.hstack([design[:, 1:], place, more]), np.asarray(of, np.int64))
+
+
+def _counted(cells: _Cells, outcome: Integers, weights: Floats) -> Floats:
+    counts = np.zeros((len(cells.design), 3))
+    np.add.at(counts, (cells.of, outcome), weights)
+    return counts
+
+
+def _penalty(counts: Floats, systems: int) -> Floats:
+    """(systems − 1) votes over all cells in proportion to their choices, half wins and half losses."""
+    share = counts.sum(axis=1) / counts.sum()
+    return np.stack([share, share, 0 * share], axis=1) * (systems - 1) / 2
+
+
+def _parameters(cells: _Cells, family: TieModel) -> int:
+    return int(cells.design.shape[1]) + (family in ("davidson", "rao-kupper"))
+
+
+def _sigmoid(x: Floats) -> Floats:
+    return np.asarray(0.5 * (1 + np.tanh(x / 2)))
+
+
+def _terms(eta: Floats, tie: Floats, counts: Floats, family: TieModel) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Derivatives of the log-likelihood of each cell by eta and by the tie's parameter, and its information (eta·eta,
+    eta·tie, tie·tie)."""
+    won, lost, tied = counts[..., 0], counts[..., 1], counts[..., 2]
+    if family == "davidson":
+        top = np.maximum(np.abs(eta) / 2, tie)
+        up, down, level = np.exp(eta / 2 - top), np.exp(-eta / 2 - top), np.exp(tie - top)
+        whole, n = up + down + level, won + lost + tied
+        lead, p = (up - down) / whole / 2, level / whole
+        spread = n * ((up + down) / whole / 4 - lead**2)
+        return (won - lost) / 2 - n * lead, tied - n * p, spread, -n * p * lead, n * p * (1 - p)
+    if family == "rao-kupper":
+        p, q = _sigmoid(eta - tie), _sigmoid(-eta - tie)
+        ups, downs = (won + tied) * (1 - p), (lost + tied) * (1 - q)
+        over = np.expm1(2 * tie)
+        a, b = ups * p, downs * q
+        by_tie = tied * 2 * (over + 1) / over
+        return ups - downs, by_tie - ups - downs, a + b, b - a, a + b + tied * 4 * (over + 1) / over**2
+    n, won = won + lost + tied, won + tied / 2
+    p = _sigmoid(eta)
+    nothing = np.zeros_like(eta)
+    return won - n * p, nothing, n * p * (1 - p), nothing, nothing
+
+
+def _likelihood(design: Floats, counts: Floats, found: Floats, family: TieModel) -> float:
+    width = design.shape[1]
+    eta, tie = design @ found[:width], found[width] if len(found) > width else 0.0
+    if family == "davidson":
+        logits = np.stack([eta / 2, -eta / 2, np.full_like(eta, tie)], axis=1)
+        return float((counts * (logits - np.logaddexp.reduce(logits, axis=1)[:, None])).sum())
+    log_up, log_down = -np.logaddexp(0, -(eta - tie)), -np.logaddexp(0, eta + tie)
+    won, lost, tied = counts.T
+    if family == "half":
+        return float(((won + tied / 2) * log_up + (lost + tied / 2) * log_down).sum())
+    return float(((won + tied) * log_up + (lost + tied) * log_down + tied * np.log(np.expm1(2 * tie))).sum())
+
+
+def _climbs(design: Floats, counts: Floats, at: Floats, family: TieModel) -> tuple[Floats, Floats]:
+    """Gradient (draws × parameters) and information (draws × parameters × parameters)."""
+    width = design.shape[1]
+    tie = at[:, width:] if at.shape[1] > width else np.zeros((len(at), 1))
+    by_eta, by_tie, ee, et, tt = _terms(at[:, :width] @ design.T, tie, counts, family)
+    gradient = by_eta @ design
+    information = np.einsum("bk,ki,kj->bij", ee, design, design, optimize=True)
+    if at.shape[1] == width:
+        return gradient, information
+    side = et @ design
+    whole = np.block([[information, side[:, :, None]], [side[:, None, :], tt.sum(axis=1)[:, None, None]]])
+    return np.hstack([gradient, by_tie.sum(axis=1, keepdims=True)]), whole
+
+
+def _gradients(cells: _Cells, outcome: Integers, found: Floats, family: TieModel) -> Floats:
+    """Gradient of each choice, choices × parameters."""
+    width = cells.design.shape[1]
+    eta = cells.design @ found[:width]
+    tie = np.asarray(found[width] if len(found) > width else 0.0)
+    each = [_terms(eta, tie, np.broadcast_to(np.eye(3)[o], (len(eta), 3)), family)[:2] for o in (0, 1, 2)]
+    by_eta, by_tie = (np.stack([e[i] for e in each], axis=1)[cells.of, outcome] for i in (0, 1))
+    gradient = cells.design[cells.of] * by_eta[:, None]
+    return gradient if len(found) == width else np.hstack([gradient, by_tie[:, None]])
+
+
+def _newton(design: Floats, counts: Floats, family: TieModel) -> tuple[Floats, Floats]:
+    """The maximum and the inverse information there; NaN where there is none."""
+    size = design.shape[1] + (family in ("davidson", "rao-kupper"))
+    at = np.zeros(size)
+    if size > design.shape[1]:
+        won = counts[:, :2].sum()
+        share = max(counts[:, 2].sum(), 1e-9) / max(won, 1e-9)
+        at[-1] = np.log(2 * share) if family == "davidson" else np.log1p(2 * share) / 2
+    none = np.full(size, np.nan), np.full((size, size), np.nan)
+    value = _likelihood(design, counts, at, family)
+    for _ in range(STEPS):
+        gradient, information = (x[0] for x in _climbs(design, counts[None], at[None], family))
+        try:
+            step = np.linalg.solve(information, gradient)
+        except np.linalg.LinAlgError:
+            return none
+        for length in 0.5 ** np.arange(28):  # the likelihood is concave: a shorter step climbs
+            to = at + length * step
+            if family == "rao-kupper" and to[-1] <= 0:
+                continue
+            new = _likelihood(design, counts, to, family)
+            if new >= value - 1e-12 * abs(value):
+                break
+        else:
+            return none
+        at, value = to, new
+        if np.abs(at).max() > FAR:
+            return none
+        if np.abs(length * step).max() < CLOSE:
+            _, information = _climbs(design, counts[None], at[None], family)
+            try:
+                return at, np.linalg.inv(information[0])
+            except np.linalg.LinAlgError:
+                return none
+    return none
+
+
+def _chords(design: Floats, drawn: Floats, free: Floats, inverse: Floats, family: TieModel, extra: Floats) -> Floats:
+    """Climb every draw with the matrix of the estimate, which costs no new one; those that do not arrive get Newton's,
+    or with no finite maximum the penalty."""
+    width, at = design.shape[1], np.tile(free, (len(drawn), 1))
+    going = np.arange(len(drawn))
+    for _ in range(40):
+        now = at[going]
+        tie = now[:, width:] if now.shape[1] > width else np.zeros((len(now), 1))
+        by_eta, by_tie, *_ = _terms(now[:, :width] @ design.T, tie, drawn[going], family)
+        gradient = by_eta @ design
+        if now.shape[1] > width:
+            gradient = np.hstack([gradient, by_tie.sum(axis=1, keepdims=True)])
+        step = gradient @ inverse
+        at[going] = now + step
+        bad = ~(np.abs(at[going]).max(axis=1) < FAR)
+        if family == "rao-kupper":
+            bad |= ~(at[going, -1] > 0)
+        small = np.abs(step).max(axis=1) < 1e-6
+        at[going[bad]] = np.nan
+        going = going[~small & ~bad]
+        if not len(going):
+            break
+    at[going] = np.nan
+    for draw in np.flatnonzero(np.isnan(at).any(axis=1)):
+        found, _ = _newton(design, drawn[draw], family)
+        if np.isnan(found).any():
+            found, _ = _newton(design, drawn[draw] + extra, family)
+        at[draw] = found
+    return at
+
+
+def _centring(systems: int, free: int) -> Floats:
+    """From the free parameters (the first system is 0) to strengths of mean 0, and the rest as it is."""
+    turn = np.zeros((free + 1, free))
+    turn[1:, :] = np.eye(free)
+    turn[:systems, : systems - 1] -= 1 / systems
+    return turn
+
+
+def _parted(all_of: Floats, systems: int, family: TieModel) -> tuple[Floats, Floats, float]:
+    with_tie = family in ("davidson", "rao-kupper")
+    effects = all_of[systems:-1] if with_tie else all_of[systems:]
+    return all_of[:systems], effects, float(all_of[-1]) if with_tie else float("nan")

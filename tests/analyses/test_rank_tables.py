@@ -1,0 +1,157 @@
+"""Rankings from choices: who is told apart, what has no finite strength, place and style, people beside a judge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nlgauge as ng
+from nlgauge.errors import NeedsMissing
+from nlgauge.table import Row, Table
+
+Strength = dict[str, float]
+
+
+def choices(
+    strength: Strength, n: int = 400, inputs: int = 100, place: float = 0.0, words: float = 0.0, seed: int = 0,
+    column: str = "winner",
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Rows of a file of votes; `words` is what a word more is worth."""
+    rng = np.random.default_rng(seed)
+    names, rows = list(strength), []
+    for k in range(n):
+        a, b = rng.choice(names, 2, replace=False)
+        long = rng.integers(5, 40, 2)
+        eta = strength[a] - strength[b] + place + words * float(long[0] - long[1])
+        weights = np.array([np.exp(eta / 2), np.exp(-eta / 2), 0.5])
+        won = ["model_a", "model_b", "tie"][int(rng.choice(3, p=weights / weights.sum()))]
+        texts = {f"response_{s}": "word " * n for s, n in zip("ab", long, strict=True)}
+        rows.append({"question_id": f"q{k % inputs}", "model_a": a, "model_b": b, column: won, **texts})
+    return rows
+
+
+def by(table: Table, *columns: str) -> dict[Any, Row]:
+    return {tuple(r[c] for c in columns) if len(columns) > 1 else r[columns[0]]: r for r in table}
+
+
+CLEAR = {"A": 2.0, "B": 0.1, "C": -0.1, "D": -2.0}
+
+
+def test_tiers_part_the_systems_that_differ_and_join_those_that_do_not() -> None:
+    found = by(ng.rank(choices(CLEAR, 800)), "system")
+    assert [found[s]["tier"] for s in "ABCD"] == [1, 2, 2, 3]
+    assert (found["B"]["rank_low"], found["B"]["rank_high"]) == (2, 3)
+    for name, true in CLEAR.items():
+        assert found[name]["low"] < true < found[name]["high"]
+        assert found[name]["win_low"] < found[name]["win_chance"] < found[name]["win_high"]
+
+
+def test_sandwich_and_bootstrap_say_nearly_the_same() -> None:
+    data = ng.load(choices(CLEAR, 800))
+    one, two = (by(ng.rank(data, interval=i), "system") for i in ("sandwich", "bootstrap"))
+    for name in CLEAR:
+        assert two[name]["low"] == pytest.approx(one[name]["low"], abs=0.12)
+        assert two[name]["high"] == pytest.approx(one[name]["high"], abs=0.12)
+
+
+def test_one_who_won_all_has_a_penalised_value_a_limit_and_a_reason() -> None:
+    rows = choices({"B": 0.3, "C": 0.0}, 60, 60)
+    rows += [
+        {"question_id": f"z{k}", "model_a": "A", "model_b": "BC"[k % 2], "winner": "model_a", "response_a": "x y",
+         "response_b": "z"} for k in range(30)
+    ]  # fmt: skip
+    table = ng.rank(rows)
+    best = by(table, "system")["A"]
+    assert best["measure"] == "penalised strength" and np.isfinite(best["value"]) and np.isnan(best["low"])
+    assert best["reason"] == "won all 30 choices"
+    assert best["win_low"] == pytest.approx(0.025 ** (1 / 30))
+    assert "no finite strength (A won all 30 choices)" in " ".join(table.notes)
+    assert "inf" not in str(table).lower().replace("infer", "")
+    assert best["tier"] == 1 and by(table, "system")["B"]["tier"] == 2
+
+
+def test_groups_without_a_comparison_between_them_are_ranked_apart() -> None:
+    rows = choices({"A": 0.5, "B": 0.0}, 60, 60) + choices({"C": 0.4, "D": 0.0, "E": -0.4}, 90, 60, seed=1)
+    table = ng.rank(rows)
+    assert {r["system"]: r["group"] for r in table} == {"C": 1, "D": 1, "E": 1, "A": 2, "B": 2}
+    assert "no chain of comparisons connects" in " ".join(table.notes)
+
+
+def test_few_inputs_get_no_interval_and_the_number_needed() -> None:
+    table = ng.rank(choices({"A": 0.2, "B": 0.0, "C": -0.1}, 40, 9))
+    assert all(np.isnan(r["low"]) and r["tier"] is None and r["reason"] == "9 inputs" for r in table)
+    assert "need at least 10" in " ".join(table.notes)
+
+
+def test_the_first_place_is_found_and_taken_out() -> None:
+    data = ng.load(choices(CLEAR, 1500, 500, place=0.8))
+    (row,) = ng.analyse("rank-effects", data)
+    assert row["measure"] == "first_place" and row["low"] < 0.8 < row["high"] and row["p"] < 0.001
+
+
+def test_pairs_in_one_order_leave_the_first_place_open_and_say_so() -> None:
+    rows = [{**r, "model_a": "A", "model_b": "B"} for r in choices({"A": 0.5, "B": 0.0}, 80, 80)]
+    table = ng.rank(rows)
+    assert "shown in one order only" in " ".join(table.notes)
+    with pytest.raises(NeedsMissing, match="one order only"):
+        ng.analyse("rank-effects", rows)
+
+
+def test_style_that_moves_the_choices_is_told_from_strength() -> None:
+    """B writes longer and is no better: with length in the model it is no longer ahead."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for k in range(900):
+        a, b = ("A", "B") if k % 2 else ("B", "A")
+        long = [int(rng.integers(5, 40)) + 15 * (s == "B") for s in (a, b)]
+        won = rng.random() < 1 / (1 + np.exp(-3.0 * (long[0] - long[1]) / (long[0] + long[1])))
+        rows.append({"question_id": f"q{k}", "model_a": a, "model_b": b, "winner": "model_a" if won else "model_b",
+                     "response_a": "w " * long[0], "response_b": "w " * long[1]})  # fmt: skip
+    data = ng.load(rows)
+    plain, styled = (by(ng.rank(data, adjust=adjust), "system") for adjust in ("first", "style"))
+    assert plain["B"]["low"] > 0
+    assert styled["B"]["low"] < 0 < styled["B"]["high"]
+    effects = by(ng.analyse("rank-effects", data, adjust="style"), "measure")
+    assert effects["length"]["p"] < 0.001 < effects["first_place"]["p"]
+
+
+def test_style_needs_texts() -> None:
+    rows = [{k: v for k, v in r.items() if "response" not in k} for r in choices(CLEAR)]
+    with pytest.raises(NeedsMissing, match="needs the texts"):
+        ng.rank(rows, adjust="style")
+
+
+def two_sides(judge: Strength) -> ng.Dataset:
+    people, model = (
+        choices(CLEAR, 900, 300, column="human_winner"),
+        choices(judge, 900, 300, column="gpt4_winner", seed=1),
+    )
+    none = {"human_winner": None, "gpt4_winner": None}
+    return ng.load([{**none, **r} for r in people] + [{**none, **r} for r in model])
+
+
+def test_a_judge_that_turns_two_systems_round_is_named_with_the_pair() -> None:
+    table = ng.analyse("rank-sides", two_sides({"A": -0.1, "B": 2.0, "C": 0.1, "D": -2.0}))
+    found = by(table, "system", "other")
+    assert found["A", "B"]["verdict"] == "opposite order" and found["A", "B"]["p"] < 0.001
+    assert found["A", "D"]["verdict"] in ("same order", "other gap")
+    assert "ranks 1 clearly the other way round than people (A and B)" in table.answers[0]
+
+
+def test_a_judge_like_people_turns_nothing_round() -> None:
+    table = ng.analyse("rank-sides", two_sides(CLEAR))
+    assert {r["verdict"] for r in table} <= {"same order", "not told apart"}
+
+
+def test_metrics_choose_the_higher_score_where_they_are_asked_for() -> None:
+    data = ng.load(choices(CLEAR, 400, 400))
+    length = data.samples["output"].str.len_chars().cast(float)
+    found = ng.rank(data.with_scores({"length": length.to_list()}), metrics="length")
+    assert {r["side"] for r in found} == {"Human", "length"}
+
+
+def test_without_choices_the_line_says_what_is_needed() -> None:
+    with pytest.raises(NeedsMissing, match="no choices between two outputs"):
+        ng.rank(ng.example())

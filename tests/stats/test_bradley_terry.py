@@ -1,0 +1,153 @@
+"""Strengths from choices: the maximum of the plain likelihood, finite where there is none, the same whoever computes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from nlgauge.errors import DataError
+from nlgauge.stats.ranking.bradley_terry import (
+    Ballots,
+    TieModel,
+    bootstrap,
+    both_orders,
+    connected,
+    expected_score,
+    fit,
+)
+from nlgauge.stats.ranking.told_apart import all_pairs, deviations
+
+MODELS: list[TieModel] = ["davidson", "rao-kupper", "half", "drop"]
+
+
+def votes(n: int = 300, systems: int = 4, units: int = 60, seed: int = 0, covariates: int = 0) -> Ballots:
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, systems, n)
+    b = (a + rng.integers(1, systems, n)) % systems
+    more = rng.normal(size=(n, covariates)) if covariates else None
+    eta = 0.5 * (b - a) + 0.3 + (0 if more is None else more @ np.full(covariates, 0.4))
+    weights = np.stack([np.exp(eta / 2), np.exp(-eta / 2), np.full(n, 0.6)], axis=1)
+    cut = (weights / weights.sum(axis=1, keepdims=True)).cumsum(axis=1)
+    outcome = (rng.random(n)[:, None] > cut[:, :2]).sum(axis=1)
+    return Ballots(a, b, outcome, rng.integers(0, units, n), more)
+
+
+def counted(first: int, second: int, won: int, lost: int, tied: int = 0) -> list[tuple[int, int, int]]:
+    return [(first, second, o) for o, n in enumerate((won, lost, tied)) for _ in range(n)]
+
+
+def ballots(rows: list[tuple[int, int, int]]) -> Ballots:
+    a, b, o = np.array(rows).T
+    return Ballots(a, b, o, np.arange(len(rows)))
+
+
+def log_likelihood(parameters: np.ndarray, v: Ballots, systems: int, ties: TieModel) -> float:
+    """Written out choice by choice, as the papers print it."""
+    theta = np.append(parameters[: systems - 1], 0.0)
+    home, tie, effects = parameters[systems - 1], parameters[systems], parameters[systems + 1 :]
+    total = 0.0
+    for k in range(len(v)):
+        eta = theta[v.first[k]] - theta[v.second[k]] + home
+        eta += 0.0 if v.covariates is None else float(v.covariates[k] @ effects)
+        strong, weak = np.exp(eta), 1.0
+        if ties == "davidson":
+            level = np.exp(tie) * np.sqrt(strong * weak)
+            p = np.array([strong, weak, level]) / (strong + weak + level)
+        elif ties == "rao-kupper":
+            kappa = np.exp(tie)
+            p = np.array([strong / (strong + kappa * weak), weak / (weak + kappa * strong)])
+            p = np.append(p, 1 - p.sum())
+        else:
+            p = np.array([strong, weak, np.sqrt(strong * weak)]) / (strong + weak)
+        total += 0.0 if ties == "drop" and v.outcome[k] == 2 else float(np.log(p[v.outcome[k]]))
+    return -total
+
+
+@pytest.mark.parametrize("covariates", [0, 2])
+@pytest.mark.parametrize("ties", MODELS)
+def test_strengths_maximise_the_plain_likelihood(ties: TieModel, covariates: int) -> None:
+    v = votes(150, covariates=covariates)
+    made = fit(v, 4, ties, position=True)
+    start = np.concatenate([np.zeros(4), [0.3], np.zeros(covariates)])
+    best = minimize(log_likelihood, start, (v, 4, ties), "BFGS", options={"gtol": 1e-5}).x
+    theta = np.append(best[:3], 0.0)
+    assert made.theta == pytest.approx(theta - theta.mean(), abs=2e-4)
+    assert made.effects == pytest.approx([best[3], *best[5:]], abs=2e-4)
+    if ties in ("davidson", "rao-kupper"):
+        assert made.tie == pytest.approx(best[4], abs=2e-4)
+
+
+@pytest.mark.parametrize("ties", MODELS)
+def test_the_chance_of_a_win_and_half_a_tie_is_that_of_the_model(ties: TieModel) -> None:
+    gaps = np.array([-3.0, -0.4, 0.0, 0.9])
+    one, other = expected_score(gaps, 0.4, ties), expected_score(-gaps, 0.4, ties)
+    assert one + other == pytest.approx(np.ones(4))
+    assert (np.diff(one) > 0).all()
+
+
+def test_two_systems_have_the_log_odds_of_their_wins() -> None:
+    made = fit(ballots(counted(0, 1, 30, 10)), 2)
+    assert made.theta[0] - made.theta[1] == pytest.approx(np.log(3))
+    assert np.sqrt(2 * made.model[0, 0] - 2 * made.model[0, 1]) == pytest.approx(np.sqrt(1 / 30 + 1 / 10))
+
+
+def test_one_who_won_all_has_a_finite_penalised_strength_and_the_others_keep_their_order() -> None:
+    rows = counted(0, 1, 10, 0) + counted(0, 2, 10, 0) + counted(1, 2, 12, 4, 2)
+    for ties in MODELS:
+        made = fit(ballots(rows), 3, ties)
+        assert made.penalised
+        assert np.isfinite(made.theta).all()
+        assert made.theta[0] > made.theta[1] > made.theta[2]
+        assert np.isfinite(made.covariance).all()
+        assert np.isfinite(bootstrap(ballots(rows), made, 50, np.random.default_rng(0))).all()
+    assert not fit(ballots([*rows, (1, 0, 0)]), 3).penalised
+
+
+def test_systems_that_nobody_compared_are_in_groups_of_their_own() -> None:
+    v = ballots(counted(0, 2, 3, 2) + counted(1, 3, 1, 1) + counted(3, 4, 1, 1))
+    assert connected(v, 5) == [[1, 3, 4], [0, 2]]
+
+
+def test_the_first_place_is_only_told_from_the_system_in_pairs_seen_both_ways() -> None:
+    assert both_orders(ballots(counted(0, 1, 3, 2) + counted(1, 0, 1, 1))) == 1.0
+    assert both_orders(ballots(counted(0, 1, 3, 2) + counted(0, 2, 1, 1))) == 0.0
+
+
+def test_only_ties_are_refused() -> None:
+    with pytest.raises(DataError, match="all choices are ties"):
+        fit(ballots(counted(0, 1, 0, 0, 5)), 2)
+
+
+@pytest.mark.parametrize("covariates", [0, 1])
+@pytest.mark.parametrize("ties", MODELS)
+def test_a_draw_of_the_bootstrap_is_the_estimate_on_the_units_drawn(ties: TieModel, covariates: int) -> None:
+    v = votes(covariates=covariates)
+    v = v.part(v.outcome != 2) if ties == "drop" else v
+    made = fit(v, 4, ties, position=True)
+    drawn = bootstrap(v, made, 5, np.random.default_rng(3))
+    names = np.unique(v.unit)
+    weights = np.random.default_rng(3).multinomial(len(names), np.full(len(names), 1 / len(names)), size=5)
+    for k in range(5):
+        rows = np.concatenate(
+            [np.flatnonzero(v.unit == u) for u, w in zip(names, weights[k], strict=True) for _ in range(w)]
+        )
+        again = fit(v.part(rows), 4, ties, position=True)
+        assert drawn[k, :4] == pytest.approx(again.theta, abs=1e-5)
+
+
+def test_choices_on_one_unit_that_repeat_each_other_count_once() -> None:
+    v = votes(200, units=100_000)
+    thrice = v.part(np.repeat(np.arange(200), 3))
+    one, three = fit(v, 4), fit(thrice, 4)
+    assert three.theta == pytest.approx(one.theta)
+    assert np.diag(three.covariance)[:4] == pytest.approx(np.diag(one.covariance)[:4])
+    assert (np.diag(three.model)[:4] < 0.5 * np.diag(one.model)[:4]).all()
+
+
+def test_all_pairs_at_once_ask_for_more_than_one_pair_does() -> None:
+    covariance = np.eye(6) / 20
+    found = all_pairs(np.zeros(6), covariance, deviations(covariance, 10_000, np.random.default_rng(0)))
+    assert found.reach == pytest.approx(4.03 / np.sqrt(2), abs=0.05)  # Tukey's studentised range, 6 means
+    assert (found.tiers() == 1).all()
+    assert (found.ranks[0] == 1).all() and (found.ranks[1] == 6).all()
