@@ -96,7 +96,7 @@ def test_zero_and_one_alone_are_not_guessed(tmp_path: Path, refused: Callable[..
     path.write_text("id,system_a,system_b,choice\n1,X,Y,0\n2,X,Y,1\n")
     assert refused(path) == (
         "votes.csv, column 'choice': holds only 0 and 1, which can mean several things; say which: "
-        "votes='0=first,1=second'."
+        "votes='0=first,1=second' (--reader \"pairwise(votes='0=first,1=second')\")."
     )
     assert ng.load(path, votes="0=first,1=second").comparisons["preferred"].to_list() == ["first", "second"]
 

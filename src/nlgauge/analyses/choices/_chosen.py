@@ -20,7 +20,7 @@ from nlgauge.text.formatting import FEATURES, format_counts
 
 
 @dataclass(frozen=True)
-class Chosen:
+class SidesVotes:
     """Choices of each side between the same systems, best first by the first side; units count what is independent."""
 
     systems: list[str]
@@ -33,7 +33,7 @@ class Chosen:
 
 def chosen(
     data: Dataset, aspect: str | None, metrics: Sequence[str] | None, keep_people: bool, style: bool = False
-) -> Chosen:
+) -> SidesVotes:
     """People first, then models that chose, then the metrics asked for: they choose the higher score."""
     votes = _asked(data, aspect)
     kept = [s for s in data.systems if keep_people or s not in data.people]
@@ -56,7 +56,7 @@ def chosen(
     pairs = votes.unique(["input", "first", "second"], maintain_order=True)
     for name in metrics or ():
         sides[name] = _of_metric(data, pairs, name, _ballots(pairs, systems, numbers, features))
-    return Chosen(systems, sides, str(votes["aspect"][0]), "input" if unit == OCCURRENCE else unit, features,
+    return SidesVotes(systems, sides, str(votes["aspect"][0]), "input" if unit == OCCURRENCE else unit, features,
                   [*notes, *said])  # fmt: skip
 
 

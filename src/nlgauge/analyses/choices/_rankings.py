@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
-from nlgauge.analyses.choices._chosen import Chosen
+from nlgauge.analyses.choices._chosen import SidesVotes
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import some
 from nlgauge.stats.ranking.bradley_terry import (
@@ -24,7 +24,7 @@ from nlgauge.stats.ranking.bradley_terry import (
     fit,
     winners_reach,
 )
-from nlgauge.stats.ranking.told_apart import PairTests, all_pairs, deviations
+from nlgauge.stats.ranking.told_apart import AllPairs, all_pairs, deviations
 
 Floats = NDArray[np.float64]
 Interval = Literal["sandwich", "bootstrap"]
@@ -41,7 +41,7 @@ TIES = {
 
 @dataclass(frozen=True)
 class SideRanking:
-    """Systems of one side that chains of comparisons connect, as numbers in `Chosen.systems`."""
+    """Systems of one side that chains of comparisons connect, as numbers in `SidesVotes.systems`."""
 
     side: str
     group: int
@@ -51,7 +51,7 @@ class SideRanking:
     covariance: Floats  # of strengths, effects and the tie's parameter
     low: Floats
     high: Floats
-    tests: PairTests | None  # none with too few inputs
+    tests: AllPairs | None  # none with too few inputs
     infinite: list[str]  # why a system has no finite estimate; "" where it has
 
     @property
@@ -105,7 +105,7 @@ class SideRanking:
         return (0.0, 1 - limit) if tied == 0 and won == 0 else (float("nan"), float("nan"))
 
 
-def rankings(found: Chosen, ties: TieModel, adjust: Adjust, interval: Interval, seed: int) -> list[SideRanking]:
+def rankings(found: SidesVotes, ties: TieModel, adjust: Adjust, interval: Interval, seed: int) -> list[SideRanking]:
     """One ranking a side and group of systems that were compared with each other."""
     ranked = []
     for side, ballots in found.sides.items():
@@ -186,7 +186,7 @@ def _infinite(ballots: Ballots, systems: int, ties: TieModel) -> list[str]:
     return words
 
 
-def effect_names(found: Chosen, ranking: SideRanking) -> list[str]:
+def effect_names(found: SidesVotes, ranking: SideRanking) -> list[str]:
     return [*(["first_place"] if ranking.made.position else []), *found.features]
 
 
@@ -205,7 +205,7 @@ def method(ties: TieModel, adjust: Adjust, interval: Interval, unit: str) -> str
     )
 
 
-def remarks(found: Chosen, ranked: list[SideRanking], adjust: Adjust) -> list[str]:
+def remarks(found: SidesVotes, ranked: list[SideRanking], adjust: Adjust) -> list[str]:
     """What could not be estimated, and what stands in its place."""
     notes = list(found.notes)
     for side in dict.fromkeys(r.side for r in ranked):

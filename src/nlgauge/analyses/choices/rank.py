@@ -8,7 +8,7 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
-from nlgauge.analyses.choices._chosen import Chosen, chosen
+from nlgauge.analyses.choices._chosen import SidesVotes, chosen
 from nlgauge.analyses.choices._rankings import Adjust, Interval, SideRanking, method, rankings, remarks
 from nlgauge.data.dataset import Dataset
 from nlgauge.number import interval as with_ends
@@ -56,7 +56,7 @@ def rank(
     )  # fmt: skip
 
 
-def _rows(found: Chosen, r: SideRanking) -> list[Row]:
+def _rows(found: SidesVotes, r: SideRanking) -> list[Row]:
     won, tied, lost = r.counts()
     value, low, high = r.chances()
     place = 1 + (r.made.theta[:, None] < r.made.theta).sum(axis=1)
@@ -88,7 +88,7 @@ def _rank_text(row: Row) -> str:
     return f"{row['rank']} [{row['rank_low']} {row['rank_high']}]"
 
 
-def first_words(found: Chosen, r: SideRanking) -> str:
+def first_words(found: SidesVotes, r: SideRanking) -> str:
     """Who is first, and whether the choices support it."""
     who = "people" if r.side == HUMAN else r.side
     if len(r.systems) < 2:

@@ -8,7 +8,7 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
-from nlgauge.analyses.choices._chosen import Chosen, chosen
+from nlgauge.analyses.choices._chosen import SidesVotes, chosen
 from nlgauge.analyses.choices._rankings import LEVEL, Adjust, Floats, SideRanking, method, rankings, remarks
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NeedsMissing
@@ -68,7 +68,7 @@ def rank_sides(
     )  # fmt: skip
 
 
-def _rows(found: Chosen, people: SideRanking, judge: SideRanking, seed: int) -> list[Row]:
+def _rows(found: SidesVotes, people: SideRanking, judge: SideRanking, seed: int) -> list[Row]:
     both = [s for s in people.systems if s in judge.systems]
     if len(both) < 2 or people.tests is None or judge.tests is None:
         return []

@@ -12,7 +12,7 @@ DRAWS = 20_000
 
 
 @dataclass(frozen=True)
-class PairTests:
+class AllPairs:
     """All pairs, systems × systems: row minus column, its standard error and its p over all pairs at once.
 
     `reach` standard errors on both sides of every gap hold all true gaps together at the level asked for.
@@ -51,7 +51,7 @@ def deviations(covariance: Floats, units: int, rng: np.random.Generator, draws: 
     return np.asarray(normal @ vectors.T * np.sqrt(freedom / rng.chisquare(freedom, (draws, 1))))
 
 
-def all_pairs(values: Floats, covariance: Floats, errors: Floats, level: float = 0.95) -> PairTests:
+def all_pairs(values: Floats, covariance: Floats, errors: Floats, level: float = 0.95) -> AllPairs:
     """Tests of all differences of `values` at once by the largest |t| (single step): `errors` are draws × values of
     what the estimates may be off by.
 
@@ -73,4 +73,4 @@ def all_pairs(values: Floats, covariance: Floats, errors: Floats, level: float =
     beyond = len(errors) - np.searchsorted(np.sort(largest), seen.ravel(), side="left").reshape(seen.shape)
     p = np.asarray((beyond + 1) / (len(errors) + 1), np.float64)
     np.fill_diagonal(p, np.nan)
-    return PairTests(gap, error, p, float(np.quantile(largest, level)))
+    return AllPairs(gap, error, p, float(np.quantile(largest, level)))
