@@ -91,7 +91,7 @@ def report(
     from nlgauge.report.page import write_page
     from nlgauge.report.results import results_of, write_results
     from nlgauge.report.sections import Run, answer_all
-    from nlgauge.report.summary import session
+    from nlgauge.report.summary import choices_said, session
     from nlgauge.report.views import Views
     from nlgauge.stats.correlation.measure import Measure
 
@@ -115,7 +115,8 @@ def report(
     answer = answer_of(run)
     results = write_results(path.with_suffix(".results.json"), results_of(run, answered, command, answer))
     tables = [t for a in answered for t in a.tables]
-    lines = [*headlines(chosen.data), *answer_lines(answer)]
+    rated = answer_lines(answer) if chosen.data.aspects else []
+    lines = [*headlines(chosen.data), *rated, *choices_said(answered)]
     return Report(lines, tables, path, results, answer, list(dict.fromkeys(chosen.not_computed)), answered)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from nlgauge.report.sections import Run
 from nlgauge.report.sections.agreeing import ceiling_ask, rank_ask
+from nlgauge.report.sections.evaluated import judged_words
 from nlgauge.report.sections.verdicts import pass_or_fail
 from nlgauge.report.sections.words import count, missing, percent, some
 from nlgauge.session import Ask
@@ -203,7 +204,11 @@ def _evaluated(run: Run) -> str:
     raters = count(len(data.raters), "rater") if data.raters and data.rated_by == "people" else data.rated_by
     return (
         f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for {count(len(data.inputs), 'input')}, "
-        f"rated by {raters} on {count(len(run.aspects), 'aspect')}, scored by {count(run.metrics, 'metric')}"
+        + (
+            f"rated by {raters} on {count(len(run.aspects), 'aspect')}, scored by {count(run.metrics, 'metric')}"
+            if data.aspects
+            else judged_words(run)
+        )
     )
 
 

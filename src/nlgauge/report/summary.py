@@ -23,11 +23,9 @@ def session(run: Run, answered: list[Answered]) -> list[str]:
     """
     found = {a.section.key: a for a in answered}
     verdicts = found["verdicts"].found.parts[:MOST] if "verdicts" in found else []
-    chosen = found["rank"].found.parts[:MOST] if "rank" in found else []
-    choices = [f"{p.about}: {line}" if len(chosen) > 1 else line for p in chosen for line in choice_lines(p.tables)]
+    choices = choices_said(answered)
     if "people" not in found:
-        failed = [f"not answered: {a.section.question} {a.missing}" for a in answered if a.missing]
-        return [*headlines(run.data), *choices, *failed]
+        return [*headlines(run.data), *choices]
     lines = [
         *choices,
         *(f"{part.about}: {line}" for part in verdicts for table in part.tables for line in lines_of(table)),
@@ -42,6 +40,16 @@ def session(run: Run, answered: list[Answered]) -> list[str]:
     else:
         unanswered = [f"not answered: {a.section.question} {a.missing}" for a in missing]
     return [*headlines(run.data), *lines, *unanswered]
+
+
+def choices_said(answered: list[Answered]) -> list[str]:
+    """What choices between two outputs say, where there are any."""
+    found = next((a for a in answered if a.section.key == "rank"), None)
+    if found is None:
+        return []
+    parts = found.found.parts[:MOST]
+    lines = [f"{p.about}: {line}" if len(parts) > 1 else line for p in parts for line in choice_lines(p.tables)]
+    return [*lines, *([f"not answered: {found.section.question} {found.missing}"] if found.missing else [])]
 
 
 def _people(run: Run, people: Answered) -> Iterator[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
-from nlgauge.analyses.choices._chosen import SidesVotes
+from nlgauge.analyses.choices._sides import SidesVotes
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import some
 from nlgauge.stats.ranking.bradley_terry import (

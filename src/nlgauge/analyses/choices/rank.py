@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
-from nlgauge.analyses.choices._chosen import SidesVotes, chosen
 from nlgauge.analyses.choices._rankings import Adjust, Interval, SideRanking, method, rankings, remarks
-from nlgauge.data.dataset import Dataset
+from nlgauge.analyses.choices._sides import SidesVotes, sides_of
+from nlgauge.data.choice import Choice
 from nlgauge.number import interval as with_ends
 from nlgauge.number import percent, some
 from nlgauge.stats.ranking.bradley_terry import TieModel
@@ -21,18 +19,16 @@ SHOWN = ["side", "system", "rank", "tier", "win_chance", "value", "wins", "ties"
 
 @analysis("rank", takes="dataset", question="How strong is each system by people's choices, and which are told apart?")
 def rank(
-    data: Dataset,
+    choice: Choice,
     *,
     aspect: str | None = None,
-    metrics: Sequence[str] | None = None,
-    keep_people: bool = False,
     ties: TieModel = "davidson",
     adjust: Adjust = "first",
     interval: Interval = "sandwich",
-    seed: int = 0,
 ) -> Table:
     """One row a side (people, then models and the metrics asked for) and system: strength, win chance, rank, tier."""
-    found = chosen(data, aspect, metrics, keep_people, adjust == "style")
+    data, seed = choice.data, choice.seed
+    found = sides_of(choice, aspect, adjust == "style")
     ranked = rankings(found, ties, adjust, interval, seed)
     several = len(found.sides) > 1
     return Table(

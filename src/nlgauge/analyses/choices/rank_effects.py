@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
-from nlgauge.analyses.choices._chosen import chosen
 from nlgauge.analyses.choices._rankings import Adjust, SideRanking, effect_names, method, rankings, remarks
-from nlgauge.data.dataset import Dataset
+from nlgauge.analyses.choices._sides import sides_of
+from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import interval as with_ends
 from nlgauge.number import number, percent
@@ -25,16 +23,11 @@ WORDS = {
 
 @analysis("rank-effects", takes="dataset", question="Do place and style move the choices, of people and of a judge?")
 def rank_effects(
-    data: Dataset,
-    *,
-    aspect: str | None = None,
-    metrics: Sequence[str] | None = None,
-    keep_people: bool = False,
-    ties: TieModel = "davidson",
-    adjust: Adjust = "first",
+    choice: Choice, *, aspect: str | None = None, ties: TieModel = "davidson", adjust: Adjust = "first"
 ) -> Table:
     """One row a side and effect: log-odds with interval and p, and the chance to be preferred to an equal system."""
-    found = chosen(data, aspect, metrics, keep_people, adjust == "style")
+    data = choice.data
+    found = sides_of(choice, aspect, adjust == "style")
     ranked = rankings(found, ties, adjust, "sandwich", 0)
     rows = [row for r in ranked for row in _rows(found.aspect, r, effect_names(found, r))]
     if not rows:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
-from nlgauge.analyses.choices._chosen import SidesVotes, chosen
 from nlgauge.analyses.choices._rankings import LEVEL, Adjust, Floats, SideRanking, method, rankings, remarks
-from nlgauge.data.dataset import Dataset
+from nlgauge.analyses.choices._sides import SidesVotes, sides_of
+from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import interval as with_ends
 from nlgauge.number import percent, some
@@ -23,17 +21,11 @@ OPPOSITE, SAME, DIFFERS, OPEN = "opposite order", "same order", "other gap", "no
 
 @analysis("rank-sides", takes="dataset", question="Which pairs of systems does a judge rank otherwise than people?")
 def rank_sides(
-    data: Dataset,
-    *,
-    aspect: str | None = None,
-    metrics: Sequence[str] | None = None,
-    keep_people: bool = False,
-    ties: TieModel = "davidson",
-    adjust: Adjust = "first",
-    seed: int = 0,
+    choice: Choice, *, aspect: str | None = None, ties: TieModel = "davidson", adjust: Adjust = "first"
 ) -> Table:
     """One row a judge and pair of systems, people's stronger one first: both gaps, their difference with a test."""
-    found = chosen(data, aspect, metrics, keep_people, adjust == "style")
+    data, seed = choice.data, choice.seed
+    found = sides_of(choice, aspect, adjust == "style")
     if HUMAN not in found.sides or len(found.sides) < 2:
         raise NeedsMissing(
             f"{data.name}: choices of people and of a judge are needed (columns such as human_winner and gpt4_winner, "

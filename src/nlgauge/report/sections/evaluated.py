@@ -35,7 +35,7 @@ def evaluated(run: Run) -> Findings:
     kept = "kept among the systems" if run.source.keep_people else "left out of the comparisons"
     answer = (
         f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for "
-        f"{count(len(data.inputs), 'input')}, {_judged(run)}."
+        f"{count(len(data.inputs), 'input')}, {judged_words(run)}."
         + (
             f" {some(people)} {'looks' if one else 'look'} written by people and {'is' if one else 'are'} {kept}."
             if people
@@ -45,7 +45,7 @@ def evaluated(run: Run) -> Findings:
     return Findings(parts=[Finding("", answer, [_systems(run), *_gaps(data)])], lines=run.source.card)
 
 
-def _judged(run: Run) -> str:
+def judged_words(run: Run) -> str:
     """Ratings and scores, or choices where there is nothing else."""
     data = run.data
     if not data.aspects:

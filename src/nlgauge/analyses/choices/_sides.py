@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
+from nlgauge.data.choice import Choice
 from nlgauge.data.comparisons import FIRST, OCCURRENCE, SECOND, judged_aspects
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NameUnknown, NeedsMissing
@@ -31,12 +31,11 @@ class SidesVotes:
     notes: list[str]
 
 
-def chosen(
-    data: Dataset, aspect: str | None, metrics: Sequence[str] | None, keep_people: bool, style: bool = False
-) -> SidesVotes:
+def sides_of(choice: Choice, aspect: str | None, style: bool = False) -> SidesVotes:
     """People first, then models that chose, then the metrics asked for: they choose the higher score."""
+    data = choice.data
     votes = _asked(data, aspect)
-    kept = [s for s in data.systems if keep_people or s not in data.people]
+    kept = [s for s in data.systems if choice.keep_people or s not in data.people]
     left = [s for s in data.systems if s not in kept and s in {*votes["first"], *votes["second"]}]
     votes = votes.filter(
         pl.col("first").is_in(kept) & pl.col("second").is_in(kept) & (pl.col("first") != pl.col("second"))
@@ -54,7 +53,7 @@ def chosen(
     numbers = _units(data, votes, unit)
     sides = {name: _ballots(part, systems, numbers, features) for name, part in parts.items()}
     pairs = votes.unique(["input", "first", "second"], maintain_order=True)
-    for name in metrics or ():
+    for name in choice.metrics or ():
         sides[name] = _of_metric(data, pairs, name, _ballots(pairs, systems, numbers, features))
     return SidesVotes(systems, sides, str(votes["aspect"][0]), "input" if unit == OCCURRENCE else unit, features,
                   [*notes, *said])  # fmt: skip
