@@ -32,7 +32,6 @@ KNOWN_LONG = {
     "data/dataset.py:of",
     "data/load.py:load",
     "metrics/base.py:metric",
-    "scoring/stream.py:stream",
     "stats/agreement/mace.py:mace",
     "stats/design/planning.py:power",
     "stats/design/planning.py:power_curve",

@@ -94,7 +94,7 @@ def test_a_folder_of_shards_that_names_a_python_file_is_merged_without_running_i
         part.write_text(part.read_text().replace("handed-wit", spec))
     facts = tmp_path / "handed.csv.parts" / "run.json"
     facts.write_text(json.dumps({**json.loads(facts.read_text()), "specs": [spec, "len"]}))
-    run = ScoredParts.known(tmp_path / "handed.csv").folder.run
+    run = ScoredParts.known(tmp_path / "handed.csv.parts").run
     for part in parts:
         if part != facts:
             part.write_text(json.dumps({**json.loads(part.read_text()), "run": run}))

@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.errors import NeedsMissing, NlgaugeError, first_line
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -79,10 +79,10 @@ class Ray:
                 cause = error.cause if isinstance(getattr(error, "cause", None), Exception) else error
                 if isinstance(cause, NlgaugeError):
                     raise cause from None
-                said = f"a Ray worker failed: {type(cause).__name__}: {_first_line(cause)}"
+                said = f"a Ray worker failed: {type(cause).__name__}: {first_line(cause)}"
                 raise NlgaugeError(said) from error
             except (e.WorkerCrashedError, e.NodeDiedError, e.OutOfMemoryError, e.ObjectLostError) as error:
-                why = _first_line(error)
+                why = first_line(error)
             if tried < RETRIES:
                 self.lost += 1
                 begun = task.remote(shared, chunk)
@@ -118,7 +118,7 @@ class Ray:
                 )  # fmt: skip
         except Exception as error:  # Ray raises it bare when a machine is too busy to start it
             where = self.address or "this machine"
-            raise NlgaugeError(f"--engine ray: no cluster at {where} ({_first_line(error)}).") from None
+            raise NlgaugeError(f"--engine ray: no cluster at {where} ({first_line(error)}).") from None
         # Ray tells of each lost worker on stdout, where a table is expected; it has no public switch for that.
         importlib.import_module("ray._private.worker").__dict__["_worker_logs_enabled"] = False
 
@@ -163,7 +163,3 @@ def _sent(ray: Any, work: Any) -> Any:
         if name.startswith("nlgauge_user_"):
             ray.cloudpickle.register_pickle_by_value(module)
     return ray.put(work)
-
-
-def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -43,3 +43,8 @@ class NeedsMissing(NlgaugeError):
 
 class NotHere(DataError, NeedsMissing):
     """A published set that is not redistributed here, and whose file the user does not have (yet)."""
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what an error says, or the name of its kind where it says nothing."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

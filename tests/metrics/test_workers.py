@@ -12,8 +12,8 @@ import pytest
 from nlgauge import registry
 from nlgauge.errors import NeedsMissing
 from nlgauge.metrics import Batch, Metric, metric_from_spec, take
-from nlgauge.scoring import parts
-from nlgauge.scoring.score_batch import score_batch
+from nlgauge.scoring import score_batch as scoring_batch
+from nlgauge.scoring.score_batch import pieces, score_batch
 from nlgauge.text.tokens import tokens
 
 WORKERS = 8
@@ -47,7 +47,7 @@ def fresh() -> Batch:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Parts of four samples, and threads that change places as often as Python lets them."""
-    monkeypatch.setattr(parts, "SMALLEST", 1)
+    monkeypatch.setattr(scoring_batch, "SMALLEST", 1)
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -89,9 +89,9 @@ def test_metrics_with_weights_may_be_asked_by_eight_threads_too(hasty: None) -> 
     alone = {str(m): m.score(fresh()).values for m in heavy}
     for metric in heavy * 5:
         batch = fresh()
-        pieces = [take(batch, rows) for rows in parts.pieces(SAMPLES, WORKERS)]
+        parts = [take(batch, rows) for rows in pieces(SAMPLES, WORKERS)]
         with ThreadPoolExecutor(WORKERS) as pool:
-            found = [scores.values for scores in pool.map(metric.score, pieces)]
+            found = [scores.values for scores in pool.map(metric.score, parts)]
         assert np.array_equal(np.concatenate(found), alone[str(metric)], equal_nan=True), metric
 
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nlgauge.metrics import Batch, take
-from nlgauge.scoring.parts import LARGEST, pieces
+from nlgauge.scoring.score_batch import LARGEST, pieces
 
 texts = st.none() | st.sampled_from(["", "a", "b c", "d"])
 samples = st.lists(st.tuples(texts, texts, st.lists(st.sampled_from("pqr"), max_size=3)), min_size=1, max_size=8)

@@ -89,7 +89,8 @@ def test_a_run_of_this_process_goes_on_on_ray_and_loses_one_batch_with_a_killed_
     out, engine = tmp_path / "scores.csv", Ray()
     with pytest.raises(Interrupted):
         stream(path, fragile(tmp_path), out, batch=4, progress=stop_after_three)
-    again = stream(path, fragile(tmp_path), out, batch=4, engine=engine)
+    with using(engine):
+        again = stream(path, fragile(tmp_path), out, batch=4)
     assert again.resumed == 3
     assert engine.lost == 1
     assert scored(tmp_path) == {f"o{i}": 1 + (i == 20) for i in range(0, 40, 4)}
@@ -104,8 +105,8 @@ def test_what_a_user_can_mend_is_one_line_from_a_worker_too(tmp_path: Path, clus
     lines = ['{"output": "a b"}'] * 1500
     lines[1200] = '{"output": 3}'
     path.write_text("\n".join(lines))
-    with pytest.raises(DataError, match=r"^row 1,201, column 'output': found int, expected a text\.$"):
-        stream(path, ["len"], batch=500, engine=Ray())
+    with using(Ray()), pytest.raises(DataError, match=r"^row 1,201, column 'output': found int, expected a text\.$"):
+        stream(path, ["len"], batch=500)
 
 
 def test_a_job_that_always_ends_its_worker_is_given_up(cluster: None, tmp_path: Path) -> None:
@@ -189,7 +190,8 @@ def test_a_removed_machine_costs_its_unfinished_batches(tmp_path: Path) -> None:
 
         removing = threading.Thread(target=remove)
         removing.start()
-        done = stream(path, fragile(tmp_path, wait=0.5), out, batch=2, engine=Ray())
+        with using(Ray()):
+            done = stream(path, fragile(tmp_path, wait=0.5), out, batch=2)
         removing.join()
         assert done.rows == 32
         times = scored(tmp_path)

@@ -8,10 +8,11 @@ import gzip
 import os
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from nlgauge.errors import DataError
+from nlgauge.errors import DataError, first_line
 
 PICKLES = {".pkl", ".pickle", ".pt", ".pth", ".joblib", ".npy", ".npz"}
 # Larger than any published set by far; a file beyond these is a bomb or not a table of texts.
@@ -129,3 +130,14 @@ def check_lines(path: Path, text: str) -> None:
         if end - start > MAX_LINE:
             raise DataError(f"{path}, line {number}: is longer than {MAX_LINE >> 20} MiB; a table has shorter lines.")
         start = end + 1
+
+
+@contextmanager
+def parquet(path: Path) -> Iterator[None]:
+    """Around what polars does with a Parquet file: damage is one line."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:  # a panic is no Exception
+        raise DataError(f"{path}: no readable Parquet file ({first_line(error)[:200]}).") from None

@@ -6,8 +6,7 @@ convert` and `nlgauge score` write them, in any order of rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from nlgauge.data.dataset import PEOPLE
-from nlgauge.data.files import refuse_patterns
+from nlgauge.data.files import parquet, refuse_patterns
 from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
@@ -164,24 +163,15 @@ def _schema(path: Path) -> list[str]:
         )
     if not path.is_file():
         raise DataError(f"{path}: no such file.")
-    with _readable(path):
+    with parquet(path):
         names = pl.scan_parquet(path).collect_schema().names()
     refuse_patterns(str(path), names)
     return names
 
 
 def _read(path: Path, name: str) -> pl.Series:
-    with _readable(path):
+    with parquet(path):
         return pl.read_parquet(path, columns=[name])[name]
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:  # a panic is no Exception
-        line = (str(error).splitlines() or [""])[0]
-        raise DataError(f"{path}: no readable Parquet file ({line[:200]}).") from None
 
 
 def _named(schema: Sequence[str], kind: str, given: Sequence[str] | None) -> dict[str, str]:

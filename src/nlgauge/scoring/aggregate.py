@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.engines import Local
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics import Batch, Metric, take
 from nlgauge.metrics.batch import NEEDS, usable
 from nlgauge.registry import did_you_mean
 from nlgauge.scoring.outcomes import from_sums, group_rows, group_table
-from nlgauge.scoring.parts import pieces
 from nlgauge.scoring.plan import known_metric, plan
 from nlgauge.scoring.score import run
+from nlgauge.scoring.score_batch import pieces
 from nlgauge.table import Row, Table
 from nlgauge.types import Array, Ints
 
@@ -113,6 +112,5 @@ def _sums(metric: Metric, batch: Batch, number: Ints, many: int) -> list[Array]:
 
     whole = [np.arange(len(batch), dtype=np.int64)]
     cuts = whole if metric.facts.corpus else pieces(len(batch), 1)
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        parts = [part for part in pool.map(of, cuts) if part.shape[1]]
+    parts = [part for part in Local().run(of, cuts) if part.shape[1]]
     return list(np.sum(parts, axis=0)) if parts else [np.zeros(0)] * many

@@ -11,7 +11,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.writing import write_whole
@@ -27,7 +27,7 @@ class PartsFolder:
     facts: dict[str, Any]
 
     @classmethod
-    def open(cls, path: Path, facts: dict[str, Any]) -> PartsFolder:
+    def open(cls, path: Path, facts: dict[str, Any]) -> Self:
         """A new folder, or that of an earlier run if it was the same one."""
         new = cls(path, json.loads(json.dumps(facts)))
         try:
@@ -43,7 +43,7 @@ class PartsFolder:
         return new
 
     @classmethod
-    def known(cls, path: Path) -> PartsFolder:
+    def known(cls, path: Path) -> Self:
         """The folder of an earlier run."""
         try:
             facts = json.loads((path / PLAN).read_bytes())

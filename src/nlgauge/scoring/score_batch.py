@@ -6,18 +6,17 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
 import numpy as np
 
+from nlgauge.engines import Local
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, Metric, Scores, take
 from nlgauge.metrics.batch import NEEDS, Usable, usable
 from nlgauge.registry import own_file
-from nlgauge.scoring.parts import pieces
 from nlgauge.types import Array, Ints
 
 # done, of, and the metric that was just finished on a part
@@ -26,6 +25,14 @@ Progress = Callable[[int, int, str], None]
 RunMetric = Callable[[Metric, Batch], Scores]
 
 CRASH = "the metric failed: "
+# Samples of a piece: so many that starting it costs nothing beside it, so few that what it keeps stays small.
+SMALLEST, LARGEST = 500, 20_000
+
+
+def pieces(n: int, workers: int) -> list[Ints]:
+    """Consecutive samples in pieces of equal size, which several cores share."""
+    size = min(max(-(-n // max(workers, 1)), SMALLEST), LARGEST)
+    return [np.arange(i, min(i + size, n), dtype=np.int64) for i in range(0, n, size)]
 
 
 def plainly(metric: Metric, batch: Batch) -> Scores:
@@ -74,15 +81,8 @@ def score_batch(
     everything = np.arange(len(batch), dtype=np.int64)
     jobs = [*parts, *((everything, [metric]) for metric in alone)]
     tick = _Ticker(progress, sum(len(todo) for _, todo in jobs) + len(heavy))
-    with ThreadPoolExecutor(workers) as pool:
-        running = [pool.submit(_part, batch, rows, todo, columns, tick, engine, stats) for rows, todo in jobs]
-        try:
-            for done in as_completed(running):
-                done.result()
-        except BaseException:
-            for each in running:
-                each.cancel()
-            raise
+    for _ in Local(workers).run(lambda job: _part(batch, *job, columns, tick, engine, stats), jobs):
+        pass
     unknown = [m for m in heavy if getattr(engine, "lacks", _always)(m, batch)]
     for metric in unknown:
         metric.prepare(batch)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from nlgauge.errors import NlgaugeError
+from nlgauge.errors import NlgaugeError, first_line
 from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.parts_folder import DAMAGED, PartsFolder
 from nlgauge.scoring.score_batch import Column
@@ -27,34 +27,29 @@ SUFFIXES = {".jsonl": "jsonl", ".jsonl.gz": "jsonl", ".csv": "csv", ".parquet": 
 
 
 @dataclass(frozen=True)
-class ScoredParts:
+class ScoredParts(PartsFolder):
     """Per batch one file of scores, and one that marks it as done and holds its sums."""
 
-    out: Path
-    folder: PartsFolder
-
-    @classmethod
-    def open(cls, out: str | Path, facts: dict[str, Any]) -> ScoredParts:
-        """Those of a new run, or of an earlier one if it was the same."""
+    @staticmethod
+    def beside(out: str | Path) -> Path:
+        """The folder of a file, which must be one that can be written."""
         kind_of(Path(out))
-        return cls(Path(out), PartsFolder.open(_folder(Path(out)), facts))
+        return Path(f"{out}.parts")
 
-    @classmethod
-    def known(cls, out: Path) -> ScoredParts:
-        """Those that stand beside `out`."""
-        kind_of(out)
-        return cls(out, PartsFolder.known(_folder(out)))
+    @property
+    def out(self) -> Path:
+        return self.path.with_name(self.path.name.removesuffix(".parts"))
 
     @property
     def kind(self) -> str:
         return kind_of(self.out)
 
     def part(self, number: int) -> Path:
-        return self.folder.path / f"{number:06d}.{self.kind}"
+        return self.path / f"{number:06d}.{self.kind}"
 
     def done(self, number: int) -> Sums | None:
         """The sums of a batch; None: it is to be scored."""
-        said = self.folder.marked(f"{number:06d}")
+        said = self.marked(f"{number:06d}")
         try:
             return Sums.from_json(said["sums"]) if said and self.part(number).exists() else None
         except DAMAGED:
@@ -62,10 +57,10 @@ class ScoredParts:
 
     def finished(self) -> set[int]:
         """The batches that are done."""
-        marks = (p.stem for p in self.folder.path.glob("[0-9]*.json"))
+        marks = (p.stem for p in self.path.glob("[0-9]*.json"))
         return {number for number in map(int, marks) if self.done(number) is not None}
 
-    def write(
+    def keep(
         self, rows: TableRows, keys: Mapping[str, Sequence[str | None]], columns: dict[str, Column], sums: Sums
     ) -> None:
         """The scores of a batch, then the mark that it is done."""
@@ -79,40 +74,32 @@ class ScoredParts:
             else:
                 scores.write_csv(target, include_header=number == 0)
             content = target.getvalue()
-        self.folder.write(self.part(number).name, content)
-        self.folder.mark(f"{number:06d}", sums=sums)
+        self.write(self.part(number).name, content)
+        self.mark(f"{number:06d}", sums=sums)
 
-    def join(self, batches: int, others: Sequence[ScoredParts] = ()) -> None:
-        """All batches as one file; then the folder goes. `others`: further folders of the same run."""
-        everywhere = [self, *others]
-        parts = [
-            next((each.part(n) for each in everywhere if each.done(n) is not None), self.part(n))
-            for n in range(batches)
-        ]
-        with whole(self.out) as new:
-            self._join(parts, new)
-        for each in everywhere:
-            each.folder.remove()
 
-    def _join(self, parts: list[Path], new: Path) -> None:
-        if self.kind == "parquet":
+def join(folders: Sequence[ScoredParts], batches: int, out: Path) -> None:
+    """All batches of a run as one file; then its folders go."""
+    parts = [
+        next((each.part(n) for each in folders if each.done(n) is not None), folders[0].part(n)) for n in range(batches)
+    ]
+    with whole(out) as new:
+        if folders[0].kind == "parquet":
             try:
                 pl.scan_parquet(parts).sink_parquet(new)
             except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
                 if isinstance(error, Exception) and os_error(error) is not None:
                     raise
-                said = next(iter(str(error).splitlines()), type(error).__name__)
-                raise NlgaugeError(f"{self.folder.path}: a file is damaged ({said}); remove the folder.") from None
-            return
-        opened: Any = gzip.open if self.out.suffix.lower() == ".gz" else open
-        with opened(new, "wb") as target:
-            for part in parts:
-                with part.open("rb") as stream:
-                    shutil.copyfileobj(stream, target, 1 << 20)
-
-
-def _folder(out: Path) -> Path:
-    return out.with_name(out.name + ".parts")
+                where = folders[0].path
+                raise NlgaugeError(f"{where}: a file is damaged ({first_line(error)}); remove the folder.") from None
+        else:
+            opened: Any = gzip.open if out.suffix.lower() == ".gz" else open
+            with opened(new, "wb") as target:
+                for part in parts:
+                    with part.open("rb") as stream:
+                        shutil.copyfileobj(stream, target, 1 << 20)
+    for each in folders:
+        each.remove()
 
 
 def kind_of(out: Path) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.parts_folder import DAMAGED, PartsFolder
 from nlgauge.scoring.plan import known_metric, parse
 from nlgauge.scoring.score_batch import signature_of
-from nlgauge.scoring.scored_parts import ScoredParts, kind_of
+from nlgauge.scoring.scored_parts import ScoredParts, join, kind_of
 from nlgauge.scoring.stream import Streamed
 
 
@@ -104,15 +103,14 @@ def merge(outs: Sequence[str | Path], out: str | Path | None = None, metrics: Se
     >>> merge(["scores.parquet"]).rows    # doctest: +SKIP
     10000000
     """
-    parts = [ScoredParts.known(Path(each)) for each in dict.fromkeys(map(str, outs))]
-    first, facts = parts[0], parts[0].folder.facts
+    parts = [ScoredParts.known(ScoredParts.beside(each)) for each in dict.fromkeys(map(str, outs))]
+    first, facts = parts[0], parts[0].facts
     for name, kind in (("lower", list), ("metrics", dict), ("file", str), ("by", str), ("batch", int)):
         if not isinstance(facts.get(name), kind):
-            raise NlgaugeError(f"{first.folder.path}: run.json is damaged ({name}); remove the folder and score again.")
+            raise NlgaugeError(f"{first.path}: run.json is damaged ({name}); remove the folder and score again.")
     for each in parts[1:]:
-        if other := first.folder.difference(each.folder):
-            both = f"{first.folder.path} and {each.folder.path}"
-            raise NlgaugeError(f"{both} are of different runs (other {other}).")
+        if other := first.difference(each):
+            raise NlgaugeError(f"{first.path} and {each.path} are of different runs (other {other}).")
         if each.kind != first.kind:
             raise NlgaugeError(f"{first.out} and {each.out} are not of one format.")
     if out is not None and kind_of(Path(out)) != first.kind:
@@ -120,11 +118,11 @@ def merge(outs: Sequence[str | Path], out: str | Path | None = None, metrics: Se
     if len(parts) > 1 and out is None:
         raise NlgaugeError("several files to merge: say with -o which file to write.")
     batches = _complete(parts)
-    merged = _metrics(first.folder, parse(metrics, allow_code=True))
+    merged = _metrics(first, parse(metrics, allow_code=True))
     total = Sums()
     for number in range(batches):
         total += next(sums for each in parts if (sums := each.done(number)) is not None)
-    replace(first, out=Path(out or first.out)).join(batches, parts[1:])
+    join(parts, batches, Path(out or first.out))
     tables = total.tables(facts["file"], facts["by"], merged, facts["batch"])
     if summed := [m for m in merged if isinstance(m, Recorded) and _has_sums(total, str(m))]:
         tables[1].notes = [
@@ -158,9 +156,9 @@ def _has_sums(total: Sums, name: str) -> bool:
 def _complete(parts: Sequence[ScoredParts]) -> int:
     """How many batches the run has; all of them must be there."""
     first = parts[0]
-    ended = [said for each in parts for said in Shard.ended(each.folder)]
+    ended = [said for each in parts for said in Shard.ended(each)]
     if not ended:
-        raise NlgaugeError(f"{first.folder.path}: no shard is finished yet; `nlgauge score … --shard 1/8` begins one.")
+        raise NlgaugeError(f"{first.path}: no shard is finished yet; `nlgauge score … --shard 1/8` begins one.")
     of, batches = ended[-1]
     missing = set(range(batches)).difference(*(each.finished() for each in parts))
     if missing:

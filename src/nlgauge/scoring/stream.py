@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.data.peek import Peek
-from nlgauge.engines import Engine, Local
+from nlgauge.engines import current
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.metrics import Metric, metric_from_spec
 from nlgauge.scoring.network_folder import own_store
 from nlgauge.scoring.outcomes import Outcome, Sums
 from nlgauge.scoring.plan import plan_for, suggested_for
 from nlgauge.scoring.score_batch import score_batch, signature_of
-from nlgauge.scoring.scored_parts import ScoredParts
+from nlgauge.scoring.scored_parts import ScoredParts, join
 from nlgauge.scoring.table_batches import KINDS, BatchPlace, TableFile, TableRows
 from nlgauge.scoring.text_columns import TextColumns
 from nlgauge.table import Table
@@ -70,26 +70,26 @@ def look_at_all(metrics: Sequence[str]) -> list[str]:
 
 
 def stream(
-    path: str | Path, metrics: Sequence[str | Metric] | str | Metric | None, out: str | Path | None = None, *,
-    batch: int = BATCH, by: str = "system", columns: Mapping[str, str] | None = None, encoding: str | None = None,
-    progress: StreamProgress | None = None, engine: Engine | None = None, shard: Shard | None = None,
+    path: str | Path | TableFile, metrics: Sequence[str | Metric] | str | Metric | None, out: str | Path | None = None,
+    *, batch: int = BATCH, by: str = "system", columns: Mapping[str, str] | None = None,
+    progress: StreamProgress | None = None, shard: Shard | None = None,
 ) -> Streamed:  # fmt: skip
     """Score the rows of a file batch by batch, each by itself, with the values that `score` gives.
 
     `out` is a .jsonl file (every line of the table with its scores), or a .csv or .parquet file (row, system, input and
     the scores). `columns` says which column is the output, the references, …, where their names do not. Metrics that
     look at all samples at once, as CIDEr and NIST do for the frequencies of n-grams, are refused; None: all quick ones
-    that do not. With a `shard` only its batches are scored and left in the folder, for `merge`.
+    that do not. With a `shard` only its batches are scored and left in the folder, for `merge`. `TableFile(path,
+    encoding)` is a file that is not UTF-8. Inside `with nlgauge.engines.using("ray"):` the cluster scores.
 
     >>> stream("big.jsonl", ["bleu", "chrf"], "scores.parquet").rows    # doctest: +SKIP
     10000000
     """
-    engine = engine or Local()
-    path = Path(path)
+    engine, file = current(), path if isinstance(path, TableFile) else TableFile(Path(path))
     if engine.far:  # workers on other machines stand in another folder
-        path, out = path.absolute(), None if out is None else Path(out).absolute()
-    file = TableFile(path, encoding)
+        file, out = TableFile(file.path.absolute(), file.encoding), None if out is None else Path(out).absolute()
     file.check()
+    name = file.path.name
     if batch < 1:
         raise NlgaugeError(f"batch must be at least 1. Got {batch} instead.")
     if shard is not None and out is None:
@@ -97,8 +97,9 @@ def stream(
     if shard is not None:
         own_store()
     texts = TextColumns.of(file, dict(columns or {}), by)
-    planned = _planned(texts, path.name, metrics)
-    parts = None if out is None else ScoredParts.open(out, _facts(file, batch, by, texts, planned))
+    planned = _planned(texts, name, metrics)
+    facts = _facts(file, batch, by, texts, planned)
+    parts = None if out is None else ScoredParts.open(ScoredParts.beside(out), facts)
     earlier = set() if parts is None else parts.finished()
     work = _ScoreRows(file, batch, texts, planned, parts, 1 if engine.far else None)
     batches, mine, reached = 0, set[int](), deque[int]()
@@ -121,12 +122,12 @@ def stream(
         if progress is not None:
             progress(reached.popleft(), file.total, total.rows)
     if not batches:
-        raise DataError(f"{path}: the file has no rows.")
+        raise DataError(f"{file.path}: the file has no rows.")
     if parts is not None and shard is not None:
-        shard.end(parts.folder, batches)
+        shard.end(parts, batches)
     elif parts is not None:
-        parts.join(batches)
-    tables = total.tables(path.name, by, planned, batch)
+        join([parts], batches, parts.out)
+    tables = total.tables(name, by, planned, batch)
     return Streamed(total.rows, planned, *tables, len(earlier & mine), len(mine), batches)
 
 
@@ -168,13 +169,13 @@ class _ScoreRows:
         columns = score_batch(batch, self.metrics, workers=self.workers, stats=True)
         sums = Sums.of(batch, columns, self.texts.groups(rows))
         if self.parts is not None:
-            self.parts.write(rows, self.texts.keys(rows), columns, sums)
+            self.parts.keep(rows, self.texts.keys(rows), columns, sums)
         return sums
 
     def _read(self, place: BatchPlace) -> TableRows:
         """On another machine, which may not have the file."""
         own_store()
-        for path in [self.file.path, *([] if self.parts is None else [self.parts.folder.path])]:
+        for path in [self.file.path, *([] if self.parts is None else [self.parts.path])]:
             if not path.exists():
                 raise DataError(
                     f"{path}: machine {socket.gethostname()} of the cluster does not see it; the file and the place "

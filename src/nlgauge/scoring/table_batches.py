@@ -20,10 +20,11 @@ from typing import IO, Any, NamedTuple
 
 import polars as pl
 
+from nlgauge.data.files import parquet
 from nlgauge.data.records import parse_object
 from nlgauge.data.tables.raw import SUFFIXES, RawTable, from_object
 from nlgauge.data.tables.separated import fields, has_quotes, records, separator_of, wrong_width
-from nlgauge.errors import DataError
+from nlgauge.errors import DataError, first_line
 
 KINDS = ("jsonl", "csv", "tsv", "parquet")
 BLOCK = 1 << 22  # characters of a CSV file that are looked at to see how it is written
@@ -109,7 +110,7 @@ class TableFile:
     def total(self) -> int:
         """What `done` comes to: bytes, or rows of a Parquet file."""
         if self.kind == "parquet":
-            with self._undamaged():
+            with parquet(self.path):
                 return int(pl.scan_parquet(self.path).select(pl.len()).collect().item())
         return self.path.stat().st_size
 
@@ -204,24 +205,14 @@ class TableFile:
                 content.encode("utf-8", "surrogatepass"), separator=form.separator, infer_schema=False, quote_char=sign
             )  # fmt: skip
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            said = next(iter(str(error).splitlines()), type(error).__name__)
-            raise DataError(
-                f"{self.path}, line {some[0][0]} or behind: the double quotes do not match ({said})."
-            ) from None
+            where = f"{self.path}, line {some[0][0]} or behind"
+            raise DataError(f"{where}: the double quotes do not match ({first_line(error)}).") from None
         return frame.to_dicts()
 
     # --- Parquet ---
 
-    @contextmanager
-    def _undamaged(self) -> Iterator[None]:
-        try:
-            yield
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-            said = next(iter(str(error).splitlines()), type(error).__name__)
-            raise DataError(f"{self.path}: the Parquet file is damaged ({said}).") from None
-
     def _parquet(self, size: int, only: Sequence[str] | None, start: BatchPlace) -> Iterator[TableRows]:
-        with self._undamaged():
+        with parquet(self.path):
             scan = pl.scan_parquet(self.path)
             names = scan.collect_schema().names()
         if only is not None:
@@ -258,7 +249,7 @@ class _Slice:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        with self.file._undamaged():
+        with parquet(self.file.path):
             return from_object(self.scan.collect()).frame
 
     def records(self, first: int, many: int) -> Records:

@@ -54,12 +54,13 @@ def command(
       nlgauge score big.jsonl -m bertscore -o scores.parquet --shard $SLURM_ARRAY_TASK_ID/8    (--array=1-8)
     """
     from nlgauge.data.export import check_suffix, export
-    from nlgauge.engines import engine_of
+    from nlgauge.engines import engine_of, using
     from nlgauge.scoring.aggregate import aggregate
     from nlgauge.scoring.plan import plan, suggested
     from nlgauge.scoring.score import run
     from nlgauge.scoring.shards import Shard
     from nlgauge.scoring.stream import BATCH, stream
+    from nlgauge.scoring.table_batches import TableFile
 
     check_suffix(out)
     file, asked = columns.file, o.listed(metrics)
@@ -68,10 +69,12 @@ def command(
         batch = BATCH
     unread = [f"--{name.replace('_', '-')}" for name in columns.said(*UNREAD)]
     if size := _batch_size(file, batch, asked, unread):
-        done = stream(
-            file, asked, out, batch=size, by=by, columns=columns.said(*TEXTS), encoding=columns.given["encoding"],
-            progress=lambda read, of, rows: o.bar(f"{rows:,} rows", read, of), engine=chosen_engine, shard=part,
-        )  # fmt: skip
+        with using(chosen_engine):
+            done = stream(
+                TableFile(Path(file), columns.given["encoding"]), asked, out, batch=size, by=by,
+                columns=columns.said(*TEXTS), shard=part,
+                progress=lambda read, of, rows: o.bar(f"{rows:,} rows", read, of),
+            )  # fmt: skip
         if again := getattr(chosen_engine, "lost", 0):
             o.tell([f"{again} batches were begun again, because their worker or machine was lost"])
         _tell(file, asked, out, size, done, part, format)
