@@ -82,6 +82,7 @@ MORE: dict[str, tuple[Callable[[], ng.Dataset], dict[str, Any]]] = {
     "rank": (with_choices, {}),
     "rank-effects": (with_choices, {}),
     "rank-sides": (with_both_choosing, {}),
+    "labels-needed": (ng.example, {"metrics": ["unigram_f1"], "trials": 5}),
     "plan": (ng.example, {"metrics": ["unigram_f1", "random"], "trials": 5}),
     "calibration": (ng.example, {"people_pass_from": 4}),
     "threshold": (ng.example, {"people_pass_from": 4}),

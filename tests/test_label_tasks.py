@@ -7,6 +7,7 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -16,6 +17,7 @@ import nlgauge as ng
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.design.label_sampling import combined_probability
 
+SAMPLES = Path(__file__).parent / "data" / "samples"
 TOOLS = ("csv", "label-studio", "argilla")
 
 
@@ -98,6 +100,14 @@ def test_from_no_label_to_an_estimate(outputs, tmp_path, tool):
     truth = np.mean([quality(s, f"q{i}") for s in "ABC" for i in range(80)])
     whole = next(r for r in found if r["system"] == "all" and r["metric"] == "judge")
     assert whole["low"] < truth < whole["high"]
+
+
+def test_records_that_argilla_itself_wrote_find_their_outputs():
+    rows = [{"system": s, "id": f"q{i}", "output": f"{s} answers {i}", "judge": i} for s in "AB" for i in range(20)]
+    data = ng.load(rows, metrics=["judge"], labels=SAMPLES / "argilla_labelled.json")
+    assert data.aspects == ["quality"] and sorted(data.ratings["value"]) == [1, 1, 2, 2, 3, 3, 4, 5]
+    assert drawn(data)["label_probability"].to_list() == [0.2] * 8
+    assert len(data.raters) == 2
 
 
 def test_a_second_draw_takes_other_outputs_and_both_count_as_one(outputs, tmp_path):

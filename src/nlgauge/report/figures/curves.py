@@ -65,6 +65,35 @@ def power_curve(table: Table) -> go.Figure:
     return drawn.update_yaxes(title="power", range=[0, 1.08])
 
 
+@figure("labels-needed")
+def label_curve(table: Table) -> go.Figure:
+    """Width of the interval, or share of studies that decide, against the number of labels, one line a judge; the
+    dashed line is what was asked for.
+    """
+    import plotly.graph_objects as go
+
+    falls = any(row["measure"] == "estimate" for row in table)
+    drawn = go.Figure()
+    for k, name in enumerate(distinct(table, "metric")):
+        rows = [row for row in table if row["metric"] == name and there(row["value"])]
+        drawn.add_scatter(
+            x=[row["labels"] for row in rows], y=[row["value"] for row in rows], mode="lines+markers",
+            name="labels alone" if name == "people" else name,
+            line={"color": QUIET if name == "people" else COLOURS[k % len(COLOURS)]},
+            error_y={"type": "data", "array": [1.96 * row["se"] for row in rows], "thickness": 1.2},
+            hovertemplate="%{x} labels: %{y:.3f}<extra></extra>",
+        )  # fmt: skip
+    target = next(row["target"] for row in table)
+    drawn.add_hline(
+        y=target, line={"color": QUIET, "dash": "dash"}, annotation_text=f"{'width' if falls else 'share'} {target:g}",
+        annotation_position="top right" if falls else "top left",
+    )  # fmt: skip
+    framed(drawn, 380)
+    drawn.update_layout(showlegend=True)
+    drawn.update_xaxes(title="labels", type="log", tickvals=distinct(table, "labels"), tickformat="d")
+    return drawn.update_yaxes(title="width of the interval" if falls else "decided", rangemode="tozero")
+
+
 @figure("relation", "scale")
 def study_curves(table: Table) -> go.Figure:
     """One panel a grouping, one line a coefficient, labelled at its end: Figure 1 (ρ_sys or μ_ρ) and Figure 2 (scale
