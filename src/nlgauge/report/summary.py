@@ -66,7 +66,7 @@ def _people(run: Run, people: Answered) -> Iterator[str]:
 
 
 def _best(run: Run, real: Answered, agrees: Answered) -> Iterator[str]:
-    for part in real.found.parts[:MOST]:
+    for part in [p for p in real.found.parts if p.tables][:MOST]:
         table = next(t for t in part.tables if t.kind == "ranking")
         about, measure = part.about or "people", table.rows[0]["measure"]
         if untested(table):
@@ -105,7 +105,7 @@ def _first(table: Table) -> str:
 def _trust(gate: str, trust: Answered) -> Iterator[str]:
     """One line for all aspects that say the same; where no measure is steady, the figures stand on the page."""
     said: dict[str, list[str]] = {}
-    for part in trust.found.parts:
+    for part in (p for p in trust.found.parts if p.tables):
         answer = part.answer[:1].lower() + part.answer[1:]
         if not part.tables[0].facts["steady"]:
             answer = (

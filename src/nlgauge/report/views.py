@@ -54,14 +54,12 @@ class TableView:
 
     @property
     def method(self) -> list[str]:
+        """What stands folded below it: also answers that the section's own does not repeat."""
+        of = self.table
+        said = [text for text in of.answers if text not in self.described]
         return [
             t
-            for t in (
-                self.table.method,
-                *self.table.notes,
-                *(f"{n}: {t}" for n, t in self.table.definitions.items()),
-                self.table.signature,
-            )
+            for t in (of.method, *said, *of.notes, *(f"{n}: {t}" for n, t in of.definitions.items()), of.signature)
             if t
         ]
 
@@ -71,10 +69,13 @@ class PartView:
     about: str
     answer: str
     tables: list[TableView]
+    folded: bool = False
 
     @property
     def shown(self) -> TableView | None:
         """The one that stands in the open: the first with a figure, else the first if it is short."""
+        if self.folded:
+            return None
         drawn = next((t for t in self.tables if t.figure), None)
         return drawn or next((t for t in self.tables[:1] if len(t.rows) <= OPEN_ROWS), None)
 
@@ -110,7 +111,7 @@ class Views:
 
     def part(self, part: Finding) -> PartView:
         views = [self.table(t, part.answer, part.under if k == 0 else {}) for k, t in enumerate(part.tables)]
-        return PartView(part.about, part.answer, views)
+        return PartView(part.about, part.answer, views, part.folded)
 
     def table(self, table: Table, answer: str = "", under: dict[tuple[Any, Any], str] | None = None) -> TableView:
         self.number += 1

@@ -101,15 +101,17 @@ class Run:
 
 @dataclass
 class Finding:
-    """The answer for one aspect (or for all of them, about ""), and the tables behind it, the first one unfolded.
+    """The answer for one aspect (or for all of them, about ""), and the tables behind it.
 
-    `under` holds small print for cells of the first table: (line, column) -> text.
+    The page shows the first figure, or a short first table where there is none, unless all is `folded`. `under` holds
+    small print for cells of the first table: (line, column) -> text.
     """
 
     about: str
     answer: str
     tables: list[Table]
     under: dict[tuple[Any, Any], str] = field(default_factory=dict)
+    folded: bool = False
 
 
 @dataclass
@@ -186,7 +188,23 @@ def answer_all(run: Run, done: Callable[[Answered], None] | None = None) -> list
             answered.append(_answer(run, each))
             if done is not None:
                 done(answered[-1])
+    _name_missing(run, answered)
     return sorted(answered, key=lambda a: a.section.order)
+
+
+def _name_missing(run: Run, answered: Sequence[Answered]) -> None:
+    """A section that speaks of aspects one by one says of which it cannot, and why."""
+    every = [p.about for a in answered for p in a.found.parts if p.about and p.answer]
+    every = list(dict.fromkeys([*(() if run.source.by or len(run.source.datasets) > 1 else run.aspects), *every]))
+    for each in answered:
+        parts = each.found.parts
+        known = {p.about for p in parts if p.answer}
+        if "" in known or not known:
+            continue
+        for about in (a for a in every if a not in known):
+            why = [r for r in run.source.not_computed if f", {about}: " in r or r.startswith(f"{about}: ")]
+            reason = why[0].partition(f"{about}: ")[2] if why else "the data hold too little for it."
+            parts.append(Finding(about, f"Not answered: {reason}", []))
 
 
 def _answer(run: Run, asked: Section) -> Answered:

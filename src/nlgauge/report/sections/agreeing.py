@@ -77,8 +77,9 @@ def agrees(run: Run) -> Findings:
             for r in joined
             if not missing(r.get("low"))
         }
-        answer = _best_words(joined, gate)
-        parts.append(Finding(about, answer, [joined, *([intervals[about]] if about in intervals else [])], under))
+        if about in intervals:
+            joined.notes.append(f"Small print: 95% intervals. {intervals[about].method}")
+        parts.append(Finding(about, _best_words(joined, gate), [joined], under))
     return Findings(parts)
 
 
@@ -90,8 +91,6 @@ def _joined(table: Table, sure: dict[tuple[str, str], Row], shares: dict[str, fl
     extra = {"share of ceiling": lambda mine: percent(known[m]) if (m := mine[0]["metric"]) in known else "–"}
     layout = table.layout or Layout("metric", "measure", "value")
     notes = [*table.notes]
-    if ends:
-        notes.append("small print: 95% interval (its method stands with the intervals).")
     if known:
         notes.append(f"share of ceiling: {gate} as a share of what the raters' own agreement allows.")
     return replace(
@@ -106,17 +105,30 @@ def _best_words(table: Table, gate: str) -> str:
     rows = [r for r in table if r["measure"] == gate and not missing(r["value"])]
     if not rows:
         return f"No metric has a value of {gate} here."
-    best, last = rows[0], rows[-1]
-    share = (
-        ""
-        if missing(best["share"])
-        else f", {percent(best['share'])} of what the raters' own agreement allows ({gate})"
-    )
-    rest = f" Least of the {len(rows)} agrees {last['metric']} with {two(last['value'])}." if len(rows) > 1 else ""
+    best = rows[0]
     if best["value"] <= 0:
         return f"None on these outputs: the first, {best['metric']}, reaches {gate} {interval(best)}."
-    unsure = " Its interval includes 0." if not missing(best.get("low")) and best["low"] <= 0 else ""
-    return f"On these outputs {best['metric']} agrees most: {gate} {interval(best)}{share}.{unsure}{rest}"
+    share = "" if missing(best["share"]) else f", {percent(best['share'])} of what the raters' own agreement allows"
+    unsure = "; its interval includes 0" if not missing(best.get("low")) and best["low"] <= 0 else ""
+    return (
+        f"On these outputs {best['metric']} agrees most: {gate} {interval(best)}{share}{unsure}.{_others(table, gate)}"
+    )
+
+
+def _others(table: Table, gate: str) -> str:
+    """Which metrics lead by the other measures."""
+    leads: dict[str, Row] = {}
+    for row in table:
+        if not missing(row["value"]) and (row["measure"] not in leads or row["value"] > leads[row["measure"]]["value"]):
+            leads[row["measure"]] = row
+    first = leads.pop(gate)["metric"]
+    other = [row["metric"] for row in leads.values() if row["metric"] != first]
+    if not leads:
+        return ""
+    if not other:
+        return f" So it does by {'each' if len(leads) > 1 else 'the one'} of the {len(leads)} other measures."
+    names = sorted(dict.fromkeys(other), key=lambda n: -other.count(n))
+    return f" By {len(other)} of the {len(leads)} other measures another one leads: {some(names)}."
 
 
 @section(
@@ -130,7 +142,8 @@ def real(run: Run) -> Findings:
     parts = []
     for table in run.each(rank_ask(run)[0], **rank_ask(run)[1]):
         about, tests = run.about(table), pairs.get(run.about(table))
-        parts.append(Finding(about, rank_words(table, tests), [table, *([tests] if tests else [])]))
+        # Which pairs differ comes first: the intervals stand on the first screen.
+        parts.append(Finding(about, rank_words(table, tests), [*([tests] if tests else []), table]))
     return Findings(parts)
 
 

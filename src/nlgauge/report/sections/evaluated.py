@@ -42,7 +42,7 @@ def evaluated(run: Run) -> Findings:
             else ""
         )
     )
-    return Findings(parts=[Finding("", answer, [_systems(run), *_gaps(data)])], lines=run.source.card)
+    return Findings(parts=[Finding("", answer, [_systems(run), *_gaps(data)])], lines=run.source.card[1:])
 
 
 def judged_words(run: Run) -> str:

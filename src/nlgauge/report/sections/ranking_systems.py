@@ -30,8 +30,7 @@ def win_words(table: Table) -> str:
             said.append(f"by {who} {best} ({two(rates[best])} of its comparisons)")
     if said and not any(r["side"] == "Human" for r in table):
         return f"No people chose here. Most often wins {', '.join(said)}: {table.answers[0]}"
-    words = f"Most often wins {', '.join(said)}." if said else "Nobody wins: there are no comparisons."
-    return " ".join([words, *table.answers])
+    return f"Most often wins {', '.join(said)}." if said else "Nobody wins: there are no comparisons."
 
 
 @section(
@@ -43,11 +42,7 @@ def win_words(table: Table) -> str:
 def complementarity(run: Run) -> Findings:
     tables = list(run.each("complementarity"))
     sets = run.also("portfolio")
-    chosen = [answer for t in sets for answer in t.answers]
-    answer = " ".join(distance_words(t) for t in tables)
-    if len(chosen) == 1:
-        return Findings([Finding("", f"{answer} {chosen[0]}", [*tables, *sets])])
-    return Findings([Finding("", answer, [*tables, *sets])], chosen)
+    return Findings([Finding("", " ".join(distance_words(t) for t in tables), [*tables, *sets])])
 
 
 def distance_words(table: Table) -> str:

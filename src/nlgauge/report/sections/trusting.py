@@ -30,15 +30,44 @@ def trust(run: Run) -> Findings:
     name, options = _trusted(run)
     tables = run.each(name, **options)
     if run.quick:
-        return Findings([Finding(run.about(t), t.answers[0], [t]) for t in tables])
+        return Findings([Finding(run.about(t), trust_words(t, run), [t]) for t in tables])
     for table in tables:
         # The same rows hold all that `stability` says: its picture comes first, the four sides are folded.
         first = replace(
             table, kind="stability", title=table.facts["stability_title"], answers=table.answers[:1], notes=[],
             shown=["measure", *(c for c in table.heads if c in table.rows[0])],
         )  # fmt: skip
-        parts.append(Finding(run.about(table), table.answers[0], [first, table]))
+        parts.append(Finding(run.about(table), trust_words(table, run), [first, table]))
     return Findings(parts)
+
+
+def trust_words(table: Table, run: Run) -> str:
+    """Whether the measure that ranks the metrics on this page is steady, whether another is, and what would help."""
+    mine = next((r for r in table if r["measure"] == run.gate), None)
+    best = table.rows[0]
+    if not table.facts["steady"]:
+        row = mine or best
+        return (
+            f"None is steady here. By {row['measure']} two halves of the inputs rank the metrics with an agreement of "
+            f"{two(row['rc'])} (1: the same order, 0: by chance), and the mean p of a pair of metrics is "
+            f"{two(row['dp'])}. More systems (now {len(run.data.systems)}) and inputs (now {len(run.data.inputs):,}) "
+            "would help, or metrics that differ more: `nlgauge plan FILE --metrics A,B --axis systems` says how many."
+        )
+    if mine is not None and (mine["steady"] or mine is best):
+        return (
+            f"{run.gate}, by which this page ranks the metrics, is steady: two halves of the inputs rank them with an "
+            f"agreement of {two(mine['rc'])} (1: the same order, 0: by chance)."
+        )
+    steady = [r["measure"] for r in table if r["steady"]]
+    not_told = "is one of them." in table.answers[0]
+    return (
+        f"{some(steady)} {'is' if len(steady) == 1 else 'are'} steady (agreement of two halves of the inputs "
+        f"{two(best['rc'])}, mean p of a pair {two(best['dp'])}). This page ranks by {run.gate}, because it compares "
+        "outputs for the same input; that it is less steady "
+        + ("is not shown" if not_told else "is shown")
+        + (f" ({two(mine['rc'])} and {two(mine['dp'])}): " if mine else ": ")
+        + "read its order by the intervals."
+    )
 
 
 def _trusted(run: Run) -> Ask:
@@ -90,9 +119,10 @@ def checklist(run: Run) -> Findings:
     more = ["aspect-preference", "inter-aspect"]
     if not run.quick:
         more += ["system-preference", "discrimination", "system-discrimination"]
-    for name in more:
-        tables += run.also(name)
-    return Findings([Finding("", answer, tables)])
+    behind = [table for name in more for table in run.also(name)]
+    own = dict.fromkeys(about for table in behind if (about := run.about(table)) in run.aspects)
+    parts = [Finding(about, "", [t for t in behind if run.about(t) == about], folded=True) for about in own]
+    return Findings([Finding("", answer, [*tables, *(t for t in behind if run.about(t) not in own)]), *parts])
 
 
 @section(
@@ -103,14 +133,14 @@ def checklist(run: Run) -> Findings:
 def scale(run: Run) -> Findings:
     parts = []
     for table in run.each("parameters"):
-        parts.append(Finding(run.about(table), tie_words(table), [table]))
+        parts.append(Finding(run.about(table), tie_words(table), [table], folded=True))
     named = [m for m in run.source.metrics or run.data.metrics if JUDGE.search(m) and not re.search(r"#\d+$", m)]
     lines = []
     if named:
         try:
             fine = [replace(t, rows=[r for r in t if r["metric"] in named]) for t in run.also("fineness")]
             tables = [*run.each("judges", metrics=named), *fine]
-            parts.append(Finding("judges", _judge_words(tables), tables))
+            parts.append(Finding("", _judge_words(tables), tables))
         except NeedsMissing as error:
             lines.append(f"judges: {error}")
     else:
