@@ -20,6 +20,7 @@ from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.metrics import Metric, metric_from_spec
 from nlgauge.scoring.network_folder import own_store
 from nlgauge.scoring.outcomes import Outcome, Sums
+from nlgauge.scoring.parts_folder import file_facts
 from nlgauge.scoring.plan import plan_for, suggested_for
 from nlgauge.scoring.score_batch import score_batch, signature_of
 from nlgauge.scoring.scored_parts import ScoredParts, join
@@ -186,9 +187,8 @@ class _ScoreRows:
 
 def _facts(file: TableFile, batch: int, by: str, texts: TextColumns, planned: Sequence[Metric]) -> dict[str, Any]:
     """What a finished batch depends on; another answer means another run."""
-    state = file.path.stat()
     return {
-        "file": file.path.name, "bytes": state.st_size, "changed": state.st_mtime_ns, "encoding": file.encoding,
-        "batch": batch, "columns": texts.columns, "by": by, "group": texts.group,
-        "metrics": {str(m): signature_of(m) for m in planned}, "lower": [str(m) for m in planned if m.facts.lower],
+        **file_facts(file.path), "encoding": file.encoding, "batch": batch, "columns": texts.columns, "by": by,
+        "group": texts.group, "metrics": {str(m): signature_of(m) for m in planned},
+        "lower": [str(m) for m in planned if m.facts.lower],
     }  # fmt: skip

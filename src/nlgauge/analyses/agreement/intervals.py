@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -71,28 +71,45 @@ def intervals(
         found = bootstrap(stacked, human, chosen, how=over, draws=draws, seed=seed, progress=progress)
         low, high = found.interval(kind, level)
         value, method = found.value, f"{'BCa' if kind == 'bca' else 'Percentile'} {found.method}"
-        if (lost := int(found.undefined.sum())) > 0:
-            notes.append(f"{lost} of {found.samples.size} draws had no defined correlation and are left out.")
-    rows = [
-        {**interval_row(metric, panel.aspect, m, value[k, j], low[k, j], high[k, j]), "reason": reasons[k, j]}
-        for k, metric in enumerate(panel.metrics)
-        for j, m in enumerate(chosen)
-    ]
-    # A metric without any value stands last.
-    order = {
-        m: np.inf if np.isnan(value[k]).all() else -float(np.nanmean(value[k])) for k, m in enumerate(panel.metrics)
-    }
-    rows.sort(key=lambda row: order[row["metric"]])
+        notes += undefined_note(int(found.undefined.sum()), found.samples.size)
+    signed = {"interval": kind, "over": over, **({} if kind == "jackknife" else {"draws": draws, "seed": seed})}
+    ends = Ends(list(panel.metrics), chosen, value, low, high, reasons)
+    return interval_table(panel, ends, level, method, notes, signed)
+
+
+class Ends(NamedTuple):
+    """Values and the ends of their intervals, metrics × measures; `reasons`: why there is no interval."""
+
+    metrics: list[str]
+    measures: list[Measure]
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    reasons: np.ndarray
+
+    def rows(self, aspect: str) -> list[Row]:
+        """Metrics by their mean value, those without any last."""
+        mean = [np.inf if np.isnan(found).all() else -float(np.nanmean(found)) for found in self.value]
+        return [
+            {"metric": self.metrics[k], "aspect": aspect, "measure": str(m), "value": float(self.value[k, j]),
+             "low": float(self.low[k, j]), "high": float(self.high[k, j]), "reason": self.reasons[k, j]}
+            for k in sorted(range(len(mean)), key=mean.__getitem__)
+            for j, m in enumerate(self.measures)
+        ]  # fmt: skip
+
+
+def interval_table(
+    panel: Panel, ends: Ends, level: float, method: str, notes: list[str], signed: dict[str, Any]
+) -> Table:
     return Table(
         title=f"{panel.name}: {percent(level)} intervals of the agreement on {panel.aspect}",
-        rows=rows,
-        layout=measures_across(chosen, line=panel.label),
+        rows=ends.rows(panel.aspect),
+        layout=measures_across(ends.measures, line=panel.label),
         cells={"value": interval_text},
         method=method + ".",
         notes=[*notes, *people_note(panel), *turned_note(panel)],
-        signature=signature(
-            panel, interval=kind, over=over, **({} if kind == "jackknife" else {"draws": draws, "seed": seed})
-        ),
+        signature=signature(panel, **signed),
+        kind="intervals",
     )
 
 
@@ -116,12 +133,8 @@ def scope_notes(panel: Panel, over: str) -> list[str]:
     ]
 
 
-def interval_row(metric: str, aspect: str, m: Measure, value: float, low: float, high: float) -> Row:
-    return {
-        "metric": metric, "aspect": aspect, "measure": str(m), "value": float(value), "low": float(low),
-        "high": float(high),
-        "reason": None,
-    }  # fmt: skip
+def undefined_note(lost: int, draws: int) -> list[str]:
+    return [f"{lost} of {draws} draws had no defined correlation and are left out."] if lost else []
 
 
 def interval_text(row: Row) -> str:

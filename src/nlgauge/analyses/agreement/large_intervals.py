@@ -7,23 +7,23 @@ interrupted run goes on with the next one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from nlgauge.analyses import Progress
-from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_words
-from nlgauge.analyses.agreement.correlation import measures_across
-from nlgauge.analyses.agreement.intervals import interval_row, interval_text
+from nlgauge.analyses._common import Named, measures_of
+from nlgauge.analyses.agreement.intervals import Ends, interval_table, undefined_note
 from nlgauge.data.large_table import LargeTable
 from nlgauge.data.panel import MOST_CELLS
 from nlgauge.errors import NeedsMissing
-from nlgauge.number import percent
-from nlgauge.scoring.parts_folder import PartsFolder
+from nlgauge.scoring.parts_folder import PartsFolder, file_facts
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.resampling.canonical import Order, canonical_order
 from nlgauge.stats.resampling.draws import Resample
-from nlgauge.table import Row, Table
+from nlgauge.table import Table
 from nlgauge.types import Array
 
 QUICK = [f"{g}/{c}" for g in ("system", "input") for c in ("pearson", "spearman", "kendall")]
@@ -31,9 +31,8 @@ QUICK = [f"{g}/{c}" for g in ("system", "input") for c in ("pearson", "spearman"
 
 def large_intervals(
     wide: LargeTable | str | Path, *, aspect: str | None = None, measures: Sequence[Named] | None = None,
-    over: Resample = "both",
-    draws: int = 1000, level: float = 0.95, seed: int = 0, lower: Sequence[str] = (), keep: Path | None = None,
-    threads: int | None = None, progress: Progress | None = None,
+    over: Resample = "both", draws: int = 1000, level: float = 0.95, seed: int = 0, lower: Sequence[str] = (),
+    keep: Path | None = None, progress: Progress | None = None,
 ) -> Table:  # fmt: skip
     """Value, lower and upper end of every metric under every measure (percentile interval), one metric at a time.
 
@@ -42,6 +41,7 @@ def large_intervals(
     >>> large_intervals("big.parquet", over="inputs", keep=Path("table.csv.parts"))    # doctest: +SKIP
     """
     from nlgauge.stats.correlation.evaluate_groups import arrays, table, wanted
+    from nlgauge.stats.resampling.bootstrap import bootstrap_words
     from nlgauge.stats.resampling.bootstrap_intervals import percentile_interval
     from nlgauge.stats.resampling.bootstrap_large import refusals, resample
     from nlgauge.stats.resampling.draws import bootstrap_weights
@@ -51,20 +51,16 @@ def large_intervals(
     asked = measures_of(QUICK if measures is None else measures)
     names = list(wide.metrics)
     facts = {
-        "file": wide.path.name, "bytes": wide.path.stat().st_size, "changed": wide.path.stat().st_mtime_ns,
-        "aspect": aspect,
-        "measures": [str(m) for m in asked], "over": over, "draws": draws, "level": level, "seed": seed,
-        "metrics": names,
-        "lower": sorted(lower), "people": wide.keep_people,
+        **file_facts(wide.path), "aspect": aspect, "measures": [str(m) for m in asked], "over": over, "draws": draws,
+        "level": level, "seed": seed, "metrics": names, "lower": sorted(lower), "people": wide.keep_people,
     }  # fmt: skip
     kept = None if keep is None else PartsFolder.open(keep, facts)
     human = wide.human(aspect)
     none, human = arrays(np.empty((0, *human.shape)), human)
-    panel = wide.panel(aspect, human)
+    panel = replace(wide.panel(aspect, human), lower=frozenset(lower))
     judged, order = _ordered(wide)
     human = human[np.ix_(*order)] if order else human
-    want = wanted(asked)
-    side = table(none, human, want)
+    side = table(none, human, wanted(asked))
     chosen, notes = _possible(asked, refusals(side))
     if order is None:
         notes.append(
@@ -73,9 +69,12 @@ def large_intervals(
     want = wanted(chosen)
     given = bootstrap_weights(over, len(human), human.shape[1], draws, seed)
     strips = len(given.inputs)
-    rows: list[Row] = []
-    best: dict[str, float] = {}
-    lost = 0
+
+    def advance(at: int, _: int) -> None:
+        if progress is not None:
+            progress(len(results) * strips + at, len(names) * strips)
+
+    results: list[list[Any]] = []
     for k, name in enumerate(names):
         done = None if kept is None else kept.marked(f"{k:04d}")
         found = done and done.get("found")
@@ -87,30 +86,19 @@ def large_intervals(
                 # Outputs on which people said the same stand by the metric's own ranks.
                 x = x[np.ix_(*canonical_order(judged, [x]))]
             x = arrays(x, human)[0][0]
-            samples = resample(side, x, given, want, threads=threads, progress=_part(progress, k, len(names), strips))
+            samples = resample(side, x, given, want, advance)
             low, high = percentile_interval(samples[:, 1:], level)
             found = [samples[:, 0].tolist(), low.tolist(), high.tolist(), int(np.isnan(samples[:, 1:]).sum())]
             if kept is not None:
                 kept.mark(f"{k:04d}", found=found)
-        if progress is not None:
-            progress((k + 1) * strips, len(names) * strips)
-        value, low, high, missing = found
-        lost += missing
-        rows += [interval_row(name, aspect, m, value[j], low[j], high[j]) for j, m in enumerate(chosen)]
-        best[name] = np.inf if np.isnan(value).all() else -float(np.nanmean(value))
-    rows.sort(key=lambda row: best[row["metric"]])
-    if lost:
-        notes.append(f"{lost} of {len(names) * len(chosen) * draws} draws had no defined correlation and are left out.")
-    units = "systems and inputs" if over == "both" else over
-    return Table(
-        title=f"{panel.name}: {percent(level)} intervals of the agreement on {aspect}", rows=rows,
-        layout=measures_across(chosen, line=lambda m: f"{m} ↓" if m in lower else m),
-        cells={"value": interval_text},
-        method=f"Percentile bootstrap over {units}, {draws} draws with replacement, seed {seed}; an output counts "
-        "where people and the metric have a score; groups that are constant in a draw are left out of it.",
-        notes=[*notes, *people_note(panel), *turned_words(lower)],
-        signature=signature(panel, interval="percentile", over=over, draws=draws, seed=seed),
-        kind="intervals",
+        advance(strips, strips)
+        results.append(found)
+    value, low, high = (np.array([found[i] for found in results], np.float64) for i in range(3))
+    notes += undefined_note(sum(found[3] for found in results), value.size * draws)
+    return interval_table(
+        panel, Ends(names, chosen, value, low, high, np.full(value.shape, None, object)), level,
+        f"Percentile {bootstrap_words(over, draws, seed)}", notes,
+        {"interval": "percentile", "over": over, "draws": draws, "seed": seed},
     )  # fmt: skip
 
 
@@ -132,9 +120,3 @@ def _possible(asked: Sequence[Measure], refused: dict[str, str]) -> tuple[list[M
     if not chosen:
         raise NeedsMissing(" ".join(notes))
     return chosen, notes
-
-
-def _part(progress: Progress | None, k: int, metrics: int, strips: int) -> Progress | None:
-    if progress is None:
-        return None
-    return lambda done, _: progress(k * strips + done, metrics * strips)

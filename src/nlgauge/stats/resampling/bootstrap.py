@@ -86,11 +86,7 @@ def bootstrap(
     people = _mean_rating(ratings, np.ones(len(ratings))) if ratings.ndim == 3 else ratings
     metrics, human = arrays(x, people)
     metrics, human = apply_missing(rules.missing, metrics, human)
-    method = (
-        f"bootstrap over {'systems and inputs' if how == 'both' else how}, {draws} draws with replacement, "
-        f"{'legacy stream, ' if rules.legacy else ''}seed {seed}; an output counts where people and the metric "
-        "have a score; groups that are constant in a draw are left out of it"
-    )
+    method = bootstrap_words(how, draws, seed, rules.legacy)
     if how == "raters":
         samples, value, left = _raters(metrics, ratings, draws, seed, want)
         return Bootstrap(want.names, value, samples, method, lambda: (left,))
@@ -106,6 +102,14 @@ def bootstrap(
         return tuple(weighted(metrics, human, *side, want, threads=threads) for side in sides)
 
     return Bootstrap(want.names, found[:, :, 0], found[:, :, 1:], method, left_out)
+
+
+def bootstrap_words(how: Unit, draws: int, seed: int, legacy: bool = False) -> str:
+    return (
+        f"bootstrap over {'systems and inputs' if how == 'both' else how}, {draws} draws with replacement, "
+        f"{'legacy stream, ' if legacy else ''}seed {seed}; an output counts where people and the metric have a score; "
+        "groups that are constant in a draw are left out of it"
+    )
 
 
 def bootstrap_test(

@@ -46,10 +46,7 @@ class _Strip:
         return self.metric.under(self.given.strip(s))
 
 
-def resample(
-    human: SortedPanel, x: Floats, given: Weights, want: Wanted, *, threads: int | None = None,
-    progress: Progress | None = None,
-) -> Floats:  # fmt: skip
+def resample(human: SortedPanel, x: Floats, given: Weights, want: Wanted, progress: Progress | None = None) -> Floats:
     """One metric's measures × draws (the data themselves first), as `weighted` gives them; `human` has no metrics."""
     if want.slow:
         names = ", ".join(str(m) for m in want.slow_measures)
@@ -60,4 +57,4 @@ def resample(
     orders = {g: sorted_cells(plan, flat, human.z) for g, plan in human.plans.items()}
     once = all(bool((given.systems[d // STRIP, :, d % STRIP] == 1).all()) for d in range(given.draws))
     work = _Strip(Weighing.of(replace(human, metrics=(Sorted(flat, orders),)), 0, want, once), given)
-    return np.concatenate([*run_all(work, range(len(given.inputs)), threads, progress)], axis=1)[:, : given.draws]
+    return np.concatenate([*run_all(work, range(len(given.inputs)), progress=progress)], axis=1)[:, : given.draws]
