@@ -144,3 +144,9 @@ def test_a_blank_line_does_not_shift_the_line_numbers(edited: Callable[..., Path
     path = edited("pairwise.csv", lambda text: text.replace("\np2", "\n\np2", 1).replace("both", "dunno"))
     assert "pairwise.csv, line 7, column 'winner': found a text ('dunno')" in refused(path)
     assert ng.load(path, votes="dunno=tie").comparisons.height == 9
+
+
+def test_a_system_with_the_name_of_a_side_is_no_doubt_where_votes_name_sides(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("id,model_a,model_b,winner\n1,B,BC,A\n2,BC,B,B\n3,B,BC,B\n")
+    assert ng.load(path).comparisons["preferred"].to_list() == ["first", "second", "second"]

@@ -33,7 +33,7 @@ def rank_sides(
         )
     ranked = rankings(found, ties, adjust, "sandwich", seed)
     people, judges = ([r for r in ranked if (r.side == HUMAN) is is_people] for is_people in (True, False))
-    rows = [row for one in people for two in judges for row in _rows(found, one, two, seed)]
+    rows = [row for one in people for two in judges for row in pair_rows(found, one, two, seed)]
     if not rows:
         raise NeedsMissing(f"{data.name}: too few inputs, or no two systems that people and a judge both compared.")
     return Table(
@@ -60,7 +60,7 @@ def rank_sides(
     )  # fmt: skip
 
 
-def _rows(found: SidesVotes, people: SideRanking, judge: SideRanking, seed: int) -> list[Row]:
+def pair_rows(found: SidesVotes, people: SideRanking, judge: SideRanking, seed: int) -> list[Row]:
     both = [s for s in people.systems if s in judge.systems]
     if len(both) < 2 or people.tests is None or judge.tests is None:
         return []

@@ -90,6 +90,7 @@ class Pairwise:
             )
         said = option_map("votes", votes)
         signed = {column for column in columns if _check_numbers(table, column, [r[column] for r in rows], said)}
+        sides = {column for column in columns if pair.systems and _says_sides(rows, column, pair.systems)}
         choices, counts = Choices(name), Counter[str]()
         inputs, raters, aspects = (column_of(role, rows[0]) for role in ("input", "rater", "aspect"))
         turns = [n for n in rows[0] if plain(n) == "turn" and len({str(row[n]) for row in rows}) > 1]
@@ -106,7 +107,8 @@ class Pairwise:
                 if column in signed:
                     preferred = _by_sign(table.where.at(i, column), vote, said["negative"])
                 else:
-                    preferred = _preferred(table.where.at(i, column), str(vote), first, second, said)
+                    named = () if column in sides else (first, second)
+                    preferred = _preferred(table.where.at(i, column), str(vote), named, said)
                 if preferred == TIE and plain(str(vote)) != "tie":
                     counts[f"votes '{vote}' are read as ties"] += 1
                 about = str(row[aspects]) if aspects and row[aspects] is not None else aspect
@@ -231,10 +233,19 @@ def _by_sign(where: str, vote: Any, negative: str) -> str:
     return negative if value < 0 else SECOND if negative == FIRST else FIRST
 
 
-def _preferred(where: str, vote: str, first: str, second: str, said: Mapping[str, str]) -> str:
+def _says_sides(rows: Sequence[Mapping[str, Any]], column: str, systems: tuple[str, str]) -> bool:
+    """Whether votes name sides, where a system has the name of a side (B): others do, and no vote names a system."""
+    names = {str(row[c]) for row in rows for c in systems}
+    found = {str(row[column]) for row in rows if row[column] is not None}
+    words = {v for v in found if MEANING.get(plain(v)) in (FIRST, SECOND)}
+    return bool(words & names) and bool(words - names) and not (found & names) - words
+
+
+def _preferred(where: str, vote: str, named: tuple[str, ...], said: Mapping[str, str]) -> str:
+    """`named`: the two systems, where votes may name them."""
     if vote.strip().lower() in said:
         vote = said[vote.strip().lower()]
-    by_name = FIRST if vote == first else SECOND if vote == second else None
+    by_name = (FIRST, SECOND)[named.index(vote)] if vote in named else None
     word = plain(vote.removesuffix(".0"))
     meaning = MEANING.get(word)
     if by_name and meaning and by_name != meaning:
@@ -244,7 +255,8 @@ def _preferred(where: str, vote: str, first: str, second: str, said: Mapping[str
         )
     if by_name or meaning:
         return by_name or meaning or TIE
+    or_named = "".join(f", '{name}'" for name in named)
     raise DataError(
-        f"{where}: found {shown(vote)}, expected a, b, tie, both, neither, left, right, 1, 2, 0, '{first}' "
-        f"or '{second}'; or say what it means: votes='{vote}=first'."
+        f"{where}: found {shown(vote)}, expected a, b, tie, both, neither, left, right, 1, 2, 0{or_named}; or say what "
+        f"it means: votes='{vote}=first'."
     )

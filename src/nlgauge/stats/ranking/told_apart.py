@@ -63,11 +63,10 @@ def all_pairs(values: Floats, covariance: Floats, errors: Floats, level: float =
     gap = values[:, None] - values
     variance = np.diag(covariance)[:, None] + np.diag(covariance) - 2 * covariance
     error = np.sqrt(np.maximum(variance, 0))
-    largest = np.zeros(len(errors))
-    for i in range(len(values) - 1):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            t = np.abs(errors[:, i : i + 1] - errors[:, i + 1 :]) / error[i, i + 1 :]
-        largest = np.maximum(largest, np.nanmax(np.where(np.isfinite(t), t, 0.0), axis=1))
+    largest, by_value = np.zeros(len(errors)), np.ascontiguousarray(errors.T)
+    for i, j in zip(*np.triu_indices(len(values), 1), strict=True):
+        if error[i, j] > 0:
+            np.maximum(largest, np.abs(by_value[i] - by_value[j]) / error[i, j], out=largest)
     with np.errstate(invalid="ignore", divide="ignore"):
         seen = np.where(error > 0, np.abs(gap) / error, 0.0)
     beyond = len(errors) - np.searchsorted(np.sort(largest), seen.ravel(), side="left").reshape(seen.shape)

@@ -1,0 +1,269 @@
+"""Do intervals of strengths hold, and how often is a statement about tiers wrong? Writes docs/rank_coverage.md.
+
+    python -m bench.ranking_coverage                                   all cells that out/ranking.json does not hold yet
+    python -m bench.ranking_coverage --write docs/rank_coverage.md     and the page
+
+Seeds are fixed; cells are kept as they end. tests/test_rank_coverage.py runs a small version with binomial bands.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench._trust_page import table
+from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
+from nlgauge.analyses.choices import _rankings as ranking
+from nlgauge.analyses.choices._sides import SidesVotes
+from nlgauge.analyses.choices.rank_sides import DIFFERS, OPPOSITE, pair_rows
+from nlgauge.stats.ranking.bradley_terry import Ballots, TieModel, fit
+
+Row = dict[str, Any]
+KEPT = Path("out/ranking.json")
+PLACE, TIED, SPREAD = 0.3, 0.5, 0.7  # advantage of the first place, ties, standard deviation of a system on an input
+PER_INPUT = 5  # choices on one input, where inputs are clusters
+SIZES = [(2, 40), (4, 60), (4, 200), (8, 1000), (20, 2000)]  # systems, choices
+CLUSTERED = [(4, 200), (8, 1000)]
+ranking.deviations = functools.partial(ranking.deviations, draws=4000)  # 20,000 in use, which takes longer
+
+
+def strengths(shape: str, systems: int) -> np.ndarray:
+    """spaced: evenly from .8 to -.8, the second and third equal; strong: one wins nearly all; equal."""
+    if shape == "equal":
+        return np.zeros(systems)
+    if shape == "strong":
+        theta = np.append(4.0, np.zeros(systems - 1))
+        return np.asarray(theta - theta.mean())
+    theta = np.linspace(0.8, -0.8, systems)
+    if systems > 2:
+        theta[1:3] = theta[1:3].mean()
+    return np.asarray(theta - theta.mean())
+
+
+def drawn(
+    theta: np.ndarray, n: int, inputs: int, rng: np.random.Generator, spread: float = 0.0, ties: TieModel = "davidson",
+    judge: np.ndarray | None = None, effect: float = 0.0,
+) -> list[Ballots]:  # fmt: skip
+    """Choices of people, and of a judge with strengths of its own on the same pairs of outputs."""
+    size = len(theta)
+    unit = rng.integers(0, inputs, n)
+    a = rng.integers(0, size, n)
+    b = (a + rng.integers(1, size, n)) % size
+    shift = rng.normal(0, spread, (inputs, size)) if spread else np.zeros((inputs, size))
+    style = rng.normal(size=(n, 1)) if effect else None
+    found = []
+    for own in (theta, judge) if judge is not None else (theta,):
+        eta = own[a] - own[b] + shift[unit, a] - shift[unit, b] + PLACE
+        eta = eta if style is None else eta + effect * style[:, 0]
+        if ties == "rao-kupper":
+            won, lost = 1 / (1 + np.exp(TIED - eta)), 1 / (1 + np.exp(TIED + eta))
+            p = np.stack([won, lost, 1 - won - lost], axis=1)
+        else:
+            p = np.stack([np.exp(eta / 2), np.exp(-eta / 2), np.full(n, 0.0 if ties == "drop" else TIED)], axis=1)
+            p /= p.sum(axis=1, keepdims=True)
+        outcome = (rng.random(n)[:, None] > p.cumsum(axis=1)[:, :2]).sum(axis=1)
+        found.append(Ballots(a, b, outcome, unit, style))
+    return found
+
+
+@functools.cache
+def truth(shape: str, systems: int, spread: float, ties: TieModel) -> tuple[np.ndarray, np.ndarray]:
+    """Strengths, and chances to beat an average other, that unlimited inputs would show."""
+    theta, rng = strengths(shape, systems), np.random.default_rng(1)
+    (many,) = drawn(theta, 400_000, 400_000, rng, spread, ties)
+    made = fit(many, systems, ties, position=True)
+    if spread:
+        equal = [np.isclose(theta, t) for t in theta]
+        theta = np.array([made.theta[same].mean() for same in equal])
+    exact = replace(made, theta=theta)
+    zeros = np.zeros(systems)
+    whole = ranking.SideRanking(HUMAN, 1, list(range(systems)), many, exact, made.covariance, zeros, zeros, None, [])
+    return theta, whole.chances()[0]
+
+
+def ranked(sides: dict[str, Ballots], systems: int, ties: TieModel, interval: Any, seed: int) -> list[Any]:
+    found = SidesVotes([f"s{k}" for k in range(systems)], sides, "q", "input", [], [])
+    return ranking.rankings(found, ties, "first", interval, seed)
+
+
+def coverage(
+    shape: str, systems: int, n: int, clustered: bool, trials: int, interval: str = "sandwich",
+    ties: TieModel = "davidson",
+) -> Row:  # fmt: skip
+    """Coverage of the intervals, share of data sets with any wrong statement, share of true differences found."""
+    spread, inputs = (SPREAD, n // PER_INPUT) if clustered else (0.0, n)
+    theta, chance = truth(shape, systems, spread, ties)
+    gaps = theta[:, None] - theta
+    name = f"{shape} {systems} {n} {clustered} {interval} {ties}"
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    held, chances, wrong, found, penalised, refused, tiers = [], [], 0, [], 0, 0, 0
+    for seed in range(trials):
+        (votes,) = drawn(strengths(shape, systems), n, inputs, rng, spread, ties)
+        made = ranked({HUMAN: votes}, systems, ties, interval, seed)
+        if len(made) != 1 or len(made[0].systems) < systems or made[0].tests is None:
+            refused += 1
+            continue
+        one = made[0]
+        given = np.isfinite(one.low)
+        held += ((one.low <= theta) & (theta <= one.high))[given].tolist()
+        _, low, high = one.chances()
+        given = np.isfinite(low)
+        chances += ((low <= chance) & (chance <= high))[given].tolist()
+        better, tier = one.tests.better, one.tests.tiers()
+        wrong += bool((better & (gaps <= 1e-9)).any())
+        tiers += bool(((tier[:, None] < tier) & (gaps <= 1e-9)).any())
+        if (gaps > 1e-9).any():
+            found.append(float(better[gaps > 1e-9].mean()))
+        penalised += one.made.penalised
+    return {
+        "shape": shape, "systems": systems, "choices": n, "clustered": clustered, "interval": interval, "ties": ties,
+        "data sets": trials, "strength": float(np.mean(held)), "chance": float(np.mean(chances)),
+        "wrong": wrong / trials, "wrong tier": tiers / trials, "found": float(np.mean(found)) if found else None,
+        "penalised": penalised / trials, "refused": refused / trials,
+    }  # fmt: skip
+
+
+def sides(kind: str, n: int, clustered: bool, trials: int) -> Row:
+    """A judge with people's strengths, or with the first and last of five swapped: how often is a difference said?"""
+    theta = strengths("spaced", 5)
+    judge = theta.copy() if kind == "same" else theta[[4, 1, 2, 3, 0]]
+    spread, inputs = (SPREAD, n // PER_INPUT) if clustered else (0.0, n)
+    rng = np.random.default_rng(zlib.crc32(f"sides {kind} {n} {clustered}".encode()))
+    any_said = opposite = pair = 0
+    for seed in range(trials):
+        people, model = drawn(theta, n, inputs, rng, spread, judge=judge)
+        found = SidesVotes([f"s{k}" for k in range(5)], {HUMAN: people, "judge": model}, "q", "input", [], [])
+        one, two = ranking.rankings(found, "davidson", "first", "sandwich", seed)
+        rows = pair_rows(found, one, two, seed)
+        verdicts = {frozenset((r["system"], r["other"])): r["verdict"] for r in rows}
+        any_said += any(v in (OPPOSITE, DIFFERS) for v in verdicts.values())
+        opposite += OPPOSITE in verdicts.values()
+        pair += verdicts.get(frozenset(("s0", "s4"))) == OPPOSITE
+    return {"judge": kind, "choices": n, "clustered": clustered, "data sets": trials, "any": any_said / trials,
+            "opposite": opposite / trials, "pair": pair / trials}  # fmt: skip
+
+
+def effects(n: int, trials: int) -> Row:
+    """Coverage of the advantage of the first place and of a style effect of .4, five systems."""
+    rng = np.random.default_rng(n)
+    held = np.zeros(2)
+    for _ in range(trials):
+        (votes,) = drawn(strengths("spaced", 5), n, n, rng, effect=0.4)
+        found = SidesVotes([f"s{k}" for k in range(5)], {HUMAN: votes}, "q", "input", ["length"], [])
+        (one,) = ranking.rankings(found, "davidson", "style", "sandwich", 0)
+        half = one.factor * np.sqrt(np.diag(one.covariance)[5:7])
+        held += np.abs(one.made.effects - [PLACE, 0.4]) <= half
+    return {"choices": n, "data sets": trials, "place": held[0] / trials, "style": held[1] / trials}
+
+
+def cells() -> Iterator[tuple[str, Callable[[], Row]]]:
+    for clustered in (False, True):
+        for systems, n in SIZES:
+            if clustered and (systems, n) not in CLUSTERED:
+                continue
+            for shape in ("spaced", "equal", "strong"):
+                if shape == "strong" and (systems, n) not in ((4, 60), (8, 1000)):
+                    continue
+                trials = 200 if systems > 8 else 500
+                arguments = (shape, systems, n, clustered, trials)
+                yield f"sandwich {shape} {systems} {n} {clustered}", functools.partial(coverage, *arguments)
+            if systems <= 8:
+                arguments = ("spaced", systems, n, clustered, 200, "bootstrap")
+                yield f"bootstrap {systems} {n} {clustered}", functools.partial(coverage, *arguments)
+    models: list[TieModel] = ["rao-kupper", "half", "drop"]
+    for ties in models:
+        for systems, n in ((4, 60), (4, 200)):
+            arguments = ("spaced", systems, n, False, 500, "sandwich", ties)
+            yield f"ties {ties} {systems} {n}", functools.partial(coverage, *arguments)
+    for n in (200, 1000):
+        for clustered in (False, True):
+            for kind in ("same", "swapped"):
+                yield f"sides {kind} {n} {clustered}", functools.partial(sides, kind, n, clustered, 400)
+    for n in (100, 300, 1000):
+        yield f"effects {n}", functools.partial(effects, n, 500)
+
+
+def compute(only: str = "") -> dict[str, Row]:
+    """All cells, from the file where they are known."""
+    kept: dict[str, Row] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    KEPT.parent.mkdir(exist_ok=True)
+    for name, work in cells():
+        if name not in kept and name.startswith(only):
+            kept[name] = work()
+            KEPT.write_text(json.dumps(kept))
+            print(name, kept[name], flush=True)
+    return kept
+
+
+PAGE = f"""# Do intervals of strengths hold, and are tiers right?
+
+Written by `python -m bench.ranking_coverage --write docs/rank_coverage.md` (seeds fixed; do not edit); a small version runs in the tests.
+What the figures mean: [rank](rank.md).
+
+Choices are drawn from systems whose strengths are known, with ties, an advantage of {PLACE} of the first place and, where *clustered*, {PER_INPUT} choices
+an input with effects of the input on each system (standard deviation {SPREAD}); *spaced*: strengths evenly from .8 to -.8, two of them equal; *equal*: all
+equal; *strong*: one that beats the others in nearly all choices, so that some data sets have no finite estimate (*penalised*). *Strength*, *win chance*:
+share of 95 % intervals that hold the truth, wanted .93 to .97. *Wrong*: share of data sets with **any** wrong statement "this system is clearly stronger than that
+one" among all pairs, and therefore the most often that a tier or a place can be wrong; wanted: at most .05 (where all pairs differ it counts reversals only).
+*Found*: share of the pairs that differ in truth and are told apart. Chance: 500 data sets show a rate of .05 as .032 to .070, 200 as .025 to .085.
+"""
+
+
+def page(kept: dict[str, Row]) -> str:
+    def part(start: str) -> list[Row]:
+        return [row for name, row in kept.items() if name.startswith(start)]
+
+    def line(row: Row, *more: Any) -> list[Any]:
+        return [row["shape"], row["systems"], row["choices"], "yes" if row["clustered"] else "no", *more, row["strength"],
+                row["chance"], row["wrong"], row["wrong tier"], "" if row["found"] is None else row["found"],
+                row["penalised"], row["refused"], row["data sets"]]  # fmt: skip
+
+    heads = ["systems are", "systems", "choices", "clustered", "strength", "win chance", "wrong", "wrong tier", "found",
+             "penalised", "not ranked", "data sets"]  # fmt: skip
+    lines = [PAGE, "## Sandwich intervals (the default)", "", *table(heads, [line(r) for r in part("sandwich")])]
+    lines += ["## Bootstrap over inputs", "", *table(heads, [line(r) for r in part("bootstrap")])]
+    with_ties = [*heads[:4], "ties", *heads[4:]]
+    lines += [
+        "## Other models of ties",
+        "",
+        "Choices are drawn from the model that is fitted (`half`: from Davidson's).",
+        "",
+    ]
+    lines += table(with_ties, [line(r, r["ties"]) for r in part("ties")])
+    lines += [
+        "## People beside a judge", "",
+        "Five spaced systems, people and judge on the same pairs of outputs. *same*: the judge has people's strengths, so that whatever is said is wrong; "
+        "*swapped*: the first and the last change places.", "",
+        *table(["judge", "choices", "clustered", "any difference said", "opposite order said", "the swapped pair found", "data sets"],
+               [[r["judge"], r["choices"], "yes" if r["clustered"] else "no", r["any"], r["opposite"], r["pair"], r["data sets"]]
+                for r in part("sides")]),
+        "## Place and style", "", "Coverage of the advantage of the first place and of an effect of .4 of a covariate, five systems.", "",
+        *table(["choices", "first place", "style", "data sets"], [[r["choices"], r["place"], r["style"], r["data sets"]] for r in part("effects")]),
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.ranking_coverage", description=(__doc__ or "").split("\n")[0]
+    )
+    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page")
+    parser.add_argument("--only", default="", metavar="NAME", help="cells whose name begins so")
+    parser.add_argument("--page", action="store_true", help="compute nothing: the page from what is kept")
+    asked = parser.parse_args()
+    kept = json.loads(KEPT.read_text()) if asked.page else compute(asked.only)
+    if asked.write:
+        asked.write.write_text(page(kept), encoding="utf-8")
+        print(f"written: {asked.write}")
+
+
+if __name__ == "__main__":
+    main()
