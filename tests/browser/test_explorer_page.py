@@ -7,18 +7,20 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from browser_visit import Visit
-from scipy.stats import rankdata
+from scipy.stats import rankdata, spearmanr
 
+import nlgauge as ng
 from nlgauge.data.dataset import Dataset
-from nlgauge.errors import NameUnknown
+from nlgauge.errors import DataError, NameUnknown
 from nlgauge.report.explorer import app
+from nlgauge.report.explorer.label_file import GivenLabels
 from nlgauge.report.explorer.points import Explored
 
 HOSTILE = "<script>document.title='run'</script></script>{{ 7*7 }}\u202eabc <img src=x onerror=alert(1)>"
@@ -38,20 +40,24 @@ def data() -> Dataset:
     scores = samples.select("system", "input").with_columns(
         good=pl.Series([None, *(people[1:] + rng.normal(0, 0.5, 59)).tolist()]), bad=pl.Series(-people)
     )
-    return Dataset.of(f"a set {HOSTILE}", samples, ratings=ratings, scores=scores, lower=["bad"])
+    return Dataset.of(f"a set {HOSTILE}", samples, ratings=ratings, scores=scores, lower=["bad"], people=["s2"])
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def served(explored: Explored) -> str:
+    """The address of a real server on loopback."""
     pytest.importorskip("uvicorn")
     told: list[str] = []
-    thread = threading.Thread(target=app.serve, args=(Explored(data()), 0, told.append), daemon=True)
-    thread.start()
+    threading.Thread(target=app.serve, args=(explored, 0, told.append), daemon=True).start()
     for _ in range(200):
         if told:
             break
         time.sleep(0.05)
-    yield told[0]
+    return told[0]
+
+
+@pytest.fixture(scope="module")
+def address() -> str:
+    return served(Explored(data()))
 
 
 def ask(address: str, path: str, body: Any = None, **headers: str) -> Any:
@@ -149,7 +155,9 @@ def test_a_person_reads_filters_brushes_and_compares(visit: Visit, address: str,
     page.fill("#words", "")
     page.select_option("#other", "bad")
     expect(page.locator("#h-plot")).to_contain_text("two metrics")
-    box = page.locator("#plot .nsewdrag").bounding_box()
+    expect(page.locator("#plot .subplot.x2y2")).to_have_count(1)
+    expect(page.locator("#stats")).to_contain_text("bad: rank correlation with people 1.00 over 59 outputs")
+    box = page.locator("#plot .nsewdrag").first.bounding_box()
     page.mouse.move(box["x"] + 5, box["y"] + 5)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 5, box["y"] + box["height"] - 5, steps=5)
@@ -161,3 +169,119 @@ def test_a_person_reads_filters_brushes_and_compares(visit: Visit, address: str,
     base = address.partition("/?")[0]
     assert all(r.startswith((base, "blob:", "data:")) for r in visit.requests)
     assert not visit.errors
+
+
+def test_the_correlation_is_that_of_the_chosen_outputs() -> None:
+    explored = Explored(data())
+    frame = explored.frame.filter(pl.col("place") < 30).drop_nulls()
+    whole = explored.agreement("quality", "good", range(30))
+    expected = spearmanr(frame["good"].to_numpy(), frame["people:quality"].to_numpy()).statistic
+    assert whole["n"] == 29 and whole["correlation"] == pytest.approx(expected)
+    assert explored.agreement("quality", "bad", range(60))["correlation"] == pytest.approx(1)  # less is better: turned
+    assert explored.agreement("quality", "good", [1, 2, 3]) == {"n": 3, "correlation": None}
+
+
+def test_labels_go_to_a_file_that_load_reads_and_outlive_the_server(tmp_path: Path) -> None:
+    path = tmp_path / "mine.labels.csv"
+    address = served(Explored(data(), given=GivenLabels(path)))
+    for place, label in ((0, "pass"), (21, "fail"), (3, "fail"), (3, "")):
+        given = json.loads(ask(address, "/label", {"place": place, "label": label}))
+    assert given == {"0": "pass", "21": "fail"}
+    with pytest.raises(urllib.error.HTTPError) as error:
+        ask(address, "/label", {"place": 1, "label": "4"})
+    assert "holds pass and fail" in error.value.read().decode()
+    for wrong in ({"place": 1, "label": "perhaps"}, {"place": 99, "label": "pass"}):
+        with pytest.raises(urllib.error.HTTPError):
+            ask(address, "/label", wrong)
+    assert Explored(data(), given=GivenLabels(path)).labels() == {0: "pass", 21: "fail"}  # another server goes on
+    outputs = tmp_path / "outputs.csv"
+    data().samples.select("system", "input").with_columns(judge=pl.Series([0.5, 0.7] * 30)).write_csv(outputs)
+    loaded = ng.load(outputs, metrics=["judge"], labels=path)
+    assert {(r["system"], r["input"], r["value"]) for r in loaded.ratings.iter_rows(named=True)} == {
+        ("s0", "i0", 1.0), ("s1", "i1", 0.0)
+    }  # fmt: skip
+
+
+def test_a_file_that_holds_something_else_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match="its columns are a, b"):
+        GivenLabels(path)
+    assert path.read_text() == "a,b\n1,2\n"
+
+
+def test_outputs_that_nobody_rated_can_be_explored_and_labelled() -> None:
+    one = data()
+    found = Explored(Dataset.of("unrated", one.samples, scores=one.scores)).points("", "good", "bad")
+    assert len(found["score"]) == 59 and set(found["people"]) == {0.0}
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_person_labels_by_keys_and_a_reload_loses_nothing(visit: Visit, tmp_path: Path, width: int) -> None:
+    from playwright.sync_api import expect
+
+    path = tmp_path / "labels.csv"
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(served(Explored(data(), given=GivenLabels(path))))
+    page.wait_for_selector("#list button")
+    expect(page.locator("#labels")).to_be_hidden()
+    page.click("#random")
+    expect(page.locator("#count")).to_contain_text("random order")
+    page.click("#mode")
+    page.wait_for_selector("#detail pre")
+    assert page.locator("#detail table").count() == 0  # who labels sees no rating and no score
+    first = page.locator("#h-detail").inner_text()
+    page.keyboard.press("4")
+    expect(page.locator("#labelled")).to_contain_text("1 labelled")
+    expect(page.locator("#h-detail")).not_to_have_text(first)
+    page.get_by_role("button", name="2", exact=True).click()
+    expect(page.locator("#labelled")).to_contain_text("2 labelled")
+    page.fill("#words", "5")  # a digit that is typed into the search is no label
+    expect(page.locator("#labelled")).to_contain_text("2 labelled")
+    page.fill("#words", "")
+    page.reload()
+    page.wait_for_selector("#list button")
+    page.click("#mode")
+    expect(page.locator("#labelled")).to_contain_text("2 labelled")
+    assert [line.rpartition(",")[2] for line in path.read_text().splitlines()] == ["label", "4", "2"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert not visit.errors
+
+
+def test_the_chosen_point_is_ringed_where_it_is_drawn_and_peoples_outputs_are_stars(visit: Visit, address: str) -> None:
+    page = visit.page
+    page.goto(address)
+    page.wait_for_selector("#list button")
+    page.select_option("#other", "bad")
+    page.locator("#list button").nth(3).click()
+    page.wait_for_selector("#detail pre")
+    traces = page.evaluate("document.getElementById('plot').data.map(t => ({...t, marker: {...t.marker}}))")
+    rings = [t for t in traces if t["name"] == "chosen"]
+    place = page.evaluate("shown")
+    assert len(rings) == 2
+    at = page.evaluate(f"now.place.indexOf({place})")
+    for ring, xaxis in zip(rings, ("x", "x2"), strict=True):
+        mine = next(t for t in traces if t.get("xaxis") == xaxis and at in t.get("customdata", []))
+        k = mine["customdata"].index(at)
+        assert (ring["x"][0], ring["y"][0]) == (mine["x"][k], mine["y"][k])
+    by_name = {t["name"]: t["marker"]["symbol"] for t in traces}
+    assert by_name["s2 (people)"] == "star" and by_name["s0"] == "circle"
+
+
+def test_points_of_one_value_are_moved_apart_by_less_than_half_a_step(visit: Visit, address: str) -> None:
+    from playwright.sync_api import expect
+
+    page = visit.page
+    page.goto(address)
+    page.wait_for_selector("#list button")
+    page.select_option("#metric", "bad")
+    expect(page.locator("#plot .xtitle")).to_have_text("bad")
+    drawn = page.evaluate("document.getElementById('plot').data.flatMap(t => t.x.map((x, k) => [x, t.y[k]]))")
+    true = page.evaluate("now.score.map((x, k) => [x, now.people[k]])")
+    assert len({tuple(p) for p in true}) == 5 and len({tuple(p) for p in drawn}) == len(true)
+    assert max(abs(x - round(x)) for x, _ in drawn) < 0.5 > max(abs(y - round(y)) for _, y in drawn)
+    page.select_option("#scale", "rank")
+    expect(page.locator("#plot .xtitle")).to_have_text("bad (rank)")
+    ranked = page.evaluate("ranks(now.score)")
+    np.testing.assert_allclose(ranked, (rankdata([x for x, _ in true]) - 1) / (len(true) - 1))

@@ -71,7 +71,16 @@ def build(explored: Explored, token: str) -> Starlette:
         return JSONResponse(explored.sample(int(request.query_params["place"])))
 
     def listed(request: Request, body: Any) -> Response:
-        return JSONResponse(explored.listed([int(p) for p in body["places"]], str(body.get("words", ""))))
+        found = explored.listed([int(p) for p in body["places"]], str(body.get("words", "")))
+        asked = [str(metric) for metric in body.get("metrics", ())]
+        found["agreement"] = [explored.agreement(str(body["aspect"]), metric, found["places"]) for metric in asked]
+        return JSONResponse(found)
+
+    def label(request: Request, body: Any) -> Response:
+        return JSONResponse(explored.label(int(body["place"]), str(body["label"])))
+
+    def labels(request: Request, body: Any) -> Response:
+        return JSONResponse(explored.labels())
 
     def export(request: Request, body: Any) -> Response:
         table = explored.selection([int(p) for p in body["places"]])
@@ -87,7 +96,8 @@ def build(explored: Explored, token: str) -> Starlette:
             Route("/", guarded(page)), Route("/plotly.js", guarded(plotly, key=False)), Route("/points",
                 guarded(points)),
             Route("/sample", guarded(sample)), Route("/list", guarded(listed), methods=["POST"]),
-            Route("/export", guarded(export), methods=["POST"]),
+            Route("/export", guarded(export), methods=["POST"]), Route("/labels", guarded(labels)),
+            Route("/label", guarded(label), methods=["POST"]),
         ]
     )  # fmt: skip
 

@@ -14,11 +14,13 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NameUnknown
 from nlgauge.registry import did_you_mean
+from nlgauge.report.explorer.label_file import WORDS, GivenLabels
 from nlgauge.stats.correlation.ranks import average_ranks
 
 TEXTS = ("output", "source", "context", "references", "control")
 LINE = 160  # signs of an output in the list
 LISTED = 200  # lines of the list
+LEAST_OUTPUTS = 5  # outputs for a correlation
 LONGEST = 20_000  # signs of a text that a page shows; what is cut is counted
 
 
@@ -29,6 +31,7 @@ class Explored:
     data: Dataset
     aspects: Sequence[str] | None = None
     metrics: Sequence[str] | None = None
+    given: GivenLabels | None = None  # labels that a person gives in the page
 
     def __post_init__(self) -> None:
         for kind, asked, known in (
@@ -55,26 +58,51 @@ class Explored:
             "name": self.data.name, "systems": self.data.systems,
             "aspects": list(self.aspects or self.data.aspects), "metrics": list(self.metrics or self.data.metrics),
             "lower": sorted(self.data.lower), "people": sorted(self.data.people), "outputs": len(self.data),
+            "label_file": self.given and self.given.path.name, "label_keys": WORDS, "labels": self.labels(),
         }  # fmt: skip
 
+    def labels(self) -> dict[int, str]:
+        """Place -> label, of those given in the page."""
+        if self.given is None or not self.given.labels:
+            return {}
+        keys = self.data.samples.select(KEY).rows()
+        return {place: self.given.labels[key] for place, key in enumerate(keys) if key in self.given.labels}
+
+    def label(self, place: int, label: str) -> dict[int, str]:
+        """Write the label of one output to the file; all labels."""
+        if self.given is None:
+            raise NameUnknown("there is no file for labels; start with --label-file FILE.")
+        system, given_input = self._row(place, KEY)
+        self.given.put(system, given_input, label)
+        return self.labels()
+
+    def _row(self, place: int, columns: Sequence[str]) -> tuple[Any, ...]:
+        if not 0 <= place < len(self.data.samples):
+            raise NameUnknown(f"no output {place}; there are {len(self.data.samples)}.")
+        return self.data.samples.select(columns).row(place)
+
     def points(self, aspect: str, metric: str, other: str = "") -> dict[str, Any]:
-        """Places, systems, rating and score of each output; with a second metric how far each metric's rank is off
-        people's.
+        """Places, systems, rating and score of each output, of a second metric too; and how far each metric's rank is
+        off people's. Where nobody rated anything (aspect ''), ratings and distances are 0.
         """
-        _known(aspect, self.data.aspects, "aspect")
+        if aspect or self.data.aspects:
+            _known(aspect, self.data.aspects, "aspect")
         for name in filter(None, (metric, other)):
             _known(name, self.data.metrics, "metric")
-        names = [f"people:{aspect}", _column(metric), *([_column(other)] if other else [])]
+        people = [f"people:{aspect}"] if aspect else []
+        names = [*people, *(_column(m) for m in (metric, other) if m)]
         rows = self.frame.select(
             "place", "system", "input", *(pl.col(n).cast(pl.Float64) for n in dict.fromkeys(names))
         )
         whole = rows.drop_nulls().filter(pl.all_horizontal(pl.col(n).is_finite() for n in names))
-        values = {n: whole[n].to_numpy() for n in names}
-        gaps = {m: self._gap(m, values[_column(m)], values[names[0]]) for m in (metric, other) if m}
+        rated = whole[people[0]].to_numpy() if people else np.zeros(len(whole))
+        scores = {m: whole[_column(m)].to_numpy() for m in (metric, other) if m}
+        gaps = {m: self._gap(m, scores[m], rated) if people else rated.tolist() for m in scores}
         return {
             "place": whole["place"].to_list(), "system": whole["system"].to_list(), "input": whole["input"].to_list(),
-            "people": values[names[0]].tolist(), "score": values[names[1]].tolist(), "gap": gaps[metric],
-            "other": gaps[other] if other else [], "missing": len(rows) - len(whole),
+            "people": rated.tolist(), "score": scores[metric].tolist(), "gap": gaps[metric],
+            "second": scores[other].tolist() if other else [], "other": gaps[other] if other else [],
+            "missing": len(rows) - len(whole),
         }  # fmt: skip
 
     def _gap(self, metric: str, scores: np.ndarray, people: np.ndarray) -> list[float]:
@@ -84,16 +112,30 @@ class Explored:
         turned = -scores if metric in self.data.lower else scores
         return [float(g) for g in (average_ranks(turned) - average_ranks(people)) / (len(scores) - 1)]
 
+    def agreement(self, aspect: str, metric: str, places: Sequence[int]) -> dict[str, Any]:
+        """Spearman's rank correlation of a metric with people over some outputs, and of how many; None where a score
+        or rating does not vary.
+        """
+        _known(aspect, self.data.aspects, "aspect")
+        _known(metric, self.data.metrics, "metric")
+        names = [f"people:{aspect}", _column(metric)]
+        rows = self.frame.filter(pl.col("place").is_in(list(places))).select(pl.col(n).cast(pl.Float64) for n in names)
+        whole = rows.drop_nulls().filter(pl.all_horizontal(pl.col(n).is_finite() for n in names))
+        people, scores = (average_ranks(whole[n].to_numpy()) for n in names)
+        if len(whole) < LEAST_OUTPUTS or people.std() == 0 or scores.std() == 0:
+            return {"n": len(whole), "correlation": None}
+        turned = -1 if metric in self.data.lower else 1
+        return {"n": len(whole), "correlation": turned * float(np.corrcoef(people, scores)[0, 1])}
+
     def sample(self, place: int) -> dict[str, Any]:
         """Everything about one output."""
-        if not 0 <= place < len(self.data.samples):
-            raise NameUnknown(f"no output {place}; there are {len(self.data.samples)}.")
-        row = self.data.samples.row(place, named=True)
+        columns = self.data.samples.columns
+        row = dict(zip(columns, self._row(place, columns), strict=True))
         mine = (pl.col("system") == row["system"]) & (pl.col("input") == row["input"])
         scores = self.data.scores.filter(mine).drop(KEY).row(0, named=True)
         why = {r["metric"]: r["reason"] for r in self.data.failures.filter(mine).iter_rows(named=True)}
         return {
-            "system": row["system"], "input": row["input"],
+            "system": row["system"], "input": row["input"], "person": row["system"] in self.data.people,
             "texts": {name: _cut(row[name]) for name in TEXTS if row.get(name)},
             "ratings": [[r["aspect"], r["rater"] or "–",
                          r["value"]] for r in self.data.ratings.filter(mine).iter_rows(named=True)],
