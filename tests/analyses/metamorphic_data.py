@@ -56,6 +56,7 @@ FEW: dict[str, dict[str, Any]] = {
     "robustness": {"metrics": "rouge-1", "perturbations": ["drop", "wrong"], "sample": 20, "draws": 40},
     "significance": {"draws": 60},
     "slices": {"people_pass_from": 3, "judge_pass_from": 0.0, "aspect": "coherence"},
+    "sparse-agreement": {"aspect": "coherence"},
     "split": {"by": "kind", "draws": 40},
     "stability": {"draws": 60, "trials": 40},
     "system-discrimination": {"draws": 40},

@@ -29,6 +29,8 @@ def command(
         "drawn.")] = None,
     people_pass_from: Annotated[float | None, o.choice("--people-pass-from", "The lowest rating that passes: "
         "estimate a pass rate.")] = None,
+    agreement: Annotated[bool, o.choice("--agreement", "Also: how well does each metric agree with people over all "
+        "outputs?")] = False,
     level: Annotated[float, o.choice("--level", "Share inside the intervals.")] = 0.95,
 ) -> list[Table]:  # fmt: skip
     """How good would people find these outputs? From their labels of a few and a judge's scores of all.
@@ -39,6 +41,8 @@ def command(
     [bold]Examples[/bold]
 
       nlgauge estimate log.csv --labels labels.csv
+
+      nlgauge estimate log.csv --labels labels.csv --agreement
 
       nlgauge estimate log.csv --judge gpt_score --cluster conversation_id
 
@@ -54,4 +58,6 @@ def command(
         for part in ("differences", "ranks"):
             with suppress(NeedsMissing):  # one system with labels: nothing to compare
                 tables += pick.each("estimate", method=method, part=part, **design)
+    if agreement:
+        tables += pick.each("sparse-agreement", probability=probability, strata=strata, level=level)
     return tables

@@ -267,32 +267,54 @@ def _worth(sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate) -> 
 
 def _share_interval(sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate, level: float) -> MeanEstimate:
     """Interval of a share: as of so many labels drawn at random as have the variance of the estimate (Korn and
-    Graubard 1998), by the rule for counts. The gain by the judge, known from few labels of the rarer verdict, is held
-    back."""
+    Graubard 1998), by the rule for counts. What judge and strata gain, known from few labels of the rarer verdict, is
+    held back."""
     from scipy.special import ndtri
 
     labelled = sample.labelled
     n = labelled.sum(axis=-1).astype(float)
     hits = np.where(labelled, sample.labels, 0.0).sum(axis=-1)
     rarer = np.minimum(hits, n - hits)
-    most = n
-    if sample.probability is not None:
-        w = np.where(labelled, 1 / np.broadcast_to(sample.probability, labelled.shape), 0.0)
-        most = w.sum(axis=-1) ** 2 / (w**2).sum(axis=-1)
-    if sample.clusters is not None:
-        most = np.minimum(most, _labelled_clusters(sample))
+    alone = _alone(sample, plain, n)
     with np.errstate(invalid="ignore", divide="ignore"):
-        alone = np.where(plain.se > 0, plain.value * (1 - plain.value) / plain.se**2, most)
         ratio = np.where(plain.se > 0, (found.se / plain.se) ** 2, 1.0)
-    if sample.two_valued:  # shares of several raters vary less than a verdict
-        alone = np.minimum(alone, n)
-    ratio = np.where(ratio < 1, 1 - (1 - ratio) * rarer / (rarer + DOUBT), ratio)
+    counts = np.maximum(alone / _held_back(ratio, rarer, DOUBT), 1e-9)
+    if sample.strata is not None:
+        parts = int(np.max(sample.strata)) + 1
+        counts = n / _held_back(n / counts, rarer, DOUBT * parts)
     z = -ndtri((1 - level) / 2)
-    counts = np.maximum(alone / ratio, 1e-9)
     student = (z / _student(found.freedom, level)) ** 2 if sample.clusters is not None else 1.0
     value = np.clip(found.value, 0.0, 1.0)
-    hits_worth, rows_worth = value * counts * student, counts * student
-    lean, fine = (proportion_interval(hits_worth, rows_worth, level, kind) for kind in KINDS)
-    coarse = ratio > COARSE
-    low, high = (np.where(coarse, a, b)[()] for a, b in zip(lean, fine, strict=True))
-    return replace(found, value=value, low=np.minimum(low, value), high=np.maximum(high, value), worth=counts)
+    rows_worth = np.asarray(counts * student)
+    hits_worth = np.asarray(value * rows_worth)
+    coarse = np.asarray(ratio > COARSE)
+    low, high = np.empty(coarse.shape), np.empty(coarse.shape)
+    for kind, inside in zip(KINDS, (coarse, ~coarse), strict=True):
+        if inside.any():
+            ends = proportion_interval(hits_worth[inside], rows_worth[inside], level, kind)
+            low[inside], high[inside] = ends
+    return replace(found, value=value, low=np.minimum(low, value)[()], high=np.maximum(high, value)[()], worth=counts)
+
+
+def _held_back(ratio: Any, rarer: Any, doubt: float) -> Any:
+    """A variance over that without help, less of the gain where few labels of the rarer verdict show it."""
+    return np.where(ratio < 1, 1 - (1 - ratio) * rarer / (rarer + doubt), ratio)
+
+
+def _alone(sample: PartlyLabelled, plain: MeanEstimate, n: Any) -> Any:
+    """Labels drawn at random, each on its own, that would have the variance of labels only in this design."""
+    labelled = sample.labelled
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if sample.probability is not None and sample.clusters is None:
+            # Few rows of the rarer verdict may all have small weights: one more of them, with the largest, is added.
+            w = np.where(labelled, 1 / np.broadcast_to(sample.probability, labelled.shape), 0.0)
+            of_rarer = np.where(plain.value[..., None] > 0.5, 1 - sample.labels, sample.labels)
+            of_rarer = np.where(labelled, of_rarer, 0.0)
+            largest = w.max(axis=-1)
+            share = ((w * of_rarer).sum(axis=-1) + largest) / (w.sum(axis=-1) + largest)
+            spread = (w**2 * (of_rarer - share[..., None]) ** 2).sum(axis=-1) + (largest * (1 - share)) ** 2
+            return np.minimum(share * (1 - share) * (w.sum(axis=-1) + largest) ** 2 / spread, n)
+        most = n if sample.clusters is None else np.minimum(n, _labelled_clusters(sample))
+        found = np.where(plain.se > 0, plain.value * (1 - plain.value) / plain.se**2, most)
+    # Shares of several raters vary less than a verdict, strata less than a draw from all.
+    return np.minimum(found, n) if sample.two_valued and sample.strata is None else found

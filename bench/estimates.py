@@ -1,0 +1,186 @@
+"""Do the intervals of estimates hold the truth, and what is gained? Simulates and writes docs/estimate_coverage.md.
+
+    python -m bench.estimates                                        all cells that out/estimates.json does not hold yet
+    python -m bench.estimates --write docs/estimate_coverage.md      and the page
+    python -m bench.estimates --only systems                         cells whose name begins so
+
+Seeds are fixed; cells are kept as they end. tests/test_estimate_coverage.py runs a small version.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bench import _estimate_worlds as world
+from bench._trust_page import table
+
+Row = world.Row
+KEPT = Path("out/estimates.json")
+BAND = (0.93, 0.97)
+TRIALS = 2000
+METHODS = {"labels": "labels only", "ppi": "PPI", "ppi++": "PPI++"}
+
+
+def cells() -> Iterator[tuple[str, Callable[[], list[Row]]]]:
+    """(name, what it computes)."""
+    for design in world.DESIGNS:
+        for kind in world.KINDS if design == "random" else world.KINDS[1:]:
+            for n in world.SIZES:
+                some = world.PREVALENCES if design == "random" else world.PREVALENCES[::2]
+                for p in (None,) if kind == world.RATING else some:
+                    for judge in world.JUDGES:
+                        yield (
+                            f"means {design} {kind} {n} {p} {judge}",
+                            lambda n=n, p=p, k=kind, j=judge, d=design: world.mean_coverage(n, p, k, j, d, TRIALS),
+                        )
+    for n in world.SIZES:
+        for p in world.PREVALENCES:
+            for judge in world.JUDGES:
+                yield f"corrected {n} {p} {judge}", lambda n=n, p=p, j=judge: world.corrected_coverage(n, p, j, TRIALS)
+        for q in (None, 0.05, 0.5, 0.9):
+            yield f"several {n} {q}", lambda n=n, p=q: world.several_coverage(n, p, TRIALS)
+        for kind in ("verdict", world.RATING):
+            yield f"systems {n} {kind}", lambda n=n, k=kind: world.systems_coverage(n, k, TRIALS)
+    for n in world.SIZES:
+        for design in ("random", "strata", "probabilities") if n < 300 else ("random",):
+            for rho in (0.3, 0.6, 0.9):
+                for ratings in (False, True) if design == "random" and n < 300 else (True,):
+                    yield (
+                        f"correlations {n} {design} {rho} {ratings}",
+                        lambda n=n, d=design, r=rho, z=ratings: world.correlation_coverage(n, r, z, d, TRIALS),
+                    )
+
+
+def compute(only: str) -> dict[str, list[Row]]:
+    kept: dict[str, list[Row]] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    KEPT.parent.mkdir(exist_ok=True)
+    start = time.monotonic()
+    for name, run in cells():
+        if name.startswith(only) and name not in kept:
+            kept[name] = run()
+            KEPT.write_text(json.dumps(kept))
+            print(f"{time.monotonic() - start:6.0f} s  {name}", flush=True)
+    return kept
+
+
+def shown(row: Row) -> str:
+    """Coverage, bold where it is too low, slanted where an interval is wider than it had to be."""
+    text = f"{row['coverage']:.3f}".removeprefix("0")
+    return f"**{text}**" if row["coverage"] < BAND[0] else f"*{text}*" if row["coverage"] > BAND[1] else text
+
+
+def page(kept: dict[str, list[Row]]) -> str:
+    def of(kind: str) -> list[Row]:
+        return [row for name, rows in kept.items() if name.startswith(kind + " ") for row in rows]
+
+    means = [row for row in of("means") if row["method"] != "judge"]
+    low = [row for row in means if row["coverage"] < BAND[0]]
+    high = [row for row in means if row["coverage"] > BAND[1]]
+    alone = [row["coverage"] for row in of("means") if row["method"] == "judge" and row["kind"] != "number"]
+    parts = [
+        INTRO,
+        f"Of {len(means)} cells {len(means) - len(low) - len(high)} lie between .93 and .97, {len(high)} above (*slanted*) "
+        f"and {len(low)} below (**bold**); the lowest is {min(r['coverage'] for r in means):.3f}. The judge alone covers "
+        f"the truth in {100 * sum(alone) / len(alone):.0f} % of the data sets on average, in at most 5 % in "
+        f"{sum(a <= 0.05 for a in alone)} of {len(alone)} cells.\n",
+    ]
+    for design in world.DESIGNS:
+        parts.append(f"\n## {DESIGN_WORDS[design]}\n")
+        for kind in world.KINDS:
+            inside = [row for row in means if row["design"] == design and row["kind"] == kind]
+            if inside:
+                parts += [f"### {KIND_WORDS[kind]}\n", *_mean_table(inside)]
+    parts += ["\n## Several judges at once\n", SEVERAL, *table(
+        ["labels", "people pass", "judges", "coverage", "width"],
+        [[r["n"], r["p"] or world.RATING, r["judges"], shown(r), f"{r['width']:.2f}"] for r in of("several")],
+    )]  # fmt: skip
+    parts += ["\n## Verdicts corrected for both error rates (Rogan and Gladen)\n", CORRECTED, *table(
+        ["labels", "people pass", "judge", "given", "coverage", "width"],
+        [[r["n"], r["p"], r["judge"], f"{r['given']:.2f}", shown(r), f"{r['width']:.2f}"]
+         for r in of("corrected") if r["given"] > 0.5],
+    )]  # fmt: skip
+    parts += ["\n## Five systems at once\n", SYSTEMS, *table(
+        ["labels a system", "ratings", "all means", "all differences", "all ranks"],
+        [[r["n"], r["ratings"], *(f"{r[k]:.3f}" for k in ("all means", "all differences", "all ranks"))]
+         for r in of("systems")],
+    )]  # fmt: skip
+    parts += ["\n## Correlations with people\n", CORRELATIONS, *table(
+        ["labels", "drawn", "people's scale", "coefficient", "truth", "coverage", "labels alone", "width", "bias"],
+        [[r["n"], r["design"], world.RATING if r["ratings"] else "numbers", r["coefficient"], f"{r['true']:.2f}",
+          shown(r), shown({"coverage": r["plain"]}), f"{r['width']:.2f}", f"{r['bias']:+.3f}"]
+         for r in of("correlations")],
+    )]  # fmt: skip
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _mean_table(rows: list[Row]) -> list[str]:
+    """One line a number of labels and a judge; a column a method and prevalence; the width beside that of labels only."""
+    ps = list(dict.fromkeys(row["p"] for row in rows))
+    head = ["labels", "judge", *(
+        f"{word}{f', {p:g}' if p else ''}" for word in METHODS.values() for p in ps
+    ), "width of PPI++"]  # fmt: skip
+    lines = []
+    for n in world.SIZES:
+        for judge in world.JUDGES:
+            mine = {(r["method"], r["p"]): r for r in rows if r["n"] == n and r["judge"] == judge}
+            widths = [mine["ppi++", p]["width"] for p in ps]
+            ends = f"{min(widths):.2f}" if len(ps) == 1 else f"{min(widths):.2f} to {max(widths):.2f}"
+            lines.append([n, judge, *(shown(mine[m, p]) for m in METHODS for p in ps), ends])
+    return table(head, lines)
+
+
+DESIGN_WORDS = {
+    "random": "Rows drawn at random",
+    "clusters": f"Whole clusters of {world.CLUSTER} rows that are alike (correlation .3)",
+    "strata": "Equal numbers from strata of the judge's score",
+    "probabilities": "Known probabilities, doubtful rows more often",
+}
+KIND_WORDS = {
+    "verdict": "People and the judge say pass or fail",
+    "number": "People say pass or fail, the judge gives a number",
+    world.RATING: "Ratings from 1 to 5",
+}
+SEVERAL = "Beside one fair judge: that one, a second fair one, and one that says nothing, by cross-fitted regression.\n"
+CORRECTED = (
+    "Given where each verdict has at least five labels and the judge is surely better than chance; cells where at least "
+    "half of the data sets are. Wider than labels alone unless the judge is good: PPI++ uses the same labels better.\n"
+)
+SYSTEMS = (
+    "400 inputs, answered by five systems of different quality. Share of data sets in which **all** intervals hold. Ranks "
+    "follow from all differences, so theirs hold more often than stated.\n"
+)
+CORRELATIONS = (
+    "A metric's correlation with people over all rows. *Labels alone*: the same labelled rows, weighed by their "
+    "probability, without the metric's scores of the others. *Bias*: mean of the estimates less the truth.\n"
+)
+INTRO = f"""# Do the intervals of estimates hold?
+
+Written by `python -m bench.estimates --write docs/estimate_coverage.md` (seeds fixed; do not edit); a small version runs in the tests.
+What the figures mean: [estimate](estimate.md).
+
+Data sets of {world.ROWS:,} rows are drawn from populations whose truth is known, {TRIALS:,} a cell; 30, 100 or 300 rows are labelled.
+*Coverage*: share of the 95 % intervals that hold the truth; wanted .93 to .97, or more where counts are so small that no interval can be nearer
+(of 30 labels at a pass rate of .05 one or two pass). *Width*: mean width of the interval over that from the labels alone. Judges: poor (recall of passes
+and fails .75 and .55; its numbers .7 standard deviations apart; correlation .3), fair (.85 and .8; 1.5; .6), good (.95 and .95; 3; .9).
+Chance: with {TRIALS:,} data sets an interval that is right shows .940 to .960.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.estimates", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page")
+    parser.add_argument("--only", default="", metavar="NAME", help="cells whose name begins so")
+    parser.add_argument("--page", action="store_true", help="compute nothing: the page from what is kept")
+    asked = parser.parse_args()
+    kept = json.loads(KEPT.read_text()) if asked.page else compute(asked.only)
+    if asked.write:
+        asked.write.write_text(page(kept), encoding="utf-8")
+        print(f"written: {asked.write}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""Correlation of a metric with people where few rows are labelled, for all rows: which ones were labelled counts.
+
+A correlation with people cannot be computed from rows without label, but it is nearly a mean over rows (of its
+jackknife pseudo-values on Fisher's scale), and the part of it that the metric's own score foretells is known for every
+row. So it is estimated like any other mean: labelled rows weighed by the inverse of the probability with which they
+were drawn, the foretold part rectified (PPI++), with strata and clusters, intervals by Student's t, and back from
+Fisher's scale.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.errors import NlgaugeError
+from nlgauge.stats.estimation.means import MeanEstimate, PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.several_judges import cross_fitted
+
+Floats = NDArray[np.float64]
+Coefficient = Literal["pearson", "spearman", "kendall"]
+COEFFICIENTS = ("pearson", "spearman", "kendall")
+MOST = 2000  # labels: the pairs of all of them are held at once
+FITTED = 4  # numbers fitted to the labels: the coefficient and what the score foretells of it
+CUT = 1 - 1e-6  # correlations are cut here before atanh
+
+
+@dataclass(frozen=True)
+class SparseCorrelation:
+    """The coefficient over all rows, with the metric's scores of rows without label and from labelled rows alone."""
+
+    value: float
+    low: float
+    high: float
+    plain: float
+    plain_low: float
+    plain_high: float
+
+
+def sparse_correlation(
+    sample: PartlyLabelled, coefficient: Coefficient = "kendall", level: float = 0.95
+) -> SparseCorrelation:
+    """Correlation of `sample.score` with people over all rows; NaN where one of them does not vary.
+
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=400)
+    >>> labels = np.where(np.arange(400) < 100, y, np.nan)
+    >>> found = sparse_correlation(PartlyLabelled(labels, y + rng.normal(size=400)), "pearson")
+    >>> bool(found.low < 2**-0.5 < found.high)
+    True
+    """
+    if coefficient not in COEFFICIENTS:
+        raise NlgaugeError(f"no coefficient '{coefficient}'; use {', '.join(COEFFICIENTS)}.")
+    if sample.score is None:
+        raise NlgaugeError("a correlation needs a score of every row.")
+    held = sample.labelled
+    if held.sum() > MOST:
+        raise NlgaugeError(f"more than {MOST:,} labels: the correlation of the labelled rows needs no estimate.")
+    if min(np.ptp(sample.score[held]), np.ptp(sample.labels[held])) == 0:
+        return SparseCorrelation(*[float("nan")] * 6)
+    weights = _weights(sample)
+    pseudo = _pseudo_values(sample.score[held], sample.labels[held], weights[held], coefficient)
+    if not np.isfinite(pseudo).all():  # without one row nothing varies
+        return SparseCorrelation(*[float("nan")] * 6)
+    labels = np.full(held.shape, np.nan)
+    labels[held] = pseudo
+    standing = _standing(sample.score) if coefficient != "pearson" else sample.score
+    off = (standing - standing.mean()) / standing.std()
+    foretold = cross_fitted(labels, np.column_stack([off, off**2]), sample.clusters)
+    mean = replace(sample, labels=labels, score=foretold, share=False)
+    both: list[MeanEstimate] = [mean_estimate(mean, method, level) for method in ("ppi++", "labels")]
+    worth = weights.sum() ** 2 / (weights**2).sum()  # labels drawn alike that vary as much (Kish)
+    wider = np.sqrt(worth / max(worth - FITTED, 1.0))
+    ends = [np.tanh([e.value, e.value - wider * (e.value - e.low), e.value + wider * (e.high - e.value)]) for e in both]
+    return SparseCorrelation(*np.concatenate(ends).tolist())
+
+
+def _weights(sample: PartlyLabelled) -> Floats:
+    """How many rows each labelled row stands for, up to a factor."""
+    if sample.probability is not None:
+        return np.asarray(np.where(sample.labelled, 1 / sample.probability, 0.0))
+    if sample.strata is None:
+        return sample.labelled.astype(np.float64)
+    rows, labels = np.bincount(sample.strata), np.bincount(sample.strata, sample.labelled)
+    return np.asarray(np.where(sample.labelled, (rows / np.maximum(labels, 1))[sample.strata], 0.0))
+
+
+def _standing(score: Floats) -> Floats:
+    """Place of each score among all rows, equal ones alike."""
+    ordered = np.sort(score)
+    return np.asarray(np.searchsorted(ordered, score, "left") + np.searchsorted(ordered, score, "right"), np.float64)
+
+
+def _pseudo_values(x: Floats, y: Floats, w: Floats, coefficient: str) -> Floats:
+    """Jackknife pseudo-values on Fisher's scale; their weighted mean is the coefficient less its bias."""
+    w = w / w.sum()
+    whole, without = _left_out(x, y, w, coefficient)
+    z, z_without = (np.arctanh(np.clip(v, -CUT, CUT)) for v in (whole, without))
+    return np.asarray(z + (z - z_without) * (1 - w) / w)
+
+
+def _left_out(x: Floats, y: Floats, w: Floats, coefficient: str) -> tuple[Floats, Floats]:
+    """The weighted coefficient, and that without each row."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if coefficient == "pearson":
+            rest = 1 - np.append(w, 0.0)
+            moments = [w * x, w * y, w * x * y, w * x * x, w * y * y]
+            a, b, ab, aa, bb = ((m.sum() - np.append(m, 0.0)) / rest for m in moments)
+            found = (ab - a * b) / np.sqrt((aa - a * a) * (bb - b * b))
+            return found[-1], found[:-1]
+        above_x, above_y = np.sign(x[:, None] - x), np.sign(y[:, None] - y)
+        if coefficient == "kendall":
+            parts = []
+            for table in (above_x * above_y, np.abs(above_x), np.abs(above_y)):
+                own = table @ w
+                parts.append(w @ own - 2 * np.append(w * own, 0.0))
+            found = parts[0] / np.sqrt(parts[1] * parts[2])
+            return found[-1], found[:-1]
+        # Spearman: ranks as weighted counts of rows below less rows above; without row k its column is taken away.
+        n = len(x)
+        keep = np.ones((n, n + 1))
+        np.fill_diagonal(keep, 0.0)
+        extra = np.zeros((n, 1))
+        rank_x, rank_y = (
+            (t @ w)[:, None] - np.concatenate([t * w, extra], axis=1) for t in (above_x, above_y)
+        )  # fmt: skip
+        weight = keep * w[:, None]
+        top = (weight * rank_x * rank_y).sum(axis=0)
+        found = top / np.sqrt((weight * rank_x**2).sum(axis=0) * (weight * rank_y**2).sum(axis=0))
+        return found[-1], found[:-1]
