@@ -61,6 +61,16 @@ def test_two_columns_of_winners_are_people_and_a_judge_on_one_question(tmp_path:
     assert any("gpt4 chose as people did in 12 of 24" in note for note in table.notes)
 
 
+def test_two_systems_compared_twice_on_one_input_are_two_comparisons_and_not_four(tmp_path: Path) -> None:
+    # As in arenas: one question, the same two models, other outputs. Both orders are shown.
+    rows = [f"i{k % 6},{'x,y' if k % 2 else 'y,x'},a,{'a' if k % 4 else 'b'}" for k in range(24)]
+    data = ng.load(votes(tmp_path, "human_winner,gpt4_winner", *rows))
+    table = wins(data)
+    assert any("gpt4 chose as people did in 18 of 24" in note for note in table.notes)
+    merged = wins(data, merge=True)
+    assert {(r["side"], r["n"]) for r in merged if r["first"] != r["second"]} == {("Human", 24), ("gpt4", 24)}
+
+
 def test_a_question_before_the_word_winner_is_still_a_question(tmp_path: Path) -> None:
     data = ng.load(votes(tmp_path, "coherence_winner,fluency_winner", *PAIRS))
     assert data.comparisons["aspect"].unique(maintain_order=True).to_list() == ["coherence", "fluency"]

@@ -54,7 +54,7 @@ def wins(choice: Choice, *, aspect: str | None = None, source: Source = "auto", 
         return _models_only(data, judged, kept, aspect or _only(judged))
     metrics = choice.metrics
     found = _by_votes(data, votes, kept, metrics) if votes is not None else _by_ratings(data, aspect, kept, metrics)
-    found = _with_models(found, judged, merge)
+    found = _with_models(found, judged)
     if merge and found.ordered:
         found = WinCounts(found.systems, {n: w.merged() for n, w in found.sides.items()}, found.words, False)
     near = {n: distance(found.sides[HUMAN], w) for n, w in found.sides.items() if n != HUMAN}
@@ -163,10 +163,10 @@ def _model_sides(judged: pl.DataFrame, systems: list[str]) -> dict[str, Wins]:
     }
 
 
-def _with_models(found: WinCounts, judged: pl.DataFrame, merge: bool) -> WinCounts:
+def _with_models(found: WinCounts, judged: pl.DataFrame) -> WinCounts:
     """Models that chose themselves stand beside the metrics, never among people."""
     sides = _model_sides(judged, found.systems)
-    if not found.ordered or merge:
+    if not found.ordered:
         sides = {name: w.merged() for name, w in sides.items()}
     return replace(found, sides={**found.sides, **sides}) if sides else found
 
@@ -187,17 +187,23 @@ def _models_only(data: Dataset, judged: pl.DataFrame, kept: list[str], aspect: s
 
 
 def _same_choices(votes: pl.DataFrame, judged: pl.DataFrame) -> list[str]:
-    """How often a model chose as people did, over the pairs of outputs that both compared."""
+    """How often a model chose as people did, over the pairs of outputs that both compared.
+
+    Where both compared two systems equally often on one input, their choices belong together in the order of the file.
+    """
+    pair = ["input", "a", "b"]
 
     def winners(part: pl.DataFrame) -> pl.DataFrame:
         low, high = pl.min_horizontal("first", "second"), pl.max_horizontal("first", "second")
         chosen = pl.when(pl.col("preferred") == FIRST).then("first").when(pl.col("preferred") == SECOND).then("second")
-        return part.select("input", low.alias("a"), high.alias("b"), chosen.otherwise(pl.lit(None)).alias("won"))
+        found = part.select("input", low.alias("a"), high.alias("b"), chosen.otherwise(pl.lit(None)).alias("won"))
+        return found.with_columns(pl.len().over(pair).alias("n"), pl.int_range(pl.len()).over(pair).alias("k"))
 
     notes = []
     people = winners(votes)
     for (rater,), part in judged.group_by("rater", maintain_order=True):
-        both = people.join(winners(part), on=["input", "a", "b"], suffix=" model")
+        both = people.join(winners(part), on=pair, suffix=" model")
+        both = both.filter((pl.col("n") != pl.col("n model")) | (pl.col("k") == pl.col("k model")))
         if both.height:
             same = both.select((pl.col("won").eq_missing(pl.col("won model"))).sum()).item()
             notes.append(
