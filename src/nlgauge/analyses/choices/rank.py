@@ -46,7 +46,7 @@ def rank(
             "tier": "every system of a tier is clearly stronger than every system of the next",
             "beats an average other": "chance to be preferred to one of the others drawn at random, a tie being half",
         },
-        answers=[words for r in ranked if (words := first_words(found, r))],
+        answers=[*_only_machines(found), *(words for r in ranked if (words := first_words(found, r)))],
         notes=remarks(found, ranked, adjust),
         signature=f"aspect:{found.aspect}|ties:{ties}|adjust:{adjust}|interval:{interval}|seed:{seed}",
     )  # fmt: skip
@@ -71,6 +71,14 @@ def _rows(found: SidesVotes, r: SideRanking) -> list[Row]:
             "reason": reason,
         })  # fmt: skip
     return rows
+
+
+def _only_machines(found: SidesVotes) -> list[str]:
+    if HUMAN in found.sides:
+        return []
+    return [
+        f"No person chose here: this is the order of {some(list(found.sides))}, and nothing says whether people agree."
+    ]
 
 
 def _chance(row: Row) -> str:
