@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,14 @@ from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
 SETS = {
     "summeval": ["coherence", "consistency", "fluency", "relevance"],
     "hanna": ["Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity"],
+    "hanna, people's stories among the systems": [
+        "Relevance",
+        "Coherence",
+        "Empathy",
+        "Surprise",
+        "Engagement",
+        "Complexity",
+    ],
     "wmt23-zh-en": ["mqm"],
     "usr-persona": ["Overall", "Natural", "Engaging"],
     "usr-topical": ["Overall", "Natural", "Engaging"],
@@ -39,15 +48,20 @@ DESIGNS = ("random", "stratified", "disagreement", "diverse", "stratified, then 
 
 
 def rows_of(name: str, aspect: str) -> dict[str, Any]:
+    name, _, people = name.partition(", ")
     data = ng.load_set(name)
     values = data.ratings.filter(pl.col("aspect") == aspect).group_by("system", "input").agg(pl.col("value").mean())
-    frame = data.scores.join(values, on=["system", "input"]).filter(~pl.col("system").is_in(sorted(data.people)))
+    left = [] if people else sorted(data.people)
+    frame = data.scores.join(values, on=["system", "input"]).filter(~pl.col("system").is_in(left))
     frame = frame.sort("system", "input")
     scores = frame.select(data.metrics).cast(pl.Float64).to_numpy().T
     scores = scores * np.array([-1.0 if m in data.lower else 1.0 for m in data.metrics])[:, None]
     scores = scores[(np.isfinite(scores).mean(axis=1) > 0.9) & (np.nanstd(scores, axis=1) > 0)]
     codes = np.unique(frame["system"].to_numpy(), return_inverse=True)[1]
-    return {"y": frame["value"].to_numpy(), "scores": relative_ranks(scores), "system": codes.astype(np.int64)}
+    units = np.unique(frame["input"].to_numpy(), return_inverse=True)[1]
+    return {
+        "y": frame["value"].to_numpy(), "scores": relative_ranks(scores), "system": codes.astype(np.int64), "unit": units,
+    }  # fmt: skip
 
 
 def labels_of(people: Population, y: np.ndarray, n: int, design: str, rng: np.random.Generator) -> Any:
@@ -67,7 +81,9 @@ def labels_of(people: Population, y: np.ndarray, n: int, design: str, rng: np.ra
     return people.labels, probability
 
 
-def measured(name: str, aspect: str, repetitions: int, seed: int) -> list[dict[str, Any]]:
+def measured(
+    name: str, aspect: str, repetitions: int, seed: int, designs: Sequence[str] = DESIGNS
+) -> list[dict[str, Any]]:
     given = rows_of(name, aspect)
     size, truth = min(len(given["y"]), MOST), float(given["y"].mean())
     rng = np.random.default_rng(seed)
@@ -85,7 +101,7 @@ def measured(name: str, aspect: str, repetitions: int, seed: int) -> list[dict[s
             labels = np.full(size, np.nan)
             labels[order[:n]] = y[order[:n]]
             keep("labels only", n, mean_estimate(PartlyLabelled(labels), "labels"))
-        for design in DESIGNS:
+        for design in designs:
             least = 2 * LEAST_LEARNED if "optimal" in design else 1
             shown = scores if design in ("disagreement", "diverse") else judge[None]
             for n in (s for s in SIZES if least <= s <= size / 2):
@@ -101,6 +117,82 @@ def measured(name: str, aspect: str, repetitions: int, seed: int) -> list[dict[s
          "width": [round(w, 5) for w, _ in found], "covered": int(sum(c for _, c in found))}
         for (design, n), found in kept.items()
     ]  # fmt: skip
+
+
+def errors(name: str, aspect: str, repetitions: int, seed: int, n: int = 160) -> list[dict[str, Any]]:
+    """Squared errors of a judge's correlation with people, and of differences between systems, under designs for them.
+
+    Inputs are drawn with replacement, each with the outputs of all systems. The correlation weighs by the inverse of
+    the probability; system means are of labels only. `aimed`: the second half goes to systems whose order is open.
+    """
+    given = rows_of(name, aspect)
+    units = given["unit"].max() + 1
+    rng = np.random.default_rng(seed)
+    kept: dict[tuple[str, str], list[float]] = {}
+    judge = np.nan_to_num(given["scores"], nan=0.5).mean(axis=0)
+    true_r = np.corrcoef(judge, given["y"])[0, 1]
+    true_mean = np.bincount(given["system"], given["y"]) / np.bincount(given["system"])
+    by_unit = [np.flatnonzero(given["unit"] == u) for u in range(units)]
+    for _ in range(repetitions):
+        drawn = rng.integers(units, size=min(units, 200))
+        at = np.concatenate([by_unit[u] for u in drawn])
+        unit = np.repeat(np.arange(len(drawn)), [len(by_unit[u]) for u in drawn])
+        y, system, score = given["y"][at], given["system"][at], judge[at]
+        shown = given["scores"][:, at]
+        for goal, design in [("agreement", d) for d in ("random", "stratified", "optimal", "disagreement")] + [
+            ("ranking", d) for d in ("random", "optimal", "aimed")
+        ]:
+            labels = np.full(len(y), np.nan)
+            people = Population(
+                pl.DataFrame(), [], shown if design == "disagreement" else score[None], labels, labels, 1, system, unit, []
+            )  # fmt: skip
+            for count in (n // 2, n - n // 2) if design == "aimed" else (n,):
+                free = np.flatnonzero(np.isnan(labels))
+                how: Any = "optimal" if design == "aimed" else design
+                found, _ = draw_rows(people, free, count, goal, how, None, rng)  # type: ignore[arg-type]
+                labels[free[found.rows]] = y[free[found.rows]]
+            known = np.isfinite(labels)
+            if goal == "agreement":
+                w = 1 / found.probability[np.isin(free, np.flatnonzero(known))]
+                cov = np.cov(score[known], labels[known], aweights=w)
+                error = (cov[0, 1] / np.sqrt(cov[0, 0] * cov[1, 1]) - true_r) ** 2
+            else:
+                count_of = np.bincount(system[known], minlength=len(true_mean))
+                mean = np.bincount(system[known], labels[known], minlength=len(true_mean)) / np.maximum(count_of, 1)
+                gap = (mean[:, None] - mean) - (true_mean[:, None] - true_mean)
+                error = float((gap**2).sum() / (len(mean) * (len(mean) - 1)))
+                wrong = (np.sign(mean[:, None] - mean) != np.sign(true_mean[:, None] - true_mean)).sum()
+                kept.setdefault(("order", design), []).append(float(wrong / (len(mean) * (len(mean) - 1))))
+            kept.setdefault((goal, design), []).append(float(error))
+    return [
+        {"set": name, "aspect": aspect, "goal": goal, "design": design, "n": n, "seed": seed, "errors": found}
+        for (goal, design), found in kept.items()
+    ]
+
+
+def errors_table(path: Path) -> str:
+    """Labels saved at the same mean squared error, with its 95 % interval over repetitions; pairs in the wrong order."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rng = np.random.default_rng(0)
+    lines = ["| set | for | design | labels saved | pairs in the wrong order |", "| --- | --- | --- | ---: | ---: |"]
+    for name in dict.fromkeys(r["set"] for r in rows):
+        for goal, design in dict.fromkeys((r["goal"], r["design"]) for r in rows if r["goal"] != "order"):
+            found = {r["design"]: [] for r in rows}
+            for r in rows:
+                if (r["set"], r["goal"]) == (name, goal):
+                    found[r["design"]].append(r["errors"])
+            mine, random = np.array(found[design]), np.array(found["random"])
+            at = [np.arange(mine.shape[1]), *rng.integers(mine.shape[1], size=(400, mine.shape[1]))]
+            saved = [float(np.mean(1 - mine[:, k].mean(axis=1) / random[:, k].mean(axis=1))) for k in at]
+            low, high = np.quantile(saved[1:], [0.025, 0.975])
+            wrong = [
+                np.mean(r["errors"]) for r in rows if (r["set"], r["goal"], r["design"]) == (name, "order", design)
+            ]
+            order = f"{100 * np.mean(wrong):.1f} %" if goal == "ranking" else ""
+            lines.append(
+                f"| {name} | {goal} | {design} | {100 * saved[0]:.0f} % [{100 * low:.0f} {100 * high:.0f}] | {order} |"
+            )
+    return "\n".join(lines)
 
 
 def table(path: Path) -> str:
@@ -142,16 +234,19 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-o", "--out", type=Path, default=Path("labels_saved.jsonl"))
     parser.add_argument("--table", type=Path)
+    parser.add_argument("--errors", action="store_true", help="of agreement and ranking instead of widths")
     parser.add_argument("--repetitions", type=int, default=400)
     parser.add_argument("--sets", nargs="*", default=list(SETS))
+    parser.add_argument("--designs", nargs="*", default=DESIGNS)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     if given.table:
-        print(table(given.table))
+        print((errors_table if given.errors else table)(given.table))
     else:
         with given.out.open("w") as out:
             for name in given.sets:
                 for aspect in SETS[name]:
-                    for row in measured(name, aspect, given.repetitions, given.seed):
+                    plan = name, aspect, given.repetitions, given.seed
+                    for row in errors(*plan) if given.errors else measured(*plan, given.designs):
                         out.write(json.dumps(row) + "\n")
                     out.flush()

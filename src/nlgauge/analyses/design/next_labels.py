@@ -87,7 +87,7 @@ def next_labels(
     aimed = goal == "estimate" and len(people.scores) and np.isfinite(people.labels).sum() >= LEAST_AIMED
     design = how or ("optimal" if aimed else DEFAULT[goal])
     cut = -cut if cut is not None and data.lower.issuperset(data.metrics) else cut  # scores are turned: more is better
-    found, said = draw_rows(people, free, budget, goal, design, cut, np.random.default_rng(seed))
+    found, said = draw_rows(people, free, budget, goal, design, cut, np.random.default_rng([seed, people.draw]))
     rows = [_row(people, int(free[at]), float(found.probability[at]), int(found.stratum[at])) for at in found.rows]
     first = "" if people.draw == 1 else f" (draw {people.draw}; {len(people.keys) - len(free):,} have one already)"
     return Table(
