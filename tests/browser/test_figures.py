@@ -43,6 +43,7 @@ def tables() -> Iterator[Table]:
     yield panel.analyse("ceiling", splits=5)
     yield panel.analyse("replacement")
     yield data.panel(metrics=["unigram_f1", "random"]).analyse("plan", sizes=[12, 24, 48], trials=5, draws=19)
+    yield data.panel(metrics=["unigram_f1", "random"]).analyse("labels-needed", sizes=[20, 40], trials=5)
     yield robustness(data, sample=20, draws=20)
     yield simulation.relation(SMALL, trials=2)[0]
     yield from ceiling_tables(data)
