@@ -350,6 +350,10 @@ def joined(tables: Sequence[Table], by: Sequence[str] = ()) -> Table:
     if groups:
         name = tables[0].title.partition(": ")[0]
         title = f"{name}: {tables[0].kind.replace('-', ' ')} by {some(groups, len(groups))}"
+    method = tables[0].method
+    if groups and len({table.method for table in tables}) > 1:
+        where = ", ".join(str(tables[0].rows[0][c]) for c in groups)
+        method = f"{where} (the others in the same way): {method}"
     return Table(
         title, [row for table in tables for row in table.rows],
         kind=tables[0].kind,
@@ -357,7 +361,7 @@ def joined(tables: Sequence[Table], by: Sequence[str] = ()) -> Table:
         answers=list(dict.fromkeys(text for table in tables for text in table.answers)),
         notes=list(dict.fromkeys(note for table in tables for note in table.notes)),
         headlines=list(dict.fromkeys(line for table in tables for line in table.headlines)),
-        method=tables[0].method, signature=tables[0].signature if len(same) == 1 else "", parts=list(tables),
+        method=method, signature=tables[0].signature if len(same) == 1 else "", parts=list(tables),
         groups=groups,
     )  # fmt: skip
 

@@ -51,6 +51,8 @@ def wrapped(text: str, width: int) -> list[str]:
     ['bleu .91', '[.69 .98] and', 'rouge']
     >>> wrapped("nlgauge:1|aspect:fluency|seed:0", 24)
     ['nlgauge:1|', 'aspect:fluency|seed:0']
+    >>> wrapped("in /home/ann/.cache/nlgauge/scores", 16)
+    ['in /home/ann/', '.cache/nlgauge/', 'scores']
     """
     from rich.cells import cell_len
 
@@ -64,12 +66,14 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Where a text may be broken: after a space that is not inside brackets, and after a bar."""
-    pieces, piece, inside = [], "", False
+    """Where a text may be broken: after a space that is not inside brackets, a bar, and a slash of a path (/a/b/c)."""
+    pieces, piece, inside, path = [], "", False, False
     for sign, following in zip_longest(text, text[1:], fillvalue=""):
+        path = sign == "/" if not piece and not path else path and sign != " "
         piece += " " if sign == "\n" else sign
         inside = (inside and sign != "]") or (sign == "[" and "]" in text)
-        if (sign in " \n" and not inside) or (sign == "|" and " " not in text and following):
+        bar = sign == "|" and " " not in text and following
+        if (sign in " \n" and not inside) or bar or (path and sign == "/" and len(piece) > 1):
             pieces.append(piece)
             piece = ""
     return [*pieces, piece] if piece else pieces

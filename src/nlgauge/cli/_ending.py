@@ -109,10 +109,21 @@ def _code(run: Callable[[], object]) -> int:
 
 def _say(code: int, words: str) -> int:
     try:
-        print(f"nlgauge: {words}", file=sys.stderr)
+        print(_whole_words(f"nlgauge: {words}"), file=sys.stderr)
     except OSError:  # nobody listens there either
         _no_more(sys.stderr)
     return code
+
+
+def _whole_words(text: str) -> str:
+    """One line in a log; on a terminal lines that break no word."""
+    if not sys.stderr.isatty():
+        return text
+    import shutil
+
+    from nlgauge.terminal import wrapped
+
+    return "\n".join(wrapped(text, shutil.get_terminal_size().columns))
 
 
 def _no_more(stream: object) -> None:

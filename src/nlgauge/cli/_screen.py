@@ -30,21 +30,37 @@ def again(*more: str) -> str:
 
 
 def console() -> Console:
-    """The screen, or a pipe, which has no width of its own unless COLUMNS gives one."""
+    """The screen; a file, or a pipe that nobody watches, has no width of its own unless COLUMNS gives one."""
     from rich.console import Console
 
-    given = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
-    return Console(width=None if given else WIDE, highlight=False)
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
+        return Console(highlight=False)
+    return Console(width=_watched() or WIDE, highlight=False)
+
+
+def _watched() -> int | None:
+    """Columns of the terminal at the end of a pipe, as in `nlgauge … | less`."""
+    import stat
+
+    try:
+        piped = stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
+        return os.get_terminal_size(sys.stderr.fileno()).columns if piped and sys.stderr.isatty() else None
+    except (OSError, ValueError):  # a stream without a file, as in a notebook
+        return None
 
 
 def tell(lines: Sequence[str]) -> None:
     """Remarks go to stderr, so that stdout stays a table or JSON."""
     from rich.console import Console
 
+    from nlgauge.terminal import wrapped
+
     bar.close()
     screen = Console(stderr=True, highlight=False)
     for i, line in enumerate(lines):
-        screen.print(("" if i == 0 else "  ") + line, markup=False, style="bold" if i == 0 else None)
+        indent = "  " if i else ""
+        for part in wrapped(line, screen.width - len(indent)):
+            screen.print(indent + part, markup=False, style=None if i else "bold")
 
 
 def say(lines: Sequence[str], colours: Mapping[str, str] | None = None) -> None:

@@ -57,7 +57,8 @@ class Explored:
         return {
             "name": self.data.name, "systems": self.data.systems,
             "aspects": list(self.aspects or self.data.aspects), "metrics": list(self.metrics or self.data.metrics),
-            "lower": sorted(self.data.lower), "people": sorted(self.data.people), "outputs": len(self.data),
+            "lower": sorted(self.data.lower), "people": sorted(self.data.people), "rated_by": self.data.rated_by,
+            "outputs": len(self.data),
             "label_file": self.given and self.given.path.name, "label_keys": WORDS, "labels": self.labels(),
         }  # fmt: skip
 
