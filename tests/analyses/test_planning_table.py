@@ -48,7 +48,7 @@ def test_the_simulation_has_about_the_difference_of_the_data(measure: str) -> No
     fit = describe(panel, chosen)
     drawn = []
     for seed in np.random.SeedSequence(0).spawn(60):
-        x1, x2, z = simulate_pair(fit.params, fit.first, fit.second, np.random.default_rng(seed), between=fit.between)
+        x1, x2, z = simulate_pair(fit, np.random.default_rng(seed))
         drawn.append(evaluate(np.stack([x1, x2]), z, [chosen]).value[:, 0])
     found = np.mean(drawn, axis=0)
     assert found[0] - found[1] == pytest.approx(seen[0] - seen[1], abs=0.1)

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from nlgauge.errors import DataError
 from nlgauge.stats.correlation.measure import Measure
-from nlgauge.stats.design.planning import (
-    Raters,
-    Strength,
-    chance_level,
-    jackknife_test,
-    power,
-    power_curve,
-    simulate_pair,
-    swap_test,
-)
+from nlgauge.stats.design.planning import MetricPair, Raters, Strength, chance_level, power, simulate_pair, swap_test
 from nlgauge.stats.design.simulate import SimulationParams
 
 SMALL = SimulationParams(N=8, M=60, sigma_rho=0.0)
@@ -25,7 +17,7 @@ ITEM = Measure("item", "pearson")
 
 
 def test_equal_metrics_are_called_different_about_as_often_as_the_level_says():
-    found = power(SMALL, WEAK, WEAK, ITEM, np.random.SeedSequence(0), trials=300)
+    found = power(MetricPair(SMALL, WEAK, WEAK), ITEM, np.random.SeedSequence(0), trials=300)
     assert 0.02 <= found.power + found.wrong <= 0.09
     assert found.undefined == 0
 
@@ -37,89 +29,60 @@ def test_the_power_of_a_test_that_always_rejects_is_one_and_of_one_that_never_do
     def never(x1, x2, z, measure, rng):
         return 1.0
 
-    sure = power(SMALL, STRONG, WEAK, ITEM, np.random.SeedSequence(0), trials=30, test=always)
+    sure = power(MetricPair(SMALL, STRONG, WEAK), ITEM, np.random.SeedSequence(0), trials=30, test=always)
     assert sure.power + sure.wrong == 1.0
-    assert power(SMALL, STRONG, WEAK, ITEM, np.random.SeedSequence(0), trials=30, test=never).power == 0.0
+    assert power(MetricPair(SMALL, STRONG, WEAK), ITEM, np.random.SeedSequence(0), trials=30, test=never).power == 0.0
 
 
 def test_power_rises_with_inputs_and_with_the_gap_between_the_metrics():
-    curve = power_curve(
-        SMALL,
-        Strength(0.6, 0.35),
-        WEAK,
-        ITEM,
-        np.random.SeedSequence(1),
-        axis="inputs",
-        sizes=(20, 80, 320),
-        trials=60,
-        target=0.8,
-    )
-    powers = [point.power for point in curve.points]
+    pair = MetricPair(SMALL, Strength(0.6, 0.35), WEAK)
+    seeds = np.random.SeedSequence(1).spawn(3)
+    sizes = zip((20, 80, 320), seeds, strict=True)
+    powers = [power(pair.sized("inputs", size), ITEM, seed, trials=60).power for size, seed in sizes]
     assert powers == sorted(powers)
     assert powers[-1] > powers[0] + 0.3
-    assert curve.needed in (80, 320)
-    wide = power(SMALL, STRONG, WEAK, ITEM, np.random.SeedSequence(2), trials=60)
-    near = power(SMALL, Strength(0.6, 0.3), WEAK, ITEM, np.random.SeedSequence(2), trials=60)
+    assert powers[-1] >= 0.8
+    wide = power(MetricPair(SMALL, STRONG, WEAK), ITEM, np.random.SeedSequence(2), trials=60)
+    near = power(MetricPair(SMALL, Strength(0.6, 0.3), WEAK), ITEM, np.random.SeedSequence(2), trials=60)
     assert wide.power > near.power
     assert wide.wrong == 0.0
 
 
-def test_more_raters_of_low_reliability_give_more_power_and_the_lack_of_them_is_named():
-    curve = power_curve(
-        SMALL,
-        Strength(0.6, 0.45),
-        WEAK,
-        ITEM,
-        np.random.SeedSequence(3),
-        axis="raters",
-        sizes=(1, 8),
-        raters=Raters(1, 0.2),
-        trials=80,
-        target=0.999,
+def test_more_raters_of_low_reliability_give_more_power():
+    pair = MetricPair(SMALL, Strength(0.6, 0.45), WEAK, raters=Raters(1, 0.2))
+    seeds = np.random.SeedSequence(3).spawn(2)
+    one, eight = (
+        power(pair.sized("raters", size), ITEM, seed, trials=80).power for size, seed in zip((1, 8), seeds, strict=True)
     )
-    assert curve.points[1].power > curve.points[0].power + 0.1
-    assert curve.needed is None
-    assert "stays below" in curve.reason
-    with pytest.raises(DataError, match="reliability"):
-        power_curve(SMALL, STRONG, WEAK, ITEM, np.random.SeedSequence(0), axis="raters", sizes=(1, 2))
+    assert eight > one + 0.1
 
 
 @pytest.mark.parametrize("name", ["system/pearson", "input/kendall", "global/pearson"])
-@pytest.mark.parametrize("kind", [swap_test, jackknife_test])
-def test_taking_systems_as_given_calls_equal_metrics_different_and_varying_systems_does_not(name, kind):
+def test_taking_systems_as_given_calls_equal_metrics_different_and_varying_systems_does_not(name):
     """Two equally good metrics misrank different systems: inputs alone cannot see that this is chance."""
-    params, rates = SimulationParams(N=12, M=60), {}
+    pair, rates = MetricPair(SimulationParams(N=12, M=60), WEAK, WEAK), {}
     for by in ("inputs", "systems"):
-        found = power(params, WEAK, WEAK, Measure.parse(name), np.random.SeedSequence(4), trials=100, test=kind(by))
+        found = power(pair, Measure.parse(name), np.random.SeedSequence(4), trials=100, test=swap_test(by))
         rates[by] = found.power + found.wrong
     assert rates["inputs"] > 0.3
     assert rates["systems"] <= 0.1
 
 
-def test_the_jackknife_over_both_is_the_most_cautious():
-    params = SimulationParams(N=12, M=60)
-    rates = {}
-    for by in ("systems", "both"):
-        found = power(params, STRONG, WEAK, ITEM, np.random.SeedSequence(4), trials=60, test=jackknife_test(by))
-        rates[by] = found.power
-    assert 0.0 < rates["both"] <= rates["systems"]
-
-
 def test_simulated_raters_have_the_reliability_asked_for():
     params = SimulationParams(N=200, M=200, rho_sys=0.0, mu_rho=0.0)
-    args = (params, WEAK, WEAK)
-    _, _, truth = simulate_pair(*args, np.random.default_rng(0))
-    _, _, rated = simulate_pair(*args, np.random.default_rng(0), raters=Raters(1, 0.5))
+    pair = MetricPair(params, WEAK, WEAK)
+    _, _, truth = simulate_pair(pair, np.random.default_rng(0))
+    _, _, rated = simulate_pair(replace(pair, raters=Raters(1, 0.5)), np.random.default_rng(0))
     assert truth.var() / rated.var() == pytest.approx(0.5, abs=0.05)
-    _, _, many = simulate_pair(*args, np.random.default_rng(0), raters=Raters(4, 0.5))
+    _, _, many = simulate_pair(replace(pair, raters=Raters(4, 0.5)), np.random.default_rng(0))
     assert truth.var() / many.var() == pytest.approx(0.8, abs=0.05)
 
 
 def test_metrics_that_err_alike_are_correlated_beyond_people():
     params = SimulationParams(N=50, M=100)
     none = Strength(0.0, 0.0)
-    apart = simulate_pair(params, none, none, np.random.default_rng(0))
-    alike = simulate_pair(params, none, none, np.random.default_rng(0), between=0.8)
+    apart = simulate_pair(MetricPair(params, none, none), np.random.default_rng(0))
+    alike = simulate_pair(MetricPair(params, none, none, between=0.8), np.random.default_rng(0))
     assert abs(np.corrcoef(apart[0].ravel(), apart[1].ravel())[0, 1]) < 0.3
     assert np.corrcoef(alike[0].ravel(), alike[1].ravel())[0, 1] > 0.6
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError, NeedsMissing, NlgaugeError
 from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.stats.design.planning import Axis, Power, Raters, Strength, swap_test
+from nlgauge.stats.design.planning import Axis, MetricPair, Power, Raters, Strength, swap_test
 from nlgauge.stats.design.planning import power as simulated_power
 from nlgauge.stats.design.simulate import SimulationParams, fit_panel
 from nlgauge.stats.resampling.canonical import table_order
@@ -26,17 +26,6 @@ from nlgauge.types import Array
 Swapped = Literal["systems", "inputs", "both", "cells"]
 LEAST_SYSTEMS = 6  # 2⁶ swaps: with fewer no test that swaps systems comes below .05
 STEPS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-
-
-@dataclass(frozen=True)
-class MetricPair:
-    """Two metrics of a panel as a simulation: what they share, how strong each is, and the raters."""
-
-    params: SimulationParams
-    first: Strength
-    second: Strength
-    between: float
-    raters: Raters | None
 
 
 @analysis("plan", paper="gao2025", question="How many inputs, systems or raters tell two metrics apart?")
@@ -70,12 +59,9 @@ def plan(
     sign = 1.0 if table_order(panel.oriented())[0] == 0 else -1.0
     seeds = np.random.SeedSequence(seed).spawn(len(steps))
     for size, own in counted(list(zip(steps, seeds, strict=True)), progress):
-        study = _sized(pair, axis, size)
         point = simulated_power(
-            study.params, study.first, study.second, chosen, own, test=swap_test(how, draws), level=level,
-            trials=trials,
-            between=study.between, raters=study.raters,
-        )  # fmt: skip
+            pair.sized(axis, size), chosen, own, test=swap_test(how, draws), level=level, trials=trials
+        )
         point = replace(point, difference=sign * point.difference)
         points.append((size, point))
         if point.power >= power and sizes is None:
@@ -148,13 +134,6 @@ def answer(points: list[tuple[int, Power]], axis: Axis, target: float, first: st
         f"Power {target:g} is not reached: the most is {number(best.power, 2)} ± {number(best.se, 2)} at {size} {axis}"
         + ("; more systems would help more than more inputs." if axis == "inputs" else ".")
     )
-
-
-def _sized(pair: MetricPair, axis: Axis, size: int) -> MetricPair:
-    """The same two metrics with another number of inputs, systems or raters."""
-    if axis == "raters":
-        return replace(pair, raters=pair.raters and replace(pair.raters, count=size))
-    return replace(pair, params=replace(pair.params, **{"M" if axis == "inputs" else "N": size}))
 
 
 def _check(panel: Panel, axis: str, target: float, how: str, level: float) -> None:

@@ -78,15 +78,12 @@ def mace(
     restarts: int = 10,
     iterations: int = 200,
     tolerance: float = 1e-9,
-    prior: tuple[float, float, float] = (0.5, 0.5, 10.0),
-    smoothing: float | None = None,
     label_prior: Literal["observed", "uniform"] = "observed",
 ) -> Mace:
     """Fit MACE to categorical ratings, raters × units (or raters × systems × inputs).
 
-    `prior` is (guessing, knowing, habit) of the variational form, as in the authors' tool; `em` adds
-    `smoothing` (0.01 / number of labels by default) to every count instead. The best of `restarts` random
-    starts is kept.
+    The variational form has the priors of the authors' tool; `em` adds 0.01 / number of labels to every count
+    instead. The best of `restarts` random starts is kept.
 
     `label_prior` is the share of each label among the ratings. The paper and its tool give all labels the
     same prior (`"uniform"`); where most ratings are one value (fluency 5 of 5), agreement then looks like a
@@ -100,8 +97,8 @@ def mace(
         raise DataError(f"method must be vb or em; found {method!r}")
     table = as_units(ratings)
     votes, values = _votes(table, label_prior)
-    add = 0.01 / votes.labels if smoothing is None else smoothing
-    weights = _Prior(method, prior[1], prior[0], prior[2]) if method == "vb" else _Prior(method, add, add, add)
+    add = 0.01 / votes.labels
+    weights = _Prior("vb", know=0.5, guess=0.5, habit=10.0) if method == "vb" else _Prior("em", add, add, add)
     states = [_fit(votes, weights, stream, iterations, tolerance) for stream in rng.spawn(restarts)]
     best = max(states, key=lambda state: state.log_likelihood)
     rated = np.bincount(votes.unit, minlength=votes.units) > 0

@@ -6,13 +6,12 @@ compared by a paired test; power is the share of trials in which the better one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr
 
 from nlgauge.errors import DataError
 from nlgauge.stats.agreement.rater_units import FloatArray
@@ -44,6 +43,26 @@ class Raters:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricPair:
+    """Two metrics as a simulation: what they share, how strong each is, and the raters.
+
+    `between` correlates the two metrics' own errors (two n-gram metrics err alike); `raters` adds noise of rating.
+    """
+
+    params: SimulationParams
+    first: Strength
+    second: Strength
+    between: float = 0.0
+    raters: Raters | None = None
+
+    def sized(self, axis: Axis, size: int) -> MetricPair:
+        """The same two metrics with another number of inputs, systems or raters."""
+        if axis == "raters":
+            return replace(self, raters=self.raters and replace(self.raters, count=size))
+        return replace(self, params=replace(self.params, **{"M" if axis == "inputs" else "N": size}))
+
+
+@dataclass(frozen=True, slots=True)
 class Power:
     """Share of trials won significantly by the better metric, lost significantly, and without a p-value."""
 
@@ -53,19 +72,6 @@ class Power:
     difference: float
     trials: int
     undefined: int
-
-
-@dataclass(frozen=True, slots=True)
-class PowerCurve:
-    """Power along one axis, and the smallest size that reaches the target (None with the reason)."""
-
-    axis: Axis
-    sizes: tuple[int, ...]
-    points: tuple[Power, ...]
-    target: float
-    needed: int | None
-    reason: str
-    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,51 +104,9 @@ def swap_test(how: Literal["systems", "inputs", "both", "cells"] = "systems", dr
     return test
 
 
-def jackknife_test(by: Literal["systems", "inputs", "both"] = "systems", blocks: int = 20) -> PairTest:
-    """A fast paired test of any measure: t-test on the jackknifed difference of two metrics.
-
-    `systems` leaves out one system at a time: are the metrics different for systems like these? `inputs`
-    leaves out blocks of inputs and takes these very systems as given; two equally strong metrics misrank
-    different systems, so outside item level it mostly calls them different (.78 of 200 trials at
-    system/pearson, .69 at global/pearson, .66 at input/kendall; 12 systems × 100 inputs). `both` adds the two
-    variances, and is cautious. One evaluation does all: a cell left out is a missing metric score.
-    """
-    if by not in ("inputs", "systems", "both"):
-        raise DataError(f"by must be inputs, systems or both; found {by!r}")
-
-    def test(x1: FloatArray, x2: FloatArray, z: FloatArray, measure: Measure, rng: np.random.Generator) -> float:
-        masks: list[FloatArray] = []
-        n, m = z.shape
-        groups = min(blocks, m) if by != "systems" else 0
-        if groups:
-            member = rng.permutation(np.arange(m) % groups)
-            masks += [np.broadcast_to(np.where(member == g, np.nan, 0.0), (n, m)) for g in range(groups)]
-        if by != "inputs":
-            masks += [np.where(np.arange(n)[:, None] == i, np.nan, np.zeros((n, m))) for i in range(n)]
-        stack = np.stack([x1, x2] + [x + mask for mask in masks for x in (x1, x2)])
-        value = np.asarray(evaluate(stack, z, [measure]).value)[:, 0]
-        difference = value[::2] - value[1::2]
-        parts = [part for part in (difference[1 : 1 + groups], difference[1 + groups :]) if part.size]
-        variance = sum(_jackknife_variance(part) for part in parts)
-        return _two_sided_t(float(difference[0]), float(variance), min(part.size for part in parts) - 1)
-
-    return test
-
-
-def simulate_pair(
-    params: SimulationParams,
-    first: Strength,
-    second: Strength,
-    rng: np.random.Generator,
-    *,
-    between: float = 0.0,
-    raters: Raters | None = None,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Two metrics and people's scores of the same outputs.
-
-    `between` correlates the two metrics' own errors (two n-gram metrics err alike); `raters` adds noise of
-    rating.
-    """
+def simulate_pair(pair: MetricPair, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Two metrics and people's scores of the same outputs."""
+    params, between, raters = pair.params, pair.between, pair.raters
     noise = Noise.draw(params.N, params.M, rng)
     fresh = Noise.draw(params.N, params.M, rng)
     rest = float(np.sqrt(1.0 - between**2))
@@ -151,8 +115,8 @@ def simulate_pair(
         system_m=between * noise.system_m + rest * fresh.system_m,
         cell_m=between * noise.cell_m + rest * fresh.cell_m,
     )
-    x1 = metric_scores(replace(params, rho_sys=first.rho_sys, mu_rho=first.mu_rho), noise)
-    x2 = metric_scores(replace(params, rho_sys=second.rho_sys, mu_rho=second.mu_rho), other)
+    x1 = metric_scores(replace(params, rho_sys=pair.first.rho_sys, mu_rho=pair.first.mu_rho), noise)
+    x2 = metric_scores(replace(params, rho_sys=pair.second.rho_sys, mu_rho=pair.second.mu_rho), other)
     z = human_scores(params, noise)
     if raters is not None:
         within = params.sigma_h if params.within_h is None else np.asarray(params.within_h)
@@ -163,24 +127,15 @@ def simulate_pair(
 
 
 def power(
-    params: SimulationParams,
-    first: Strength,
-    second: Strength,
-    measure: Measure,
-    seed: np.random.SeedSequence,
-    *,
-    test: PairTest | None = None,
-    level: float = 0.05,
-    trials: int = 200,
-    between: float = 0.0,
-    raters: Raters | None = None,
-) -> Power:
+    pair: MetricPair, measure: Measure, seed: np.random.SeedSequence, *, test: PairTest | None = None,
+    level: float = 0.05, trials: int = 200,
+) -> Power:  # fmt: skip
     """Chance that a study of this size finds the two metrics different, the right way round."""
     paired = test or swap_test()
     difference, p = np.full(trials, np.nan), np.full(trials, np.nan)
     for draw, own in enumerate(seed.spawn(trials)):
         rng = np.random.default_rng(own)
-        x1, x2, z = simulate_pair(params, first, second, rng, between=between, raters=raters)
+        x1, x2, z = simulate_pair(pair, rng)
         value = np.asarray(evaluate(np.stack([x1, x2]), z, [measure]).value)[:, 0]
         difference[draw] = value[0] - value[1]
         p[draw] = paired(x1, x2, z, measure, rng)
@@ -202,44 +157,6 @@ def power(
     )
 
 
-def power_curve(
-    params: SimulationParams,
-    first: Strength,
-    second: Strength,
-    measure: Measure,
-    seed: np.random.SeedSequence,
-    *,
-    axis: Axis,
-    sizes: Sequence[int],
-    target: float = 0.8,
-    raters: Raters | None = None,
-    test: PairTest | None = None,
-    level: float = 0.05,
-    trials: int = 200,
-    between: float = 0.0,
-) -> PowerCurve:
-    """Power for several numbers of inputs, systems or raters, everything else as given."""
-    points = []
-    for size, own in zip(sizes, seed.spawn(len(sizes)), strict=True):
-        at, who = _resize(axis, size, params, raters)
-        point = power(
-            at, first, second, measure, own, test=test, level=level, trials=trials, between=between, raters=who
-        )
-        points.append(point)
-    enough = [size for size, point in zip(sizes, points, strict=True) if point.power >= target]
-    needed = min(enough) if enough else None
-    best = max((point.power for point in points), default=np.nan)
-    return PowerCurve(
-        axis=axis,
-        sizes=tuple(sizes),
-        points=tuple(points),
-        target=target,
-        needed=needed,
-        reason="" if enough else f"power stays below {target:g} up to {max(sizes)} {axis} (best {best:.2f})",
-        method=f"{trials} simulated studies per size, two-sided test at {level:g}, {measure}",
-    )
-
-
 def chance_level(human: ArrayLike, measure: Measure, rng: np.random.Generator, *, draws: int = 200) -> Chance:
     """What a random continuous score reaches: 0 for correlations, but not for acc-eq and SPA.
 
@@ -255,34 +172,3 @@ def chance_level(human: ArrayLike, measure: Measure, rng: np.random.Generator, *
     low, high = np.quantile(known, [0.025, 0.975])
     sd = float(known.std(ddof=1)) if known.size > 1 else np.nan
     return Chance(float(known.mean()), sd, float(low), float(high), draws, draws - known.size)
-
-
-def _resize(
-    axis: Axis, size: int, params: SimulationParams, raters: Raters | None
-) -> tuple[SimulationParams, Raters | None]:
-    if axis == "inputs":
-        return replace(params, M=size), raters
-    if axis == "systems":
-        if isinstance(params.within_m, tuple) or isinstance(params.within_h, tuple):
-            raise DataError("a curve over systems needs one SD within systems, not one per system")
-        return replace(params, N=size), raters
-    if axis != "raters":
-        raise DataError(f"axis must be inputs, systems or raters; found {axis!r}")
-    if raters is None:
-        raise DataError("a curve over raters needs the reliability of one rater: raters=Raters(1, icc)")
-    return params, replace(raters, count=size)
-
-
-def _jackknife_variance(values: FloatArray) -> float:
-    known = values[~np.isnan(values)]
-    if known.size < 2:
-        return np.nan
-    return float((known.size - 1) / known.size * ((known - known.mean()) ** 2).sum())
-
-
-def _two_sided_t(difference: float, variance: float, df: int) -> float:
-    if np.isnan(difference) or np.isnan(variance) or df < 1:
-        return np.nan
-    if variance <= 0.0:
-        return 1.0 if difference == 0.0 else 0.0
-    return float(2.0 * stdtr(df, -abs(difference) / np.sqrt(variance)))
