@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from nlgauge.analyses.design.stability import places
+from nlgauge.engines import Local, using
 from nlgauge.stats.correlation.measure import TWELVE, Measure
 from nlgauge.stats.design.simulate import Noise, SimulationParams, human_scores, metric_scores
 from nlgauge.stats.design.stability import advise, discriminative_power, ranking_consistency
@@ -35,6 +36,7 @@ def metrics_of(
     return np.stack(found), np.round(human * 20) / 20
 
 
+@using(Local(threads=1))
 def simulate(
     systems: int = 12, inputs: int = 100, strengths: Sequence[float] = (0.7,) * 8, runs: int = 100,
     measures: Sequence[Measure] = TWELVE, draws: int = 99, trials: int = 100, how: str = "both", seed: int = 0,
@@ -43,10 +45,10 @@ def simulate(
     one, steady = 0, 0
     for run in range(runs):
         x, z = metrics_of(np.random.default_rng([seed, run]), systems, inputs, strengths)
-        tests = permutation_pairs(x, z, measures, how=how, draws=draws, seed=run, threads=1)  # type: ignore[arg-type]
-        kept = [ranking_consistency(x, z, measures, over="inputs", trials=trials, seed=run, threads=1)]
+        tests = permutation_pairs(x, z, measures, how=how, draws=draws, seed=run)  # type: ignore[arg-type]
+        kept = [ranking_consistency(x, z, measures, over="inputs", trials=trials, seed=run)]
         if systems >= 6:
-            kept.append(ranking_consistency(x, z, measures, over="systems", trials=trials, seed=run, threads=1))
+            kept.append(ranking_consistency(x, z, measures, over="systems", trials=trials, seed=run))
         order = np.argsort(places(discriminative_power(tests.p), kept[0].value), kind="stable").tolist()
         advice = advise(tests.p, tests.pairs, [k.by_pair for k in kept], order)
         one += advice.one

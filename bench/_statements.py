@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 
 from bench._worlds import UNRELATED, Systems, World, outputs, panel, truth, truth_of
 from nlgauge.analyses.comparing.ranking import clusters
+from nlgauge.engines import Local, using
 from nlgauge.stats.correlation.measure import TWELVE
 from nlgauge.stats.correlation.uses import choose_right, flag_right, rank_right, use_interval, verdict_of
 from nlgauge.stats.ranking.quality_levels import LOW, quality_levels
@@ -40,6 +41,7 @@ def share(hits: int, trials: int) -> Row:
     return {"share": hits / trials, "low": float(ends.low), "high": float(ends.high), "data sets": trials}
 
 
+@using(Local(threads=1))
 def coverage(
     world: str, n: int, m: int, trials: int, *, measures: list[str] | None = None, seed: int = 11, old: bool = False
 ) -> list[Row]:
@@ -60,7 +62,7 @@ def coverage(
         held += (found.low[0] <= true) & (true <= found.high[0])
         width += np.where(np.isnan(found.low[0]), 2.0, found.high[0] - found.low[0])
         if old:
-            low, high = bootstrap(x, z, wanted, how="both", draws=400, seed=trial, threads=1).interval()
+            low, high = bootstrap(x, z, wanted, how="both", draws=400, seed=trial).interval()
             beside += (low[0] <= true) & (true <= high[0])
     return [
         {"statement": "interval", "world": world, "systems": n, "inputs": m, "measure": name, **share(int(held[j]),
@@ -70,6 +72,7 @@ def coverage(
     ]  # fmt: skip
 
 
+@using(Local(threads=1))
 def called_best(
     n: int,
     m: int,
@@ -94,7 +97,7 @@ def called_best(
         best += _clear(tests)
         steps += _false_step(tests, metrics)
         if old:
-            before += _clear(permutation_pairs(x, z, [measure], how="both", draws=400, seed=trial, threads=1))
+            before += _clear(permutation_pairs(x, z, [measure], how="both", draws=400, seed=trial))
     common = {
         "systems": n,
         "inputs": m,
@@ -128,6 +131,7 @@ def _false_step(tests: Any, equal: int) -> bool:
     return len(set(clusters([str(k) for k in range(equal)], better).values())) > 1 or bool(better)
 
 
+@using(Local(threads=1))
 def power(n: int, m: int, trials: int, *, measure: str = "input/kendall", seed: int = 13) -> Row:
     """One metric is better (and another worse): how often is it found, and by the tests beside it?"""
     strong, weak = replace(PLAIN, rho_sys=0.9, mu_rho=0.6), replace(PLAIN, rho_sys=0.5, mu_rho=0.2)
@@ -136,7 +140,7 @@ def power(n: int, m: int, trials: int, *, measure: str = "input/kendall", seed: 
     for trial in range(trials):
         x, z = panel([strong, weak], n, m, rng)
         found += bool(difference_tests(x, z, [measure], draws=400, seed=trial).p[0, 0] < 0.05)
-        options: dict[str, Any] = {"draws": 400, "seed": trial, "threads": 1}
+        options: dict[str, Any] = {"draws": 400, "seed": trial}
         both += bool(permutation_pairs(x, z, [measure], how="both", **options).p[0, 0] < 0.05)
         systems += bool(permutation_pairs(x, z, [measure], how="systems", **options).p[0, 0] < 0.05)
     return {"statement": "a real difference is found", "systems": n, "inputs": m, "measure": measure, **share(found,

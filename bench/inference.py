@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from nlgauge.engines import Local, using
 from nlgauge.stats.correlation.measure import TWELVE
 from nlgauge.stats.design.stability import discriminative_power, ranking_consistency
 from nlgauge.stats.resampling.bootstrap import bootstrap
@@ -82,6 +83,7 @@ def theirs(kind: str, x: np.ndarray, z: np.ndarray, measure: str, draws: int) ->
         c.system_level = plain
 
 
+@using(Local(threads=1))
 def against_nlpstats(draws: int) -> None:
     x, z = panel(2, 16, 100)
     print(f"\n16 systems × 100 inputs, 1,000 draws, CPU ms (nlpstats from {draws} draws)")
@@ -92,7 +94,7 @@ def against_nlpstats(draws: int) -> None:
             [
                 cpu(lambda m=m: permutation_test(x[0], x[1], z, [m])),
                 theirs("test", x, z, m, draws),
-                cpu(lambda m=m: bootstrap(x[0], z, [m], threads=1)),
+                cpu(lambda m=m: bootstrap(x[0], z, [m])),
                 theirs("boot", x, z, m, draws),
             ]
         )
@@ -101,7 +103,7 @@ def against_nlpstats(draws: int) -> None:
     _row("sum", sums)
     together = sums.copy()
     together[0] = cpu(lambda: permutation_test(x[0], x[1], z, MEASURES))
-    together[2] = cpu(lambda: bootstrap(x[0], z, MEASURES, threads=1))
+    together[2] = cpu(lambda: bootstrap(x[0], z, MEASURES))
     _row("all twelve at once", together)
 
 
@@ -110,6 +112,7 @@ def _row(name: str, s: np.ndarray) -> None:
     print(f"{name:18}{a:12.1f}{b:12,.0f}{b / a:9,.0f}{c:14.1f}{d:12,.0f}{d / c:9,.0f}")
 
 
+@using(Local(threads=1))
 def growth() -> None:
     print("\nall twelve measures, CPU ms, how it grows (16 × 100, 1,000 draws, 13 levels but for what is named)")
     cases = {
@@ -123,7 +126,7 @@ def growth() -> None:
         for n, m, draws, levels in sizes:
             x, z = panel(2, n, m, levels)
             tests.append(cpu(lambda x=x, z=z, d=draws: permutation_test(x[0], x[1], z, MEASURES, draws=d), 2))
-            boots.append(cpu(lambda x=x, z=z, d=draws: bootstrap(x[0], z, MEASURES, draws=d, threads=1), 2))
+            boots.append(cpu(lambda x=x, z=z, d=draws: bootstrap(x[0], z, MEASURES, draws=d), 2))
         print(f"{name:30} test {'  '.join(f'{1000 * t:.0f}' for t in tests):32} bootstrap "
               f"{'  '.join(f'{1000 * t:.0f}' for t in boots)}")  # fmt: skip
 

@@ -39,7 +39,7 @@ big = rng.normal(size=(2, 1, 1, 300))
 for name, found in {
     "groups": group_stats(x, z[None]), "one group": group_stats(big[0], np.round(big[1], 1)), "ties": calibrate(x, z[None]).epsilon,
     "test": permutation_test(x[0], x[1], z, ["input/kendall", "global/spearman", "system/pearson"], draws=127).samples,
-    "bootstrap": bootstrap(x, z, ["item/pearson", "system/kendall"], draws=100, threads=1).samples,
+    "bootstrap": bootstrap(x, z, ["item/pearson", "system/kendall"], draws=100).samples,
     "alpha": [v for level in ("ordinal", "interval") for v in (lambda a: (a.value, a.low, a.high))(
         alpha(np.round(x[:, 0]), level, rng=np.random.default_rng(1), draws=20))],
     "consensus": kemeny(Votes.of(x)).order,

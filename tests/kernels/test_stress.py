@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nlgauge.engines import Local, using
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.stats.agreement.alpha import alpha
 from nlgauge.stats.correlation.measure import TWELVE, all_measures, evaluate
@@ -53,10 +54,10 @@ WORK: dict[str, Callable[[], Any]] = {
     ],
     "metrics": words,
 }
-THREADED: dict[str, Callable[[int], Any]] = {
-    "bootstrap": lambda n: bootstrap(X, Z, TWELVE, draws=300, threads=n).samples,
-    "permutation": lambda n: permutation_pairs(X, Z, TWELVE, draws=300, threads=n).p,
-    "consistency": lambda n: ranking_consistency(X, Z, TWELVE, trials=60, threads=n).trials,
+THREADED: dict[str, Callable[[], Any]] = {
+    "bootstrap": lambda: bootstrap(X, Z, TWELVE, draws=300).samples,
+    "permutation": lambda: permutation_pairs(X, Z, TWELVE, draws=300).p,
+    "consistency": lambda: ranking_consistency(X, Z, TWELVE, trials=60).trials,
 }
 
 
@@ -90,7 +91,9 @@ def test_every_kernel_gives_its_bits_whatever_runs_beside_it(threads: int, round
 @pytest.mark.parametrize("rounds", ROUNDS)
 @pytest.mark.parametrize("name", THREADED)
 def test_the_number_of_threads_changes_no_bit_of_a_resampled_result(name: str, rounds: int) -> None:
-    alone = bits(THREADED[name](1))
+    with using(Local(threads=1)):
+        alone = bits(THREADED[name]())
     for _ in range(rounds):
         for threads in (1, 2, 8):
-            assert bits(THREADED[name](threads)) == alone, threads
+            with using(Local(threads)):
+                assert bits(THREADED[name]()) == alone, threads

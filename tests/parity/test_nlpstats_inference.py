@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 
 from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.correlation.profiles import PROFILES
 from nlgauge.stats.resampling.bootstrap import bootstrap
 from nlgauge.stats.tests.fisher import fisher_interval
 from nlgauge.stats.tests.permutation import permutation_pairs, permutation_test
@@ -81,7 +83,9 @@ def test_permutation_p_values_equal_nlpstats_draw_for_draw(how, gaps):
 def test_one_sided_permutation_p_values_equal_nlpstats():
     x1, x2, z = tables(2, tied=False)
     for side in ("greater", "less"):
-        ours = permutation_test(x1, x2, z, NINE, draws=25, seed=11, profile="nlpstats", alternative=side)
+        ours = permutation_test(
+            x1, x2, z, NINE, draws=25, seed=11, profile=replace(PROFILES["nlpstats"], alternative=side)
+        )
         for i, measure in enumerate(NINE):
             oracle = theirs(x1, x2, z, measure, "both", side)
             assert ours.p[i] == kept(oracle, ours.difference[i], measure, side), (measure, side)

@@ -7,7 +7,9 @@ import pytest
 from scipy import stats
 from twins import EVERY, TWELVE, correlate, panel
 
+from nlgauge.engines import Local, using
 from nlgauge.errors import DataError, NlgaugeError
+from nlgauge.stats.correlation.profiles import Profile
 from nlgauge.stats.resampling.bootstrap import bootstrap, bootstrap_test
 from nlgauge.stats.resampling.bootstrap_intervals import bca_interval, percentile_interval
 from nlgauge.stats.resampling.draws import BLOCK, bootstrap_counts
@@ -98,8 +100,10 @@ def test_bca_of_two_resampled_units_equals_scipy_for_two_samples():
 def test_draws_do_not_depend_on_threads_company_or_length():
     rng = np.random.default_rng(0)
     x, z = panel(rng, systems=5, inputs=12, metrics=3, levels=5, missing=0.1)
-    reference = bootstrap(x, z, TWELVE, draws=BLOCK + 50, seed=4, threads=1)
-    again = bootstrap(x, z, TWELVE, draws=BLOCK + 50, seed=4, threads=3)
+    with using(Local(threads=1)):
+        reference = bootstrap(x, z, TWELVE, draws=BLOCK + 50, seed=4)
+    with using(Local(threads=3)):
+        again = bootstrap(x, z, TWELVE, draws=BLOCK + 50, seed=4)
     np.testing.assert_array_equal(again.samples, reference.samples)
     alone = bootstrap(x[1], z, TWELVE[3:5], draws=60, seed=4)
     np.testing.assert_array_equal(alone.samples[0], reference.samples[1, 3:5, :60])
@@ -151,7 +155,7 @@ def test_the_difference_test_follows_its_definition_and_that_of_sacrerouge():
     p, difference = bootstrap_test(x1, x2, z, TWELVE, how="inputs", draws=200, seed=2)
     np.testing.assert_allclose(difference, d[:, 0])
     np.testing.assert_allclose(p, ((np.abs(s - d) >= np.abs(d) - 1e-10).sum(axis=1) + 1) / 201)
-    p, _ = bootstrap_test(x1, x2, z, TWELVE, how="inputs", draws=200, seed=2, alternative="greater")
+    p, _ = bootstrap_test(x1, x2, z, TWELVE, how="inputs", draws=200, seed=2, profile=Profile(alternative="greater"))
     np.testing.assert_allclose(p, ((s - d >= d - 1e-10).sum(axis=1) + 1) / 201)
     y1, y2 = np.nan_to_num(x1), np.nan_to_num(x2)
     z = np.nan_to_num(z)

@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binom
 from twins import EVERY, TWELVE, correlate, panel, standardise
 
+from nlgauge.engines import Local, using
 from nlgauge.errors import DataError, NameUnknown, NlgaugeError
 from nlgauge.stats.correlation.profiles import PROFILES, Profile
 from nlgauge.stats.resampling.draws import BLOCK, swap_masks
@@ -103,13 +104,15 @@ def test_the_first_draws_of_a_longer_run_are_those_of_a_shorter_one():
 def test_a_pair_gives_the_same_numbers_alone_in_company_and_on_any_number_of_threads():
     rng = np.random.default_rng(3)
     x, z = panel(rng, systems=6, inputs=20, metrics=5, levels=5, discrete=9, missing=0.1)
-    reference = permutation_pairs(x, z, TWELVE, draws=1200, seed=1, threads=1)
+    with using(Local(threads=1)):
+        reference = permutation_pairs(x, z, TWELVE, draws=1200, seed=1)
     for threads in (2, 5):
-        again = permutation_pairs(x, z, TWELVE, draws=1200, seed=1, threads=threads)
+        with using(Local(threads)):
+            again = permutation_pairs(x, z, TWELVE, draws=1200, seed=1)
         np.testing.assert_array_equal(again.p, reference.p)
-    few = permutation_pairs(x, z, TWELVE[::-1], draws=1200, seed=1, pairs=[(1, 3), (0, 2)])
+    few = permutation_pairs(x[[0, 2, 3]], z, TWELVE[::-1], draws=1200, seed=1)
     where = {tuple(pair): i for i, pair in enumerate(reference.pairs.tolist())}
-    np.testing.assert_array_equal(few.p, reference.p[[where[1, 3], where[0, 2]]][:, ::-1])
+    np.testing.assert_array_equal(few.p, reference.p[[where[0, 2], where[0, 3], where[2, 3]]][:, ::-1])
     one = permutation_test(x[1], x[3], z, TWELVE, draws=1200, seed=1)
     np.testing.assert_array_equal(one.p, reference.p[where[1, 3]])
     np.testing.assert_array_equal(one.difference, reference.difference[where[1, 3]])
@@ -155,10 +158,10 @@ def test_count_rules_and_sides_follow_their_definitions():
     d, s = default.difference[:, None], default.samples
     near = 1e-10
     assert np.allclose(default.p, ((np.abs(s) >= np.abs(d) - near).sum(axis=1) + 1) / 501)
-    plain = permutation_test(x1, x2, z, **kwargs, count="plain")
+    plain = permutation_test(x1, x2, z, **kwargs, profile=Profile(count="plain"))
     assert np.allclose(plain.p, (np.abs(s) >= np.abs(d) - near).mean(axis=1))
-    greater = permutation_test(x1, x2, z, **kwargs, alternative="greater")
-    less = permutation_test(x1, x2, z, **kwargs, alternative="less")
+    greater = permutation_test(x1, x2, z, **kwargs, profile=Profile(alternative="greater"))
+    less = permutation_test(x1, x2, z, **kwargs, profile=Profile(alternative="less"))
     assert np.allclose(greater.p, ((s >= d - near).sum(axis=1) + 1) / 501)
     assert np.allclose(less.p, ((s <= d + near).sum(axis=1) + 1) / 501)
     turned = permutation_test(x2, x1, z, **kwargs)
@@ -195,17 +198,18 @@ def test_progress_is_told_of_every_pair_and_may_stop_between_two():
     x, z = panel(rng, systems=4, inputs=5, metrics=6)
     for threads in (1, 2):
         told = []
-        permutation_pairs(
-            x, z, ["global/pearson"], draws=BLOCK + 1, threads=threads, progress=lambda *at, told=told: told.append(at)
-        )
+        with using(Local(threads)):
+            permutation_pairs(
+                x, z, ["global/pearson"], draws=BLOCK + 1, progress=lambda *at, told=told: told.append(at)
+            )
         assert told == [(i, 30) for i in range(1, 31)]
 
         def stop(done, of):
             if done == 3:
                 raise KeyboardInterrupt
 
-        with pytest.raises(KeyboardInterrupt):
-            permutation_pairs(x, z, ["global/pearson"], draws=50, threads=threads, progress=stop)
+        with using(Local(threads)), pytest.raises(KeyboardInterrupt):
+            permutation_pairs(x, z, ["global/pearson"], draws=50, progress=stop)
 
 
 def test_profiles_change_the_masks_the_count_and_the_missing_rule():
@@ -281,8 +285,6 @@ def test_wrong_requests_are_answered_in_one_line():
         permutation_test(z, z, z, [])
     with pytest.raises(NlgaugeError, match="at least 1"):
         permutation_test(z, z, z, TWELVE, draws=0)
-    with pytest.raises(DataError, match="pairs must name"):
-        permutation_pairs(np.stack([z, z]), z, TWELVE, pairs=[(0, 2)])
 
 
 def test_scores_that_are_equal_only_once_standardised_are_no_ties() -> None:

@@ -9,6 +9,7 @@ from scipy.stats import binom, kendalltau
 from scipy.stats import t as student
 from twins import TWELVE, correlate, panel
 
+from nlgauge.engines import Local, using
 from nlgauge.errors import DataError
 from nlgauge.stats.design.stability import (
     advise,
@@ -78,8 +79,10 @@ def test_ranking_consistency_equals_algorithm_3_with_scipy():
 def test_ranking_consistency_is_the_same_on_any_number_of_threads_and_has_intervals():
     rng = np.random.default_rng(3)
     x, z = panel(rng, systems=6, inputs=20, metrics=6, levels=5)
-    one = ranking_consistency(x, z, TWELVE, trials=150, seed=1, threads=1)
-    two = ranking_consistency(x, z, TWELVE, trials=150, seed=1, threads=2)
+    with using(Local(threads=1)):
+        one = ranking_consistency(x, z, TWELVE, trials=150, seed=1)
+    with using(Local(threads=2)):
+        two = ranking_consistency(x, z, TWELVE, trials=150, seed=1)
     np.testing.assert_array_equal(one.trials, two.trials)
     ends, spread = one.interval(), one.spread()
     assert (ends.low < one.value).all() and (one.value < ends.high).all()

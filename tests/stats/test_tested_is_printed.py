@@ -68,7 +68,7 @@ def test_the_tested_difference_is_the_printed_one(seed, kinds, people, size, how
     rules = PROFILES[profile]
     names = [*EVERY, *SLOW]
     test = permutation_test(x[0], x[1], z, names, how=how, draws=3, profile=profile, seed=1)
-    pairs = permutation_pairs(x, z, names, how=how, draws=3, profile=profile, seed=1, threads=1)
+    pairs = permutation_pairs(x, z, names, how=how, draws=3, profile=profile, seed=1)
     if rules.missing == "zero":
         x, z = np.nan_to_num(x), np.nan_to_num(z)
     printed = evaluate(x, z, [Measure.parse(m) for m in names])
@@ -77,7 +77,7 @@ def test_the_tested_difference_is_the_printed_one(seed, kinds, people, size, how
     np.testing.assert_allclose(test.difference[whole], expected[whole], rtol=0, atol=1e-12, err_msg=str(names))
     np.testing.assert_array_equal(pairs.difference[0], test.difference)
     if rules.missing == "shared":
-        again = bootstrap(x, z, TWELVE, draws=2, threads=1)
+        again = bootstrap(x, z, TWELVE, draws=2)
         np.testing.assert_allclose(again.value, printed.value[:, [names.index(m) for m in TWELVE]], atol=1e-12)
         _, difference = bootstrap_test(x[0], x[1], z, TWELVE, draws=2)
         np.testing.assert_allclose(difference, expected[[names.index(m) for m in TWELVE]], atol=1e-12)
@@ -89,12 +89,12 @@ def test_leaving_out_an_input_or_a_system_gives_what_is_printed_for_the_rest(kin
     x, z = scores(3, (2, 5, 8), kind), scores(4, (5, 8), "plain")
     metrics, human = arrays(x, z)
     left = 1.0 - np.eye(8)
-    found = weighted(metrics, human, np.ones((8, 5)), left, wanted(EVERY), threads=1)
+    found = weighted(metrics, human, np.ones((8, 5)), left, wanted(EVERY))
     for j in range(8):
         rest = np.delete(metrics, j, axis=2), np.delete(human, j, axis=1)
         expected = evaluate(*rest, [Measure.parse(m) for m in EVERY]).value
         np.testing.assert_allclose(found[:, :, j], expected, atol=1e-10, err_msg=f"without input {j}")
-    found = weighted(metrics, human, 1.0 - np.eye(5), np.ones((5, 8)), wanted(EVERY), threads=1)
+    found = weighted(metrics, human, 1.0 - np.eye(5), np.ones((5, 8)), wanted(EVERY))
     for i in range(5):
         rest = np.delete(metrics, i, axis=1), np.delete(human, i, axis=0)
         expected = evaluate(*rest, [Measure.parse(m) for m in EVERY]).value
@@ -179,7 +179,7 @@ def test_the_kernel_ties_means_as_snap_does():
         test = permutation_test(x[0], x[1], z, ["system/kendall", "system/spearman"], draws=1)
         found = evaluate(x, z, [Measure("system", "kendall"), Measure("system", "spearman")]).value
         np.testing.assert_allclose(test.difference, found[0] - found[1], atol=1e-12)
-        again = bootstrap(x, z, ["system/kendall", "system/spearman"], draws=1, threads=1)
+        again = bootstrap(x, z, ["system/kendall", "system/spearman"], draws=1)
         np.testing.assert_allclose(again.value, found, atol=1e-12)
 
 

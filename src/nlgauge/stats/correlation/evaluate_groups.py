@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nlgauge.engines import Local, current
+from nlgauge.engines import current
 from nlgauge.errors import DataError
 from nlgauge.kernels.shared import NEAR, STRIP
 from nlgauge.stats.correlation.group_layout import GROUPED, Bools, Floats, GroupLayout, Ints, layout, sorted_cells
@@ -280,15 +280,12 @@ def _by_system(flat: NDArray[Any], systems: int) -> NDArray[Any]:
     return flat.reshape(systems, len(flat) // max(systems, 1))
 
 
-def run_all(
-    work: Callable[[J], R], jobs: Sequence[J], threads: int | None = None, progress: Progress | None = None
-) -> Iterator[R]:
-    """The results of the jobs in their order: on the engine in use, or on that many threads of this process.
+def run_all(work: Callable[[J], R], jobs: Sequence[J], progress: Progress | None = None) -> Iterator[R]:
+    """The results of the jobs in their order, on the engine in use.
 
     `progress` is told after each job, in this thread; an exception there, or Ctrl-C, stops between two jobs.
     """
-    engine = current() if threads is None else Local(threads)
-    for done, found in enumerate(engine.run(work, jobs), 1):
+    for done, found in enumerate(current().run(work, jobs), 1):
         if progress is not None:
             progress(done, len(jobs))
         yield found

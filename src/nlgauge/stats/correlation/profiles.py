@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -103,23 +103,23 @@ PROFILES: dict[str, Profile] = {
 }
 
 
-def profile_of(
-    profile: str | Profile, how: Swap | None = None, alternative: Alternative | None = None, count: Count | None = None
-) -> Profile:
-    """Look up a profile and change what the caller asked for otherwise."""
+def profile_of(profile: str | Profile, how: Swap | None = None) -> Profile:
+    """Look up a profile and change what is swapped where the caller asked for something else."""
     if isinstance(profile, str):
         if profile not in PROFILES:
             near = get_close_matches(profile, PROFILES, 1)
             hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(PROFILES)}."
             raise NameUnknown(f"no profile {profile!r}. {hint}")
         profile = PROFILES[profile]
-    for value, known, what in ((how, SWAPPED, "how to swap"), (alternative, SIDES, "the alternative")):
-        if value is not None and value not in known:
+    profile = profile if how is None else replace(profile, swap=how)
+    for value, known, what in (
+        (profile.swap, list(SWAPPED), "how to swap"),
+        (profile.alternative, list(SIDES), "the alternative"),
+        (profile.count, get_args(Count), "the count"),
+    ):
+        if value not in known:
             raise NameUnknown(f"{what} must be one of {', '.join(known)}; found {value!r}")
-    if count not in (None, "plus-one", "plain"):
-        raise NameUnknown(f"the count must be plus-one or plain; found {count!r}")
-    given = {"swap": how, "alternative": alternative, "count": count}
-    return replace(profile, **{k: v for k, v in given.items() if v is not None})  # type: ignore[arg-type]
+    return profile
 
 
 def apply_missing(rule: Missing, x: Floats, z: Floats) -> tuple[Floats, Floats]:

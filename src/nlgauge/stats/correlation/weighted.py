@@ -18,14 +18,7 @@ CHUNK = 1024  # draws handled at once, to bound the memory
 
 
 def weighted(
-    x: Floats,
-    z: Floats,
-    systems: Floats,
-    inputs: Floats,
-    want: Wanted,
-    *,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    x: Floats, z: Floats, systems: Floats, inputs: Floats, want: Wanted, progress: Progress | None = None
 ) -> Floats:
     """Metrics × measures × draws, for weights draws × systems and draws × inputs.
 
@@ -34,7 +27,7 @@ def weighted(
     work = _Weighed(table(x, z, want), systems, inputs, want)
     jobs = [(k, at) for k in range(len(x)) for at in range(0, len(systems), CHUNK)]
     out = np.full((len(x), len(want), len(systems)), np.nan)
-    for (k, at), found in zip(jobs, run_all(work, jobs, threads, progress), strict=True):
+    for (k, at), found in zip(jobs, run_all(work, jobs, progress), strict=True):
         out[k, :, at : at + CHUNK] = found
     return out
 

@@ -113,7 +113,6 @@ def ranking_consistency(
     trials: int = 1000,
     seed: int = 0,
     progress: Progress | None = None,
-    threads: int | None = None,
 ) -> Consistency:
     """Split the inputs in two halves, rank the K metrics on each, tau-b of the two rankings; mean over trials
     (Algorithm 3). `over="systems"` splits the systems instead: would others rank the metrics alike?
@@ -130,7 +129,7 @@ def ranking_consistency(
     first = halves(units, trials, seed)
     moved, fixed = np.concatenate([first, 1.0 - first]), np.ones((2 * trials, others))
     rows, cols = (fixed, moved) if over == "inputs" else (moved, fixed)
-    found = weighted(metrics, human, rows, cols, want, threads=threads, progress=progress)
+    found = weighted(metrics, human, rows, cols, want, progress)
     both = [
         _tau_b(snap(v[:, :trials].T, axis=1, scale=1.0), snap(v[:, trials:].T, axis=1, scale=1.0))
         for v in found.transpose(1, 0, 2)

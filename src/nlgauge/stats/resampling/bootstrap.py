@@ -10,11 +10,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nlgauge.engines import Local, using
 from nlgauge.errors import DataError
 from nlgauge.stats.correlation.evaluate_groups import Progress, Wanted, arrays, wanted
 from nlgauge.stats.correlation.group_layout import Floats
 from nlgauge.stats.correlation.measure import evaluate
-from nlgauge.stats.correlation.profiles import Alternative, Profile, apply_missing, profile_of
+from nlgauge.stats.correlation.profiles import Profile, apply_missing, profile_of
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.bootstrap_intervals import Interval, bca_interval, percentile_interval
@@ -63,7 +64,6 @@ def bootstrap(
     seed: int = 0,
     profile: str | Profile = "nlgauge",
     progress: Progress | None = None,
-    threads: int | None = None,
 ) -> Bootstrap:
     """Resample inputs, systems, both or raters with replacement and recompute every measure of every metric.
 
@@ -94,12 +94,12 @@ def bootstrap(
     counts = list(bootstrap_counts(how, n, m, draws, seed, rules.legacy))
     whole = [(np.ones((1, n)), np.ones((1, m)))]
     rows, cols = (np.concatenate(part) for part in zip(*whole, *counts, strict=True))
-    found = weighted(metrics, human, rows, cols, want, threads=threads, progress=progress)
+    found = weighted(metrics, human, rows, cols, want, progress)
 
     def left_out() -> tuple[Floats, ...]:
         sides = [(1.0 - np.eye(n), np.ones((n, m)))] * (how != "inputs")
         sides += [(np.ones((m, n)), 1.0 - np.eye(m))] * (how != "systems")
-        return tuple(weighted(metrics, human, *side, want, threads=threads) for side in sides)
+        return tuple(weighted(metrics, human, *side, want) for side in sides)
 
     return Bootstrap(want.names, found[:, :, 0], found[:, :, 1:], method, left_out)
 
@@ -121,7 +121,6 @@ def bootstrap_test(
     how: Literal["inputs", "systems", "both"] = "both",
     draws: int = 1000,
     seed: int = 0,
-    alternative: Alternative | None = None,
     profile: str | Profile = "nlgauge",
 ) -> tuple[Floats, Floats]:
     """(p, difference) per measure for metric 1 against metric 2, over outputs that people and both metrics
@@ -131,10 +130,11 @@ def bootstrap_test(
     share of |d* − d| ≥ |d|, with the +1 of the count rule. The profile `sacrerouge` takes |d*| ≥ 2|d|
     instead.
     """
-    rules = profile_of(profile, alternative=alternative)
+    rules = profile_of(profile)
     both, human = arrays(np.stack([np.asarray(x1, float), np.asarray(x2, float)]), z)
     both[:, np.isnan(both).any(axis=0)] = np.nan
-    found = bootstrap(both, human, measures, how=how, draws=draws, seed=seed, profile=rules, threads=1)
+    with using(Local(threads=1)):
+        found = bootstrap(both, human, measures, how=how, draws=draws, seed=seed, profile=rules)
     d, moved = found.value[0] - found.value[1], found.samples[0] - found.samples[1]
     seen, near = d[:, None], rules.tolerance
     with np.errstate(invalid="ignore"):

@@ -57,4 +57,4 @@ def resample(human: SortedPanel, x: Floats, given: Weights, want: Wanted, progre
     orders = {g: sorted_cells(plan, flat, human.z) for g, plan in human.plans.items()}
     once = all(bool((given.systems[d // STRIP, :, d % STRIP] == 1).all()) for d in range(given.draws))
     work = _Strip(Weighing.of(replace(human, metrics=(Sorted(flat, orders),)), 0, want, once), given)
-    return np.concatenate([*run_all(work, range(len(given.inputs)), progress=progress)], axis=1)[:, : given.draws]
+    return np.concatenate([*run_all(work, range(len(given.inputs)), progress)], axis=1)[:, : given.draws]

@@ -25,7 +25,7 @@ from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.canonical import canonical_order
 from nlgauge.stats.resampling.rank_intervals import CUT, kendall_interval, perfect, spearman_interval
-from nlgauge.stats.tests.permutation import PairTests, chosen_pairs, permutation_pairs
+from nlgauge.stats.tests.permutation import PairTests, all_pairs, permutation_pairs
 
 Over = Literal["auto", "both", "inputs"]
 Labels = NDArray[np.int64]
@@ -202,7 +202,6 @@ def difference_tests(
     clusters: ArrayLike | None = None,
     seed: int = 0,
     draws: int | None = None,
-    pairs: Iterable[tuple[int, int]] | None = None,
     progress: Progress | None = None,
 ) -> PairTests:
     """Would one metric agree better with people than the other on systems and inputs like these too? Two-sided p.
@@ -213,7 +212,7 @@ def difference_tests(
     """
     metrics, human = arrays(x, z)
     want, unit = wanted(measures), over_of(over, len(human))
-    chosen = chosen_pairs(pairs, len(metrics))
+    chosen = all_pairs(len(metrics))
     shape = (len(chosen), len(want))
     difference, p = np.full(shape, np.nan), np.full(shape, np.nan)
     undefined, cells = np.zeros(shape, np.int64), np.zeros(len(chosen), np.int64)
@@ -237,10 +236,8 @@ def difference_tests(
     means = [j for j, m in enumerate(want.measures) if m.grouping == "system" and unit == "both"]
     total = SWAPS if draws is None else draws
     if means and len(human) >= SYSTEMS:
-        swapped = permutation_pairs(
-            metrics, human, [want.measures[j] for j in means], how="systems", draws=total, seed=seed,
-            pairs=[(int(i), int(j)) for i, j in chosen],
-        )  # fmt: skip
+        which = [want.measures[j] for j in means]
+        swapped = permutation_pairs(metrics, human, which, how="systems", draws=total, seed=seed)
         p[:, means], undefined[:, means] = swapped.p, swapped.undefined
     method = _test_method(want, unit, clusters is not None, bool(means), total, seed)
     return PairTests(want.names, chosen, difference, p, undefined, cells, total if means else 0, method)

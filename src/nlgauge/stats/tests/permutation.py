@@ -13,7 +13,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nlgauge.errors import DataError
 from nlgauge.kernels.shared import NEAR
 from nlgauge.stats.correlation.evaluate_groups import (
     Progress,
@@ -28,7 +27,7 @@ from nlgauge.stats.correlation.evaluate_groups import (
 )
 from nlgauge.stats.correlation.group_layout import Floats
 from nlgauge.stats.correlation.measure import evaluate
-from nlgauge.stats.correlation.profiles import Alternative, Count, Profile, apply_missing, profile_of
+from nlgauge.stats.correlation.profiles import Profile, apply_missing, profile_of
 from nlgauge.stats.resampling.draws import Masks, Swap, block_masks, blocks_of, swap_masks
 
 
@@ -74,15 +73,14 @@ def permutation_test(
     how: Swap | None = None,
     draws: int | None = None,
     seed: int = 0,
-    alternative: Alternative | None = None,
-    count: Count | None = None,
     profile: str | Profile = "nlgauge",
 ) -> PermutationTest:
     """Test metric 1 against metric 2 (systems × inputs each) for every measure at once.
 
     Only outputs count that people and *both* metrics scored: a swap could otherwise move a gap from one
     metric to the other and change what is compared. Each metric is standardised over those outputs, people's
-    scores never are (that would break their ties). "greater" asks whether metric 1 is better.
+    scores never are (that would break their ties). With the alternative "greater" of a profile the question is
+    whether metric 1 is better.
 
     >>> rng = np.random.default_rng(1)
     >>> z = rng.integers(1, 6, (8, 30)).astype(float)
@@ -92,7 +90,7 @@ def permutation_test(
     True
     """
     stacked, human = arrays(np.stack([np.asarray(x1, float), np.asarray(x2, float)]), z)
-    rules, want = profile_of(profile, how, alternative, count), wanted(measures)
+    rules, want = profile_of(profile, how), wanted(measures)
     stacked, human = apply_missing(rules.missing, stacked, human)
     data, total = table(stacked, human, want), rules.draws if draws is None else draws
     blocks = [
@@ -114,29 +112,25 @@ def permutation_pairs(
     how: Swap | None = None,
     draws: int | None = None,
     seed: int = 0,
-    pairs: Iterable[tuple[int, int]] | None = None,
-    alternative: Alternative | None = None,
-    count: Count | None = None,
     profile: str | Profile = "nlgauge",
     progress: Progress | None = None,
-    threads: int | None = None,
 ) -> PairTests:
-    """The same for many pairs of K metrics (K×N×M), all by default; gives P×L p-values.
+    """The same for all pairs of K metrics (K×N×M); gives P×L p-values.
 
     Draws are shared by all pairs and measures: a pair's p-values depend neither on the other pairs nor on the
     number of threads. `progress(done, all)` is called after each pair (and block of draws); an exception
     raised there, or Ctrl-C, stops between two pairs.
     """
     stacked, human = arrays(x, z)
-    rules, want = profile_of(profile, how, alternative, count), wanted(measures)
+    rules, want = profile_of(profile, how), wanted(measures)
     stacked, human = apply_missing(rules.missing, stacked, human)
-    chosen = chosen_pairs(pairs, len(stacked))
+    chosen = all_pairs(len(stacked))
     data, total = table(stacked, human, want), rules.draws if draws is None else draws
     shape = (len(chosen), len(want))
     observed, exceed, undefined = np.full(shape, np.nan), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     work = _Swapped(data, want, rules, chosen, total, seed)
     jobs = [(block, at) for block in range(blocks_of(total)) for at in range(len(chosen))]
-    for (_, at), found in zip(jobs, run_all(work, jobs, threads, progress), strict=True):
+    for (_, at), found in zip(jobs, run_all(work, jobs, progress), strict=True):
         observed[at] = found[0]
         exceed[at] += found[1]
         undefined[at] += found[2]
@@ -173,12 +167,9 @@ class _Swapped:
         return kept[1]
 
 
-def chosen_pairs(pairs: Iterable[tuple[int, int]] | None, metrics: int) -> NDArray[np.int64]:
-    """The pairs asked for, all by default, in the order of `combinations`."""
-    chosen = np.array(list(combinations(range(metrics), 2) if pairs is None else pairs), np.int64).reshape(-1, 2)
-    if len(chosen) and (chosen.min() < 0 or chosen.max() >= metrics):
-        raise DataError(f"pairs must name metrics 0 to {metrics - 1}; found {chosen.min()} and {chosen.max()}")
-    return chosen
+def all_pairs(metrics: int) -> NDArray[np.int64]:
+    """Each two of K metrics, in the order of `combinations`."""
+    return np.array(list(combinations(range(metrics), 2)), np.int64).reshape(-1, 2)
 
 
 def _differences(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Floats:

@@ -12,7 +12,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.stats.correlation.evaluate_groups import Progress, arrays, wanted
 from nlgauge.stats.correlation.group_layout import Bools, Floats
 from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.stats.tests.permutation import PairTests, chosen_pairs
+from nlgauge.stats.tests.permutation import PairTests, all_pairs
 
 
 def williams_test(
@@ -57,12 +57,11 @@ def williams_pairs(
     z: ArrayLike,
     measures: Iterable[object],
     *,
-    pairs: Iterable[tuple[int, int]] | None = None,
     alternative: str = "two-sided",
     absolute: bool = False,
     progress: Progress | None = None,
 ) -> PairTests:
-    """Williams' test for many pairs of K metrics (K×N×M) under every measure; outputs count that people and
+    """Williams' test for all pairs of K metrics (K×N×M) under every measure; outputs count that people and
     both scored.
 
     n is the number of points in one correlation: systems for system and input level (as nlpstats; the most
@@ -70,7 +69,7 @@ def williams_pairs(
     one correlation, so for the averaged levels it is a convention of the field and not a theorem.
     """
     metrics, human = arrays(x, z)
-    want, chosen = wanted(measures).measures, chosen_pairs(pairs, len(metrics))
+    want, chosen = wanted(measures).measures, all_pairs(len(metrics))
     there = np.isfinite(metrics) & np.isfinite(human)
     found: dict[bytes, tuple[Floats, Floats]] = {}
     shape = (len(chosen), len(want))
