@@ -27,44 +27,45 @@ from typing import Any
 SCREENS = Path(__file__).parent / "images" / "screens"
 NLGAUGE = [sys.executable, "-m", "nlgauge"]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-SUMMEVAL = "summeval --aspect coherence,relevance --quick"
-USR = (
-    "usr-topical --aspect Overall,Engaging --metrics "
-    "bleu,rougeL,BERTScore,MoverScore,ctc_d_ground,unieval_overall --quick"
-)
-# Not --quick: 200 draws cannot give a p below .005, which Holm's correction multiplies by the number of pairs.
-WMT23 = (
-    "wmt23-en-de --aspect mqm --metrics "
-    "GEMBA-MQM-src,XCOMET-Ensemble-refA,COMET-refA,BERTscore-refA,BLEU-refA,Random-sysname-src"
-)
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SUMMEVAL, USR, WMT23 = "summeval --quick", "usr-topical --quick", "wmt23-en-de --quick"
+JUDGED = shlex.join([str(EXAMPLES / "judged.csv"), "--quick"])
 
 
 @dataclass(frozen=True)
 class Shot:
-    """A part of a report: the id of the heading to scroll to ("" is the top), and the size in pixels."""
+    """A part of a report: the section to open ("" is the first screen), and the size in pixels.
+
+    No section with texts of the data: those are not ours to publish.
+    """
 
     name: str
     run: str
-    heading: str = ""
-    width: int = 1180
-    height: int = 760
+    section: str = ""
+    width: int = 1280
+    height: int = 860
     dark: bool = False
 
 
+PHONE = {"width": 390, "height": 844}
 SHOTS = [
-    Shot("report", SUMMEVAL),
-    Shot("report-agrees", SUMMEVAL, "agrees", height=900),
-    Shot("report-people", USR, "people", height=820),
-    Shot("report-real", WMT23, "real", height=660),
-    Shot("report-trust", SUMMEVAL, "trust", height=980, dark=True),
-    Shot("report-phone", SUMMEVAL, width=375, height=780),
+    Shot("summeval", SUMMEVAL),
+    Shot("summeval-phone", SUMMEVAL, **PHONE),
+    Shot("summeval-agrees", SUMMEVAL, "agrees"),
+    Shot("usr", USR),
+    Shot("usr-people", USR, "people"),
+    Shot("wmt23", WMT23, dark=True),
+    Shot("wmt23-real", WMT23, "real"),
+    Shot("judged", JUDGED),
+    Shot("judged-phone", JUDGED, **PHONE),
 ]
 # Terminal sessions: a name, the command as people type it, and the number of columns.
 SESSIONS = [
+    ("terminal-run", "nlgauge run summeval --quick -o /dev/null", 80),
     ("terminal-meta", "nlgauge meta usr-topical --aspect Overall --metrics "
-                      "bleu,rougeL,BERTScore,MoverScore,ctc_d_ground,unieval_overall,perplexity --measure "
-                      "input/kendall,system/pearson,global/spearman", 104),
-    ("terminal-compare", "nlgauge compare summeval --aspect relevance --measure input/kendall --draws 10000", 110),
+                      "bleu,rougeL,BERTScore,MoverScore,ctc_d_ground,unieval_overall,perplexity --analysis intervals "
+                      "--measure input/kendall,system/pearson,global/spearman", 80),
+    ("terminal-compare", "nlgauge compare summeval --aspect relevance --measure input/kendall", 80),
 ]  # fmt: skip
 
 
@@ -86,26 +87,18 @@ def reports() -> None:
             if shot.run not in made:
                 made[shot.run] = Path(folder) / f"{len(made)}.html"
                 given = [*shlex.split(shot.run), "-o", str(made[shot.run])]
-                subprocess.run([*NLGAUGE, "report", *given], check=True, stdout=subprocess.DEVNULL)
+                subprocess.run([*NLGAUGE, "run", *given], check=True, stdout=subprocess.DEVNULL)
             scheme = "dark" if shot.dark else "light"
             page = chromium.new_page(viewport={"width": shot.width, "height": shot.height}, color_scheme=scheme)
-            page.goto(made[shot.run].as_uri())
-            # Figures wait until they come into view.
-            page.evaluate("window.nlgauge && nlgauge.drawAll && nlgauge.drawAll()")
-            page.wait_for_selector(".main-svg", state="attached")
-            page.wait_for_timeout(1500)
-            if shot.heading:
-                page.locator(f"#{shot.heading}").evaluate(
-                    "h => window.scrollTo(0, h.getBoundingClientRect().top + scrollY - 20)"
-                )
-            page.wait_for_timeout(800)
+            page.goto(made[shot.run].as_uri() + (f"#{shot.section}" if shot.section else ""))
+            page.wait_for_timeout(2500)
             keep(page, shot.name)
             page.close()
 
 
 def explorer() -> None:
     server = subprocess.Popen(
-        [*NLGAUGE, "explore", "usr-topical", "--aspect", "Overall", "--no-browser"],
+        [*NLGAUGE, "explore", "example", "--no-browser", "--label-file", str(Path(tempfile.mkdtemp()) / "mine.labels.csv")],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
     try:
@@ -115,16 +108,18 @@ def explorer() -> None:
             page = chromium.new_page(viewport={"width": 1280, "height": 860})
             page.goto(address)
             page.wait_for_selector("#plot .main-svg")
-            page.select_option("#aspect", "Overall")
-            page.select_option("#metric", "MoverScore")
-            page.wait_for_timeout(800)
-            page.locator("#list button").first.click()
+            page.wait_for_selector("#list button")
+            page.locator("#list button").nth(2).click()
             page.wait_for_timeout(800)
             page.evaluate("window.scrollTo(0, 0)")
             keep(page, "explorer")
-            page.select_option("#other", "unieval_overall")
+            page.select_option("#other", "char3_f1")
+            page.click("#random")
+            page.click("#mode")
+            page.wait_for_timeout(800)
+            page.keyboard.press("4")
             page.wait_for_timeout(1000)
-            keep(page, "explorer-two")
+            keep(page, "explorer-labels")
     finally:
         server.terminate()
 

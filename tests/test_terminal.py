@@ -61,7 +61,11 @@ def check(table: Table, width: int) -> None:
     too_long = [line for line in text.splitlines() if len(line) > width]
     assert not too_long
     own = {w for t in table.printed for w in said(t)} | pieces("in every row: left out at columns: nothing")
-    own |= {f"{w}," for w in own} | {str(width), *"(a wider terminal or --format csv shows all)".split()}
+    own |= (
+        {f"{w}{sign}" for w in own for sign in ",;:"}
+        | {"·"}
+        | {str(width), *"(a wider terminal or --format csv shows all)".split()}
+    )
     broken = pieces(text) - own
     assert not broken, broken
     names = {str(row["metric"]) for row in table if row.get("metric")} & {*LONG, *METRICS}
@@ -144,3 +148,10 @@ def test_bold_remains_and_colour_goes_with_no_color(monkeypatch: pytest.MonkeyPa
 def test_a_headline_of_several_tables_stands_once() -> None:
     tables = [Table(name, [{"metric": name, "value": 0.5}], headlines=["2 % failed"]) for name in ("a", "b")]
     assert "\n".join(line.plain for line in shown(tables, 80)).count("2 % failed") == 1
+
+
+def test_rows_whose_texts_find_no_room_stand_one_below_the_other() -> None:
+    texts = {f"text_{k}": " ".join(["whole"] * 9) for k in range(4)}
+    text = on_screen(Table("t", [{"metric": m, "value": 0.5, **texts} for m in ("bleu", "chrf")]), 60)
+    assert text.splitlines()[1:3] == ["bleu", "  value: .500"]
+    assert all(text.count(f"  text {k}: whole") == 2 for k in range(4)) and "left out" not in text

@@ -1,8 +1,9 @@
 """Tables on a terminal of any width: no name or word is broken, and what does not fit is named.
 
 A matrix (a Table with a Layout) that is too wide goes on below with the line names again. A list first gives columns
-that say the same in every row to a line of their own, then leaves out the least important ones and names them. Where
-names are longer than half the line, they stand above their values.
+that say the same in every row to a line of their own, then leaves out the least important ones and names them; rows
+with texts that find no room are shown one below the other. Where names are longer than half the line, they stand above
+their values.
 """
 
 from __future__ import annotations
@@ -95,15 +96,12 @@ class _Column:
         # A short head stands on two lines: twelve measures then fit beside each other.
         self.natural = max(cell_len(text) for text in [*texts, *self._head_lines()])
         whole = [piece.rstrip() for text in [*texts, self.head] for piece in _pieces(text)]
-        self.least = max(max(map(cell_len, whole), default=1), min(self.natural, PROSE) if self._prose(texts) else 0)
+        self.prose = any(len(text) > PROSE and " " in text and "[" not in text for text in texts)
+        self.least = max(max(map(cell_len, whole), default=1), min(self.natural, PROSE) if self.prose else 0)
         self.width = self.natural
 
     def _head_lines(self) -> list[str]:
         return self.head.split(" ", 1) if len(self.head) < PROSE else [self.head]
-
-    @staticmethod
-    def _prose(texts: list[str]) -> bool:
-        return any(len(text) > PROSE and " " in text and "[" not in text for text in texts)
 
     def head_lines(self) -> list[str]:
         return [line for part in self._head_lines() for line in wrapped(part, self.width)]
@@ -124,6 +122,9 @@ def _cells(table: Table, width: int) -> Iterator[Text]:
     gap = WIDE_GAP if _needed([*keys, *others], gap=WIDE_GAP) <= width else GAP
     tall = _needed(keys) > width // 2 and _needed([*keys, *others]) > width
     blocks, left = _fitted(keys, others, width, tall, matrix)
+    if any(c.prose for c in left):
+        yield from _records(keys, others, width)
+        blocks, left = [], []
     for block in blocks:
         yield from _block(keys, block, width, gap, tall, len(table.groups))
     if left:
@@ -239,6 +240,19 @@ def _block(keys: list[_Column], others: list[_Column], width: int, gap: int, tal
         pieces = [wrapped(text, c.width) for text, c in zip(texts, columns, strict=True)]
         for parts in zip_longest(*pieces, fillvalue=""):
             yield _styled(indent, parts, columns, cells, gap)
+
+
+def _records(keys: list[_Column], others: list[_Column], width: int) -> Iterator[Text]:
+    """Rows with more text than a table has room for, one below the other: its name, its numbers, its texts."""
+    from rich.text import Text
+
+    for row in range(len(keys[0].cells)):
+        yield Text(" · ".join(c.cells[row].text for c in keys), style="bold")
+        texts = [(c, f"{c.head}: {c.cells[row].text}") for c in others if c.cells[row].text not in ("", "–")]
+        short = "; ".join(text for c, text in texts if not c.prose)
+        for text in [*([short] if short else []), *(text for c, text in texts if c.prose)]:
+            first, *more = wrapped(text, width - 4)
+            yield from (Text(f"  {first}"), *(Text(f"    {line}") for line in more))
 
 
 def _line(texts: Sequence[str], columns: Sequence[_Column], gap: int) -> str:
