@@ -78,7 +78,7 @@ def drawn(
 def truth(shape: str, systems: int, spread: float, ties: TieModel) -> tuple[np.ndarray, np.ndarray]:
     """Strengths, and chances to beat an average other, that unlimited inputs would show."""
     theta, rng = strengths(shape, systems), np.random.default_rng(1)
-    (many,) = drawn(theta, 400_000, 400_000, rng, spread, ties)
+    (many,) = drawn(theta, 200_000, 200_000, rng, spread, ties)
     made = fit(many, systems, ties, position=True)
     if spread:
         equal = [np.isclose(theta, t) for t in theta]
@@ -175,9 +175,6 @@ def cells() -> Iterator[tuple[str, Callable[[], Row]]]:
                 trials = 200 if systems > 8 else 500
                 arguments = (shape, systems, n, clustered, trials)
                 yield f"sandwich {shape} {systems} {n} {clustered}", functools.partial(coverage, *arguments)
-            if systems <= 8:
-                arguments = ("spaced", systems, n, clustered, 200, "bootstrap")
-                yield f"bootstrap {systems} {n} {clustered}", functools.partial(coverage, *arguments)
     models: list[TieModel] = ["rao-kupper", "half", "drop"]
     for ties in models:
         for systems, n in ((4, 60), (4, 200)):
@@ -189,6 +186,9 @@ def cells() -> Iterator[tuple[str, Callable[[], Row]]]:
                 yield f"sides {kind} {n} {clustered}", functools.partial(sides, kind, n, clustered, 400)
     for n in (100, 300, 1000):
         yield f"effects {n}", functools.partial(effects, n, 500)
+    for systems, n, clustered in ((4, 200, False), (4, 200, True), (8, 1000, False), (4, 60, False)):
+        arguments = ("spaced", systems, n, clustered, 200, "bootstrap")
+        yield f"bootstrap {systems} {n} {clustered}", functools.partial(coverage, *arguments)
 
 
 def compute(only: str = "") -> dict[str, Row]:

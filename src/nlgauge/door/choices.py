@@ -53,6 +53,6 @@ def rank(
     ...     for a, b, share in pairs for k in range(30)
     ... ]
     >>> [(row["system"], round(row["value"], 2), row["tier"]) for row in ng.rank(votes)]
-    [('A', 0.74, 1), ('B', -0.24, 2), ('C', -0.5, 2)]
+    [('A', 0.73, 1), ('B', -0.29, 2), ('C', -0.44, 2)]
     """
     return analyse("rank", data, aspect, metrics, ties=ties, adjust=adjust, interval=interval)

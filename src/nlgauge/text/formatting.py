@@ -16,6 +16,6 @@ def format_counts(text: str) -> list[int]:
     """Words, list items, headers and bold words of a text.
 
     >>> format_counts("# Plan\\n- **one** step\\n2. two")
-    [8, 2, 1, 1]
+    [7, 2, 1, 1]
     """
     return [sum(1 for _ in pattern.finditer(text)) for pattern in FEATURES.values()]

@@ -106,9 +106,9 @@ def first_words(found: SidesVotes, r: SideRanking) -> str:
     if len(first) == 1:
         best = f"By {who} {first[0]} is clearly first of {len(order)}"
     elif len(first) == len(order):
-        return f"By {who} no system is clearly below the first: {some(first, 8)} cannot be told apart as the first."
+        return f"By {who} no two of the {len(order)} systems are told apart ({order[0]} leads); it takes more choices."
     else:
-        best = f"By {who} {some(first, 5)} may be first of {len(order)} and cannot be told apart as such"
+        best = f"By {who} the first of {len(order)} is among {some(first, 5)}, none of them clearly better"
     pairs = len(order) * (len(order) - 1) // 2
     apart = f"{int(r.tests.better.sum())} of {pairs} pairs are told apart"
     return f"{best}; {apart}, in {tiers} tier{'s' * (tiers > 1)}."

@@ -11,7 +11,7 @@ from nlgauge.analyses.choices._sides import sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import interval as with_ends
-from nlgauge.number import number, percent
+from nlgauge.number import percent
 from nlgauge.stats.ranking.bradley_terry import TieModel, expected_score
 from nlgauge.table import Row, Table
 
@@ -42,7 +42,6 @@ def rank_effects(
             "measure": lambda r: WORDS[r["measure"]],
             "value": lambda r: with_ends(r["value"], r["low"], r["high"], 2),
             "win_chance": lambda r: percent(r["win_chance"]),
-            "p": lambda r: "p < .001" if r["p"] < 0.001 else f"p {number(r['p'])}",
         },
         method=f"{method(ties, adjust, 'sandwich', found.unit)} p: two-sided, of each effect by itself.",
         definitions={"beats an equal system": "chance to be preferred to an output of an equally strong system, by "

@@ -115,7 +115,7 @@ def _verdict(people: SideRanking, judge: SideRanking, a: tuple[int, int], b: tup
 
 def _words(judge: str, rows: list[Row]) -> str:
     def pairs(verdict: str) -> list[str]:
-        return [f"{r['system']} and {r['other']}" for r in rows if r["verdict"] == verdict]
+        return [f"{r['system']}/{r['other']}" for r in rows if r["verdict"] == verdict]
 
     turned, other = pairs(OPPOSITE), pairs(DIFFERS)
     said = f"Of {len(rows)} pairs of systems {judge} ranks {len(turned)} clearly the other way round than people"

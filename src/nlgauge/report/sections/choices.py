@@ -28,7 +28,7 @@ def choice_lines(tables: list[Table]) -> list[str]:
         if table.kind == "rank-effects":
             lines += [
                 f"By {table.text(row, 'side')} the output {table.text(row, 'measure')} beats an equal one in "
-                f"{table.text(row, 'win_chance')} ({table.text(row, 'p')})."
+                f"{table.text(row, 'win_chance')} (p {table.text(row, 'p')})."
                 for row in table if row["p"] < 0.05
             ]  # fmt: skip
     return lines

@@ -275,12 +275,13 @@ def _climbs(design: Floats, counts: Floats, at: Floats, family: TieModel) -> tup
     tie = at[:, width:] if at.shape[1] > width else np.zeros((len(at), 1))
     by_eta, by_tie, ee, et, tt = _terms(at[:, :width] @ design.T, tie, counts, family)
     gradient = by_eta @ design
-    information = np.einsum("bk,ki,kj->bij", ee, design, design, optimize=True)
+    information = np.empty((len(at), at.shape[1], at.shape[1]))
+    information[:, :width, :width] = (ee[:, None, :] * design.T) @ design
     if at.shape[1] == width:
         return gradient, information
-    side = et @ design
-    whole = np.block([[information, side[:, :, None]], [side[:, None, :], tt.sum(axis=1)[:, None, None]]])
-    return np.hstack([gradient, by_tie.sum(axis=1, keepdims=True)]), whole
+    information[:, width, :width] = information[:, :width, width] = et @ design
+    information[:, width, width] = tt.sum(axis=1)
+    return np.hstack([gradient, by_tie.sum(axis=1, keepdims=True)]), information
 
 
 def _gradients(cells: _Cells, outcome: Integers, found: Floats, family: TieModel) -> Floats:
