@@ -80,7 +80,7 @@ def truth(shape: str, systems: int, spread: float, ties: TieModel) -> tuple[np.n
     theta, rng = strengths(shape, systems), np.random.default_rng(1)
     (many,) = drawn(theta, 200_000, 200_000, rng, spread, ties)
     made = fit(many, systems, ties, position=True)
-    if spread:
+    if spread or ties == "half":  # the model is not that of the choices
         equal = [np.isclose(theta, t) for t in theta]
         theta = np.array([made.theta[same].mean() for same in equal])
     exact = replace(made, theta=theta)
