@@ -62,11 +62,11 @@ def test_sections_are_closed_until_mouse_keyboard_or_link_opens_them(visit: Visi
 def test_a_deep_link_opens_its_section_and_lands_on_it(visit: Visit, report: Path) -> None:
     page = visit.page
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.goto(report.resolve().as_uri() + "#real")
-    page.wait_for_selector("#real .plot.drawn")
+    page.goto(report.resolve().as_uri() + "#uses")
+    page.wait_for_selector("#uses .plot.drawn")
     assert page.locator("details.section[open]").count() == 1
     page.wait_for_timeout(300)
-    top = page.locator("#real > summary").bounding_box()["y"]
+    top = page.locator("#uses > summary").bounding_box()["y"]
     assert 0 <= top < 100
     # Figures above the target keep their place free before they are drawn: the target does not move.
     page.goto("about:blank")
@@ -201,7 +201,7 @@ def test_on_paper_everything_is_open_and_closes_again(visit: Visit, report: Path
     page.emulate_media(media="print")
     assert page.locator("details:not([open])").count() == 0
     assert page.locator(".part").count() == page.locator(".part:visible").count()
-    until(page, "!document.querySelector('[data-table]')")
+    until(page, "!document.querySelector('[data-packed]')")
     until(page, "document.querySelectorAll('.plot.drawn').length === document.querySelectorAll('.plot').length")
     page.emulate_media(media="screen")
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")

@@ -23,7 +23,7 @@ from nlgauge.report.sections import Answered, Run, answer_all, sections
 from nlgauge.report.sections.agreeing import rank_words
 from nlgauge.report.sections.evaluated import known_metric
 from nlgauge.report.sections.ranking_systems import win_words
-from nlgauge.report.sections.trusting import tie_words, use_words
+from nlgauge.report.sections.trusting import tie_words, trust_words, use_words
 from nlgauge.report.summary import session
 from nlgauge.scoring.replies import Replies
 from nlgauge.session import Selection
@@ -78,6 +78,43 @@ def test_uses_name_the_good_then_the_usable_then_what_cannot_be_told() -> None:
     )
 
 
+def steadiness(*steady: bool, gate_told: bool = True) -> Table:
+    rows = [
+        {"measure": m, "dp": 0.1 + 0.1 * k, "rc": 0.9 - 0.2 * k, "steady": s}
+        for k, (m, s) in enumerate(zip(("item/pearson", "input/kendall"), steady, strict=True))
+    ]
+    said = "" if gate_told else "input/kendall, by which metrics are ranked, is one of them."
+    return Table("t", rows, facts={"steady": any(steady)}, answers=[said])
+
+
+def test_the_page_speaks_of_the_measure_that_ranks_or_says_why_it_is_another() -> None:
+    run = run_of(example())
+    assert trust_words(steadiness(True, True), run).startswith(
+        "input/kendall, by which this page ranks the metrics, is"
+    )
+    none = trust_words(steadiness(False, False), run)
+    assert none.startswith("None is steady here. By input/kendall two halves of the inputs rank the metrics")
+    assert "More systems (now 8) and inputs (now 24) would help" in none
+    other = trust_words(steadiness(True, False), run)
+    assert other.startswith("item/pearson is steady")
+    assert "This page ranks by input/kendall, because it compares outputs for the same input" in other
+    assert "less steady is shown (.70 and .20)" in other
+    assert "less steady is not shown" in trust_words(steadiness(True, False, gate_told=False), run)
+
+
+def test_an_aspect_without_an_answer_is_named_with_its_reason() -> None:
+    data = example()
+    few = data.ratings.filter(pl.col("input") == data.inputs[0]).with_columns(
+        pl.lit("wit").alias("aspect"), pl.lit(3.0).alias("value")
+    )
+    run = run_of(replace(data, ratings=pl.concat([data.ratings, few])))
+    answered = {a.section.key: a for a in answer_all(run) if not a.missing}
+    for key in ("people", "agrees", "uses", "trust"):
+        if key in answered:
+            said = {p.about: p.answer for p in answered[key].found.parts if p.answer}
+            assert list(said) == ["constructed_quality", "wit"], key
+
+
 def test_ties_name_people_and_the_metric_that_ties_most() -> None:
     rows = [
         {"variable": v, "unique": u, "tie_ratio": t} for v, u, t in (("people", 5, 0.25), ("a", 9, 0.1), ("b", 3, 0.4))
@@ -117,11 +154,7 @@ def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> N
     answered = {a.section.key: a for a in answer_all(run_of(load(rows, name="d", human=["quality"], metrics=["bleu"])))}
     assert "needs at least two raters" in answered["people"].missing
     assert "needs at least 3" in answered["trust"].missing
-    assert (
-        answered["agrees"]
-        .found.parts[0]
-        .answer.startswith(("On these outputs bleu agrees most", "None on these outputs"))
-    )
+    assert answered["agrees"].found.parts[0].answer.startswith("bleu is the only metric: input/kendall")
     assert any(line.startswith("ceiling left out:") for line in answered["agrees"].found.lines)
     assert set(answered) == {s.key for s in sections() if s.applies is None}  # nobody said pass or fail
 

@@ -26,9 +26,9 @@
   // --- folded tables are packed: unpack when opened ---
   function fill(inside) {
     return N.data().then(function (data) {
-      every("[data-table]", inside).forEach(function (place) {
-        place.innerHTML = data.tables[place.dataset.table];
-        place.removeAttribute("data-table");
+      every("[data-packed]", inside).forEach(function (place) {
+        place.innerHTML = data.tables[place.dataset.packed];
+        place.removeAttribute("data-packed");
       });
     }).catch(old);
   }

@@ -27,6 +27,7 @@ class CellView:
     under: str = ""
     long: bool = False
     words: bool = False
+    hidden: float | None = None  # the number by which to sort, where the text does not show one
 
 
 @dataclass
@@ -165,7 +166,8 @@ def _cell(cell: Cell, under: str) -> CellView:
     value = cell.value
     number = float(value) if isinstance(value, int | float) and not math.isnan(value) else _leading(cell.text)
     text = cut(cell.text, CELL)
-    return CellView(text, cell.best, number, under, len(text) > 40, number is None and text not in ("", "–"))
+    hidden = None if number is None or _leading(text) is not None else float(f"{number:.6g}")
+    return CellView(text, cell.best, number, under, len(text) > 40, number is None and text not in ("", "–"), hidden)
 
 
 def _aligned(rows: list[list[CellView]]) -> set[int]:

@@ -10,6 +10,7 @@ from nlgauge.report.figures.look import (
     DIVERGING,
     GROUPINGS,
     LETTERS,
+    QUIET,
     distinct,
     ends,
     framed,
@@ -105,7 +106,7 @@ def distance_matrix(table: Table) -> go.Figure:
     )
     people, last = sum(row["kind"] == "human" for row in table) - 0.5, len(names) - 0.5
     if -0.5 < people < last:
-        line = {"color": "#c00000", "width": 2}
+        line = {"color": QUIET, "width": 3}
         drawn.add_shape(type="line", x0=-0.5, x1=last, y0=people, y1=people, line=line)
         drawn.add_shape(type="line", x0=people, x1=people, y0=-0.5, y1=last, line=line)
     return drawn

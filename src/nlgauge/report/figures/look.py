@@ -84,7 +84,7 @@ def whiskers(rows: Sequence[Row], ink: str = QUIET, **more: Any) -> dict[str, An
 def framed(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
     """The common frame; transparent, so that the page's colours (light or dark) show through."""
     common = {
-        "font": {"family": FONT, "size": 13}, "height": height, "margin": {"l": 10, "r": 20, "t": 40, "b": 50},
+        "font": {"family": FONT, "size": 13}, "height": height, "margin": {"l": 10, "r": 20, "t": 15, "b": 50},
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "showlegend": False, "hovermode": "closest",
     }  # fmt: skip
     figure.update_layout(**{**common, **layout})

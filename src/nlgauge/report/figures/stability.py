@@ -15,7 +15,6 @@ from nlgauge.report.figures.look import (
     framed,
     key,
     label,
-    panels,
     symbol,
     there,
 )
@@ -26,26 +25,14 @@ if TYPE_CHECKING:
 
 
 @figure("stability")
-def stability_figure(table: Table) -> go.Figure:
-    """Both pictures of a stability table, one above the other."""
-    titles = ["Trust the measures at the top left", "p-values of all metric pairs, from high to low"]
-    figure, (above, below) = panels(titles, most=1, apart=92, shared_yaxes=False, row_heights=[0.55, 0.45])
-    for trace in _points(table):
-        figure.add_trace(trace, **above)
-    for trace in _curves(table):
-        figure.add_trace(trace, **below)
-    _name_axes(figure, above, below)
-    return _with_key(framed(figure, 860, margin={"l": 10, "r": 20, "t": 60, "b": 60}), table)
-
-
 def power_and_consistency(table: Table) -> go.Figure:
     """Each measure a point: left tells metrics apart, top ranks them alike on both halves of the inputs."""
     import plotly.graph_objects as go
 
     figure = go.Figure(_points(table))
-    figure.update_xaxes(title="discriminative power (mean p, lower is better)", rangemode="tozero")
-    figure.update_yaxes(title="ranking consistency (higher is better)")
-    return framed(figure, 460)
+    figure.update_xaxes(title="mean p of two metrics (left: tells them apart)", rangemode="tozero")
+    figure.update_yaxes(title="same order on two halves (top)")
+    return _with_key(framed(figure, 440, margin={"l": 10, "r": 20, "t": 15, "b": 60}), table)
 
 
 def p_value_curves(table: Table) -> go.Figure:
@@ -119,13 +106,6 @@ def _label_places(points: list[tuple[float, float]]) -> list[str]:
         labels.append(places[best])
         sides.append(best)
     return sides
-
-
-def _name_axes(figure: go.Figure, first: dict[str, int], second: dict[str, int]) -> None:
-    figure.update_xaxes(title="discriminative power (mean p, lower is better)", rangemode="tozero", **first)
-    figure.update_yaxes(title="ranking consistency", **first)
-    figure.update_xaxes(title="share of metric pairs", **second)
-    figure.update_yaxes(title="p", range=[0, 1], **second)
 
 
 def _with_key(figure: go.Figure, table: Table) -> go.Figure:

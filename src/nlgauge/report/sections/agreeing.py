@@ -9,6 +9,7 @@ from nlgauge.report.sections.words import interval, missing, percent, some, two
 from nlgauge.session import Ask
 from nlgauge.table import Layout, Row, Table
 
+MATRIX = 25  # metrics whose pairs can be read in a picture
 FIRM, TENTATIVE, HARDLY = 0.8, 0.667, 0.33  # Krippendorff's customary limits, and what is next to nothing
 
 
@@ -79,7 +80,7 @@ def agrees(run: Run) -> Findings:
         }
         if about in intervals:
             joined.notes.append(f"Small print: 95% intervals. {intervals[about].method}")
-        parts.append(Finding(about, _best_words(joined, gate), [joined], under))
+        parts.append(Finding(about, _best_words(joined, gate), [joined], under, folded=run.metrics < 2))
     return Findings(parts)
 
 
@@ -106,6 +107,8 @@ def _best_words(table: Table, gate: str) -> str:
     if not rows:
         return f"No metric has a value of {gate} here."
     best = rows[0]
+    if len({r["metric"] for r in table}) == 1:
+        return f"{best['metric']} is the only metric: {gate} {interval(best)} on these outputs."
     if best["value"] <= 0:
         return f"None on these outputs: the first, {best['metric']}, reaches {gate} {interval(best)}."
     share = "" if missing(best["share"]) else f", {percent(best['share'])} of what the raters' own agreement allows"
@@ -143,7 +146,11 @@ def real(run: Run) -> Findings:
     for table in run.each(rank_ask(run)[0], **rank_ask(run)[1]):
         about, tests = run.about(table), pairs.get(run.about(table))
         # Which pairs differ comes first: the intervals stand on the first screen.
-        parts.append(Finding(about, rank_words(table, tests), [*([tests] if tests else []), table]))
+        some_differ = any(r["significant"] for r in tests or ())
+        shown = (
+            [tests, table] if tests and some_differ and run.metrics <= MATRIX else [table, *([tests] if tests else [])]
+        )
+        parts.append(Finding(about, rank_words(table, tests), shown, folded=not some_differ))
     return Findings(parts)
 
 
