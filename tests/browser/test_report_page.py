@@ -132,7 +132,7 @@ def test_the_control_chooses_the_aspect_of_all_sections(visit: Visit, report: Pa
     page = visit.open(report)
     page.evaluate("document.querySelectorAll('details.section').forEach(d => d.open = true)")
     page.locator("[data-control=aspect]").select_option("charm")
-    for key in ("agrees", "real", "wins"):
+    for key in ("agrees", "uses", "wins"):
         for block in (".answer", ".part", ".folds"):
             shown = page.locator(f"#{key} {block}:visible")
             assert shown.count() == 1, f"{key} {block}"

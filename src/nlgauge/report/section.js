@@ -106,7 +106,7 @@
       return found[0].concat(found[1]);
     }
     function plot(Plotly) {
-      var chosen = first(), y = p.aspects[aspect], name = p.metrics[metric.value] ? metric.value : Object.keys(p.metrics)[0], x = p.metrics[name];
+      var chosen = first(), y = p.aspects[aspect], name = metric.value, x = p.metrics[name];
       shown = x.map(function (_, at) { return at; }).filter(function (at) { return x[at] !== null && y[at] !== null; });
       var escape = function (t) { return String(t).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;"); };
       var pick = function (of) { return shown.map(function (at) { return of[at]; }); };
@@ -119,7 +119,7 @@
       var axis = function (title) { return { title: { text: escape(title) }, gridcolor: "rgba(128,136,150,.25)", zeroline: false, automargin: true }; };
       return Plotly.react(place, [trace], {
         height: 360, margin: { l: 10, r: 10, t: 10, b: 45 }, dragmode: "select", hovermode: "closest", paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-        font: { family: "system-ui, sans-serif", size: 13, color: N.ink() }, xaxis: axis(name + (p.lower.indexOf(name) >= 0 ? " (less is better)" : "")), yaxis: axis("people: " + aspect)
+        font: { family: "system-ui, sans-serif", size: 13, color: N.ink() }, xaxis: axis(name + (p.lower.indexOf(name) >= 0 ? " (less is better)" : name === "mean of all metrics" ? " (place, 1 is best)" : "")), yaxis: axis("people: " + aspect)
       }, N.settings);
     }
     N.whenSeen(place, function () {

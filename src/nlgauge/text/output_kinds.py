@@ -90,7 +90,9 @@ def support(shown: str, origin: OriginTexts) -> str:
     '.srnn'
     """
     came, other = origin.in_sources, origin.in_references
-    return "".join("." if w in STOP else "s" if w in came else "r" if w in other else "n" for w in words(shown))
+    return "".join(
+        "." if w in STOP or w == "n't" else "s" if w in came else "r" if w in other else "n" for w in words(shown)
+    )
 
 
 def output_kinds(texts: Sequence[OutputTexts]) -> list[list[str]]:

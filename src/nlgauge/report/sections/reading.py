@@ -36,6 +36,8 @@ def disagree(run: Run) -> Findings:
     rows = [row for table in tables for row in table]
     outputs, lines = outputs_of(run)
     about = list(dict.fromkeys(r["aspect"] for r in rows))
+    for table in tables:
+        table.notes += [f"{kind}: {rule[0]}" for kind, rule in outputs["kinds"].items()]
     parts = [Finding(a, _words([r for r in rows if r["aspect"] == a]), []) for a in about]
     return Findings([*parts, Finding("", "", [_kept(t) for t in tables])], lines, outputs)
 
@@ -74,7 +76,7 @@ def outputs_of(run: Run) -> tuple[dict[str, Any], list[str]]:
         "systems": systems, "inputs": inputs,
         "s": _places(systems, [s for s, _ in cells]), "i": _places(inputs, [i for _, i in cells]),
         "aspects": {a: _values(p, p.human, cells) for a, p in panels.items()},
-        "metrics": {m: _values(panel, v, cells) for m, v in panel.metrics.items()},
+        "metrics": {m: _values(panel, v, cells) for m, v in (panel.metrics | _mean(panel)).items()},
         "lower": sorted(panel.lower),
         "chosen": {m: {a: [[at[c] for c in each] for each in chosen[a][m]] for a in panels if m in chosen[a]}
                    for m in dict.fromkeys(m for c in chosen.values() for m in c)},
@@ -96,15 +98,19 @@ def outputs_of(run: Run) -> tuple[dict[str, Any], list[str]]:
 Cell = tuple[str, str]  # system, input
 
 
+def _mean(panel: Panel) -> dict[str, np.ndarray]:
+    """Mean place by all metrics, 0 worst to 1 best."""
+    return {ALL: metric_place(panel)} if len(panel.metrics) > 1 else {}
+
+
 def _chosen(panel: Panel) -> dict[str, list[list[Cell]]]:
     """For each metric and for all of them: outputs that it puts furthest above people's place, and furthest below."""
     people = ranks(panel.human)
     places = dict(zip(panel.metrics, panel.oriented(), strict=True))
-    several = {ALL: metric_place(panel)} if len(places) > 1 else {}
     named = {m: ranks(v) for m, v in list(places.items())[:MOST_METRICS] if np.unique(v[np.isfinite(v)]).size > 1}
     return {
         m: [[(panel.systems[i], panel.inputs[j]) for i, j in each] for each in furthest(v - people, TOP).values()]
-        for m, v in (several | named).items()
+        for m, v in (_mean(panel) | named).items()
     }
 
 
