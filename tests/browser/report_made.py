@@ -10,9 +10,9 @@ import polars as pl
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.example import example
+from nlgauge.report.answer import answer_of
 from nlgauge.report.page import write_page
 from nlgauge.report.sections import Answered, Run, answer_all
-from nlgauge.report.summary import session
 from nlgauge.session import Selection
 
 
@@ -31,4 +31,4 @@ def answered(data: Dataset, quick: bool = True) -> tuple[Run, list[Answered]]:
 
 def report_of(data: Dataset, path: Path) -> Path:
     run, found = answered(data)
-    return write_page(path, data.name, found, ["run", data.name], session(run, found))
+    return write_page(path, data.name, found, ["run", data.name], answer_of(run))

@@ -19,12 +19,12 @@ from nlgauge.metrics import Batch
 from nlgauge.metrics.judge.cost import Price
 from nlgauge.metrics.judge.judge import Judge
 from nlgauge.metrics.judge.replies import Reply
+from nlgauge.report.answer import answer_of
 from nlgauge.report.sections import Answered, Run, answer_all, sections
 from nlgauge.report.sections.agreeing import rank_words
 from nlgauge.report.sections.evaluated import known_metric
 from nlgauge.report.sections.ranking_systems import win_words
 from nlgauge.report.sections.trusting import tie_words, trust_words, use_words
-from nlgauge.report.summary import session
 from nlgauge.scoring.replies import Replies
 from nlgauge.session import Selection
 from nlgauge.table import Table
@@ -49,20 +49,6 @@ def test_the_first_is_best_only_when_it_beats_every_single_other() -> None:
     # The next is beaten, the last is not: m0 is not the best for sure.
     assert "m0 leads, but m2 may be as good" in rank_words(ranked(False, True))
     assert "each of the other 2 metrics may be as good" in rank_words(ranked(True, True))
-
-
-def test_too_few_inputs_give_no_verdict_and_say_what_is_needed() -> None:
-    rows = [
-        {"system": s, "input": i, "quality": q, "a": q, "b": -q}
-        for s, i, q in (("x", 1, 1), ("x", 2, 2), ("y", 1, 3), ("y", 2, 5))
-    ]
-    run = run_of(load(rows, name="d", human=["quality"], metrics=["a", "b"]))
-    lines = session(run, answer_all(run))
-    assert any(
-        "too few data to say which metric is best (a test needs at least 10 inputs; here are 2)" in line
-        for line in lines
-    )
-    assert not any("[" in line or "best for" in line or "highest for" in line for line in lines)
 
 
 def test_uses_name_the_good_then_the_usable_then_what_cannot_be_told() -> None:
@@ -174,14 +160,6 @@ def test_a_columns_name_never_imports_a_file(tmp_path: Any) -> None:
     assert known_metric("bleu(order=") is None
 
 
-def test_the_session_is_short_and_calls_nothing_best_that_others_may_equal() -> None:
-    run = run_of(example())
-    lines = session(run, answer_all(run))
-    assert lines[0].startswith("raters agree: alpha .79 (constructed_quality); ceiling of input/kendall .9")
-    assert lines[1].startswith("highest for constructed_quality (input/kendall): unigram_f1 .78 [")
-    assert len(lines) <= 4
-
-
 def test_costs_are_sums_of_columns_beside_the_scores() -> None:
     rows = [{"system": s, "input": i, "quality": i, "bleu": i, "bleu seconds": 0.5} for s in "AB" for i in range(3)]
     data = load(rows, name="d", human=["quality"], metrics=["bleu"])
@@ -249,7 +227,6 @@ def test_the_word_best_is_for_a_metric_that_beats_every_other_one() -> None:
         for j in range(40)
     ]
     run = run_of(load(rows, name="d", human=["quality"], metrics=["close", "far"]))
-    lines = session(run, answer_all(run))
-    assert any(
-        line.startswith("best for quality (input/kendall): close ") and "clearly the best" in line for line in lines
-    )
+    sentence = answer_of(run).aspects[0].sentences[""]
+    assert "the closest to people, close, " in sentence
+    assert sentence.endswith(", clearly ahead of the other.")

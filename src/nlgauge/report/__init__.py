@@ -47,7 +47,7 @@ def report(
     prices: Mapping[str, Price] | str | Path | None = None,
     command: Sequence[str] = (),
 ) -> Report:
-    """ReportAnswer every question about the metrics, and write the page and the results.
+    """Answer every question about the metrics, and write the page and the results.
 
     Parameters
     ----------
@@ -82,7 +82,6 @@ def report(
     'To rank systems on constructed_quality unigram_f1 is good'
     """
     from nlgauge.data.choice import listed
-    from nlgauge.data.failed_scores import headlines
     from nlgauge.door.questions import select
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics.judge.cost import load_prices
@@ -91,7 +90,6 @@ def report(
     from nlgauge.report.page import write_page
     from nlgauge.report.results import results_of, write_results
     from nlgauge.report.sections import Run, answer_all
-    from nlgauge.report.summary import choices_said, session
     from nlgauge.report.views import Views
     from nlgauge.stats.correlation.measure import Measure
 
@@ -110,13 +108,12 @@ def report(
     run = Run(chosen, quick, listed(measures), str(Measure.parse(gate)), known)
     views = Views(name)
     answered = answer_all(run, views.draw)
-    short, command = session(run, answered), command or ("run", name)
-    write_page(path, name, answered, command, short, views)
-    answer = answer_of(run)
+    command = command or ("run", name)
+    answer = answer_of(run, answered)
+    write_page(path, name, answered, command, answer, views)
     results = write_results(path.with_suffix(".results.json"), results_of(run, answered, command, answer))
     tables = [t for a in answered for t in a.tables]
-    rated = answer_lines(answer) if chosen.data.aspects else []
-    lines = [*headlines(chosen.data), *rated, *choices_said(answered)]
+    lines = [*(answer_lines(answer) if chosen.data.aspects else answer.warnings), *answer.choices]
     return Report(lines, tables, path, results, answer, list(dict.fromkeys(chosen.not_computed)), answered)
 
 

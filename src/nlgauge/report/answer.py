@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from nlgauge.report.sections import Run
+from nlgauge.data.failed_scores import headlines
+from nlgauge.report.sections import Answered, Run
 from nlgauge.report.sections.agreeing import ceiling_ask, rank_ask
+from nlgauge.report.sections.choices import choice_lines
 from nlgauge.report.sections.evaluated import judged_words
 from nlgauge.report.sections.verdicts import pass_or_fail
 from nlgauge.report.sections.words import count, missing, percent, some
@@ -23,6 +25,7 @@ from nlgauge.table import Row, Table
 
 USABLE, GOOD = 0.6, 0.75  # limits of every share; an interval must lie above or below as a whole
 NONE = "cannot tell"
+MOST = 6  # aspects whose choices get lines
 VERDICTS = ("good", "usable", "not", NONE)
 # use -> (infinitive, what the share counts); shares of .5 are chance but for the last three
 USES = {
@@ -34,6 +37,7 @@ USES = {
     "pass good ones": ("to pass good answers", "passes what people passed"),
     "tell good from bad": ("to tell good answers from bad ones", "scores a passed answer above a failed one"),
 }
+Rows = dict[str, list[Row]]  # of one aspect, by what they answer
 VERDICT_USES = {"fail_recall": "catch failures", "pass_recall": "pass good ones", "roc_area": "tell good from bad"}
 
 
@@ -60,7 +64,7 @@ class MetricAnswer:
     may_be_best: bool
     clearly_best: bool
     less_is_better: bool
-    marks: dict[str, Mark]
+    marks: dict[str, Mark]  # of the uses that can be asked of it
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,9 @@ class AspectAnswer:
     about: str
     measure: str  # what `value` of the metrics is, and what orders them
     ceiling: HumanCeiling | None
+    baseline: (
+        tuple[str, float] | None
+    )  # what says the same for every output, where the measure is agreement of verdicts
     metrics: list[MetricAnswer]
     uses: list[str]
     warning: str | None
@@ -89,26 +96,23 @@ class ReportAnswer:
     evaluated: str
     warnings: list[str]
     aspects: list[AspectAnswer]
+    choices: list[str]  # what choices between two outputs say, where there are any
     limits: dict[str, float] = field(default_factory=lambda: {"usable": USABLE, "good": GOOD})
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def answer_of(run: Run) -> ReportAnswer:
+def answer_of(run: Run, answered: Sequence[Answered] = ()) -> ReportAnswer:
     """The answer from the tables that the sections use; an aspect without any of them is named in a warning."""
-    tables = {key: _tables(run, ask) for key, ask in _asks(run).items()}
-    judged = bool(pass_or_fail(run)) and pass_or_fail(run) == run.aspects
-    about = dict.fromkeys(a for key in (("said", "scored") if judged else ("uses", "ranks")) for a in tables[key])
-    aspects = [_aspect(run, a, {key: found.get(a) for key, found in tables.items()}, judged) for a in about]
-    return ReportAnswer(_evaluated(run), list(_warnings(run, aspects)), aspects)
-
-
-def _asks(run: Run) -> dict[str, Ask]:
-    return {
-        "ranks": rank_ask(run), "top": ceiling_ask(run), "uses": ("uses", {}), "rater": ("replacement", {}),
-        "said": ("verdicts", {}), "scored": ("threshold", {}),
-    }  # fmt: skip
+    judged = bool(pass_or_fail(run)) and pass_or_fail(run) == run.aspects  # as the section of verdicts asks
+    asks: dict[str, Ask] = {"said": ("verdicts", {}), "scored": ("threshold", {})}
+    if not judged:
+        asks = {"uses": ("uses", {}), "ranks": rank_ask(run), "top": ceiling_ask(run), "rater": ("replacement", {})}
+    tables = {key: _tables(run, ask) for key, ask in asks.items()}
+    about = dict.fromkeys(a for key in list(asks)[:2] for a in tables[key])
+    aspects = [_aspect(run, a, {key: list(t[a]) if a in t else [] for key, t in tables.items()}, judged) for a in about]
+    return ReportAnswer(_evaluated(run), list(_warnings(run, aspects)), aspects, _choices(answered))
 
 
 def _tables(run: Run, ask: Ask) -> dict[str, Table]:
@@ -118,17 +122,17 @@ def _tables(run: Run, ask: Ask) -> dict[str, Table]:
     return tables
 
 
-def _aspect(run: Run, about: str, tables: dict[str, Table | None], judged: bool) -> AspectAnswer:
+def _aspect(run: Run, about: str, tables: Rows, judged: bool) -> AspectAnswer:
     marks = _judge_marks(tables) if judged else _metric_marks(tables)
     rows, measure, ceiling = _agreement(tables, judged, run.gate)
     names = [*dict.fromkeys([*(r["metric"] for r in rows), *marks])]
-    of, shares = {r["metric"]: r for r in rows}, _shares(tables["top"], measure)
+    of, shares = {r["metric"]: r for r in rows}, _shares(tables.get("top", []), measure)
     uses = [use for use in USES if any(use in mine for mine in marks.values())]
     metrics = [
         MetricAnswer(
             name, *_ends(of.get(name, {})), shares.get(name), bool(of.get(name, {}).get("may_be_best")),
             bool(of.get(name, {}).get("clearly_best")), name in run.data.lower,
-            {use: marks.get(name, {}).get(use, Mark()) for use in uses},
+            marks.get(name, {}),
         )
         for name in names
     ]  # fmt: skip
@@ -137,28 +141,28 @@ def _aspect(run: Run, about: str, tables: dict[str, Table | None], judged: bool)
         each.low is not None for each in metrics
     )
     warning = None if sure else (reasons.most_common(1)[0][0] if reasons else "nothing here can be counted")
-    found = AspectAnswer(about, measure, ceiling, metrics, uses, warning, _raters(run))
+    found = AspectAnswer(about, measure, ceiling, _baseline(tables), metrics, uses, warning, _raters(run))
     found.sentences.update({"": overall_words(found), **{use: use_sentence(found, use) for use in uses}})
     return found
 
 
-def _metric_marks(tables: dict[str, Table | None]) -> dict[str, dict[str, Mark]]:
+def _metric_marks(tables: Rows) -> dict[str, dict[str, Mark]]:
     marks: dict[str, dict[str, Mark]] = {}
-    for row in tables["uses"] or ():
+    for row in tables["uses"]:
         known = _ends(row)
         marks.setdefault(row["metric"], {})[row["use"]] = Mark(row["verdict"] or NONE, *known, row["reason"])
-    for row in tables["rater"] or ():
+    for row in tables["rater"]:
         rate = None if missing(row["winning_rate"]) else row["winning_rate"]
         mark = Mark(row["verdict"] or NONE, rate, None, None, row["reason"])
         marks.setdefault(row["metric"], {})["replace a rater"] = mark
     return marks
 
 
-def _judge_marks(tables: dict[str, Table | None]) -> dict[str, dict[str, Mark]]:
+def _judge_marks(tables: Rows) -> dict[str, dict[str, Mark]]:
     """Verdicts of judges that say pass and fail, and how well the numbers of the others tell the two apart."""
     marks: dict[str, dict[str, Mark]] = {}
-    binary = {r["metric"] for r in tables["said"] or ()}
-    for row in [*(tables["said"] or ()), *(r for r in tables["scored"] or () if r["metric"] not in binary)]:
+    binary = {r["metric"] for r in tables["said"]}
+    for row in [*tables["said"], *(r for r in tables["scored"] if r["metric"] not in binary)]:
         if (use := VERDICT_USES.get(row["measure"])) is None or (use == "tell good from bad") == (
             row["metric"] in binary
         ):
@@ -169,26 +173,34 @@ def _judge_marks(tables: dict[str, Table | None]) -> dict[str, dict[str, Mark]]:
     return marks
 
 
-def _agreement(tables: dict[str, Table | None], judged: bool, gate: str) -> tuple[list[Row], str, HumanCeiling | None]:
+def _agreement(tables: Rows, judged: bool, gate: str) -> tuple[list[Row], str, HumanCeiling | None]:
     """Rows of the forest, best first, what they measure, and how far people agree among themselves."""
     if not judged:
-        rows = [r for r in tables["ranks"] or () if not missing(r["value"])]
-        top = next((r for r in tables["top"] or () if r["measure"] == gate and not missing(r["ceiling"])), None)
+        rows = [r for r in tables["ranks"] if not missing(r["value"])]
+        top = next((r for r in tables["top"] if r["measure"] == gate and not missing(r["ceiling"])), None)
         found = None if top is None else HumanCeiling(*_ends(top, "ceiling", "ceiling_low", "ceiling_high"))  # type: ignore[arg-type]
         return rows, gate, found
-    said = list(tables["said"] or ())
+    said = tables["said"]
     rows = sorted(
         (r for r in said if r["measure"] == "agreement" and not missing(r["value"])), key=lambda r: -r["value"]
     )
     people = next((r for r in said if r["measure"] == "people_agreement" and not missing(r["value"])), None)
     if rows:
         return rows, "agreement", None if people is None else HumanCeiling(*_ends(people))  # type: ignore[arg-type]
-    areas = [r for r in tables["scored"] or () if r["measure"] == "roc_area" and not missing(r["value"])]
+    areas = [r for r in tables["scored"] if r["measure"] == "roc_area" and not missing(r["value"])]
     return sorted(areas, key=lambda r: -r["value"]), "roc_area", None
 
 
-def _shares(table: Table | None, measure: str) -> dict[str, float]:
-    return {r["metric"]: r["share"] for r in table or () if r["measure"] == measure and not missing(r["share"])}
+def _baseline(tables: Rows) -> tuple[str, float] | None:
+    same = [
+        r for r in tables.get("said", []) if r["measure"] in ("always_pass", "always_fail") and not missing(r["value"])
+    ]
+    best = max(same, key=lambda r: r["value"], default=None)
+    return None if best is None else (best["measure"].replace("_", " "), best["value"])
+
+
+def _shares(rows: list[Row], measure: str) -> dict[str, float]:
+    return {r["metric"]: r["share"] for r in rows if r["measure"] == measure and not missing(r["share"])}
 
 
 def _ends(row: Row, *names: str) -> tuple[float | None, float | None, float | None]:
@@ -212,11 +224,21 @@ def _evaluated(run: Run) -> str:
     )
 
 
+def _choices(answered: Sequence[Answered]) -> list[str]:
+    found = next((a for a in answered if a.section.key == "rank"), None)
+    if found is None:
+        return []
+    parts = found.found.parts[:MOST]
+    lines = [f"{p.about}: {line}" if len(parts) > 1 else line for p in parts for line in choice_lines(p.tables)]
+    return [*lines, *([f"not answered: {found.section.question} {found.missing}"] if found.missing else [])]
+
+
 def _raters(run: Run) -> str:
     return "people" if run.data.rated_by == "people" else "the raters"
 
 
 def _warnings(run: Run, aspects: Sequence[AspectAnswer]) -> Iterator[str]:
+    yield from headlines(run.data)
     small = [a for a in aspects if a.warning]
     if small and len(small) == len(aspects):
         yield f"Too few data for any verdict: {small[0].warning}."
@@ -288,7 +310,7 @@ def use_sentence(found: AspectAnswer, use: str) -> str:
     """Who is good for this use, else who is usable, else what can be said."""
     about = f" on {found.about}" if found.about else ""
     task = f"{USES[use][0].capitalize()}{about}"
-    ranked = [m for m in found.metrics if m.marks[use].value is not None]
+    ranked = [m for m in found.metrics if use in m.marks and m.marks[use].value is not None]
     if not ranked:
         return f"{task}: nothing here can be counted."
     first = max(ranked, key=lambda m: m.marks[use].value or 0.0)
@@ -313,5 +335,5 @@ def use_sentence(found: AspectAnswer, use: str) -> str:
 
 def best_first(found: AspectAnswer, use: str, verdict: str) -> list[str]:
     """Metrics with this verdict for a use, the highest share first."""
-    mine = [m for m in found.metrics if m.marks[use].verdict == verdict]
+    mine = [m for m in found.metrics if use in m.marks and m.marks[use].verdict == verdict]
     return [m.metric for m in sorted(mine, key=lambda m: -(m.marks[use].value or 0.0))]

@@ -1,10 +1,6 @@
 (function () {
   "use strict";
-  var root = document.documentElement;
-  root.classList.add("js");
-  var every = function (selector, inside) { return Array.prototype.slice.call((inside || document).querySelectorAll(selector)); };
-  var dark = window.matchMedia ? window.matchMedia("(prefers-color-scheme: dark)") : { matches: false };
-  var ink = function () { return dark.matches ? "#e6e9ef" : "#1c2330"; };
+  var N = window.nlgauge, every = N.every, ink = N.ink;
   var kept = null;
   function data() { return kept || (kept = unpack(document.getElementById("data").textContent).then(JSON.parse)); }  // figures, folded tables, outputs
   var paper = false, PAPER = 680;  // width of a printed figure
@@ -61,25 +57,22 @@
     }, { rootMargin: "300px" }).observe(place);
   }
   places.forEach(function (place) { whenSeen(place, function () { draw(place); }); });
-  if (dark.addEventListener) {
-    dark.addEventListener("change", function () {
-      every(".js-plotly-plot").forEach(function (p) { window.Plotly.relayout(p, { "font.color": ink() }); });
-    });
-  }
+  document.addEventListener("nlgauge:theme", function () {
+    every(".js-plotly-plot").forEach(function (p) { window.Plotly.relayout(p, { "font.color": ink() }); });
+  });
   (window.requestIdleCallback || function (f) { setTimeout(f, 500); })(function () { load().catch(function () {}); });
 
-  // --- one control for the aspect: blocks about others are hidden ---
-  var chosen = {};
-  function choose(aspect) {
-    chosen.aspect = aspect;
-    every("[data-aspect]").forEach(function (block) { block.hidden = block.dataset.aspect !== aspect; });
-    document.dispatchEvent(new CustomEvent("nlgauge:chosen", { detail: chosen }));
-  }
-  var control = document.querySelector("[data-control=aspect]");
-  if (control) {
-    control.addEventListener("change", function () { choose(control.value); });
-    choose(control.value);
-  }
+  // --- what the first screen chose holds for the sections too; the contents say where the reader is ---
+  if (N.show) N.show();
+  var links = every("nav a");
+  if (window.IntersectionObserver) links.forEach(function (link) {
+    var place = document.getElementById(link.hash.slice(1));
+    if (place) new IntersectionObserver(function (seen) {
+      if (!seen[0].isIntersecting) return;
+      links.forEach(function (other) { other.removeAttribute("aria-current"); });
+      link.setAttribute("aria-current", "true");
+    }, { rootMargin: "-10% 0px -80% 0px" }).observe(place);
+  });
 
   // --- tables sort by any column ---
   function key(cell) {  // the number by which `yes .83 [.80 .86]` or `62%` sorts
@@ -114,7 +107,7 @@
   window.addEventListener("beforeprint", function () {
     paper = true;
     folded = every("details:not([open])");
-    hidden = every("[data-aspect][hidden]");
+    hidden = every("[data-aspect][hidden], [data-use][hidden], .picture[hidden]");
     folded.forEach(function (d) { d.open = true; });
     hidden.forEach(function (p) { p.hidden = false; });
     every(".plot.drawn").forEach(function (p) { window.Plotly.relayout(p, { width: PAPER, "font.color": "#000" }); });
@@ -130,5 +123,5 @@
       hidden.forEach(function (p) { p.hidden = true; });
     });
   });
-  window.nlgauge = { chosen: chosen, data: data, drawAll: drawAll, load: load, whenSeen: whenSeen, dark: dark, ink: ink, settings: settings };
+  Object.assign(N, { data: data, drawAll: drawAll, load: load, whenSeen: whenSeen, settings: settings });
 })();

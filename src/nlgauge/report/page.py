@@ -9,8 +9,11 @@ import gzip
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import nlgauge
+from nlgauge.number import percent
+from nlgauge.report.answer import USES, Mark, ReportAnswer
 from nlgauge.report.foreign_text import for_script, visible, with_code
 from nlgauge.report.sections import Answered
 from nlgauge.report.views import PartView, SectionView, Views, sections_of
@@ -30,15 +33,15 @@ def write_page(
     name: str,
     answered: Sequence[Answered],
     command: Sequence[str] = (),
-    short: Sequence[str] = (),
+    answer: ReportAnswer | None = None,
     views: Views | None = None,
 ) -> Path:
-    """The report: the `short` answers, all sections, and where it is; `views` may have drawn figures already."""
+    """The report: the answer, all sections, and where it is; `views` may have drawn figures already."""
     views = views or Views(name)
     judged = any(a.section.key == "verdicts" and a.found.parts for a in answered)
     title = "How far can I rely on the judge?" if judged else "Which metric can I trust?"
     title = title if any(a.section.key == "agrees" for a in answered) else "Which system is best by the choices made?"
-    return _write(path, _page(name, title, short, list(sections_of(answered, views)), views, command))
+    return _write(path, _page(name, title, answer or (), list(sections_of(answered, views)), views, command))
 
 
 def render(name: str, card: Sequence[str], tables: Sequence[Table], command: Sequence[str] = ()) -> str:
@@ -48,14 +51,28 @@ def render(name: str, card: Sequence[str], tables: Sequence[Table], command: Seq
 
 
 def _page(
-    name: str, title: str, card: Sequence[str], sections: list[SectionView], views: Views, command: Sequence[str]
+    name: str,
+    title: str,
+    top: Sequence[str] | ReportAnswer,
+    sections: list[SectionView],
+    views: Views,
+    command: Sequence[str],
 ) -> str:
     import jinja2
 
     here = files("nlgauge.report")
     read = {
         n: here.joinpath(n).read_text(encoding="utf-8")
-        for n in ("page.html.j2", "section.html.j2", "page.css", "section.css", "page.js", "section.js")
+        for n in (
+            "page.html.j2",
+            "answer.html.j2",
+            "section.html.j2",
+            "page.css",
+            "section.css",
+            "answer.js",
+            "page.js",
+            "section.js",
+        )
     }
     rooms = jinja2.Environment(
         loader=jinja2.DictLoader(read),
@@ -65,20 +82,39 @@ def _page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    rooms.filters["code"] = with_code
+    rooms.filters |= {"code": with_code, "because": _because, "share": percent}
     # Tables are packed while the page is rendered, so the data come after all sections.
     rooms.globals |= {"keep": views.keep, "packed": lambda: _pack(for_script(views.packed))}
     return rooms.get_template("page.html.j2").render(
-        name=name, title=title, card=card, sections=sections, aspects=_aspects(sections), plotly=_plotly(),
+        name=name, title=title, sections=sections, plotly=_plotly(), first_js=read["answer.js"], **_top(top),
         css=read["page.css"] + read["section.css"], js=read["page.js"] + read["section.js"],
         version=nlgauge.__version__, command="nlgauge " + " ".join(command),
         date=datetime.date.today().isoformat(),
     )  # fmt: skip
 
 
-def _aspects(sections: Sequence[SectionView]) -> list[str]:
-    """All that a section speaks of, in their order."""
-    return list(dict.fromkeys(part.about for section in sections for part in section.parts if part.about))
+def _top(top: Sequence[str] | ReportAnswer) -> dict[str, Any]:
+    """What the first screen shows: the answer, or a few lines where there is none."""
+    if not isinstance(top, ReportAnswer):
+        return {"answer": None, "card": top, "uses": [], "answer_data": ""}
+    uses = [use for use in USES if any(use in each.uses for each in top.aspects)]
+    return {"answer": top, "card": (), "uses": uses, "answer_data": for_script(_rounded(top.to_dict()))}
+
+
+def _rounded(value: Any) -> Any:
+    """Four decimals are enough for a picture; sentences and reasons stand on the page already."""
+    if isinstance(value, dict):
+        return {k: _rounded(v) for k, v in value.items() if k not in ("sentences", "reason", "warnings", "evaluated")}
+    if isinstance(value, list):
+        return [_rounded(v) for v in value]
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def _because(mark: Mark) -> str:
+    """Why a mark is what it is."""
+    if mark.low is None or mark.high is None or mark.value is None:
+        return f"{mark.verdict}: {mark.reason}" if mark.reason else mark.verdict
+    return f"{mark.verdict}: {percent(mark.value)} of cases, between {percent(mark.low)} and {percent(mark.high)}"
 
 
 @functools.cache

@@ -1,0 +1,105 @@
+"""The first screen at both sizes: the sentence and marks of results.json, one aspect and use for the whole page."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from browser_visit import Visit
+from report_made import two_aspects
+
+import nlgauge as ng
+
+SIZES = [(1440, 900), (390, 844)]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return ng.report(two_aspects(), tmp_path_factory.mktemp("first") / "page.html", quick=True)
+
+
+@pytest.fixture(scope="module")
+def stored(made: Any) -> dict[str, Any]:
+    return dict(json.loads(made.results.read_text())["answer"])
+
+
+def marks(page: Any) -> dict[str, list[str]]:
+    """Metric → words of its marks, of the aspect that is shown."""
+    rows = page.locator(".picture:visible tbody tr").all()
+    return {r.locator(".name").inner_text(): r.locator(".chip .word").all_text_contents() for r in rows}
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_sentence_and_marks_are_those_of_the_results_and_stand_on_the_first_screen(
+    visit: Visit, made: Any, stored: dict[str, Any], width: int, height: int
+) -> None:
+    page = visit.open(made.path, width, height)
+    first = stored["aspects"][0]
+    sentence = page.locator(".verdict:visible")
+    assert sentence.all_inner_texts() == [first["sentences"][""]]
+    assert marks(page) == {m["metric"]: [k["verdict"] for k in m["marks"].values()] for m in first["metrics"]}
+    seen = page.locator(".picture:visible tbody tr").first.bounding_box()
+    assert sentence.bounding_box()["y"] > 0 and seen["y"] + seen["height"] < height
+    assert page.locator(".made-of").inner_text() == f"{two_aspects().name}: {stored['evaluated']}"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert visit.errors == [] and visit.requests == [made.path.resolve().as_uri()]
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_the_forest_holds_the_intervals_of_the_results(
+    visit: Visit, made: Any, stored: dict[str, Any], width: int, height: int
+) -> None:
+    page = visit.open(made.path, width, height)
+    told = page.locator(".picture:visible td.forest svg").evaluate_all(
+        "all => all.map(s => s.getAttribute('aria-label'))"
+    )
+    expected = [
+        f"{m['metric']}: {m['value']:.2f}, between {m['low']:.2f} and {m['high']:.2f}" for m in stored["aspects"][0]["metrics"]
+    ]  # fmt: skip
+    assert told == expected
+    assert page.locator(".picture:visible .band").count() == len(expected)  # the human ceiling behind each line
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_aspect_and_use_are_chosen_once_for_the_whole_page_and_stay_in_its_address(
+    visit: Visit, made: Any, stored: dict[str, Any], width: int, height: int
+) -> None:
+    page = visit.open(made.path, width, height)
+    page.locator("[data-control=aspect]").select_option("charm")
+    page.locator("[data-control=use]").select_option("choose of two")
+    charm = stored["aspects"][1]
+    assert page.locator(".verdict:visible").all_inner_texts() == [charm["sentences"]["choose of two"]]
+    order = sorted(charm["metrics"], key=lambda m: -m["marks"]["choose of two"]["value"])
+    assert list(marks(page)) == [m["metric"] for m in order]
+    for block in page.locator("main [data-aspect]").all():
+        assert block.get_attribute("data-aspect") == "charm" or not block.is_visible()
+    page.reload()
+    assert page.locator(".verdict:visible").all_inner_texts() == [charm["sentences"]["choose of two"]]
+    assert visit.errors == []
+
+
+def test_the_first_screen_is_painted_within_a_second(visit: Visit, made: Any) -> None:
+    page = visit.open(made.path)
+    assert page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") < 1000
+
+
+def test_without_scripts_every_aspect_has_its_sentence_and_marks(
+    chromium: Any, made: Any, stored: dict[str, Any]
+) -> None:
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(made.path.resolve().as_uri())
+    assert page.locator(".verdict:visible").all_inner_texts() == [a["sentences"][""] for a in stored["aspects"]]
+    assert page.locator(".picture:visible").count() == 2
+    context.close()
+
+
+def test_the_button_turns_light_into_dark_and_back(visit: Visit, made: Any) -> None:
+    page = visit.open(made.path)
+    back = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(back)
+    page.locator("#theme").click()
+    assert page.evaluate(back) != light
+    page.locator("#theme").click()
+    assert page.evaluate(back) == light
