@@ -13,7 +13,9 @@ about it is chosen with the ratings.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,21 +28,24 @@ from nlgauge.analyses.design.next_labels import LEAST_LEARNED, Population, draw_
 from nlgauge.stats.design.label_sampling import combined_probability, relative_ranks
 from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
 
-SETS = {
-    "summeval": ["coherence", "consistency", "fluency", "relevance"],
-    "hanna": ["Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity"],
-    "hanna, people's stories among the systems": [
-        "Relevance",
-        "Coherence",
-        "Empathy",
-        "Surprise",
-        "Engagement",
-        "Complexity",
-    ],
+SUMMEVAL = ["coherence", "consistency", "fluency", "relevance"]
+HANNA = {
+    "Relevance": "RE", "Coherence": "CH", "Empathy": "EM", "Surprise": "SU", "Engagement": "EG", "Complexity": "CX",
+}  # fmt: skip
+USR = ["Overall", "Natural", "Engaging"]
+SETS = {  # name of the catalogue, and what is different
+    "summeval": SUMMEVAL,
+    "summeval, judge gpt-4 (12 systems)": SUMMEVAL,
+    "hanna": list(HANNA),
+    "hanna, with people's stories": list(HANNA),
+    "hanna, with people's stories, judge five language models": list(HANNA),
     "wmt23-zh-en": ["mqm"],
-    "usr-persona": ["Overall", "Natural", "Engaging"],
-    "usr-topical": ["Overall", "Natural", "Engaging"],
+    "usr-persona": USR,
+    "usr-topical": USR,
+    "usr-persona, judge unieval": USR,
+    "usr-topical, judge unieval": USR,
 }
+DATA = Path(os.environ.get("NLGAUGE_DATA", "data"))  # as for `nlgauge data`
 SIZES = (40, 80, 160)
 CURVE = (20, 30, 40, 60, 80, 120, 160, 240, 400, 800)  # of random labelling
 MOST = 2000  # outputs of a population
@@ -48,20 +53,50 @@ DESIGNS = ("random", "stratified", "disagreement", "diverse", "stratified, then 
 
 
 def rows_of(name: str, aspect: str) -> dict[str, Any]:
-    name, _, people = name.partition(", ")
+    name, _, other = name.partition(", ")
     data = ng.load_set(name)
     values = data.ratings.filter(pl.col("aspect") == aspect).group_by("system", "input").agg(pl.col("value").mean())
-    left = [] if people else sorted(data.people)
+    left = [] if "people" in other else sorted(data.people)
     frame = data.scores.join(values, on=["system", "input"]).filter(~pl.col("system").is_in(left))
     frame = frame.sort("system", "input")
-    scores = frame.select(data.metrics).cast(pl.Float64).to_numpy().T
-    scores = scores * np.array([-1.0 if m in data.lower else 1.0 for m in data.metrics])[:, None]
+    metrics, lower = data.metrics, data.lower
+    if "unieval" in other:
+        metrics = ["overall_unieval"]
+    elif "judge" in other:
+        models = gpt4(aspect) if name == "summeval" else language_models(aspect)
+        metrics, lower = [c for c in models.columns if c not in ("system", "input")], frozenset()
+        frame = frame.select("system", "input", "value").join(models, on=["system", "input"]).sort("system", "input")
+    scores = frame.select(metrics).cast(pl.Float64).to_numpy().T
+    scores = scores * np.array([-1.0 if m in lower else 1.0 for m in metrics])[:, None]
     scores = scores[(np.isfinite(scores).mean(axis=1) > 0.9) & (np.nanstd(scores, axis=1) > 0)]
     codes = np.unique(frame["system"].to_numpy(), return_inverse=True)[1]
     units = np.unique(frame["input"].to_numpy(), return_inverse=True)[1]
     return {
         "y": frame["value"].to_numpy(), "scores": relative_ranks(scores), "system": codes.astype(np.int64), "unit": units,
     }  # fmt: skip
+
+
+def gpt4(aspect: str) -> pl.DataFrame:
+    """SummEval's outputs of twelve systems as gpt-4-0314 rated them on this aspect (Shen et al. 2023)."""
+    with gzip.open(DATA / "summeval" / "summeval_llm_judge_responses.jsonl.gz", "rt", encoding="utf-8") as file:
+        replies = [json.loads(line) for line in file]
+    mine = [r for r in replies if (r["evaluator"], r["method"], r["aspect"]) == ("gpt-4-0314", "rts", aspect)]
+    frame = pl.DataFrame({k: [r[k] for r in mine] for k in ("system", "id", "score_parsed_here")}, strict=False)
+    return (
+        frame.rename({"id": "input"}).group_by("system", "input").agg(pl.col("score_parsed_here").mean().alias("gpt4"))
+    )
+
+
+def language_models(aspect: str) -> pl.DataFrame:
+    """HANNA's stories as five language models with four prompts each rated them on this aspect; -1 is no answer."""
+    frame = pl.read_parquet(DATA / "hanna" / "hanna_scores_long.parquet")
+    mine = [c for c in frame.columns if f" {HANNA[aspect]} " in c and not c.startswith("Human")]
+    keys = ng.load_set("hanna").samples.select("system", "input")
+    frame = frame.select(
+        pl.col("model").alias("system"), pl.col("prompt_idx").cast(pl.String).alias("input"),
+        *(pl.when(pl.col(c) >= 0).then(pl.col(c)).alias(c) for c in mine),
+    )  # fmt: skip
+    return keys.join(frame, on=["system", "input"])
 
 
 def labels_of(people: Population, y: np.ndarray, n: int, design: str, rng: np.random.Generator) -> Any:
