@@ -22,9 +22,9 @@ from nlgauge.kernels._room import empty, kernel, zeros
 from nlgauge.kernels.long_overlaps import long_overlaps
 
 if cython.compiled:
-    from cython.cimports.nlgauge.kernels.shared import ALL, popcount
+    from cython.cimports.nlgauge.kernels.shared import ALL, bit, popcount
 else:
-    from nlgauge.kernels.shared import ALL, popcount
+    from nlgauge.kernels.shared import ALL, bit, popcount
 
 Int = cython.typedef(cython.Py_ssize_t)
 Word = cython.typedef(cython.ulonglong)
@@ -90,7 +90,7 @@ def block_overlaps(
                 size: Int = min(64, m - first)
                 begins: Word = ALL if first + size == m else ALL >> (64 - step)
                 for i in range(size):
-                    stands[ids[h + first + i]] |= _bit(i)
+                    stands[ids[h + first + i]] |= bit(i)
                 for k in range(order):
                     by_any[k] = 0
                 at: Int = 0
@@ -117,16 +117,6 @@ def block_overlaps(
                 if first + size == m:
                     break
                 first += step
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-@cython.overflowcheck(False)
-def _bit(i: Int) -> Word:
-    one: Word = 1
-    return one << i
 
 
 @cython.cfunc

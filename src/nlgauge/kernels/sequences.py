@@ -15,9 +15,9 @@ except ImportError:  # not compiled, and no Cython at hand
 from nlgauge.kernels._room import array, empty, full, kernel, zeros
 
 if cython.compiled:
-    from cython.cimports.nlgauge.kernels.shared import ALL, popcount
+    from cython.cimports.nlgauge.kernels.shared import ALL, bit, popcount
 else:
-    from nlgauge.kernels.shared import ALL, popcount
+    from nlgauge.kernels.shared import ALL, bit, popcount
 
 Int = cython.typedef(cython.Py_ssize_t)
 Word = cython.typedef(cython.ulonglong)
@@ -35,22 +35,12 @@ ROWS = 258  # of bits: a token with more places than a quarter of the words has 
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
-def _bit(i: Int) -> Word:
-    one: Word = 1
-    return one << i
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-@cython.overflowcheck(False)
 def _short_lcs(ids: Tokens, first: Int, m: Int, other: Int, n: Int, bits: Words) -> Int:
     """With an output of one word: `bits` of every token, 0 before and after."""
     cython.declare(i=Int)
     v: Word = ALL
     for i in range(m):
-        bits[ids[first + i]] |= _bit(i)
+        bits[ids[first + i]] |= bit(i)
     for i in range(n):
         both: Word = v & bits[ids[other + i]]
         v = ((v + both) & ALL) | (v - both)
@@ -99,7 +89,7 @@ def _lcs(
             w = i >> 6
             mask = 0
             while i >= 0 and i >> 6 == w:
-                mask |= _bit(i & 63)
+                mask |= bit(i & 63)
                 i = before[i]
             hit[touched] = w
             u[touched] = mask
@@ -170,7 +160,7 @@ def _bits_of(token: Int, last: Ids, before: Ids, row: Ids, masks: Masks, spare: 
         return row[token]
     i: Int = last[token]
     while i >= 0:
-        masks[spare, i >> 6] ^= _bit(i & 63)
+        masks[spare, i >> 6] ^= bit(i & 63)
         i = before[i]
     return spare
 
@@ -193,7 +183,7 @@ def _distance(
         plus[w] = ALL
         minus[w] = 0
     score: Int = m
-    top: Word = _bit((m - 1) & 63)
+    top: Word = bit((m - 1) & 63)
     spare: Int = masks.shape[0] - 1
     j: Int = 0
     while j < n:
@@ -294,10 +284,10 @@ def _list(ids: Tokens, first: Int, m: Int, last: Ids, before: Ids, row: Ids, mas
                 masks[rows, w] = 0
             place: Int = before[i]
             while place >= 0:
-                masks[rows, place >> 6] |= _bit(place & 63)
+                masks[rows, place >> 6] |= bit(place & 63)
                 place = before[place]
             rows += 1
-        masks[row[token], i >> 6] |= _bit(i & 63)
+        masks[row[token], i >> 6] |= bit(i & 63)
 
 
 @cython.cfunc

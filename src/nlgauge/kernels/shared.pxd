@@ -7,7 +7,9 @@ cdef extern from *:
     #else
       #define nlgauge_popcount(x) ((Py_ssize_t) __builtin_popcountll(x))
     #endif
+    #define nlgauge_bit(i) (1ULL << (i))
     """
+    unsigned long long bit "nlgauge_bit" (Py_ssize_t i) noexcept nogil
     Py_ssize_t popcount "nlgauge_popcount" (unsigned long long x) noexcept nogil
     const unsigned long long ALL "0xFFFFFFFFFFFFFFFFULL"
     const double CANCELLED "1e-6"

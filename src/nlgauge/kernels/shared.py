@@ -11,3 +11,7 @@ ALL = (1 << 64) - 1  # a word of ones; & ALL is what a word holds of a number, a
 PRIME = 0x9E3779B97F4A7C15  # spreads the bits of a key over a hash
 
 popcount = int.bit_count
+
+
+def bit(i):
+    return 1 << i

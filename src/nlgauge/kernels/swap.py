@@ -287,43 +287,14 @@ def swap_groups(
                     )  # fmt: skip
                 if pearson >= 0:
                     sums(
-                        cells,
-                        g * size,
-                        (g + 1) * size,
-                        x1,
-                        x2,
-                        z,
-                        scales,
-                        valid,
-                        rows,
-                        cols,
-                        row,
-                        col,
-                        s,
-                        ints,
-                        b,
-                        SUMS,
-                        fixed,
-                    )
+                        cells, g * size, (g + 1) * size, x1, x2, z, scales, valid, rows, cols, row, col, s, ints, b,
+                        SUMS, fixed,
+                    )  # fmt: skip
                     if moments(ints, b, SUMS, fixed):
                         moments_again(
-                            cells,
-                            g * size,
-                            (g + 1) * size,
-                            x1,
-                            x2,
-                            z,
-                            scales,
-                            valid,
-                            rows,
-                            cols,
-                            row,
-                            col,
-                            s,
-                            b,
-                            SUMS,
+                            cells, g * size, (g + 1) * size, x1, x2, z, scales, valid, rows, cols, row, col, s, b, SUMS,
                             fixed,
-                        )
+                        )  # fmt: skip
                     _fill(b, ONE, fixed[6] if levels[g] > 1 else 0.0)
                     for m in range(2):
                         _fill(b, KNOWN, 1.0)

@@ -15,7 +15,7 @@ except ImportError:  # not compiled, and no Cython at hand
 from nlgauge.kernels._room import array, empty, kernel, zeros
 
 if cython.compiled:
-    from cython.cimports.nlgauge.kernels.shared import ALL, popcount
+    from cython.cimports.nlgauge.kernels.shared import ALL, bit, popcount
     from cython.cimports.nlgauge.kernels.tercom import (
         ALIGN,
         BEAM,
@@ -38,7 +38,7 @@ if cython.compiled:
         width_of,
     )  # fmt: skip
 else:
-    from nlgauge.kernels.shared import ALL, popcount
+    from nlgauge.kernels.shared import ALL, bit, popcount
     from nlgauge.kernels.tercom import (
         ALIGN,
         BEAM,
@@ -74,16 +74,6 @@ Desk = cython.typedef(cython.longlong[:, ::1])
 
 
 @cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-@cython.overflowcheck(False)
-def _bit(i: Int) -> Word:
-    one: Word = 1
-    return one << i
-
-
-@cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
@@ -96,7 +86,7 @@ def _distance(bits: Bits, at: Int, high: Int, nh: Int, nr: Int, limit: Int) -> I
     minus: Word = 0
     score: Int = nr
     keep: cython.bint = limit < 0
-    top: Word = _bit(nr - 1)
+    top: Word = bit(nr - 1)
     if keep:
         bits[PLUS, 0] = plus
         bits[MINUS, 0] = minus
@@ -186,7 +176,7 @@ def _edits(
     matches: Int = 0  # places of either side with the same word
     if small:
         for j in range(nr):
-            stands[ids[r + j]] |= _bit(j)
+            stands[ids[r + j]] |= bit(j)
         common: Word = 0
         for k in range(nh):
             mask: Word = stands[words[0, k]]
