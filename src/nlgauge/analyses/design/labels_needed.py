@@ -208,7 +208,8 @@ def _comparisons(panel: Panel, systems: Sequence[str] | None) -> Iterator[tuple[
 
 def _answer(rows: Sequence[Row], name: str, target: float, goal: Aim, outputs: int) -> str:
     mine = [row for row in rows if row["metric"] == name]
-    at = next((k for k, r in enumerate(mine) if (r["value"] <= target) == (goal == "estimate")), None)
+    falls = goal == "estimate"
+    at = next((k for k, r in enumerate(mine) if (r["value"] <= target if falls else r["value"] >= target)), None)
     who = "without a judge" if name == ALONE and goal == "estimate" else "" if name == ALONE else f"with {name}"
     if at is not None:
         # Between two sizes log-linear: widths fall with the root of the number.
