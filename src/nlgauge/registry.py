@@ -1,4 +1,4 @@
-"""One registry for readers, metrics, analyses, figures and studies.
+"""One registry for readers, metrics, analyses, figures, sections and studies.
 
 Each kind lives in its own folder, one or a few things a file, and registers itself with a decorator whose first words
 name it: `@metric("bleu", …)`, `@register("reader", "tidy")`. There is no list to keep: names are read off the source
@@ -27,6 +27,7 @@ FOLDERS = {
     "metric": "nlgauge.metrics",
     "analysis": "nlgauge.analyses",
     "figure": "nlgauge.report.figures",
+    "section": "nlgauge.report.sections",
     "study": "nlgauge.papers",
 }
 PLURALS = {kind: f"{kind}s" for kind in FOLDERS} | {"analysis": "analyses", "study": "studies"}

@@ -86,5 +86,5 @@ def test_a_users_file_goes_first(tmp_path: Path) -> None:
     own.write_text("pattern,family,year\n[,a,2025\n")
     with pytest.raises(NlgaugeError, match="line 2"):
         releases(["a"], own)
-    with pytest.raises(NlgaugeError, match="No such file"):
+    with pytest.raises(NlgaugeError, match="no such file"):
         releases(["a"], tmp_path / "none.csv")

@@ -91,7 +91,7 @@ def test_a_column_splits_the_data_of_an_analysis_of_whole_sets(folder: Path) -> 
     assert {r["genre"] for r in found} == {"sport", "art"}
 
 
-@pytest.mark.parametrize(("text", "words"), [(None, "No such file"), ("{", "line 1")])
+@pytest.mark.parametrize(("text", "words"), [(None, "no such file"), ("{", "line 1")])
 def test_a_file_of_options_that_cannot_be_read_is_one_clear_line(folder: Path, text: str | None, words: str) -> None:
     if text is not None:
         (folder / "groups.json").write_text(text)

@@ -184,16 +184,12 @@ def settings(pairs: Sequence[str] | None) -> dict[str, Any]:
 
 def _from_file(path: Path) -> Any:
     """What a JSON file holds, or the rows of a CSV file."""
-    import csv
-    import json
+    from nlgauge.data.files import decode, read_bytes
+    from nlgauge.data.records import parse_json
+    from nlgauge.data.tables.separated import text_rows
 
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        found = json.loads(text) if path.suffix.lower() == ".json" else list(csv.DictReader(text.splitlines()))
-    except OSError as error:
-        raise NlgaugeError(f"--set @{path}: {error.strerror}.") from None
-    except json.JSONDecodeError as error:
-        raise NlgaugeError(f"--set @{path}, line {error.lineno}: {error.msg}.") from None
+    text = decode(path, read_bytes(path))
+    found = parse_json(str(path), text) if path.suffix.lower() == ".json" else text_rows(path)
     if names_code(text):  # an option that takes metrics would run it
         raise NlgaugeError(f"--set @{path}: names a Python file (….py@name); type it, as a file's word runs no code.")
     return found

@@ -11,7 +11,6 @@ def table_10(sources: Sources) -> Ours:
 
 from __future__ import annotations
 
-import csv
 import inspect
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from nlgauge.data.tables.separated import text_rows
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError, NotHere
 from nlgauge.registry import did_you_mean, register
 
@@ -95,8 +95,7 @@ def published_file(paper: str, table: str) -> Path:
 
 def published_rows(paper: str, table: str) -> list[dict[str, str]]:
     """The cells that a paper prints in a table: key columns, then `printed` (or `stated`), then perhaps `mark`."""
-    with published_file(paper, table).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return text_rows(published_file(paper, table))
 
 
 class Sources:

@@ -135,7 +135,7 @@ def _row(judge: Judge, result: Judged, prices: Mapping[str, Price]) -> Row:
     price = prices.get(result.judge.model)
     return {
         "judge": str(judge), "mean": float(good.mean()) if len(good) else float("nan"), "scored": len(good),
-        "unscored": len(values) - len(good), "replies": len(replies), "tokens in": into, "tokens out": out,
+        "unscored": len(values) - len(good), "replies": len(replies), "tokens_in": into, "tokens_out": out,
         "cost": price.of(into, out) if price else float("nan"), "unique": len(np.unique(good)),
         "headlines": headline(str(judge), Counter(result.scores.reasons.values()), len(values)),
         "reasons": result.reasons(), "notes": result.remarks(), "signature": judge.signature,
@@ -145,7 +145,7 @@ def _row(judge: Judge, result: Judged, prices: Mapping[str, Price]) -> Row:
 def _summary(rows: list[Row]) -> Table:
     notes = [f"{row['judge']}: {text}" for row in rows for text in [*row.pop("reasons"), *row.pop("notes")]]
     first = [text for row in rows for text in row.pop("headlines")]
-    shown = ["judge", "mean", "scored", "unscored", "unique", "replies", "tokens in", "tokens out"]
+    shown = ["judge", "mean", "scored", "unscored", "unique", "replies", "tokens_in", "tokens_out"]
     if any(row["cost"] == row["cost"] for row in rows):
         shown.append("cost")
     return Table(

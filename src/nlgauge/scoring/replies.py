@@ -93,7 +93,7 @@ class Replies:
                 "REAL)), MAX(CAST(made AS REAL)), AVG(seconds), COUNT(DISTINCT fingerprint) FROM replies GROUP BY "
                 "model ORDER BY model"
             )
-            names = "model,replies,tokens in,tokens out,first,last,seconds,fingerprints".split(",")
+            names = "model,replies,tokens_in,tokens_out,first,last,seconds,fingerprints".split(",")
             return [dict(zip(names, row, strict=True)) for row in rows]
 
     def all(self) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,6 @@ first that is found in the name counts), family, year in which it was first publ
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nlgauge import registry
+from nlgauge.data.tables.separated import text_rows
 from nlgauge.errors import NlgaugeError
 from nlgauge.spec import parse_spec
 
@@ -76,11 +76,7 @@ def _shipped() -> tuple[Pattern, ...]:
 
 
 def _file(path: Path) -> list[Pattern]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise NlgaugeError(f"{path}: {error.strerror}; years= takes a CSV with pattern, family and year.") from None
-    return _patterns(csv.DictReader(text.splitlines()), str(path))
+    return _patterns(text_rows(path), str(path))
 
 
 def _patterns(rows: Iterable[Mapping[str, str]], where: str) -> list[Pattern]:

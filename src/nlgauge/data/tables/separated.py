@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from nlgauge.data.files import MAX_LINE
+from nlgauge.data.files import MAX_LINE, decode, read_bytes
 from nlgauge.errors import DataError
 
 SEPARATORS = ",\t;|"
@@ -21,6 +21,12 @@ def separator_of(text: str) -> str:
     """The most frequent of the header's signs, not counting those in quotes: a question may hold commas."""
     header = QUOTED.sub("", text.lstrip("\n").split("\n", 1)[0])
     return max(SEPARATORS, key=header.count)
+
+
+def text_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a small CSV or TSV file, each column a text: options and facts, not data to be understood."""
+    text = decode(path, read_bytes(path))
+    return list(csv.DictReader(io.StringIO(text), delimiter=separator_of(text)))
 
 
 def has_quotes(text: str, separator: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import math
 from collections.abc import Callable, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from nlgauge.data.tables.separated import text_rows
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.batch import Side, TextPair
 from nlgauge.text.batch import Batch
@@ -50,14 +50,12 @@ def from_file(path: str, layer: int, of: str) -> float:
 
 @lru_cache(8)
 def _table(path: str) -> dict[int, tuple[float, float, float]]:
-    with Path(path).expanduser().open(encoding="utf-8-sig", newline="") as file:
-        lines = file.read().splitlines()
-    rows = list(csv.reader(lines, delimiter="\t" if lines and "\t" in lines[0] else ","))
-    if not rows or tuple(field.strip().upper() for field in rows[0]) != COLUMNS:
+    rows = [[*row.items()] for row in text_rows(Path(path).expanduser())]
+    if not rows or tuple((name or "").strip().upper() for name, _ in rows[0]) != COLUMNS:
         raise NlgaugeError(f"{path}: the first line must be {','.join(COLUMNS)}, as bert-score writes it.")
     try:
-        return {int(r[0]): (float(r[1]), float(r[2]), float(r[3])) for r in rows[1:] if r}
-    except (ValueError, IndexError):
+        return {int(layer): (float(p), float(r), float(f)) for (_, layer), (_, p), (_, r), (_, f) in rows}
+    except (ValueError, TypeError):
         raise NlgaugeError(f"{path}: each line must hold a layer and three numbers.") from None
 
 

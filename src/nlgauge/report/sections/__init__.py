@@ -6,12 +6,11 @@ this folder. What does not apply to the data raises NeedsMissing: the page then 
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from nlgauge import registry
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.report.sections.words import name_of, one_line
 from nlgauge.session import Ask, Selection
@@ -149,10 +148,6 @@ class Answered:
         return (table for part in self.found.parts for table in part.tables)
 
 
-_found: dict[str, Section] = {}
-_complete: set[str] = set()
-
-
 def section(
     key: str, *, order: int, question: str, not_said: str, ahead: Callable[[Run], Sequence[Ask]] | None = None,
     last: bool = False,
@@ -161,7 +156,8 @@ def section(
     """Decorator: this function answers that question."""
 
     def keep(function: Callable[[Run], Findings]) -> Callable[[Run], Findings]:
-        _found[key] = Section(key, order, question, not_said, function, ahead, last, applies, of_choices)
+        made = Section(key, order, question, not_said, function, ahead, last, applies, of_choices)
+        registry.register("section", key)(made)
         return function
 
     return keep
@@ -169,11 +165,7 @@ def section(
 
 def sections() -> list[Section]:
     """All of them, in the order of the page."""
-    if not _complete:
-        for module in pkgutil.iter_modules(__path__, f"{__name__}."):
-            importlib.import_module(module.name)
-        _complete.add("all")
-    return sorted(_found.values(), key=lambda s: s.order)
+    return sorted((registry.get("section", key) for key in registry.names("section")), key=lambda s: s.order)
 
 
 def answer_all(run: Run, done: Callable[[Answered], None] | None = None) -> list[Answered]:
