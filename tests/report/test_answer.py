@@ -107,3 +107,15 @@ def test_a_constant_is_never_good_to_replace_a_rater() -> None:
     row = replacement(data.panel("fun")).rows[0]
     assert row["passes"] and row["verdict"] == "cannot tell"
     assert "would pass too" in row["reason"]
+
+
+def test_a_judge_that_misses_failures_is_not_praised_without_saying_so(tmp_path: Path) -> None:
+    frame = pl.DataFrame({
+        "id": range(200), "judge": ["pass"] * 170 + ["fail"] * 30,
+        "label": ["pass"] * 100 + ["fail"] * 50 + ["pass"] * 20 + ["fail"] * 15 + [None] * 15,
+    })  # fmt: skip
+    made = ng.report(frame, tmp_path / "page.html", quick=True)
+    (found,) = json.loads(Path(made.results).read_text())["answer"]["aspects"]
+    marks = found["metrics"][0]["marks"]
+    assert (marks["catch failures"]["verdict"], marks["pass good ones"]["verdict"]) == ("not", "good")
+    assert "good to pass good answers, but not to catch failures (23%)" in found["sentences"][""]

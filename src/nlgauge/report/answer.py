@@ -258,15 +258,26 @@ def overall_words(found: AspectAnswer) -> str:
     if found.warning:
         return f"{about} the data are too few to call any metric good or bad: {found.warning}."
     every = [m for each in found.metrics for m in each.marks.values()]
-    if good := _called(found, "good"):
+    good, usable = _called(found, "good"), _called(found, "usable")
+    if good:
         head = good
-    elif usable := _called(found, "usable"):
+    elif usable:
         head = f"no metric here is shown to be good, but {usable}"
     elif every and all(m.verdict == "not" for m in every):
         head = "no metric here is good"
     else:
         head = "no metric here is shown to be good"
-    return f"{about} {head}{_nearest(found)}."
+    return f"{about} {head}{_useless(found) if good or usable else ''}{_nearest(found)}."
+
+
+def _useless(found: AspectAnswer) -> str:
+    """`, but not to catch failures (38%)`: half of what a verdict is for, where no judge can do it."""
+    said = []
+    for use in (use for use in found.uses if use in VERDICT_USES.values()):
+        marks = [m.marks[use] for m in found.metrics if use in m.marks]
+        if all(m.verdict == "not" for m in marks):
+            said.append(f"{USES[use][0]} ({percent(max(m.value or 0.0 for m in marks))})")
+    return f", but {'not' if len(found.metrics) == 1 else 'none'} {some(said)}" if said else ""
 
 
 def _called(found: AspectAnswer, verdict: str) -> str:
