@@ -26,6 +26,7 @@ ASKED_OF_DATA = (
     "compare",
     "correlate",
     "estimate",
+    "gate",
     "judge",
     "rank",
     "report",
@@ -151,7 +152,7 @@ def test_report_can_be_called_whatever_was_imported_before() -> None:
 VERBS = {
     "agree": "agreement", "align": "align", "check": "check", "compare": "compare", "convert": "export",
     "data": "published_sets",
-    "diff": "diff", "doctor": "doctor", "estimate": "estimate", "explore": "explore", "formats": "available",
+    "diff": "diff", "doctor": "doctor", "estimate": "estimate", "explore": "explore", "formats": "available", "gate": "gate",
     "intervals": "large_intervals",
     "judge": "judge", "list": "available", "merge": "merge", "meta": "analyse",
     "next": "next_to_label", "plan": "analyse",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nlgauge.data.export import export
     from nlgauge.data.panel import Panel
     from nlgauge.door.choices import rank
+    from nlgauge.door.gate import gate
     from nlgauge.door.installation import doctor
     from nlgauge.door.labelling import next_to_label
     from nlgauge.door.listing import available
@@ -80,6 +81,7 @@ _HOME = {
     "example": "nlgauge.data.example",
     "explore": "nlgauge.report.explorer",
     "export": "nlgauge.data.export",
+    "gate": "nlgauge.door.gate",
     "get_set": "nlgauge.papers.catalogue.published_sets",
     "judge": "nlgauge.door.scores",
     "large_intervals": "nlgauge.analyses.agreement.large_intervals",
@@ -104,9 +106,9 @@ __all__ = [
     "AlignerPlan", "Asking", "Dataset", "Estimate", "Judge", "JudgedData", "Measure", "Metric",
     "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Store", "Table",
     "aggregate", "agreement", "align", "analyse", "available", "check", "compare", "correlate", "diff",
-    "doctor", "estimate", "example", "explore", "export", "get_set", "judge", "large_intervals", "load", "load_set",
-    "merge", "next_to_label", "plot", "published_sets", "rank", "report", "reproduce", "score", "select", "simulate",
-    "stability", "stream", "train_aligner", "verdicts",
+    "doctor", "estimate", "example", "explore", "export", "gate", "get_set", "judge", "large_intervals",
+    "load", "load_set", "merge", "next_to_label", "plot", "published_sets", "rank", "report", "reproduce",
+    "score", "select", "simulate", "stability", "stream", "train_aligner", "verdicts",
 ]  # fmt: skip
 
 

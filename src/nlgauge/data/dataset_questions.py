@@ -95,6 +95,12 @@ class AsksQuestions:
 
         return nlgauge.next_to_label(self, budget, goal=goal, how=how, cut=cut, out=out, tool=tool)
 
+    def gate(self, minimum: Mapping[str, float] | str, aspect: Names = None, metrics: Names = None) -> Table:
+        """Is the agreement of a judge with people above the limits? See `nlgauge.gate`."""
+        import nlgauge
+
+        return nlgauge.gate(self, minimum, aspect, metrics)
+
     def rank(
         self, aspect: Names = None, metrics: Names = None, *,
         ties: Literal["davidson", "rao-kupper", "half", "drop"] = "davidson",

@@ -40,7 +40,8 @@ def rank(
                "rank": _rank_text, "tier": lambda r: "–" if r["tier"] is None else str(r["tier"]),
                "side": lambda r: "people" if r["side"] == HUMAN else r["side"]},
         method=f"{method(ties, adjust, interval, found.unit)} Tiers and places: all pairs of a side tested at once by "
-        "the largest |t|; a wrong statement among them has a chance of at most 5 % (simulated: docs/rank_coverage.md).",
+        "the largest |t|; a wrong statement among them has a chance of about 5 % at most (simulated: "
+        "docs/rank_coverage.md).",
         definitions={
             "rank": "place by strength; in brackets the places that the choices leave open",
             "tier": "every system of a tier is clearly stronger than every system of the next",
