@@ -165,6 +165,18 @@ def test_draws_lean_to_where_labels_tell_most(outputs, goal, better):
     assert len({r["label_probability"] for r in table}) > 5
 
 
+def test_a_diverse_draw_without_scores_takes_texts_of_every_kind():
+    kinds = ("weather rain sun cloud", "football goal match team", "bread butter flour oven")
+    rows = [{"id": f"q{i}", "output": f"{kinds[i % 3]} {i}"} for i in range(90)]
+    data = ng.load(rows, name="texts")
+    for seed in range(10):  # of random draws every second one would fail
+        table = ng.next_to_label(ng.select(data, seed=seed), 9, how="diverse")
+        assert "by their words" in table.method
+        taken = [int(row["input"][1:]) % 3 for row in table]
+        assert all(2 <= taken.count(k) <= 4 for k in range(3)), taken
+        assert {row["label_probability"] for row in table} == {0.1}
+
+
 def test_labels_for_a_ranking_are_of_the_same_inputs(outputs):
     table = ng.load(outputs).next(30, goal="ranking")
     by = {s: {r["input"] for r in table if r["system"] == s} for s in "ABC"}
