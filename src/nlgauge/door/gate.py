@@ -78,9 +78,9 @@ def gate(data: Any, minimum: Mapping[str, float] | str, aspect: Names = None, me
         cells={"value": lambda r: interval(r["value"], r["low"], r["high"], 2),
                "limit": lambda r: number(r["limit"], 2), "labels": _labels},
         method="passed: the 95 % interval lies at or above the limit; failed: below it; undecided: the limit lies "
-        "inside. A judge below its limit passes, and one above it fails, in at most about 4 % of data sets "
-        "(simulated: docs/gate.md; coverage of correlations: docs/trust.md). Labels that decide: intervals shrink with the "
-        "square root of their number, if the value stays.",
+        "inside. A judge below its limit passes, and one above it fails, in at most about 4 % of data sets (simulated: "
+        "docs/gate.md; coverage of correlations: docs/trust.md). Labels that decide: intervals shrink with the square "
+        "root of their number, if the value stays.",
         answers=[f"The gate {'is ' * (verdict == UNDECIDED)}{verdict}: {_words(rows, verdict)}."],
         facts={"verdict": verdict},
         signature="min:" + ",".join(f"{name}={limit:g}" for name, limit in limits.items()),
