@@ -26,6 +26,7 @@ KINDS = ("verdict", "number", RATING)
 DESIGNS = ("random", "clusters", "strata", "probabilities")
 # Recall of passes and of fails; distance of the two normal distributions of a judge's number; correlation of ratings.
 JUDGES = {"poor": ((0.75, 0.55), 0.7, 0.3), "fair": ((0.85, 0.8), 1.5, 0.6), "good": ((0.95, 0.95), 3.0, 0.9)}
+SCALE = (1.0, 5.0)  # of ratings; verdicts are between 0 and 1 anyway
 AT_ONCE = 100  # data sets computed together: what fits in the cache
 METHODS: tuple[Method, ...] = ("labels", "ppi", "ppi++", "judge")
 TRUTH = 3.0  # mean of the ratings from 1 to 5
@@ -39,7 +40,8 @@ def people(rng: np.random.Generator, trials: int, p: float | None, shared: float
     if shared:
         common = rng.standard_normal((trials, -(-ROWS // CLUSTER)))
         latent = np.sqrt(shared) * np.repeat(common, CLUSTER, axis=1)[:, :ROWS] + np.sqrt(1 - shared) * latent
-    return np.clip(np.round(TRUTH + 1.1 * latent), 1, 5) if p is None else (latent < ndtri(p)).astype(float)
+    found = np.clip(np.round(TRUTH + 1.1 * latent), 1, 5) if p is None else (latent < ndtri(p)).astype(float)
+    return np.asarray(found)
 
 
 def judged(rng: np.random.Generator, y: Floats, kind: str, judge: str) -> Floats:
@@ -47,7 +49,7 @@ def judged(rng: np.random.Generator, y: Floats, kind: str, judge: str) -> Floats
     (passes, fails), apart, alike = JUDGES[judge]
     if kind == RATING:
         noise = 1.1 * np.sqrt(1 - alike**2) * rng.standard_normal(y.shape)
-        return np.clip(np.round(TRUTH + 0.5 + alike * (y - TRUTH) + noise), 1, 5)
+        return np.asarray(np.clip(np.round(TRUTH + 0.5 + alike * (y - TRUTH) + noise), 1, 5))
     if kind == "verdict":
         return np.where(y == 1, rng.random(y.shape) < passes, rng.random(y.shape) > fails).astype(float)
     return np.asarray(1 / (1 + np.exp(-(rng.standard_normal(y.shape) + apart * (y - 0.5) + 0.3))))
@@ -59,7 +61,7 @@ def drawn(rng: np.random.Generator, y: Floats, f: Floats, n: int, design: str) -
     if design in ("random", "clusters"):
         held = np.broadcast_to(np.arange(ROWS) < n, y.shape)
         clusters = np.arange(ROWS) // CLUSTER if design == "clusters" else None
-        return PartlyLabelled(np.where(held, y, np.nan), f, clusters=clusters)
+        return PartlyLabelled(np.where(held, y, np.nan), f, clusters=clusters, bounds=SCALE)
     if design == "strata":
         steps = np.sort(f + 1e-9 * rng.random(f.shape), axis=1)
         strata = (f[..., None] > steps[:, None, [ROWS // 3, 2 * ROWS // 3]]).sum(axis=-1)
@@ -70,13 +72,13 @@ def drawn(rng: np.random.Generator, y: Floats, f: Floats, n: int, design: str) -
             mine = strata == code
             place = np.where(mine, rng.random(y.shape), 2.0).argsort(axis=1).argsort(axis=1)
             held |= mine & (place < n // count)
-        return PartlyLabelled(np.where(held, y, np.nan), f, strata=strata)
+        return PartlyLabelled(np.where(held, y, np.nan), f, strata=strata, bounds=SCALE)
     spread = f.std(axis=1, keepdims=True)
     size = 0.3 + np.exp(-np.abs(f - f.mean(axis=1, keepdims=True)) / spread)
     probability = n * size / size.sum(axis=1, keepdims=True)
     ends = np.cumsum(probability, axis=1) + rng.random((trials, 1))
     held = np.floor(ends) > np.floor(ends - probability)
-    return PartlyLabelled(np.where(held, y, np.nan), f, probability)
+    return PartlyLabelled(np.where(held, y, np.nan), f, probability, bounds=SCALE)
 
 
 def coverage(found: MeanEstimate, truth: float) -> float:
@@ -130,10 +132,10 @@ def several_coverage(n: int, p: float | None, trials: int) -> list[Row]:
     scores = [judged(rng, y, kind, "fair"), judged(rng, y, kind, "fair"), rng.random(y.shape)]
     labels = np.where(np.arange(ROWS) < n, y, np.nan)
     made = np.stack([cross_fitted(labels[t], np.column_stack([s[t] for s in scores])) for t in range(trials)])
-    plain = mean_estimate(PartlyLabelled(labels), "labels")
+    plain = mean_estimate(PartlyLabelled(labels, bounds=SCALE), "labels")
     rows = []
     for name, score in (("one judge", scores[0]), ("three judges", made)):
-        found = mean_estimate(PartlyLabelled(labels, score))
+        found = mean_estimate(PartlyLabelled(labels, score, bounds=SCALE))
         rows.append({
             "n": n, "p": p, "judges": name, "coverage": coverage(found, TRUTH if p is None else p),
             "width": float(np.mean(found.width) / np.mean(plain.width)), "data sets": trials,
@@ -157,7 +159,7 @@ def systems_coverage(n: int, kind: str, trials: int, systems: int = 5) -> list[R
         y = np.clip(np.round(TRUTH + latent), 1, 5) if kind == RATING else (latent > 0.8).astype(float)
         f = latent + 0.7 * rng.standard_normal(latent.shape)
         labels = np.where(np.arange(inputs) < n, y, np.nan)
-        samples = [PartlyLabelled(labels[s], f[s]) for s in range(systems)]
+        samples = [PartlyLabelled(labels[s], f[s], bounds=SCALE) for s in range(systems)]
         found = compare_systems(samples, [np.arange(inputs)] * systems)
         gaps = np.array([truth[i] - truth[j] for i, j in found.pairs])
         order = systems - np.arange(systems)
@@ -212,4 +214,50 @@ def correlation_coverage(n: int, rho: float, ratings: bool, design: str, trials:
             "plain": float(((plain_low <= truth[c]) & (truth[c] <= plain_high)).mean()),
             "width": float((high - low).mean() / (plain_high - plain_low).mean()), "data sets": trials,
         })  # fmt: skip
+    return rows
+
+
+def summeval_coverage(n: int, judge: tuple[str, str], aspect: str, trials: int) -> list[Row]:
+    """Rows drawn from SummEval with replacement, n of them labelled, a real judge's replies on all: ratings, and pass
+    from 4 up."""
+    import gzip
+    import json
+    import os
+    from pathlib import Path
+
+    import polars as pl
+
+    import nlgauge as ng
+
+    ratings = ng.load_set("summeval").ratings.filter(pl.col("aspect") == aspect)
+    people = {(s, i): v for s, i, v in ratings.group_by("system", "input").agg(pl.col("value").mean()).iter_rows()}
+    pairs = []
+    replies = Path(os.environ["NLGAUGE_DATA"]) / "summeval" / "summeval_llm_judge_responses.jsonl.gz"
+    with gzip.open(replies, "rt", encoding="utf-8") as lines:
+        for reply in map(json.loads, lines):
+            key = reply["system"], reply["id"]
+            mine = (reply["evaluator"], reply["method"], reply["aspect"]) == (*judge, aspect)
+            if mine and key in people and reply["score_parsed_here"] is not None:
+                pairs.append((people[key], float(reply["score_parsed_here"])))
+    population = np.array(pairs)
+    rng = np.random.default_rng([n, len(aspect), len(judge[0])])
+    rows = []
+    for scale in ("ratings", "pass from 4"):
+        y, f = population.T
+        y = (y >= 4).astype(float) if scale != "ratings" else y
+        truth = float(y.mean())
+        held, width = dict.fromkeys(METHODS, 0.0), dict.fromkeys(METHODS, 0.0)
+        for _ in range(trials // AT_ONCE):
+            at = rng.integers(0, len(y), (AT_ONCE, ROWS))
+            sample = PartlyLabelled(np.where(np.arange(ROWS) < n, y[at], np.nan), f[at], bounds=SCALE)
+            for method in METHODS:
+                found = mean_estimate(sample, method)
+                held[method] += coverage(found, truth) * AT_ONCE / trials
+                width[method] += float(np.mean(found.width)) * AT_ONCE / trials
+        row: Row = {
+            "n": n, "judge": judge[0], "aspect": aspect, "scale": scale, "true": truth,
+            **{m: held[m] for m in METHODS[:3]}, "judge alone": held["judge"], "width": width["ppi++"] / width["labels"], "data sets": trials,
+            "correlation": float(np.corrcoef(y, f)[0, 1]),
+        }  # fmt: skip
+        rows.append(row)
     return rows

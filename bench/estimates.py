@@ -13,6 +13,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from bench import _estimate_worlds as world
@@ -26,33 +27,35 @@ METHODS = {"labels": "labels only", "ppi": "PPI", "ppi++": "PPI++"}
 
 
 def cells() -> Iterator[tuple[str, Callable[[], list[Row]]]]:
-    """(name, what it computes)."""
-    for design in world.DESIGNS:
-        for kind in world.KINDS if design == "random" else world.KINDS[1:]:
-            for n in world.SIZES:
-                some = world.PREVALENCES if design == "random" else world.PREVALENCES[::2]
-                for p in (None,) if kind == world.RATING else some:
-                    for judge in world.JUDGES:
-                        yield (
-                            f"means {design} {kind} {n} {p} {judge}",
-                            lambda n=n, p=p, k=kind, j=judge, d=design: world.mean_coverage(n, p, k, j, d, TRIALS),
-                        )
+    """(name, what it computes), small numbers of labels first."""
     for n in world.SIZES:
         for p in world.PREVALENCES:
             for judge in world.JUDGES:
-                yield f"corrected {n} {p} {judge}", lambda n=n, p=p, j=judge: world.corrected_coverage(n, p, j, TRIALS)
+                yield f"corrected {n} {p} {judge}", partial(world.corrected_coverage, n, p, judge, TRIALS)
         for q in (None, 0.05, 0.5, 0.9):
-            yield f"several {n} {q}", lambda n=n, p=q: world.several_coverage(n, p, TRIALS)
-        for kind in ("verdict", world.RATING):
-            yield f"systems {n} {kind}", lambda n=n, k=kind: world.systems_coverage(n, k, TRIALS)
-    for n in world.SIZES:
+            yield f"several {n} {q}", partial(world.several_coverage, n, q, TRIALS)
+        for design, kind, q, judge in _mean_cells():
+            run = partial(world.mean_coverage, n, q, kind, judge, design, TRIALS)
+            yield f"means {design} {kind} {n} {q} {judge}", run
+        for real in (("gpt-4-0314", "rts"), ("llama-2-7b-chat-hf", "rts")) if n < 300 else ():
+            for aspect in ("coherence", "consistency", "fluency", "relevance"):
+                yield f"summeval {n} {real[0]} {aspect}", partial(world.summeval_coverage, n, real, aspect, TRIALS)
         for design in ("random", "strata", "probabilities") if n < 300 else ("random",):
             for rho in (0.3, 0.6, 0.9):
-                for ratings in (False, True) if design == "random" and n < 300 else (True,):
-                    yield (
-                        f"correlations {n} {design} {rho} {ratings}",
-                        lambda n=n, d=design, r=rho, z=ratings: world.correlation_coverage(n, r, z, d, TRIALS),
-                    )
+                run = partial(world.correlation_coverage, n, rho, True, design, TRIALS)
+                yield f"correlations {n} {design} {rho}", run
+        for kind in ("verdict", world.RATING):
+            yield f"systems {n} {kind}", partial(world.systems_coverage, n, kind, TRIALS)
+
+
+def _mean_cells() -> Iterator[tuple[str, str, float | None, str]]:
+    """Design, kind of labels and scores, share that pass, judge."""
+    for design in world.DESIGNS:
+        some = world.PREVALENCES if design == "random" else world.PREVALENCES[::2]
+        for kind in world.KINDS if design == "random" else world.KINDS[1:]:
+            for p in (None,) if kind == world.RATING else some:
+                for judge in world.JUDGES:
+                    yield design, kind, p, judge
 
 
 def compute(only: str) -> dict[str, list[Row]]:
@@ -108,9 +111,15 @@ def page(kept: dict[str, list[Row]]) -> str:
         [[r["n"], r["ratings"], *(f"{r[k]:.3f}" for k in ("all means", "all differences", "all ranks"))]
          for r in of("systems")],
     )]  # fmt: skip
+    parts += ["\n## Real judges: SummEval\n", REAL, *table(
+        ["labels", "judge", "aspect", "people's scale", "correlation", "labels only", "PPI++", "judge alone", "width"],
+        [[r["n"], r["judge"], r["aspect"], r["scale"], f"{r['correlation']:.2f}",
+          *(shown({"coverage": r[m]}) for m in ("labels", "ppi++")), f"{r['judge alone']:.3f}", f"{r['width']:.2f}"]
+         for r in of("summeval")],
+    )]  # fmt: skip
     parts += ["\n## Correlations with people\n", CORRELATIONS, *table(
-        ["labels", "drawn", "people's scale", "coefficient", "truth", "coverage", "labels alone", "width", "bias"],
-        [[r["n"], r["design"], world.RATING if r["ratings"] else "numbers", r["coefficient"], f"{r['true']:.2f}",
+        ["labels", "drawn", "coefficient", "truth", "coverage", "labels alone", "width", "bias"],
+        [[r["n"], r["design"], r["coefficient"], f"{r['true']:.2f}",
           shown(r), shown({"coverage": r["plain"]}), f"{r['width']:.2f}", f"{r['bias']:+.3f}"]
          for r in of("correlations")],
     )]  # fmt: skip
@@ -127,6 +136,8 @@ def _mean_table(rows: list[Row]) -> list[str]:
     for n in world.SIZES:
         for judge in world.JUDGES:
             mine = {(r["method"], r["p"]): r for r in rows if r["n"] == n and r["judge"] == judge}
+            if len(mine) < len(METHODS) * len(ps):
+                continue  # not computed yet
             widths = [mine["ppi++", p]["width"] for p in ps]
             ends = f"{min(widths):.2f}" if len(ps) == 1 else f"{min(widths):.2f} to {max(widths):.2f}"
             lines.append([n, judge, *(shown(mine[m, p]) for m in METHODS for p in ps), ends])
@@ -154,8 +165,12 @@ SYSTEMS = (
     "follow from all differences, so theirs hold more often than stated.\n"
 )
 CORRELATIONS = (
-    "A metric's correlation with people over all rows. *Labels alone*: the same labelled rows, weighed by their "
+    "A metric's correlation with people's ratings from 1 to 5 over all rows. *Labels alone*: the same labelled rows, weighed by their "
     "probability, without the metric's scores of the others. *Bias*: mean of the estimates less the truth.\n"
+)
+REAL = (
+    "Rows drawn with replacement from the 1,200 outputs that the judges scored, so that the truth is the mean of all of "
+    "them. Nothing is simulated but the draw.\n"
 )
 INTRO = f"""# Do the intervals of estimates hold?
 

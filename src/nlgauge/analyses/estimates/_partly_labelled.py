@@ -65,7 +65,8 @@ class Rows:
         strata = None if self.strata is None else np.unique(self.strata, return_inverse=True)[1].reshape(-1)
         names, clusters = np.unique(self.unit, return_inverse=True)
         several = clusters.reshape(-1) if len(names) < len(self.unit) else None
-        return PartlyLabelled(self.labels, score, self.probability, strata, several, self.share)
+        bounds = None if self.share else (min(self.levels), max(self.levels))
+        return PartlyLabelled(self.labels, score, self.probability, strata, several, self.share, bounds)
 
     def lacking(self) -> str:
         """What is missing for an interval; empty where nothing is."""

@@ -95,8 +95,8 @@ def _means(rows: Rows, judge: str, score: Array | None, level: float) -> Table:
         cells={"value": lambda row: _value(row, rows.share)},
         answers=_sentences(rows, found, best),
         facts={"share": rows.share},
-        method=f"{level:.0%} intervals for outputs like these. Labels only and PPI++: Student's t, of shares the count "
-        "interval of as many random labels as the estimate is worth. Corrected: Lang and Reiczigel.",
+        method=f"{level:.0%} intervals for outputs like these: that of a share from as many labels as have the "
+        "estimate's variance, ratings seen as shares between their lowest and highest value.",
         notes=[f"not given: {why}." for why in dict.fromkeys(r["reason"] for r in found if r["reason"])],
     )
 

@@ -25,6 +25,7 @@ METHODS = ("labels", "judge", "ppi", "ppi++")
 KINDS: tuple[Kind, Kind] = ("lean", "midp")
 OWN_WEIGHT = 20  # labels that a stratum needs for a λ of its own; else one is common to all strata
 DOUBT = 1.0  # labels of the rarer verdict that a judge's gain is held against: it counts m / (m + DOUBT)
+FAR = 0.1  # rating at the far end of the scale that is added to the variance
 COARSE = 0.75  # variance over that of labels alone above which an estimate is nearly a count, with the steps of one
 
 
@@ -42,6 +43,7 @@ class PartlyLabelled:
     strata: NDArray[np.int64] | None = None
     clusters: NDArray[np.int64] | None = None
     share: bool | None = None  # labels are pass (1) and fail (0), or shares of raters; None: where only 0 and 1 occur
+    bounds: tuple[float, float] | None = None  # of people's scale: 1 and 5
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -91,8 +93,9 @@ def mean_estimate(sample: PartlyLabelled, method: Method = "ppi++", level: float
         return _judge_only(sample, level)
     found = _rectified(sample, method)
     plain = found if method == "labels" else _rectified(sample, "labels")
-    if sample.two_valued if sample.share is None else sample.share:
-        return _share_interval(sample, found, plain, level)
+    bounds = (0.0, 1.0) if (sample.two_valued if sample.share is None else sample.share) else sample.bounds
+    if bounds is not None:
+        return _bounded_interval(sample, found, plain, bounds, level)
     half = _student(found.freedom, level) * found.se
     return replace(found, low=found.value - half, high=found.value + half, worth=_worth(sample, found, plain))
 
@@ -265,12 +268,19 @@ def _worth(sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate) -> 
         return sample.labelled.sum(axis=-1) * np.where(found.se > 0, (plain.se / found.se) ** 2, 1.0)
 
 
-def _share_interval(sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate, level: float) -> MeanEstimate:
-    """Interval of a share: as of so many labels drawn at random as have the variance of the estimate (Korn and
-    Graubard 1998), by the rule for counts. What judge and strata gain, known from few labels of the rarer verdict, is
-    held back."""
+def _bounded_interval(
+    sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate, bounds: tuple[float, float], level: float
+) -> MeanEstimate:
+    """Interval of a share, or of a mean between two ends seen as one: as of so many verdicts drawn at random as have
+    the variance of the estimate (Korn and Graubard 1998), by the rule for counts. Near an end, where rare low ratings
+    make the mean, it is wider on their side. What judge and strata gain, known from few labels of the rarer verdict,
+    is held back."""
     from scipy.special import ndtri
 
+    start, unit = bounds[0], bounds[1] - bounds[0]
+    sample = replace(sample, labels=(sample.labels - start) / unit)
+    whole = found
+    found, plain = (replace(e, value=(e.value - start) / unit, se=e.se / unit) for e in (found, plain))
     labelled = sample.labelled
     n = labelled.sum(axis=-1).astype(float)
     hits = np.where(labelled, sample.labels, 0.0).sum(axis=-1)
@@ -279,21 +289,23 @@ def _share_interval(sample: PartlyLabelled, found: MeanEstimate, plain: MeanEsti
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.where(plain.se > 0, (found.se / plain.se) ** 2, 1.0)
     counts = np.maximum(alone / _held_back(ratio, rarer, DOUBT), 1e-9)
-    if sample.strata is not None:
+    if sample.strata is not None and sample.two_valued:
         parts = int(np.max(sample.strata)) + 1
         counts = n / _held_back(n / counts, rarer, DOUBT * parts)
     z = -ndtri((1 - level) / 2)
-    student = (z / _student(found.freedom, level)) ** 2 if sample.clusters is not None else 1.0
+    verdicts = sample.two_valued and sample.clusters is None
     value = np.clip(found.value, 0.0, 1.0)
-    rows_worth = np.asarray(counts * student)
+    rows_worth = np.asarray(counts * (1.0 if verdicts else (z / _student(found.freedom, level)) ** 2))
     hits_worth = np.asarray(value * rows_worth)
-    coarse = np.asarray(ratio > COARSE)
+    coarse = np.asarray(ratio > COARSE) & sample.two_valued
     low, high = np.empty(coarse.shape), np.empty(coarse.shape)
     for kind, inside in zip(KINDS, (coarse, ~coarse), strict=True):
         if inside.any():
             ends = proportion_interval(hits_worth[inside], rows_worth[inside], level, kind)
             low[inside], high[inside] = ends
-    return replace(found, value=value, low=np.minimum(low, value)[()], high=np.maximum(high, value)[()], worth=counts)
+    value, low, high = (start + unit * end for end in (value, np.minimum(low, value)[()], np.maximum(high, value)[()]))
+    worth = counts if sample.two_valued else n * counts / np.maximum(alone, 1e-9)
+    return replace(whole, value=value, low=low, high=high, worth=worth)
 
 
 def _held_back(ratio: Any, rarer: Any, doubt: float) -> Any:
@@ -313,8 +325,11 @@ def _alone(sample: PartlyLabelled, plain: MeanEstimate, n: Any) -> Any:
             largest = w.max(axis=-1)
             share = ((w * of_rarer).sum(axis=-1) + largest) / (w.sum(axis=-1) + largest)
             spread = (w**2 * (of_rarer - share[..., None]) ** 2).sum(axis=-1) + (largest * (1 - share)) ** 2
-            return np.minimum(share * (1 - share) * (w.sum(axis=-1) + largest) ** 2 / spread, n)
+            found = share * (1 - share) * (w.sum(axis=-1) + largest) ** 2 / spread
+            return np.minimum(found, n) if sample.two_valued else found
         most = n if sample.clusters is None else np.minimum(n, _labelled_clusters(sample))
-        found = np.where(plain.se > 0, plain.value * (1 - plain.value) / plain.se**2, most)
+        # Of ratings the variance hangs on rare ones at the far end, which few labels may lack: part of one is added.
+        rare = 0.0 if sample.two_valued else FAR * np.maximum(plain.value, 1 - plain.value) ** 2 / n**2
+        found = np.where(plain.se > 0, plain.value * (1 - plain.value) / (plain.se**2 + rare), most)
     # Shares of several raters vary less than a verdict, strata less than a draw from all.
     return np.minimum(found, n) if sample.two_valued and sample.strata is None else found

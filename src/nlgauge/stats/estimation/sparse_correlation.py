@@ -69,7 +69,7 @@ def sparse_correlation(
     standing = _standing(sample.score) if coefficient != "pearson" else sample.score
     off = (standing - standing.mean()) / standing.std()
     foretold = cross_fitted(labels, np.column_stack([off, off**2]), sample.clusters)
-    mean = replace(sample, labels=labels, score=foretold, share=False)
+    mean = replace(sample, labels=labels, score=foretold, share=False, bounds=None)
     both: list[MeanEstimate] = [mean_estimate(mean, method, level) for method in ("ppi++", "labels")]
     worth = weights.sum() ** 2 / (weights**2).sum()  # labels drawn alike that vary as much (Kish)
     wider = np.sqrt(worth / max(worth - FITTED, 1.0))

@@ -1,0 +1,99 @@
+"""nlgauge estimate, as a user types it: a judge's score on every row, people's label on few."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "estimate.md"
+
+
+def nlgauge(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    wide = {**os.environ, "COLUMNS": "140"}
+    return subprocess.run(
+        [sys.executable, "-m", "nlgauge", *words], cwd=cwd, capture_output=True, text=True, env=wide, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log of 600 rows in 200 chats, 90 of them labelled at random, and labels of the rows with the highest scores."""
+    home = tmp_path_factory.mktemp("estimate")
+    draw = random.Random(5)
+    good = [draw.random() < 0.6 for _ in range(600)]
+    score = [min(max(draw.gauss(0.75 if g else 0.45, 0.15) + 0.15, 0), 1) for g in good]
+    with (home / "log.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "chat", "answer", "judge_score"])
+        rows.writerows([f"q{k}", f"c{k // 3}", "word " * draw.randint(3, 20), f"{score[k]:.3f}"] for k in range(600))
+    best = sorted(range(600), key=lambda k: -score[k])[:90]
+    for name, chosen in (("labels", draw.sample(range(600), 90)), ("best", best), ("few", range(8))):
+        with (home / f"{name}.csv").open("w", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(["id", "label"])
+            rows.writerows([f"q{k}", "pass" if good[k] else "fail"] for k in chosen)
+    return home
+
+
+def rows_of(run: subprocess.CompletedProcess[str]) -> dict[str, dict]:
+    return {row["measure"]: row for table in json.loads(run.stdout)["tables"] for row in table["rows"]}
+
+
+def test_labels_judge_and_both_stand_side_by_side(folder: Path) -> None:
+    found = rows_of(nlgauge("estimate", "log.csv", "--labels", "labels.csv", "--format", "json", cwd=folder))
+    plus, plain, judge = found["ppi_plus"], found["labels_only"], found["judge_only"]
+    assert plus["n"] == plain["n"] == 90 and plus["rows"] == 600
+    assert plus["high"] - plus["low"] < plain["high"] - plain["low"]
+    assert plus["low"] < 0.6 < plus["high"] and judge["low"] > 0.65
+
+
+def test_the_answer_is_said_in_words(folder: Path) -> None:
+    said = nlgauge("estimate", "log.csv", "--labels", "labels.csv", cwd=folder).stdout.replace("\n", " ")
+    assert "People would pass" in said and "which is outside" in said
+    assert "labelled rows are like the others" in said
+
+
+def test_labels_of_chosen_rows_are_noticed(folder: Path) -> None:
+    said = nlgauge("estimate", "log.csv", "--labels", "best.csv", cwd=folder).stdout.replace("\n", " ")
+    assert "labelled rows differ from the others in judge_score (p < .001)" in said
+
+
+def test_too_few_labels_get_no_interval_and_are_told_how_many_it_takes(folder: Path) -> None:
+    run = nlgauge("estimate", "log.csv", "--labels", "few.csv", "--format", "json", cwd=folder)
+    row = rows_of(run)["ppi_plus"]
+    assert row["low"] is None and row["reason"] == "needs at least 10 labels, found 8"
+
+
+def test_clusters_count_together(folder: Path) -> None:
+    run = nlgauge("estimate", "log.csv", "--labels", "labels.csv", "--cluster", "chat", cwd=folder)
+    assert "rows of one 'chat' are not independent" in run.stdout.replace("\n", " ")
+
+
+def test_an_unknown_column_is_one_line(folder: Path) -> None:
+    run = nlgauge("estimate", "log.csv", "--labels", "labels.csv", "--probability", "prob", cwd=folder)
+    assert run.returncode == 2 and "no column 'prob'" in run.stderr
+
+
+def test_the_page_shows_what_the_commands_print(tmp_path: Path) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    log, fill, systems = (part.partition("```")[0] for part in page.split("```python\n")[1:])
+    make = f'{log}\nimport subprocess, sys\nsubprocess.run([sys.executable, "-m", "nlgauge", *sys.argv[1:]])\n{fill}'
+    draw = ["next", "log.csv", "--budget", "100", "-o", "to_label.csv"]
+    subprocess.run([sys.executable, "-c", make, *draw], check=True, cwd=tmp_path, capture_output=True)
+    subprocess.run([sys.executable, "-c", systems], check=True, cwd=tmp_path)
+    runs = [
+        nlgauge("estimate", "log.csv", "--labels", "to_label.csv", "--agreement", cwd=tmp_path),
+        nlgauge("estimate", "systems.csv", cwd=tmp_path),
+    ]
+    printed = {line.rstrip() for run in runs for line in run.stdout.splitlines()}
+    blocks = [block.partition("```")[0] for block in page.split("```\n$ nlgauge estimate")[1:]]
+    shown = [line for block in blocks for line in block.splitlines()[1:] if "   " in line]
+    assert len(shown) > 20
+    assert [line for line in shown if line not in printed] == []
