@@ -154,7 +154,7 @@ def _width(plain: dict[str, Any]) -> int:
     columns = max((len(set(t["x"])) for t in plain["data"] if t["type"] == "heatmap" and "x" in t), default=0)
     axes = (axis for name, axis in plain["layout"].items() if name.startswith("xaxis"))
     beside = len({str(axis["domain"]) for axis in axes if axis.get("domain")})
-    return max(130 + 34 * columns if columns else 0, PHONE * max(beside, 1))
+    return max(120 + 40 * columns if columns else 0, PHONE * max(beside, 1))
 
 
 def _columns(table: Table) -> list[Any]:

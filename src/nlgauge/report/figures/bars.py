@@ -20,7 +20,7 @@ def agreement_bars(table: Table) -> go.Figure:
     """One bar a coefficient with its interval; what does not exist is left out (the table says why)."""
     rows = [row for row in table if there(row["value"])]
     drawn = bars(
-        [row["value"] for row in rows], [row["coefficient"] for row in rows], "agreement (1: perfect, 0: chance)",
+        [row["value"] for row in rows], [row["coefficient"] for row in rows], "agreement<br>(1: perfect, 0: chance)",
         text=[number(row["value"]) for row in rows], textposition="inside", insidetextanchor="start",
         error_x=whiskers(rows, thickness=2),
     )  # fmt: skip

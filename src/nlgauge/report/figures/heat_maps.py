@@ -15,7 +15,7 @@ from nlgauge.report.figures.look import (
     ends,
     framed,
     heat,
-    label,
+    in_words,
     panels,
     plain,
     there,
@@ -43,7 +43,8 @@ def heat_map(table: Table) -> go.Figure:
     lines, across = (list(dict.fromkeys(place[side] for place in at)) for side in (0, 1))
     cells = [[at.get((line, column), {}) for column in across] for line in lines]
     return heat(
-        [[row.get(layout.value) for row in each] for each in cells], [layout.head(c) for c in across],
+        [[row.get(layout.value) for row in each] for each in cells],
+        [in_words(c) if "/" in str(c) else layout.head(c) for c in across],
         [layout.line_text(line) for line in lines],
         [[table.text(row, layout.value) if row else "" for row in each] for each in cells]
         if len(across) <= FEW else None,
@@ -78,7 +79,7 @@ def agreement_of_measures(table: Table) -> go.Figure:
         hovertemplate="%{y} and %{x}<br>τ = %{z:.3f}<extra></extra>",
         colorbar={"title": "τ", "thickness": 12},
     )
-    labels = [label(name) for name in names]
+    labels = [in_words(name) for name in names]
     return drawn.update_traces(x=labels, y=labels)
 
 

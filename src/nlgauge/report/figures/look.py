@@ -47,6 +47,12 @@ def label(measure: str) -> str:
     return f"{grouping} {LETTERS.get(coefficient, coefficient)}"
 
 
+def in_words(measure: str) -> str:
+    """`input Kendall`"""
+    grouping, _, coefficient = measure.partition("/")
+    return f"{grouping} {coefficient.capitalize()}"
+
+
 def plain(text: Any) -> str:
     """Plotly reads a few HTML tags in texts: a name is shown as it is written."""
     return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -171,12 +177,12 @@ def panels(
     return figure, [{"row": k // across + 1, "col": k % across + 1} for k in range(len(titles))]
 
 
-def key(figure: go.Figure, text: str, shift: int, top: bool = False, **more: Any) -> go.Figure:
+def key(figure: go.Figure, text: str, shift: int, top: bool = False, align: str = "center", **more: Any) -> go.Figure:
     """A line of words below (or above) the picture that says what its colours and signs mean."""
     figure.add_annotation(
         text=text, xref="paper", yref="paper", x=0, y=int(top), yshift=shift, xanchor="left",
         yanchor="bottom" if top else "top",
-        showarrow=False, font={"size": 12, **more},
+        showarrow=False, align=align, font={"size": 12, **more},
     )  # fmt: skip
     return figure
 

@@ -30,9 +30,9 @@ def power_and_consistency(table: Table) -> go.Figure:
     import plotly.graph_objects as go
 
     figure = go.Figure(_points(table))
-    figure.update_xaxes(title="mean p of two metrics (left: tells them apart)", rangemode="tozero")
+    figure.update_xaxes(title="mean p of two metrics<br>(left: tells them apart)", rangemode="tozero")
     figure.update_yaxes(title="same order on two halves (top)")
-    return _with_key(framed(figure, 440, margin={"l": 10, "r": 20, "t": 15, "b": 60}), table)
+    return _with_key(framed(figure, 440, margin={"l": 10, "r": 20, "t": 15, "b": 60}), table, lines=False)
 
 
 def p_value_curves(table: Table) -> go.Figure:
@@ -108,11 +108,12 @@ def _label_places(points: list[tuple[float, float]]) -> list[str]:
     return sides
 
 
-def _with_key(figure: go.Figure, table: Table) -> go.Figure:
+def _with_key(figure: go.Figure, table: Table, lines: bool = True) -> go.Figure:
     """What colours, signs and dashes mean, in one line of text instead of a legend of twelve."""
     used = [g for g in GROUPINGS if any(row["measure"].startswith(f"{g}/") for row in table)]
     colours = "  ".join(f"<span style='color:{GROUPINGS[g]}'>■ {g}</span>" for g in used)
     signs = {"circle": "●", "square": "■", "triangle-up": "▲"}
-    lines = {"solid": "──", "dash": "– –", "dot": "····"}
-    kinds = "  ".join(f"{signs[SYMBOLS[c]]} {lines[DASHES[c]]} {LETTERS[c]}" for c in LETTERS)
-    return key(figure, f"{colours}     {kinds}", -58).update_layout(margin_b=95)
+    dashes = {"solid": "──", "dash": "– –", "dot": "····"}
+    mark = {c: dashes[DASHES[c]] if lines else signs[SYMBOLS[c]] for c in LETTERS}
+    kinds = "  ".join(f"{mark[c]} {LETTERS[c]} {c}" for c in LETTERS)
+    return key(figure, f"{colours}<br>{kinds}", -66, align="left").update_layout(margin_b=115)
