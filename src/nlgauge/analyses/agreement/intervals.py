@@ -73,11 +73,11 @@ def intervals(
         value, method = found.value, f"{'BCa' if kind == 'bca' else 'Percentile'} {found.method}"
         notes += undefined_note(int(found.undefined.sum()), found.samples.size)
     signed = {"interval": kind, "over": over, **({} if kind == "jackknife" else {"draws": draws, "seed": seed})}
-    ends = Ends(list(panel.metrics), chosen, value, low, high, reasons)
+    ends = IntervalEnds(list(panel.metrics), chosen, value, low, high, reasons)
     return interval_table(panel, ends, level, method, notes, signed)
 
 
-class Ends(NamedTuple):
+class IntervalEnds(NamedTuple):
     """Values and the ends of their intervals, metrics × measures; `reasons`: why there is no interval."""
 
     metrics: list[str]
@@ -99,7 +99,7 @@ class Ends(NamedTuple):
 
 
 def interval_table(
-    panel: Panel, ends: Ends, level: float, method: str, notes: list[str], signed: dict[str, Any]
+    panel: Panel, ends: IntervalEnds, level: float, method: str, notes: list[str], signed: dict[str, Any]
 ) -> Table:
     return Table(
         title=f"{panel.name}: {percent(level)} intervals of the agreement on {panel.aspect}",

@@ -15,7 +15,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress
 from nlgauge.analyses._common import Named, measures_of
-from nlgauge.analyses.agreement.intervals import Ends, interval_table, undefined_note
+from nlgauge.analyses.agreement.intervals import IntervalEnds, interval_table, undefined_note
 from nlgauge.data.large_table import LargeTable
 from nlgauge.data.panel import MOST_CELLS
 from nlgauge.errors import NeedsMissing
@@ -96,7 +96,7 @@ def large_intervals(
     value, low, high = (np.array([found[i] for found in results], np.float64) for i in range(3))
     notes += undefined_note(sum(found[3] for found in results), value.size * draws)
     return interval_table(
-        panel, Ends(names, chosen, value, low, high, np.full(value.shape, None, object)), level,
+        panel, IntervalEnds(names, chosen, value, low, high, np.full(value.shape, None, object)), level,
         f"Percentile {bootstrap_words(over, draws, seed)}", notes,
         {"interval": "percentile", "over": over, "draws": draws, "seed": seed},
     )  # fmt: skip
