@@ -232,7 +232,7 @@ def remarks(found: SidesVotes, ranked: list[SideRanking], adjust: Adjust) -> lis
                 )
             if adjust != "none" and not r.made.position:
                 notes.append(
-                    f"{who}: most pairs of systems were shown in one order only, so an advantage of the first place "
+                    f"{who}{f', group {r.group}' if len(mine) > 1 else ''}: most pairs of systems were shown in one order only, so an advantage of the first place "
                     "cannot be told from a stronger system: not controlled for. Show pairs in both orders."
                 )
     return notes

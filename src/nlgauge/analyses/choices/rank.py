@@ -14,7 +14,7 @@ from nlgauge.number import percent, some
 from nlgauge.stats.ranking.bradley_terry import TieModel
 from nlgauge.table import Row, Table
 
-SHOWN = ["side", "system", "rank", "tier", "win_chance", "value", "wins", "ties", "losses"]
+SHOWN = ["side", "group", "system", "rank", "tier", "win_chance", "value", "wins", "ties", "losses"]
 
 
 @analysis("rank", takes="dataset", question="How strong is each system by people's choices, and which are told apart?")
@@ -30,11 +30,11 @@ def rank(
     data, seed = choice.data, choice.seed
     found = sides_of(choice, aspect, adjust == "style")
     ranked = rankings(found, ties, adjust, interval, seed)
-    several = len(found.sides) > 1
+    hidden = {*(["side"] if len(found.sides) == 1 else []), *(["group"] if len(ranked) == len(found.sides) else [])}
     return Table(
         title=f"{data.name}: strengths of {len(found.systems)} systems on {found.aspect}",
         rows=[row for r in ranked for row in _rows(found, r)],
-        shown=SHOWN if several else SHOWN[1:],
+        shown=[column for column in SHOWN if column not in hidden],
         heads={"value": "strength", "win_chance": "beats an average other", "tier": "tier"},
         cells={"value": lambda r: with_ends(r["value"], r["low"], r["high"], 2), "win_chance": _chance,
                "rank": _rank_text, "tier": lambda r: "–" if r["tier"] is None else str(r["tier"]),
