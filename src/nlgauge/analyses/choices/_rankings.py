@@ -231,8 +231,9 @@ def remarks(found: SidesVotes, ranked: list[SideRanking], adjust: Adjust) -> lis
                     f"{who}: choices on {r.made.units} {found.unit}s; intervals and tiers need at least {FEWEST}."
                 )
             if adjust != "none" and not r.made.position:
+                which = f", group {r.group}" if len(mine) > 1 else ""
                 notes.append(
-                    f"{who}{f', group {r.group}' if len(mine) > 1 else ''}: most pairs of systems were shown in one order only, so an advantage of the first place "
-                    "cannot be told from a stronger system: not controlled for. Show pairs in both orders."
+                    f"{who}{which}: most pairs of systems were shown in one order only, so an advantage of the first "
+                    "place cannot be told from a stronger system: not controlled for. Show pairs in both orders."
                 )
     return notes
