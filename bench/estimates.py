@@ -40,12 +40,12 @@ def cells() -> Iterator[tuple[str, Callable[[], list[Row]]]]:
         for real in (("gpt-4-0314", "rts"), ("llama-2-7b-chat-hf", "rts")) if n < 300 else ():
             for aspect in ("coherence", "consistency", "fluency", "relevance"):
                 yield f"summeval {n} {real[0]} {aspect}", partial(world.summeval_coverage, n, real, aspect, TRIALS)
+        for kind in ("verdict", world.RATING):
+            yield f"systems {n} {kind}", partial(world.systems_coverage, n, kind, TRIALS)
         for design in ("random", "strata", "probabilities") if n < 300 else ("random",):
             for rho in (0.3, 0.6, 0.9):
                 run = partial(world.correlation_coverage, n, rho, True, design, TRIALS)
                 yield f"correlations {n} {design} {rho}", run
-        for kind in ("verdict", world.RATING):
-            yield f"systems {n} {kind}", partial(world.systems_coverage, n, kind, TRIALS)
 
 
 def _mean_cells() -> Iterator[tuple[str, str, float | None, str]]:

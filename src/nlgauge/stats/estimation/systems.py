@@ -52,13 +52,13 @@ def compare_systems(
     contrast = np.zeros((len(pairs), len(each)))
     contrast[np.arange(len(pairs)), first], contrast[np.arange(len(pairs)), second] = 1, -1
     rng = np.random.default_rng(seed)
-    wide = [
-        mean_estimate(s, method, _joint_level(covariance, np.eye(len(each)), freedom, level, rng)) for s in samples
-    ] if len(each) > 1 else each  # fmt: skip
     if not pairs:
         one = np.ones(1, np.int64)
-        return Systems(each, wide, [], np.empty(0), np.empty(0), np.empty(0), one, one)
-    for_pairs = [mean_estimate(s, method, _joint_level(covariance, contrast, freedom, level, rng)) for s in samples]
+        return Systems(each, each, [], np.empty(0), np.empty(0), np.empty(0), one, one)
+    wide, for_pairs = (
+        [mean_estimate(s, method, joint) for s in samples]
+        for joint in (_joint_level(covariance, c, freedom, level, rng) for c in (np.eye(len(each)), contrast))
+    )
     difference, low, high = _recovered(for_pairs, covariance, first, second)
     better, worse = np.zeros(len(each), np.int64), np.zeros(len(each), np.int64)
     np.add.at(better, first, high < 0)  # systems surely above each
