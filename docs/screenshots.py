@@ -61,7 +61,7 @@ SHOTS = [
 ]
 # Terminal sessions: a name, the command as people type it, and the number of columns.
 SESSIONS = [
-    ("terminal-run", "nlgauge run summeval --quick -o /dev/null", 80),
+    ("terminal-run", "nlgauge run summeval --quick -o summeval.html", 80),
     ("terminal-meta", "nlgauge meta usr-topical --aspect Overall --metrics "
                       "bleu,rougeL,BERTScore,MoverScore,ctc_d_ground,unieval_overall,perplexity --analysis intervals "
                       "--measure input/kendall,system/pearson,global/spearman", 80),

@@ -151,7 +151,8 @@ def test_a_headline_of_several_tables_stands_once() -> None:
 
 
 def test_rows_whose_texts_find_no_room_stand_one_below_the_other() -> None:
-    texts = {f"text_{k}": " ".join(["whole"] * 9) for k in range(4)}
-    text = on_screen(Table("t", [{"metric": m, "value": 0.5, **texts} for m in ("bleu", "chrf")]), 60)
+    rows = [{"metric": m, "value": v, **{f"text_{k}": "whole " * 9 + m for k in range(4)}} for m, v in
+            (("bleu", 0.5), ("chrf", 0.25))]  # fmt: skip
+    text = on_screen(Table("t", rows), 60)
     assert text.splitlines()[1:3] == ["bleu", "  value: .500"]
     assert all(text.count(f"  text {k}: whole") == 2 for k in range(4)) and "left out" not in text
