@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -84,8 +85,18 @@ def page(kept: dict[str, list[Row]]) -> str:
     low = [row for row in means if row["coverage"] < BAND[0]]
     high = [row for row in means if row["coverage"] > BAND[1]]
     alone = [row["coverage"] for row in of("means") if row["method"] == "judge" and row["kind"] != "number"]
+    wanted = [name for name, _ in cells()]
+    missing = [name for name in wanted if name not in kept]
     parts = [
         INTRO,
+        *(
+            [
+                f"**Not computed yet: {len(missing)} of {len(wanted)} cells**, so their lines are not below: "
+                f"{_counted(missing)}. The command above adds them.\n"
+            ]
+            if missing
+            else []
+        ),
         f"Of {len(means)} cells {len(means) - len(low) - len(high)} lie between .93 and .97, {len(high)} above (*slanted*) "
         f"and {len(low)} below (**bold**); the lowest is {min(r['coverage'] for r in means):.3f}. The judge alone covers "
         f"the truth in {100 * sum(alone) / len(alone):.0f} % of the data sets on average, in at most 5 % in "
@@ -124,6 +135,14 @@ def page(kept: dict[str, list[Row]]) -> str:
          for r in of("correlations")],
     )]  # fmt: skip
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _counted(names: list[str]) -> str:
+    """How many cells of which kind and number of labels."""
+    kinds = Counter(
+        " ".join([name.split()[0], *(w for w in name.split() if w in ("30", "100", "300"))]) for name in names
+    )
+    return ", ".join(f"{kind} labels ({count})" for kind, count in kinds.items())
 
 
 def _mean_table(rows: list[Row]) -> list[str]:
