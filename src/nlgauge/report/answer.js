@@ -59,7 +59,7 @@
     var say = function (v, text, anchor) { element("text", { x: x(v), y: 12, "text-anchor": anchor }, scale, text); };
     if (use) { say(0.5, "chance", "middle"); say(answer.limits.good, "good", "start"); } else if (found.baseline) { say(found.baseline[1], found.baseline[0], "middle"); } else if (share) { say(0.5, "chance", "middle"); } else say(0, "none", from < 0 ? "middle" : "start");
     if (band) say(band.value, found.rated_by === "people" ? "people" : "raters", band.value > 0.85 ? "end" : "middle");
-    if (!band || band.value < 0.8) say(1, share ? "always" : "full", "end");
+    if (!band || band.value < (narrow.matches ? 0.5 : 0.8)) say(1, share ? "always" : "full", "end");
     found.metrics.forEach(function (m, at) {
       var row = picture.querySelector("[data-row='" + at + "']"), cell = row.querySelector(".forest"), mine = of(m);
       cell.textContent = "";
