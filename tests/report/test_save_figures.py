@@ -58,7 +58,7 @@ def files(table: Table, tmp_path_factory: pytest.TempPathFactory) -> dict[str, b
 def test_an_svg_holds_the_names_of_metrics_and_measures_as_text(files: dict[str, bytes]) -> None:
     texts = set(re.findall(r"<text[^>]*>([^<]*)</text>", files["a.svg"].decode()))
     assert {"unigram_f1", "char3_f1", "length_ratio", "source_overlap", "random"} <= texts
-    assert {"input τ", "system r"} <= texts
+    assert {"input Kendall", "system Pearson"} <= texts
 
 
 @drawing
