@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nlgauge.analyses.estimates.estimate import NOT_ENOUGH
 from nlgauge.stats.estimation.means import MeanEstimate, Method, PartlyLabelled, mean_estimate
 from nlgauge.stats.estimation.rogan_gladen import rogan_gladen
 from nlgauge.stats.estimation.several_judges import cross_fitted
@@ -105,7 +106,7 @@ def mean_coverage(n: int, p: float | None, kind: str, judge: str, design: str, t
 
 
 def corrected_coverage(n: int, p: float, judge: str, trials: int) -> list[Row]:
-    """Rogan and Gladen's estimate where each verdict has at least five labels, as the tool asks."""
+    """Rogan and Gladen's estimate where each verdict has at least ten labels, as the tool asks."""
     rng = np.random.default_rng([n, round(100 * p), len(judge), 77])
     y = people(rng, trials, p, 0.0)
     f = judged(rng, y, "verdict", judge)
@@ -114,7 +115,7 @@ def corrected_coverage(n: int, p: float, judge: str, trials: int) -> list[Row]:
     found = rogan_gladen(
         (f.sum(axis=1), ROWS), ((z * x).sum(axis=1), passed), (((1 - z) * (1 - x)).sum(axis=1), n - passed)
     )
-    given = (passed >= 5) & (n - passed >= 5) & np.isfinite(found.value)
+    given = (passed >= NOT_ENOUGH) & (n - passed >= NOT_ENOUGH) & np.isfinite(found.value)
     held = (found.low <= p) & (p <= found.high)
     plain = mean_estimate(PartlyLabelled(np.where(np.arange(ROWS) < n, y, np.nan)), "labels")
     return [{

@@ -176,7 +176,7 @@ KIND_WORDS = {
 }
 SEVERAL = "Beside one fair judge: that one, a second fair one, and one that says nothing, by cross-fitted regression.\n"
 CORRECTED = (
-    "Given where each verdict has at least five labels and the judge is surely better than chance; cells where at least "
+    "Given where each verdict has at least ten labels and the judge is surely better than chance; cells where at least "
     "half of the data sets are. Wider than labels alone unless the judge is good: PPI++ uses the same labels better.\n"
 )
 SYSTEMS = (

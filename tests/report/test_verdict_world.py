@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -28,24 +29,24 @@ def table(path: Path, known: float, rows: int = 400, labelled: float = 0.4) -> P
 
 def test_the_report_leads_with_the_judge_in_words(tmp_path: Path) -> None:
     made = ng.report(table(tmp_path / "v.csv", known=0.9), tmp_path / "v.html", quick=True)
-    assert made.lines[0].startswith("label: Of ")
-    assert "so the judge knows more" in made.lines[0]
-    assert not any("pearson" in line for line in made.lines)
-    assert sum(line.startswith("not answered") for line in made.lines) == 1
+    said = " ".join(made.lines)
+    assert "For label judge is good" in said and "says the same as people in" in said
+    assert "pearson" not in said and "not answered" not in said
+    assert "so the judge knows more" in made.sections[0].found.parts[0].answer
     page = made.path.read_text()
-    assert "<h1>How far can I rely on the judge?</h1>" in page
+    assert re.search("<h1[^>]*>How far can I rely on the judge[?]</h1>", page)
     assert page.index("How far can I rely on the judge&#39;s pass and fail?") < page.index("What was evaluated?")
 
 
 def test_a_judge_that_always_passes_is_not_said_to_know_more(tmp_path: Path) -> None:
     made = ng.report(table(tmp_path / "v.csv", known=0.0), tmp_path / "v.html", quick=True)
-    assert "knows more (" not in made.lines[0]
+    assert "knows more (" not in made.sections[0].found.parts[0].answer
 
 
 def test_ratings_on_a_scale_are_not_asked_about_pass_and_fail(tmp_path: Path) -> None:
     made = ng.report(ng.example(), tmp_path / "e.html", quick=True)
     assert "verdicts" not in {a.section.key for a in made.sections}
-    assert "<h1>Which metric can I trust?</h1>" in made.path.read_text()
+    assert re.search("<h1[^>]*>Which metric can I trust[?]</h1>", made.path.read_text())
 
 
 @pytest.mark.parametrize(
@@ -89,5 +90,5 @@ def test_of_many_judges_three_get_a_line(tmp_path: Path) -> None:
         for i in range(90)
     ]
     made = ng.report(ng.load(rows, name="d", human=["label"]), tmp_path / "d.html", quick=True)
-    assert sum("Of two answers" in line for line in made.lines) == 3
-    assert any("3 more judges stand in the table" in line for line in made.lines)
+    said = next(a for a in made.sections if a.section.key == "verdicts").found.parts[0].answer
+    assert said.count("Of two answers") == 3 and "3 more judges stand in the table" in said

@@ -113,7 +113,7 @@ def report(
     write_page(path, name, answered, command, answer, views)
     results = write_results(path.with_suffix(".results.json"), results_of(run, answered, command, answer))
     tables = [t for a in answered for t in a.tables]
-    lines = [*(answer_lines(answer) if chosen.data.aspects else answer.warnings), *answer.choices]
+    lines = [*(answer_lines(answer) if chosen.data.aspects else [*answer.failures, *answer.warnings]), *answer.choices]
     return Report(lines, tables, path, results, answer, list(dict.fromkeys(chosen.not_computed)), answered)
 
 

@@ -94,6 +94,7 @@ class AspectAnswer:
 @dataclass(frozen=True)
 class ReportAnswer:
     evaluated: str
+    failures: list[str]  # metrics without a value on more than 1 % of the outputs: stand before everything else
     warnings: list[str]
     aspects: list[AspectAnswer]
     choices: list[str]  # what choices between two outputs say, where there are any
@@ -112,7 +113,8 @@ def answer_of(run: Run, answered: Sequence[Answered] = ()) -> ReportAnswer:
     tables = {key: _tables(run, ask) for key, ask in asks.items()}
     about = dict.fromkeys(a for key in list(asks)[:2] for a in tables[key])
     aspects = [_aspect(run, a, {key: list(t[a]) if a in t else [] for key, t in tables.items()}, judged) for a in about]
-    return ReportAnswer(_evaluated(run), list(_warnings(run, aspects)), aspects, _choices(answered))
+    failures = list(headlines(run.data))
+    return ReportAnswer(_evaluated(run), failures, list(_warnings(run, aspects)), aspects, _choices(answered))
 
 
 def _tables(run: Run, ask: Ask) -> dict[str, Table]:
@@ -238,7 +240,6 @@ def _raters(run: Run) -> str:
 
 
 def _warnings(run: Run, aspects: Sequence[AspectAnswer]) -> Iterator[str]:
-    yield from headlines(run.data)
     small = [a for a in aspects if a.warning]
     if small and len(small) == len(aspects):
         yield f"Too few data for any verdict: {small[0].warning}."

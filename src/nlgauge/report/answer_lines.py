@@ -35,7 +35,8 @@ def answer_lines(answer: ReportAnswer, width: int = 80, most: int = MOST) -> lis
     >>> len(answer_lines(made.answer)) <= 14, max(map(len, answer_lines(made.answer))) <= 80
     (True, True)
     """
-    lines = [line for text in (answer.evaluated, *answer.warnings) for line in wrapped(text, width)]
+    texts = (*answer.failures, answer.evaluated, *answer.warnings)
+    lines = [line for text in texts for line in wrapped(text, width)]
     aspects = [a for a in answer.aspects if a.metrics]
     if not aspects or all(a.warning for a in aspects):  # nothing to draw
         return [*lines, *(line for a in aspects[:1] for line in wrapped(a.sentences[""], width))]

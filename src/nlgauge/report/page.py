@@ -104,7 +104,11 @@ def _top(top: Sequence[str] | ReportAnswer) -> dict[str, Any]:
 def _rounded(value: Any) -> Any:
     """Four decimals are enough for a picture; sentences and reasons stand on the page already."""
     if isinstance(value, dict):
-        return {k: _rounded(v) for k, v in value.items() if k not in ("sentences", "reason", "warnings", "evaluated")}
+        return {
+            k: _rounded(v)
+            for k, v in value.items()
+            if k not in ("sentences", "reason", "warnings", "failures", "evaluated")
+        }
     if isinstance(value, list):
         return [_rounded(v) for v in value]
     return round(value, 4) if isinstance(value, float) else value

@@ -32,7 +32,9 @@ WORDS = {
     "rank": "rank",
 }
 OF = {"ppi++": "ppi_plus", "ppi": "ppi", "labels": "labels_only"}
-NOT_ENOUGH = 5  # rows of each verdict for the judge's error rates
+NOT_ENOUGH = (
+    10  # labels of each verdict for the judge's error rates: with five the interval covered .91 (bench/estimates.py)
+)
 
 
 @analysis("estimate", question="How good would people find these outputs, from labels of a few?", takes="dataset")

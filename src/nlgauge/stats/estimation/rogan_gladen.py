@@ -47,6 +47,6 @@ def rogan_gladen(
         shift = 2 * z * z * (middle * spread_a - (1 - middle) * spread_b)
         half = z / better * np.sqrt(share * (1 - share) / of + middle**2 * spread_a + (1 - middle) ** 2 * spread_b)
         useless = better - z * np.sqrt(spread_a + spread_b) <= 0
-    low, high = np.clip(middle + shift - half, 0.0, 1.0), np.clip(middle + shift + half, 0.0, 1.0)
+        low, high = np.clip(middle + shift - half, 0.0, 1.0), np.clip(middle + shift + half, 0.0, 1.0)
     low, high = np.minimum(low, value), np.maximum(high, value)
     return Corrected(*(np.where(useless, np.nan, part)[()] for part in (value, low, high)))
