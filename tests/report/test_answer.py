@@ -119,3 +119,13 @@ def test_a_judge_that_misses_failures_is_not_praised_without_saying_so(tmp_path:
     marks = found["metrics"][0]["marks"]
     assert (marks["catch failures"]["verdict"], marks["pass good ones"]["verdict"]) == ("not", "good")
     assert "good to pass good answers, but not to catch failures (23%)" in found["sentences"][""]
+
+
+def test_the_section_of_uses_has_the_sentence_of_every_use(tmp_path: Path) -> None:
+    made = ng.report(ng.example(), tmp_path / "page.html", quick=True)
+    (found,) = made.answer.aspects
+    page = made.path.read_text()
+    section = page[page.index('id="uses"') :]
+    for use, sentence in found.sentences.items():
+        if use:
+            assert f'data-sentence="{use}" hidden>{sentence}' in section.replace("&#39;", "'")

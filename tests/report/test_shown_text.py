@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nlgauge.number import interval
 from nlgauge.report.foreign_text import cut, for_script, visible, with_code
 from nlgauge.report.page import render
+from nlgauge.report.views import Views
 from nlgauge.table import Table
 
 
@@ -56,3 +58,10 @@ def test_long_tables_say_how_many_rows_are_elsewhere() -> None:
 
 def test_backticks_become_code_and_nothing_inside_them_becomes_markup() -> None:
     assert with_code("`<b>` & `x` ` alone \u202e") == ("<code>&lt;b&gt;</code> &amp; <code>x</code> ` alone ⟦U+202E⟧")
+
+
+def test_intervals_of_a_column_get_bars_on_one_scale() -> None:
+    rows = [{"metric": m, "value": v, "low": v - 0.1, "high": v + 0.1} for m, v in (("a", 0.5), ("b", 0.3))]
+    cells = {"value": lambda r: f"good {interval(r['value'], r.get('low'), r.get('high'), 2)}"}
+    view = Views().table(Table("t", [*rows, {"metric": "c", "value": 0.2}], shown=["metric", "value"], cells=cells))
+    assert [row[1].bar for row in view.rows] == [(50.0, 50.0, 75.0), (0.0, 50.0, 25.0), None]

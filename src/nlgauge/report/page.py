@@ -41,7 +41,12 @@ def write_page(
     judged = any(a.section.key == "verdicts" and a.found.parts for a in answered)
     title = "How far can I rely on the judge?" if judged else "Which metric can I trust?"
     title = title if any(a.section.key == "agrees" for a in answered) else "Which system is best by the choices made?"
-    return _write(path, _page(name, title, answer or (), list(sections_of(answered, views)), views, command))
+    sections = list(sections_of(answered, views))
+    if answer is not None:
+        for part in (part for section in sections if section.key in ("uses", "verdicts") for part in section.parts):
+            mine = next((each.sentences for each in answer.aspects if each.about == part.about), {})
+            part.sentences = {use: text for use, text in mine.items() if use}
+    return _write(path, _page(name, title, answer or (), sections, views, command))
 
 
 def render(name: str, card: Sequence[str], tables: Sequence[Table], command: Sequence[str] = ()) -> str:

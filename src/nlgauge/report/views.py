@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from nlgauge.table import Cell, Table
 
 MOST_ROWS = 200  # of a table on the page; all of them are in the results file
 OPEN_ROWS = 25  # longer tables are folded
+INTERVAL = re.compile(r"([-+]?[\d.]+) ?%? \[([-+]?[\d.]+) ?%? ([-+]?[\d.]+) ?%?\]")
 PHONE = 340  # pixels that a figure has on a phone
 
 
@@ -28,6 +30,7 @@ class CellView:
     long: bool = False
     words: bool = False
     hidden: float | None = None  # the number by which to sort, where the text does not show one
+    bar: tuple[float, float, float] | None = None  # start, length and value of the interval, in % of its column
 
 
 @dataclass
@@ -71,6 +74,7 @@ class PartView:
     answer: str
     tables: list[TableView]
     folded: bool = False
+    sentences: dict[str, str] = field(default_factory=dict)  # of single uses, where the section is about them
 
     @property
     def shown(self) -> TableView | None:
@@ -123,6 +127,7 @@ class Views:
              c in enumerate(cells)]
             for cells in body[:MOST_ROWS]
         ]  # fmt: skip
+        _bars(rows)
         title = sentence(table.title.removeprefix(f"{self.name}: "))
         return TableView(
             self.number, table, title, heads, rows, max(0, len(body) - MOST_ROWS), self._figure(table), answer or title,
@@ -180,6 +185,20 @@ def _aligned(rows: list[list[CellView]]) -> set[int]:
         for cell in column:
             cell.words = k in texts
     return texts
+
+
+def _bars(rows: list[list[CellView]]) -> None:
+    """Small bars beside intervals, on one scale for each column, where a column has at least two."""
+    for column in zip(*rows, strict=True):
+        found = [(cell, *(float(word) for word in m.groups())) for cell in column if (m := INTERVAL.search(cell.text))]
+        if len(found) < 2:
+            continue
+        least, most = min(low for _, _, low, _ in found), max(high for *_, high in found)
+        for cell, value, low, high in found:
+            start, length, dot = (
+                100 * part / ((most - least) or 1) for part in (low - least, high - low, value - least)
+            )
+            cell.bar = round(start, 1), round(length, 1), round(min(max(dot, 0), 100), 1)
 
 
 def _leading(text: str) -> float | None:
