@@ -53,7 +53,8 @@ sanitize: $(VENV)/test.stamp $(KERNELS)
 
 # Every metric, every analysis and everything that has a kernel, 50 times with 1, 2 and 8 threads: the same bits each time.
 stress: $(VENV)/kernels.stamp
-	$(BIN)/pytest -q -p no:xdist -m slow tests/kernels/test_stress.py tests/metrics/test_workers.py tests/test_analyses_stress.py
+	$(BIN)/pytest -q -p no:xdist -m slow tests/kernels/test_stress.py tests/metrics/test_workers.py
+	NLGAUGE_STRESS_ROUNDS=50 $(BIN)/pytest -q -p no:xdist tests/test_analyses_stress.py
 
 # Without what takes long.
 test-fast: $(VENV)/kernels.stamp

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +15,10 @@ from nlgauge import registry
 from nlgauge.engines import Local, using
 from test_door import MORE
 
-# The short version: one round on the most threads, without the analyses that take longest.
-ROUNDS = [pytest.param(8, 1), *(pytest.param(threads, 50, marks=pytest.mark.slow) for threads in (1, 2, 8))]
+# `make stress` asks for 50 rounds with 1, 2 and 8 threads (minutes). Else one round on the most threads, without the
+# analyses that take longest.
+MANY = int(os.environ.get("NLGAUGE_STRESS_ROUNDS", "1"))
+ROUNDS = [(threads, MANY) for threads in ((1, 2, 8) if MANY > 1 else (8,))]
 LONG = ("robustness", "predictability", "inter-aspect", "progress", "agreement", "measures")
 
 
