@@ -13,6 +13,7 @@ import numpy as np
 
 from fuzz.contract import Target, check, refused, text_of
 from nlgauge import registry
+from nlgauge.engines import Local, using
 from nlgauge.kernels.lepor import fragments
 from nlgauge.kernels.ngrams import rank
 from nlgauge.kernels.overlaps import overlaps
@@ -135,7 +136,8 @@ def draws(data: bytes) -> None:
     systems, inputs = (2 + b % 8 for b in (data + b"\0\0")[:2])
     x1, x2, z = np.resize(floats(data[2:] or b"\0"), (3, systems, inputs))
     test = refused(lambda: permutation_test(x1, x2, z, TWELVE, draws=9))
-    many = refused(lambda: bootstrap(np.stack([x1, x2]), z, TWELVE, draws=9, threads=1))
+    with using(Local(threads=1)):
+        many = refused(lambda: bootstrap(np.stack([x1, x2]), z, TWELVE, draws=9))
     for found, most in ((test, 2), (many, 1)):
         there = np.empty(0) if found is None else found.samples[~np.isnan(found.samples)]
         check((np.abs(there) <= most + 1e-9).all(), f"a draw of {there}")

@@ -13,7 +13,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 
 KNOWN = {
-    "arena.jsonl": "pairwise", "argilla_flat.jsonl": "argilla", "argilla_ranking.jsonl": "argilla",
+    "arena.jsonl": "pairwise", "argilla_flat.jsonl": "argilla", "argilla_labelled.json": "argilla", "argilla_ranking.jsonl": "argilla",
     "argilla_v1.json": "argilla", "argilla_v2.jsonl": "argilla", "doccano": "doccano", "doccano.jsonl": "doccano",
     "doccano_seq2seq.jsonl": "doccano", "label_studio.json": "label-studio",
     "label_studio_pairwise.json": "label-studio", "mqm.tsv": "mqm", "mqm_2023.tsv": "mqm",
