@@ -116,5 +116,5 @@ def test_the_picture_is_the_matrix_of_agreement() -> None:
     assert z.shape == (12, 12)
     assert np.diag(z).tolist() == [1.0] * 12
     assert z == pytest.approx(z.T)
-    assert list(figure.data[0].x[:4]) == ["system r", "system ρ", "system τ", "input r"]
+    assert list(figure.data[0].x[:4]) == ["system Pearson", "system Spearman", "system Kendall", "input Pearson"]
     assert z[1, 3] == pytest.approx(table.facts["agreement"]["system/spearman"]["input/pearson"])

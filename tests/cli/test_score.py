@@ -138,7 +138,7 @@ def test_a_metric_that_fails_on_more_than_one_output_in_a_hundred_is_the_first_l
     assert all(" ".join(text.split()).startswith(said) for text in (report.stdout, report.stderr))
     assert json.loads((outputs.parent / "s.report.results.json").read_text())["card"][0] == said
     page = (outputs.parent / "s.report.html").read_text()
-    assert page.index("has no value for 1 of 4 outputs") < page.index("<section")
+    assert page.index("has no value for 1 of 4 outputs") < page.index("<details")
 
 
 def test_few_failures_stay_a_note(tmp_path: Path) -> None:
