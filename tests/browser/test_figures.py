@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from browser_visit import Visit
 from checklist_figures import checklist_tables
 
+import nlgauge as ng
 from nlgauge import registry
 from nlgauge.analyses.design import simulation
 from nlgauge.analyses.errors.robustness import robustness
@@ -44,6 +46,7 @@ def tables() -> Iterator[Table]:
     yield panel.analyse("replacement")
     yield data.panel(metrics=["unigram_f1", "random"]).analyse("plan", sizes=[12, 24, 48], trials=5, draws=19)
     yield data.panel(metrics=["unigram_f1", "random"]).analyse("labels-needed", sizes=[20, 40], trials=5)
+    yield from few_labels_and_choices()
     yield robustness(data, sample=20, draws=20)
     yield simulation.relation(SMALL, trials=2)[0]
     yield from ceiling_tables(data)
@@ -65,6 +68,21 @@ def tables() -> Iterator[Table]:
         {"task": "qags-xsum, consistency", "accuracy": a, "pearson": a / 3, "spearman": a / 4} for a in (0.6, 0.9)
     ]
     yield Table("Figure 7", points, kind="alignment-accuracy")
+
+
+def few_labels_and_choices() -> Iterator[Table]:
+    """A judge's verdict on every row, people's on some; and votes between two systems."""
+    rng = np.random.default_rng(1)
+    rows = [
+        {"id": i, "judge": int(rng.random() < 0.7), "label": int(rng.random() < 0.6) if i < 60 else None}
+        for i in range(150)
+    ]
+    yield ng.load(rows, name="labels").estimate()
+    votes = [
+        {"input": i, "model_a": a, "model_b": b, "winner": rng.choice(["model_a", "model_b", "tie"])}
+        for i in range(40) for a, b in (("x", "y"), ("y", "z"), ("x", "z"))
+    ]  # fmt: skip
+    yield registry.get("analysis", "rank")(ng.load(votes, name="votes"))
 
 
 def novikova_tables(data: Dataset) -> Iterator[Table]:

@@ -89,8 +89,10 @@ def whiskers(rows: Sequence[Row], ink: str = QUIET, **more: Any) -> dict[str, An
 
 def framed(figure: go.Figure, height: int, **layout: Any) -> go.Figure:
     """The common frame; transparent, so that the page's colours (light or dark) show through."""
+    titled = any(a.yanchor == "bottom" and (a.y or 0) > 0.99 for a in figure.layout.annotations)
+    top = 40 if titled else 15  # room for the titles of panels
     common = {
-        "font": {"family": FONT, "size": 13}, "height": height, "margin": {"l": 10, "r": 20, "t": 15, "b": 50},
+        "font": {"family": FONT, "size": 13}, "height": height, "margin": {"l": 10, "r": 20, "t": top, "b": 50},
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)", "showlegend": False, "hovermode": "closest",
     }  # fmt: skip
     figure.update_layout(**{**common, **layout})
