@@ -9,7 +9,6 @@ Seeds are fixed; cells are kept as they end. tests/test_estimate_coverage.py run
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections import Counter
@@ -18,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from bench import _estimate_worlds as world
+from bench._cells import cells_or_page
 from bench._trust_page import table
 
 Row = world.Row
@@ -205,15 +205,7 @@ Chance: with {TRIALS:,} data sets an interval that is right shows .940 to .960.
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.estimates", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page")
-    parser.add_argument("--only", default="", metavar="NAME", help="cells whose name begins so")
-    parser.add_argument("--page", action="store_true", help="compute nothing: the page from what is kept")
-    asked = parser.parse_args()
-    kept = json.loads(KEPT.read_text()) if asked.page else compute(asked.only)
-    if asked.write:
-        asked.write.write_text(page(kept), encoding="utf-8")
-        print(f"written: {asked.write}")
+    cells_or_page("estimates", __doc__ or "", KEPT, compute, page)
 
 
 if __name__ == "__main__":

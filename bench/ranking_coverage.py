@@ -8,7 +8,6 @@ Seeds are fixed; cells are kept as they end. tests/test_rank_coverage.py runs a 
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import zlib
@@ -19,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from bench._cells import cells_or_page
 from bench._trust_page import table
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.analyses.choices import _rankings as ranking
@@ -252,17 +252,7 @@ def page(kept: dict[str, Row]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.ranking_coverage", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page")
-    parser.add_argument("--only", default="", metavar="NAME", help="cells whose name begins so")
-    parser.add_argument("--page", action="store_true", help="compute nothing: the page from what is kept")
-    asked = parser.parse_args()
-    kept = json.loads(KEPT.read_text()) if asked.page else compute(asked.only)
-    if asked.write:
-        asked.write.write_text(page(kept), encoding="utf-8")
-        print(f"written: {asked.write}")
+    cells_or_page("ranking_coverage", __doc__ or "", KEPT, compute, page)
 
 
 if __name__ == "__main__":

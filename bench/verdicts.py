@@ -9,13 +9,13 @@ Seeds are fixed; cells are kept as they end. tests/test_verdict_coverage.py runs
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench import _verdict_worlds as world
+from bench._cells import cells_or_page
 from bench._trust_page import table
 
 Row = world.Row
@@ -181,15 +181,7 @@ sets with an interval that misses the truth (wanted: at most .07). Chance: with 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.verdicts", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page")
-    parser.add_argument("--only", default="", metavar="NAME", help="cells whose name begins so")
-    parser.add_argument("--page", action="store_true", help="compute nothing: the page from what is kept")
-    asked = parser.parse_args()
-    kept = json.loads(KEPT.read_text()) if asked.page else compute(asked.only)
-    if asked.write:
-        asked.write.write_text(page(kept), encoding="utf-8")
-        print(f"written: {asked.write}")
+    cells_or_page("verdicts", __doc__ or "", KEPT, compute, page)
 
 
 if __name__ == "__main__":
