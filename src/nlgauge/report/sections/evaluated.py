@@ -110,12 +110,13 @@ def made(run: Run) -> Findings:
     from nlgauge.papers.inventory import papers
 
     used = {t.kind for t in run.tables.values()}
-    cited = [p for p in papers() if p.id in _papers_of(used)]
+    kinds = _kinds_by_paper(used)
+    cited = [p for p in papers() if p.id in kinds]
     lines = [
         f"NLGauge {nlgauge.__version__}, seed {run.source.seed}, {run.draws} "
         f"draws{' (--quick)' if run.quick else ''}, Python {platform.python_version()}; "
         f"{', '.join(f'{p} {v}' for p in PACKAGES if (v := _version(p)))}.",
-        *[f"Method: “{p.title}” ({some([k for k in sorted(used) if k in _kinds(p.id)], 12)})." for p in cited],
+        *[f"Method: “{p.title}” ({some(kinds[p.id], 12)})." for p in cited],
     ]
     rows = [
         {"analysis": t.kind, "about": run.about(t), "signature": t.signature}
@@ -132,16 +133,14 @@ def made(run: Run) -> Findings:
     return Findings(parts=[Finding("", answer, tables)], lines=lines)
 
 
-def _papers_of(kinds: set[str]) -> set[str]:
+def _kinds_by_paper(kinds: set[str]) -> dict[str, list[str]]:
+    """Paper -> those of the analyses that follow it; only the analyses asked for are imported."""
     from nlgauge import registry
 
-    return {p for k in kinds if k in registry.names("analysis") and (p := registry.get("analysis", k).paper)}
-
-
-def _kinds(paper: str) -> set[str]:
-    from nlgauge import registry
-
-    return {n for n in registry.names("analysis") if registry.get("analysis", n).paper == paper}
+    found: dict[str, list[str]] = {}
+    for kind in sorted(kinds & set(registry.names("analysis"))):
+        found.setdefault(registry.get("analysis", kind).paper, []).append(kind)
+    return found
 
 
 def _version(package: str) -> str:
