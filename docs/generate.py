@@ -193,7 +193,8 @@ def _cell(text: str) -> str:
 
 FIGURES = """# Figures
 
-Every table has a picture where one helps: `-o figure.svg` (also `.pdf`, `.png`, `.html`) instead of `-o table.tex` saves it. In Python:
+Every table has a picture where one helps: `-o figure.svg` (also `.pdf`, `.png`, `.html`) instead of `-o table.tex` saves it;
+`nlgauge list figures` says what each shows and of which analysis. In Python:
 
 ```python
 from nlgauge.report.figures import figure_of
@@ -239,7 +240,7 @@ MARKS = ("<!-- written by docs/generate.py -->\n", "<!-- end -->\n")
 
 def formats() -> str:
     """The page as it stands, with the table of readers between the marks written anew."""
-    from nlgauge.door.listing import format_rows
+    from nlgauge.report.listing import format_rows
 
     before, after = ((Path(__file__).parent / "formats.md").read_text(encoding="utf-8").split(mark) for mark in MARKS)
     lines = [

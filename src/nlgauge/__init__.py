@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from nlgauge.door.gate import gate
     from nlgauge.door.installation import doctor
     from nlgauge.door.labelling import next_to_label
-    from nlgauge.door.listing import available
     from nlgauge.door.questions import agreement, analyse, compare, correlate, estimate, select, stability, verdicts
     from nlgauge.door.scores import align, judge, score
     from nlgauge.errors import NlgaugeError
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from nlgauge.report.changes import compare_results as diff
     from nlgauge.report.explorer import explore
     from nlgauge.report.figures import plot
+    from nlgauge.report.listing import available
     from nlgauge.scoring.aggregate import aggregate
     from nlgauge.scoring.judge_data import JudgedData
     from nlgauge.scoring.shards import merge
@@ -71,7 +71,7 @@ _HOME = {
     "agreement": "nlgauge.door.questions",
     "align": "nlgauge.door.scores",
     "analyse": "nlgauge.door.questions",
-    "available": "nlgauge.door.listing",
+    "available": "nlgauge.report.listing",
     "check": "nlgauge.papers.catalogue.load",
     "compare": "nlgauge.door.questions",
     "correlate": "nlgauge.door.questions",

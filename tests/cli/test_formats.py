@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nlgauge import registry
-from nlgauge.door.listing import format_rows
+from nlgauge.report.listing import format_rows
 
 REPO = Path(__file__).resolve().parent.parent.parent
 

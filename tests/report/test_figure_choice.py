@@ -15,12 +15,21 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.report.figures import figure_of
 from nlgauge.report.figures.dot_plots import joined
 from nlgauge.report.figures.stability import p_value_curves, power_and_consistency
+from nlgauge.report.listing import available
 from nlgauge.table import Table
 
 
 def test_a_table_without_a_picture_gives_none() -> None:
     assert figure_of(Table("x", [{"a": 1}], kind="parameters")) is None
     assert all(figure_of(Table("x", [], kind=kind)) is None for kind in registry.names("figure"))
+
+
+def test_every_figure_is_listed_with_its_analyses_and_what_it_shows() -> None:
+    rows = available("figures").rows
+    assert sorted(name for row in rows for name in row["analysis"].split(", ")) == registry.names("figure")
+    assert len({row["figure"] for row in rows}) == len(rows) and all(len(row["what"]) > 20 for row in rows)
+    drawn = {row["figure"]: row["analysis"] for row in available("figure")}
+    assert drawn["heat_map"] == "ceiling, correlation, quality-bins, split"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,6 @@ def command(format: o.Format = "table", out: o.Out = None) -> None:
 
       nlgauge formats -f md -o formats.md
     """
-    from nlgauge.door.listing import available
+    from nlgauge.report.listing import available
 
     o.show([available("formats")], format, out)

@@ -1,4 +1,4 @@
-"""What is there: metrics, measures, analyses, readers, judges."""
+"""What is there: metrics, measures, analyses, figures, readers, judges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEEDS = "Only metrics that need this: references, source, context, control, none
 
 
 def command(
-    what: Annotated[str, typer.Argument(help="metrics, measures, analyses, readers or judges.")] = "metrics",
+    what: Annotated[str, typer.Argument(help="metrics, measures, analyses, figures, readers or judges.")] = "metrics",
     names: Annotated[
         list[str] | None, typer.Argument(help="Metrics of which all is shown.", metavar="[NAME]...")
     ] = None,
@@ -24,7 +24,7 @@ def command(
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:
-    """What is there: metrics, measures, analyses, readers, judges; written from the code.
+    """What is there: metrics, measures, analyses, figures, readers, judges; written from the code.
 
     [bold]Examples[/bold]
 
@@ -32,9 +32,9 @@ def command(
 
       nlgauge list metrics bleu chrf
 
-      nlgauge list measures
+      nlgauge list figures
     """
-    from nlgauge.door.listing import available
+    from nlgauge.report.listing import available
 
     table = available(what, o.listed(needs), family, names)
     detailed = "options" in table.columns and format == "table" and out is None

@@ -1,4 +1,7 @@
-"""What there is: metrics, measures, analyses, readers, judges and formats, written from the code."""
+"""What there is: metrics, measures, analyses, figures, readers, judges and formats, written from the code.
+
+It stands in `report`, the room above all that it lists.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def available(
 
     Parameters
     ----------
-    what : {'metrics', 'measures', 'analyses', 'readers', 'judges', 'formats'}
+    what : {'metrics', 'measures', 'analyses', 'figures', 'readers', 'judges', 'formats'}
     needs : str or sequence of str, optional
         Only metrics that need this: 'references', 'source', 'context', 'control', 'none'.
     family : str, optional
@@ -82,6 +85,16 @@ def measure_rows() -> list[Row]:
 def analysis_rows() -> list[Row]:
     found = [registry.get("analysis", name) for name in registry.names("analysis")]
     return [{"analysis": a.name, "question": a.question, "paper": a.paper} for a in found]
+
+
+def figure_rows() -> list[Row]:
+    """One row per drawing function, in the order of its first analysis."""
+    drawn: dict[str, Row] = {}
+    for analysis in registry.names("figure"):
+        draw = registry.get("figure", analysis)
+        row = drawn.setdefault(draw.__name__, {"figure": draw.__name__, "analysis": "", "what": _first_line(draw)})
+        row["analysis"] += f", {analysis}" if row["analysis"] else analysis
+    return list(drawn.values())
 
 
 def judge_rows() -> list[Row]:
@@ -158,16 +171,17 @@ def format_rows() -> list[Row]:
     ]  # fmt: skip
 
 
-def _first_line(reader: object) -> str:
-    """A plugin's reader may say no more of itself than its docstring."""
-    return " ".join((reader.__doc__ or "").strip().partition("\n\n")[0].split())
+def _first_line(thing: object) -> str:
+    """What a figure, or the reader of a plugin, says of itself: the first paragraph of its docstring."""
+    return " ".join((thing.__doc__ or "").strip().partition("\n\n")[0].split())
 
 
 KINDS: dict[str, Callable[[], list[Row]]] = {
     "metrics": metric_rows,
     "measures": measure_rows,
     "analyses": analysis_rows,
+    "figures": figure_rows,
     "readers": format_rows,
     "judges": judge_rows,
 }
-SINGULARS = ("metric", "measure", "analysis", "reader", "judge")
+SINGULARS = ("metric", "measure", "analysis", "figure", "reader", "judge")
