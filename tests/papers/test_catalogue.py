@@ -149,6 +149,7 @@ def test_a_set_to_fetch_loads_once_its_file_is_there(name: str, packed: bool, tm
     if name == "uber-topic":  # both are the more relevant; one fluency is missing
         assert data.ratings.height == 3
         assert data.samples["output"].to_list() == ["One", "Two"]
+        assert data.comparisons.row(0) == ("legal-0", "B", "BC", "relevance", "r4", "tie")
     if name == "usr-topical-scores":
         assert data.scores["usr_mlm"].to_list() == [None, -0.5]
     if name == "ctrl-topic":

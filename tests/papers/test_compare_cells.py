@@ -23,7 +23,9 @@ from nlgauge.papers.compare import (
     LEFT,
     NEVER,
     OTHER,
+    SLIP,
     WEIGHTS,
+    WITH_SLIP,
     WITHIN,
     Printed,
     compare,
@@ -90,6 +92,27 @@ def test_a_value_of_another_model_stands_beside_and_is_not_judged(
     table = compare(study, Sources())
     assert [r["verdict"] for r in table.rows] == [OTHER, OTHER, ABSENT, ABSENT]  # nothing is beside nothing
     assert scoreboard([(study, table)]).rows[0]["compared"] == 0
+
+
+def test_a_cell_that_equals_only_with_the_papers_slip_shows_both_values_and_is_not_equal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Equal and merely near cells too: a slip never makes a cell worse, and one that does not give the print is
+    none.
+    """
+
+    def ours(sources: Sources) -> Ours:
+        values = {("BLEU", "sample"): 0.9, ("BLEU", "system"): 0.5, ("TER", "sample"): -0.11, ("SIM", "sample"): 9}
+        slips = {("BLEU", "sample"): 0.3, ("BLEU", "system"): 0.7, ("TER", "sample"): -0.1, ("SIM", "sample"): 8}
+        return Ours(values, {(): "rows exchanged"}, slips=slips)
+
+    study = made(tmp_path, monkeypatch, ours)
+    table = compare(study, Sources())
+    assert [r["verdict"] for r in table.rows] == [SLIP, EQUAL, SLIP, DIFFERS]
+    assert (table.rows[0]["ours"], table.rows[0][WITH_SLIP], table.rows[0]["reason"]) == (0.9, 0.3, "rows exchanged")
+    assert WITH_SLIP in table.shown
+    (line, _) = scoreboard([(study, table)]).rows
+    assert (line[EQUAL], line[SLIP], line[DIFFERS], line["compared"]) == (1, 2, 1, 4)
 
 
 def test_missing_data_is_said_in_every_cell_of_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ SHAPES = {
     "mlqe": (7, 1000, 7000, 6, 10), "mlqe-table": (7, 1000, 7000, 0, 9),
     **{f"mlqe-{p}": (1, 1000, 1000, 6, 10) for p in ("en-de", "en-zh", "et-en", "ne-en", "ro-en", "si-en")},
     "mlqe-ru-en": (1, 1000, 1000, 3, 10),
-    "ctrl-topic": (3, 520, 1040, 3, 18), "uber-topic": (4, 2438, 4876, 3, 0), "usr-topical-scores": (6, 60, 360, 5, 3),
+    "ctrl-topic": (3, 520, 1040, 3, 18), "uber-topic": (4, 2438, 4876, 13, 0), "usr-topical-scores": (6, 60, 360, 5, 3),
     "tac08": (62, 48, 2976, 0, 13), "tac09": (59, 44, 2596, 0, 13), "tac11": (54, 44, 2376, 0, 13), "flickr": (8, 108,
         864, 0, 13),
     "checklist-usr-pc": (5, 60, 300, 4, 30), "checklist-usr-tc": (6, 60, 360, 5, 30),

@@ -28,15 +28,15 @@ COUNTS = {
     "deng2021/D.2": "138 cells: 12 equal, 17 within tolerance, 13 differs, 72 needs weights, 24 left out",
     "deng2021/D.3": "138 cells: 20 equal, 27 within tolerance, 19 differs, 60 needs weights, 12 left out",
     "deng2021/D.4": "62 cells: 38 needs weights, 18 not redistributed, 6 left out",
-    "deng2021/E.1": "108 cells: 33 equal, 12 within tolerance, 15 differs, 30 needs weights, 18 left out",
-    "deng2021/F.1": "100 cells: 16 equal, 18 differs, 56 needs weights, 10 left out",
-    "deng2021/F.2": "100 cells: 22 equal, 1 within tolerance, 11 differs, 56 needs weights, 10 left out",
+    "deng2021/E.1": "108 cells: 33 equal, 7 within tolerance, 20 equal with the paper's slip, 30 needs weights, 18 left out",
+    "deng2021/F.1": "100 cells: 16 equal, 7 differs, 11 equal with the paper's slip, 56 needs weights, 10 left out",
+    "deng2021/F.2": "100 cells: 22 equal, 1 within tolerance, 6 differs, 5 equal with the paper's slip, 56 needs weights, 10 left out",
     "deng2021/F.3": "100 cells: 43 equal, 7 differs, 40 needs weights, 10 left out",
     "deng2021/F.4": "100 cells: 43 equal, 3 within tolerance, 4 differs, 40 needs weights, 10 left out",
     "deng2021/F.6": "112 cells: 39 equal, 6 within tolerance, 11 differs, 40 needs weights, 16 left out",
     "gao2025/1": "24 cells: 20 equal, 3 differs, 1 not redistributed",
     "gao2025/5": "120 cells: 116 equal, 4 not redistributed",
-    "gao2025/6": "252 cells: 45 not judged, 45 needs weights, 162 never published",
+    "gao2025/6": "252 cells: 45 fewer sets, 45 needs weights, 162 never published",
 }
 
 

@@ -31,9 +31,10 @@ Key = tuple[str, ...]
 Tell = Callable[[str], None]
 
 
-# The one rule for "not judged". Scores from a released table, whoever computed them, and scores that we compute from
-# the texts by the same formula are judged like any other. Two things only are shown beside the printed cell without a
-# verdict: scores of a model with other weights than the paper's, and means over fewer sets than the paper's.
+# The one rule for what is not judged, the same for all metrics. Scores from a released table, whoever computed them,
+# and scores that we compute from the texts by the same formula are judged like any other. Two things only stand beside
+# the printed cell without a judgement: scores that we compute with other weights than the paper's, and means over fewer
+# sets than the paper's.
 Difference = Literal["other weights", "fewer sets"]
 
 
@@ -70,7 +71,9 @@ class Ours:
     why a value is absent; it changes no verdict on a value. `notes` go below the table. `other`: cells that stand
     beside the printed ones and are not judged, with what is different (see Difference). `chosen`: cells whose rater was
     picked because the ratings match the print. `beside`: more columns, by heading: what other rules give for the same
-    cells.
+    cells. `slips`: what comes out when a slip of the paper is repeated on purpose (two rows exchanged, a tie split by
+    rounding); it stands beside our value, and a cell that equals only it has a verdict of its own. The reason names the
+    slip, which the paper's own numbers must show: a guess is no slip.
     """
 
     values: Mapping[Key, float]
@@ -79,6 +82,7 @@ class Ours:
     other: Mapping[Key, Difference] = field(default_factory=dict)
     chosen: Container[Key] = ()
     beside: Mapping[str, Mapping[Key, float]] = field(default_factory=dict)
+    slips: Mapping[Key, float] = field(default_factory=dict)
 
     def reason(self, key: Key, absent: bool = False) -> str:
         """The words nearest to the cell; for one without a value rather those that say why there is none."""

@@ -6,9 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import get_args
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.papers import (
+    Difference,
     Key,
     LeftOut,
     NeedsWeights,
@@ -23,18 +25,20 @@ from nlgauge.papers import (
 from nlgauge.table import Cell, Row, Table
 
 EQUAL, WITHIN, DIFFERS = "equal", "within tolerance", "differs"
+SLIP = "equal with the paper's slip"
 CHOSEN = "equal with a rater chosen to match"
 HOLDS, EXCEPTIONS = "claim holds", "claim has exceptions"
-OTHER = "not judged"
+OTHER, FEWER = get_args(Difference)
 NEVER, ELSEWHERE, WEIGHTS, LEFT = "never published", "not redistributed", "needs weights", "left out"
 ABSENT = "not computable"
 MISSING = {NeverPublished: NEVER, NotRedistributed: ELSEWHERE, NeedsWeights: WEIGHTS, LeftOut: LEFT}
-JUDGED = (EQUAL, WITHIN, DIFFERS)
-VERDICTS = (*JUDGED, CHOSEN, HOLDS, EXCEPTIONS, OTHER, WEIGHTS, ELSEWHERE, NEVER, LEFT, ABSENT)
+JUDGED = (EQUAL, WITHIN, DIFFERS, SLIP)
+VERDICTS = (*JUDGED, CHOSEN, HOLDS, EXCEPTIONS, OTHER, FEWER, WEIGHTS, ELSEWHERE, NEVER, LEFT, ABSENT)
 HEADS = {
-    WITHIN: "within", CHOSEN: "chosen rater", HOLDS: "claims hold", EXCEPTIONS: "claims not", ELSEWHERE: "to fetch",
-    NEVER: "never public", ABSENT: "no rule",
+    WITHIN: "within", SLIP: "with slip", CHOSEN: "chosen rater", HOLDS: "claims hold", EXCEPTIONS: "claims not",
+    ELSEWHERE: "to fetch", NEVER: "never public", ABSENT: "no rule",
 }  # fmt: skip
+WITH_SLIP = "ours with the slip"
 
 
 @dataclass
@@ -101,6 +105,8 @@ def compare(study: Study, sources: Sources) -> Narrow:
         ours = study(sources)
     except NlgaugeError as error:  # the data or an extra are not at hand: the whole table says so
         ours = Ours({}, {(): why_absent(error)})
+    if ours.slips:
+        ours = replace(ours, beside={**ours.beside, WITH_SLIP: ours.slips})
     rows = [_row(study, names, cell, ours) for cell in cells]
     keys = [n for n in names if len({row[n] for row in rows}) > 1] or names
     said = "stated" if study.claims else "printed"
@@ -128,7 +134,9 @@ def _row(study: Study, names: Sequence[str], cell: Printed, ours: Ours) -> Row:
     if found == ABSENT:
         found = MISSING.get(type(reason), ABSENT)
     elif cell.key in ours.other:
-        found = OTHER
+        found = ours.other[cell.key]
+    elif found != EQUAL and verdict(cell, ours.slips.get(cell.key), 0) == EQUAL:
+        found = SLIP
     elif study.claims:
         found = HOLDS if found == EQUAL else EXCEPTIONS
     elif cell.key in ours.chosen and found == EQUAL:
@@ -201,10 +209,12 @@ def scoreboard(compared: Sequence[tuple[Study, Table]]) -> Table:
 
 
 MEANING = {
-    "compared": "compared = equal + within tolerance + differs",
+    "compared": "compared = equal + within + differs + with slip",
+    SLIP: "with slip: equal once a slip that the paper's own numbers show is repeated; both values stand in the table",
     CHOSEN: "chosen rater: equal, but the rater shown was picked because his ratings match the print",
     HOLDS: "claims: sentences of the paper counted as statements, not printed cells",
-    OTHER: "not judged: other weights or fewer sets than the paper's, only beside",
+    OTHER: "other weights: a value beside the printed one, not judged",
+    FEWER: "fewer sets: the mean of fewer sets than the paper's beside the printed one, not judged",
     WEIGHTS: "needs weights: the code is here, the weights are to be had by name or from their authors",
     ELSEWHERE: "to fetch: published, not redistributed here; computed once the file is in NLGAUGE_DATA",
     NEVER: "never public: nobody but the authors can compute it",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from nlgauge.data.comparisons import FIRST, SECOND, TIE
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.tables.means import means_by
 from nlgauge.papers.catalogue import Entry
@@ -21,6 +22,12 @@ HEADINGS = {
     "system__origin_col_Utterance": "system",
 }
 START = "<|endoftext|>"
+# UBER-Topic: who sat in the three places of each topic, as the headings of the origin's files name them (there by first
+# names; one is unnamed).
+SEATS = {
+    "computers": (1, 2, 3), "legal": (4, 5, 6), "military": (7, 8, 9), "politics": (10, 8, 11), "religion": (2, 3, 4),
+    "science": (5, 12, 7), "space": (3, 11, 13),
+}  # fmt: skip
 
 
 def scores_only(folder: Path, entry: Entry) -> Dataset:
@@ -118,14 +125,17 @@ def _averaged(frame: pl.DataFrame, metrics: list[str]) -> tuple[pl.DataFrame, st
 
 def uber_topic(folder: Path, entry: Entry) -> Dataset:
     """A text is rated again in every comparison that shows it: the comparison is the input."""
-    frame = csv_table(folder / entry.files[0].path)
+    persons = {f"{topic} slot{k}": f"r{n}" for topic, some in SEATS.items() for k, n in enumerate(some, 1)}
+    seat = pl.concat_str("domain", "annotator_slot", separator=" ")
+    frame = csv_table(folder / entry.files[0].path).with_columns(seat.replace(persons).alias("rater"))
     sides = pl.concat(
         frame.select(
             pl.col(f"model_{side}").alias("system"),
             pl.col("comparison").alias("input"),
             pl.col(f"text_{side}").str.strip_prefix(START).str.strip_chars().alias("output"),
             pl.col("domain").alias("control"),
-            pl.col("annotator_slot").alias("rater"),
+            "key",
+            "rater",
             pl.col(f"fluency_{side}").cast(pl.Float64).alias("fluency"),
             pl.col("more_relevant").is_in([side.upper(), "both"]).cast(pl.Float64).alias("relevance"),
         )
@@ -133,9 +143,15 @@ def uber_topic(folder: Path, entry: Entry) -> Dataset:
     )
     notes = [
         "relevance: 1 for the text that was chosen as more relevant, or both",
-        "slot1 to slot3 are places in the table; who sat there changes from topic to topic",
+        "choices: 'both' and 'neither' are ties; the ratings of relevance tell them apart",
     ]
-    outputs = sides.unique(KEY, keep="first", maintain_order=True).select(*KEY, "output", "control")
+    outputs = sides.unique(KEY, keep="first", maintain_order=True).select(*KEY, "output", "control", "key")
+    chosen = pl.col("more_relevant").replace_strict({"A": FIRST, "B": SECOND}, default=TIE)
+    votes = frame.select(
+        pl.col("comparison").alias("input"), pl.col("model_a").alias("first"), pl.col("model_b").alias("second"),
+        pl.lit("relevance").alias("aspect"), "rater", chosen.alias("preferred"),
+    )  # fmt: skip
     return Dataset.of(
-        entry.name, outputs, ratings=unpivot(sides, {a: a for a in entry.aspects}), people=(), notes=notes
-    )
+        entry.name, outputs, ratings=unpivot(sides, {a: a for a in entry.aspects}), comparisons=votes, persons=True,
+        people=(), notes=notes,
+    )  # fmt: skip

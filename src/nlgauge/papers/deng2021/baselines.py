@@ -81,17 +81,31 @@ class BaselineRows:
     values: dict[Key, float] = field(default_factory=dict)
     reasons: dict[Key, str] = field(default_factory=dict)
     other: dict[Key, Difference] = field(default_factory=dict)
+    slips: dict[Key, float] = field(default_factory=dict)
 
-    def correlate(self, scores: Array | str, aspect: str, without: str = "") -> dict[tuple[str, str], float]:
-        """Six correlations of scores, or of a column of the set; people among the systems kept, `without` one of
-        them.
+    def arrays(self, scores: Array | str, aspect: str, without: str = "") -> tuple[Array, Array]:
+        """Scores, or a column of the set, and people's ratings, systems × inputs; people among the systems kept,
+        `without` one of them.
         """
         column = scores if isinstance(scores, str) else "scores"
         data = self.data if isinstance(scores, str) else self.data.with_scores({column: scores.tolist()})
         panel = data.panel(aspect, metrics=[column], keep_people=True)
         used = [i for i, system in enumerate(panel.systems) if system != without]
-        found = evaluate(panel.stacked()[:, used], panel.human[used], [m for _, _, m in SIX]).value[0]
+        return panel.stacked()[0, used], panel.human[used]
+
+    def correlate(self, scores: Array | str, aspect: str, without: str = "") -> dict[tuple[str, str], float]:
+        """Six correlations with people."""
+        x, human = self.arrays(scores, aspect, without)
+        found = evaluate(x[None], human, [m for _, _, m in SIX]).value[0]
         return {(level, c): float(v) for (level, c, _), v in zip(SIX, found, strict=True)}
+
+    def split_ties(self, name: str, scores: Array | str, aspect: str, sign: int = 1) -> None:
+        """The slip of plain floating-point means: their sums split a tie of two systems in the last bit."""
+        from scipy.stats import kendalltau, spearmanr
+
+        x, human = (values.mean(axis=1) for values in self.arrays(scores, aspect))
+        for coefficient, of in (("spearman", spearmanr), ("kendall", kendalltau)):
+            self.slips[name, "system", coefficient] = sign * float(of(x, human)[0])
 
     def add(
         self, name: str, found: Mapping[tuple[str, str], float], reason: str = "", other: Difference | None = None
@@ -104,7 +118,7 @@ class BaselineRows:
             self.reasons[name,] = reason
 
     def ours(self, *notes: str) -> Ours:
-        return Ours(self.values, self.reasons, notes, self.other)
+        return Ours(self.values, self.reasons, notes, self.other, slips=self.slips)
 
 
 def run_metric(sources: Sources, spec: str, batch: Batch) -> Array:

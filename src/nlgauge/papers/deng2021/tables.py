@@ -185,7 +185,7 @@ YELP = {"BLEU": "BLEU", "METEOR": "METEOR", "EmbedAvg": "EmbedAvg", "GreedyMatch
         "VectorExtrema": "VectorExtrema", "WMD": "WMD"}  # fmt: skip
 TIED = (
     "two systems (CAAE_rho_0_1, ARAE_lambda_1) have exactly the same mean rating; floating-point sums split that tie "
-    "in the paper (checked: with the tie split so, its figures come out), here it stays a tie"
+    "in the paper, here it stays a tie. With the slip: correlations of plain floating-point means"
 )
 
 
@@ -197,13 +197,14 @@ def table_e1(sources: Sources) -> Ours:
     batch = Batch.from_columns(
         samples["output"].to_list(), None, None, [[source] for source in samples["source"].to_list()]
     )
-    for name, column in YELP.items():
-        found = rows.correlate(f"content.unmasked.{column}", aspect)
-        turned = {key: -value for key, value in found.items()} if name == "WMD" else found
-        rows.add(name, turned, TIED)
-    for name in ("ROUGE-1", "ROUGE-2", "ROUGE-L"):
-        rows.add(name, rows.correlate(pooled_rouge(f"{name.lower()}(stem=True)", batch), aspect), TIED)
-    rows.add("ChrF", rows.correlate(metric_from_spec("chrf").score(batch).values, aspect), TIED)
+    scored: dict[str, Array | str] = {name: f"content.unmasked.{column}" for name, column in YELP.items()}
+    scored |= {n: pooled_rouge(f"{n.lower()}(stem=True)", batch) for n in ("ROUGE-1", "ROUGE-2", "ROUGE-L")}
+    for name, scores in (scored | {"ChrF": metric_from_spec("chrf").score(batch).values}).items():
+        sign = -1 if name == "WMD" else 1
+        rows.add(name, {key: sign * value for key, value in rows.correlate(scores, aspect).items()})
+        rows.split_ties(name, scores, aspect, sign)
+        rows.reasons[name,] = ROUGE if name.startswith("ROUGE") else TIED
+        rows.reasons[name, "system"] = TIED
     for name in ("BERTScore", "MoverScore"):
         model_row(rows, name, name.lower(), batch, aspect, ENCODER)
     embedding_matching(rows, "E.1", "yelp")

@@ -63,6 +63,55 @@ def rater_rows(data: Dataset, means: bool = False) -> int:
     return rated.select(columns).unique().height
 
 
+ONE_TOPIC = (
+    "the authors counted 4,679 of the 7,314 comparisons: the numbers of comparisons repeat from topic to topic, and of "
+    "the comparisons of one number by one person only the first topic's is left (ours with the slip)"
+)
+
+
+@study("nimah2023", "figure-7", title="outcomes of the comparisons of systems, UBER-Topic", sets=["uber-topic"])
+def figure_7(sources: Sources) -> Ours:
+    """How people decided, all comparisons together, and how often two systems were compared."""
+    data = sources("uber-topic")
+    votes = data.comparisons.join(data.samples.select("input", "key").unique(), on="input", maintain_order="left")
+    for side in ("first", "second"):
+        rated = data.ratings.pivot(on="aspect", index=["system", "input", "rater"], values="value")
+        votes = votes.join(
+            rated.rename({a: f"{a} {side}" for a in data.aspects}), left_on=[side, "input", "rater"],
+            right_on=["system", "input", "rater"], how="left", maintain_order="left",
+        )  # fmt: skip
+    whole = votes.drop_nulls(["fluency first", "fluency second"])
+    return Ours(
+        _outcomes(votes, whole),
+        {(): ONE_TOPIC},
+        [
+            "the numbers stand in the figures of the authors' notebook (stat_win_relevance, stat_win_fluency, "
+            "battle_counts_fluency), not in the paper, which has a picture.",
+            "fluency: a tie is called good above 3, neutral at 3, poor below. Win fractions of two systems: `nlgauge "
+            "meta uber-topic --analysis wins --aspect relevance`.",
+        ],
+        slips=_outcomes(*(v.unique(["key", "rater"], keep="first", maintain_order=True) for v in (votes, whole))),
+    )
+
+
+def _outcomes(votes: pl.DataFrame, whole: pl.DataFrame) -> dict[Key, float]:
+    """Counts by aspect and outcome; `whole`: the comparisons with both ratings of fluency."""
+    values: dict[Key, float] = {}
+    names = {"relevance": ("neither", "", "both"), "fluency": ("both poor", "both neutral", "both good")}
+    for aspect, ties in names.items():
+        one, two = pl.col(f"{aspect} first"), pl.col(f"{aspect} second")
+        middle = 3.0 if aspect == "fluency" else 0.5
+        level = pl.when(one < middle).then(pl.lit(ties[0])).when(one > middle).then(pl.lit(ties[2]))
+        decided = pl.when(one > two).then(pl.lit("A wins")).when(two > one).then(pl.lit("B wins"))
+        outcome = decided.otherwise(level.otherwise(pl.lit(ties[1])))
+        for name, n in (
+            (votes if aspect == "relevance" else whole).select(outcome.value_counts().struct.unnest()).rows()
+        ):
+            values[aspect, name] = n
+    pair = pl.concat_str(pl.min_horizontal("first", "second"), pl.max_horizontal("first", "second"), separator=" – ")
+    return values | {("comparisons", name): n for name, n in votes.select(pair.value_counts().struct.unnest()).rows()}
+
+
 @study("nimah2023", "section-3.3", title="worked examples of Eq. 3 and 4", sets=[])
 def worked_examples(sources: Sources) -> Ours:
     """Levenshtein distance and preference similarity of the sequences that section 3.3 gives."""

@@ -7,6 +7,7 @@ the systems kept, mean over the listed pairs, then over the columns of a family;
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -199,13 +200,16 @@ def table_18(sources: Sources) -> Ours:
 def table_19(sources: Sources) -> Ours:
     here, reasons = those_here(sources, CONTROLLED)
     cut = "cut, not rounded: .0976 is printed as 0.097."
+    values = ks_table(sources, here)
+    cell = "CTRL-Topic", "Hard", BERTSCORE
     return Ours(
-        ks_table(sources, here),
-        _absent("UBER-Topic") | reasons | {("CTRL-Topic", "Hard", BERTSCORE): cut},
+        values,
+        _absent("UBER-Topic") | reasons | {cell: cut},
         [
             "BERTScore is the column bert_f1, which holds precision; relevance of a text: 1 if chosen as more "
             "relevant, or both."
         ],
+        slips=cut_short(values, [cell]),
     )
 
 
@@ -220,17 +224,20 @@ LABELS = {"UniEval-TC": "UniEval-summ", "USR-TC": "summEval", "USR-PC": "Newsroo
 EXCHANGED = (PERPLEXITY, BLEU, BERTSCORE)
 SWAPPED = (
     f"in the columns {', '.join(EXCHANGED)} the paper has the rows USR-TC and USR-PC exchanged: the printed value is "
-    "what we find for the other of the two, in all 12 cells."
+    "what we find for the other of the two (ours with the slip), in all 12 cells."
 )
 
 
 @study("nimah2023", "21", title="preference similarity, dialogue", sets=DIALOGUES, tolerance=0.001)
 def table_21(sources: Sources) -> Ours:
     found = preference_table(sources, BENCHMARKS[:3])
-    reasons: dict[Key, str] = {}
-    for data in ("USR-TC", "USR-PC"):
+    cut = [("UniEval-TC", "Hard", CTRLEVAL), ("USR-TC", "Easy", CTRLEVAL)]
+    slips = {(d, LABELS[d], *rest): v for (d, *rest), v in cut_short(found, cut).items()}
+    reasons: dict[Key, str] = dict.fromkeys(slips, CUT)
+    for data, other in (("USR-TC", "USR-PC"), ("USR-PC", "USR-TC")):
         for difficulty in ("Easy", "Hard"):
             reasons |= {(data, LABELS[data], difficulty, metric): SWAPPED for metric in EXCHANGED}
+            slips |= {(data, LABELS[data], difficulty, m): found[other, difficulty, m] for m in EXCHANGED}
         reasons[data, LABELS[data], "Hard", CTRLEVAL] = _mixed(sources, data)
     turned = preference_table(sources, BENCHMARKS[:3], turned=True)
     instead = ", ".join(
@@ -247,8 +254,8 @@ def table_21(sources: Sources) -> Ours:
             "only the first).",
             "Eq. 2 as printed: a higher mean is preferred, also for perplexity. With less perplexity preferred: "
             f"{instead}.",
-            ".388 and .629 are cut, not rounded (.3889, .6296).",
         ],
+        slips=slips,
     )
 
 
@@ -284,11 +291,23 @@ TABLE_22: dict[Key, str] = {
 @study("nimah2023", "22", title="preference similarity, controlled generation", sets=TOPICS, tolerance=0.001)
 def table_22(sources: Sources) -> Ours:
     here, reasons = those_here(sources, [b for b in CONTROLLED if b.columns])
+    values = preference_table(sources, here)
+    cut = [("CTRL-Topic", group, family) for group in ("Easy", "Hard") for family in (CTC, CTRLEVAL)]
+    slips = cut_short(values, cut)
     return Ours(
-        preference_table(sources, here),
-        _absent("UBER-Topic") | reasons | TABLE_22,
-        ["Eq. 2 as printed: a higher mean is preferred, also for perplexity. .555 and .666 are cut, not rounded."],
+        values,
+        _absent("UBER-Topic") | reasons | TABLE_22 | dict.fromkeys(slips, CUT),
+        ["Eq. 2 as printed: a higher mean is preferred, also for perplexity."],
+        slips=slips,
     )
+
+
+CUT = "cut after three decimals, not rounded."
+
+
+def cut_short(values: Mapping[Key, float], cells: Sequence[Key]) -> dict[Key, float]:
+    """The slip of cutting a value after its third decimal instead of rounding it, in these cells."""
+    return {key: math.floor(1000 * values[key] + 1e-9) / 1000 for key in cells if key in values}
 
 
 def _absent(*names: str) -> dict[Key, str]:

@@ -22,7 +22,8 @@ ALIGNED = ("Ours", "Align", "Engagingness", "Groundedness")
 VERDICTS = {
     "equal": ("#0072B2", "circle"), "within tolerance": ("#56B4E9", "square"), "differs": ("#D55E00", "x"),
     "equal with a rater chosen to match": ("#0072B2", "circle-open"), "claim holds": ("#0072B2", "triangle-up"),
-    "claim has exceptions": ("#D55E00", "triangle-down"), "not judged": (QUIET, "diamond"),
+    "claim has exceptions": ("#D55E00", "triangle-down"), "equal with the paper's slip": ("#009E73", "circle-open"),
+    "other weights": (QUIET, "diamond"), "fewer sets": (QUIET, "diamond-open"),
 }  # fmt: skip
 PAIR = {"pearson": 1.0, "spearman": 0.45}  # opacity: dark and light, as in the paper
 BOTH, ALONE = 0.38, 0.7  # widths of bars
