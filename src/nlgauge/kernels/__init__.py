@@ -14,6 +14,8 @@ import importlib.machinery
 import os
 from pathlib import Path
 
+import numpy as np
+
 HERE = Path(__file__).parent
 
 
@@ -41,3 +43,7 @@ def found() -> str:
 
 
 __path__[:0] = [str(folder) for folder in _folders()]
+
+# glibc gives large arrays fresh pages each time, which costs as much as a short kernel, until one of that size has been
+# given back; then it keeps such pages. This block is never written, so it takes no memory.
+np.empty(31 << 20, np.uint8)

@@ -97,7 +97,8 @@ def _pearson(x: Lanes, z: Lanes, weight: Lanes, b: Lanes) -> cython.void:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _pair_counts(x: Lanes, z: Lanes, weight: Lanes, b: Lanes, rx: Lanes, rz: Lanes) -> cython.void:
+def _pair_counts(x: Lanes, z: Lanes, weight: Lanes, b: Lanes, rx: Lanes, rz: Lanes, ranks: cython.bint) -> cython.void:
+    """Pairs of each kind; with `ranks` also how many systems each one is above, less those it is below."""
     cython.declare(i=Int, k=Int, t=Int)
     for i in range(4):
         _fill(b, i, 0.0)
@@ -122,6 +123,8 @@ def _pair_counts(x: Lanes, z: Lanes, weight: Lanes, b: Lanes, rx: Lanes, rz: Lan
                 b[BOTH, t] += two * (same_x * same_z)
                 b[ABOVE_X, t] = sx
                 b[ABOVE_Z, t] = sz
+            if not ranks:
+                continue
             for t in range(STRIP):  # apart, so that there is less to check before each loop
                 one, other = weight[i, t], weight[k, t]
                 rx[i, t] += other * b[ABOVE_X, t]
@@ -140,7 +143,7 @@ def _means_strip(
 ) -> cython.void:  # fmt: skip
     """All coefficients of weighted points, for one strip of draws; coefficient i is row (first + i) · strips + s."""
     cython.declare(i=Int, k=Int, t=Int)
-    _pair_counts(x, z, weight, b, rx, rz)
+    _pair_counts(x, z, weight, b, rx, rz, spearman >= 0)
     _fill(b, PAIRS, 0.0)
     for i in range(x.shape[0]):
         for t in range(STRIP):
@@ -196,7 +199,8 @@ def swap_systems(
     rx: Lanes = empty((systems, STRIP), "d")
     rz: Lanes = empty((systems, STRIP), "d")
     b: Lanes = empty((ROWS, STRIP), "d")
-    f: Lanes = empty((4, STRIP), "d")  # 0 moved, 1 swapped, 2 the part of the first system, 3 whether parts differ
+    f: Lanes = empty((3, STRIP), "d")  # 0 moved, 1 the swapped part of the first system, 2 whether parts differ
+    swaps: cython.int[::1] = empty(STRIP, "i")
     order: cython.longlong[::1] = empty(systems, "q")
     down: cython.double[::1] = empty(systems + 1, "d")
     unit1: cython.double = scales[1]
@@ -206,12 +210,13 @@ def swap_systems(
     with cython.nogil:
         for s in range(strips):
             first: cython.bint = True
+            _fill(f, 1, 0.0)
             _fill(f, 2, 0.0)
-            _fill(f, 3, 0.0)
             for i in range(systems):
                 n, a1, a2, b1, b2 = 0.0, 0.0, 0.0, 0.0, 0.0
                 _fill(f, 0, 0.0)
-                _fill(f, 1, 0.0)
+                for t in range(STRIP):
+                    swaps[t] = 0
                 for cell in range(i * inputs, (i + 1) * inputs):
                     if not valid[cell]:
                         continue
@@ -222,8 +227,8 @@ def swap_systems(
                     r: Int = row[cell]
                     c: Int = col[cell]
                     for t in range(STRIP):
-                        bit: cython.double = rows[s, r, t] ^ cols[s, c, t]
-                        f[1, t] += bit
+                        bit: cython.int = rows[s, r, t] ^ cols[s, c, t]
+                        swaps[t] += bit
                         f[0, t] += d * bit
                 if n == 0.0:  # a system without shared cells keeps weight 0: it is left out
                     continue
@@ -235,10 +240,10 @@ def swap_systems(
                 either: cython.double = max(own1, own2)
                 if first:
                     for t in range(STRIP):
-                        f[2, t] = f[1, t] / n
+                        f[1, t] = swaps[t] / n
                     first = False
                 for t in range(STRIP):
-                    swapped: cython.double = f[1, t]
+                    swapped: cython.double = swaps[t]
                     none, every = (1.0 if swapped == 0.0 else 0.0), (1.0 if swapped == n else 0.0)
                     n1 = own2 if every > 0.0 else either
                     n2 = own1 if every > 0.0 else either
@@ -249,21 +254,26 @@ def swap_systems(
                     m1 = (a1 if none > 0.0 else m1) / n
                     m2 = (a2 if none > 0.0 else m2) / n
                     # only differences matter: nothing is added where all systems are swapped alike
-                    more = swapped / n - f[2, t]
+                    more = swapped / n - f[1, t]
                     mean1[i, t] = m1 + more * off
                     mean2[i, t] = m2 - more * off
-                    f[3, t] = 1.0 if more != 0.0 else f[3, t]
+                    f[2, t] = 1.0 if more != 0.0 else f[2, t]
+            some: cython.double = 0.0
+            for t in range(STRIP):
+                some += f[2, t]
             for i in range(systems):
                 for t in range(STRIP):
-                    if f[3, t] == 0.0 and (f[2, t] == 0.0 or f[2, t] == 1.0):
-                        one: Int = 0 if f[2, t] == 0.0 else 1
+                    near_one[i, t] += f[2, t] * apart
+                    near_two[i, t] += f[2, t] * apart
+                if some == STRIP:
+                    continue
+                for t in range(STRIP):  # everything is swapped, or nothing
+                    if f[2, t] == 0.0 and (f[1, t] == 0.0 or f[1, t] == 1.0):
+                        one: Int = 0 if f[1, t] == 0.0 else 1
                         mean1[i, t] = plain[one, i]
                         mean2[i, t] = plain[1 - one, i]
                         near_one[i, t] = near2[i] if one else near1[i]
                         near_two[i, t] = near1[i] if one else near2[i]
-                    else:
-                        near_one[i, t] += f[3, t] * apart
-                        near_two[i, t] += f[3, t] * apart
             if nearly_tied(mean1, near_one):
                 snap(mean1, near_one, weight, order, down)
             if nearly_tied(mean2, near_two):
