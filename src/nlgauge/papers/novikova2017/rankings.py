@@ -17,15 +17,29 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses.agreement.split import split
-from nlgauge.analyses.errors.relative_ranking import relative_ranking
+from nlgauge.analyses.errors.relative_ranking import Bools, orders, relative_ranking, signed_rank_p
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError
-from nlgauge.papers import Key, NeverPublished, NotRedistributed, Ours, Sources, study
+from nlgauge.papers import Key, NeverPublished, NotRedistributed, Ours, Sources, published_rows, study
 from nlgauge.papers.catalogue import mirror_folder
 from nlgauge.papers.catalogue.bagel import FOLDER
-from nlgauge.papers.novikova2017._shared import ASPECTS, METRICS, SET, WORD, by_key, half_points, medians, unturned
+from nlgauge.papers.novikova2017._shared import (
+    ASPECTS,
+    LEVELS,
+    METRICS,
+    NAMES,
+    SET,
+    WORD,
+    by_key,
+    half_points,
+    medians,
+    unturned,
+)
+from nlgauge.stats.correlation.quantise import quantise
 from nlgauge.table import Table
+from nlgauge.types import Array
 
 TABLE_12 = [*WORD.values(), METRICS["RE"]]
 PARTS = ["dataset", "system"]
@@ -68,8 +82,23 @@ def table_12(sources: Sources) -> Ours:
 
 @study("novikova2017", "4", title="metrics significantly better than a random score (1) or not (0)", sets=[SET])
 def table_4(sources: Sources) -> Ours:
-    raw, quantised = _rankings(sources)
-    values = _cells(raw, "raw", "significant") | _cells(quantised, "quantised", "significant_quantised", only="SFREST")
+    """Wilcoxon's test against random scores that are right as often as Table 12 prints for the authors' draw."""
+    printed = {
+        (r["dataset"], r["data"], r["aspect"]): float(r["printed"])
+        for r in published_rows("novikova2017", "12")
+        if r["metric"] == "rand"
+    }
+    values: dict[Key, float] = {}
+    plain: dict[Key, float] = {}
+    for kind, data in zip(("raw", "quantised"), _scored(sources), strict=True):
+        ends = {m: (float(data.scores[m].min()), float(data.scores[m].max())) for m in data.metrics}  # type: ignore[arg-type]
+        for group, part in _pairs_of(data).by("dataset"):
+            for aspect in ASPECTS:
+                key = str(group["dataset"]), kind, aspect
+                if key in printed:
+                    panel = part.panel(aspect)
+                    values |= _better(key, panel, ends, _right_at_random(panel.human, kind == "raw", printed[key]))
+                    plain |= _better(key, panel, ends, _right_at_random(panel.human, kind == "raw"))
     why = (
         "the authors' random scores were never published and their test is not given in full. Wilcoxon's test on "
         "right and wrong pairs cannot give these stars from the accuracies printed (BAGEL, naturalness, SIM 43.07 and "
@@ -77,8 +106,50 @@ def table_4(sources: Sources) -> Ours:
         "it does not give them either"
     )
     return Ours(
-        values, {(): why}, ["1: above random, median p of 200 draws < .05. The list agrees with the stars of Table 12."]
+        values,
+        {(): why},
+        [
+            "1: above random, median p < .05 against random scores that are right in as many pairs as Table 12 prints "
+            "for the authors' own draw (more than 200 draws a column). any draw: the same against 200 draws without "
+            "that condition.",
+            "The list agrees with the stars of Table 12.",
+        ],
+        beside={"any draw": plain},
     )
+
+
+def _right_at_random(human: Array, raw: bool, printed: float | None = None) -> Bools:
+    """Which pairs random scores order as people do, draw by draw; scores in eleven steps unless raw.
+
+    With `printed`, only draws that are right in so many per cent of the pairs: the odds of all pairs are raised alike
+    until that is their mean, which changes nothing among the draws that are right equally often.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import expit, logit
+
+    rng = np.random.default_rng(0)
+    people = orders(human)
+    tied = people.sign[people.there] == 0
+    alike = 0.0 if raw else 1 / LEVELS  # random scores tie
+    odds = logit(np.where(tied, alike, (1 - alike) / 2))
+    if printed is None:
+        return np.asarray(rng.random((200, len(odds))) < expit(odds))
+    right = round(printed / 100 * len(odds))
+    raised = brentq(lambda shift: expit(odds + shift).sum() - right, -20, 20)
+    draws = np.asarray(rng.random((10_000, len(odds))) < expit(odds + raised))
+    return np.asarray(draws[draws.sum(axis=1) == right])
+
+
+def _better(key: Key, panel: Panel, ends: dict[str, tuple[float, float]], chance: Bools) -> dict[Key, float]:
+    """1 for every metric that is right more often than random scores, median p of the draws < .05."""
+    people = orders(panel.human)
+    found: dict[Key, float] = {}
+    for metric, scores in panel.metrics.items():
+        steps = quantise(scores, LEVELS, ends[metric]) if key[1] == "quantised" else scores
+        correct = (orders(-steps if metric in panel.lower else steps).sign == people.sign)[people.there]
+        above = correct.sum() > chance.sum(axis=1).mean()
+        found[*key, NAMES[metric]] = float(above and np.median(signed_rank_p(correct, chance)) < 0.05)
+    return found
 
 
 @study("novikova2017", "5", title="examples: metrics on the scale 1–6 beside people", sets=[SET])
@@ -169,14 +240,17 @@ def as_text(data: Dataset, file: Path) -> Dataset:
 
 
 def _rankings(sources: Sources) -> tuple[Table, Table]:
-    """Raw scores as text, and numbers (for the quantised ones)."""
-    data = medians(sources).only_metrics(TABLE_12)
-    texts = as_text(data, mirror_folder(sources.mirror) / FOLDER / "emnlp_data_medians.csv")
     raw, numbers = (
         relative_ranking(Choice(_pairs_of(d), by=["dataset"]), draws=DRAWS, outputs="independent")
-        for d in (texts, data)
+        for d in _scored(sources)
     )
     return raw, numbers
+
+
+def _scored(sources: Sources) -> tuple[Dataset, Dataset]:
+    """The metrics of Table 12: raw scores as text, and numbers (for the quantised ones)."""
+    data = medians(sources).only_metrics(TABLE_12)
+    return as_text(data, mirror_folder(sources.mirror) / FOLDER / "emnlp_data_medians.csv"), data
 
 
 def _cells(table: Table, data: str, value: str, only: str = "") -> dict[Key, float]:
