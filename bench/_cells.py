@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,3 +20,19 @@ def cells_or_page(name: str, about: str, kept: Path, compute: Callable[[str], An
     if asked.write:
         asked.write.write_text(page(cells), encoding="utf-8")
         print(f"written: {asked.write}")
+
+
+def between(page: Path, parts: dict[str, str]) -> None:
+    """Replace what stands between `<!-- name -->` and `<!-- end -->` in a page."""
+    text = page.read_text(encoding="utf-8")
+    for name, part in parts.items():
+        text, found = re.subn(
+            rf"(<!-- {re.escape(name)} -->\n).*?(<!-- end -->)",
+            lambda m, part=part: m[1] + part + m[2],
+            text,
+            flags=re.S,
+        )
+        if found != 1:
+            raise SystemExit(f"{page}: no place `<!-- {name} -->` … `<!-- end -->`")
+    page.write_text(text, encoding="utf-8")
+    print(f"written: {page}")

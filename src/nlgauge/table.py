@@ -228,12 +228,14 @@ class Table:
             return "\n".join(part.to_markdown() for part in self.parts)
         header, body = self.grid()
         said = [line for text in self.headlines for line in (f"**{_md(text)}**", "")]
-        lines = [*said, f"**{_md(self.title)}**", "", "| " + " | ".join(_md(h) for h in header) + " |"]
-        lines.append("|" + "|".join(" --- " if i == 0 else " ---: " for i in range(len(header))) + "|")
+        answers = [line for text in self.answers for line in (_md(text), "")]
+        lines = [*said, f"**{_md(self.title)}**", "", *answers, "| " + " | ".join(_md(h) for h in header) + " |"]
+        right = [i > 0 and all(is_number(row[i]) for row in body) for i in range(len(header))]
+        lines.append("|" + "|".join(" ---: " if number else " --- " for number in right) + "|")
         lines += [
             "| " + " | ".join(f"**{_md(c.text)}**" if c.best else _md(c.text) for c in cells) + " |" for cells in body
         ]
-        lines += ["", *(f"{_md(text)}  " for text in self.remarks())]
+        lines += ["", *(f"{_md(text)}  " for text in self.remarks() if text not in self.answers)]
         return "\n".join(lines).rstrip() + "\n"
 
     def to_latex(self) -> str:

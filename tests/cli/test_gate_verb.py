@@ -12,19 +12,22 @@ from pathlib import Path
 import pytest
 
 import nlgauge as ng
-from nlgauge.errors import NameUnknown
+from nlgauge.errors import NameUnknown, NeedsMissing
 
 
-def answers(folder: Path, labels: int, right: float, seed: int = 1) -> Path:
-    """Rows with people's verdict and a judge's that is right with that chance."""
-    rng = random.Random(seed)
-    path = folder / "answers.csv"
+def answers(
+    folder: Path, labels: int, right: float, seed: int = 1, name: str = "answers.csv", unlabelled: int = 0
+) -> Path:
+    """Rows with people's verdict (the same for every `right` and name) and a judge's that is right with that chance."""
+    rng, truth = random.Random(seed), random.Random(7)
+    path = folder / name
     with path.open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["id", "answer", "judge", "human"])
-        for k in range(labels):
-            good = rng.random() < 0.6
-            rows.writerow([k, f"answer {k}", int(good if rng.random() < right else not good), int(good)])
+        for k in range(labels + unlabelled):
+            good = truth.random() < 0.6
+            label = int(good) if k < labels else ""
+            rows.writerow([k, f"answer {k:04}", int(good if rng.random() < right else not good), label])
     return path
 
 
@@ -35,7 +38,7 @@ def test_the_verdict_follows_the_interval(tmp_path: Path, labels: int, right: fl
     table = ng.gate(answers(tmp_path, labels, right), "kappa=.6,tnr=.7", metrics="judge")
     assert table.facts["verdict"] == verdict
     for row in table:
-        inside = row["low"] < row["limit"] <= row["high"]
+        inside = row["reason"] is not None or row["low"] < row["limit"] <= row["high"]
         assert row["verdict"] == ("undecided" if inside else "passed" if row["low"] >= row["limit"] else "failed")
 
 
@@ -82,3 +85,110 @@ def test_the_exit_code_is_the_verdict(tmp_path: Path, labels: int, right: float,
     assert done.returncode == code, done.stderr
     (table,) = json.loads(done.stdout)["tables"]
     assert table["facts"]["verdict"] == {0: "passed", 1: "failed", 3: "undecided"}[code]
+
+
+def test_a_judge_that_got_worse_fails_and_one_that_did_not_passes(tmp_path: Path) -> None:
+    old = answers(tmp_path, 400, 0.95, seed=1, name="old.csv")
+    for right, seed, verdict in ((0.95, 2, "passed"), (0.6, 3, "failed")):
+        new = answers(tmp_path, 400, right, seed=seed, name="new.csv")
+        table = ng.gate(new, metrics="judge", against=old, max_drop="kappa=.15,agreement=.08")
+        assert table.facts["verdict"] == verdict
+        change = {r["measure"]: r["value"] for r in table}
+        for measure, value in change.items():
+            now, then = (
+                next(r["value"] for r in ng.verdicts(path, metrics="judge") if r["measure"] == measure)
+                for path in (new, old)
+            )
+            assert value == pytest.approx(now - then)
+
+
+def test_an_earlier_run_is_the_same_as_data_and_as_results(tmp_path: Path) -> None:
+    old, new = (answers(tmp_path, 120, 0.9, seed=s, name=f"{s}.csv") for s in (1, 2))
+    results = ng.report(old, tmp_path / "old.html", quick=True).results
+    limits = {"kappa": 0.1, "fail_recall": 0.1, "global/pearson": 0.1}
+    one, other = (ng.gate(new, metrics="judge", against=found, max_drop=limits).rows for found in (old, results))
+    keys = ("measure", "value", "low", "high", "n", "verdict")
+    assert len(one) == 3
+    for a, b in zip(one, other, strict=True):
+        assert {k: a[k] for k in keys} == pytest.approx({k: b[k] for k in keys})
+
+
+def test_values_per_input_of_several_systems_are_paired(tmp_path: Path) -> None:
+    results = ng.report(ng.example(), tmp_path / "old.html", quick=True).results
+    passed = ng.gate(ng.example(), metrics="unigram_f1", against=results, max_drop={"input/kendall": 0.1})
+    assert [(r["verdict"], r["value"], r["n"]) for r in passed] == [("passed", 0.0, 24)]
+    (row,) = ng.gate(ng.example(), metrics="unigram_f1", against=results, max_drop={"input/pearson": 0.1})
+    assert row["verdict"] == "undecided" and "nlgauge run --gate input/pearson" in row["reason"]
+
+
+def test_rows_that_lost_their_verdict_or_have_another_label_are_not_passed_over(tmp_path: Path) -> None:
+    old = answers(tmp_path, 200, 0.9, name="old.csv")
+    header, *rows = [line.split(",") for line in old.read_text().splitlines()]
+    new = tmp_path / "new.csv"
+
+    def written(change: int, column: int, value: str) -> Path:
+        changed = [[*row[:column], value, *row[column + 1 :]] if k < change else row for k, row in enumerate(rows)]
+        new.write_text("\n".join(",".join(row) for row in [header, *changed]) + "\n")
+        return new
+
+    (row,) = ng.gate(written(40, 2, ""), metrics="judge", against=old, max_drop="kappa=.1")
+    assert row["verdict"] == "undecided" and row["reason"].startswith("40 rows lost their value")
+    other = sum(row[3] == "0" for row in rows[:10])
+    table = ng.gate(written(10, 3, "1"), metrics="judge", against=old, max_drop="kappa=.1")
+    assert table.rows[0]["n"] == 200 - other
+    assert f"{other} rows that people label otherwise now are left out of the change." in table.notes
+
+
+def test_outputs_have_limits_by_their_estimated_pass_rate(tmp_path: Path) -> None:
+    path = answers(tmp_path, 150, 0.95, unlabelled=600)
+    found = next(r for r in ng.estimate(path, judge="judge") if r["measure"] == "ppi_plus")
+    for limit, verdict in (
+        (found["low"] - 0.01, "passed"),
+        (found["high"] + 0.01, "failed"),
+        (found["value"] + 0.01, "undecided"),
+    ):
+        (row,) = ng.gate(path, {"pass_rate": limit}, metrics="judge")
+        assert (row["verdict"], row["low"], row["n"]) == (verdict, found["low"], 150)
+    with pytest.raises(NeedsMissing, match=r"the limit is pass_rate="):
+        ng.gate(path, "mean=.5", metrics="judge")
+    with pytest.raises(NeedsMissing, match="--people-pass-from"):
+        ng.gate(ng.example(), "pass_rate=.5", metrics="unigram_f1")
+
+
+def test_labels_that_do_not_stand_for_all_decide_nothing(tmp_path: Path) -> None:
+    path = answers(tmp_path, 150, 0.95, unlabelled=600)
+    header, *rows = [line.split(",") for line in path.read_text().splitlines()]
+    rows = [[*row[:2], "1", row[3]] if not row[3] else row for row in rows]  # the judge passes all that nobody labelled
+    path.write_text("\n".join(",".join(row) for row in [header, *rows]) + "\n")
+    (row,) = ng.gate(path, "pass_rate=.1", metrics="judge")
+    assert row["verdict"] == "undecided" and "labelled rows differ from the others in judge" in row["reason"]
+
+
+def test_an_earlier_run_and_a_drop_belong_together(tmp_path: Path) -> None:
+    path = answers(tmp_path, 100, 0.9)
+    for options in ({"against": path}, {"max_drop": "kappa=.1"}):
+        with pytest.raises(NeedsMissing, match="belong together"):
+            ng.gate(path, "kappa=.1", metrics="judge", **options)
+    with pytest.raises(NameUnknown, match="no limit given"):
+        ng.gate(path)
+
+
+def test_markdown_says_the_verdict_before_the_table(tmp_path: Path) -> None:
+    text = ng.gate(answers(tmp_path, 400, 0.5), "kappa=.6", metrics="judge").to_markdown()
+    assert text.index("The gate failed: judge kappa") < text.index("| judge |")
+    assert text.count("The gate failed") == 1
+
+
+def test_undecided_can_be_let_through(tmp_path: Path) -> None:
+    words = [
+        sys.executable,
+        "-m",
+        "nlgauge",
+        "gate",
+        str(answers(tmp_path, 10, 0.9)),
+        "--min",
+        "kappa=.6",
+        "--allow-undecided",
+    ]
+    done = subprocess.run(words, capture_output=True, check=False, text=True, timeout=180)
+    assert done.returncode == 0 and "gate undecided" in done.stdout

@@ -16,8 +16,9 @@ from scipy.stats import kendalltau
 from nlgauge.data.example import example
 from nlgauge.errors import DataError, NameUnknown, NlgaugeError
 from nlgauge.report.changes import CANNOT_TELL, FAIL, PASS, compare_results, verdict_words
-from nlgauge.report.results import SCHEMA, per_input, read_results, write_results
+from nlgauge.report.results import per_input
 from nlgauge.report.sections import Run
+from nlgauge.results_file import SCHEMA, read_results, write_results
 from nlgauge.session import Selection
 
 

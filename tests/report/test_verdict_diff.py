@@ -14,8 +14,9 @@ from scipy.stats import binom
 
 import nlgauge as ng
 from nlgauge.report.changes import CANNOT_TELL, FAIL, PASS, compare_results, verdict_words
-from nlgauge.report.results import results_of, verdicts_of, write_results
+from nlgauge.report.results import results_of, verdicts_of
 from nlgauge.report.sections import Run
+from nlgauge.results_file import write_results
 from nlgauge.session import Selection
 
 ROWS = 80

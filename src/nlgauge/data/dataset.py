@@ -196,7 +196,8 @@ class Dataset(AsksQuestions):
         """
         if column not in self.samples.columns:
             raise self.no_column(column)
-        return replace(self, cluster=column)
+        # A number that names a conversation looks like a score.
+        return replace(self, cluster=column, scores=self.scores.drop(column, strict=False))
 
     def no_column(self, name: str) -> NameUnknown:
         known = [c for c in self.samples.columns if c not in ("output", "source", "references", "context")]

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.analyses.verdicts.verdicts import CEILING, CELLS, WORDS
 from nlgauge.door.questions import select
 from nlgauge.errors import NameUnknown, NeedsMissing
-from nlgauge.number import interval, number
+from nlgauge.number import interval, number, some
 from nlgauge.registry import did_you_mean
 from nlgauge.table import Row, Table
 
 if TYPE_CHECKING:
+    from nlgauge.analyses.comparing.earlier_run import EarlierRun
     from nlgauge.session import Selection
     from nlgauge.types import Names
 
 PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
+Limits = Mapping[str, float] | str
 # Other names of figures of pass and fail: pass is the positive one.
 ALSO = {
     "tnr": "fail_recall", "specificity": "fail_recall", "tpr": "pass_recall", "sensitivity": "pass_recall",
@@ -25,20 +28,38 @@ ALSO = {
     "accuracy": "agreement", "f1": "pass_f1",
 }  # fmt: skip
 FIGURES = [m for m in WORDS if m not in CELLS and not m.startswith(("people_", "always_")) and m != "judge_pass"]
+ESTIMATES = {"pass_rate": "the share that people would pass", "mean": "the mean rating that people would give"}
 MOST = 1000  # times the labels at hand, beyond which a value lies at the limit
 
 
-def gate(data: Any, minimum: Mapping[str, float] | str, aspect: Names = None, metrics: Names = None) -> Table:
-    """Is the agreement of a judge with people above the limits? Passed, failed or undecided, by intervals.
+def gate(
+    data: Any,
+    minimum: Limits | None = None,
+    aspect: Names = None,
+    metrics: Names = None,
+    *,
+    against: Any = None,
+    max_drop: Limits | None = None,
+    people_pass_from: float | None = None,
+    judge_pass_from: float | None = None,
+) -> Table:
+    """Is a judge good enough, and are the outputs? Limits that are passed, failed or undecided, by intervals.
 
     Parameters
     ----------
     data : path, data frame, rows, Dataset or Selection
-    minimum : mapping or str
+    minimum : mapping or str, optional
         The least value of each figure: {'kappa': .6, 'tnr': .8}, or 'kappa=.6,tnr=.8'. Figures of pass and fail (kappa,
-        mcc, agreement, fail_recall or tnr, pass_recall or tpr, …) and correlations ('input/kendall').
+        mcc, agreement, fail_recall or tnr, pass_recall or tpr, …), correlations ('input/kendall'), and what people
+        would say of all outputs, estimated with the judge's help: pass_rate, mean.
     aspect, metrics : str or sequence of str, optional
         All by default; `metrics` are the judges, and each of them must pass.
+    against : path, data frame, rows, Dataset or Selection, optional
+        An earlier run: its data, or its results.json.
+    max_drop : mapping or str, optional
+        How far each figure of agreement may have dropped since then, on the rows of both: 'kappa=.05'.
+    people_pass_from, judge_pass_from : float, optional
+        The lowest value that passes, where there are more than two values.
 
     Returns
     -------
@@ -52,56 +73,61 @@ def gate(data: Any, minimum: Mapping[str, float] | str, aspect: Names = None, me
     >>> table = ng.gate(ng.example(), {"input/kendall": 0.3}, metrics=["unigram_f1", "random"])
     >>> [(row["metric"], row["verdict"]) for row in table], table.facts["verdict"]
     ([('unigram_f1', 'passed'), ('random', 'failed')], 'failed')
+    >>> ng.gate(ng.example(), metrics="unigram_f1", against=ng.example(), max_drop="input/kendall=.1").facts["verdict"]
+    'passed'
     """
-    limits = _limits(minimum)
+    limits = {} if minimum is None else _limits(minimum, "kappa=.6")
+    drops = {} if max_drop is None else _limits(max_drop, "kappa=.05")
+    if not limits and not drops:
+        raise NameUnknown("no limit given: write one as kappa=.6, several as kappa=.6,tnr=.8.")
+    if bool(drops) != (against is not None):
+        raise NeedsMissing(
+            "an earlier run and how far a figure may drop since belong together: --against old.results.json --max-drop "
+            "kappa=.05 (in Python against=…, max_drop=…)."
+        )
     chosen = select(data, aspect, metrics)
-    figures = {name: limit for name, limit in limits.items() if name in FIGURES}
-    measures = {name: limit for name, limit in limits.items() if name not in FIGURES}
-    rows = []
-    if figures:
-        found = _rows(chosen, "verdicts")
-        labels = {(r["metric"], r["aspect"]): r["n"] for r in found if r["measure"] == "agreement"}
-        for r in found:
-            if r["measure"] in figures:
-                rows.append(_row(r, figures[r["measure"]], labels.get((r["metric"], r["aspect"]))))
-    if measures:
-        rows += [_row(r, measures[r["measure"]]) for r in _rows(chosen, "intervals", measures=list(measures))]
+    cuts = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from}
+    rows = [*_agreement(chosen, limits, cuts), *_estimates(chosen, limits, people_pass_from)]
+    if drops:
+        rows += _changes(chosen, drops, _earlier(against, chosen), cuts)
     if not rows:
-        raise NeedsMissing(f"{chosen.data.name}: none of {', '.join(limits)} can be computed.")
+        raise NeedsMissing(f"{chosen.data.name}: none of {', '.join({**limits, **drops})} can be computed.")
     said = {row["verdict"] for row in rows}
     verdict = next(v for v in (FAILED, UNDECIDED, PASSED) if v in said)
+    given = [f"min:{name}={limit:g}" for name, limit in limits.items()]
     return Table(
         title=f"{chosen.data.name}: gate {verdict}",
         rows=rows,
         shown=["metric", "aspect", "measure", "limit", "value", "verdict", "labels"],
-        heads={"metric": "judge", "measure": "figure", "limit": "at least", "labels": "labels that decide"},
-        cells={"value": lambda r: interval(r["value"], r["low"], r["high"], 2),
-               "limit": lambda r: number(r["limit"], 2), "labels": _labels},
-        method="passed: the 95 % interval lies at or above the limit; failed: below it; undecided: the limit lies "
-        "inside. A judge below its limit passes, and one above it fails, in at most about 4 % of data sets (simulated: "
-        "docs/gate.md; coverage of correlations: docs/trust.md). Labels that decide: intervals shrink with the square "
-        "root of their number, if the value stays.",
+        heads={"metric": "judge", "measure": "figure", "limit": "at least", "labels": "what would decide"},
+        cells={"measure": _figure, "value": _value, "limit": lambda r: number(r["limit"], 2), "labels": _labels},
+        method="passed: the 95 % interval lies at or above the limit; failed: below it; undecided: around it (how "
+        "often that is wrong: docs/gate.md).",
         answers=[f"The gate {'is ' * (verdict == UNDECIDED)}{verdict}: {_words(rows, verdict)}."],
-        facts={"verdict": verdict},
-        signature="min:" + ",".join(f"{name}={limit:g}" for name, limit in limits.items()),
+        notes=_notes(rows),
+        facts={"verdict": verdict, "counts": {v: sum(r["verdict"] == v for r in rows)
+                                              for v in (PASSED, FAILED, UNDECIDED)}},
+        signature="|".join([*given, *(f"max_drop:{name}={drop:g}" for name, drop in drops.items())]),
+        kind="gate",
     )  # fmt: skip
 
 
-def _limits(minimum: Mapping[str, float] | str) -> dict[str, float]:
+def _limits(given: Limits, example: str) -> dict[str, float]:
     from nlgauge.stats.correlation.measure import Measure
 
-    if isinstance(minimum, str):
-        pairs = [part.partition("=") for part in minimum.split(",") if part.strip()]
-    else:
-        pairs = [(name, "=", str(limit)) for name, limit in minimum.items()]
+    pairs = (
+        [part.partition("=")[::2] for part in given.split(",") if part.strip()]
+        if isinstance(given, str)
+        else [(name, str(limit)) for name, limit in given.items()]
+    )
     found: dict[str, float] = {}
-    for given, _, text in pairs:
-        name = ALSO.get(given.strip(), given.strip())
-        if name not in FIGURES:
+    for words, text in pairs:
+        name = ALSO.get(words.strip(), words.strip())
+        if name not in FIGURES and name not in ESTIMATES:
             try:
                 name = str(Measure.parse(name))
             except NameUnknown:
-                known = [*FIGURES, *ALSO]
+                known = [*FIGURES, *ALSO, *ESTIMATES]
                 raise NameUnknown(
                     f"no figure '{name}'.{did_you_mean(name, known)} Figures: {', '.join(known)}, or a measure such as "
                     "input/kendall."
@@ -109,10 +135,73 @@ def _limits(minimum: Mapping[str, float] | str) -> dict[str, float]:
         try:
             found[name] = float(text)
         except ValueError:
-            raise NameUnknown(f"limit '{given.strip()}={text}': write a number, as in kappa=.6.") from None
-    if not found:
-        raise NameUnknown("no limit given: write one as kappa=.6, several as kappa=.6,tnr=.8.")
+            raise NameUnknown(f"limit '{words.strip()}={text}': write a number, as in {example}.") from None
     return found
+
+
+def _agreement(chosen: Selection, limits: Mapping[str, float], cuts: Mapping[str, float | None]) -> list[Row]:
+    """Figures of pass and fail, and correlations."""
+    rows = []
+    if any(name in FIGURES for name in limits):
+        found = _rows(chosen, "verdicts", **cuts)
+        labels = {(r["metric"], r["aspect"]): r["n"] for r in found if r["measure"] == "agreement"}
+        for r in found:
+            if r["measure"] in limits:
+                rows.append(_row(r, limits[r["measure"]], labels.get((r["metric"], r["aspect"]))))
+    measures = [name for name in limits if name not in FIGURES and name not in ESTIMATES]
+    if measures:
+        rows += [_row(r, limits[r["measure"]]) for r in _rows(chosen, "intervals", measures=measures)]
+    return rows
+
+
+def _estimates(chosen: Selection, limits: Mapping[str, float], people_pass_from: float | None) -> list[Row]:
+    """What people would say of all outputs of each system, with the judge's help where it scored unlabelled ones."""
+    wanted = {name: limit for name, limit in limits.items() if name in ESTIMATES}
+    rows = []
+    for table in chosen.each("estimate", people_pass_from=people_pass_from) if wanted else []:
+        name = "pass_rate" if table.facts["share"] else "mean"
+        if other := next((w for w in wanted if w != name), None):
+            words = "people pass or fail these outputs, so the limit is pass_rate=… ." if name == "pass_rate" else (
+                "people rate these outputs, so the limit is mean=…, or say from which rating on an output passes "
+                "(--people-pass-from)."
+            )  # fmt: skip
+            raise NeedsMissing(f"{chosen.data.name}: limit '{other}': {words}")
+        several = len({r["system"] for r in table}) > 1
+        for system in dict.fromkeys(r["system"] for r in table if not several or r["system"] != "all"):
+            mine = {r["measure"]: r for r in table if r["system"] == system}
+            r = mine.get("ppi_plus", mine["labels_only"])
+            doubt = " ".join(table.headlines)  # labelled rows are unlike the others: the interval does not hold
+            ends = {"low": math.nan, "high": math.nan, "reason": doubt} if doubt else {}
+            row = _row({**r, **ends, "measure": name}, wanted[name], r["n"])
+            rows.append({**row, "system": system if several else None})
+    return rows
+
+
+def _earlier(against: Any, chosen: Selection) -> EarlierRun:
+    from nlgauge.analyses.comparing.earlier_run import EarlierRun
+
+    path = Path(against) if isinstance(against, str | Path) else None
+    if path is not None and path.name.endswith(".json") and path.exists():
+        from nlgauge.results_file import is_results, read_results
+
+        if is_results(path):
+            return EarlierRun.of_results(path.name, read_results(path))
+    return EarlierRun.of_data(select(against, chosen.aspects, chosen.metrics))
+
+
+def _changes(
+    chosen: Selection, drops: Mapping[str, float], earlier: EarlierRun, cuts: Mapping[str, float | None]
+) -> list[Row]:  # fmt: skip
+    if name := next((n for n in drops if n in ESTIMATES or n.startswith("gain_")), None):
+        raise NeedsMissing(f"--max-drop {name}: only figures of agreement with people have a change here.")
+    if any(cut is not None for cut in cuts.values()) and any(name in FIGURES for name in drops):
+        raise NeedsMissing("--max-drop of pass and fail needs two values of people and judge in both runs.")
+    rows = []
+    for aspect in chosen.wanted:
+        for r in earlier.changes(chosen.panel(aspect), list(drops)):
+            row = _row(r, -drops[r["measure"]], r["n"])
+            rows.append({**row, "against": earlier.name, "relabelled": r["relabelled"], "lost": r["lost"]})
+    return rows
 
 
 def _rows(chosen: Selection, analysis: str, **options: Any) -> list[Row]:
@@ -137,26 +226,49 @@ def _row(row: Row, limit: float, labels: int | None = None) -> Row:
         times = (half / abs(value - limit)) ** 2
         times = times if times <= MOST else None
     return {
-        "metric": row["metric"], "aspect": row["aspect"], "measure": row["measure"], "limit": limit, "value": value,
-        "low": low, "high": high,
+        "metric": row["metric"], "aspect": row["aspect"], "measure": row["measure"], "system": None, "against": None,
+        "limit": limit, "value": value, "low": low, "high": high,
         "n": labels if labels is not None else row.get("n"), "verdict": verdict, "times": times,
         "labels": None if times is None or labels is None else math.ceil(labels * times),
         "reason": row.get("reason") or (None if known else "no interval"),
     }  # fmt: skip
 
 
+def _figure(row: Row) -> str:
+    of = f" of {row['system']}" if row["system"] else ""
+    return f"change of {row['measure']}" if row["against"] else row["measure"] + of
+
+
+def _value(row: Row) -> str:
+    text = interval(row["value"], row["low"], row["high"], 2)
+    return f"+{text}" if row["against"] and row["value"] > 0 else text
+
+
 def _labels(row: Row) -> str:
     if row["verdict"] != UNDECIDED:
         return ""
     if row["labels"] is not None:
-        return f"about {row['labels']:,} instead of {row['n']:,}"
+        return f"about {row['labels'] - row['n']:,} more labels ({row['labels']:,} in all)"
     return f"about {row['times']:.1f} times as much data" if row["times"] else row["reason"] or "too near the limit"
 
 
 def _words(rows: list[Row], verdict: str) -> str:
     mine = [r for r in rows if r["verdict"] == verdict]
-    told = "; ".join(
-        f"{r['metric']} {r['measure']} {interval(r['value'], r['low'], r['high'], 2)} (limit {number(r['limit'], 2)})"
-        for r in mine[:4]
-    )
+    told = "; ".join(f"{r['metric']} {_figure(r)} {_value(r)} (limit {number(r['limit'], 2)})" for r in mine[:4])
     return told + (f"; and {len(mine) - 4} more" if len(mine) > 4 else "")
+
+
+def _notes(rows: list[Row]) -> list[str]:
+    """What is behind estimates, changes and the labels named."""
+    notes = [
+        f"{name}: {ESTIMATES[name]} of all outputs, from the labels and, where it scored unlabelled ones, the judge's "
+        "help (PPI++)." for name in dict.fromkeys(r["measure"] for r in rows if r["measure"] in ESTIMATES)
+    ]  # fmt: skip
+    if changed := [r for r in rows if r["against"]]:
+        counts = some(list(dict.fromkeys(f"{r['n']:,}" for r in changed)))
+        notes.append(f"change: new less old since {changed[0]['against']}, on the {counts} rows that both runs have.")
+        if relabelled := max(r["relabelled"] for r in changed):
+            notes.append(f"{relabelled:,} rows that people label otherwise now are left out of the change.")
+    if any(r["times"] for r in rows):
+        notes.append("labels: if the value stays; an interval shrinks with the square root of their number.")
+    return notes

@@ -88,9 +88,10 @@ def report(
     from nlgauge.report.answer import answer_of
     from nlgauge.report.answer_lines import answer_lines
     from nlgauge.report.page import write_page
-    from nlgauge.report.results import results_of, write_results
+    from nlgauge.report.results import results_of
     from nlgauge.report.sections import Run, answer_all
     from nlgauge.report.views import Views
+    from nlgauge.results_file import write_results
     from nlgauge.stats.correlation.measure import Measure
 
     chosen = select(data)

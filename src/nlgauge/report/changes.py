@@ -19,7 +19,7 @@ import numpy as np
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
 from nlgauge.report import score_changes, verdict_changes
-from nlgauge.report.results import read_results
+from nlgauge.results_file import read_results
 from nlgauge.stats.tests.corrections import holm
 from nlgauge.stats.tests.two_samples import mean_test
 from nlgauge.table import Row, Table

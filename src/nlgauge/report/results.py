@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +13,8 @@ from nlgauge.analyses.verdicts.verdict_rows import verdict_rows
 from nlgauge.errors import DataError, NlgaugeError
 from nlgauge.report.answer import ReportAnswer
 from nlgauge.report.sections import Answered, Run
+from nlgauge.results_file import SCHEMA
 from nlgauge.stats.correlation.measure import Measure, group_values
-from nlgauge.writing import write_whole
-
-SCHEMA = "nlgauge-results/2"
 
 
 def results_of(
@@ -95,39 +91,3 @@ def scores_of(run: Run) -> dict[str, Any]:
 
 def _short(value: float) -> float | None:
     return None if np.isnan(value) else round(value, 6)
-
-
-def write_results(path: Path, results: dict[str, Any]) -> Path:
-    write_whole(path, json.dumps(results, ensure_ascii=False, indent=1, default=str) + "\n")
-    return path
-
-
-def read_results(path: Path) -> dict[str, Any]:
-    """A results file, checked; every complaint names it."""
-    try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or 'cannot be read'}.") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: not JSON ({error}).") from None
-    schema = found.get("schema") if isinstance(found, dict) else None
-    if schema != SCHEMA:
-        raise DataError(
-            f"{path}: not a results file of this version of `nlgauge run` (schema {schema!r}, expected "
-            f"{SCHEMA!r}); run it again."
-        )
-    values = found.get("per_input")
-    if (
-        not isinstance(values, dict)
-        or not isinstance(values.get("values"), dict)
-        or not isinstance(values.get("inputs"), list)
-    ):
-        raise DataError(f"{path}: it holds no values per input; write it again with this version.")
-    for key, inside in (
-        ("signatures", "name: signature"),
-        ("verdicts", "aspect: rows"),
-        ("one_system", "aspect: scores"),
-    ):
-        if not isinstance(found.setdefault(key, {}), dict):
-            raise DataError(f"{path}: {key}: found {type(found[key]).__name__}, expected {inside}.")
-    return found

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from nlgauge.analyses.verdicts.verdict_rows import VerdictPair, paired_verdicts
 from nlgauge.stats.agreement.two_by_two import sign_test
 from nlgauge.stats.tests.two_samples import mean_test
 from nlgauge.table import Row
@@ -19,15 +20,6 @@ METHOD = (
 )
 
 
-class Pair(NamedTuple):
-    """A row that both runs have: what people and the judge said (1 pass, 0 fail), old and new."""
-
-    input: str
-    people: int
-    old: int
-    new: int
-
-
 def has_verdicts(results: Mapping[str, Any], aspect: str, metric: str) -> bool:
     return metric in results.get("verdicts", {}).get(aspect, {}).get("judges", {})
 
@@ -36,15 +28,8 @@ def verdict_change(
     old: Mapping[str, Any], new: Mapping[str, Any], metric: str, draws: int, seed: int
 ) -> tuple[Row, str]:
     """The row of the table (without aspect and metric), and what it means in words."""
-    before, after = _verdicts(old, metric), _verdicts(new, metric)
-    shared = [key for key in before if key in after]
-    same = [key for key in shared if before[key][0] == after[key][0]]
-    pairs = [
-        Pair(key[1], before[key][0], b, a) for key in same
-        if (b := before[key][1]) is not None and (a := after[key][1]) is not None
-    ]  # fmt: skip
-    lost = sum(before[key][1] is not None and after[key][1] is None for key in same)
-    gained = sum(before[key][1] is None and after[key][1] is not None for key in same)
+    found = paired_verdicts(old, new, metric)
+    pairs, lost, gained = found.pairs, found.lost, found.gained
     right = np.array([[p.people == p.old, p.people == p.new] for p in pairs], float).reshape(-1, 2)
     worse, better = (int((right[:, a] > right[:, b]).sum()) for a, b in ((0, 1), (1, 0)))
     n, inputs = len(pairs), len({p.input for p in pairs})
@@ -54,26 +39,20 @@ def verdict_change(
     row = {
         "measure": AGREEMENT, "old": mean[0], "new": mean[1], "change": (better - worse) / n if n else float("nan"),
         "p": p if n else float("nan"), "p_corrected": float("nan"), "inputs": n, "lost": lost, "gained": gained,
-        "new_values": sum(verdict is not None for _, verdict in after.values()), "worse": worse, "better": better,
+        "new_values": sum(verdict is not None for verdict in new["judges"][metric]), "worse": worse, "better": better,
         "least_p": max(2.0 ** (1 - inputs), 1 / (draws + 1)) if clustered else 2.0**-n,
     }  # fmt: skip
-    return row, _words(pairs, row, len(shared) - len(same))
+    return row, _words(pairs, row, found.relabelled)
 
 
-def _verdicts(found: Mapping[str, Any], metric: str) -> dict[tuple[str, str], tuple[int, int | None]]:
-    """(system, input) → people's verdict and the judge's."""
-    keys = [(str(system), str(given)) for system, given in found["rows"]]
-    return dict(zip(keys, zip(found["people"], found["judges"][metric], strict=True), strict=True))
-
-
-def _p_by_inputs(pairs: list[Pair], right: np.ndarray, draws: int, seed: int) -> float:
+def _p_by_inputs(pairs: list[VerdictPair], right: np.ndarray, draws: int, seed: int) -> float:
     _, at = np.unique([p.input for p in pairs], return_inverse=True)
     old, new = (np.bincount(at, right[:, k]).astype(float) for k in (0, 1))
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     return float(mean_test(new, old, "permutation", draws=draws, rng=rng)) if len(old) > 1 else float("nan")
 
 
-def _words(pairs: list[Pair], row: Row, relabelled: int) -> str:
+def _words(pairs: list[VerdictPair], row: Row, relabelled: int) -> str:
     if not pairs:
         return "no labelled row has a verdict in both runs"
     text = (

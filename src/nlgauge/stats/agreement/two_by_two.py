@@ -172,6 +172,12 @@ def share_figures(
     return _Maker(counts, clustered, level, kind).shares()
 
 
+def lacking(counts: Floats, figure: str, *, clustered: bool = False) -> str:
+    """What is missing for an interval of a figure; empty where nothing is."""
+    own = SHARES.get(figure) or SHARES.get(figure.replace("_f1", "_jaccard"))
+    return _Maker(counts, clustered, 0.95, "lean").lacking(*((own,) if own else (FAILED, PASSED)))
+
+
 def cost_figure(counts: Floats, miss: float, alarm: float, *, clustered: bool = False, level: float = 0.95) -> Figure:
     """Cost of a row on average: `miss` where people fail it and the judge passes, `alarm` for the reverse."""
 

@@ -243,6 +243,33 @@ def difference_tests(
     return PairTests(want.names, chosen, difference, p, undefined, cells, total if means else 0, method)
 
 
+def change_intervals(
+    old: ArrayLike, new: ArrayLike, z: ArrayLike, measures: Iterable[object], *, clusters: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Intervals:  # fmt: skip
+    """New less old value of every measure (1×L) over the outputs that both and people have, with Student's t."""
+    pair, human = arrays(np.stack([np.asarray(old, np.float64), np.asarray(new, np.float64)]), z)
+    human = np.where(np.isfinite(pair).all(axis=0), human, np.nan)
+    want, unit = wanted(measures), over_of("auto", int(np.isfinite(human).any(axis=1).sum()))
+    there = np.isfinite(human)
+    groups = input_groups(pair, human, clusters) if clusters is not None else np.arange(human.shape[1])
+    inputs = len(np.unique(groups[there.any(axis=0)]))
+    gap = left_out(pair, human, want, unit, clusters).minus(np.array([1]), np.array([0]))
+    spread = gap.spread()
+    half = stdtrit(spread.free, 0.5 + level / 2) * np.sqrt(spread.variance)
+    reason = np.full(gap.value.shape, None, object)
+    for j, measure in enumerate(want.measures):
+        reason[0, j] = too_few(int(there.any(axis=1).sum()), inputs, unit, measure.grouping, unit_word(clusters)) or (
+            "changes of rank correlations of systems' means take too few values for an interval"
+            if measure.grouping == "system" and measure.coefficient != "pearson"
+            else None
+            if np.isfinite(half[0, j])
+            else "not defined in one of the two runs"
+        )
+    half = np.where(reason == None, half, np.nan)  # noqa: E711
+    return Intervals(gap.value, gap.value - half, gap.value + half, reason, unit, "delete-one jackknife, Student's t")
+
+
 def left_out(
     x: Floats,
     z: Floats,

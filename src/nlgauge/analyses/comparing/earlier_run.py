@@ -1,0 +1,160 @@
+"""How far did the agreement of a judge or metric with people change since an earlier run, on the rows of both?
+
+The earlier run is data, or results.json of `nlgauge run`, which keeps pass and fail row by row, the scores of a single
+system, and of several systems one measure per input.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from nlgauge.analyses.verdicts.verdict_rows import paired_verdicts, verdict_rows
+from nlgauge.data.choice import Choice
+from nlgauge.data.panel import Panel
+from nlgauge.errors import DataError, NeedsMissing
+from nlgauge.stats.agreement.two_by_two import Figure
+from nlgauge.stats.agreement.verdict_changes import VALUES, change_of, eight_cells
+from nlgauge.stats.correlation.measure import Measure, group_values
+from nlgauge.stats.resampling.jackknife import change_intervals
+from nlgauge.table import Row
+from nlgauge.types import Array
+
+CHANCE = 0.05  # more rows lost than gained by chance alone less often than this: the rest does not stand for all
+
+
+@dataclass(frozen=True)
+class EarlierRun:
+    """What an earlier run said, aspect by aspect. `one_system`, `per_input`: as results.json has them."""
+
+    name: str
+    verdicts: Mapping[str, Any]  # aspect → verdict_rows
+    one_system: Mapping[str, Any] = field(default_factory=dict)
+    per_input: Mapping[str, Any] = field(default_factory=dict)
+    panels: Mapping[str, Panel] = field(default_factory=dict)
+
+    @classmethod
+    def of_results(cls, name: str, found: Mapping[str, Any]) -> EarlierRun:
+        return cls(name, found["verdicts"], found["one_system"], found["per_input"])
+
+    @classmethod
+    def of_data(cls, choice: Choice) -> EarlierRun:
+        panels = {aspect: choice.panel(aspect) for aspect in choice.wanted}
+        rows = {aspect: verdict_rows(panel) for aspect, panel in panels.items()}
+        return cls(choice.data.name, {a: r for a, r in rows.items() if r is not None}, panels=panels)
+
+    def changes(self, panel: Panel, figures: Sequence[str]) -> list[Row]:
+        """A row per metric and figure of pass and fail, or measure of correlation: new less old, with its interval."""
+        rows: list[Row] = []
+        new = verdict_rows(panel) if any(f in VALUES for f in figures) else None
+        for figure in figures:
+            names = panel.names if figure not in VALUES else [] if new is None else list(new["judges"])
+            for name in names:
+                made = self._of_verdicts(panel, new or {}, name, figure) if figure in VALUES else self._of_scores(
+                    panel, name, figure
+                )  # fmt: skip
+                rows.append({"metric": name, "aspect": panel.aspect, "measure": figure, "p": math.nan, **made})
+        if new is None and any(f in VALUES for f in figures):
+            raise NeedsMissing(f"{panel.name}, {panel.aspect}: no judge and people that both say pass or fail.")
+        return rows
+
+    def _of_verdicts(self, panel: Panel, new: Mapping[str, Any], metric: str, figure: str) -> Row:
+        old = self.verdicts.get(panel.aspect)
+        if old is None or metric not in old["judges"]:
+            return _row(Figure(math.nan, reason=f"{self.name} has no pass and fail of '{metric}' on '{panel.aspect}'"))
+        found = paired_verdicts(old, new, metric)
+        if not found.pairs:
+            return _row(Figure(math.nan, reason=f"no labelled row has a verdict in {self.name} and here"))
+        cluster = dict(zip(panel.inputs, panel.clusters or panel.inputs, strict=True))
+        names = [cluster[p.input] for p in found.pairs]
+        clustered = len(set(names)) < len(names)
+        _, people, before, after = zip(*found.pairs, strict=True)
+        change = change_of(
+            eight_cells(people, before, after, names if clustered else None), figure, clustered=clustered
+        )
+        return _row(change, found.lost, found.gained, found.relabelled)
+
+    def _of_scores(self, panel: Panel, metric: str, measure: str) -> Row:
+        new = panel.oriented()[panel.names.index(metric)]
+        old = self._scores(panel, metric)
+        if old is None:
+            return self._of_inputs(panel, metric, new, measure)
+        people, scores = old
+        same = np.isclose(people, panel.human, rtol=0, atol=1e-5)
+        before = np.where(same, scores, np.nan)
+        found = change_intervals(before, new, panel.human, [measure], clusters=panel.clusters)
+        value, low, high = (float(a[0, 0]) for a in (found.value, found.low, found.high))
+        there = np.isfinite(before) & np.isfinite(panel.human)
+        lost, gained = int((there & ~np.isfinite(new)).sum()), int((same & np.isnan(scores) & np.isfinite(new)).sum())
+        relabelled = int((np.isfinite(people) & np.isfinite(panel.human) & ~same).sum())
+        change = Figure(value, low, high, n=int((there & np.isfinite(new)).sum()), reason=found.reason[0, 0] or "")
+        return _row(change, lost, gained, relabelled)
+
+    def _scores(self, panel: Panel, metric: str) -> tuple[Array, Array] | None:
+        """People's ratings and the metric's scores then, placed as in the panel; None where they were not kept."""
+        people, scores = np.full(panel.human.shape, np.nan), np.full(panel.human.shape, np.nan)
+        place = {name: k for k, name in enumerate(panel.inputs)}
+        if (old := self.panels.get(panel.aspect)) is not None:
+            if metric not in old.metrics:
+                raise DataError(f"{self.name}: no scores of '{metric}'; it has {', '.join(old.names) or 'none'}.")
+            theirs = old.oriented()[old.names.index(metric)]
+            for s, system in enumerate(panel.systems):
+                if system in old.systems:
+                    k = old.systems.index(system)
+                    at = [(place[i], j) for j, i in enumerate(old.inputs) if i in place]
+                    here, there = np.array(at, np.int64).reshape(-1, 2).T
+                    people[s, here], scores[s, here] = old.human[k, there], theirs[k, there]
+            return people, scores
+        kept = self.one_system.get(panel.aspect)
+        if kept is None or panel.n_systems != 1 or metric not in kept["metrics"]:
+            return None
+        for given, rating, score in zip(kept["inputs"], kept["people"], kept["metrics"][metric], strict=True):
+            if str(given) in place:
+                people[0, place[str(given)]] = rating
+                scores[0, place[str(given)]] = math.nan if score is None else score
+        return people, scores
+
+    def _of_inputs(self, panel: Panel, metric: str, new: Array, measure: str) -> Row:
+        """From the values per input that results.json has of several systems: of one measure."""
+        values = self.per_input.get("values", {}).get(panel.aspect, {}).get(metric)
+        if values is None:
+            return _row(Figure(math.nan, reason=f"{self.name} has no values of '{metric}' on '{panel.aspect}'"))
+        if self.per_input["measure"] != measure:
+            why = (
+                f"{self.name} keeps the values per input of {self.per_input['measure']} only: use that, `nlgauge run "
+                f"--gate {measure}` for the earlier run, or the earlier data in its place"
+            )
+            return _row(Figure(math.nan, reason=why))
+        then = dict(zip(map(str, self.per_input["inputs"]), values, strict=True))
+        old = np.array([math.nan if (v := then.get(i)) is None else v for i in panel.inputs], np.float64)
+        now = group_values(new[None], panel.human, Measure.parse(measure))[0].round(6)  # as results.json has them
+        both = np.isfinite(old) & np.isfinite(now)
+        known = np.array([i in then for i in panel.inputs])
+        lost = int((np.isfinite(old) & ~np.isfinite(now)).sum())
+        gained = int((known & ~np.isfinite(old) & np.isfinite(now)).sum())
+        n = int(both.sum())
+        if n < 10:
+            return _row(Figure(math.nan, n=n, reason=f"needs at least 10 inputs with a value in both, found {n}"))
+        from scipy.special import stdtrit
+
+        gap = now[both] - old[both]
+        half = float(stdtrit(n - 1, 0.975)) * float(gap.std(ddof=1)) / math.sqrt(n)
+        mean = float(gap.mean())
+        return _row(Figure(mean, mean - half, mean + half, n=n), lost, gained)
+
+
+def _row(change: Figure, lost: int = 0, gained: int = 0, relabelled: int = 0) -> Row:
+    """Where more rows lost their value than chance explains, there is no interval: the rest does not stand for all."""
+    low, high, reason = change.low, change.high, change.reason
+    total = lost + gained
+    if lost and sum(math.comb(total, k) for k in range(lost, total + 1)) / 2**total < CHANCE:
+        low, high = math.nan, math.nan
+        reason = f"{lost} rows lost their value since then and {gained} gained one: the others do not stand for all"
+    return {
+        "value": change.value, "low": low, "high": high, "n": change.n, "lost": lost, "gained": gained,
+        "relabelled": relabelled, "reason": reason or None,
+    }  # fmt: skip

@@ -1,0 +1,70 @@
+"""How far did a figure of pass and fail change between two judges, or two versions of one, on the same labelled rows?
+
+People, old and new verdict make eight cells. A half is added to each, so that few rows, or none, on which the two
+differ do not look like certainty; the difference gets its delete-one standard error and Student's t (in the manner of
+Bonett and Price 2012). How often the interval holds the difference: docs/gate.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.stats.agreement.proportion import clustering
+from nlgauge.stats.agreement.two_by_two import SHARES, Figure, balanced_accuracy, f1_of_jaccard, kappa, lacking, mcc
+
+Floats = NDArray[np.float64]
+ADDED = 0.5  # rows added to each cell
+VALUES: dict[str, Callable[[Floats], Floats]] = {
+    **{name: share.value for name, share in SHARES.items()},
+    "fail_f1": lambda c: f1_of_jaccard(SHARES["fail_jaccard"].value(c)),
+    "pass_f1": lambda c: f1_of_jaccard(SHARES["pass_jaccard"].value(c)),
+    "balanced_accuracy": balanced_accuracy, "kappa": kappa, "mcc": mcc,
+}  # fmt: skip
+# Cell of people, old and new verdict (4 people + 2 old + new) → cell of people and one of the two.
+OLD = np.array([[2 * (c >> 2) + (c >> 1 & 1) == k for k in range(4)] for c in range(8)], float)
+NEW = np.array([[2 * (c >> 2) + (c & 1) == k for k in range(4)] for c in range(8)], float)
+
+
+def eight_cells(people: ArrayLike, old: ArrayLike, new: ArrayLike, clusters: Sequence[object] | None = None) -> Floats:
+    """Counts, clusters × 8 (one line where every row stands alone). True is pass."""
+    z, x, y = (np.asarray(a, bool).astype(np.int64) for a in (people, old, new))
+    cell = 4 * z + 2 * x + y
+    if clusters is None:
+        return np.bincount(cell, minlength=8).astype(np.float64)[None]
+    names, code = np.unique(np.asarray(clusters), return_inverse=True)
+    return np.bincount(8 * code.reshape(-1) + cell, minlength=8 * len(names)).reshape(-1, 8).astype(np.float64)
+
+
+def change_of(counts: Floats, figure: str, *, clustered: bool = False, level: float = 0.95) -> Figure:
+    """New less old value of a figure, from counts clusters × 8.
+
+    >>> counts = eight_cells([0] * 20 + [1] * 20, [0] * 18 + [1] * 22, [0] * 12 + [1] * 28)
+    >>> found = change_of(counts, "fail_recall")
+    >>> round(found.value, 2), round(found.low, 2), round(found.high, 2)
+    (-0.3, -0.48, -0.07)
+    """
+    from scipy.special import stdtrit
+
+    of = VALUES[figure]
+
+    def difference(cells: Floats) -> Floats:
+        return np.asarray(of(cells @ NEW) - of(cells @ OLD))
+
+    total = counts.sum(axis=0)
+    n = int(total.sum())
+    value = float(difference(total)) if n else np.nan
+    reason = lacking(counts @ OLD, figure, clustered=clustered) or lacking(counts @ NEW, figure, clustered=clustered)
+    if reason or not np.isfinite(value):
+        return Figure(value, n=n, reason=reason or "not defined in one of the two runs")
+    more = total + ADDED
+    left = difference(more - np.eye(8) * np.minimum(more, 1.0))
+    mean = (more * left).sum() / more.sum()
+    variance = (more.sum() - 1) / more.sum() * (more * (left - mean) ** 2).sum()
+    if clustered:  # Student's t of few clusters is part of the effect
+        variance *= clustering(counts, difference, lambda c: np.asarray(c.sum(axis=-1)), level).effect
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * float(np.sqrt(variance))
+    middle = float(difference(more))
+    return Figure(value, min(value, middle - half), max(value, middle + half), n=n)
