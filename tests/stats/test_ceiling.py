@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bench._coverage_ceiling import World, simulate
-from scipy.stats import binom, kendalltau, pearsonr
+from scipy.stats import binom, pearsonr
 
 from nlgauge.errors import DataError
 from nlgauge.stats.agreement.ceiling import ceilings, leave_one_out, split_half
@@ -23,10 +23,9 @@ def _ratings(seed: int, raters: int, shape: tuple[int, int] = (20, 200), noise: 
 
 
 @pytest.mark.parametrize("raters", [2, 3, 4, 5])
-@pytest.mark.parametrize("by", ["cell", "rater"])
-def test_both_halves_have_as_many_raters_even_if_the_number_is_odd(raters, by):
+def test_both_halves_have_as_many_raters_even_if_the_number_is_odd(raters):
     _, ratings = _ratings(0, raters)
-    found = split_half(ratings, [GLOBAL], np.random.default_rng(1), splits=10, by=by)
+    found = split_half(ratings, [GLOBAL], np.random.default_rng(1), splits=10)
     half = raters // 2
     assert found.half[0] == pytest.approx(
         half / (half + 1.0), abs=0.02
@@ -83,20 +82,13 @@ def test_outputs_with_one_rating_count_as_noisier_and_missing_ones_not_at_all():
     mean = np.nanmean(np.where(np.isnan(ratings).all(axis=0), 0.0, ratings), axis=0)
     mean[np.isnan(ratings).all(axis=0)] = np.nan
     assert found.ceiling[0] == pytest.approx(evaluate(truth[None], mean, [GLOBAL]).value[0, 0], abs=0.03)
-    assert found.cells == 8 * 120 - 20
 
 
-def test_halves_of_two_raters_are_the_two_raters():
-    _, ratings = _ratings(4, 2, shape=(5, 30))
-    found = split_half(ratings, [Measure("global", "kendall")], np.random.default_rng(0), splits=3, by="rater")
-    assert found.half[0] == pytest.approx(kendalltau(ratings[0].ravel(), ratings[1].ravel()).statistic)
-
-
-def test_cells_with_one_rating_are_dropped_and_counted():
+def test_cells_with_one_rating_are_dropped():
     _, ratings = _ratings(5, 3, shape=(6, 50))
     ratings[1:, :2, :10] = np.nan
     found = split_half(ratings, [GLOBAL], np.random.default_rng(0), splits=3)
-    assert (found.cells, found.dropped_cells) == (280, 20)
+    assert (found.raters, found.half_raters) == (3, 1)
 
 
 def test_raters_of_pure_noise_have_no_ceiling_and_say_so():

@@ -27,7 +27,6 @@ def test_the_worked_example_of_fleiss_1971_as_commonly_printed_gives_0_210():
     ratings = np.stack([np.repeat(np.arange(5), row) for row in counts], axis=1)
     found = fleiss_kappa(ratings)
     assert round(found.value, 3) == 0.210
-    assert (round(found.observed, 3), round(found.expected, 3)) == (0.378, 0.213)
 
 
 def test_fleiss_drops_units_with_another_number_of_ratings_and_counts_them():
@@ -72,13 +71,6 @@ def test_mean_pairwise_is_the_mean_of_cohens_over_pairs_that_share_units():
     found = mean_pairwise_kappa(ratings)
     plain = [cohen_kappa(ratings[i], ratings[j]).value for i, j in ((0, 1), (0, 2), (1, 2))]
     assert found.value == pytest.approx(np.mean(plain))
-    assert (found.used_pairs, found.dropped_pairs) == (3, 3)
-
-
-def test_pairs_of_raters_without_identity_do_not_exist():
-    found = mean_pairwise_kappa([[1, 2, 3], [1, 2, 2]], persons=False)
-    assert np.isnan(found.value)
-    assert "identity" in found.reason
 
 
 def test_raters_of_different_units_are_refused():

@@ -18,11 +18,10 @@ def _crowd(seed: int, competence: list[float], units: int = 300, labels: int = 4
     return np.where(knows, truth, rng.integers(1, labels + 1, shape)).astype(float), truth
 
 
-@pytest.mark.parametrize("method", ["vb", "em"])
-def test_competence_of_its_own_generative_story_is_recovered(method):
+def test_competence_of_its_own_generative_story_is_recovered():
     true = [0.9, 0.7, 0.5, 0.3, 0.0]
     ratings, _ = _crowd(0, true, units=1500)
-    found = mace(ratings, np.random.default_rng(1), method=method)
+    found = mace(ratings, np.random.default_rng(1))
     assert found.competence == pytest.approx(true, abs=0.07)
     assert found.converged
 
@@ -37,18 +36,17 @@ def test_consensus_beats_the_majority_when_most_raters_guess():
 def test_a_rater_who_always_gives_one_value_has_no_competence_and_that_habit():
     ratings, _ = _crowd(3, [0.8, 0.8, 0.8, 0.0])
     ratings[3] = 2.0
-    found = mace(ratings, np.random.default_rng(0), method="em")
+    found = mace(ratings, np.random.default_rng(0))
     assert found.competence[3] < 0.05
     assert found.habits[3].argmax() == 1
-    assert found.habits[3].max() > 0.95
+    assert found.habits[3].max() == pytest.approx((300 + 10) / (300 + 40), abs=0.01)  # ten of each label by the prior
 
 
-def test_silent_raters_and_unrated_units_are_nan_and_counted():
+def test_silent_raters_and_unrated_units_are_nan():
     ratings, _ = _crowd(4, [0.8, 0.8, 0.8])
     ratings = np.concatenate([ratings, np.full((1, 300), np.nan)])
     ratings[:, :7] = np.nan
     found = mace(ratings, np.random.default_rng(0))
-    assert (found.silent_raters, found.unrated_units) == (1, 7)
     assert np.isnan(found.competence[3])
     assert np.isnan(found.consensus[:7]).all()
     assert not np.isnan(found.consensus[7:]).any()
@@ -62,13 +60,10 @@ def test_the_same_seed_repeats_and_rater_order_does_not_matter():
     assert turned.competence[::-1] == pytest.approx(first.competence, abs=1e-3)
 
 
-def test_posterior_sums_to_one_and_expected_value_and_entropy_follow_from_it():
+def test_posterior_sums_to_one():
     ratings, _ = _crowd(6, [0.7, 0.5, 0.3], units=50)
     found = mace(ratings, np.random.default_rng(0))
     assert found.posterior.sum(axis=1) == pytest.approx(np.ones(50))
-    assert found.expected == pytest.approx((found.posterior * found.values).sum(axis=1))
-    assert found.entropy.min() >= 0.0
-    assert found.entropy.max() <= np.log(4)
 
 
 def test_no_rating_at_all_is_refused():

@@ -24,12 +24,3 @@ CLASSES = {
 }
 STOP = frozenset(" ".join(CLASSES.values()).split())
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-
-
-def content_spans(text: str) -> list[tuple[int, int]]:
-    """Where the words stand that are no stop words.
-
-    >>> [("I don't like the Beatles!")[a:b] for a, b in content_spans("I don't like the Beatles!")]
-    ['like', 'Beatles']
-    """
-    return [w.span() for w in WORD.finditer(text) if w[0].lower().replace("’", "'") not in STOP]

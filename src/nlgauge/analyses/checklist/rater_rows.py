@@ -175,14 +175,13 @@ def chosen_panel(choice: Choice, overall: bool = False) -> Panel:
     return with_overall(panel) if overall else panel
 
 
-def with_overall(panel: Panel, aspects: Sequence[str] | None = None) -> Panel:
+def with_overall(panel: Panel) -> Panel:
     """The panel with one more aspect, the mean of the others in each rater's row (nimah2023, summarisation sets)."""
     if any(name.lower() == OVERALL.lower() for name in panel.humans):
         return panel
-    names = list(aspects or panel.humans)
-    known = [panel.raters[a] for a in names if a in panel.raters]
-    raters = {**panel.raters, OVERALL: _mean_of(known)} if len(known) == len(names) else panel.raters
-    mean = _mean_of([panel.humans[a] for a in names])
+    known = [panel.raters[a] for a in panel.humans if a in panel.raters]
+    raters = {**panel.raters, OVERALL: _mean_of(known)} if len(known) == len(panel.humans) else panel.raters
+    mean = _mean_of(list(panel.humans.values()))
     return replace(panel, humans={**panel.humans, OVERALL: mean}, raters=raters)
 
 

@@ -39,12 +39,8 @@ class Alpha:
     value: float
     low: float
     high: float
-    level: Level
     units: int
     dropped_units: int
-    pairable_values: int
-    draws: int
-    dropped_draws: int
     reason: str
     method: str
 
@@ -73,7 +69,6 @@ def alpha(
     *,
     rng: np.random.Generator | None = None,
     draws: int = 1000,
-    confidence: float = 0.95,
     bootstrap: Bootstrap = "units",
 ) -> Alpha:
     """Krippendorff's alpha of raters × units (or raters × systems × inputs), NaN where missing.
@@ -101,8 +96,8 @@ def alpha(
     data = _pairable(table)
     units = data.units
     low = high = value = np.nan
-    dropped_draws = used_draws = 0
     reason = ""
+    method = f"Krippendorff's alpha, {level} distance, {units} of {table.shape[1]} units with two or more ratings"
     if units == 0:
         reason = "no unit has two ratings"
     elif data.values.size == 1:
@@ -110,25 +105,11 @@ def alpha(
     else:
         value = float(_one_minus(*_PARTS[level](data, data.times[None, :]))[0])
         if rng is not None and units > 1:
-            used_draws = draws
             drawn = _BOOTSTRAPS[bootstrap](data, level, rng, draws)
-            low, high, dropped_draws = _percentiles(drawn, confidence)
-    method = f"Krippendorff's alpha, {level} distance, {units} of {table.shape[1]} units with two or more ratings"
-    if used_draws:
-        method += f", {confidence:.0%} percentile interval over {used_draws} resamples of {bootstrap}"
-    return Alpha(
-        value=value,
-        low=low,
-        high=high,
-        level=level,
-        units=units,
-        dropped_units=table.shape[1] - units,
-        pairable_values=int(data.times @ data.sizes),
-        draws=used_draws,
-        dropped_draws=dropped_draws,
-        reason=reason,
-        method=method,
-    )
+            known = drawn[~np.isnan(drawn)]  # in some draws nothing can disagree
+            low, high = np.quantile(known, [0.025, 0.975]) if known.size else (np.nan, np.nan)
+            method += f", 95% percentile interval over {draws} resamples of {bootstrap}"
+    return Alpha(value, float(low), float(high), units, table.shape[1] - units, reason, method)
 
 
 def _pairable(table: FloatArray) -> _Pairable:
@@ -145,15 +126,6 @@ def _pairable(table: FloatArray) -> _Pairable:
     kind, _ = np.nonzero(given)
     values, code = np.unique(by_unit[given], return_inverse=True)
     return _Pairable(times[kept].astype(np.float64), sizes[kept].astype(np.float64), kind, code.reshape(-1), values)
-
-
-def _percentiles(drawn: FloatArray, confidence: float) -> tuple[float, float, int]:
-    known = drawn[~np.isnan(drawn)]
-    if known.size == 0:
-        return np.nan, np.nan, drawn.size
-    tail = (1.0 - confidence) / 2
-    low, high = np.quantile(known, [tail, 1.0 - tail])
-    return float(low), float(high), drawn.size - known.size
 
 
 def _over_units(data: _Pairable, level: Level, rng: np.random.Generator, draws: int) -> FloatArray:

@@ -25,15 +25,12 @@ Scale = Literal["raw", "ranks", "zscore"]
 
 @dataclass(frozen=True, slots=True)
 class AltTest:
-    """ω and the mean advantage; per rater both advantages, p-value, whether beaten, and units used."""
+    """ω and the mean advantage; per rater the p-value, whether surely better, and units used."""
 
     winning_rate: float
     advantage: float
     passed: bool
-    metric_advantage: FloatArray
-    rater_advantage: FloatArray
     p: FloatArray
-    beaten: BoolArray
     lost_to: BoolArray  # raters whose advantage is surely larger by more than ε
     units: FloatArray
     skipped_raters: int
@@ -68,7 +65,7 @@ def alt_test(
     dropped = int((~usable).sum())
     table, score = _on_scale(table[:, usable], scale), _on_scale(score[None, usable], scale)[0]
     raters = len(table)
-    metric_adv, rater_adv, p, units = (np.full(raters, np.nan) for _ in range(4))
+    advantage, p, units = (np.full(raters, np.nan) for _ in range(3))
     for left_out in range(raters):
         own = ~np.isnan(table[left_out])
         units[left_out] = own.sum()
@@ -76,7 +73,7 @@ def alt_test(
             others = np.delete(table[:, own], left_out, axis=0)
             m = _closeness(score[own], others, closeness)
             h = _closeness(table[left_out, own], others, closeness)
-            metric_adv[left_out], rater_adv[left_out] = (m >= h).mean(), (h >= m).mean()
+            advantage[left_out] = (m >= h).mean()
             p[left_out] = _p_less((h >= m).astype(np.float64) - (m >= h), epsilon)
     tested = ~np.isnan(p)
     beaten, lost_to = np.zeros((2, raters), dtype=np.bool_)
@@ -89,12 +86,9 @@ def alt_test(
     rate = float(beaten.sum() / tested.sum()) if tested.any() else np.nan
     return AltTest(
         winning_rate=rate,
-        advantage=float(metric_adv[tested].mean()) if tested.any() else np.nan,
+        advantage=float(advantage[tested].mean()) if tested.any() else np.nan,
         passed=bool(rate >= 0.5),
-        metric_advantage=metric_adv,
-        rater_advantage=rater_adv,
         p=p,
-        beaten=beaten,
         lost_to=lost_to,
         units=units,
         skipped_raters=int((~tested).sum()),

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,6 @@ from nlgauge.stats.agreement.rater_units import FloatArray, mean_of_raters
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.ties import largest, snap
 
-SplitBy = Literal["cell", "rater"]
 DRAWS = 400
 MODEL = 0.012  # error of the model for ranks, as ratings on a scale are not normal: off by .006 in simulations
 WIDER = 1.15  # intervals are made so much wider: found by simulation, for ratings on scales of a few levels
@@ -33,29 +32,21 @@ WIDER = 1.15  # intervals are made so much wider: found by simulation, for ratin
 
 @dataclass(frozen=True, slots=True)
 class SplitHalves:
-    """Per measure: the correlation of two halves of the raters, mean and SD over the splits."""
+    """Per measure: the correlation of two halves of the raters, mean over the splits; raters per cell and half."""
 
-    measures: tuple[Measure, ...]
     half: FloatArray
-    half_sd: FloatArray
     raters: float
     half_raters: float
-    cells: int
-    dropped_cells: int
-    splits: int
 
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
     """Per measure: what the true score would reach, with its 95 % interval; NaN with the reason."""
 
-    measures: tuple[Measure, ...]
     ceiling: FloatArray
     low: FloatArray
     high: FloatArray
     reasons: tuple[str, ...]
-    raters: float
-    cells: int
     method: str
 
 
@@ -64,7 +55,6 @@ class LeaveOneOut:
     """Each rater against the mean of the others (raters × measures), and each metric against the same means
     on the cells that rater rated (raters × metrics × measures)."""
 
-    measures: tuple[Measure, ...]
     raters: FloatArray
     metrics: FloatArray
 
@@ -121,13 +111,10 @@ def ceilings(
             why.append("")
     apart = persons and bool((count == len(table)).all())
     return Ceiling(
-        measures=chosen,
         ceiling=ends[0],
         low=ends[1],
         high=ends[2],
         reasons=tuple(why),
-        raters=_mean(count[count > 0].astype(np.float64)),
-        cells=int((count > 0).sum()),
         method=f"{draws} draws of true scores given the ratings (systems, inputs and the rest each shrunk by its "
         f"reliability, {'with the error of each part between persons' if apart else 'with the error inside outputs'}), "
         f"correlated with the mean rating; interval of 95 % over the draws, made {WIDER:g} times as wide, for ranks "
@@ -236,41 +223,24 @@ def _over(values: FloatArray, there: NDArray[np.bool_], axis: int) -> FloatArray
 
 
 def split_half(
-    ratings: ArrayLike,
-    measures: Sequence[Measure],
-    rng: np.random.Generator,
-    *,
-    splits: int = 100,
-    by: SplitBy = "cell",
+    ratings: ArrayLike, measures: Sequence[Measure], rng: np.random.Generator, *, splits: int = 100
 ) -> SplitHalves:
     """How two halves of the raters agree under each measure, from raters × systems × inputs.
 
-    With an odd number of raters one sits out of each split, so both halves are equally reliable; cells with
-    one rating are dropped and counted. `by="cell"` splits anew in every cell, `by="rater"` keeps a person
-    in the same half everywhere.
+    Every cell is split anew. With an odd number of raters one sits out of each split, so both halves are equally
+    reliable; cells with one rating are dropped.
     """
-    if by not in _SPLITS:
-        raise DataError(f"by must be cell or rater; found {by!r}")
     table = _cube(ratings)
     count = (~np.isnan(table)).sum(axis=0)
     usable = count >= 2
     table = np.where(usable, table, np.nan)
     chosen = tuple(measures)
     found = np.full((splits, len(chosen)), np.nan)
-    sizes = np.full(splits, np.nan)
     for draw, stream in enumerate(rng.spawn(splits) if usable.any() else []):
-        first, second, sizes[draw] = _SPLITS[by](table, stream)
+        first, second = _halves(table, stream)
         found[draw] = evaluate(first[None], second, chosen).value[0]
-    return SplitHalves(
-        measures=chosen,
-        half=np.array([_mean(column) for column in found.T]),
-        half_sd=np.array([_sd(column) for column in found.T]),
-        raters=_mean(count[usable]),
-        half_raters=_mean(sizes),
-        cells=int(usable.sum()),
-        dropped_cells=int((~usable).sum()),
-        splits=splits,
-    )
+    half = np.array([_mean(column) for column in found.T])
+    return SplitHalves(half, _mean(count[usable]), _mean(count[usable] // 2))
 
 
 def share_of_ceiling(values: ArrayLike, ceiling: Ceiling) -> FloatArray:
@@ -298,7 +268,7 @@ def leave_one_out(ratings: ArrayLike, metrics: ArrayLike, measures: Sequence[Mea
             continue
         value = evaluate(np.concatenate([own[None], scores]), others, chosen).value
         raters[left_out], found[left_out] = value[0], value[1:]
-    return LeaveOneOut(chosen, raters, found)
+    return LeaveOneOut(raters, found)
 
 
 def _cube(ratings: ArrayLike) -> FloatArray:
@@ -310,36 +280,16 @@ def _cube(ratings: ArrayLike) -> FloatArray:
     return table
 
 
-def _halves_by_cell(table: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, float]:
-    """Means of two random halves of equal size in every cell, and the mean size of a half."""
+def _halves(table: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Means of two random halves of equal size in every cell."""
     given = ~np.isnan(table)
     key = np.where(given, rng.random(table.shape), np.inf)
     place = np.argsort(np.argsort(key, axis=0), axis=0)
     size = given.sum(axis=0) // 2
     first = mean_of_raters(np.where(place < size, table, np.nan))
-    second = mean_of_raters(np.where((place >= size) & (place < 2 * size), table, np.nan))
-    return first, second, float(size[size > 0].mean())
-
-
-def _halves_by_rater(table: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, float]:
-    """Means of two random groups of persons; cells rated from one side only are missing in the other."""
-    order = rng.permutation(len(table))
-    middle = len(table) // 2
-    first, second = table[order[:middle]], table[order[middle : 2 * middle]]
-    sizes = (~np.isnan(first)).sum(axis=0), (~np.isnan(second)).sum(axis=0)
-    used = (sizes[0] > 0) & (sizes[1] > 0)
-    size = float((sizes[0] + sizes[1])[used].mean() / 2.0) if used.any() else np.nan
-    return mean_of_raters(first), mean_of_raters(second), size
-
-
-_SPLITS = {"cell": _halves_by_cell, "rater": _halves_by_rater}
+    return first, mean_of_raters(np.where((place >= size) & (place < 2 * size), table, np.nan))
 
 
 def _mean(values: NDArray[Any]) -> float:
     known = values[~np.isnan(values)]
     return float(known.mean()) if known.size else np.nan
-
-
-def _sd(values: FloatArray) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.std(ddof=1)) if known.size > 1 else np.nan

@@ -16,7 +16,7 @@ from scipy.special import fdtrc, fdtri
 from nlgauge.stats.agreement.rater_units import BoolArray, FloatArray, as_units
 
 FORMS = ("ICC(1)", "ICC(A,1)", "ICC(C,1)", "ICC(k)", "ICC(A,k)", "ICC(C,k)")
-SHROUT_FLEISS = dict(zip(FORMS, ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"), strict=True))
+TAIL = 0.975  # of intervals of 95 %
 
 _ANONYMOUS = "raters have no identity"
 
@@ -50,14 +50,7 @@ class Icc:
         return self.forms[name]
 
 
-def icc(
-    ratings: ArrayLike,
-    *,
-    persons: bool = True,
-    unequal: bool = False,
-    confidence: float = 0.95,
-    anonymous: str = _ANONYMOUS,
-) -> Icc:
+def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, anonymous: str = _ANONYMOUS) -> Icc:
     """Six intraclass correlations of raters × units (or raters × systems × inputs).
 
     Only units rated by all raters count; the rest are dropped and counted. `persons=False` says that a row is
@@ -74,9 +67,9 @@ def icc(
     given = ~np.isnan(table)
     complete = given.all(axis=0)
     one_way_units = given.any(axis=0) if unequal else complete
-    one_way = _one_way(table[:, one_way_units], given[:, one_way_units], confidence)
+    one_way = _one_way(table[:, one_way_units], given[:, one_way_units])
     if persons:
-        two_way = _two_way(table[:, complete], confidence)
+        two_way = _two_way(table[:, complete])
     else:
         two_way = _missing(
             ("ICC(A,1)", "ICC(C,1)", "ICC(A,k)", "ICC(C,k)"), f"{anonymous}: only the one-way form is defined"
@@ -92,11 +85,11 @@ def icc(
         method=_method(
             "" if persons else anonymous, unequal, f"{units} of {table.shape[1]} units, {raters:.4g} raters per unit"
         )
-        + f", {confidence:.0%} F intervals",
+        + ", 95% F intervals",
     )
 
 
-def _one_way(table: FloatArray, given: BoolArray, confidence: float) -> list[IccForm]:
+def _one_way(table: FloatArray, given: BoolArray) -> list[IccForm]:
     names = ("ICC(1)", "ICC(k)")
     counts = given.sum(axis=0).astype(np.float64)
     n, total = counts.size, float(counts.sum())
@@ -114,14 +107,14 @@ def _one_way(table: FloatArray, given: BoolArray, confidence: float) -> list[Icc
     k = _k0(counts)
     f, df1, df2 = _ratio(msb, msw), n - 1.0, total - n
     p = float(fdtrc(df1, df2, f))
-    f_low, f_high = _f_limits(f, df1, df2, confidence)
+    f_low, f_high = _f_limits(f, df1, df2)
     single = IccForm("ICC(1)", _single(msb, msw, k), f, df1, df2, p, _single(f_low, 1.0, k), _single(f_high, 1.0, k))
     low, high = _average(f_low, 1.0), _average(f_high, 1.0)
     reason = "" if msb > 0.0 else "no variance between units"
     return [single, IccForm("ICC(k)", _average(msb, msw), f, df1, df2, p, low, high, reason)]
 
 
-def _two_way(table: FloatArray, confidence: float) -> list[IccForm]:
+def _two_way(table: FloatArray) -> list[IccForm]:
     names = ("ICC(A,1)", "ICC(C,1)", "ICC(A,k)", "ICC(C,k)")
     k, n = table.shape
     if n < 2 or k < 2:
@@ -138,11 +131,11 @@ def _two_way(table: FloatArray, confidence: float) -> list[IccForm]:
         return _missing(names, "no variance between units: every rater rates all units alike")
     f = _ratio(msb, mse)
     p = float(fdtrc(df1, df2, f))
-    f_low, f_high = _f_limits(f, df1, df2, confidence)
+    f_low, f_high = _f_limits(f, df1, df2)
     reason = "" if msb > 0.0 else "no variance between units"
     agreement = (msb - mse) / (msb + (k - 1) * mse + k * (msj - mse) / n)
     agreement_k = (msb - mse) / (msb + (msj - mse) / n)
-    low, high = _agreement_limits(agreement, msb=msb, msj=msj, mse=mse, n=n, k=k, confidence=confidence)
+    low, high = _agreement_limits(agreement, msb=msb, msj=msj, mse=mse, n=n, k=k)
     low_k, high_k = _spearman_brown(low, k), _spearman_brown(high, k)
     single = (_single(msb, mse, k), _single(f_low, 1.0, k), _single(f_high, 1.0, k))
     average = (_average(msb, mse), _average(f_low, 1.0), _average(f_high, 1.0))
@@ -154,26 +147,22 @@ def _two_way(table: FloatArray, confidence: float) -> list[IccForm]:
     ]
 
 
-def _agreement_limits(
-    value: float, *, msb: float, msj: float, mse: float, n: int, k: int, confidence: float
-) -> tuple[float, float]:
+def _agreement_limits(value: float, *, msb: float, msj: float, mse: float, n: int, k: int) -> tuple[float, float]:
     """Satterthwaite's approximation for the two-way random model (McGraw and Wong, Table 7)."""
     if mse == 0.0 and msj == 0.0:
         return 1.0, 1.0
     rater_part = k * value * msj
     error_part = (n * (1.0 + (k - 1) * value) - k * value) * mse
     df = (rater_part + error_part) ** 2 / (rater_part**2 / (k - 1) + error_part**2 / ((n - 1) * (k - 1)))
-    tail = 0.5 + confidence / 2
-    f_low, f_high = float(fdtri(n - 1, df, tail)), float(fdtri(df, n - 1, tail))
+    f_low, f_high = float(fdtri(n - 1, df, TAIL)), float(fdtri(df, n - 1, TAIL))
     rest = k * msj + (k * n - k - n) * mse
     low = n * (msb - f_low * mse) / (f_low * rest + n * msb)
     high = n * (f_high * msb - mse) / (rest + n * f_high * msb)
     return low, high
 
 
-def _f_limits(f: float, df1: float, df2: float, confidence: float) -> tuple[float, float]:
-    tail = 0.5 + confidence / 2
-    return f / float(fdtri(df1, df2, tail)), f * float(fdtri(df2, df1, tail))
+def _f_limits(f: float, df1: float, df2: float) -> tuple[float, float]:
+    return f / float(fdtri(df1, df2, TAIL)), f * float(fdtri(df2, df1, TAIL))
 
 
 def _single(between: float, within: float, k: float) -> float:

@@ -21,11 +21,9 @@ Weights = Literal["none", "linear", "quadratic"]
 
 @dataclass(frozen=True, slots=True)
 class Kappa:
-    """A kappa, the agreement seen and the one expected by chance; NaN with the reason where undefined."""
+    """A kappa; NaN with the reason where undefined."""
 
     value: float
-    observed: float
-    expected: float
     units: int
     dropped_units: int
     reason: str = ""
@@ -33,12 +31,9 @@ class Kappa:
 
 @dataclass(frozen=True, slots=True)
 class PairwiseKappa:
-    """Mean of Cohen's kappa over pairs of raters, and the raters × raters matrix behind it."""
+    """Mean of Cohen's kappa over pairs of raters; NaN with the reason where there is none."""
 
     value: float
-    pairs: FloatArray
-    used_pairs: int
-    dropped_pairs: int
     reason: str = ""
 
 
@@ -55,14 +50,11 @@ def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: Weights = "none") -> Kappa:
     x, y = first[both], second[both]
     dropped = first.size - x.size
     if x.size == 0:
-        return Kappa(np.nan, np.nan, np.nan, 0, dropped, "no unit rated by both")
-    width = float(max(x.max(), y.max()) - min(x.min(), y.min()))
-    if width == 0.0:
-        return Kappa(np.nan, 1.0, 1.0, x.size, dropped, "one value only: chance agreement is total")
+        return Kappa(np.nan, 0, dropped, "no unit rated by both")
+    if max(x.max(), y.max()) == min(x.min(), y.min()):
+        return Kappa(np.nan, x.size, dropped, "one value only: chance agreement is total")
     seen, chance = _disagreement(x, y, weights)
-    # Weighted disagreements count steps of the scale: its width puts agreement on 0..1.
-    most = {"linear": width, "quadratic": width**2}.get(weights, 1.0)
-    return Kappa(1.0 - seen / chance, 1.0 - seen / most, 1.0 - chance / most, x.size, dropped)
+    return Kappa(1.0 - seen / chance, x.size, dropped)
 
 
 def fleiss_kappa(ratings: ArrayLike) -> Kappa:
@@ -76,7 +68,7 @@ def fleiss_kappa(ratings: ArrayLike) -> Kappa:
     sizes = given.sum(axis=0)
     pairable = sizes[sizes >= 2]
     if pairable.size == 0:
-        return Kappa(np.nan, np.nan, np.nan, 0, table.shape[1], "no unit has two ratings")
+        return Kappa(np.nan, 0, table.shape[1], "no unit has two ratings")
     size = int(np.bincount(pairable).argmax())
     kept = sizes == size
     values, code = np.unique(table[:, kept][given[:, kept]], return_inverse=True)
@@ -90,29 +82,17 @@ def fleiss_kappa(ratings: ArrayLike) -> Kappa:
     shares = np.bincount(filled % values.size, weights=counts) / (units * size)
     expected = float((shares**2).sum())
     if values.size == 1:
-        return Kappa(np.nan, 1.0, 1.0, units, dropped, "one value only: chance agreement is total")
-    return Kappa((observed - expected) / (1.0 - expected), observed, expected, units, dropped)
+        return Kappa(np.nan, units, dropped, "one value only: chance agreement is total")
+    return Kappa((observed - expected) / (1.0 - expected), units, dropped)
 
 
-def mean_pairwise_kappa(
-    ratings: ArrayLike, weights: Weights = "none", *, persons: bool = True, min_units: int = 2
-) -> PairwiseKappa:
-    """Mean of Cohen's kappa over all pairs of raters who share at least `min_units` units."""
-    table = as_units(ratings)
-    raters = len(table)
-    matrix = np.full((raters, raters), np.nan)
-    if not persons:
-        return PairwiseKappa(np.nan, matrix, 0, 0, "raters have no identity: pairs of raters do not exist")
-    for i, j in combinations(range(raters), 2):
-        kappa = cohen_kappa(table[i], table[j], weights)
-        if kappa.units >= min_units:
-            matrix[i, j] = matrix[j, i] = kappa.value
-    upper = matrix[np.triu_indices(raters, 1)]
-    used = int((~np.isnan(upper)).sum())
-    if used == 0:
-        reason = f"no pair of raters shares {min_units} units with more than one value"
-        return PairwiseKappa(np.nan, matrix, 0, upper.size, reason)
-    return PairwiseKappa(float(np.nanmean(upper)), matrix, used, upper.size - used)
+def mean_pairwise_kappa(ratings: ArrayLike, weights: Weights = "none") -> PairwiseKappa:
+    """Mean of Cohen's kappa over all pairs of raters who share at least two units."""
+    pairs = [cohen_kappa(a, b, weights) for a, b in combinations(as_units(ratings), 2)]
+    known = [kappa.value for kappa in pairs if kappa.units > 1 and not np.isnan(kappa.value)]
+    if not known:
+        return PairwiseKappa(np.nan, "no pair of raters shares 2 units with more than one value")
+    return PairwiseKappa(float(np.mean(known)))
 
 
 def _disagreement(x: FloatArray, y: FloatArray, weights: Weights) -> tuple[float, float]:

@@ -7,7 +7,7 @@ puts a Beta prior on knowing and a Dirichlet prior on habits. An alternative to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -18,26 +18,19 @@ from nlgauge.errors import DataError
 from nlgauge.stats.agreement.rater_units import FloatArray, IntArray, as_units
 
 _FLOOR = 1e-300
+SPAM_PRIOR, HABIT_PRIOR = 0.5, 10.0  # as in the authors' tool
 
 
 @dataclass(frozen=True, slots=True)
 class Mace:
-    """Competence per rater; consensus, expected value, entropy and posterior per unit (NaN where unrated)."""
+    """Competence per rater (NaN where silent); consensus and posterior per unit (NaN where unrated)."""
 
     competence: FloatArray
     consensus: FloatArray
-    expected: FloatArray
-    entropy: FloatArray
     posterior: FloatArray
-    values: FloatArray
     habits: FloatArray
     log_likelihood: float
-    restarts: FloatArray
-    iterations: int
     converged: bool
-    silent_raters: int
-    unrated_units: int
-    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +51,13 @@ class _State:
     habits: FloatArray
     posterior: FloatArray
     log_likelihood: float
-    iterations: int
     converged: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Prior:
-    method: Literal["vb", "em"]
-    know: float
-    guess: float
-    habit: float
 
 
 def mace(
     ratings: ArrayLike,
     rng: np.random.Generator,
     *,
-    method: Literal["vb", "em"] = "vb",
     restarts: int = 10,
     iterations: int = 200,
     tolerance: float = 1e-9,
@@ -82,8 +65,7 @@ def mace(
 ) -> Mace:
     """Fit MACE to categorical ratings, raters × units (or raters × systems × inputs).
 
-    The variational form has the priors of the authors' tool; `em` adds 0.01 / number of labels to every count
-    instead. The best of `restarts` random starts is kept.
+    The priors are those of the authors' tool. The best of `restarts` random starts is kept.
 
     `label_prior` is the share of each label among the ratings. The paper and its tool give all labels the
     same prior (`"uniform"`); where most ratings are one value (fluency 5 of 5), agreement then looks like a
@@ -93,38 +75,21 @@ def mace(
     >>> found.consensus.tolist()
     [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
     """
-    if method not in ("vb", "em"):
-        raise DataError(f"method must be vb or em; found {method!r}")
     table = as_units(ratings)
     votes, values = _votes(table, label_prior)
-    add = 0.01 / votes.labels
-    weights = _Prior("vb", know=0.5, guess=0.5, habit=10.0) if method == "vb" else _Prior("em", add, add, add)
-    states = [_fit(votes, weights, stream, iterations, tolerance) for stream in rng.spawn(restarts)]
+    states = [_fit(votes, stream, iterations, tolerance) for stream in rng.spawn(restarts)]
     best = max(states, key=lambda state: state.log_likelihood)
     rated = np.bincount(votes.unit, minlength=votes.units) > 0
     heard = np.bincount(votes.rater, minlength=votes.raters) > 0
-    posterior = np.where(rated[:, None], best.posterior, np.nan)
     likely = values[np.argmax(best.posterior, axis=1)]
     return Mace(
         competence=np.where(heard, best.know, np.nan),
         consensus=np.where(rated, likely, np.nan),
-        expected=posterior @ values,
-        entropy=-(posterior * np.log(np.maximum(posterior, _FLOOR))).sum(axis=1),
-        posterior=posterior,
-        values=values,
+        posterior=np.where(rated[:, None], best.posterior, np.nan),
         habits=best.habits,
         log_likelihood=best.log_likelihood,
-        restarts=np.array([state.log_likelihood for state in states]),
-        iterations=best.iterations,
         converged=best.converged,
-        silent_raters=int((~heard).sum()),
-        unrated_units=int((~rated).sum()),
-        method=f"MACE, {_NAMES[method]}, best of {restarts} random starts, {votes.labels} labels, "
-        f"{label_prior} label prior",
     )
-
-
-_NAMES = {"vb": "variational Bayes", "em": "expectation maximisation with smoothing"}
 
 
 def _votes(table: FloatArray, label_prior: str) -> tuple[_Votes, FloatArray]:
@@ -140,16 +105,14 @@ def _votes(table: FloatArray, label_prior: str) -> tuple[_Votes, FloatArray]:
     return _Votes(rater, unit, label, table.shape[0], table.shape[1], values.size, log_prior), values
 
 
-def _fit(votes: _Votes, prior: _Prior, rng: np.random.Generator, iterations: int, tolerance: float) -> _State:
+def _fit(votes: _Votes, rng: np.random.Generator, iterations: int, tolerance: float) -> _State:
     state = _expect(votes, *_start(votes, rng))
-    for step in range(1, iterations + 1):
-        know, guess, habits = _maximise(votes, prior, state)
-        new = _expect(votes, know, guess, habits)
+    for _ in range(iterations):
+        new = _expect(votes, *_maximise(votes, state))
         moved = abs(new.log_likelihood - state.log_likelihood)
-        still = moved <= tolerance * abs(state.log_likelihood)
-        state = _State(new.know, new.guess, new.habits, new.posterior, new.log_likelihood, step, converged=still)
-        if still:
-            break
+        if moved <= tolerance * abs(state.log_likelihood):
+            return replace(new, converged=True)
+        state = new
     return state
 
 
@@ -172,10 +135,10 @@ def _expect(votes: _Votes, know: FloatArray, guess: FloatArray, habits: FloatArr
     joint: FloatArray = by_label.reshape(votes.units, votes.labels) + base[:, None] + votes.log_prior
     top = joint.max(axis=1)
     marginal = top + np.log(np.exp(joint - top[:, None]).sum(axis=1))
-    return _State(know, guess, habits, np.exp(joint - marginal[:, None]), float(marginal.sum()), 0, False)
+    return _State(know, guess, habits, np.exp(joint - marginal[:, None]), float(marginal.sum()), False)
 
 
-def _maximise(votes: _Votes, prior: _Prior, state: _State) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _maximise(votes: _Votes, state: _State) -> tuple[FloatArray, FloatArray, FloatArray]:
     guessed = state.guess[votes.rater] * state.habits[votes.rater, votes.label]
     know = state.know[votes.rater]
     knew = state.posterior[votes.unit, votes.label] * know / np.maximum(guessed + know, _FLOOR)
@@ -183,12 +146,9 @@ def _maximise(votes: _Votes, prior: _Prior, state: _State) -> tuple[FloatArray, 
     spread = np.bincount(cell, weights=1.0 - knew, minlength=votes.raters * votes.labels)
     habits: FloatArray = spread.reshape(votes.raters, votes.labels).astype(np.float64)
     known = np.bincount(votes.rater, weights=knew, minlength=votes.raters).astype(np.float64)
-    both = _normalise(np.stack([known, habits.sum(axis=1)], axis=1), np.array([prior.know, prior.guess]), prior)
-    return both[:, 0], both[:, 1], _normalise(habits, np.full(votes.labels, prior.habit), prior)
+    both = _normalise(np.stack([known, habits.sum(axis=1)], axis=1) + SPAM_PRIOR)
+    return both[:, 0], both[:, 1], _normalise(habits + HABIT_PRIOR)
 
 
-def _normalise(counts: FloatArray, add: FloatArray, prior: _Prior) -> FloatArray:
-    total = counts + add
-    if prior.method == "em":
-        return np.asarray(total / np.maximum(total.sum(axis=1, keepdims=True), _FLOOR))
+def _normalise(total: FloatArray) -> FloatArray:
     return np.asarray(np.exp(digamma(total) - digamma(total.sum(axis=1, keepdims=True))))

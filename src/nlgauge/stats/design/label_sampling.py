@@ -15,7 +15,7 @@ from nlgauge.types import Array
 
 Ints = NDArray[np.int64]
 FLOOR = 0.25  # share of a draw that is spread evenly: no row weighs more than 1 / FLOOR times the mean
-LEAST_STRATUM = 8  # labels of a stratum, below which its own mean and spread are hardly known
+PARTS = 4  # of the scores, each with a spread of its own
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,6 @@ def random_draw(rows: int, n: int, rng: np.random.Generator) -> Draw:
     """Every row with the same probability, every set of n rows too."""
     chosen = rng.permutation(rows)[:n].astype(np.int64)
     return Draw(chosen, np.full(rows, n / rows), np.full(rows, -1))
-
-
-def stratified_draw(stratum: Ints, n: int, rng: np.random.Generator, spread: Array | None = None) -> Draw:
-    """A random draw from each stratum: as many as its size asks for, times its spread where that is known (Neyman).
-
-    >>> found = stratified_draw(np.array([0, 0, 0, 0, 1, 1]), 3, np.random.default_rng(0))
-    >>> found.probability.round(2).tolist()
-    [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
-    """
-    sizes = np.bincount(stratum)
-    counts = allocation(sizes, np.ones(len(sizes)) if spread is None else spread, n)
-    chosen = [rng.permutation(np.flatnonzero(stratum == code))[:count] for code, count in enumerate(counts)]
-    return Draw(rng.permutation(np.concatenate(chosen)), (counts / np.maximum(sizes, 1))[stratum], stratum)
 
 
 def proportional_draw(size: Array, n: int, rng: np.random.Generator, order: Array | None = None) -> Draw:
@@ -75,11 +62,11 @@ def inclusion(size: Array, n: int) -> Array:
             return found
 
 
-def with_floor(size: Array, floor: float = FLOOR) -> Array:
+def with_floor(size: Array) -> Array:
     """Sizes of mean 1, a share of each the same for all rows; what is not known counts as the mean."""
     known = np.where(np.isfinite(size), size, np.nanmean(size) if np.isfinite(size).any() else 1.0)
     mean = known.mean()
-    return floor + (1 - floor) * (known / mean if mean > 0 else np.ones(len(known)))
+    return FLOOR + (1 - FLOOR) * (known / mean if mean > 0 else np.ones(len(known)))
 
 
 def allocation(sizes: Ints, spread: Array, n: int, least: int = 2) -> Ints:
@@ -99,16 +86,6 @@ def allocation(sizes: Ints, spread: Array, n: int, least: int = 2) -> Ints:
     return counts
 
 
-def score_strata(score: Array, n: int, most: int = 6) -> Ints:
-    """Strata of equal size by score, as many as n labels carry; rows without a score are one of their own."""
-    known = np.isfinite(score)
-    count = int(np.clip(n // LEAST_STRATUM, 1, most))
-    found = np.full(len(score), count)
-    ranks = np.argsort(np.argsort(score[known], kind="stable"), kind="stable")
-    found[known] = ranks * count // max(int(known.sum()), 1)
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
-
-
 def disagreement(scores: Array) -> Array:
     """How far metrics (metrics × rows) place a row apart: the spread of its relative ranks."""
     return np.asarray(np.nanstd(relative_ranks(scores), axis=0))
@@ -125,7 +102,7 @@ def relative_ranks(scores: Array) -> Array:
     return found
 
 
-def learned_spread(score: Array, labels: Array, parts: int = 4) -> Array:
+def learned_spread(score: Array, labels: Array) -> Array:
     """How far labels lie from what the score says, as a function of the score: learned from the rows with labels.
 
     Straight line through the labels, then the root mean square of its residuals in parts of equal numbers, each drawn
@@ -133,12 +110,12 @@ def learned_spread(score: Array, labels: Array, parts: int = 4) -> Array:
     """
     known = np.isfinite(score) & np.isfinite(labels)
     x, y = score[known], labels[known]
-    if len(x) < 2 * parts or np.ptp(x) == 0:
+    if len(x) < 2 * PARTS or np.ptp(x) == 0:
         return np.ones(len(score))
     slope = np.cov(x, y)[0, 1] / np.var(x, ddof=1)
     squares = (y - y.mean() - slope * (x - x.mean())) ** 2
     by_score = np.argsort(x, kind="stable")
-    groups = np.array_split(by_score, parts)
+    groups = np.array_split(by_score, PARTS)
     at = np.array([x[g].mean() for g in groups])
     root = np.sqrt([(squares[g].sum() + 2 * squares.mean()) / (len(g) + 2) for g in groups])
     keep = np.append(np.diff(at) > 0, True)

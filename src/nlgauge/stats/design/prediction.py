@@ -83,19 +83,19 @@ def ridge(penalty: float = PENALTY) -> Model:
     return predict
 
 
-def boosted(seed: int = 0, rounds: int = 100, depth: int = 6, rate: float = 0.3) -> Model:
+def boosted(seed: int = 0) -> Model:
     """XGBoost's regressor with its own defaults, as colombo2023; one thread, so that every run gives the same trees."""
     try:
         import xgboost
     except ImportError:
         raise NeedsMissing("XGBoost needs the extra 'boost': pip install \"nlgauge[boost]\"") from None
     settings = {
-        "objective": "reg:squarederror", "max_depth": depth, "eta": rate, "tree_method": "hist", "nthread": 1,
+        "objective": "reg:squarederror", "max_depth": 6, "eta": 0.3, "tree_method": "hist", "nthread": 1,
         "seed": seed,
     }  # fmt: skip
 
     def predict(x: Floats, y: Floats, new: Floats) -> Floats:
-        trees = xgboost.train(settings, xgboost.DMatrix(x, y, nthread=1), rounds)
+        trees = xgboost.train(settings, xgboost.DMatrix(x, y, nthread=1), 100)
         return np.asarray(trees.predict(xgboost.DMatrix(new, nthread=1)), np.float64)
 
     return predict

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from nlgauge.errors import DataError
-from nlgauge.stats.correlation.evaluate_groups import Progress, arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
 from nlgauge.stats.correlation.group_layout import Floats
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.stats.correlation.weighted import weighted
@@ -20,6 +20,7 @@ from nlgauge.stats.resampling.bootstrap_intervals import Interval, percentile_in
 from nlgauge.stats.resampling.draws import halves
 
 LEAST_POWER = 0.25  # a mean p-value of .5 is what equal metrics have; above half of that a measure tells little apart
+LEVEL = 0.95  # of the intervals behind advice
 ENOUGH = 6  # metrics: with fewer, no measure is said to stand out
 
 
@@ -112,7 +113,6 @@ def ranking_consistency(
     over: Literal["inputs", "systems"] = "inputs",
     trials: int = 1000,
     seed: int = 0,
-    progress: Progress | None = None,
 ) -> Consistency:
     """Split the inputs in two halves, rank the K metrics on each, tau-b of the two rankings; mean over trials
     (Algorithm 3). `over="systems"` splits the systems instead: would others rank the metrics alike?
@@ -129,7 +129,7 @@ def ranking_consistency(
     first = halves(units, trials, seed)
     moved, fixed = np.concatenate([first, 1.0 - first]), np.ones((2 * trials, others))
     rows, cols = (fixed, moved) if over == "inputs" else (moved, fixed)
-    found = weighted(metrics, human, rows, cols, want, progress)
+    found = weighted(metrics, human, rows, cols, want)
     both = [
         _tau_b(snap(v[:, :trials].T, axis=1, scale=1.0), snap(v[:, trials:].T, axis=1, scale=1.0))
         for v in found.transpose(1, 0, 2)
@@ -176,25 +176,23 @@ class Advice:
         return len(self.alike) == 1
 
 
-def advise(
-    p: Floats, pairs: NDArray[np.int64], kept: Sequence[Floats], order: Sequence[int], *, level: float = 0.95
-) -> Advice:
+def advise(p: Floats, pairs: NDArray[np.int64], kept: Sequence[Floats], order: Sequence[int]) -> Advice:
     """What may be said of L measures, from p-values (P×L) and the consistencies of metric pairs (`kept`, P×L each: on
     halves of the inputs, of the systems).
 
     Steady: the interval of DP ends below LEAST_POWER and that of every RC begins above 0. Two measures are told apart
-    where the intervals of their differences, in DP and in RC on inputs, both leave out 0 (at `level` for all others
+    where the intervals of their differences, in DP and in RC on inputs, both leave out 0 (at LEVEL for all others
     together) and there are at least ENOUGH metrics to say so. `order`: the measures, the best first.
     """
-    strict = 1.0 - (1.0 - level) / p.shape[1]  # of twelve measures one or another would look steady by chance
-    steady = over_metrics(p, pairs, level=level).high < LEAST_POWER
-    for values, sure in zip(kept, (level, strict), strict=False):
+    strict = 1.0 - (1.0 - LEVEL) / p.shape[1]  # of twelve measures one or another would look steady by chance
+    steady = over_metrics(p, pairs, level=LEVEL).high < LEAST_POWER
+    for values, sure in zip(kept, (LEVEL, strict), strict=False):
         steady &= over_metrics(values, pairs, level=sure).low > 0.0
     found = [j for j in order if steady[j]]
     if not found:
         return Advice((), ())
     best, others = found[0], [j for j in order if j != found[0]]
-    strict = 1.0 - (1.0 - level) / max(len(others), 1)
+    strict = 1.0 - (1.0 - LEVEL) / max(len(others), 1)
     power = over_metrics(p[:, others] - p[:, [best]], pairs, level=strict).low > 0.0
     again = over_metrics(kept[0][:, [best]] - kept[0][:, others], pairs, level=strict).low > 0.0
     enough = len(np.unique(pairs)) >= ENOUGH

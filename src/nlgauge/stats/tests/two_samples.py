@@ -12,6 +12,7 @@ from nlgauge.errors import NameUnknown
 
 Floats = NDArray[np.float64]
 MeanTest = Literal["t", "student", "mann-whitney", "paired-t", "wilcoxon", "permutation"]
+CHOICE_DRAWS = 4999
 PAIRED = ("paired-t", "wilcoxon", "permutation")
 WORDS: dict[str, str] = {
     "t": "Welch's t test for two samples",
@@ -53,7 +54,7 @@ def mean_test(
         return float(stats.ttest_ind(first, second, equal_var=test == "student").pvalue)
 
 
-def choice_test(signs: ArrayLike, groups: ArrayLike, *, draws: int = 4999, seed: int = 0) -> float:
+def choice_test(signs: ArrayLike, groups: ArrayLike) -> float:
     """Two-sided p that +1 and -1 are equally likely, for choices of which those of one group (input) are not
     independent: the sums of whole groups change their signs. Where no group has two choices it is the binomial test.
 
@@ -67,12 +68,8 @@ def choice_test(signs: ArrayLike, groups: ArrayLike, *, draws: int = 4999, seed:
         from scipy.stats import binomtest
 
         return float(binomtest(int((values > 0).sum()), len(values)).pvalue)
-    return _paired(
-        np.bincount(number, values).astype(np.float64),
-        "permutation",
-        draws,
-        np.random.default_rng(np.random.SeedSequence(seed)),
-    )
+    sums = np.bincount(number, values).astype(np.float64)
+    return _paired(sums, "permutation", CHOICE_DRAWS, np.random.default_rng(np.random.SeedSequence(0)))
 
 
 def _paired(gap: Floats, test: str, draws: int, rng: np.random.Generator) -> float:
