@@ -6,6 +6,7 @@ import gzip
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -369,3 +370,57 @@ def test_a_column_read_as_the_attribute_asked_for_keeps_its_own_name() -> None:
     data = ng.load(rows, name="d", human=["quality"], metrics=["m"])
     assert data.samples["control"].to_list() == data.samples["topic"].to_list()
     assert [group["topic"] for group, _ in data.by("topic")] == ["a", "b"]
+
+
+def test_several_outputs_of_one_system_for_a_prompt_need_no_system_column(tmp_path: Path) -> None:
+    rows = [
+        {"prompt": f"question {i}", "response": f"answer {i} {k}", "helpfulness": (i + k) % 5}
+        for i in range(4)
+        for k in range(2)
+    ]
+    path = tmp_path / "rated.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    data = ng.load(path)
+    assert (len(data.systems), len(data)) == (1, 8)
+    assert any("occurrences are numbered" in note for note in data.notes)
+
+
+def test_a_list_of_records_with_outputs_gives_one_row_an_output(tmp_path: Path) -> None:
+    rows = [
+        {"source": "evol", "instruction": f"do thing {i}",
+         "completions": [{"model": m, "response": f"{m} did {i}", "annotations": {"honesty": {"Rating": str(k + 1)}}}
+                         for k, m in enumerate("abc")]}
+        for i in range(4)
+    ]  # fmt: skip
+    path = tmp_path / "nested.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    data = ng.load(path)
+    assert (data.systems, len(data.inputs), data.aspects) == (["a", "b", "c"], 4, ["honesty"])
+    assert data.ratings["value"].to_list() == [1.0, 2.0, 3.0] * 4
+    assert "each record of 'completions' is an output: 4 lines, 12 outputs" in data.notes
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {f"q{i}": {"candidate": f"text {i}", "score": i % 5} for i in range(6)},
+        {"one": {f"q{i}": {"candidate": f"text {i}", "score": i % 5} for i in range(6)}},
+        {"one": [{"id": f"q{i}", "candidate": f"text {i}", "score": i % 5} for i in range(6)]},
+    ],
+)
+def test_records_below_their_names_are_rows(content: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "keyed.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    data = ng.load(path)
+    assert data.inputs == [f"q{i}" for i in range(6)]
+    assert data.samples["output"].to_list() == [f"text {i}" for i in range(6)]
+
+
+def test_the_dialogue_before_an_output_is_no_list_of_outputs(tmp_path: Path) -> None:
+    rows = [
+        {"id": i, "turns": [{"role": "user", "text": "hello"}, {"role": "bot", "text": "hi"}], "judge": "pass"}
+        for i in range(5)
+    ]
+    path = tmp_path / "turns.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert len(ng.load(path)) == 5

@@ -83,7 +83,7 @@ def _raters(data: Dataset) -> str:
     low, high = int(each.min() or 0), int(each.max() or 0)  # type: ignore[arg-type]
     per = f"{low}" if low == high else f"{low}–{high}"
     who = f"{len(data.raters)} raters" if data.persons else "raters without names"
-    return f"{who}, {per} ratings an output"
+    return f"{who}, {per} rating{'' if per == '1' else 's'} an output"
 
 
 def _gaps(data: Dataset) -> list[str]:

@@ -7,6 +7,7 @@ nothing is computed here but words, so that they cannot disagree.
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -216,10 +217,11 @@ def _ends(row: Row, *names: str) -> tuple[float | None, float | None, float | No
 def _evaluated(run: Run) -> str:
     data = run.data
     raters = count(len(data.raters), "rater") if data.raters and data.rated_by == "people" else data.rated_by
+    metrics = count(run.metrics, "metric") if run.metrics else "no metric"
     return (
         f"{count(len(data), 'output')} of {count(len(data.systems), 'system')} for {count(len(data.inputs), 'input')}, "
         + (
-            f"rated by {raters} on {count(len(run.aspects), 'aspect')}, scored by {count(run.metrics, 'metric')}"
+            f"rated by {raters} on {count(len(run.aspects), 'aspect')}, scored by {metrics}"
             if data.aspects
             else judged_words(run)
         )
@@ -246,7 +248,12 @@ def _warnings(run: Run, aspects: Sequence[AspectAnswer]) -> Iterator[str]:
     elif small:
         yield f"Too few data for {some([a.about for a in small], 4)}: {small[0].warning}."
     lost = [name for name in run.aspects if not any(name in a.about for a in aspects)]
-    if lost:
+    if lost and not run.data.metrics and "output" in run.data.samples.columns:
+        yield (
+            f"No metric has scored these outputs: `nlgauge score {shlex.quote(run.data.name)} -o scored.jsonl`, then "
+            "`nlgauge run scored.jsonl`."
+        )
+    elif lost:
         yield f"No answer for {some(lost, 6)}: nothing there that both people and metrics have judged."
     systems = len([s for s in run.data.systems if run.source.keep_people or s not in run.data.people])
     if 1 < systems < 6 and len(small) < len(aspects):

@@ -35,6 +35,8 @@ def disagreements(choice: Choice, *, metric: str | None = None, top: int = 5, wi
     data, wanted = choice.data, choice.wanted
     chosen = choice.metrics if metric is None else [metric]
     choice = replace(choice, metrics=chosen)
+    if not (chosen or data.metrics):
+        raise NeedsMissing(f"{data.name}: no metric scores.")
     name = metric or (ALL if len(chosen or data.metrics) > 1 else (chosen or data.metrics)[0])
     texts = _texts(data)
     rows: list[Row] = []

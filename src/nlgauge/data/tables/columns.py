@@ -152,7 +152,10 @@ class _RoleSearch:
         roles = ("system", "input", "output", "source", "context", "control", "rater", "aspect", "metric")
         for role in (role for role in roles if role not in self.said):
             words = [*NAMES[role], *SOFT.get(role, ()), *(NUMBERED if role == "input" else ())]
-            self.take(role, next((c for c in self.names.of(words) if self._fits(role, c)), None))
+            fitting = [c for c in self.names.of(words) if self._fits(role, c)]
+            if role == "source":  # a word in every row says where a text is from, where another column has texts
+                fitting.sort(key=lambda c: not _has_blanks(self.table.frame[c]))
+            self.take(role, next(iter(fitting), None))
 
     def system_in_words(self) -> None:
         """`Which system wrote this?`"""
@@ -244,6 +247,10 @@ def _unfit(table: RawTable, column: str, nested: bool) -> str:
     if found.answers and not any(PROGRAMS.match(word) for word in tokens(column)):
         return f"{found.how}; of what?"
     return "looks like an index, a count, a time or a setting" if ASIDE.match(column) else ""
+
+
+def _has_blanks(series: pl.Series) -> bool:
+    return series.dtype.is_nested() or bool(series.cast(pl.String, strict=False).str.contains(r"\S\s+\S").any())
 
 
 def is_label(series: pl.Series) -> bool:

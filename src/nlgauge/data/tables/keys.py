@@ -118,7 +118,10 @@ def _short(text: str) -> str:
 def likely_system(table: RawTable, roles: Roles) -> str | None:
     """The column of few names that, with the input, tells the rows apart and leaves the fewest cells empty."""
     others = [c for c in (roles.input, roles.rater, roles.aspect, roles.metric) if c is not None]
-    return _likely(table, [*roles.aside, *roles.sets], others, names=True)
+    columns = [*roles.aside, *roles.sets]
+    if roles.input is None:  # a name of its own in every row names the row
+        columns = [c for c in columns if not _counts_rows(table, c)]
+    return _likely(table, columns, others, names=True)
 
 
 def _likely_input(table: RawTable, roles: Roles) -> str | None:
@@ -177,6 +180,8 @@ def ambiguous(table: RawTable, roles: Roles, frame: pl.DataFrame) -> str | None:
     if table.frame.drop([c for c in table.frame.columns if c == roles.input])[[one, two]].is_duplicated().all():
         return None  # the same row twice
     likely = likely_system(table, roles)
+    if likely is None and roles.output and frame.select("input", "output").is_unique().all():
+        return None  # several outputs of one system for an input: nothing else could name a system
     hint = f"is it '{likely}'? Say --system {shlex.quote(likely)}" if likely else "name it with --system"
     return (
         f"{table.where.at(two)}: no system column found, and input '{first['input']}' stood in {table.where.word} "

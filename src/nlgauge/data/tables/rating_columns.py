@@ -169,7 +169,7 @@ def plainly(column: str) -> str | None:
         return None  # rating_gpt4: a model's, not people's
     whole = plain(column) in ("human", "humanscore", "humanrating")
     if rest != column or whole or is_aspect(column):
-        return SCORES_PREFIX.sub("", rest)
+        return re.sub(r"(?<=.)\.rating$", "", SCORES_PREFIX.sub("", rest), flags=re.I)
     return None
 
 

@@ -22,7 +22,7 @@ from nlgauge.data.records import parse_json, parse_object
 from nlgauge.data.tables.frames import check_names, frame_columns
 from nlgauge.data.tables.separated import has_quotes, record_lines, separator_of
 from nlgauge.data.tables.sheets import is_workbook, read_sheet
-from nlgauge.data.tables.vocabulary import NAMES, plain
+from nlgauge.data.tables.vocabulary import NAMES, column_of, plain
 from nlgauge.errors import DataError
 
 SUFFIXES = {
@@ -189,11 +189,35 @@ def _read_json(path: Path, text: str, wanted: Collection[str]) -> RawTable:
         if len(tables) == 1:
             _refuse_log(path, content, tables[0], wanted)
             content = tables[0]
-        elif len(lengths) == 1 and -1 not in lengths:  # one list a column
+        elif len(lengths) == 1 and -1 not in lengths and not tables:  # one list a column
             content = [dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)]
+        else:
+            content = _keyed_records(content) or content
     if not isinstance(content, list) or not content or not all(isinstance(r, dict) for r in content):
         raise DataError(f"{path}: expected a JSON list of objects (one a row), or an object of equally long lists.")
     return _from_records(content, Where(str(path), "record"), wanted)
+
+
+def _keyed_records(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Records below their names: {id: record}, {set: [record, …]} or {set: {id: record}}; empty for anything else.
+
+    The names become columns, `id` and `dataset`, where the records have none so called.
+    """
+
+    def objects(values: Collection[Any]) -> bool:
+        return bool(values) and all(isinstance(v, dict) and v for v in values)
+
+    if all(isinstance(part, list) and objects(part) for part in content.values()):
+        return [{"dataset": name, **record} for name, part in content.items() for record in part]
+    if not objects(content.values()):
+        return []
+    if all(objects(part.values()) for part in content.values()):
+        return [
+            {"dataset": name, "id": key, **record} for name, part in content.items() for key, record in part.items()
+        ]
+    fields = [set(record) for record in content.values()]
+    alike = len(content) > 1 and len(set.intersection(*fields)) >= 2
+    return [{"id": key, **record} for key, record in content.items()] if alike else []
 
 
 def _refuse_log(
@@ -217,6 +241,7 @@ def _from_records(rows: list[dict[str, Any]], where: Where, wanted: Collection[s
     if not rows:
         raise DataError(f"{where.source}: the file has no rows.")
     flat = [_flatten(row) for row in rows]
+    flat, where, spread = _outputs_apart(flat, where)
     names, notes = chosen_columns(list(dict.fromkeys(name for row in flat for name in row)), wanted, where.source)
     columns: dict[str, pl.Series] = {}
     nested: dict[str, list[Any]] = {}
@@ -230,7 +255,36 @@ def _from_records(rows: list[dict[str, Any]], where: Where, wanted: Collection[s
         raise DataError(
             f"{where.source}: every column ({', '.join(nested) or 'none'}) holds records; which output is which?"
         )
-    return RawTable(pl.DataFrame(columns), where, nested, notes)
+    return RawTable(pl.DataFrame(columns), where, nested, [*spread, *notes])
+
+
+def _outputs_apart(rows: list[dict[str, Any]], where: Where) -> tuple[list[dict[str, Any]], Where, list[str]]:
+    """One row an output, where each row is an input with a list of records that hold its outputs."""
+    named = {plain(name) for row in rows[:50] for name in row}
+    if not named.isdisjoint(NAMES["output"]):
+        return rows, where, []
+    lists = dict.fromkeys(n for row in rows for n, v in row.items() if isinstance(v, list) and v and _holds_output(v))
+    if len(lists) != 1:
+        return rows, where, []
+    column = next(iter(lists))
+    found, origin = [], []
+    for i, row in enumerate(rows):
+        rest = {name: value for name, value in row.items() if name != column}
+        for record in row.get(column) or [{}]:
+            found.append(rest | {k if k not in rest else f"{column}.{k}": v for k, v in _flatten(record).items()})
+            origin.append(i)
+    note = f"each record of '{column}' is an output: {len(rows)} {where.word}s, {len(found)} outputs"
+    return found, Where(where.source, where.word, lambda row: where.line_of(origin[row])), [note]
+
+
+def _holds_output(records: list[Any]) -> bool:
+    """Whether each record has an output by name and a system or a value that is no text: no turns of a dialogue."""
+    return all(
+        isinstance(r, dict)
+        and any(plain(k) in NAMES["output"] and isinstance(v, str) for k, v in r.items())
+        and (column_of("system", r) is not None or any(not isinstance(v, str) for v in r.values()))
+        for r in records
+    )
 
 
 def chosen_columns(names: list[str], wanted: Collection[str], source: str) -> tuple[list[str], list[str]]:

@@ -19,7 +19,7 @@ NAMES: dict[str, tuple[str, ...]] = {
               "caseid", "testcase", "case", "dialogid", "dialogueid", "conversationid", "problemid", "passageid",
               "sentenceid", "sentid",
               "storyid", "imageid", "recordid", "entryid", "inputno", "textid", "utt", "utterance", "utteranceid",
-              "uttid", "test", "testname", "id", "i"),
+              "uttid", "test", "testname", "id", "i", "traceid", "requestid", "messageid", "rowid", "uuid", "uid"),
     "output": ("output", "systemoutput", "hypothesis", "hyp", "candidate", "response", "generated", "generation",
                "generatedtext", "prediction", "decoded", "systemsummary", "syssumm", "sysref", "summary", "story",
                "translation", "target", "outputtext", "text", "answer", "completion", "reply", "modeloutput",
@@ -76,7 +76,7 @@ ASPECTS = frozenset(
     diversity creativity toxicity conciseness completeness constructedquality satisfaction clarity
     repetitiveness nonredundancy focus structureandcoherence referentialclarity semanticadequacy mqmavgscore
     mos smos cmos dmos stars star rating ratings likert preference usefulness useful helpful politeness
-    safety style tone novelty logicality depth likability likeability intelligibility acceptability
+    safety style tone verbosity novelty logicality depth likability likeability intelligibility acceptability
     comprehensibility succinctness instructionfollowing truthfulness honesty acceptable faithful
     factual accurate appropriate grammatical readable adequate overallquality overallscore
     overallrating generalquality sqm dascore humanjudgment humanjudgement judgment judgement
