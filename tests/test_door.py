@@ -23,6 +23,7 @@ from nlgauge.errors import NeedsMissing, NlgaugeError
 ASKED_OF_DATA = (
     "agreement",
     "analyse",
+    "bias",
     "compare",
     "correlate",
     "estimate",
@@ -150,7 +151,7 @@ def test_report_can_be_called_whatever_was_imported_before() -> None:
 
 # The Python name of what each verb does.
 VERBS = {
-    "agree": "agreement", "align": "align", "check": "check", "compare": "compare", "convert": "export",
+    "agree": "agreement", "align": "align", "bias": "bias", "check": "check", "compare": "compare", "convert": "export",
     "data": "published_sets",
     "diff": "diff", "doctor": "doctor", "estimate": "estimate", "explore": "explore", "formats": "available", "gate": "gate",
     "intervals": "large_intervals",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nlgauge.data.panel import Panel
     from nlgauge.door.choices import rank
     from nlgauge.door.gate import gate
+    from nlgauge.door.guarding import bias
     from nlgauge.door.installation import doctor
     from nlgauge.door.labelling import next_to_label
     from nlgauge.door.questions import agreement, analyse, compare, correlate, estimate, select, stability, verdicts
@@ -72,6 +73,7 @@ _HOME = {
     "align": "nlgauge.door.scores",
     "analyse": "nlgauge.door.questions",
     "available": "nlgauge.report.listing",
+    "bias": "nlgauge.door.guarding",
     "check": "nlgauge.papers.catalogue.load",
     "compare": "nlgauge.door.questions",
     "correlate": "nlgauge.door.questions",
@@ -105,7 +107,7 @@ _HOME = {
 __all__ = [
     "AlignerPlan", "Asking", "Dataset", "Estimate", "Judge", "JudgedData", "Measure", "Metric",
     "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Store", "Table",
-    "aggregate", "agreement", "align", "analyse", "available", "check", "compare", "correlate", "diff",
+    "aggregate", "agreement", "align", "analyse", "available", "bias", "check", "compare", "correlate", "diff",
     "doctor", "estimate", "example", "explore", "export", "gate", "get_set", "judge", "large_intervals",
     "load", "load_set", "merge", "next_to_label", "plot", "published_sets", "rank", "report", "reproduce",
     "score", "select", "simulate", "stability", "stream", "train_aligner", "verdicts",

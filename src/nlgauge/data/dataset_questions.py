@@ -22,6 +22,7 @@ class AsksQuestions:
 
     if TYPE_CHECKING:  # the names of METHODS, for type checkers and editors
         agreement = nlgauge.agreement
+        bias = nlgauge.bias
         compare = nlgauge.compare
         correlate = nlgauge.correlate
         estimate = nlgauge.estimate
@@ -38,7 +39,7 @@ class AsksQuestions:
 
 METHODS = {
     name: name
-    for name in "agreement compare correlate estimate export gate judge rank report score stability verdicts".split()
+    for name in "agreement bias compare correlate estimate export gate judge rank report score stability verdicts".split()
 } | {"next": "next_to_label"}
 
 

@@ -10,6 +10,7 @@ FEATURES = {
     "headers": re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+\S", re.M),
     "bold": re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__"),
 }
+EMOJI = re.compile("[\u2600-\u27bf\u2b50\u2b55\U0001f300-\U0001faff]")  # signs and pictures, not letters or flags
 
 
 def format_counts(text: str) -> list[int]:

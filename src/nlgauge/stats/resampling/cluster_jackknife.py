@@ -1,0 +1,54 @@
+"""Any smooth figure of sums over rows, with a standard error: whole clusters (inputs) are left out in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Jackknifed:
+    """Figures and their standard errors; `freedom` of Student's t is the number of clusters less one."""
+
+    value: Floats
+    se: Floats
+    freedom: int
+
+    def half(self, level: float = 0.95) -> Floats:
+        """Half the width of the interval."""
+        from scipy.special import stdtrit
+
+        return np.asarray(stdtrit(max(1, self.freedom), (1 + level) / 2) * self.se)
+
+    def p(self) -> Floats:
+        """Two-sided p that each figure is 0; 1 where it is 0 without any error."""
+        from scipy.special import stdtr
+
+        apart = np.abs(self.value)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            p = 2 * stdtr(max(1, self.freedom), -apart / self.se)
+        return np.where(self.se > 0, p, np.where(apart > 0, 0.0, 1.0))
+
+
+def jackknifed(rows: Floats, clusters: NDArray[np.int64], figures: Callable[[Floats], Floats]) -> Jackknifed:
+    """`rows` × quantities are summed by cluster (codes from 0 up); `figures` maps sums (… × quantities) to … × figures.
+
+    >>> rows = np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 6.0]])
+    >>> found = jackknifed(rows, np.array([0, 1, 2]), lambda s: s[..., 1:] / s[..., :1])
+    >>> found.value.tolist(), found.se.round(4).tolist()
+    ([4.0], [1.1547])
+    """
+    names, code = np.unique(clusters, return_inverse=True)
+    many = len(names)
+    order = np.argsort(code, kind="stable")
+    sums = np.add.reduceat(rows[order], np.searchsorted(code[order], np.arange(many)), axis=0)
+    total = sums.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left = figures(total - sums)
+        error = np.sqrt((many - 1) / many * ((left - left.mean(axis=0)) ** 2).sum(axis=0))
+        return Jackknifed(figures(total[None])[0], error, many - 1)
