@@ -39,7 +39,9 @@ class AsksQuestions:
 
 METHODS = {
     name: name
-    for name in "agreement bias compare correlate estimate export gate judge rank report score stability verdicts".split()
+    for name in (
+        "agreement bias compare correlate estimate export gate judge rank report score stability verdicts".split()
+    )
 } | {"next": "next_to_label"}
 
 
