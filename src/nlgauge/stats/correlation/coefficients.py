@@ -4,6 +4,8 @@
                  definition="...", formula="(C − D) / all pairs")
     def tau_a(s): return ratio(s.concordant - s.discordant, pairs(s))
 
+A ratio of two sums of pair counts, as this one, is a `pair_coefficient`.
+
 `needs` says what the function is given: for "pearson", "spearman" or "counts" the GroupStats of one
 kernel pass with that part filled in, for "own" the Groups themselves and a random generator. Each
 function gives one value per metric and group, NaN where it is undefined. C, D: pairs that metric and
@@ -101,31 +103,43 @@ def spearman(s: GroupStats) -> Floats:
     return s.spearman
 
 
-@coefficient(
-    "kendall",
-    label="Kendall τ-b",
-    title="Kendall's tau-b",
-    needs="counts",
+# --- the pair-count family: ratios of two sums over (C, D, T_h, T_m, T_hm) ---
+
+FORMS: dict[str, Floats] = {}  # weights of the counts above and below, which the resampling kernels read, too
+C_MINUS_D, TOLD, ALL = (1, -1, 0, 0, 0), (1, 1, 0, 1, 0), (1, 1, 1, 1, 1)
+Weights = tuple[int, int, int, int, int]
+
+
+def pair_coefficient(
+    name: str, above: Weights, below: Weights, other: Weights | None = None, **facts: Any
+) -> Callable[[GroupStats], Floats]:
+    """Register a ratio of pair counts; with `other`, the root of the product of two sums stands below."""
+    FORMS[name] = np.array([above, below, other or below], np.float64)
+
+    def value(s: GroupStats) -> Floats:
+        counts = np.array([s.concordant, s.discordant, s.tied_human, s.tied_metric, s.tied_both])
+
+        def total(weights: Weights) -> Any:
+            return np.tensordot(np.array(weights), counts, 1)
+
+        if other is None:
+            return ratio(total(above), total(below))
+        # two roots: the product of two pair counts may exceed 64 bits
+        return np.clip(ratio(total(above), np.sqrt(total(below)) * np.sqrt(total(other))), -1, 1)
+
+    return coefficient(name, needs="counts", **facts)(value)
+
+
+kendall = pair_coefficient(
+    "kendall", C_MINUS_D, (1, 1, 1, 0, 0), TOLD, label="Kendall τ-b", title="Kendall's tau-b",
     definition="Concordant minus discordant pairs, relative to the pairs that each side does not tie.",
     formula="(C − D) / √((C + D + T_h)(C + D + T_m))",
-)
-def kendall(s: GroupStats) -> Floats:
-    told = s.concordant + s.discordant
-    # two roots: the product of two pair counts may exceed 64 bits
-    below = np.sqrt(told + s.tied_human) * np.sqrt(told + s.tied_metric)
-    return np.clip(ratio(s.concordant - s.discordant, below), -1, 1)
-
-
-@coefficient(
-    "tau-a",
-    label="Kendall τ-a",
-    title="Kendall's tau-a",
-    needs="counts",
+)  # fmt: skip
+pair_coefficient(
+    "tau-a", C_MINUS_D, ALL, label="Kendall τ-a", title="Kendall's tau-a",
     definition="Concordant minus discordant pairs among all pairs; a tie on either side counts nothing.",
     formula="(C − D) / all pairs",
-)
-def tau_a(s: GroupStats) -> Floats:
-    return ratio(s.concordant - s.discordant, pairs(s))
+)  # fmt: skip
 
 
 @coefficient(
@@ -141,64 +155,33 @@ def tau_c(s: GroupStats) -> Floats:
     return np.clip(ratio(2 * (s.concordant - s.discordant), np.nan_to_num(below)), -1, 1)
 
 
-@coefficient(
-    "tau-10",
-    label="Kendall τ₁₀",
-    title="Kendall's tau-10",
-    needs="counts",
+pair_coefficient(
+    "tau-10", (1, -1, 0, -1, 0), TOLD, label="Kendall τ₁₀", title="Kendall's tau-10",
     definition="Pairs that people tie are left out; pairs that only the metric ties count as discordant.",
     formula="(C − D − T_m) / (C + D + T_m)",
-)
-def tau_10(s: GroupStats) -> Floats:
-    return ratio(s.concordant - s.discordant - s.tied_metric, s.concordant + s.discordant + s.tied_metric)
-
-
-@coefficient(
-    "tau-13",
-    label="Kendall τ₁₃",
-    title="Kendall's tau-13 (Goodman and Kruskal's gamma)",
-    needs="counts",
-    definition="Only pairs that neither side ties are counted.",
-    formula="(C − D) / (C + D)",
-)
-def tau_13(s: GroupStats) -> Floats:
-    return ratio(s.concordant - s.discordant, s.concordant + s.discordant)
-
-
-@coefficient(
-    "tau-14",
-    label="Kendall τ₁₄",
-    title="Kendall's tau-14",
-    needs="counts",
+)  # fmt: skip
+tau_13 = pair_coefficient(
+    "tau-13", C_MINUS_D, (1, 1, 0, 0, 0), label="Kendall τ₁₃", title="Kendall's tau-13 (Goodman and Kruskal's gamma)",
+    definition="Only pairs that neither side ties are counted.", formula="(C − D) / (C + D)",
+)  # fmt: skip
+pair_coefficient(
+    "tau-14", C_MINUS_D, TOLD, label="Kendall τ₁₄", title="Kendall's tau-14",
     definition="Pairs that people tie are left out; pairs that only the metric ties count as half right.",
     formula="(C − D) / (C + D + T_m)",
-)
-def tau_14(s: GroupStats) -> Floats:
-    return ratio(s.concordant - s.discordant, s.concordant + s.discordant + s.tied_metric)
-
-
-@coefficient(
-    "tau-23",
-    label="Kendall τ₂₃",
-    title="Kendall's tau-23",
-    needs="counts",
+)  # fmt: skip
+pair_coefficient(
+    "tau-23", (1, -1, -1, -1, 1), ALL, label="Kendall τ₂₃", title="Kendall's tau-23",
     definition="Pairs judged alike, ties included, minus pairs judged differently, among all pairs.",
     formula="(C + T_hm − D − T_h − T_m) / all pairs",
-)
-def tau_23(s: GroupStats) -> Floats:
-    return ratio(2 * (s.concordant + s.tied_both) - pairs(s), pairs(s))
-
-
-@coefficient(
-    "acc-eq",
-    label="acc_eq",
-    title="Pairwise accuracy with ties",
-    needs="counts",
+)  # fmt: skip
+pair_coefficient(
+    "acc-eq", (1, 0, 0, 0, 1), ALL, label="acc_eq", title="Pairwise accuracy with ties",
     definition="Share of pairs that metric and people judge alike, where a tie must be met by a tie.",
     formula="(C + T_hm) / all pairs",
-)
-def acc_eq(s: GroupStats) -> Floats:
-    return ratio(s.concordant + s.tied_both, pairs(s))
+)  # fmt: skip
+
+
+# --- coefficients that look at the scores themselves ---
 
 
 @coefficient(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from nlgauge.engines import current
 from nlgauge.errors import DataError
 from nlgauge.kernels.shared import NEAR, STRIP
+from nlgauge.stats.correlation.coefficients import FORMS
 from nlgauge.stats.correlation.group_layout import GROUPED, Bools, Floats, GroupLayout, Ints, layout, sorted_cells
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.resampled_groups import (
@@ -71,8 +72,6 @@ class Wanted:
 
 def wanted(measures: Iterable[object]) -> Wanted:
     """Sort measures: names such as "input/kendall", (grouping, coefficient) pairs or Measure objects."""
-    from nlgauge.stats.correlation.pair_family import FORMS
-
     parsed = [_measure(m) for m in measures]
     if not parsed:
         raise DataError("no measure given: name at least one, such as input/kendall")

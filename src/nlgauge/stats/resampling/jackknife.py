@@ -58,23 +58,19 @@ class WithoutEach:
     inputs: Floats
     outputs: Floats | None
 
-    def moved(self, change: Callable[[Floats], Floats]) -> WithoutEach:
-        """The same on another scale."""
-        return WithoutEach(
-            change(self.value),
-            None if self.systems is None else change(self.systems),
-            change(self.inputs),
-            None if self.outputs is None else change(self.outputs),
+    def moved(self, change: Callable[..., Floats], *others: WithoutEach) -> WithoutEach:
+        """The same on another scale, or what `change` makes of these and others that were found without the same
+        units.
+        """
+        all_of = [(each.value, each.systems, each.inputs, each.outputs) for each in (self, *others)]
+        value, systems, inputs, outputs = (
+            None if any(v is None for v in values) else change(*values) for values in zip(*all_of, strict=True)
         )
+        return WithoutEach(value, systems, inputs, outputs)  # type: ignore[arg-type]
 
     def minus(self, first: Labels, second: Labels) -> WithoutEach:
         """Differences between values of the first axis."""
-        return WithoutEach(
-            self.value[first] - self.value[second],
-            None if self.systems is None else self.systems[first] - self.systems[second],
-            self.inputs[first] - self.inputs[second],
-            None if self.outputs is None else self.outputs[first] - self.outputs[second],
-        )
+        return self.moved(lambda values: values[first] - values[second])
 
     def spread(self) -> Spread:
         """V = V(systems) + V(inputs) − V(outputs), never below either of the first two; freedom after Satterthwaite."""

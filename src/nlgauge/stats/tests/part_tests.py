@@ -57,7 +57,7 @@ def part_tests(x: Floats, z: Floats, one: Bools, two: Bools, measure: Measure, *
             left = WithoutEach(left.value, left.systems, left.inputs, np.stack(each, axis=-1))
         sign = np.where(absolute & (left.value < 0), -1.0, 1.0)
         sides.append(left.moved(lambda v, s=sign: widened(v) * (s if v.ndim == 1 else s[:, None])))  # type: ignore[misc]
-    p = student_p(_less(sides[0], sides[1]))
+    p = student_p(sides[0].moved(np.subtract, sides[1]))
     there = np.isfinite(x) & np.isfinite(z)
     for k in range(len(x)):
         for part in (one, two):
@@ -65,14 +65,3 @@ def part_tests(x: Floats, z: Floats, one: Bools, two: Bools, measure: Measure, *
             if too_few(systems if over == "both" else n, inputs, over, measure.grouping):
                 p[k] = np.nan
     return p
-
-
-def _less(one: WithoutEach, two: WithoutEach) -> WithoutEach:
-    """Differences of values that were found without the same units."""
-
-    def gap(a: Floats | None, b: Floats | None) -> Floats | None:
-        return None if a is None or b is None else a - b
-
-    return WithoutEach(
-        one.value - two.value, gap(one.systems, two.systems), one.inputs - two.inputs, gap(one.outputs, two.outputs)
-    )
