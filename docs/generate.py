@@ -157,8 +157,8 @@ def data() -> str:
 
     found = entries()
     lines = [
-        DATA + f"{len(found)} sets; a name in brackets is published by others, not redistributed and not read here "
-        "yet; its lines say where it is.\n"
+        DATA + f"{len(found)} sets; a name in brackets is to be fetched by you: published or named by others, not "
+        "redistributed; its lines say where it is, and it is read once its file is there.\n"
     ]
     for task in sorted({e.task for e in found}):
         mine = [e for e in found if e.task == task]
@@ -169,7 +169,7 @@ def data() -> str:
 
 
 def _named(e: Entry) -> str:
-    return f"`{e.name}`" if e.loader else f"(`{e.name}`)"
+    return f"`{e.name}`" if e.loader and not any(f.where for f in e.files) else f"(`{e.name}`)"
 
 
 def _facts(e: Entry) -> list[str]:
@@ -180,6 +180,7 @@ def _facts(e: Entry) -> list[str]:
         "raters": e.raters,
         "missing": e.missing,
         "notes": " ".join(e.notes),
+        "to fetch": " ".join(f"`{f.path}`: {f.where}. {f.layout}." for f in e.files if f.where),
         "licence": e.licence,
         "cite": e.reference,
     }

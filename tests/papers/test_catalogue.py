@@ -58,8 +58,8 @@ def test_a_set_has_files_and_a_loader_or_says_why_not(e: Entry) -> None:
 @pytest.mark.parametrize("e", [e for e in ALL if e.files], ids=lambda e: e.name)
 def test_files_are_pinned_by_size_and_hash_and_stay_in_their_folder(e: Entry, tmp_path: Path) -> None:
     for f in e.files:
-        assert f.size > 0
-        assert re.fullmatch(r"[0-9a-f]{64}", f.sha256)
+        assert bool(f.where) != (f.size > 0)  # a file that users fetch was not seen
+        assert f.where or re.fullmatch(r"[0-9a-f]{64}", f.sha256)
         assert f.layout
         assert inside(tmp_path, f.path).is_relative_to(tmp_path)
         if f.origin is not None:  # a short commit can become ambiguous, a branch can move
@@ -131,6 +131,41 @@ MADE = {
 }  # fmt: skip
 
 
+HUMAN = {"checklist-newsroom": "CoherenceRating,FluencyRating,InformativenessRating,RelevanceRating,overall",
+         "checklist-uber-topic": "rating,relevance_bin"}  # fmt: skip
+FOUR = "coherence,consistency,fluency,relevance,overall"
+for made_name, made_system in (
+    ("checklist-unieval-summ", "system_id"), ("checklist-summeval", "model_id"), ("checklist-newsroom", "System"),
+    ("checklist-uber-topic", "model"),
+):  # fmt: skip
+    columns = HUMAN.get(made_name, FOUR)
+    (made_file,) = entry(made_name).files
+    given = ",".join("123451"[: columns.count(",") + 1])
+    MADE[made_name] = {
+        made_file.path.removesuffix(
+            ".gz"
+        ): f"{made_system},{columns},perplexity,bleu1\nM0,{given},9,.5\nM0,{given},8,.4\n"
+    }
+EXPERT = dict.fromkeys(("coherence", "consistency", "fluency", "relevance"), 4)
+MADE |= {
+    "summeval-17": {"summeval/model_annotations.aligned.jsonl": "".join(
+        json.dumps({"id": "dm-1", "model_id": m, "decoded": "a text", "references": ["one"],
+                    "expert_annotations": [EXPERT] * 3, "turker_annotations": [EXPERT] * 5}) + "\n"
+        for m in ("M23", "M23_dynamicmix")
+    )},
+    "mans-wp": {"openmeva/mags_wp.json": json.dumps({"7": {"prompt": "p", "gold_response": "r", "gen": {
+        "gpt": {"text": "one", "score": ["1", "2", "1", "3", "3"]}, "s2s": {"text": "two", "score": [4, 4, 5, 5, 2]},
+        "fusion": {"text": "three"}}}})},  # without ratings: left out
+    "bagel-individual": {"bagel_sfhotel_sfrest/emnlp_data_individual_hum_scores.csv":
+        "judge,dataset,system,sys_ref,informativeness,naturalness,quality\n" + "".join(
+            f"{j},BAGEL,{s},x,{j},{j + 1},{j + 2}\n" for j in (1, 2, 3) for s in ("Dusek", "LOLS"))},
+}  # fmt: skip
+
+
+def test_every_set_that_users_fetch_is_made_here() -> None:
+    assert {e.name for e in ALL if any(f.where for f in e.files)} <= set(MADE)
+
+
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzipped"])
 @pytest.mark.parametrize("name", MADE)
 def test_a_set_to_fetch_loads_once_its_file_is_there(name: str, packed: bool, tmp_path: Path) -> None:
@@ -138,7 +173,7 @@ def test_a_set_to_fetch_loads_once_its_file_is_there(name: str, packed: bool, tm
     with pytest.raises(NotHere, match="not redistributed here"):
         load_set(name, tmp_path)
     for path, text in MADE[name].items():
-        zipped = packed and path.endswith(".csv")
+        zipped = packed and f"{path}.gz" in {f.path for f in entry(name).files}
         target = tmp_path / (path + ".gz" if zipped else path)
         target.parent.mkdir(exist_ok=True)
         target.write_bytes(gzip.compress(text.encode()) if zipped else text.encode())
@@ -150,6 +185,16 @@ def test_a_set_to_fetch_loads_once_its_file_is_there(name: str, packed: bool, tm
         assert data.ratings.height == 3
         assert data.samples["output"].to_list() == ["One", "Two"]
         assert data.comparisons.row(0) == ("legal-0", "B", "BC", "relevance", "r4", "tie")
+    if name == "mans-wp":
+        assert data.panel("overall").human.tolist() == [[2.0], [4.0]]
+    if name == "summeval-17":
+        assert sorted(data.systems) == ["M23", "M23_dynamicmix"]
+        assert data.ratings.filter(aspect="coherence").height == 6
+    if name == "bagel-individual":
+        assert sorted(data.systems) == ["LOLS", "TGEN"]
+        assert data.ratings.filter(system="TGEN", aspect="quality")["value"].to_list() == [3, 4, 5]
+    if name == "checklist-summeval":
+        assert data.metrics == ["perplexity", "bleu1"]
     if name == "usr-topical-scores":
         assert data.scores["usr_mlm"].to_list() == [None, -0.5]
     if name == "ctrl-topic":

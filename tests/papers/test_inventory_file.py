@@ -46,9 +46,9 @@ def test_a_metric_whose_code_is_here_says_where_and_is_not_said_to_be_missing(it
 
 
 @pytest.mark.parametrize("item", [i for i in ALL if i.kind == "data" and i.data], ids=lambda i: f"{i.paper} {i.name}")
-def test_a_set_is_to_fetch_only_where_no_loader_reads_it(item: Item) -> None:
-    loaders = [entry(name).loader is not None for name in item.data]
-    assert (item.state == "to fetch") == (not any(loaders))
+def test_a_set_is_to_fetch_where_users_fetch_its_files_or_no_loader_reads_it(item: Item) -> None:
+    seen = [e.loader is not None and not any(f.where for f in e.files) for e in map(entry, item.data)]
+    assert (item.state == "to fetch") == (not any(seen))
 
 
 @pytest.mark.parametrize("item", ALL, ids=names)

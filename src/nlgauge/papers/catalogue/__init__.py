@@ -51,14 +51,16 @@ class Origin:
 @dataclass(frozen=True)
 class File:
     """A file of the mirror. Where it holds its `origin`'s own bytes it can be downloaded; otherwise it was
-    repackaged, and `layout` says what the loader reads in it. A set loads without its `extra` files."""
+    repackaged, and `layout` says what the loader reads in it. A set loads without its `extra` files. A file that users
+    fetch themselves, `where` says from whom, was not seen here: its size and hash are not known."""
 
     path: str
-    size: int
-    sha256: str
-    layout: str
+    size: int = 0
+    sha256: str = ""
+    layout: str = ""
     origin: Origin | None = None
     extra: bool = False
+    where: str = ""
 
     @property
     def untouched(self) -> bool:

@@ -39,6 +39,26 @@ def load(folder: Path, entry: Entry) -> Dataset:
     )
 
 
+def individual(folder: Path, entry: Entry) -> Dataset:
+    """Single ratings: the authors' R script names the columns judge, dataset, system, sys_ref and the aspects. The
+    outputs of a judge stand in the same order as those of the others.
+    """
+    frame = csv_table(folder / entry.files[0].path)
+    place = pl.int_range(pl.len()).over("judge", "dataset", "system")
+    frame = frame.with_columns(
+        pl.col("dataset").replace(SETS), pl.col("system").replace(SYSTEMS),
+        pl.format("{} {}", pl.col("dataset").replace(SETS), place).alias("input"),
+        pl.concat_str(pl.lit("judge"), "judge", separator=" ").alias("rater"),
+        pl.col("sys_ref").alias("output"),
+    )  # fmt: skip
+    return Dataset.of(
+        entry.name, frame.unique(KEY, maintain_order=True).select(*KEY, "output", "dataset"),
+        ratings=unpivot(frame, {a: a for a in ASPECTS}),
+        notes=["judges 1 to 3 are places in the file, not persons",
+               "inputs are numbered as they come for each system: one number is not one MR"],
+    )  # fmt: skip
+
+
 def _one_set(folder: Path, part: pl.DataFrame, name: str, notes: list[str]) -> pl.DataFrame:
     """The rows of one data set with references and UniEval scores, where those files are there."""
     mr = pl.col("mr")

@@ -11,6 +11,7 @@ import polars as pl
 from nlgauge.data.comparisons import FIRST, SECOND, TIE
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.tables.means import means_by
+from nlgauge.errors import DataError
 from nlgauge.papers.catalogue import Entry
 from nlgauge.papers.catalogue.table_parts import csv_table, numbers, unpivot
 
@@ -82,6 +83,24 @@ def ctrl_topic(folder: Path, entry: Entry) -> Dataset:
     return _checklist(entry, frame, texts, human, found, notes, strip=False)
 
 
+def checklist_rows(folder: Path, entry: Entry, system: str) -> Dataset:
+    """A table of the authors that was not seen here: their notebooks name its columns of systems (`system`), ratings
+    and metrics, not those of inputs and texts. Each row is an output of its own, rated once.
+    """
+    path = folder / entry.files[0].path
+    frame = csv_table(path)
+    if absent := [c for c in (system, *entry.aspects) if c not in frame.columns]:
+        raise DataError(f"{path}: no column '{absent[0]}'. Columns: {', '.join(frame.columns)}.")
+    frame = frame.rename({system: "system"})
+    frame = frame.with_columns(pl.int_range(pl.len()).over("system").cast(pl.String).alias("input"))
+    found = numbers(frame, [c for c in _metrics(frame) if not c.startswith("pvi_")])
+    notes = ["each row is an output of its own: what names an input is not known"]
+    return Dataset.of(
+        entry.name, frame.select(KEY), ratings=unpivot(frame, {a: a for a in entry.aspects}), scores=found,
+        people=entry.people, lower=["perplexity"], notes=notes,
+    )  # fmt: skip
+
+
 def _checklist(
     entry: Entry, frame: pl.DataFrame, texts: dict[str, str], human: dict[str, str], found: pl.DataFrame,
     notes: list[str], strip: bool = True,
@@ -102,8 +121,8 @@ def _between(frame: pl.DataFrame, first: str, last: str) -> list[str]:
 
 
 def _metrics(frame: pl.DataFrame) -> list[str]:
-    names = frame.columns
-    return [c for c in names if c.endswith(("_met", "_unieval")) or c.startswith(("bert_", "ctc_", "perplexity"))]
+    kinds = ("bert_", "ctc_", "perplexity", "bleu", "rouge")
+    return [c for c in frame.columns if c.endswith(("_met", "_unieval")) or c.startswith(kinds)]
 
 
 def _numbered(frame: pl.DataFrame, *columns: str) -> pl.DataFrame:

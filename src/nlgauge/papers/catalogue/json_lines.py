@@ -24,6 +24,24 @@ def openmeva(folder: Path, entry: Entry) -> Dataset:
     )  # fmt: skip
 
 
+def mans(folder: Path, entry: Entry) -> Dataset:
+    """OpenMEVA's own file: one object, a prompt each, the stories of the systems with their single ratings below it."""
+    (stories,) = records(folder / entry.files[0].path)
+    rows = [
+        {"id": number, **story, "system": system, **written}
+        for number, story in stories.items()
+        for system, written in story["gen"].items()
+        if written.get("score")
+    ]
+    table = samples(
+        rows, system="system", input="id", output="text", source="prompt", references=lambda r: [r["gold_response"]]
+    )
+    given = ratings(table, rows, lambda r: [("overall", str(k), float(v)) for k, v in enumerate(r["score"], 1)])
+    return Dataset.of(
+        entry.name, table, ratings=given, people=(), notes=["raters have no names: 1, 2, … are places in the file"]
+    )
+
+
 def newsroom(folder: Path, entry: Entry) -> Dataset:
     rows, articles = (records(folder / f.path) for f in entry.files)
     article = {a["article_id"]: a for a in articles}

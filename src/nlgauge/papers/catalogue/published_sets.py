@@ -76,13 +76,15 @@ def described(e: Entry, folder: Path) -> list[tuple[str, str]]:
 
 
 def _file_line(f: File, there: bool) -> str:
-    how = (
-        f"the bytes of {f.origin}, `nlgauge data get` downloads it"
-        if f.untouched
-        else "not redistributed here; repackaged from the origin above"
-    )
+    if f.where:
+        how = f"not redistributed here; {f.where}. Put it there under this name, as it is or gzipped"
+    elif f.untouched:
+        how = f"the bytes of {f.origin}, `nlgauge data get` downloads it"
+    else:
+        how = "not redistributed here; repackaged from the origin above"
     needed = "only adds to the set" if f.extra else "needed"
-    state = f"{f.size:,} bytes; {needed}; {'here' if there else 'not here'}"
+    size = "size not known" if f.where else f"{f.size:,} bytes"
+    state = f"{size}; {needed}; {'here' if there else 'not here'}"
     return f"{f.path} ({state}): {how}. Layout: {f.layout}."
 
 
@@ -126,8 +128,9 @@ def not_downloadable(name: str, done: dict[Path, str], folder: Path) -> str:
     lost = [f for f in found.needed if done[folder / f.path] == NOT_DOWNLOADABLE]
     if not lost:
         return ""
+    why = "is to be fetched by you" if lost[0].where else "was repackaged and has no download"
     return (
-        f"{name}: {lost[0].path} was repackaged and has no download; the original is {found.origins[0]}. "
+        f"{name}: {lost[0].path} {why}; the original is {found.origins[0]}. "
         f"`nlgauge data show {name}` says which layout is read."
     )
 

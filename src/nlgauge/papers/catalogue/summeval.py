@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from nlgauge.data.dataset import KEY, Dataset
-from nlgauge.papers.catalogue import Entry
+from nlgauge.papers.catalogue import Entry, stored
 from nlgauge.papers.catalogue.table_parts import Given, Record, ratings, records, samples, scores
 
 ASPECTS = ("coherence", "consistency", "fluency", "relevance")
@@ -38,6 +39,13 @@ def load(folder: Path, entry: Entry, judges: bool = False, tokenised: bool = Fal
     if judges:
         found = found.join(_judges(replies, notes), on=KEY, how="left")
     return Dataset.of(entry.name, table, ratings=long, scores=found, people=(), notes=notes)
+
+
+def aligned(folder: Path, entry: Entry) -> Dataset:
+    """The file of the authors of SummEval, with all single ratings."""
+    from nlgauge.data.readers.summeval import SummEval
+
+    return replace(SummEval.read(stored(folder / entry.files[0].path)), name=entry.name, people=frozenset())
 
 
 def _experts(r: Record) -> Iterator[Given]:

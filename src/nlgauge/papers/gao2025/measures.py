@@ -50,7 +50,7 @@ PARTS = [
     Subset("WMT23", "GeneralMT2023_NEWS", "wmt23-zh-en", (-25, 0), {"Overall Quality": "mqm"}, {"domain": "news"}),
     Subset("HANNA", "WP", "hanna"),
     Subset("MANS", "ROC", "openmeva", aspects={"Overall": "overall"}),
-    Subset("MANS", "WP", "mans-wp"),
+    Subset("MANS", "WP", "mans-wp", aspects={"Overall": "overall"}),
     Subset("USR", "Persona-Chat", "usr-persona", aspects=DIALOGUE),
     Subset("USR", "Topical-Chat", "usr-topical", aspects=DIALOGUE),
     # Only without its human reference do all 20 cells of Table 5 come out.

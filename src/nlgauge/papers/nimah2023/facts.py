@@ -11,6 +11,7 @@ import polars as pl
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import NotHere
 from nlgauge.papers import Key, Ours, Sources, study, why_absent
+from nlgauge.papers.catalogue import entry
 from nlgauge.papers.nimah2023.systems import ABSENT
 from nlgauge.stats.ranking.preference import levenshtein, similarity
 
@@ -42,7 +43,6 @@ def table_2(sources: Sources) -> Ours:
             values[(name,)] = rater_rows(sources(here), means=name == "Unieval-summ")
         except NotHere as error:
             reasons[(name,)] = why_absent(error)
-    topic = sources(SETS["CtrlEval-Topic"])
     return Ours(
         values,
         reasons,
@@ -50,7 +50,7 @@ def table_2(sources: Sources) -> Ours:
             "#Samples counts rows, one a rater; UniEval-TC, UniEval-summ and CtrlEval-Topic have means, one row "
             "an output.",
             "Table 2 lists Fluency for CtrlEval-Topic; the released table and its origin have only "
-            f"{', '.join(topic.aspects)}.",
+            f"{', '.join(entry(SETS['CtrlEval-Topic']).aspects)}.",
         ],
     )
 
@@ -59,7 +59,8 @@ def rater_rows(data: Dataset, means: bool = False) -> int:
     """How many rows the set has with one row a rater (or one an output, with `means`)."""
     columns = ["system", "input"] if means else ["system", "input", "rater"]
     # UBER-Topic lacks two fluency ratings whose texts were compared for relevance: a row is a rating of fluency there.
-    rated = data.ratings.filter(pl.col("aspect") == "fluency") if data.name == "uber-topic" else data.ratings
+    rated = data.ratings.filter(~pl.col("aspect").str.ends_with("(turker)"))
+    rated = rated.filter(pl.col("aspect") == "fluency") if data.name == "uber-topic" else rated
     return rated.select(columns).unique().height
 
 

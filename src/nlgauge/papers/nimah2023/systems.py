@@ -78,6 +78,7 @@ BENCHMARKS = [
         "UniEval-summ", "summeval", "11", SURFACE, ("coherence", "consistency", "fluency", "relevance"), True, True
     ),
     Benchmark("Newsroom", "newsroom", "13", {}, overall=True),
+    Benchmark("summEval", "summeval-17", "12", {}, ("coherence", "consistency", "fluency", "relevance"), True),
 ]  # fmt: skip
 # Controlled generation: fluency and relevance, no Overall; the pairs of Table 10.
 TOPIC: Columns = {
@@ -88,17 +89,39 @@ TOPIC: Columns = {
     UNIEVAL: [f"{quality}_unieval" for quality in ("coherence", "consistency", "fluency", "relevance", "overall")],
 }
 CONTROLLED = [Benchmark("UBER-Topic", "uber-topic", "10", {}), Benchmark("CTRL-Topic", "ctrl-topic", "10", TOPIC)]
+CTC_AND_MORE = {CTC: TOPIC[CTC], CTRLEVAL: ["cohere_met"], UNIEVAL: TOPIC[UNIEVAL]}
+SUMMARY: Columns = {**DIALOGUE, **CTC_AND_MORE}
+LARGE: Columns = {
+    PERPLEXITY: ["perplexity"],
+    BLEU: ["bleu1", "bleu11"],
+    ROUGE: ["rouge_l_f_score1", "rouge_l_f_score11"],
+    BERTSCORE: ["bert_score_f1", "bert_score_f11"],
+    **CTC_AND_MORE,
+}
+# The authors' own tables of these sets, with the scores of all metrics, where a user has them; Overall is a column.
+OWN = {
+    b.name: b
+    for b in (
+        Benchmark("UniEval-summ", "checklist-unieval-summ", "11", SUMMARY),
+        Benchmark("summEval", "checklist-summeval", "12", LARGE),
+        Benchmark("Newsroom", "checklist-newsroom", "13", SUMMARY),
+        Benchmark("UBER-Topic", "checklist-uber-topic", "10", TOPIC),
+    )
+}
 SUMMARIES, DIALOGUES = ["summeval", "newsroom"], [b.set for b in BENCHMARKS[:3]]
 TOPICS = [b.set for b in CONTROLLED]
 NO_SCORES = (
-    "the authors' release has no scores of this metric on {}; its code is here, its weights are to be had by name"
+    "the authors' release has no scores of this metric on {}; its code is here, its weights are to be had by name, and "
+    "the authors' table ({}) is read where it is there"
 )
 ABSENT: dict[str, str] = {
+    name: NeedsWeights(NO_SCORES.format(name, OWN[name].set)) for name in ("UniEval-summ", "Newsroom", "UBER-Topic")
+} | {
     "summEval": NotRedistributed(
         "needs the release with the 17th system, M23_dynamicmix, and the single ratings of M0, M1, M2, M5 "
-        "(summeval-17): published by Yale-LILY/SummEval, not redistributed here."
-    ),
-    **{name: NeedsWeights(NO_SCORES.format(name)) for name in ("UniEval-summ", "Newsroom", "UBER-Topic")},
+        "(summeval-17): published by Yale-LILY/SummEval, not redistributed here; scores of metrics: the authors' table "
+        "(checklist-summeval)."
+    )
 }
 NO_TITLES = NotRedistributed(
     "BLEU and ROUGE were computed against the article and its title (appendix A.3); the titles are in the Newsroom "
@@ -116,14 +139,18 @@ def listed_pairs(table: str, data: str = "") -> Pairs:
 
 
 def those_here(sources: Sources, benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], dict[Key, str]]:
-    """The data sets whose files are here, and why the others are not."""
+    """The data sets whose files are here, the authors' own table first, and why the others are not."""
     here, reasons = [], dict[Key, str]()
     for b in benchmarks:
-        try:
-            b.rated(sources)
-            here.append(b)
-        except NotHere as error:
-            reasons[b.name,] = why_absent(error)
+        for known in filter(None, (OWN.get(b.name), b)):
+            try:
+                known.rated(sources)
+                here.append(known)
+                break
+            except NotHere as error:
+                reason = why_absent(error)
+        else:
+            reasons[b.name,] = reason
     return here, reasons
 
 
@@ -158,7 +185,7 @@ def ks_table(sources: Sources, benchmarks: Sequence[Benchmark], change: Columns 
 def preference_table(sources: Sources, benchmarks: Sequence[Benchmark], turned: bool = False) -> dict[Key, float]:
     """Preference similarity by data set, difficulty and family; `turned`: less perplexity is better."""
     values: dict[Key, float] = {}
-    for b in benchmarks:
+    for b in (b for b in benchmarks if b.columns):
         data = b.data(sources)
         families = b.families(data)
         table = system_preference(
@@ -173,7 +200,7 @@ def preference_table(sources: Sources, benchmarks: Sequence[Benchmark], turned: 
 @study("nimah2023", "17", title="KS on systems, summarisation", sets=SUMMARIES)
 def table_17(sources: Sources) -> Ours:
     return Ours(
-        ks_table(sources, BENCHMARKS[3:]),
+        ks_table(sources, those_here(sources, BENCHMARKS[3:])[0]),
         _absent("summEval", "UniEval-summ", "Newsroom") | _titles(),
         [
             "Human: with Overall, the mean of the four aspects, as one of five columns; rater rows in Newsroom, means "
@@ -215,8 +242,8 @@ def table_19(sources: Sources) -> Ours:
 
 @study("nimah2023", "20", title="preference similarity, summarisation", sets=SUMMARIES)
 def table_20(sources: Sources) -> Ours:
-    benchmarks = [b for b in BENCHMARKS[3:] if b.columns]
-    return Ours(preference_table(sources, benchmarks), _absent("summEval", "UniEval-summ", "Newsroom") | _titles())
+    here, _ = those_here(sources, BENCHMARKS[3:])
+    return Ours(preference_table(sources, here), _absent("summEval", "UniEval-summ", "Newsroom") | _titles())
 
 
 # Table 21 prints the labels of Table 20.
@@ -290,7 +317,7 @@ TABLE_22: dict[Key, str] = {
 
 @study("nimah2023", "22", title="preference similarity, controlled generation", sets=TOPICS, tolerance=0.001)
 def table_22(sources: Sources) -> Ours:
-    here, reasons = those_here(sources, [b for b in CONTROLLED if b.columns])
+    here, reasons = those_here(sources, CONTROLLED)
     values = preference_table(sources, here)
     cut = [("CTRL-Topic", group, family) for group in ("Easy", "Hard") for family in (CTC, CTRLEVAL)]
     slips = cut_short(values, cut)

@@ -26,10 +26,13 @@ from nlgauge.papers.nimah2023.systems import (
     CTRLEVAL,
     DIALOGUE,
     DIALOGUES,
+    LARGE,
+    OWN,
     UNIEVAL,
     cut_short,
     ks_table,
     preference_table,
+    those_here,
 )
 
 # The data sets of Table 3 that are at hand. The authors' correlation for "CTC-TC" is that of their USR-TC table.
@@ -44,10 +47,10 @@ KNOWN = {
 TOPIC = [f"{quality}_unieval" for quality in ("consistency", "fluency", "relevance")]
 FAMILIES = {
     "Perplexity": DIALOGUE["Perplexity"],
-    "BLEU": DIALOGUE["BLEU"],
-    "ROUGE": DIALOGUE["ROUGE"],
-    "BERTScore": [*DIALOGUE["BERTScore"], "bert_f1"],
-    "CTC": DIALOGUE[CTC],
+    "BLEU": [*DIALOGUE["BLEU"], *LARGE["BLEU"]],
+    "ROUGE": [*DIALOGUE["ROUGE"], *LARGE["ROUGE"]],
+    "BERTScore": [*DIALOGUE["BERTScore"], "bert_f1", *LARGE["BERTScore"]],
+    "CTC": [*DIALOGUE[CTC], *LARGE[CTC]],
     "CTRLEval": DIALOGUE[CTRLEVAL],
     "UniEval": [*DIALOGUE[UNIEVAL], *TOPIC],
 }
@@ -105,10 +108,14 @@ def family_correlations(
     """(family, group) -> mean correlation, and the data sets in it. `groups`: rows with dataset, group, perhaps
     family.
     """
-    data = [one_output_a_rater(sources(here), name) for name, here in KNOWN.items()]
-    columns = [c for some in FAMILIES.values() for c in some]
+    own, _ = those_here(sources, list(OWN.values()))
+    known = KNOWN | {b.name: b.set for b in own}
+    data = [one_output_a_rater(sources(here), name) for name, here in known.items()]
+    there = {c for d in data for c in d.metrics}
+    families = {family: [c for c in some if c in there] for family, some in FAMILIES.items()}
+    columns = [c for some in families.values() for c in some]
     table = transfer(
-        Choice(data[0], metrics=columns, keep_people=True, others=data[1:]), groups=groups, families=FAMILIES
+        Choice(data[0], metrics=columns, keep_people=True, others=data[1:]), groups=groups, families=families
     )
     names = table.facts["datasets"]
     return {(f, g): (r["value"], set(names[f].get(g, ()))) for r in table.rows for f, g in [(r["family"], r["group"])]}

@@ -11,6 +11,7 @@ What the paper does not say about Table 12 was found by trying variants, one con
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError
-from nlgauge.papers import Key, NeverPublished, NotRedistributed, Ours, Sources, published_rows, study
+from nlgauge.papers import Key, NeverPublished, Ours, Sources, published_rows, study
 from nlgauge.papers.catalogue import mirror_folder
 from nlgauge.papers.catalogue.bagel import FOLDER
 from nlgauge.papers.novikova2017._shared import (
@@ -37,6 +38,7 @@ from nlgauge.papers.novikova2017._shared import (
     medians,
     unturned,
 )
+from nlgauge.stats.agreement.icc import icc
 from nlgauge.stats.correlation.quantise import quantise
 from nlgauge.table import Table
 from nlgauge.types import Array
@@ -47,10 +49,6 @@ DRAWS = 200
 ONE_DRAW = NeverPublished(
     "the random scores that the authors drew were never published; what random scores reach on the mean stands "
     "in the notes"
-)
-NO_SINGLE = NotRedistributed(
-    "needs the single ratings (emnlp_data_individual_hum_scores.csv): the authors' repository names the file, the "
-    "copies that were looked at lack it, and it is not redistributed here; the medians do not show agreement"
 )
 WORKED = {
     "1": ("LOLS", "inform(name='the donatello',has_internet='yes')"),
@@ -186,14 +184,28 @@ def table_6(sources: Sources) -> Ours:
     )  # fmt: skip
 
 
-@study("novikova2017", "7", title="ICC of the raters", sets=[SET])
+@study("novikova2017", "7", title="ICC of the raters", sets=["bagel-individual"])
 def table_7(sources: Sources) -> Ours:
-    del sources
+    """The authors' R script: one-way ICC of the mean of three judges, over all data two-way; aspects stacked."""
+    notes = ["SFREST, LOLS is lost in the text of the paper. `nlgauge agree` computes ICC where there are single "
+             "ratings; the medians (bagel-sf) do not show agreement."]  # fmt: skip
+    data = sources("bagel-individual")
+    values: dict[Key, float] = {("all", "all"): _agreement(data, ASPECTS, "ICC(C,k)")}
+    for group, part in data.by("dataset"):
+        name = str(group["dataset"])
+        values[name, "all"] = _agreement(part, ASPECTS)
+        values |= {(name, aspect): _agreement(part, [aspect]) for aspect in ASPECTS}
+        values |= {(name, str(s["system"])): _agreement(half, ASPECTS) for s, half in part.by("system")}
     return Ours(
-        {},
-        {(): NO_SINGLE},
-        ["SFREST, LOLS is lost in the text of the paper. `nlgauge agree` computes ICC where there are single ratings."],
+        values, {(): "the authors' file gives another value (their script's comments have some others too)"}, notes
     )
+
+
+def _agreement(data: Dataset, aspects: Sequence[str], form: str = "ICC(k)") -> float:
+    """ICC of the judges over the outputs, the ratings of several aspects one below the other."""
+    rated = data.ratings.filter(pl.col("aspect").is_in(aspects))
+    table = rated.pivot(on="rater", index=[*KEY, "aspect"], values="value").drop(*KEY, "aspect")
+    return icc(table.to_numpy().T)[form].value
 
 
 @study("novikova2017", "text", title="figures in the paper's sentences", sets=[SET], tolerance=0.02)
