@@ -172,10 +172,10 @@ def share_figures(
     return _Maker(counts, clustered, level, kind).shares()
 
 
-def lacking(counts: Floats, figure: str, *, clustered: bool = False) -> str:
-    """What is missing for an interval of a figure; empty where nothing is."""
+def rests_on(figure: str) -> tuple[Share, ...]:
+    """The shares whose rows a figure is made of."""
     own = SHARES.get(figure) or SHARES.get(figure.replace("_f1", "_jaccard"))
-    return _Maker(counts, clustered, 0.95, "lean").lacking(*((own,) if own else (FAILED, PASSED)))
+    return (own,) if own else (FAILED, PASSED)
 
 
 def cost_figure(counts: Floats, miss: float, alarm: float, *, clustered: bool = False, level: float = 0.95) -> Figure:
@@ -189,6 +189,21 @@ def cost_figure(counts: Floats, miss: float, alarm: float, *, clustered: bool = 
         return np.asarray(miss * (1 - passed) * (1 - fail_recall) + alarm * passed * (1 - pass_recall))
 
     return _Maker(counts, clustered, level, "lean").melded(cost, of_shares, "there are no rows")
+
+
+def lacking(counts: Floats, shares: Sequence[Share], *, clustered: bool = False, fewest: int = FEWEST) -> str:
+    """What is missing for an interval, and about how many labels would bring it; empty where nothing is."""
+    total = counts.sum(axis=0)
+    for share in shares:
+        found = int(share.below(total))
+        if found < fewest:
+            about = int(np.ceil(fewest * (total.sum() + 1) / (found + 0.5)))
+            more = f"; about {about:,} labelled rows would have them" if share.of != ALL else ""
+            return f"needs at least {fewest} {share.rows}, found {found}{more}"
+        groups = int((share.below(counts) > 0).sum())
+        if clustered and groups < CLUSTERS:
+            return f"needs {share.rows} in at least {CLUSTERS} clusters, found {groups}"
+    return ""
 
 
 class _Maker:
@@ -206,17 +221,7 @@ class _Maker:
         return max(clustering(self.counts, figure, share.below, self.level).effect for share in rests_on)
 
     def lacking(self, *shares: Share) -> str:
-        """What is missing for an interval, and about how many labels would bring it; empty where nothing is."""
-        for share in shares:
-            found = int(share.below(self.total))
-            if found < FEWEST:
-                about = int(np.ceil(FEWEST * (self.n + 1) / (found + 0.5)))
-                more = f"; about {about:,} labelled rows would have them" if share.of != ALL else ""
-                return f"needs at least {FEWEST} {share.rows}, found {found}{more}"
-            groups = int((share.below(self.counts) > 0).sum())
-            if self.clustered and groups < CLUSTERS:
-                return f"needs {share.rows} in at least {CLUSTERS} clusters, found {groups}"
-        return ""
+        return lacking(self.counts, shares, clustered=self.clustered)
 
     def shares(self) -> dict[str, Figure]:
         """All shares, their intervals in one call."""

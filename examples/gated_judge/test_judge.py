@@ -1,0 +1,7 @@
+"""The same gate as in CI, while you write the judge: `pytest`."""
+
+from judge import judge
+
+
+def test_the_judge_agrees_with_people(judge_gate):
+    judge_gate("answers.csv", "kappa=.6,tnr=.75", judge=judge)

@@ -1,0 +1,136 @@
+"""A plugin of pytest (it is found by itself): tests that a judge agrees with people's labels.
+
+    @pytest.mark.judge_gate("answers.csv", "kappa=.6,tnr=.8", metrics="judge")
+    def test_recorded_verdicts(): ...
+
+    def test_my_judge(judge_gate):
+        judge_gate("labels.csv", "kappa=.6", judge=my_judge)     # my_judge(row) -> bool or number
+
+Where the labels leave it open the test fails, is an expected failure or warns: `judge_gate_undecided = fail` (xfail,
+warn) in the ini file, `--judge-undecided` on the command line, `undecided=` at the gate itself.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from nlgauge.data.dataset import Dataset
+    from nlgauge.table import Table
+
+WAYS = ("fail", "xfail", "warn")
+LET_THROUGH = (
+    "undecided fails here; --judge-undecided xfail (or warn), or judge_gate_undecided in the ini file, lets it through"
+)
+
+
+class JudgeUndecided(UserWarning):
+    """The labels leave open whether the judge is good enough."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    told = "what a test does whose gate is undecided: fail, xfail or warn"
+    parser.addini("judge_gate_undecided", f"nlgauge: {told}", default="fail")
+    parser.getgroup("nlgauge").addoption("--judge-undecided", choices=WAYS, help=told)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "judge_gate(data, minimum, **options): passes where a judge agrees with people's labels (nlgauge.gate)",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    for marker in item.iter_markers("judge_gate"):
+        JudgeGate(item.config, item.path.parent)(*marker.args, **marker.kwargs)
+
+
+@pytest.fixture
+def judge_gate(request: pytest.FixtureRequest) -> JudgeGate:
+    """Holds a judge's verdicts, or a judge that is a function, against people's labels; see `nlgauge.gate`."""
+    return JudgeGate(request.config, request.path.parent)
+
+
+class JudgeGate:
+    """`nlgauge.gate` whose verdict is that of the test; paths are sought beside the test and where pytest runs."""
+
+    def __init__(self, config: pytest.Config, folder: Path) -> None:
+        self.config, self.folder = config, folder
+
+    def __call__(
+        self, data: Any, minimum: Any = None, *, judge: Callable[[dict[str, Any]], Any] | None = None,
+        undecided: str | None = None, **options: Any,
+    ) -> Table:  # fmt: skip
+        from nlgauge.door.gate import FAILED, UNDECIDED, gate
+        from nlgauge.errors import NlgaugeError
+
+        way = undecided or self.config.getoption("--judge-undecided") or self.config.getini("judge_gate_undecided")
+        if way not in WAYS:
+            pytest.fail(f"judge_gate_undecided '{way}': use {', '.join(WAYS)}.", pytrace=False)
+        try:
+            found = self._place(data)
+            if judge is not None:
+                found, options["metrics"] = judged(found, judge)
+            table = gate(found, minimum, **{**options, **({"against": self._place(options["against"])}
+                                                          if "against" in options else {})})  # fmt: skip
+        except NlgaugeError as error:
+            pytest.fail(str(error), pytrace=False)
+        verdict = table.facts["verdict"]
+        if verdict == FAILED:
+            pytest.fail(str(table), pytrace=False)
+        if verdict == UNDECIDED:
+            if way == "fail":
+                pytest.fail(f"{table}\n{LET_THROUGH}", pytrace=False)
+            if way == "xfail":
+                pytest.xfail(table.answers[0])
+            warnings.warn(JudgeUndecided(table.answers[0]), stacklevel=2)
+        return table
+
+    def _place(self, data: Any) -> Any:
+        if not isinstance(data, str | Path):
+            return data
+        beside = self.folder / data
+        return beside if beside.exists() else data
+
+
+def judged(data: Any, judge: Callable[[dict[str, Any]], Any]) -> tuple[Dataset, str]:
+    """The data with the verdicts of a function on the outputs that people labelled, and the name of its column.
+
+    The function gets a row by the names of the file's own columns, and by NLGauge's (output, source, …).
+    """
+    from nlgauge.data.dataset import KEY
+    from nlgauge.door.questions import dataset
+    from nlgauge.errors import DataError
+
+    found = dataset(data)
+    own = _own_names(data, found)
+    name = getattr(judge, "__name__", type(judge).__name__)
+    labelled = set(found.ratings.select(KEY).iter_rows())
+    verdicts: list[float | None] = []
+    for row in found.samples.iter_rows(named=True):
+        if (row["system"], row["input"]) not in labelled:
+            verdicts.append(None)
+            continue
+        said = judge({**row, **{ours: row[theirs] for ours, theirs in own.items()}})
+        if said is not None and not isinstance(said, bool | int | float):
+            raise DataError(f"{name}: a judge gives True, False, a number, or None for no verdict; found {said!r}.")
+        verdicts.append(None if said is None else float(said))
+    return found.with_scores({name: verdicts}), name
+
+
+def _own_names(data: Any, found: Dataset) -> dict[str, str]:
+    """Columns of a file that have another name in the samples."""
+    if not isinstance(data, str | Path):
+        return {}
+    from nlgauge.papers.catalogue.load import check
+
+    return {
+        row["column"]: row["role"] for row in check(data) if row.get("role") in found.samples.columns
+    }  # fmt: skip
