@@ -39,4 +39,5 @@ def test_the_interval_holds_the_true_change(world: str) -> None:
     for figure in ("kappa", "agreement"):
         truth = true_change(cells, figure)
         ends = [change_of(c[None], figure) for c in counts]
-        assert np.mean([e.low <= truth <= e.high for e in ends]) > 0.91
+        known = [e for e in ends if not e.reason]
+        assert len(known) > 100 and np.mean([e.low <= truth <= e.high for e in known]) > 0.91
