@@ -1,11 +1,13 @@
-"""Write the pages that come from code: measures.md, metrics.md, data.md, figures.md, papers.md and the table in
-formats.md. `python docs/generate.py`; a test says when it is due.
+"""Write the pages that come from code: measures.md, metrics.md, data.md, figures.md, papers.md, the tables in formats.md
+and agents.md, and the guide of the package (llms.txt, output.schema.json). `python docs/generate.py`; a test says when
+it is due.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nlgauge.stats.correlation.coefficients import ALIASES, COEFFICIENTS
 from nlgauge.stats.correlation.groups import GROUPINGS
@@ -215,8 +217,6 @@ Below are the figures of the five papers, each drawn from real data by the code 
 
 
 def figures() -> str:
-    import sys
-
     sys.path.insert(0, str(Path(__file__).parent))
     from pictures import FIGURES as drawn
 
@@ -252,11 +252,52 @@ def formats() -> str:
         name = "[table](#plain-tables)" if row["format"] == "table" else f"[{row['format']}](#{row['format']})"
         name = "[tidy](#tidy-nlgauges-own-format)" if row["format"] == "tidy" else name
         lines.append(
-            f"| {name} | " + " | ".join(_cell(str(row[k])) for k in ("files", "people", "scores", "tested with")) + " |"
+            f"| {name} | " + " | ".join(_cell(str(row[k])) for k in ("files", "people", "scores", "tested_with")) + " |"
         )
     return f"{before[0]}{MARKS[0]}\n" + "\n".join(lines) + f"\n\n{MARKS[1]}{after[1]}"
 
 
+_RECORDED: list[Any] = []
+
+
+def recorded() -> list[Any]:
+    """(command, JSON) of every verb; run once."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    import schema
+
+    if not _RECORDED:
+        _RECORDED.extend(schema.recorded())
+    return _RECORDED
+
+
+def llms() -> str:
+    sys.path.insert(0, str(Path(__file__).parent))
+    import llms_text
+
+    return llms_text.llms()
+
+
+def output_schema() -> str:
+    found = recorded()
+    import schema
+
+    return schema.written(schema.schema_of(found))
+
+
+def agents() -> str:
+    """The page as it stands, with the table of verbs between the marks written anew."""
+    found = recorded()
+    import schema
+
+    before, after = ((Path(__file__).parent / "agents.md").read_text(encoding="utf-8").split(mark) for mark in MARKS)
+    lines = ["| verb | tables |", "| --- | --- |"]
+    lines += [
+        f"| `{verb}` | {', '.join(f'`{k}`' for k in kinds)} |" for verb, kinds in schema.verbs_and_tables(found).items()
+    ]
+    return f"{before[0]}{MARKS[0]}\n" + "\n".join(lines) + f"\n\n{MARKS[1]}{after[1]}"
+
+
+GUIDE = "../src/nlgauge/guide"
 PAGES = {
     "measures.md": measures,
     "metrics.md": metrics,
@@ -264,6 +305,9 @@ PAGES = {
     "figures.md": figures,
     "formats.md": formats,
     "papers.md": papers,
+    "agents.md": agents,
+    f"{GUIDE}/output.schema.json": output_schema,
+    f"{GUIDE}/llms.txt": llms,  # after the pages that it tells of
 }
 
 if __name__ == "__main__":

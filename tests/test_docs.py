@@ -15,7 +15,9 @@ import pytest
 REPO = Path(__file__).resolve().parent.parent
 
 
-@pytest.mark.parametrize("page", ["measures.md", "metrics.md", "papers.md", "formats.md"])
+@pytest.mark.parametrize(
+    "page", ["measures.md", "metrics.md", "papers.md", "formats.md", "../src/nlgauge/guide/llms.txt"]
+)
 def test_pages_are_written_from_the_code(page: str) -> None:
     spec = importlib.util.spec_from_file_location("generate", REPO / "docs" / "generate.py")
     assert spec and spec.loader

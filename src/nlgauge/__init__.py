@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nlgauge.door.choices import rank
     from nlgauge.door.gate import gate
     from nlgauge.door.guarding import bias
+    from nlgauge.door.guide import docs
     from nlgauge.door.installation import doctor
     from nlgauge.door.labelling import next_to_label
     from nlgauge.door.questions import agreement, analyse, compare, correlate, estimate, select, stability, verdicts
@@ -78,6 +79,7 @@ _HOME = {
     "compare": "nlgauge.door.questions",
     "correlate": "nlgauge.door.questions",
     "diff": "nlgauge.report.changes:compare_results",
+    "docs": "nlgauge.door.guide",
     "doctor": "nlgauge.door.installation",
     "estimate": "nlgauge.door.questions",
     "example": "nlgauge.data.example",
@@ -108,7 +110,7 @@ __all__ = [
     "AlignerPlan", "Asking", "Dataset", "Estimate", "Judge", "JudgedData", "Measure", "Metric",
     "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Store", "Table",
     "aggregate", "agreement", "align", "analyse", "available", "bias", "check", "compare", "correlate", "diff",
-    "doctor", "estimate", "example", "explore", "export", "gate", "get_set", "judge", "large_intervals",
+    "docs", "doctor", "estimate", "example", "explore", "export", "gate", "get_set", "judge", "large_intervals",
     "load", "load_set", "merge", "next_to_label", "plot", "published_sets", "rank", "report", "reproduce",
     "score", "select", "simulate", "stability", "stream", "train_aligner", "verdicts",
 ]  # fmt: skip

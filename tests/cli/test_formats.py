@@ -31,7 +31,7 @@ def test_every_reader_and_the_plain_table_are_listed() -> None:
     assert [row["format"] for row in rows] == [*registry.names("reader"), "table"]
     inspect = next(row for row in rows if row["format"] == "inspect-ai")
     assert "C, P, I, N are 1, 0.5, 0, 0" in inspect["scores"]
-    assert inspect["tested with"].startswith("inspect_ai ")
+    assert inspect["tested_with"].startswith("inspect_ai ")
 
 
 @pytest.mark.parametrize("name", registry.names("reader"))

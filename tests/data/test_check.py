@@ -36,7 +36,7 @@ def test_every_column_has_a_role_and_a_reason(path: Path) -> None:
         "coherence_bob": "rating of coherence by bob", "stars": "rating of stars", "bleu": "metric", "seed": "not used",
         "passed": "metric", "flag": "not used", "note": "not used",
     }  # fmt: skip
-    assert all(row["why"] and row["value"] for row in table)
+    assert all(row["why"] and row["example"] for row in table)
     assert "decimal commas (0,403)" in next(row["why"] for row in table if row["column"] == "bleu")
     notes = "\n".join(table.notes)
     for words in (

@@ -268,7 +268,7 @@ def test_every_data_set_of_table_3_is_in_the_catalogue() -> None:
 
 def test_list_prints_every_set_for_people_and_for_machines(tmp_path: Path) -> None:
     table = run("list", "--mirror", str(tmp_path))
-    rows = json.loads(run("list", "--format", "json", "--mirror", str(tmp_path)))["rows"]
+    rows = json.loads(run("list", "--format", "json", "--mirror", str(tmp_path)))["tables"][0]["rows"]
     lines = list(csv.DictReader(io.StringIO(run("list", "--format", "csv", "--mirror", str(tmp_path)))))
     assert [r["set"] for r in rows] == [r["set"] for r in lines] == [e.name for e in ALL]
     assert all(e.name in table for e in ALL)
@@ -276,9 +276,12 @@ def test_list_prints_every_set_for_people_and_for_machines(tmp_path: Path) -> No
 
 
 def test_list_keeps_to_a_task_or_a_paper() -> None:
-    assert {r["task"] for r in json.loads(run("list", "--task", "dialogue", "-f", "json"))["rows"]} == {"dialogue"}
+    assert {r["task"] for r in json.loads(run("list", "--task", "dialogue", "-f", "json"))["tables"][0]["rows"]} == {
+        "dialogue"
+    }
     assert all(
-        "novikova2017" in r["papers"] for r in json.loads(run("list", "--paper", "novikova2017", "-f", "json"))["rows"]
+        "novikova2017" in r["papers"]
+        for r in json.loads(run("list", "--paper", "novikova2017", "-f", "json"))["tables"][0]["rows"]
     )
 
 
@@ -287,7 +290,7 @@ def test_show_says_licence_citation_origin_and_what_is_missing(e: Entry) -> None
     shown = run("show", e.name, "--format", "csv")
     for fact in (e.licence, e.cite, e.origins[0].repository, e.missing, *e.people, *(f.path for f in e.files)):
         assert fact in shown.replace('""', '"')
-    facts = json.loads(run("show", e.name, "--format", "json"))
+    facts = json.loads(run("show", e.name, "--format", "json"))["tables"][0]["facts"]
     assert facts["name"] == e.name
     assert facts["aspects"] == e.aspects
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from nlgauge.cli._screen import again, bar, console, say, show, tell, together
+from nlgauge.cli._screen import again, bar, console, done, say, show, tell, together
 
-__all__ = ["again", "bar", "console", "listed", "panel", "say", "show", "tell", "together"]
+__all__ = ["again", "bar", "console", "done", "listed", "panel", "say", "show", "tell", "together"]
 
 COLUMNS, CHOICE, OUT, WORK = "Which column is which", "What to compare", "Output", "Where the work is done"
 

@@ -76,6 +76,17 @@ def say(lines: Sequence[str], colours: Mapping[str, str] | None = None) -> None:
         screen.print(text)
 
 
+def done(kind: str, rows: Sequence[dict[str, Any]], form: str, lines: Sequence[str]) -> None:
+    """The end of a verb that makes a file or serves a page: lines for people, or what they say as rows (-f json)."""
+    from nlgauge.table import Table
+
+    if form == "table":
+        say(lines)
+    else:
+        show([Table(f"nlgauge {kind}", [{k: str(v) if isinstance(v, Path) else v for k, v in row.items()}
+                    for row in rows], kind=kind)], form)  # fmt: skip
+
+
 def show(
     tables: Sequence[Table], form: str = "table", out: Path | None = None, figure: str | None = None,
     by: Sequence[str] = (),

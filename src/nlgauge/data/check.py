@@ -42,16 +42,16 @@ def check(data: Any, **options: Any) -> Table:
     roles = understood(table, **options)
     rows = [{"column": column, **_facts(table, roles, column)} for column in table.frame.columns]
     rows += [
-        {"column": c, "role": "rating records", "why": "a list of objects", "value": "", "correction": ""}
+        {"column": c, "role": "rating records", "why": "a list of objects", "example": "", "correction": ""}
         for c in table.nested
     ]
-    return Table(f"{name}: what is which", rows, notes=_notes(data, options, table, roles))
+    return Table(f"{name}: what is which", rows, notes=_notes(data, options, table, roles), kind="check")
 
 
 def read_whole(name: str, reader: str, data: Dataset) -> Table:
     """What is understood of data that a reader, or the loader of a published set, knows as a whole."""
     notes = [f"{name} is read by the reader '{reader}', not column by column (--reader table does)"]
-    return Table(f"{name}: what is which", [], notes=[*notes, *card(data)])
+    return Table(f"{name}: what is which", [], notes=[*notes, *card(data)], kind="check")
 
 
 def _notes(data: Any, options: dict[str, Any], table: RawTable, roles: Roles) -> list[str]:
@@ -72,7 +72,7 @@ def _facts(table: RawTable, roles: Roles, column: str) -> Row:
     found = numbers_in(table, column) if role.startswith(("rating", "metric")) else None
     if found is not None and found.how:
         why += f"; {found.how}"
-    return {"role": role, "why": why, "value": _example(table.frame[column]), "correction": change}
+    return {"role": role, "why": why, "example": _example(table.frame[column]), "correction": change}
 
 
 def _roles(roles: Roles, column: str) -> Iterator[tuple[str, str]]:

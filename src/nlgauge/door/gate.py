@@ -98,6 +98,7 @@ def gate(
     return Table(
         title=f"{chosen.data.name}: gate {verdict}",
         rows=rows,
+        kind="gate",
         shown=["metric", "aspect", "measure", "limit", "value", "verdict", "labels"],
         heads={"metric": "judge", "measure": "figure", "limit": "at least", "labels": "what would decide"},
         cells={"measure": _figure, "value": _value, "limit": lambda r: number(r["limit"], 2), "labels": _labels},
@@ -108,7 +109,6 @@ def gate(
         facts={"verdict": verdict, "counts": {v: sum(r["verdict"] == v for r in rows)
                                               for v in (PASSED, FAILED, UNDECIDED)}},
         signature="|".join([*given, *(f"max_drop:{name}={drop:g}" for name, drop in drops.items())]),
-        kind="gate",
     )  # fmt: skip
 
 

@@ -58,7 +58,7 @@ def doctor() -> Table:
     wrong = sum(row["state"] == "wrong" for row in rows)
     told = "Nothing is missing." if not lacking else f"{lacking - wrong} optional things are not there"
     notes = [told + (f"; {wrong} need mending." if wrong else "." if lacking else "")]
-    return Table("nlgauge doctor", rows, notes=notes)
+    return Table("nlgauge doctor", rows, notes=notes, kind="doctor")
 
 
 def row(what: str, state: str, found: str, remark: str = "") -> Row:

@@ -45,7 +45,7 @@ def available(
     ['global/pearson', 'input/pearson']
     """
     if what == "formats":
-        return Table("formats", format_rows(), notes=FORMAT_NOTES)
+        return Table("formats", format_rows(), notes=FORMAT_NOTES, kind="formats")
     kind = dict(zip(SINGULARS, KINDS, strict=True)).get(what, what)
     if kind not in KINDS:
         hint = registry.did_you_mean(what, list(KINDS))
@@ -53,7 +53,7 @@ def available(
     if kind != "metrics":
         if names:
             raise NameUnknown(f"list {what}: only metrics can be named; `nlgauge list {what}` shows them all.")
-        return Table(what, KINDS[kind]())
+        return Table(what, KINDS[kind](), kind="formats" if kind == "readers" else f"list-{kind}")
     rows = metric_rows(listed(needs), family)
     if asked := listed(names):
         known = {row["metric"]: row for row in rows}
@@ -64,7 +64,7 @@ def available(
     families = grouped(rows, "family").values()
     parts = [Table(what, mine, shown=["metric", "what"], cells={"what": _short}) for mine in families]
     found = joined(parts, by=["family"]) if parts else Table(what, [])
-    found.title, found.notes = what, [f"{len(rows)} metrics"]
+    found.title, found.notes, found.kind = what, [f"{len(rows)} metrics"], "list-metrics"
     return found
 
 
@@ -166,7 +166,7 @@ def format_rows() -> list[Row]:
     found = [(name, getattr(reader, "takes", Takes(_first_line(reader)))) for name, reader in known]
     return [
         {"format": name, "files": takes.files, "people": takes.people, "scores": takes.scores,
-         "tested with": takes.tested or "–"}
+         "tested_with": takes.tested or "–"}
         for name, takes in [*found, ("table", TABLE)]
     ]  # fmt: skip
 

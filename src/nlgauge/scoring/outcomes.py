@@ -127,7 +127,8 @@ class Sums:
         if self.empty and "empty output" not in warnings:
             notes.append(f"warning: {self.empty} × empty output")
         method = "seconds: work that metrics share, as encoding the texts, counts for the first of them."
-        return Table(f"Scores of {name}", rows, method=method, notes=[*notes, *dict.fromkeys(remarks)], headlines=first)
+        notes += dict.fromkeys(remarks)
+        return Table(f"Scores of {name}", rows, method=method, notes=notes, headlines=first, kind="score")
 
     def tables(self, name: str, by: str, metrics: Sequence[Metric], batch: int) -> tuple[Table, Table]:
         """What was run on a file in batches, and means and corpus values by group."""
@@ -169,7 +170,7 @@ def group_table(name: str, by: str | None, rows: list[Row]) -> Table:
     line = by or "outputs"
     return Table(
         f"{name}: metrics by {line}" if by else f"{name}: metrics of all outputs",
-        rows, _layout(line, rows),
+        rows, _layout(line, rows), kind="score-means",
         method="Mean of the outputs' values; (corpus): from counts pooled over the outputs, not a mean.",
     )  # fmt: skip
 

@@ -70,4 +70,4 @@ def simulated(params: SimulationParams | None = None, *, seed: int = 0) -> Table
          "simulated_metric": float(x[i, j])}
         for i in range(params.N) for j in range(params.M)
     ]  # fmt: skip
-    return Table("simulated", rows)
+    return Table("simulated", rows, kind="simulate")

@@ -20,6 +20,7 @@ def command(
     ] = None,
     port: Annotated[int, o.output("--port", "Port on this machine; 0 takes a free one.")] = 0,
     browser: Annotated[bool, o.output("--browser/--no-browser", "Open the page in a browser.")] = True,
+    format: o.Format = "table",
 ) -> None:
     """Look at single outputs in a local page: scatter, texts, two metrics side by side, labels, export.
 
@@ -40,5 +41,5 @@ def command(
         label_file=label_file,
         port=port,
         browser=browser,
-        tell=lambda address: o.say([f"open {address}", "Ctrl-C ends it."]),
+        tell=lambda address: o.done("explore", [{"address": address}], format, [f"open {address}", "Ctrl-C ends it."]),
     )

@@ -72,7 +72,7 @@ def command(
     if study == "panel":
         table = simulated_data.simulated(params, seed=seed)
         if out is None:
-            print(table.to_csv(), end="")
+            print(o.together([table], "csv" if format == "table" else format), end="")
             return
         if out.suffix.lower() != ".csv":
             raise NlgaugeError(f"-o {out}: a simulated panel is written as .csv.")

@@ -15,6 +15,7 @@ NEEDS_FILE = True
 def command(
     columns: Columns,
     out: Annotated[Path, o.output("-o", "--out", "To write: .jsonl, .jsonl.gz, .csv or .parquet.")],
+    format: o.Format = "table",
     set: Annotated[list[str] | None, o.column("--set", "Option of the reader: NAME=VALUE, e.g. lp=en-de.")] = None,
 ) -> None:  # fmt: skip
     """From any file that nlgauge reads to its own tidy format, or to a wide CSV or Parquet table.
@@ -33,3 +34,7 @@ def command(
     options = settings(set)  # of a reader, which knows the columns itself
     data = columns.load_and_tell(**options)
     o.tell([*export(data, out), *differences(data, out)])
+    if format != "table":
+        row = {"file": out, "systems": len(data.systems), "inputs": len(data.inputs), "outputs": len(data),
+               "aspects": len(data.aspects), "metrics": len(data.metrics)}  # fmt: skip
+        o.done("convert", [row], format, [])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,16 +14,9 @@ from nlgauge.errors import NeedsMissing
 app = typer.Typer(no_args_is_help=True, help=__doc__, rich_markup_mode="rich")
 
 
-class Format(StrEnum):
-    table = "table"
-    json = "json"
-    csv = "csv"
-
-
 Mirror = Annotated[
     Path | None, typer.Option("--mirror", help="Folder with the files (else NLGAUGE_DATA, else the cache).")
 ]
-Shown = Annotated[Format, typer.Option("--format", "-f", help="How to print it.")]
 Name = Annotated[str, typer.Argument(help="A set of `nlgauge data list`.", show_default=False)]
 
 
@@ -34,33 +25,26 @@ def list_sets(
     task: Annotated[str | None, typer.Option(help="Only sets of this task, e.g. summarisation.")] = None,
     paper: Annotated[str | None, typer.Option(help="Only sets that this paper uses: nimah2023, deng2021, ….")] = None,
     mirror: Mirror = None,
-    form: Shown = Format.table,
+    format: o.Format = "table",
 ) -> None:
     """All published sets, and whether they are here."""
     from nlgauge.papers.catalogue.published_sets import sets_table
 
-    table = sets_table(task, paper, mirror)
-    if form is Format.table:
-        o.show([table])
-    else:
-        typer.echo(table.to_json() if form is Format.json else table.to_csv(), nl=form is Format.json)
+    o.show([sets_table(task, paper, mirror)], format)
 
 
 @app.command()
-def show(name: Name, mirror: Mirror = None, form: Shown = Format.table) -> None:
+def show(name: Name, mirror: Mirror = None, format: o.Format = "table") -> None:
     """What one set holds, where it comes from, what is missing."""
     from nlgauge.papers.catalogue import entry, mirror_folder
     from nlgauge.papers.catalogue.published_sets import described
     from nlgauge.table import Table
 
     found = entry(name)
-    if form is Format.json:
-        facts = {k: v for k, v in asdict(found).items() if k != "loader"}
-        typer.echo(json.dumps(facts, ensure_ascii=False, indent=1))
-        return
     lines = described(found, mirror_folder(mirror))
-    if form is Format.csv:
-        typer.echo(Table(found.title, [{"fact": k, "value": v} for k, v in lines]).to_csv(), nl=False)
+    if format != "table":
+        facts = {k: v for k, v in asdict(found).items() if k != "loader"}
+        o.show([Table(found.title, [{"fact": k, "text": v} for k, v in lines], facts=facts, kind="data-show")], format)
         return
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -83,13 +67,14 @@ def get(
     mirror: Annotated[
         Path | None, typer.Option("--mirror", help="Copy from this folder where it has the file.")
     ] = None,
+    format: o.Format = "table",
 ) -> None:
     """Download a set from its origin, checked by size and SHA-256."""
     from nlgauge.papers.catalogue import mirror_folder
     from nlgauge.papers.catalogue.published_sets import get_set, not_downloadable
 
     done = get_set(name, to, mirror=mirror, progress=o.bar)
-    for path, how in done.items():
-        typer.echo(f"{how}: {path}")
+    rows = [{"file": path, "state": how} for path, how in done.items()]
+    o.done("data-get", rows, format, [f"{how}: {path}" for path, how in done.items()])
     if lost := not_downloadable(name, done, mirror_folder(to)):
         raise NeedsMissing(lost)

@@ -29,6 +29,7 @@ def command(
     source: Annotated[str | None, text("--source", "What it came from.")] = None,
     context: Annotated[str | None, text("--context", "What else is known.")] = None,
     reference: Annotated[list[str] | None, text("--reference", "May be repeated.")] = None,
+    format: o.Format = "table",
 ) -> None:  # fmt: skip
     """See which words of an output are grounded, and which are not: token scores of one sample.
 
@@ -48,6 +49,14 @@ def command(
     found = align(file, metric, system=system, input=input, **texts)
     if found.which:
         o.tell([found.which])
+    if format != "table":
+        rows = [
+            {"part": part.name, "token": token, "value": value, "metric": found.metric, "score": found.score}
+            for part in found.parts
+            for token, value in zip(part.alignment.tokens, part.alignment.scores.tolist(), strict=True)
+        ]
+        o.done("align", rows, format, [])
+        return
     console = Console(highlight=False)
     for part in found.parts:
         mean, total = part.alignment.mean(), part.alignment.sum()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -120,10 +120,12 @@ def command(
         o.tell([f"{batch_in}: {got.kept:,} replies kept{lost}{odd}"])
     if batch_out is not None:
         count = write_batch(requests, replies, batch_out)
-        o.say([f"written: {batch_out}, {count:,} requests; give its results to --batch-in"])
+        told = [f"written: {batch_out}, {count:,} requests; give its results to --batch-in"]
+        o.done("judge-batch", [{"file": batch_out, "requests": count}], format, told)
         return
     if dry_run:
-        o.say(plan(requests, replies, known).lines())
+        planned = plan(requests, replies, known)
+        o.done("judge-plan", [asdict(planned)], format, planned.lines())
         return
     how = None
     if not offline:

@@ -146,6 +146,8 @@ def _tell(
         lines.append(f"when all {shard.of} shards are done: nlgauge merge {out}")
     o.tell(lines)
     if shard is not None:
+        rows = [{"shard": str(shard), "batches": done.scored, "of": done.batches, "rows": done.rows, "file": out}]
+        o.done("score-shard", rows, format, [])
         return
     lost = _lost(done.table)
     o.show([done.table, done.groups], format)

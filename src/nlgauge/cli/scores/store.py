@@ -36,13 +36,14 @@ def info(store: Which = None, format: o.Format = "table") -> None:
         for end in ("first", "last"):
             row[end] = time.strftime("%Y-%m-%d %H:%M", time.localtime(row[end]))
     o.tell([f"{kept.path}: {kept.path.stat().st_size / 1e6:.1f} MB"])
-    o.show([Table("Scores", scores), Table("Replies", replies)], format)
+    o.show([Table("Scores", scores, kind="store-scores"), Table("Replies", replies, kind="store-replies")], format)
 
 
 @app.command()
 def export(
     out: Annotated[Path, typer.Argument(help="JSONL file to write, one reply a line with its request.")],
     store: Which = None,
+    format: o.Format = "table",
 ) -> None:
     """Write every kept reply with its request, tokens and time as JSONL. There is no key in it.
 
@@ -53,7 +54,8 @@ def export(
     from nlgauge.scoring.replies import Replies
     from nlgauge.scoring.store import Store
 
-    o.say([f"written: {out}, {Replies(Store(store)).export(out):,} replies"])
+    n = Replies(Store(store)).export(out)
+    o.done("store-export", [{"file": out, "replies": n}], format, [f"written: {out}, {n:,} replies"])
 
 
 @app.command()
@@ -62,6 +64,7 @@ def prune(
     older: Annotated[float | None, typer.Option("--older", help="Replies older than so many days.")] = None,
     metric: Annotated[str | None, typer.Option("--metric", help="Scores of this metric, as `info` names it.")] = None,
     store: Which = None,
+    format: o.Format = "table",
 ) -> None:
     """Forget replies of a model or older than some days, or the scores of a metric.
 
@@ -75,10 +78,10 @@ def prune(
 
     if model is None and older is None and metric is None:
         raise NlgaugeError("store prune: say what to forget: --model, --older or --metric.")
-    kept, lines = Store(store), []
+    kept, gone = Store(store), {}
     if metric is not None:
-        lines.append(f"{kept.forget(metric):,} scores forgotten")
+        gone["scores"] = kept.forget(metric)
     if model is not None or older is not None:
         before = None if older is None else time.time() - older * DAY
-        lines.append(f"{Replies(kept).prune(model=model, before=before):,} replies forgotten")
-    o.say(lines)
+        gone["replies"] = Replies(kept).prune(model=model, before=before)
+    o.done("store-prune", [gone], format, [f"{n:,} {what} forgotten" for what, n in gone.items()])

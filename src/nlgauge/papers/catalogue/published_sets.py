@@ -44,7 +44,7 @@ def sets_table(task: str | None = None, paper: str | None = None, mirror: str | 
     if not rows:
         raise NlgaugeError("no published set fits; `nlgauge data list` without options shows all.")
     return Table(
-        "Published human-judgement sets", rows, shown=["set", "task", "shape", "papers", "here"],
+        "Published human-judgement sets", rows, kind="data-list", shown=["set", "task", "shape", "papers", "here"],
         heads={"shape": "size"}, cells={"shape": lambda row: _size(str(row["shape"]))},
         notes=[f"here: in {folder}", "–: no loader; nlgauge data show NAME says where it is published"],
     )  # fmt: skip

@@ -37,6 +37,7 @@ def costs(run: Run) -> Findings:
     table = Table(
         f"{run.data.name}: what the scores cost",
         rows,
+        kind="costs",
         shown=["metric", *shown],
         method="Sums over all outputs; for judges over all replies that their scores rest on, also those of "
         "earlier runs.",

@@ -85,6 +85,7 @@ def _systems(run: Run) -> Table:
         heads={aspect: aspect for aspect in aspects},
         method="Mean over all ratings of a system.",
         decimals=2,
+        kind="systems",
     )
 
 
@@ -98,7 +99,7 @@ def _gaps(data: Dataset) -> list[Table]:
         for m in data.metrics
         if (n := data.scores[m].null_count() + len(data) - data.scores.height)
     ]  # fmt: skip
-    return [Table(f"{data.name}: missing scores", rows)] if rows else []
+    return [Table(f"{data.name}: missing scores", rows, kind="missing-scores")] if rows else []
 
 
 @section(
@@ -124,8 +125,10 @@ def made(run: Run) -> Findings:
         if t.signature
     ]
     cites = _metric_cites(run.source.metrics or run.data.metrics)
-    tables = [Table("Signatures: what another group needs to repeat the numbers", rows)] if rows else []
-    tables += [Table("Metrics known to NLGauge by these names", cites)] if cites else []
+    tables = (
+        [Table("Signatures: what another group needs to repeat the numbers", rows, kind="signatures")] if rows else []
+    )
+    tables += [Table("Metrics known to NLGauge by these names", cites, kind="citations")] if cites else []
     answer = (
         "Name NLGauge with its version, the measure and the signature of each number you quote, and cite the papers "
         "of the methods and metrics below. The same file, version and seed give the same numbers."

@@ -1,0 +1,100 @@
+"""llms.txt: help of every verb, the analyses and the pages of the documentation as one text; docs/generate.py writes it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+LLMS = """# NLGauge
+
+> Which automatic metric or LLM judge can I trust to evaluate generated text, for what, and how sure can I be? A command line and a Python package:
+> scores and people's ratings in, answers with intervals out.
+
+Install: `pip install nlgauge` (extras: `nlgauge doctor`). Start: `nlgauge check FILE`, then `nlgauge run FILE`. Every verb takes `--format json`;
+`nlgauge docs schema` is its JSON Schema, `nlgauge docs skill` says which verb when and what not to claim. In Python each verb is a function of
+`nlgauge` (`import nlgauge as ng; ng.verdicts("answers.csv")`), typed, with a docstring.
+"""
+
+
+def llms() -> str:
+    """llms.txt: help of every verb, analyses, pages."""
+    from nlgauge import registry
+    from nlgauge.cli import GROUPS, build, verbs_of
+    from nlgauge.cli._ending import CODES
+
+    commands = {verb: found for group in GROUPS for verb in verbs_of(group) for found in [_command(build(verb), verb)]}
+    shared = _shared(commands)
+    lines = [LLMS, f"{CODES}.", "", "## Verbs", ""]
+    for name, command in commands.items():
+        for path, each in _leaves(name, command):
+            lines += [f"### nlgauge {path}", "", *_help(each), "", *_options(each, set(shared)), ""]
+    lines += [
+        "## Options that many verbs share",
+        "",
+        *shared.values(),
+        "",
+        "## Analyses (`nlgauge meta FILE --analysis NAME`)",
+        "",
+    ]
+    lines += [f"- {name}: {registry.get('analysis', name).question}" for name in registry.names("analysis")]
+    return "\n".join([*lines, "", "## Documentation (docs/ of the source, or its site)", "", *_pages(), ""])
+
+
+def _command(app: Any, verb: str) -> Any:
+    from typer.main import get_command
+
+    return get_command(app).commands[verb]  # type: ignore[attr-defined]
+
+
+def _leaves(name: str, command: Any) -> list[tuple[str, Any]]:
+    inner = getattr(command, "commands", None)
+    return [(name, command)] if inner is None else [(f"{name} {sub}", each) for sub, each in inner.items()]
+
+
+def _help(command: Any) -> list[str]:
+    """The docstring without its marks; examples as they are typed."""
+    text = re.sub(r"\[/?bold\]", "", command.help or "")
+    parts = [" ".join(part.split()) for part in text.split("\n\n")]
+    return [f"    {p}" if p.startswith("nlgauge ") else p for p in parts if p not in ("", "Example", "Examples")]
+
+
+def _line(option: Any) -> str:
+    names = (
+        ", ".join([*option.opts, *option.secondary_opts])
+        if option.param_type_name == "option"
+        else option.metavar or option.name
+    )
+    return f"- `{names}`: {option.help or ''}".rstrip(": ")
+
+
+def _options(command: Any, shared: set[str]) -> list[str]:
+    return [_line(o) for o in command.params if o.name != "help" and _line(o) not in shared]
+
+
+def _shared(commands: dict[str, Any]) -> dict[str, str]:
+    """Options with the same help in five verbs or more, each once."""
+    counts: dict[str, int] = {}
+    for name, command in commands.items():
+        for _, each in _leaves(name, command):
+            for option in each.params:
+                counts[_line(option)] = counts.get(_line(option), 0) + 1
+    return {line: line for line, n in counts.items() if n >= 5 and "--help" not in line}
+
+
+def _pages() -> list[str]:
+    """The pages in the order of the site, with their first sentence."""
+    docs = Path(__file__).parent
+    named = re.findall(
+        r"^ +- (?:([^:\n]+): )?(\S+\.md)$", (docs.parent / "mkdocs.yml").read_text(encoding="utf-8"), re.M
+    )
+    lines = []
+    for title, page in named:
+        text = (docs / page).read_text(encoding="utf-8")
+        paragraphs = [" ".join(p.split()) for p in text.split("\n\n")]
+        first = next((p for p in paragraphs if p[:1].isalnum() or p[:2] in ("**", "`n")), "")
+        plain = re.split(r"(?<=[^.].[.?]) ", re.sub(r"\[([^\]]*)\]\([^)]*\)|\*\*", r"\1", first))[0]
+        lines.append(
+            f"- [{title or paragraphs[0].lstrip('# ')}]({page}): {plain if len(plain) < 240 else plain[:239] + '…'}"
+        )
+    return lines

@@ -1,0 +1,171 @@
+"""Every verb once or more with `-f json`, in a folder of small files: what docs/generate.py writes the schema from and
+what tests/cli/test_output_schema.py checks it against. A new verb gets a line in COMMANDS.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import random
+import shlex
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+import nlgauge as ng
+from nlgauge import registry
+from nlgauge.cli import build
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+# In this order: some read what one before them wrote.
+COMMANDS = """
+convert example -o texts.jsonl
+convert scores.csv -o scores.parquet
+check scores.csv
+formats
+doctor
+docs
+list metrics
+list measures
+list analyses
+list readers
+list judges
+list figures
+data list
+data show summeval
+data get summeval --to sets --mirror {data}
+meta scores.csv
+run scores.csv --quick -o old.html
+run scores.csv --quick -o new.html
+diff old.results.json new.results.json
+compare scores.csv
+agree texts.jsonl
+stability scores.csv
+intervals scores.parquet --draws 20
+plan scores.csv --metrics rouge_l,bertscore --trials 5
+plan judged.csv --for gate --trials 5
+verdicts judged.csv --slices topic
+verdicts scores.csv --people-pass-from 3 --metrics rouge_l
+gate judged.csv --min kappa=.2,tnr=.1
+bias judged.csv
+estimate judged.csv
+next judged.csv --budget 20 -o to_label.csv
+rank votes.jsonl
+robustness texts.jsonl --metrics rouge-1 --sample 10 --perturbation drop
+simulate --systems 3 --inputs 4
+simulate --study relation --systems 4 --inputs 8 --trials 1 --measure input/kendall
+simulate --study scale --systems 4 --inputs 8 --trials 1 --redraws 1 --measure input/kendall
+reproduce
+explore scores.csv --no-browser
+score texts.jsonl -m rouge-1,bleu -o scored.jsonl
+score outputs.csv -m rouge-1 --batch 50 --shard 1/1 -o shards.csv
+merge shards.csv
+judge texts.jsonl --aspect coherence --model m --dry-run
+judge texts.jsonl --aspect coherence --model m --batch-out asked.jsonl
+judge texts.jsonl --aspect coherence --model m --batch-in replies.jsonl --reparse -o judged.jsonl
+store info
+store export kept.jsonl
+store prune --model m --metric rouge-1
+align --output "A hockey fan." --source "An avid fan of football."
+train aligner --task style --text text.txt -o mine --count 20 --steps 8 --checkpoints 1
+train text corpus.tgz -o passages.txt
+""".strip().splitlines()
+
+
+def prepare(folder: Path) -> None:
+    shutil.copy(EXAMPLES / "mine.csv", folder / "scores.csv")
+    shutil.copy(EXAMPLES / "judged.csv", folder / "judged.csv")
+    rng = random.Random(0)
+    votes = [{"question_id": f"q{k % 20}", "model_a": a, "model_b": b, "human_winner": rng.choice(["model_a", "model_b", "tie"]),
+              "gpt4_winner": rng.choice(["model_a", "model_b"])}
+             for k in range(120) for a, b in [rng.sample(["x", "y", "z"], 2)]]  # fmt: skip
+    (folder / "votes.jsonl").write_text("".join(json.dumps(vote) + "\n" for vote in votes))
+    rows = [f"{s},{i},text {s} {i},text {i}" for s in "ab" for i in range(20)]
+    (folder / "outputs.csv").write_text("\n".join(["system,input,output,reference", *rows]) + "\n")
+    (folder / "text.txt").write_text(
+        "".join(f"The old bridge {k} was mended in {1900 + k}. It took {k} weeks.\n" for k in range(2, 40))
+    )
+    speech = " ".join(f"We built {n} new bridges over the wide river this year." for n in range(9)).encode()
+    with tarfile.open(folder / "corpus.tgz", "w:gz") as tar:
+        member = tarfile.TarInfo("package/sotu/a.txt")
+        member.size = len(speech)
+        tar.addfile(member, io.BytesIO(speech))
+
+
+def replies(folder: Path) -> None:
+    """Results of the batch that `judge --batch-out` wrote: a judge without a server."""
+    found = []
+    for k, line in enumerate((folder / "asked.jsonl").read_text().splitlines()):
+        body = {
+            "choices": [{"message": {"content": f"Rating: {1 + k % 5}"}}],
+            "usage": {"prompt_tokens": 9, "completion_tokens": 3},
+        }
+        found.append({"custom_id": json.loads(line)["custom_id"], "response": {"status_code": 200, "body": body}})
+    (folder / "replies.jsonl").write_text("".join(json.dumps(line) + "\n" for line in found))
+
+
+def outputs(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(command, its JSON) of every command that can be run here."""
+    prepare(folder)
+    data = os.environ.get("NLGAUGE_DATA", "")
+    with contextlib.chdir(folder), changed_environment(NLGAUGE_STORE=str(folder / "store.sqlite")):
+        for line in COMMANDS:
+            if "{data}" in line and not Path(data, "summeval").is_dir():
+                continue
+            words = [*shlex.split(line.format(data=data)), "-f", "json"]
+            if words[0] == "judge" and "--batch-in" in words:
+                replies(folder)
+            yield line, json.loads(served(words) if words[0] == "explore" else typed(words))
+
+
+@contextlib.contextmanager
+def changed_environment(**names: str) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(names)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def typed(words: list[str]) -> str:
+    done = CliRunner().invoke(build(words[0]), words, catch_exceptions=False)
+    if done.exit_code not in (0, 3):  # 3: a gate that is undecided
+        raise AssertionError(f"{shlex.join(words)}: {done.output}")
+    return done.stdout
+
+
+def served(words: list[str]) -> str:
+    """The JSON that a verb prints before it serves a page."""
+    with subprocess.Popen([sys.executable, "-m", "nlgauge", *words], stdout=subprocess.PIPE, text=True) as process:
+        lines: list[str] = []
+        for line in process.stdout or ():
+            lines.append(line)
+            if line == "}\n":
+                break
+        process.terminate()
+    return "".join(lines)
+
+
+def analyses() -> Iterator[tuple[str, dict[str, Any]]]:
+    """(analysis, its JSON) of every registered analysis, on data that it answers."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from test_door import MORE
+
+    for name in registry.names("analysis"):
+        made, options = MORE.get(name, (ng.example, {}))
+        chosen = {k: options.get(k) for k in ("by", "metrics")}
+        table = ng.select(made(), **chosen).analyse(name, **{k: v for k, v in options.items() if k not in chosen})
+        found = table.to_dict()
+        for row in found["rows"]:  # a column of the user's
+            row.pop(str(chosen["by"]), None)
+        yield f"meta --analysis {name}", {"tables": [found]}
