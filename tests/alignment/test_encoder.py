@@ -76,8 +76,8 @@ def test_an_empty_text_has_no_tokens(minilm: Encoder) -> None:
 
 def test_each_distinct_text_goes_through_the_model_once(minilm: Encoder) -> None:
     kept = Embeddings(minilm)
-    kept.want(4)
-    kept.want(6)
+    kept.want(4, [SHORT, "Tea?"])
+    kept.want(6, [SHORT, "Tea?"])
     kept.of([SHORT, SHORT, "Tea?"], 4)
     kept.of(["Tea?", SHORT], 6)
     assert kept.encoded == 2

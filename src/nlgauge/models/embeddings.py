@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from nlgauge.models.encoder import DEFAULT, Encoded, Encoder, Progress, encoder
@@ -19,32 +19,38 @@ BUDGET = int(float(os.environ.get("NLGAUGE_EMBEDDING_MB", "1500")) * 1e6)
 class Embeddings:
     """The vectors kept for one encoder. Beyond the budget the least recently used ones go; they can come back.
 
-    `want(layer)` before the first text makes one pass serve metrics that use different layers.
+    `want(layer, texts)` before the first text is read makes one pass serve metrics that use different layers; a text
+    runs through no more layers than the deepest at which it is wanted.
     """
 
     def __init__(self, encoder: Encoder, budget: int = BUDGET) -> None:
         self.encoder, self.budget = encoder, budget
         self.kept: OrderedDict[tuple[str, int], Encoded] = OrderedDict()
         self.size = 0
-        self.wanted: set[int] = set()
+        self.wanted: dict[str, int] = {}  # text -> its layers, as bits
         self.encoded = 0  # texts that went through the model
         self.windowed = 0  # of them longer than the model takes, so encoded in overlapping windows
         self.lock = threading.RLock()
 
-    def want(self, layer: int | None) -> int:
+    def want(self, layer: int | None, texts: Iterable[str] = ()) -> int:
+        """The number of a layer, at which these texts will be asked for."""
         found = self.encoder.layer(layer)
-        self.wanted.add(found)
+        with self.lock:
+            for text in texts:
+                self.wanted[text] = self.wanted.get(text, 0) | 1 << found
         return found
 
     def of(self, texts: Sequence[str], layer: int, progress: Progress | None = None) -> list[Encoded]:
         """The vectors of these texts at a layer (as `want` gave it), encoding those that are not kept."""
         with self.lock:
-            self.wanted.add(layer)
-            missing = list(dict.fromkeys(t for t in texts if (t, layer) not in self.kept))
+            missing: dict[int, dict[str, None]] = {}  # texts that are wanted at the same layers, each once
+            for text in texts:
+                if (text, layer) not in self.kept:
+                    missing.setdefault(self.wanted.get(text, 0) | 1 << layer, {})[text] = None
             found = {}
-            if missing:
-                layers = sorted(self.wanted)
-                for text, each in zip(missing, self.encoder.encode(missing, layers, progress), strict=True):
+            for bits, some in missing.items():
+                layers = [at for at in range(bits.bit_length()) if bits >> at & 1]
+                for text, each in zip(some, self.encoder.encode(list(some), layers, progress), strict=True):
                     found[text] = each[layer]
                     self.encoded += 1
                     self.windowed += each[layer].windows > 1
@@ -56,6 +62,12 @@ class Embeddings:
                     self.kept.move_to_end((text, layer))
             self._trim()
             return [found[text] for text in texts]
+
+    def at(self, texts: Sequence[str], layers: Sequence[int]) -> list[list[Encoded]]:
+        """The vectors of these texts at several layers, by layer."""
+        for layer in layers:
+            self.want(layer, texts)
+        return [self.of(texts, layer) for layer in layers]
 
     def remarks(self) -> list[str]:
         """What a reader of the scores should know."""

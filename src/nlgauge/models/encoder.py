@@ -17,6 +17,7 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.models.loading import MINILM, check_packages, load_fresh
+from nlgauge.models.precision import split_precision
 from nlgauge.models.tensors import by_length, cores, longest_input, padded, threads
 from nlgauge.types import Ids, Singles
 
@@ -28,6 +29,8 @@ DEFAULT = MINILM
 LAYERS = {DEFAULT: 5, "bert-base-uncased": 9, "bert-base-cased": 9, "roberta-large": 17, "bert-large-uncased": 18,
           "roberta-base": 10, "bert-base-multilingual-cased": 9, "xlm-roberta-base": 9,
           "xlm-roberta-large": 17}  # fmt: skip
+# In a batch, with padding: on a CPU few, so that little is padded and all of it stays in the cache.
+TOKENS = {True: 512, False: 16_384}
 OVERLAP = 128  # tokens that two neighbouring windows of a long text share
 
 
@@ -108,7 +111,7 @@ class Encoder:
 
     def layer(self, asked: int | None) -> int:
         """The number of a hidden state: 0 the input vectors, −1 the last; None the one known to match best."""
-        found = LAYERS.get(self.name, self.layers) if asked is None else asked
+        found = LAYERS.get(split_precision(self.name)[0], self.layers) if asked is None else asked
         found = found + self.layers + 1 if found < 0 else found
         if not 0 <= found <= self.layers:
             raise NlgaugeError(f"layer={asked}: encoder '{self.name}' has layers 0 to {self.layers}.")
@@ -137,9 +140,8 @@ class Encoder:
             place += len(spans)
             each = {}
             for layer in set(layers):
-                whole = self._joined([m[layer] for m in mine], spans)
-                norms = np.maximum(np.linalg.norm(whole, axis=1), 1e-12).astype(np.float32)
-                each[layer] = Encoded(p, whole / norms[:, None], norms, self.prefix, self.suffix, len(spans))
+                unit, norms = (self._joined([m[layer][k] for m in mine], spans) for k in (0, 1))
+                each[layer] = Encoded(p, unit, norms, self.prefix, self.suffix, len(spans))
             found.append(each)
         return found
 
@@ -154,14 +156,19 @@ class Encoder:
             kept.append(part[self.prefix + left - a : self.prefix + right - a])
         return np.concatenate([*kept, parts[-1][len(parts[-1]) - self.suffix :]])
 
-    def _run(self, ids: list[list[int]], layers: list[int], progress: Progress | None) -> list[dict[int, Singles]]:
-        found: list[dict[int, Singles]] = [{} for _ in ids]
-        batches = list(by_length([len(row) for row in ids]))
+    def _run(
+        self, ids: list[list[int]], layers: list[int], progress: Progress | None
+    ) -> list[dict[int, tuple[Singles, Singles]]]:
+        """Of each row and layer the vectors at length 1, and their lengths."""
+        found: list[dict[int, tuple[Singles, Singles]]] = [{} for _ in ids]
+        batches = list(by_length([len(row) for row in ids], TOKENS[self.device == "cpu"]))
 
         def work(rows: list[int]) -> int:
             for layer, state in zip(layers, self._forward([ids[i] for i in rows], layers), strict=True):
+                norms = np.maximum(np.linalg.norm(state, axis=2), 1e-12).astype(np.float32)
                 for r, i in enumerate(rows):
-                    found[i][layer] = state[r, : len(ids[i])].copy()
+                    n = len(ids[i])
+                    found[i][layer] = state[r, :n] / norms[r, :n, None], norms[r, :n].copy()
             return len(rows)
 
         done = 0

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.models.precision import lowered, split_precision
 from nlgauge.models.tensors import longest_input
 from nlgauge.places import kept_at
 
@@ -59,6 +60,7 @@ def check_ready(metric: str, instead: str = "", **named: str) -> None:
 
     named: option -> name or folder of a model. instead: a metric of the same kind that needs no hub.
     """
+    named = {option: split_precision(name)[0] for option, name in named.items()}
     check_packages(metric, *named.values())
     for option, name in named.items():
         if name == SMOLLM2:
@@ -78,7 +80,7 @@ def check_ready(metric: str, instead: str = "", **named: str) -> None:
 
 def check_packages(metric: str, *models: str) -> None:
     """Say which package of the extra is missing for these models."""
-    inside = (MINILM_PACKAGE,) if MINILM in models else ()
+    inside = (MINILM_PACKAGE,) if MINILM in [split_precision(m)[0] for m in models] else ()
     for package in ("torch", "transformers", "safetensors", *inside):
         if importlib.util.find_spec(package) is None:
             raise NeedsMissing(f"'{metric}' needs the extra 'neural' ({package} is not installed): {EXTRA}")
@@ -91,6 +93,7 @@ def load_fresh(
     import torch
     import transformers
 
+    name, precision = split_precision(name)
     where = folder_of(name, option)
     local = Path(where).is_dir()
     if name == MINILM:
@@ -113,7 +116,8 @@ def load_fresh(
                 tokenizer, model = pretrained(offline=False)
             except (OSError, ValueError, ImportError, KeyError) as second:
                 raise NlgaugeError(_why(kind, name, option, local, second, advice)) from None
-    return tokenizer, model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+    model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+    return tokenizer, lowered(model, precision, name) if precision else model
 
 
 load = functools.lru_cache(4)(load_fresh)
@@ -137,6 +141,7 @@ class LoadedModel:
 
 def folder_of(name: str, option: str = "model") -> str:
     """The folder of a model on this machine, or its name on the hub."""
+    name = split_precision(name)[0]
     if name == SMOLLM2:
         return _smol_folder()
     if name == MINILM:
@@ -155,6 +160,9 @@ def fingerprint(name: str) -> str:
     """Name and a hash of the weights where they are on this machine, so that a store never mixes two models of one
     name.
     """
+    base, precision = split_precision(name)
+    if precision:
+        return f"{fingerprint(base)}+{precision}"
     if name == SMOLLM2:
         return f"{SMOL_NAME}-start{SMOL_START}"
     folder = Path(folder_of(name))

@@ -27,12 +27,29 @@ RunMetric = Callable[[Metric, Batch], Scores]
 CRASH = "the metric failed: "
 # Samples of a piece: so many that starting it costs nothing beside it, so few that what it keeps stays small.
 SMALLEST, LARGEST = 500, 20_000
+MOST_TEXT = 200_000  # characters of distinct texts whose token vectors, at several layers, fit their budget of memory
 
 
 def pieces(n: int, workers: int) -> list[Ints]:
     """Consecutive samples in pieces of equal size, which several cores share."""
     size = min(max(-(-n // max(workers, 1)), SMALLEST), LARGEST)
     return [np.arange(i, min(i + size, n), dtype=np.int64) for i in range(0, n, size)]
+
+
+def by_source(batch: Batch, most: int = MOST_TEXT) -> list[Ints]:
+    """Samples in parts of bounded text, those with the same source, context or reference side by side."""
+    first = np.append(batch.reference, -1)[np.where(np.diff(batch.start) > 0, batch.start[:-1], -1)]
+    texts, seen, parts, size = batch.texts.list(), {-1}, [[]], 0  # type: ignore[var-annotated]
+    for i in np.lexsort((first, batch.context, batch.source)).tolist():
+        own = {int(c[i]) for c in (batch.output, batch.source, batch.context)}
+        new = own.union(batch.reference[batch.start[i] : batch.start[i + 1]].tolist()) - seen
+        if size > most:
+            parts.append([])
+            seen, size = {-1}, 0
+        parts[-1].append(i)
+        seen |= new
+        size += sum(len(texts[t]) for t in new)
+    return [np.array(sorted(part), np.int64) for part in parts]
 
 
 def plainly(metric: Metric, batch: Batch) -> Scores:
@@ -79,17 +96,21 @@ def score_batch(
     alone = [m for m in metrics if m.facts.corpus and m not in heavy]
     parts = [(rows, together) for rows in pieces(len(batch), workers)] if together else []
     everything = np.arange(len(batch), dtype=np.int64)
+    # Metrics on token vectors see a part of the samples one after the other, so that each text is encoded once.
+    encoding = [m for m in heavy if "encoder" in m.models() and not m.facts.corpus]
+    passes = [(rows, encoding) for rows in by_source(batch)] if encoding else []
+    passes += [(everything, [m]) for m in heavy if m not in encoding]
     jobs = [*parts, *((everything, [metric]) for metric in alone)]
-    tick = _Ticker(progress, sum(len(todo) for _, todo in jobs) + len(heavy))
+    tick = _Ticker(progress, sum(len(todo) for _, todo in [*jobs, *passes]))
     for _ in Local(workers).run(lambda job: _part(batch, *job, columns, tick, engine, stats), jobs):
         pass
     unknown = [m for m in heavy if getattr(engine, "lacks", _always)(m, batch)]
     for metric in unknown:
         metric.prepare(batch)
-    for metric in heavy:
-        _part(batch, everything, [metric], columns, tick, engine, stats)
-        if metric in unknown:
-            columns[str(metric)].notes.update(metric.remarks(batch))
+    for rows, some in passes:
+        _part(batch, rows, some, columns, tick, engine, stats)
+    for metric in unknown:
+        columns[str(metric)].notes.update(metric.remarks(batch))
     _check_crashes(columns)
     return columns
 

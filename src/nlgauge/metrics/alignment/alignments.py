@@ -5,7 +5,7 @@ align(a → b) is one score in [0, 1] per token of a: how sure it is that its in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Protocol
@@ -97,6 +97,9 @@ class Estimator(Protocol):
     """Anything that aligns: pairs (a, what b consists of) in, one Alignment of a for each pair out."""
 
     def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]: ...
+
+    def expect(self, pairs: Collection[ToAlign]) -> None:
+        """These pairs will be aligned: a model may read their texts once for several estimators."""
 
 
 @lru_cache(maxsize=20_000)

@@ -95,6 +95,20 @@ def evaluate(
     With several references the expression is evaluated for each and averaged, as the paper's relevance. All pairs of
     all samples go to the estimator at once: each distinct text is encoded once.
     """
+    numbers, wanted = pairs_of(expression, samples)
+    found = [counted(a, stop, unit) for a in estimator.align(list(numbers))]
+    aligned = [[{t: found[i] for t, i in terms.items()} for terms in each] for each in wanted]
+    values = []
+    for of_sample in aligned:
+        of_references = [expression.value(terms) for terms in of_sample]
+        values.append(sum(of_references) / len(of_references) if of_references else float("nan"))
+    return values, aligned
+
+
+def pairs_of(
+    expression: Expression, samples: Sequence[Sample]
+) -> tuple[dict[ToAlign, int], list[list[dict[Term, int]]]]:
+    """All pairs to align, each once with a number; and of each sample and reference the number of every term."""
     numbers: dict[ToAlign, int] = {}
     wanted: list[list[dict[Term, int]]] = []
     many = "r" in expression.fields
@@ -105,13 +119,7 @@ def evaluate(
             pairs = {t: pair_of(t, texts) for t in expression.terms}
             each.append({t: numbers.setdefault(pair, len(numbers)) for t, pair in pairs.items()})
         wanted.append(each)
-    found = [counted(a, stop, unit) for a in estimator.align(list(numbers))]
-    aligned = [[{t: found[i] for t, i in terms.items()} for terms in each] for each in wanted]
-    values = []
-    for of_sample in aligned:
-        of_references = [expression.value(terms) for terms in of_sample]
-        values.append(sum(of_references) / len(of_references) if of_references else float("nan"))
-    return values, aligned
+    return numbers, wanted
 
 
 def pair_of(term: Term, texts: Sample) -> ToAlign:

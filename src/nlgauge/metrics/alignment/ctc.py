@@ -11,6 +11,7 @@ import numpy as np
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics.base import Facts, Metric, metric, signature
 from nlgauge.metrics.batch import Scores, usable
+from nlgauge.models.precision import split_precision
 from nlgauge.registry import did_you_mean
 from nlgauge.text.batch import Batch
 
@@ -106,15 +107,15 @@ class Aligned(Metric):
         s = self.settings()
         kept = embeddings(batch, self.encoder)
         if self.align != "E":
-            from nlgauge.metrics.alignment.features import layers_of
-
-            layers_of(kept)
             return self.trained(kept)
-        kept.want(s.layer)
         return Matching(self.encoder, s.layer, s.window, s.match, s.sharp, kept)  # type: ignore[arg-type]
 
     def prepare(self, batch: Batch) -> None:
-        self.estimator(batch)
+        from nlgauge.metrics.alignment.aspects import pairs_of
+
+        samples, reasons, _ = samples_of(batch, self.facts.needs)
+        able = [sample for i, sample in enumerate(samples) if i not in reasons]
+        self.estimator(batch).expect(pairs_of(self.expression(), able)[0])
 
     def remarks(self, batch: Batch) -> list[str]:
         from nlgauge.models.embeddings import embeddings
@@ -205,7 +206,7 @@ class Ctc(Aligned):
         own = self._form().settings
         said = {k: getattr(self, k) for k in ("layer", "window", "match", "sharp", "stop", "unit")}
         # The aspect's layer was chosen for the default encoder and means nothing for another.
-        base = own if self.encoder == "minilm" else replace(own, layer=None)
+        base = own if split_precision(self.encoder)[0] == "minilm" else replace(own, layer=None)
         return replace(base, **{k: v for k, v in said.items() if v is not None})
 
 

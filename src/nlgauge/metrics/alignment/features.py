@@ -10,7 +10,7 @@ that knew this fitted the damage of its training text better and people's rating
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -68,6 +68,14 @@ class Reader:
     window: int = WINDOW
     vectors: Embeddings | None = field(default=None, repr=False)
 
+    def expect(self, pairs: Collection[ToAlign]) -> None:
+        """These pairs will be read: one pass of their texts serves other metrics too."""
+        kept = self.vectors or embeddings(None, self.encoder)
+        sides = {p[1:] for p in pairs}
+        texts = {p.a for p in pairs} | {p[0] for b, whole in sides for p in _parts(b, 0 if whole else self.window)}
+        for layer in layers_of(kept):
+            kept.want(layer, texts)
+
     def read(self, pairs: Sequence[ToAlign]) -> Iterator[tuple[int, Ids, Singles]]:
         """For each pair, in the order of their b: its number, the spans of a's tokens, tokens × features."""
         kept = self.vectors or embeddings(None, self.encoder)
@@ -77,7 +85,7 @@ class Reader:
         for rows in chunks(order, pairs, CHUNK):
             parts = {pairs[i][1:]: _parts(pairs[i].b, 0 if pairs[i].whole else self.window) for i in rows}
             texts = list(dict.fromkeys([*(pairs[i].a for i in rows), *(p[0] for ps in parts.values() for p in ps)]))
-            found = [dict(zip(texts, kept.of(texts, layer), strict=True)) for layer in layers]
+            found = [dict(zip(texts, of, strict=True)) for of in kept.at(texts, layers)]
             for i in rows:
                 b = pairs[i][1:]
                 if last is None or last[0] != b:
@@ -88,8 +96,8 @@ class Reader:
 
 
 def layers_of(kept: Embeddings) -> list[int]:
-    """The four layers that are looked at, asked for at once."""
-    return [kept.want(max(1, round(depth * kept.encoder.layers))) for depth in DEPTHS]
+    """The four layers that are looked at."""
+    return [max(1, round(depth * kept.encoder.layers)) for depth in DEPTHS]
 
 
 @lru_cache(maxsize=20_000)

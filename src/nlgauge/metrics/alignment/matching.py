@@ -8,7 +8,7 @@ its neighbours do not colour it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
@@ -55,6 +55,11 @@ class Matching:
             )
         if self.window < 0:
             raise NlgaugeError(f"window={self.window}; a number of sentences, or 0 for the whole text.")
+
+    def expect(self, pairs: Collection[ToAlign]) -> None:
+        kept = self.vectors or embeddings(None, self.encoder)
+        mine = (text for p in pairs for _, text in reading(p, self.match, self.window))
+        kept.want(self.layer, {*mine, *(w for p in pairs for w in self._parts(p))})
 
     def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
         """One Alignment per pair, in their order."""

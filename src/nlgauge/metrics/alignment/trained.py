@@ -9,7 +9,7 @@ The heads inside the package were trained with `nlgauge train aligner`; weights/
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +26,7 @@ from nlgauge.metrics.alignment.training_rows import pooled
 from nlgauge.models.embeddings import Embeddings
 from nlgauge.models.encoder import DEFAULT
 from nlgauge.models.loading import fingerprint
+from nlgauge.models.precision import split_precision
 from nlgauge.types import Array, Singles
 
 WEIGHTS = Path(__file__).with_name("weights")
@@ -95,6 +96,9 @@ class Trained:
     def fingerprint(self) -> str:
         return f"{'own' if self.weights else self.task}@{hashed(self.heads())}"
 
+    def expect(self, pairs: Collection[ToAlign]) -> None:
+        Reader(self.encoder, vectors=self.vectors).expect(pairs)
+
     def align(self, pairs: Sequence[ToAlign]) -> list[Alignment]:
         """One Alignment per pair, in their order."""
         heads = self.heads()
@@ -130,10 +134,11 @@ def shipped(kind: str, task: str) -> Path:
 def loaded(path: str, encoder: str, kind: str) -> Head:
     """A head, after a look whether it fits this encoder, kind and version of the features."""
     head = Head.load(Path(path))
-    if head.facts["encoder"] != fingerprint(encoder):
+    own = fingerprint(split_precision(encoder)[0])  # fewer bits of the encoder that the head has learned on will do
+    if head.facts["encoder"] != own:
         raise NlgaugeError(
             f"align='{kind}': {Path(path).name} was trained on encoder {head.facts['encoder']}, not "
-            f"{fingerprint(encoder)}; train one with: nlgauge train aligner --encoder …"
+            f"{own}; train one with: nlgauge train aligner --encoder …"
         )
     if head.facts["kind"] != kind:
         raise NlgaugeError(f"align='{kind}': {path} holds an aligner of kind {head.facts['kind']}.")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -47,7 +47,14 @@ class Contextual(Metric):
         return kept, kept.want(self.layer)
 
     def prepare(self, batch: Batch) -> None:
-        self.vectors(batch)
+        kept, layer = self.vectors(batch)
+        kept.want(layer, self.read(batch))
+
+    def read(self, batch: Batch) -> Iterable[str]:
+        """The texts that go through the encoder."""
+        others = batch.reference if self.side == "references" else batch.source
+        texts = batch.texts.list()
+        return {texts[i].strip() for i in {*batch.output.tolist(), *others.tolist()} - {-1}}
 
     def remarks(self, batch: Batch) -> list[str]:
         return self.vectors(batch)[0].remarks()
@@ -226,6 +233,14 @@ class Supert(Contextual):
     @property
     def signature(self) -> str:
         return self.signed(sentences=self.sentences, stop=True)
+
+    def read(self, batch: Batch) -> Iterable[str]:
+        from nlgauge.text.windows import windows
+
+        texts = batch.texts.list()
+        for places, most in ((batch.output, None), (batch.source, self.sentences)):
+            for i in set(places.tolist()) - {-1}:
+                yield from windows(texts[i], 1)[:most]
 
     def score(self, batch: Batch) -> Scores:
         from nlgauge.metrics.alignment.alignments import Alignment

@@ -68,7 +68,9 @@ class Moving(Contextual):
         return weigh, weigh
 
     def prepare(self, batch: Batch) -> None:
-        self.wanted(self.vectors(batch)[0])
+        kept, _ = self.vectors(batch)
+        for layer in self.wanted(kept):
+            kept.want(layer, self.read(batch))
 
     def vectors(self, batch: Batch) -> tuple[Embeddings, int]:
         from nlgauge.models.embeddings import embeddings
@@ -104,7 +106,7 @@ class Moving(Contextual):
         for at in range(0, len(pairs), CHUNK):
             some = [(a.strip(), b.strip()) for a, b in pairs[at : at + CHUNK]]
             texts = list(dict.fromkeys(t for pair in some for t in pair))
-            found = dict(zip(texts, zip(*(kept.of(texts, layer) for layer in layers), strict=True), strict=True))
+            found = dict(zip(texts, zip(*kept.at(texts, layers), strict=True), strict=True))
             for pair in some:
                 a, b = (
                     self.bag(list(found[t]), weigh, other)

@@ -1,0 +1,89 @@
+"""Fewer bits in the products of a model: its name with '@int8' or '@bf16' behind it.
+
+int8 has a scale for each token and for each row of weights, none for a batch, and its sums are exact: the vectors of a
+text do not depend on what stands beside it. bf16 rounds both factors and sums in float32. Embeddings, attention,
+normalisation and what stands behind the layers (a pooler, a classifier) stay float32.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nlgauge.errors import NlgaugeError
+
+PRECISIONS = ("int8", "bf16")
+
+
+def split_precision(name: str) -> tuple[str, str]:
+    """The model's own name, and the precision behind it ('': float32).
+
+    >>> split_precision("minilm@int8"), split_precision("models/bert@v2")
+    (('minilm', 'int8'), ('models/bert@v2', ''))
+    """
+    base, _, precision = name.rpartition("@")
+    return (base, precision) if base and precision in PRECISIONS else (name, "")
+
+
+def lowered(model: Any, precision: str, name: str) -> Any:
+    """The model with the linear maps of its layers replaced, in place."""
+    import torch
+
+    if next(model.parameters()).device.type != "cpu":
+        raise NlgaugeError(f"'{name}@{precision}': fewer bits are for a CPU; name it without '@{precision}'.")
+    if precision == "int8":
+        _check_int8(name)
+    new = {"int8": _int8, "bf16": _bf16}[precision]()
+    stacks = [stack for stack in model.modules() if isinstance(stack, torch.nn.ModuleList)]
+    owners = {id(part): part for stack in stacks for part in stack.modules()}.values()
+    for owner in owners:
+        for key, child in list(owner.named_children()):
+            if isinstance(child, torch.nn.Linear):
+                setattr(owner, key, new(child))
+    return model
+
+
+def _check_int8(name: str) -> None:
+    """Refuse a processor (without VNNI) on which sums of int8 products overflow."""
+    import torch
+
+    row = torch.full((4, 1024), -127, dtype=torch.int8)
+    if not bool((torch._int_mm(row, row.t()) == 1024 * 127 * 127).all()):
+        raise NlgaugeError(f"'{name}@int8': int8 products overflow on this processor; use '{name}' or '{name}@bf16'.")
+
+
+def _int8() -> Any:
+    import torch
+
+    class Int8Linear(torch.nn.Module):
+        def __init__(self, of: Any) -> None:
+            super().__init__()
+            weight = of.weight.detach()
+            scale = weight.abs().amax(1).clamp_(min=1e-12) / 127
+            self.weight = (weight / scale[:, None]).round_().to(torch.int8).t().contiguous()
+            self.scale, self.bias = scale / 127, None if of.bias is None else of.bias.detach()
+
+        def forward(self, given: Any) -> Any:
+            rows = given.reshape(-1, given.shape[-1])
+            largest = rows.abs().amax(1, keepdim=True).clamp_(min=1e-12)
+            whole = (rows * (127 / largest)).round_().to(torch.int8)
+            found = torch._int_mm(whole, self.weight).float().mul_(largest).mul_(self.scale)
+            found = found if self.bias is None else found.add_(self.bias)
+            return found.view(*given.shape[:-1], -1)
+
+    return Int8Linear
+
+
+def _bf16() -> Any:
+    import torch
+
+    class Bf16Linear(torch.nn.Module):
+        def __init__(self, of: Any) -> None:
+            super().__init__()
+            self.weight = of.weight.detach().bfloat16()
+            self.bias = None if of.bias is None else of.bias.detach()
+
+        def forward(self, given: Any) -> Any:
+            found = torch.nn.functional.linear(given.bfloat16(), self.weight).float()
+            return found if self.bias is None else found.add_(self.bias)
+
+    return Bf16Linear
