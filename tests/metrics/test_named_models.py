@@ -119,6 +119,54 @@ def test_entailment_by_sentences_takes_the_best_support_and_the_mean_claim(tiny:
     assert found.values[0] == pytest.approx(hand, abs=1e-5)
 
 
+def images(folder: str, source: str, output: str) -> tuple[Any, Any]:
+    """Probabilities of entailment and of contradiction, source sentences × output sentences, as SummaC's images."""
+    from nlgauge.text.sentences import sentences
+
+    of = {k: [[entailed(folder, p, c, k) for c in sentences(output)] for p in sentences(source)] for k in (2, 0)}
+    return np.array(of[2]), np.array(of[0])
+
+
+MANY = Batch.from_columns(
+    ["The cat sat . The dog ran . The river is green ."],
+    ["Anna lives in Paris . The dog ran near the house . The cat sat on a mat . It was not tea ."],
+)
+
+
+def test_summac_zs_takes_the_most_entailing_and_the_most_contradicting_sentence_apart(tiny: dict[str, str]) -> None:
+    entail, contradict = images(tiny["nli"], MANY.texts.list()[1], MANY.texts.list()[0])
+    hand = (entail.max(axis=0) - contradict.max(axis=0)).mean()
+    assert hand != pytest.approx((entail - contradict).max(axis=0).mean(), abs=1e-3)  # what it is not
+    assert scores(f"entailment(minus=True, model={tiny['nli']!r})", MANY).values[0] == pytest.approx(hand, abs=1e-5)
+
+
+@pytest.mark.parametrize("bins", [23, 50])
+def test_summac_conv_is_the_authors_formula(bins: int, tiny: dict[str, str], tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    rng = np.random.default_rng(3)
+    shapes = {"mlp.weight": (1, bins), "mlp.bias": (1,), "layer_final.weight": (2, 3), "layer_final.bias": (2,)}
+    head = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    save_file(head, tmp_path / "conv.safetensors")
+    # The published bins, and even ones.
+    edges = [0.0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37, 0.90, 0.91, 0.92, 0.93, 0.94, 0.95, 0.955, 0.96, 0.965,
+             0.97, 0.975, 0.98, 0.985, 0.99, 0.995, 1.0] if bins == 23 else [*np.arange(0, 1, 1 / 50), 1.0]  # fmt: skip
+    entail, _ = images(tiny["nli"], MANY.texts.list()[1], MANY.texts.list()[0])
+    rows = [np.histogram(column, bins=edges)[0] @ head["mlp.weight"][0] + head["mlp.bias"][0] for column in entail.T]
+    logits = head["layer_final.weight"] @ np.full(3, np.mean(rows)) + head["layer_final.bias"]
+    hand = np.exp(logits)[1] / np.exp(logits).sum()
+    spec = f"summac-conv(model={tiny['nli']!r}, head={str(tmp_path / 'conv.safetensors')!r})"
+    assert scores(spec, MANY).values[0] == pytest.approx(hand, abs=1e-5)
+
+
+def test_summac_conv_without_a_head_names_what_needs_none(tiny: dict[str, str], tmp_path: Path) -> None:
+    with pytest.raises(NlgaugeError, match="entailment\\(minus=True\\) is SummaC-ZS"):
+        metric_from_spec(f"summac-conv(model={tiny['nli']!r})").ready()
+    (tmp_path / "no.safetensors").write_bytes(b"no")
+    with pytest.raises(NlgaugeError, match=r"no safetensors with mlp\.weight"):
+        metric_from_spec(f"summac-conv(model={tiny['nli']!r}, head={str(tmp_path / 'no.safetensors')!r})").ready()
+
+
 def test_entailment_of_whole_texts_less_contradiction(tiny: dict[str, str]) -> None:
     found = scores(f"entailment(split='none', minus=True, model={tiny['nli']!r})").values[1]
     hand = entailed(tiny["nli"], SOURCES[1], OUTPUTS[1]) - entailed(tiny["nli"], SOURCES[1], OUTPUTS[1], 0)
@@ -327,7 +375,8 @@ NAMED = {"perplexity": "lm", "lm-score": "lm", "follow-up": "lm", "fed": "lm", "
          "bartscore": "model",
          "unieval": "model", "ctrleval": "model", "bleurt": "model", "usr-mlm": "model", "usr-dr": "model",
          "usr": "drc",
-         "blanc-help": "model", "blanc-tune": "model", "factcc": "model", "entailment": "model", "summaqa": "qa",
+         "blanc-help": "model", "blanc-tune": "model", "factcc": "model", "entailment": "model",
+         "summac-conv": "model", "summaqa": "qa",
          "qags": "qg"}  # fmt: skip
 
 

@@ -52,14 +52,14 @@ class Classifier(LoadedModel):
                 found |= dict(zip(some, out, strict=True))
         return [(found[p], read[p][1]) for p in pairs]
 
-    def probabilities(self, pairs: Sequence[tuple[str, str]], label: int) -> list[tuple[float, bool]]:
-        """Softmax probability of a label."""
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[Array, bool]]:
+        """As `logits`: the softmax probabilities of all labels."""
         import numpy as np
 
         found = []
         for logits, cut in self.logits(pairs):
             e = np.exp(logits - logits.max())
-            found.append((float(e[label] / e.sum()), cut))
+            found.append((e / e.sum(), cut))
         return found
 
     def _read(self, pair: tuple[str, str]) -> tuple[dict[str, list[int]], bool]:

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.models.onnx import check_onnx, load_onnx, onnx_file
 from nlgauge.models.precision import lowered, split_precision
 from nlgauge.models.tensors import longest_input
 from nlgauge.places import kept_at
@@ -67,10 +68,12 @@ def check_ready(metric: str, instead: str = "", **named: str) -> None:
             _smol_ready(metric)
         elif not name.strip():
             raise NlgaugeError(f"{metric}: {option}='': name a model or a folder.")
+        elif onnx_file(name):
+            check_onnx(metric)
         elif _path_like(name) and not Path(name).expanduser().is_dir():
             raise NlgaugeError(f"{metric}: {option}='{name}': no such folder.")
     for option, name in named.items():
-        there = name in (MINILM, SMOLLM2) or Path(name).expanduser().is_dir()
+        there = name in (MINILM, SMOLLM2) or Path(name).expanduser().is_dir() or onnx_file(name)
         if not there and not _cached(name) and not hub_answers():
             raise NlgaugeError(
                 f"{metric}: {option}='{name}': {ABSENT}; fetch it where there is a network and name its folder: "
@@ -93,6 +96,8 @@ def load_fresh(
     import torch
     import transformers
 
+    if file := onnx_file(name):
+        return load_onnx(kind, file, option)
     name, precision = split_precision(name)
     where = folder_of(name, option)
     local = Path(where).is_dir()
@@ -132,6 +137,8 @@ class LoadedModel:
         self.name, self.option = name, option
         self.tokenizer, self.model = load(self.kind, name, option)
         self.longest = longest_input(self.tokenizer, self.model.config)
+        if width := getattr(self.model, "width", 0):  # of an ONNX file that takes one length only
+            self.longest = min(self.longest, width)
         self.pad = int(self.tokenizer.pad_token_id or 0)
 
     def plain_ids(self, text: str) -> list[int]:
@@ -165,11 +172,13 @@ def fingerprint(name: str) -> str:
         return f"{fingerprint(base)}+{precision}"
     if name == SMOLLM2:
         return f"{SMOL_NAME}-start{SMOL_START}"
-    folder = Path(folder_of(name))
-    if not folder.is_dir():
+    folder = Path(name).expanduser() if onnx_file(name) else Path(folder_of(name))
+    if not folder.exists():
         return name  # a hub name: the hub's revision is not looked up before the model is loaded
     seen = hashlib.blake2b(digest_size=6)
-    for path in sorted(folder.glob("*.safetensors")) + sorted(folder.glob("*.json")):
+    onnx = onnx_file(str(folder))
+    weights = [onnx] if onnx else sorted(folder.glob("*.safetensors"))
+    for path in weights + sorted(folder.glob("*.json")):
         seen.update(f"{path.name}:{path.stat().st_size}:".encode())
         with path.open("rb") as file:
             seen.update(file.read(1 << 20))

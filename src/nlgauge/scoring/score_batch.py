@@ -36,7 +36,7 @@ def pieces(n: int, workers: int) -> list[Ints]:
     return [np.arange(i, min(i + size, n), dtype=np.int64) for i in range(0, n, size)]
 
 
-def by_source(batch: Batch, most: int = MOST_TEXT) -> list[Ints]:
+def by_source(batch: Batch, most: int) -> list[Ints]:
     """Samples in parts of bounded text, those with the same source, context or reference side by side."""
     first = np.append(batch.reference, -1)[np.where(np.diff(batch.start) > 0, batch.start[:-1], -1)]
     texts, seen, parts, size = batch.texts.list(), {-1}, [[]], 0  # type: ignore[var-annotated]
@@ -98,7 +98,7 @@ def score_batch(
     everything = np.arange(len(batch), dtype=np.int64)
     # Metrics on token vectors see a part of the samples one after the other, so that each text is encoded once.
     encoding = [m for m in heavy if "encoder" in m.models() and not m.facts.corpus]
-    passes = [(rows, encoding) for rows in by_source(batch)] if encoding else []
+    passes = [(rows, encoding) for rows in by_source(batch, MOST_TEXT)] if encoding else []
     passes += [(everything, [m]) for m in heavy if m not in encoding]
     jobs = [*parts, *((everything, [metric]) for metric in alone)]
     tick = _Ticker(progress, sum(len(todo) for _, todo in [*jobs, *passes]))

@@ -4,19 +4,32 @@ sentence.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from functools import partial
-from typing import Literal
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Facts, metric, needing
 from nlgauge.metrics.batch import Sample, Usable, fold
 from nlgauge.metrics.learned.on_samples import OnSamples
 from nlgauge.models.tensors import CUT
 from nlgauge.text.batch import Batch
 from nlgauge.text.sentences import sentences
+from nlgauge.types import Array
+
+if TYPE_CHECKING:
+    from nlgauge.models.classifier import Classifier
 
 Split = Literal["none", "output", "both"]
-ENTAILED = ("entailment", "entail", "entailed", "supported", "consistent")
+ENTAILED = ("entailment", "entail", "entailed", "supported", "supports", "consistent")
+# The authors' bins, where the probabilities of many summaries had their percentiles.
+PERCENTILES = [0.0, 0.01, 0.02, 0.03, 0.04, 0.07, 0.13, 0.37, *(p / 100 for p in range(90, 95)),
+               *(p / 1000 for p in range(950, 1000, 5)), 1.0]  # fmt: skip
+CLAIMS = 10  # sentences of an output that the convolution looks at
 AGAINST = ("contradiction", "contradict", "refutes", "inconsistent")
 entails = partial(metric, family="entailment", needs=("source",), extra="neural")
 
@@ -39,22 +52,28 @@ class Entailing(OnSamples):
         premises = sentences(sample.source) if self.split == "both" else [sample.source]
         return [[(premise, claim) for premise in premises or [sample.source]] for claim in claims]
 
-    def values(self, batch: Batch, found: Usable) -> list[float]:
+    def told(self, found: Usable) -> tuple[Classifier, list[list[Array]]]:
+        """The model; of each sample and claim, premises × labels: the probabilities."""
         from nlgauge.models.classifier import classifier
 
         model = classifier(self.model)
         grids = [self.grid(s) for s in found.samples]
-        pairs = [pair for grid in grids for row in grid for pair in row]
-        told = model.probabilities(pairs, model.label(self.label, self.known))
-        values = [p for p, _ in told]
-        if self.minus:
-            against = model.probabilities(pairs, model.label("", AGAINST))
-            values = [p - q for p, (q, _) in zip(values, against, strict=True)]
-        widths = [len(row) for grid in grids for row in grid]
-        heights = [len(grid) for grid in grids]
-        found.note(fold(fold([float(c) for _, c in told], widths, "max"), heights, "max"), CUT)
+        each = iter(model.probabilities([pair for grid in grids for row in grid for pair in row]))
+        told = [[[next(each) for _ in row] for row in grid] for grid in grids]
+        found.note((any(cut for row in grid for _, cut in row) for grid in told), CUT)
+        return model, [[np.stack([p for p, _ in row]) for row in grid] for grid in told]
+
+    def values(self, batch: Batch, found: Usable) -> list[float]:
+        model, told = self.told(found)
+        label = model.label(self.label, self.known)
+        against = model.label("", AGAINST) if self.minus else None
         # A claim is as good as the sentence that supports it best; a text is as good as its claims on average.
-        return fold(fold(values, widths, "max"), heights, self.over)
+        claims = [_best(row, label) - _best(row, against) for grid in told for row in grid]
+        return fold(claims, [len(grid) for grid in told], self.over)
+
+
+def _best(row: Array, label: int | None) -> float:
+    return 0.0 if label is None else float(row[:, label].max())
 
 
 @entails(
@@ -91,7 +110,7 @@ class Entailment(Entailing):
 
     split: 'both' takes for each sentence of the output the source sentence that supports it best, as SummaC-ZS does;
     'output' shows each the whole source; 'none' whole texts. over: mean or min of the output's sentences. minus: less
-    the probability of contradiction.
+    the probability of contradiction by the source sentence that contradicts it most.
     """
 
     split: Split = "both"
@@ -106,3 +125,71 @@ class Entailment(Entailing):
     @property
     def signature(self) -> str:
         return self.signed(split=self.split, over=self.over, minus=self.minus, label=self.label or None)
+
+
+@entails(
+    "summac-conv",
+    year=2022,
+    cite="laban-etal-2022-summac",
+    weights="tals/albert-xlarge-vitaminc-mnli, or any inference model, by name or folder; and head, a file with the "
+    "trained convolution",
+)
+class SummaCConv(Entailing):
+    """SummaC-Conv: how often source sentences entail an output sentence how surely, as a histogram that a trained layer
+    reads.
+
+    The first ten sentences of an output, their values averaged, then the probability of 'consistent'. head: the
+    authors' summac_conv_vitc_sent_perc_e.bin saved as safetensors (mlp and layer_final); 23 bins are theirs by
+    percentiles, any other number is even.
+    """
+
+    head: str = ""
+    label: str | int = ""
+    model: str = "tals/albert-xlarge-vitaminc-mnli"
+
+    split = "both"
+
+    def ready(self) -> None:
+        super().ready()
+        if not self.head.strip():
+            raise NlgaugeError(
+                "summac-conv: head='': name the file with the trained convolution, as safetensors; without one, "
+                "entailment(minus=True) is SummaC-ZS."
+            )
+        conv_head(self.head)
+
+    @property
+    def signature(self) -> str:
+        return self.signed(head=_hash(self.head) if self.head else "none", label=self.label or None)
+
+    def values(self, batch: Batch, found: Usable) -> list[float]:
+        weight, bias, final, added = conv_head(self.head)
+        n = weight.shape[1]
+        bins = PERCENTILES if n == len(PERCENTILES) - 1 else [*np.arange(0, 1, 1 / n), 1.0]
+        model, told = self.told(found)
+        label = model.label(self.label, self.known)
+        values = []
+        for grid in told:
+            counts = np.stack([np.histogram(row[:, label], bins=bins)[0] for row in grid[:CLAIMS]])
+            logits = final @ np.full(3, (counts @ weight[0] + bias[0]).mean()) + added
+            values.append(float(1 / (1 + np.exp(logits[0] - logits[1]))))
+        return values
+
+
+@lru_cache(4)
+def conv_head(path: str) -> tuple[Array, Array, Array, Array]:
+    """Weights and biases of the convolution and of the layer behind it."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    names = ("mlp.weight", "mlp.bias", "layer_final.weight", "layer_final.bias")
+    try:
+        given = load_file(Path(path).expanduser())
+        weight, bias, final, added = (given[name].astype(np.float64) for name in names)
+    except (OSError, SafetensorError, KeyError) as error:
+        raise NlgaugeError(f"summac-conv: head='{path}': no safetensors with {', '.join(names)} ({error}).") from None
+    return weight, bias, final, added
+
+
+def _hash(path: str) -> str:
+    return hashlib.blake2b(Path(path).expanduser().read_bytes(), digest_size=6).hexdigest()

@@ -81,9 +81,9 @@ def dr_values(found: Usable, name: str, x: str, option: str = "model") -> list[f
         return f"{last(sample.source)} {fact}" if x == "c" else fact
 
     model = classifier(name, option)
-    told = model.probabilities([(before(s), said(s.output)) for s in found.samples], model.label(1))
+    told, true = model.probabilities([(before(s), said(s.output)) for s in found.samples]), model.label(1)
     found.note((c for _, c in told), CUT)
-    return [p for p, _ in told]
+    return [float(p[true]) for p, _ in told]
 
 
 @usr(
