@@ -173,7 +173,7 @@ class _RoleSearch:
             return False
         if number and role not in ("system", "input", "rater"):
             return False
-        if number and role == "rater" and _says(self.table, column):
+        if number and role == "rater" and (name == "annotators" or _says(self.table, column)):  # or how many there were
             return False
         if not number and role == "input" and name in NUMBERED:
             return False

@@ -144,6 +144,8 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
             people.why[column] = "by its name"
             people.single[column] = "ratings"
     known |= {plain(name) for name in found.values()}
+    if "raw" in known:  # people's scores as they are and standardised, as in direct assessment
+        kinds |= {c: ("z", "") for c in kinds if plain(c) == "score"}
     for column, (kind, aspect) in kinds.items():
         if kind == "z" and (plain(aspect) in known or (not aspect and known)):
             people.aside[column] = f"z-scores of the ratings{f' {aspect}' if aspect else ''}, which are there too"

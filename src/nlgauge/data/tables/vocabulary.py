@@ -10,7 +10,7 @@ from typing import Any
 NAMES: dict[str, tuple[str, ...]] = {
     "system": ("system", "systemid", "systemname", "sys", "model", "modelid", "modelname", "llm", "llmname", "llmid",
                "llmmodel",
-               "team", "generator", "mt", "summarizer", "systemorigincolutterance", "modelversion", "candidatemodel",
+               "team", "generator", "summarizer", "systemorigincolutterance", "modelversion", "candidatemodel",
                "candidatesystem", "chatbot"),
     "input": ("input", "inputid", "segid", "seg", "segment", "segmentid", "docid", "doc", "documentid", "sampleid",
               "itemid", "item", "articleid", "contextid", "promptid", "promptidx", "questionid", "sourceid", "mrid",
@@ -26,7 +26,7 @@ NAMES: dict[str, tuple[str, ...]] = {
                "llmoutput",
                "modelresponse", "llmresponse", "systemresponse", "modelanswer", "generatedanswer", "generatedsummary",
                "actual",
-               "actualoutput"),
+               "actualoutput", "mt", "mtoutput"),
     "source": ("source", "src", "sourcetext", "article", "document", "original", "mr", "meaningrepresentation",
                "prompt", "prefix", "question", "triples", "instruction", "query", "inputtext", "history",
                "dialoguehistory", "dialoghistory",
@@ -45,8 +45,8 @@ NAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 # Names that mean a role only when the column holds names: few, short, and not another one in every row.
 SOFT: dict[str, tuple[str, ...]] = {
-    "system": ("engine", "enginename", "checkpoint", "ckpt", "variant", "method", "methodname", "approach", "agent",
-               "agentname",
+    "system": ("mt", "engine", "enginename", "checkpoint", "ckpt", "variant", "method", "methodname", "approach",
+               "agent", "agentname",
                "assistant", "bot", "botname", "submission", "provider", "candidate", "candidatename", "run", "runid",
                "runname",
                "experiment", "configuration", "config", "setup", "version"),
@@ -99,7 +99,7 @@ SCORES_PREFIX = re.compile(r"^(scores?)[:._ ]+(?=\S)", re.I)
 ASIDE = re.compile(
     r"^(|row|index|idx|unnamed.*|no|number|line|position|seed|size|n_.*|num_.*|_.*|.*_?(id|idx|index)|time(stamp)?|date|year"
     r"|(created|updated|started|ended)(_?at)?|duration|elapsed.*|latency.*|cost.*|price.*|temperature|top_?[pk]|(.*_)?tokens|rank(ing)?"
-    r"|label_(probability|stratum|round))$",  # how a labelled row was drawn
+    r"|label_(probability|stratum|round)|annotators|raters)$",  # how a labelled row was drawn
     re.I,
 )
 # Words around an aspect that say "rated by people" (STRONG), or may say so where nothing else does (WEAK).

@@ -1,0 +1,95 @@
+"""Tables with the outputs of several systems side by side: `GPT-4 answer`, `GPT-4 rating`, `Claude answer`, …
+
+They become one row an output, with a column `system`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+
+import polars as pl
+
+from nlgauge.data.tables.columns import is_number
+from nlgauge.data.tables.raw import RawTable
+from nlgauge.data.tables.vocabulary import NAMES, REFERENCES, plain, quoted
+
+MARKS = " _.:-"
+# Before or behind the name of an output these words say which text it is, not who wrote it.
+NO_SYSTEMS = frozenset(
+    """expected reference references ref gold golden ideal correct actual generated model llm system predicted
+    groundtruth target source original user final raw full short best previous prompt input new old""".split()
+)
+
+
+def one_row_an_output(table: RawTable, wanted: Collection[str] = ()) -> RawTable:
+    """The table itself, or where it has outputs side by side and the user named none of their columns, one row each."""
+    frame = table.frame
+    names = {plain(c) for c in frame.columns}
+    if table.nested or not names.isdisjoint((*NAMES["output"], *NAMES["system"])):
+        return table
+    texts = [c for c in frame.columns if frame[c].dtype == pl.String and not is_number(table, c)]
+    for first in (True, False):
+        systems = _systems(texts, first)
+        if systems:
+            fields = _fields(frame.columns, systems, first)
+            columns = [c for of in fields.values() for c in of.values()]
+            if wanted and not set(wanted).isdisjoint(columns):
+                return table
+            return _melted(table, systems, fields, columns)
+    return table
+
+
+def _split(column: str, first: bool) -> list[tuple[str, str]]:
+    """(system, field) at every mark inside a name; `first`: the system's name stands first. `answer (GPT-4)` too."""
+    if not first and (match := re.fullmatch(r"(?P<field>[^()]+?)\s*\((?P<system>[^()]+)\)", column)):
+        return [(match["system"].strip(), match["field"])]
+    cuts = [(column[:i].strip(MARKS), column[i:].strip(MARKS)) for i, sign in enumerate(column) if sign in MARKS]
+    return [(a, b) if first else (b, a) for a, b in cuts if a and b]
+
+
+def _systems(texts: list[str], first: bool) -> list[str]:
+    """The names that stand beside one name of outputs, two or more."""
+    found: dict[str, list[str]] = {}
+    for column in texts:
+        if REFERENCES.match(column):
+            continue
+        for system, field in _split(column, first):
+            if plain(field) in NAMES["output"]:
+                found.setdefault(plain(field), []).append(system)
+                break
+    systems = max(found.values(), key=len, default=[])
+    bare = [plain(s) for s in systems]
+    fine = len(set(bare)) == len(bare) > 1 and NO_SYSTEMS.isdisjoint(bare) and not any(b.isdigit() for b in bare)
+    return systems if fine else []
+
+
+def _fields(columns: list[str], systems: list[str], first: bool) -> dict[str, dict[str, str]]:
+    """Field → system → column, of fields that at least two of the systems have."""
+    known = {plain(s): s for s in systems}
+    found: dict[str, dict[str, str]] = {}
+    for column in columns:
+        for system, field in _split(column, first):
+            if plain(system) in known and not REFERENCES.match(column):
+                found.setdefault(field, {})[known[plain(system)]] = column
+                break
+    return {field: of for field, of in found.items() if len(of) > 1 and field not in columns}
+
+
+def _melted(table: RawTable, systems: list[str], fields: dict[str, dict[str, str]], columns: list[str]) -> RawTable:
+    frame = table.frame
+    shared = frame.drop(columns)
+    parts = [
+        shared.with_columns(
+            pl.lit(system).alias("system"),
+            *(frame[of[system]].alias(field) if system in of else pl.lit(None).alias(field)
+              for field, of in fields.items()),
+        )
+        for system in systems
+    ]  # fmt: skip
+    line_of = table.where.line_of
+    where = replace(table.where, line_of=lambda row: line_of(row % frame.height))
+    note = f"outputs stand side by side ({quoted(columns, 4)}): one row each, of the systems {quoted(systems)}"
+    melted = pl.concat(parts, how="vertical_relaxed")
+    return replace(table, frame=melted, where=where, notes=[*table.notes, note], known={})
