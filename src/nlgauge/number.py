@@ -6,7 +6,13 @@ It takes a number, never a text: a zero that is taken out of a sentence may stan
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def missing(value: Any) -> bool:
+    """Whether a cell holds no value: None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def number(value: float | None, decimals: int = 3, *, missing: str = "–", sign: bool = False) -> str:
@@ -47,13 +53,22 @@ def interval(value: float | None, low: float | None, high: float | None, decimal
     return f"{number(value, decimals)} [{number(low, decimals)} {number(high, decimals)}]"
 
 
-def starred(value: float, p: float, level: float, decimals: int = 2) -> str:
+def row_interval(row: Mapping[str, Any], decimals: int = 2) -> str:
+    """The value of a row with its interval, as the cells of tables show it.
+
+    >>> row_interval({"value": 0.523, "low": 0.47, "high": 0.57})
+    '.52 [.47 .57]'
+    """
+    return interval(row["value"], row.get("low"), row.get("high"), decimals)
+
+
+def starred(value: float, p: float, level: float) -> str:
     """A value as tables print it, with a star where it is significant.
 
     >>> starred(-0.21, 0.01, 0.05), starred(0.3, 0.2, 0.05), starred(math.nan, math.nan, 0.05)
     ('-.21*', '.30', '–')
     """
-    return number(value, decimals) + ("*" if p < level else "")
+    return number(value, 2) + ("*" if p < level else "")
 
 
 def percent(share: float, decimals: int = 0) -> str:
@@ -62,6 +77,11 @@ def percent(share: float, decimals: int = 0) -> str:
     ('26%', '5.1%')
     """
     return f"{100 * share:.{decimals}f}%"
+
+
+def sentence(text: str) -> str:
+    """With a capital; for words of ours only: a name stays as it is written."""
+    return text[:1].upper() + text[1:]
 
 
 def some(names: Sequence[str], most: int = 3) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.number import is_p, number, p_value, some
+from nlgauge.number import is_p, missing, number, p_value, some
 from nlgauge.writing import write_whole
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class Table:
         value, write = row.get(column), self.cells.get(column)
         if write is not None and row:
             return write(row)
-        if _missing(value):
+        if missing(value):
             return "–"
         if isinstance(value, bool):
             return "yes" if value else "no"
@@ -216,7 +216,7 @@ class Table:
         size = {
             layout.place(row): round(layout.best(row), self.decimals)
             for row in self.rows
-            if not _missing(row[layout.value])
+            if not missing(row[layout.value])
         }
         top: dict[Any, float] = {}
         for (_, column), value in size.items():
@@ -311,17 +311,13 @@ def _joined(key: Any, between: str) -> str:
     return between.join(str(part) for part in key if part not in ("", None)) if isinstance(key, tuple) else str(key)
 
 
-def _missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
 def _plain(value: Any) -> Any:
     """JSON has no NaN: missing is null."""
     if isinstance(value, dict):
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
-    if _missing(value):
+    if missing(value):
         return None
     if isinstance(value, float) and math.isinf(value):
         return str(value)

@@ -82,9 +82,8 @@ class AspectAnswer:
     about: str
     measure: str  # what `value` of the metrics is, and what orders them
     ceiling: HumanCeiling | None
-    baseline: (
-        tuple[str, float] | None
-    )  # what says the same for every output, where the measure is agreement of verdicts
+    # What says the same for every output, and its agreement, where the measure is agreement of verdicts.
+    baseline: tuple[str, float] | None
     metrics: list[MetricAnswer]
     uses: list[str]
     warning: str | None
@@ -293,8 +292,12 @@ def _called(found: AspectAnswer, verdict: str) -> str:
     said: dict[str, list[str]] = {}
     for use in found.uses:
         if names := best_first(found, use, verdict):
-            said.setdefault(f"{some(names, 2)} {'is' if len(names) == 1 else 'are'} {verdict}", []).append(USES[use][0])
+            said.setdefault(f"{_who_is(names, 2)} {verdict}", []).append(USES[use][0])
     return "; ".join(f"{who} {some(tasks, 9)}" for who, tasks in said.items())
+
+
+def _who_is(names: list[str], most: int = 3) -> str:
+    return f"{some(names, most)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _nearest(found: AspectAnswer) -> str:
@@ -314,15 +317,15 @@ def _nearest(found: AspectAnswer) -> str:
         reach = f"{USES['choose of two'][1]} in {percent(chosen.value)} of cases"
     else:
         return ""
-    others = sum(m.may_be_best for m in found.metrics) - 1
-    one = len(found.metrics) == 1
-    rest = (
-        "" if one or (found.measure != "agreement" and first.low is None)
-        else f", clearly ahead of the other{'' if len(found.metrics) == 2 else f' {len(found.metrics) - 1}'}"
-        if first.clearly_best
-        else f", and {'one other' if others == 1 else f'{others} others'} may be as good" if others > 0 else ""
-    )  # fmt: skip
-    return f": {first.metric if one else f'the closest to {who}, {first.metric},'} {reach}{rest}"
+    if len(found.metrics) == 1:
+        return f": {first.metric} {reach}"
+    as_good, others, rest = sum(m.may_be_best for m in found.metrics) - 1, len(found.metrics) - 1, ""
+    if found.measure == "agreement" or first.low is not None:
+        if first.clearly_best:
+            rest = f", clearly ahead of the other{'' if others == 1 else f' {others}'}"
+        elif as_good > 0:
+            rest = f", and {'one other' if as_good == 1 else f'{as_good} others'} may be as good"
+    return f": the closest to {who}, {first.metric}, {reach}{rest}"
 
 
 def use_sentence(found: AspectAnswer, use: str) -> str:
@@ -334,13 +337,14 @@ def use_sentence(found: AspectAnswer, use: str) -> str:
         return f"{task}: nothing here can be counted."
     first = max(ranked, key=lambda m: m.marks[use].value or 0.0)
     of = {v: best_first(found, use, v) for v in VERDICTS}
-    head = (
-        f"{some(of['good'])} {'is' if len(of['good']) == 1 else 'are'} good" if of["good"]
-        else f"{some(of['usable'])} {'is' if len(of['usable']) == 1 else 'are'} usable, none is shown to be good"
-        if of["usable"] else f"it cannot be told yet for {'any metric' if not of['not'] else some(of[NONE])}"
-        + (", the others are not usable" if of["not"] else "") if of[NONE]
-        else "no metric here is usable"
-    )  # fmt: skip
+    if of["good"]:
+        head = f"{_who_is(of['good'])} good"
+    elif of["usable"]:
+        head = f"{_who_is(of['usable'])} usable, none is shown to be good"
+    elif of[NONE] and of["not"]:
+        head = f"it cannot be told yet for {some(of[NONE])}, the others are not usable"
+    else:
+        head = "it cannot be told yet for any metric" if of[NONE] else "no metric here is usable"
     mark = first.marks[use]
     if use == "replace a rater":
         last = f"{first.metric} is as close to the others as {percent(mark.value or 0.0)} of the raters are"

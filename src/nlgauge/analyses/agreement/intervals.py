@@ -12,7 +12,7 @@ from nlgauge.analyses._common import Named, defined, measures_of, people_note, r
 from nlgauge.analyses.agreement.correlation import measures_across
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
-from nlgauge.number import interval, percent
+from nlgauge.number import percent, row_interval
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.resampling.bootstrap import Unit, bootstrap
 from nlgauge.stats.resampling.jackknife import SYSTEMS, Over, over_of
@@ -105,7 +105,7 @@ def interval_table(
         title=f"{panel.name}: {percent(level)} intervals of the agreement on {panel.aspect}",
         rows=ends.rows(panel.aspect),
         layout=measures_across(ends.measures, line=panel.label),
-        cells={"value": interval_text},
+        cells={"value": row_interval},
         method=method + ".",
         notes=[*notes, *people_note(panel), *turned_note(panel)],
         signature=signature(panel, **signed),
@@ -135,10 +135,6 @@ def scope_notes(panel: Panel, over: str) -> list[str]:
 
 def undefined_note(lost: int, draws: int) -> list[str]:
     return [f"{lost} of {draws} draws had no defined correlation and are left out."] if lost else []
-
-
-def interval_text(row: Row) -> str:
-    return interval(row["value"], row["low"], row["high"], 2)
 
 
 def _fisher(

@@ -15,7 +15,7 @@ from nlgauge.analyses.agreement.inter_aspect import aspect_levels, level_words, 
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
-from nlgauge.number import number
+from nlgauge.number import number, sentence
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
 from nlgauge.stats.tests.ks import ks_chance, ks_weighted
 from nlgauge.table import Layout, Row, Table, grouped
@@ -61,7 +61,7 @@ def aspect_disagreement(
             "agree": "rows in which all aspects have the same level; disagree: the others",
             "KS": "largest gap between the scores of low and high rows, mean over the aspects",
         },
-        method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}. Levels: " + "; ".join(f"{a}: {w}" for a,
+        method=f"{sentence(row_words(rows))}. Levels: " + "; ".join(f"{a}: {w}" for a,
             w in level_words(rows, bins, scale).items())
         + f". Rows where they disagree: {counts['disagree']}.",
         notes=[

@@ -18,7 +18,7 @@ from nlgauge.analyses.checklist.rater_rows import (
 )
 from nlgauge.data.families import Families, families_of
 from nlgauge.data.panel import Panel
-from nlgauge.number import number
+from nlgauge.number import number, sentence
 from nlgauge.stats.ranking.quality_levels import LEVELS, Bins, Levels
 from nlgauge.table import Layout, Row, Table, grouped
 
@@ -68,7 +68,7 @@ def discrimination(
             "human: …": "what people reach in the place of a metric: the same rater on another aspect, or the "
                         "mean of the other raters of this one",
         },
-        method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}: {counts_words(levels)}. "
+        method=f"{sentence(row_words(rows))}: {counts_words(levels)}. "
         f"p: {rows.words}, {draws} draws, not corrected for many metrics.",
         notes=[*_notes(found), *people_note(panel), *turned_note(panel)],
         signature=signature(panel, bins=bins, unit=unit, draws=draws, seed=seed),

@@ -11,6 +11,7 @@ from nlgauge.analyses.agreement.inter_aspect import aspect_levels, level_words, 
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
+from nlgauge.number import sentence
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
 from nlgauge.table import Layout, Row, Table
 
@@ -63,7 +64,7 @@ def joint_aspects(
             **({"follows": "of rows high on one aspect and low on the other, the aspect whose high rows the "
                            "metric scores higher (where p < .05)"} if extra else {}),
         },
-        method=f"{row_words(rows)[0].upper()}{row_words(rows)[1:]}: " + ", ".join(f"{int(mask.sum())} "
+        method=f"{sentence(row_words(rows))}: " + ", ".join(f"{int(mask.sum())} "
             f"{name}" for name, mask in parts.items())
         + ". Levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins, scale).items())
         + f". p: {rows.words}, {draws} draws.",

@@ -12,6 +12,7 @@ from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN, Pairs, SystemPairs
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
+from nlgauge.number import sentence
 from nlgauge.table import Layout, Row, Table, grouped
 
 Per = Literal["metric", "family", "pair"]
@@ -53,7 +54,7 @@ def system_discrimination(
             "KS": "largest gap between the distributions of two systems' scores (0 same, 1 no overlap), mean "
                   "over the pairs; no direction",
         },
-        method=f"{chosen.words[0].upper()}{chosen.words[1:]}. {row_words(rows).capitalize()}."
+        method=f"{sentence(chosen.words)}. {row_words(rows).capitalize()}."
         + (" Family: mean over its metrics; Human: mean over the aspects." if per == "family" else "")
         + f" p: the two systems' outputs of each input change places at random, {draws} draws; inputs are the sample.",
         notes=[*people_note(panel), *turned_note(panel)],

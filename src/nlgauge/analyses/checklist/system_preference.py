@@ -11,6 +11,7 @@ from nlgauge.analyses.checklist.rater_rows import RaterRows, Unit, chosen_panel,
 from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of
 from nlgauge.errors import NeedsMissing
+from nlgauge.number import sentence
 from nlgauge.stats.ranking.preference import order_similarity
 from nlgauge.table import Layout, Row, Table, grouped
 
@@ -65,7 +66,7 @@ def system_preference(
             "similarity": "of a ≺ b by people and by the metric as sequences (Eq. 4): 1 same order, .667 where one of "
             "the two has a tie, .333 opposite; chance .667",
         },
-        method=f"{chosen.words[0].upper()}{chosen.words[1:]}. Order by the mean of each system ({row_words(rows)}), "
+        method=f"{sentence(chosen.words)}. Order by the mean of each system ({row_words(rows)}), "
         f"mean over the pairs and {len(panel.humans)} aspect{'s' if len(panel.humans) > 1 else ''} "
         f"({', '.join(panel.humans)}).",
         notes=[*people_note(panel), *turned_note(panel)],

@@ -9,8 +9,7 @@ from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.analyses.choices._rankings import Adjust, Interval, SideRanking, method, rankings, remarks
 from nlgauge.analyses.choices._sides import SidesVotes, sides_of
 from nlgauge.data.choice import Choice
-from nlgauge.number import interval as with_ends
-from nlgauge.number import percent, some
+from nlgauge.number import percent, row_interval, some
 from nlgauge.stats.ranking.bradley_terry import TieModel
 from nlgauge.table import Row, Table
 
@@ -36,7 +35,7 @@ def rank(
         rows=[row for r in ranked for row in _rows(found, r)],
         shown=[column for column in SHOWN if column not in hidden],
         heads={"value": "strength", "win_chance": "beats an average other", "tier": "tier"},
-        cells={"value": lambda r: with_ends(r["value"], r["low"], r["high"], 2), "win_chance": _chance,
+        cells={"value": row_interval, "win_chance": _chance,
                "rank": _rank_text, "tier": lambda r: "–" if r["tier"] is None else str(r["tier"]),
                "side": lambda r: "people" if r["side"] == HUMAN else r["side"]},
         method=f"{method(ties, adjust, interval, found.unit)} Tiers and places: all pairs of a side tested at once by "

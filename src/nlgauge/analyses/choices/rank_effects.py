@@ -10,8 +10,7 @@ from nlgauge.analyses.choices._rankings import Adjust, SideRanking, effect_names
 from nlgauge.analyses.choices._sides import sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
-from nlgauge.number import interval as with_ends
-from nlgauge.number import percent
+from nlgauge.number import percent, row_interval
 from nlgauge.stats.ranking.bradley_terry import TieModel, expected_score
 from nlgauge.table import Row, Table
 
@@ -40,7 +39,7 @@ def rank_effects(
         cells={
             "side": lambda r: "people" if r["side"] == HUMAN else r["side"],
             "measure": lambda r: WORDS[r["measure"]],
-            "value": lambda r: with_ends(r["value"], r["low"], r["high"], 2),
+            "value": row_interval,
             "win_chance": lambda r: percent(r["win_chance"]),
         },
         method=f"{method(ties, adjust, 'sandwich', found.unit)} p: two-sided, of each effect by itself.",

@@ -10,8 +10,7 @@ from nlgauge.analyses.choices._rankings import LEVEL, Adjust, Floats, SideRankin
 from nlgauge.analyses.choices._sides import SidesVotes, sides_of
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
-from nlgauge.number import interval as with_ends
-from nlgauge.number import percent, some
+from nlgauge.number import percent, row_interval, some
 from nlgauge.stats.ranking.bradley_terry import TieModel, expected_score
 from nlgauge.stats.ranking.told_apart import all_pairs, deviations
 from nlgauge.table import Row, Table
@@ -44,7 +43,7 @@ def rank_sides(
                "value": "difference of gaps"},
         cells={"people_chance": lambda r: percent(r["people_chance"]),
                "judge_chance": lambda r: percent(r["judge_chance"]),
-               "value": lambda r: with_ends(r["value"], r["low"], r["high"], 2)},
+               "value": row_interval},
         method=f"{method(ties, adjust, 'sandwich', found.unit)} Difference: the judge's gap minus people's, in "
         f"log-odds; choices on one {found.unit} are taken together; intervals and p hold for all pairs at once.",
         definitions={

@@ -11,6 +11,7 @@ from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import Named, evaluated, measures_of, signature, turned_note
 from nlgauge.analyses.comparing.significance import Test, significance
 from nlgauge.data.panel import Panel
+from nlgauge.number import sentence
 from nlgauge.stats.resampling.jackknife import intervals
 from nlgauge.table import Row, Table
 
@@ -74,7 +75,7 @@ def ranking(
         shown=["rank", "metric", "value", "low", "high", "p_to_next", "n"],
         facts={**pairs.facts, "no_different_from": alike},
         definitions=pairs.definitions,
-        method=pairs.method + f" {sure.method[0].upper()}{sure.method[1:]}. A rank ends where a metric is "
+        method=pairs.method + f" {sentence(sure.method)}. A rank ends where a metric is "
         f"significantly worse than one that has the rank. May be best: p against the first is {level:g} or more.",
         notes=notes,
         signature=signature(panel, measure=chosen, seed=seed),

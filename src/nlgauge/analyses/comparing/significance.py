@@ -16,6 +16,7 @@ from nlgauge.analyses._common import Named, counted, evaluated, measures_of, peo
 from nlgauge.analyses.agreement.intervals import scope_notes, speaks_of_these_only
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
+from nlgauge.number import sentence
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.stats.resampling.bootstrap import bootstrap_test
@@ -97,8 +98,7 @@ def significance(
         layout=Layout("better", "worse", "p_corrected") if len(names) <= 12 else None,
         shown=["better", "worse", "difference", "p", "p_corrected", "significant"],
         definitions={str(chosen): chosen.definition},
-        method=_sentence(tests.method)
-        + f" {WORDS[correction][0].upper()}{WORDS[correction][1:]} over {len(rows)} pairs.",
+        method=f"{sentence(tests.method)}. {sentence(WORDS[correction])} over {len(rows)} pairs.",
         notes=[*_notes(panel, tests, rows, facts, test, swapped), *_too_few_draws(tests, rows, correction, level)],
         facts=facts,
         signature=signature(panel, measure=chosen, test=test, profile=profile, correction=correction, seed=seed),
@@ -184,10 +184,6 @@ def _notes(
         lost = sum(np.isnan(row["p"]) for row in rows)
         notes.append(f"{lost} pairs could not be tested ({facts['untested']}).")
     return notes
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:] + "."
 
 
 def _too_few_draws(tests: PairTests, rows: list[Row], correction: str, level: float) -> list[str]:

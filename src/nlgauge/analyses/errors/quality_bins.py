@@ -121,7 +121,7 @@ def cut_bins(human: Array, cuts: tuple[float, float] | str) -> QualityBins:
             raise NlgaugeError(f"quality-bins: no cuts '{cuts}'; use fifths, terciles or two numbers such as (2, 5).")
         if cuts == "terciles" or ends is None:
             found = quality_levels(human, "terciles")
-            return QualityBins(found.level == LOW, found.level == HIGH, rated, f"QualityBins: {found.words}")
+            return QualityBins(found.level == LOW, found.level == HIGH, rated, f"Bins: {found.words}")
         fifth = (ends[1] - ends[0]) / 5
         below, above = ends[0] + fifth, ends[1] - fifth
         why = f"lowest and highest fifth of {ends[0]:g}–{ends[1]:g}"
@@ -132,7 +132,7 @@ def cut_bins(human: Array, cuts: tuple[float, float] | str) -> QualityBins:
     edge = 1e-9 * max(abs(below), abs(above), 1.0)
     with np.errstate(invalid="ignore"):
         bad, good = human <= below + edge, human >= above - edge
-    return QualityBins(bad, good, rated, f"QualityBins: bad ≤ {below:.3g}, good ≥ {above:.3g} ({why})")
+    return QualityBins(bad, good, rated, f"Bins: bad ≤ {below:.3g}, good ≥ {above:.3g} ({why})")
 
 
 def _notes(panel: Panel, rows: list[Row], bins: QualityBins) -> list[str]:

@@ -191,14 +191,6 @@ def _ends(row: Row) -> str:
     return f"{low.removesuffix(' %')} and {high}"
 
 
-def coefficient_text(row: Row) -> str:
-    """'.59 [.45 .71]'."""
-    if not np.isfinite(row["value"]):
-        return "–"
-    ends = f" [{number(row['low'], 2)} {number(row['high'], 2)}]" if np.isfinite(row["low"]) else ""
-    return number(row["value"], 2) + ends
-
-
 def missing_notes(rows: list[Row], words: dict[str, str]) -> list[str]:
     """Why figures have no value or no interval, each reason once."""
     found: dict[tuple[str, str], list[str]] = {}

@@ -4,6 +4,7 @@ corrects it.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from nlgauge.analyses.verdicts._labelled import (
 )
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.number import number
+from nlgauge.number import row_interval
 from nlgauge.stats.agreement.curves import halves
 from nlgauge.stats.agreement.reliability import calibration_figures, isotonic_map, probabilities, reliability_bins
 from nlgauge.stats.agreement.two_by_two import Figure
@@ -96,7 +97,7 @@ def calibration(
         title=f"{panel.name}: scores of the judge as probabilities that {panel.rated_by} pass, on {panel.aspect}",
         rows=rows,
         layout=layout if part == "summary" else None,
-        cells={"value": _cell} if part == "summary" else {},
+        cells={"value": partial(row_interval, decimals=3)} if part == "summary" else {},
         method=f"{level:.0%} intervals. Brier: melded from the share passed and the mean squared distances of both "
         f"verdicts. ECE: {bins} bins of equal width, Student's t; its lower end allows for what chance adds, so it "
         "holds the truth more often than stated where scores are nearly right. Shares in bins: Clopper-Pearson with "
@@ -142,10 +143,3 @@ def _map(mine: Labelled, aspect: str) -> list[Row]:
          "n": len(mine.passed)}
         for x, p in zip(found.scores, found.probabilities, strict=True)
     ]  # fmt: skip
-
-
-def _cell(row: Row) -> str:
-    if not np.isfinite(row["value"]):
-        return "–"
-    ends = f" [{number(row['low'])} {number(row['high'])}]" if np.isfinite(row["low"]) else ""
-    return number(row["value"]) + ends

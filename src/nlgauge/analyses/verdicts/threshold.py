@@ -12,7 +12,6 @@ from nlgauge.analyses.verdicts._labelled import (
     Labelled,
     asked,
     cluster_notes,
-    coefficient_text,
     figure_row,
     labelled,
     missing_notes,
@@ -21,7 +20,7 @@ from nlgauge.analyses.verdicts._labelled import (
 )
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
-from nlgauge.number import number
+from nlgauge.number import number, row_interval
 from nlgauge.stats.agreement.curves import area_figures, cheapest, halves, sweep
 from nlgauge.stats.agreement.proportion import KINDS
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, cost_figure, share_figures
@@ -143,7 +142,7 @@ def _cell(row: Row) -> str:
     if measure == "threshold":
         return number(row["value"], 3).rstrip("0").rstrip(".") if np.isfinite(row["value"]) else "no row passes"
     if measure in ("roc_area", "average_precision"):
-        return coefficient_text(row)
+        return row_interval(row)
     if measure.startswith("cost"):
         ends = f", between {100 * row['low']:.0f} and {100 * row['high']:.0f}" if np.isfinite(row["low"]) else ""
         return f"{100 * row['value']:.0f}{ends}"

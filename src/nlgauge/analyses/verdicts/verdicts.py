@@ -12,7 +12,6 @@ from nlgauge.analyses.verdicts._labelled import (
     PeoplePass,
     asked,
     cluster_notes,
-    coefficient_text,
     figure_row,
     judge_pass,
     labelled,
@@ -23,7 +22,7 @@ from nlgauge.analyses.verdicts._labelled import (
 )
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.number import number
+from nlgauge.number import number, row_interval
 from nlgauge.stats.agreement.proportion import KINDS, Kind
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of
 from nlgauge.table import Layout, Row, Table
@@ -165,7 +164,7 @@ def _cell(row: Row) -> str:
     if measure in CELLS:
         return f"{row['value']:,.0f}"
     if measure in COEFFICIENTS:
-        return coefficient_text(row)
+        return row_interval(row)
     if measure.startswith("gain"):
         return _points(row) + (f", {p_text(row['p'])}" if np.isfinite(row["p"]) else "")
     return share_text(row)

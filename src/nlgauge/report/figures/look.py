@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nlgauge.number import number
+from nlgauge.number import missing, number
 from nlgauge.table import Row
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def distinct(rows: Iterable[Row], column: str) -> list[Any]:
 
 
 def there(value: float | None) -> bool:
-    return value is not None and not math.isnan(value)
+    return not missing(value)
 
 
 def ends(low: float, high: float) -> str:

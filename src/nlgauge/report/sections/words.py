@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
-from typing import Any
 
-from nlgauge.number import interval as number_interval
-from nlgauge.number import number, percent, some
-from nlgauge.table import Row, Table
+from nlgauge.number import missing, number, percent, sentence, some
+from nlgauge.number import row_interval as interval
+from nlgauge.table import Table
 
 __all__ = ["count", "interval", "missing", "name_of", "one_line", "percent", "sentence", "some", "two"]
 
@@ -22,25 +20,8 @@ def two(value: float | None) -> str:
     return number(value, 2)
 
 
-def interval(row: Row) -> str:
-    """
-    >>> interval({"value": 0.52, "low": 0.47, "high": 0.57})
-    '.52 [.47 .57]'
-    """
-    return number_interval(row["value"], row.get("low"), row.get("high"), 2)
-
-
-def missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
 def count(n: int, word: str) -> str:
     return f"{n:,} {word}{'' if n == 1 else 's'}"
-
-
-def sentence(text: str) -> str:
-    """With a capital; for words of ours only: a name stays as it is written."""
-    return text[:1].upper() + text[1:]
 
 
 def one_line(reasons: str) -> str:

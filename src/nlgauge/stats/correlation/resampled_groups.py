@@ -124,7 +124,7 @@ class Walk(NamedTuple):
 
 
 class GroupSums(NamedTuple):
-    """GroupSums over groups and how many groups were added: … × coefficients × strips × STRIP each."""
+    """Sums over groups and how many groups were added: … × coefficients × strips × STRIP each."""
 
     total: Floats
     groups: Floats
