@@ -1,7 +1,7 @@
 """How fast are the embedding metrics? Beside an aligner that encodes per example, and beside bert-score, in the same
 run.
 
-    NLGAUGE_DATA=… python bench/embedding.py [--quick] [--only ctc|bertscore|memory]
+    NLGAUGE_DATA=… python bench/embedding.py [--quick] [--only shared|ctc|bertscore|memory]
 
 Wall-clock and CPU time of this process, as the machine may be shared. Memory is the peak of a process of its own that
 scores that many outputs and nothing else. Needs the extra `neural`, bert-score and SummEval.
@@ -25,13 +25,16 @@ from typing import Any
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import numpy as np
+import polars as pl
 
-from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.models.embeddings import BUDGET
+from nlgauge.metrics import Batch, Metric, metric_from_spec, take
+from nlgauge.models import encoder as encoders
+from nlgauge.models.embeddings import BUDGET, embeddings
 from nlgauge.models.encoder import encoder
 from nlgauge.models.loading import folder_of
 from nlgauge.models.tensors import cores
 from nlgauge.papers.catalogue import load_set
+from nlgauge.scoring.score_batch import plainly, score_batch
 
 CTC = ["ctc(aspect='consistency')", "ctc(aspect='relevance')"]
 
@@ -54,6 +57,69 @@ def summeval(inputs: int) -> tuple[Batch, Callable[[int], Batch]]:
         return Batch.from_columns([columns[0][i]], [columns[1][i]], None, [columns[2][i]])
 
     return Batch.from_columns(columns[0], columns[1], None, columns[2]), part
+
+
+class _EveryLayer(dict[str, int]):
+    """Every text wanted at every layer that a metric of the run uses."""
+
+    bits = 0
+
+    def get(self, text: str, other: Any = None) -> Any:
+        return self.bits
+
+
+def one_after_the_other(batch: Batch, metrics: list[Metric]) -> list[np.ndarray]:
+    """As it was: a metric over all samples, then the next; each text through all layers of any; 2,048 tokens a batch."""
+    wanted = _EveryLayer()
+    for metric in metrics:
+        metric.prepare(batch)
+    kept = embeddings(batch)
+    for bits in kept.wanted.values():
+        wanted.bits |= bits
+    kept.wanted = wanted
+    few, encoders.TOKENS[True] = encoders.TOKENS[True], 2048
+    order = np.lexsort((batch.context, batch.source))
+    found = [np.full(len(batch), np.nan) for _ in metrics]
+    for values, metric in zip(found, metrics, strict=True):
+        for at in range(0, len(order), 256):
+            values[order[at : at + 256]] = metric.score(take(batch, order[at : at + 256])).values
+    encoders.TOKENS[True] = few
+    return found
+
+
+def shared(quick: bool) -> None:
+    """BERTScore and CTC on SummEval: the way before, now, and now with fewer bits; values and correlations beside."""
+    data = load_set("summeval")
+    inputs = 13 if quick else 100
+    people = data.ratings.group_by("system", "input", "aspect").agg(pl.col("value").mean())
+    trained = [spec.replace(")", ", align='D')") for spec in CTC]
+    for what, specs in {"bertscore, ctc E": ["bertscore", *CTC], "and ctc D": ["bertscore", *CTC, *trained]}.items():
+        n = len(summeval(inputs)[0])
+        ways: dict[str, Callable[[], list[np.ndarray]]] = {
+            "before": lambda specs=specs: one_after_the_other(summeval(inputs)[0], list(map(metric_from_spec, specs)))
+        }
+        for bits in ("", "@int8", "@bf16"):
+            encoder(f"minilm{bits}")
+            own = [
+                metric_from_spec(s.rstrip(")") + ("(" if "(" not in s else ", ") + f"encoder='minilm{bits}')")
+                for s in specs
+            ]
+            ways[f"now{bits}"] = lambda own=own: [
+                c.values for c in score_batch(summeval(inputs)[0], own, engine=plainly).values()
+            ]
+        found = {way: timed(f"{what}, {n} outputs × 11 references: {way}", n, run) for way, run in ways.items()}
+        rows = data.samples.filter(
+            pl.col("input").is_in(data.samples["input"].unique(maintain_order=True)[:inputs].implode())
+        )
+        for way, (_, cpu, values) in found.items():
+            apart = max(np.abs(a - b).max() for a, b in zip(values, found["before"][2], strict=True))  # type: ignore[call-overload]
+            moved = 0.0
+            for aspect in ("consistency", "relevance"):
+                of = rows.join(people.filter(pl.col("aspect") == aspect), on=["system", "input"], how="left")["value"]
+                r = [[np.corrcoef(v, of.to_numpy())[0, 1] for v in found[w][2]] for w in (way, "before")]  # type: ignore[attr-defined]
+                moved = max(moved, float(np.abs(np.subtract(*r)).max()))
+            ratio = found["before"][1] / cpu
+            print(f"  {way:<9} {ratio:.2f} times less CPU; values within {apart:.0e}, correlations within {moved:.4f}")
 
 
 def ctc(quick: bool) -> None:
@@ -170,7 +236,7 @@ def memory(quick: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the data")
-    parser.add_argument("--only", choices=["ctc", "bertscore", "memory"], help="only this part")
+    parser.add_argument("--only", choices=["shared", "ctc", "bertscore", "memory"], help="only this part")
     parser.add_argument("--alone", choices=["ctc", "bertscore"], help=argparse.SUPPRESS)
     parser.add_argument("--inputs", type=int, default=10, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -187,6 +253,8 @@ def main() -> None:
     )
     if given.only in (None, "ctc", "bertscore"):
         encoder()
+    if given.only in (None, "shared"):
+        shared(quick)
     if given.only in (None, "ctc"):
         ctc(quick)
     if given.only in (None, "bertscore"):

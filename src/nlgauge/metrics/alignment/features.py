@@ -31,6 +31,7 @@ DEPTHS = (0.5, 0.67, 0.83, 1.0)  # of the encoder's layers: 3, 4, 5 and 6 of six
 MAIN = 1  # of these, the one whose matches choose the window and carry the neighbours
 WINDOW = 2  # sentences
 CHUNK = 300_000  # characters of distinct texts at a time
+DIGIT = re.compile(r"\d")
 FAR = 50.0  # words; places farther apart are as good as unrelated
 
 NAMES = (
@@ -187,9 +188,8 @@ def _rows(text: str, spans: Ids, a: list[Encoded], b: Side | None) -> Singles:
     columns += [_per(np.add, wide, firsts) / sizes[which]]
     at_any = b.places[main.argmax(axis=1)]
     ends = np.append(b.firsts[1:], main.shape[1])
-    at_best = np.array(
-        [b.places[lo + main[r, lo:hi].argmax()] for r, lo, hi in zip(rows, b.firsts[window], ends[window], strict=True)]
-    )
+    best_at = (lo + main[r, lo:hi].argmax() for r, lo, hi in zip(rows, b.firsts[window], ends[window], strict=True))
+    at_best = at_any if len(b.firsts) == 1 else b.places[np.fromiter(best_at, np.int64, n)]
     lexical, kinds, word = _lexical(text, spans, window, b)
     columns += [*lexical.T]
     columns += [_step(at, word, k) for at in (at_best, at_any) for k in (1, -1)]
@@ -205,8 +205,12 @@ def _rows(text: str, spans: Ids, a: list[Encoded], b: Side | None) -> Singles:
 
 def _shift(values: Any, by: int) -> Any:
     """The value `by` places to the left (negative: right); at the ends the token's own."""
-    places = np.clip(np.arange(len(values)) - by, 0, len(values) - 1)
-    return values[places]
+    return values[_shifted(len(values), by)]
+
+
+@lru_cache(maxsize=10_000)
+def _shifted(n: int, by: int) -> Any:
+    return np.clip(np.arange(n) - by, 0, n - 1)
 
 
 def _per(ufunc: Any, values: Any, firsts: Any) -> Any:
@@ -227,18 +231,15 @@ def _lexical(text: str, spans: Ids, window: Any, b: Side) -> tuple[Any, Any, Any
     word = np.where(inside, word, -1)
     content = [w not in STOP for w in words]
     seen: dict[tuple[int, int], tuple[float, ...]] = {}
-    lexical, kinds = np.zeros((len(spans), 9)), np.zeros((len(spans), 4))
-    for t, (w, k) in enumerate(zip(word.tolist(), window.tolist(), strict=True)):
-        if w < 0:
-            kinds[t, 2] = 1
-            continue
+    lexical = []
+    for w, k in zip(word.tolist(), window.tolist(), strict=True):
         if (w, k) not in seen:
-            seen[w, k] = _found(w, words, stems, content, b, k)
-        lexical[t] = seen[w, k]
-        kinds[t, 0] = not content[w]
-        kinds[t, 1] = bool(re.search(r"\d", words[w]))
-        kinds[t, 3] = spans[t, 0] > places[w, 0]
-    return lexical, kinds, word
+            seen[w, k] = _found(w, words, stems, content, b, k) if w >= 0 else (0.0,) * 9
+        lexical.append(seen[w, k])
+    # The last row of each is for marks, whose word is −1.
+    kinds = np.array([*((not c, bool(DIGIT.search(w)), 0) for w, c in zip(words, content, strict=True)), (0, 0, 1)])
+    later = inside & (spans[:, 0] > np.append(places[:, 0], 0)[word])
+    return np.array(lexical, np.float64), np.column_stack([kinds[word], later]).astype(np.float64), word
 
 
 def _found(w: int, words: list[str], stems: list[str], content: list[bool], b: Side, k: int) -> tuple[float, ...]:
