@@ -32,7 +32,7 @@ from nlgauge.models import encoder as encoders
 from nlgauge.models.embeddings import BUDGET, embeddings
 from nlgauge.models.encoder import encoder
 from nlgauge.models.loading import folder_of
-from nlgauge.models.tensors import cores
+from nlgauge.models.tensors import by_length, cores
 from nlgauge.papers.catalogue import load_set
 from nlgauge.scoring.score_batch import plainly, score_batch
 
@@ -69,7 +69,7 @@ class _EveryLayer(dict[str, int]):
 
 
 def one_after_the_other(batch: Batch, metrics: list[Metric]) -> list[np.ndarray]:
-    """As it was: a metric over all samples, then the next; each text through all layers of any; 2,048 tokens a batch."""
+    """As it was: a metric over all samples, then the next; each text through all layers of any; padded."""
     wanted = _EveryLayer()
     for metric in metrics:
         metric.prepare(batch)
@@ -77,13 +77,13 @@ def one_after_the_other(batch: Batch, metrics: list[Metric]) -> list[np.ndarray]
     for bits in kept.wanted.values():
         wanted.bits |= bits
     kept.wanted = wanted
-    few, encoders.TOKENS[True] = encoders.TOKENS[True], 2048
+    batches, encoders.equal_lengths = encoders.equal_lengths, lambda sizes: list(by_length(sizes, 2048))
     order = np.lexsort((batch.context, batch.source))
     found = [np.full(len(batch), np.nan) for _ in metrics]
     for values, metric in zip(found, metrics, strict=True):
         for at in range(0, len(order), 256):
             values[order[at : at + 256]] = metric.score(take(batch, order[at : at + 256])).values
-    encoders.TOKENS[True] = few
+    encoders.equal_lengths = batches
     return found
 
 

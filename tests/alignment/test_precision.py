@@ -24,6 +24,8 @@ TEXTS = [
     "Tea?",
     "A cat sat on the mat while the dog ran through the park, and nobody in the village seemed to mind at all. " * 4,
     "Prices rose by 4 percent in March.",
+    "Prices fell by 4 percent in April.",
+    *("A cat sat on a mat and saw a dog that ran by. " * n for n in range(1, 9)),
 ]
 SOURCE = (
     "The council opened the new bridge on Monday. It took two years to build. The work cost 3.5 million euros. "
@@ -54,15 +56,16 @@ def test_vectors_are_close_to_those_of_float32(precision: str, minilm: Encoder) 
         assert not np.array_equal(full[5].unit, low[5].unit)
 
 
-def test_int8_gives_the_same_bits_alone_among_others_and_on_any_number_of_threads(
-    minilm: Encoder, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["minilm", "minilm@int8", "minilm@bf16"])
+def test_a_text_has_the_same_bits_alone_among_others_and_on_any_number_of_threads(
+    name: str, minilm: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    low = encoder("minilm@int8")
+    low = encoder(name)
     alone = [low.encode([text], [6])[0][6].unit for text in TEXTS]
     for workers in ("1", "2", "8"):
         monkeypatch.setenv("NLGAUGE_THREADS", workers)
         for one, found in zip(alone, low.encode(TEXTS, [2, 6]), strict=True):
-            np.testing.assert_allclose(found[6].unit, one, atol=2e-6)  # attention and norms are float32
+            np.testing.assert_array_equal(found[6].unit, one)
 
 
 @pytest.mark.parametrize("precision", TOLERANCE)

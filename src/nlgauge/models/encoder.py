@@ -29,8 +29,7 @@ DEFAULT = MINILM
 LAYERS = {DEFAULT: 5, "bert-base-uncased": 9, "bert-base-cased": 9, "roberta-large": 17, "bert-large-uncased": 18,
           "roberta-base": 10, "bert-base-multilingual-cased": 9, "xlm-roberta-base": 9,
           "xlm-roberta-large": 17}  # fmt: skip
-# In a batch, with padding: on a CPU few, so that little is padded and all of it stays in the cache.
-TOKENS = {True: 512, False: 16_384}
+TOKENS, GPU_TOKENS = 512, 16_384  # of a batch; on a CPU so few that all of it stays in the cache
 OVERLAP = 128  # tokens that two neighbouring windows of a long text share
 
 
@@ -161,7 +160,8 @@ class Encoder:
     ) -> list[dict[int, tuple[Singles, Singles]]]:
         """Of each row and layer the vectors at length 1, and their lengths."""
         found: list[dict[int, tuple[Singles, Singles]]] = [{} for _ in ids]
-        batches = list(by_length([len(row) for row in ids], TOKENS[self.device == "cpu"]))
+        sizes = [len(row) for row in ids]
+        batches = equal_lengths(sizes) if self.device == "cpu" else list(by_length(sizes, GPU_TOKENS))
 
         def work(rows: list[int]) -> int:
             for layer, state in zip(layers, self._forward([ids[i] for i in rows], layers), strict=True):
@@ -230,6 +230,19 @@ def _load(name: str) -> tuple[Any, Any]:
             f"encoder='{name}': its tokenizer has no fast form (tokenizer.json), so tokens have no place in the text."
         )
     return tokenizer, model
+
+
+def equal_lengths(sizes: Sequence[int]) -> list[list[int]]:
+    """Places in batches of the same length: without padding a row has the same bits whatever stands beside it.
+
+    >>> equal_lengths([3, 9, 3])
+    [[1], [0, 2]]
+    """
+    groups: dict[int, list[int]] = {}
+    for i, n in enumerate(sizes):
+        groups.setdefault(n, []).append(i)
+    steps = {n: max(1, TOKENS // max(n, 1)) for n in groups}
+    return [g[at : at + steps[n]] for n, g in sorted(groups.items(), reverse=True) for at in range(0, len(g), steps[n])]
 
 
 def _cuts(n: int, longest: int) -> list[tuple[int, int]]:

@@ -52,7 +52,11 @@ def _check_int8(name: str) -> None:
 
 
 def _int8() -> Any:
+    import threading
+
     import torch
+
+    last = threading.local()  # rows of a thread's latest input
 
     class Int8Linear(torch.nn.Module):
         def __init__(self, of: Any) -> None:
@@ -63,9 +67,11 @@ def _int8() -> Any:
             self.scale, self.bias = scale / 127, None if of.bias is None else of.bias.detach()
 
         def forward(self, given: Any) -> Any:
-            rows = given.reshape(-1, given.shape[-1])
-            largest = rows.abs().amax(1, keepdim=True).clamp_(min=1e-12)
-            whole = (rows * (127 / largest)).round_().to(torch.int8)
+            if getattr(last, "given", None) is not given:  # query, key and value take the same rows
+                rows = given.reshape(-1, given.shape[-1])
+                largest = rows.abs().amax(1, keepdim=True).clamp_(min=1e-12)
+                last.given, last.rows = given, ((rows * (127 / largest)).round_().to(torch.int8), largest)
+            whole, largest = last.rows
             found = torch._int_mm(whole, self.weight).float().mul_(largest).mul_(self.scale)
             found = found if self.bias is None else found.add_(self.bias)
             return found.view(*given.shape[:-1], -1)

