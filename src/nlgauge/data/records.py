@@ -106,6 +106,14 @@ def parse_json(where: str, text: str) -> Any:
         raise DataError(f"{where}: is not JSON ({error}); is the file cut off?") from None
 
 
+def read_object(path: Path, encoding: str | None = None) -> dict[str, Any]:
+    """A file that is one JSON object."""
+    found = parse_json(str(path), decode(path, read_bytes(path), encoding))
+    if not isinstance(found, dict):
+        raise DataError(f"{path}: found {shown(found)}, expected an object.")
+    return found
+
+
 def parse_object(where: str, line: str) -> dict[str, Any]:
     """A line that is one JSON object."""
     found = parse_json(where, line)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from nlgauge.data.choice import Choice
 from nlgauge.data.panel import Panel
-from nlgauge.errors import NlgaugeError
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.ranking.quality_levels import Bins, Levels, Scale, quality_levels
 from nlgauge.stats.tests.ks import ks_permutation
@@ -148,8 +147,6 @@ class RaterRows:
 
 def rated_rows(panel: Panel, unit: Unit = "rater") -> RaterRows:
     """The rows of a panel: one a rater (where raters are known), or one an output."""
-    if unit not in ("rater", "output"):
-        raise NlgaugeError(f"no unit '{unit}'; use rater (one row a rating) or output (their mean).")
     grid = (panel.n_systems, panel.n_inputs)
     slots = max((len(cube) for cube in panel.raters.values()), default=0) if unit == "rater" else 0
     cubes = {}

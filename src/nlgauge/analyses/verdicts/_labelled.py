@@ -13,7 +13,7 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
 from nlgauge.stats.agreement.two_by_two import Figure
-from nlgauge.table import Row
+from nlgauge.table import Layout, Row
 from nlgauge.types import Array
 
 Bools = NDArray[np.bool_]
@@ -151,6 +151,13 @@ def cluster_notes(panel: Panel, clusters: NDArray[np.str_] | None) -> list[str]:
         f"rows of one '{column}' are not independent: {len(clusters):,} rows in {found:,} of them count as fewer "
         "(design effect)."
     ]
+
+
+def judges_across(panel: Panel, words: dict[str, str]) -> Layout:
+    """One line a figure, in words, and one column a judge."""
+    return Layout(
+        "measure", "metric", "value", line=words.__getitem__, heads={name: panel.label(name) for name in panel.names}
+    )
 
 
 def figure_row(metric: str, aspect: str, measure: str, figure: Figure) -> Row:

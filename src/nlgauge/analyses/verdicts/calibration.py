@@ -16,6 +16,7 @@ from nlgauge.analyses.verdicts._labelled import (
     asked,
     cluster_notes,
     figure_row,
+    judges_across,
     labelled,
     missing_notes,
     people_pass,
@@ -26,7 +27,7 @@ from nlgauge.number import row_interval
 from nlgauge.stats.agreement.curves import halves
 from nlgauge.stats.agreement.reliability import calibration_figures, isotonic_map, probabilities, reliability_bins
 from nlgauge.stats.agreement.two_by_two import Figure
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Row, Table
 
 WORDS = {
     "ece": "the score is off the share that people pass by, on average (ECE)",
@@ -36,7 +37,6 @@ WORDS = {
     "ece_mapped": "after the map, on rows that did not make it: off by (ECE)",
     "brier_mapped": "after the map, on rows that did not make it: Brier",
 }
-PARTS = ("summary", "curve", "map")
 
 
 @analysis("calibration", question="Is a judge's number the probability that people pass a row?")
@@ -56,8 +56,6 @@ def calibration(
     rows; write it with `-o map.csv` or `.json`, and apply it by straight lines between the corners. Scores outside 0 to
     1 are no probabilities: they get the map, and figures after it.
     """
-    if part not in PARTS:
-        raise NlgaugeError(f"no part '{part}'; use {', '.join(PARTS)}.")
     if bins < 1:
         raise NlgaugeError(f"bins must be 1 or more; found {bins}.")
     people = people_pass(panel, people_pass_from)
@@ -90,13 +88,10 @@ def calibration(
         )
     if left:
         notes.append(f"left out: {', '.join(left)}.")
-    layout = Layout(
-        "measure", "metric", "value", line=lambda m: WORDS[m], heads={n: panel.label(n) for n in panel.names}
-    )  # fmt: skip
     return Table(
         title=f"{panel.name}: scores of the judge as probabilities that {panel.rated_by} pass, on {panel.aspect}",
         rows=rows,
-        layout=layout if part == "summary" else None,
+        layout=judges_across(panel, WORDS) if part == "summary" else None,
         cells={"value": partial(row_interval, decimals=3)} if part == "summary" else {},
         method=f"{level:.0%} intervals. Brier: melded from the share passed and the mean squared distances of both "
         f"verdicts. ECE: {bins} bins of equal width, Student's t; its lower end allows for what chance adds, so it "

@@ -13,6 +13,7 @@ from nlgauge.analyses.verdicts._labelled import (
     asked,
     cluster_notes,
     figure_row,
+    judges_across,
     labelled,
     missing_notes,
     people_pass,
@@ -24,7 +25,7 @@ from nlgauge.number import number, row_interval
 from nlgauge.stats.agreement.curves import area_figures, cheapest, halves, sweep
 from nlgauge.stats.agreement.proportion import KINDS
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, cost_figure, share_figures
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Row, Table
 
 WORDS = {
     "roc_area": "a row people passed scores higher than one they failed (ROC area)",
@@ -62,8 +63,6 @@ def threshold(
     """
     if miss < 0 or alarm < 0 or miss + alarm == 0:
         raise NlgaugeError(f"costs must be 0 or more, one of them above; found miss {miss:g}, alarm {alarm:g}.")
-    if part not in ("summary", "curve"):
-        raise NlgaugeError(f"no part '{part}'; use summary or curve.")
     people = people_pass(panel, people_pass_from)
     rows: list[Row] = []
     notes = list(people.notes)
@@ -85,13 +84,10 @@ def threshold(
         )
     if two:
         notes.append(f"two values only, no threshold to choose (`--analysis verdicts`): {', '.join(two)}.")
-    layout = Layout(
-        "measure", "metric", "value", line=lambda m: WORDS[m], heads={n: panel.label(n) for n in panel.names}
-    )  # fmt: skip
     return Table(
         title=f"{panel.name}: thresholds of the judge beside {panel.rated_by} on {panel.aspect}",
         rows=rows,
-        layout=layout if part == "summary" else None,
+        layout=judges_across(panel, WORDS) if part == "summary" else None,
         cells={"value": _cell} if part == "summary" else {},
         method=f"{level:.0%} intervals. Area: Newcombe's score interval with DeLong's variance; average precision: "
         f"logit interval, jackknife variance; shares: {KINDS['lean']}; cost: melded from shares. Cost: {miss:g} for "

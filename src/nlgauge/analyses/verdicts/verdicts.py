@@ -14,6 +14,7 @@ from nlgauge.analyses.verdicts._labelled import (
     cluster_notes,
     figure_row,
     judge_pass,
+    judges_across,
     labelled,
     missing_notes,
     p_text,
@@ -25,7 +26,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, row_interval
 from nlgauge.stats.agreement.proportion import KINDS, Kind
 from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of
-from nlgauge.table import Layout, Row, Table
+from nlgauge.table import Row, Table
 
 WORDS = {
     "fail_recall": "of those people failed, the judge failed",
@@ -98,10 +99,7 @@ def verdicts(
     return Table(
         title=f"{panel.name}: verdicts of the judge beside {panel.rated_by} on {panel.aspect}",
         rows=sorted(rows, key=lambda row: list(WORDS).index(row["measure"])),
-        layout=Layout(
-            "measure", "metric", "value", line=lambda m: WORDS[m],
-            heads={name: panel.label(name) for name in panel.names},
-        ),
+        layout=judges_across(panel, WORDS),
         cells={"value": _cell},
         method=f"{level:.0%} intervals. Shares: {KINDS[interval]}; F1 the same, being a rising function of a share; "
         "kappa, Matthews' correlation, balanced accuracy and the lead: melded from the shares they are made of, no "

@@ -16,7 +16,7 @@ from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
 from nlgauge.stats.correlation.group_layout import Floats
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.stats.correlation.weighted import weighted
-from nlgauge.stats.resampling.bootstrap_intervals import Interval, percentile_interval
+from nlgauge.stats.resampling.bootstrap_intervals import Interval
 from nlgauge.stats.resampling.draws import halves
 
 LEAST_POWER = 0.25  # a mean p-value of .5 is what equal metrics have; above half of that a measure tells little apart
@@ -99,10 +99,6 @@ class Consistency:
         """For other metrics like these. It does not depend on the number of splits, as that of their mean would."""
         low, high = over_metrics(self.by_pair, level=level)
         return Interval(np.clip(low, -1.0, 1.0), np.clip(high, -1.0, 1.0))
-
-    def spread(self, level: float = 0.95) -> Interval:
-        """The middle `level` of the trials themselves: how far two halves of the data may disagree."""
-        return percentile_interval(self.trials, level)
 
 
 def ranking_consistency(

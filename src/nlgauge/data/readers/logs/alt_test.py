@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers.logs._logs import MODEL, PERSON, Log, LogReader, text_of
-from nlgauge.data.records import Record, parse_json, shown
-from nlgauge.errors import DataError
+from nlgauge.data.records import Record, read_object
 from nlgauge.registry import register
 
 PEOPLE, MODELS, PROMPTS = "human_annotations.json", "llm_annotations.json", "prompts.json"
@@ -36,12 +33,12 @@ class AltTestReader(LogReader):
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
         folder = path if path.is_dir() else path.parent
-        prompts = _object(folder / PROMPTS, encoding) if (folder / PROMPTS).is_file() else {}
+        prompts = read_object(folder / PROMPTS, encoding) if (folder / PROMPTS).is_file() else {}
         if not (folder / MODELS).is_file():
             log.notes.append(f"{MODELS} is not beside {PEOPLE}: no model's labels are read")
         for name, by in ((PEOPLE, PERSON), (MODELS, MODEL)):
             if by == PERSON or (folder / name).is_file():
-                whole = Record(str(folder / name), 0, _object(folder / name, encoding))
+                whole = Record(str(folder / name), 0, read_object(folder / name, encoding))
                 for who in whole.values:
                     for instance, label in whole.want(who, dict).items():
                         about = prompts.get(instance)
@@ -51,10 +48,3 @@ class AltTestReader(LogReader):
                             source=text_of(about.get("str_prompt"))
                         )  # fmt: skip
                         log.judged(row, "label", label, by, who)
-
-
-def _object(path: Path, encoding: str | None) -> dict[str, Any]:
-    found = parse_json(str(path), decode(path, read_bytes(path), encoding))
-    if not isinstance(found, dict):
-        raise DataError(f"{path}: found {shown(found)}, expected an object.")
-    return found

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers.logs._logs import CODE, MODEL, Log, LogReader, text_of, texts_of
-from nlgauge.data.records import Record, parse_json
+from nlgauge.data.records import Record, read_object
 from nlgauge.registry import register
 
 
@@ -31,9 +30,9 @@ class DeepEval(LogReader):
 
     @classmethod
     def collect(cls, log: Log, path: Path, encoding: str | None) -> None:
-        whole = parse_json(str(path), decode(path, read_bytes(path), encoding))
-        whole = whole.get("testRunData", whole) if isinstance(whole, dict) else whole
-        run = Record(str(path), 0, whole if isinstance(whole, dict) else {})
+        whole = read_object(path, encoding)
+        inner = whole.get("testRunData", whole)
+        run = Record(str(path), 0, inner if isinstance(inner, dict) else {})
         settings = run.maybe("hyperparameters", dict) or {}
         system = str(settings.get("model") or "system")
         if not settings.get("model"):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers.logs._logs import CODE, MODEL, Log, LogReader, text_of, texts_of
-from nlgauge.data.records import Record, parse_json, read_records
+from nlgauge.data.records import Record, read_object, read_records
 from nlgauge.registry import register
 
 KEYS = {"schema_version", "evaluation_id", "model_id", "sample_id", "evaluation"}
@@ -66,8 +65,7 @@ def _results(path: Path, encoding: str | None) -> dict[str, dict[str, Any]]:
     beside = path.with_name(path.name.replace("_samples.jsonl", ".json"))
     if beside == path or not beside.is_file():
         return {}
-    whole = parse_json(str(beside), decode(beside, read_bytes(beside), encoding))
-    found = Record(str(beside), 0, whole if isinstance(whole, dict) else {}).children("evaluation_results")
+    found = Record(str(beside), 0, read_object(beside, encoding)).children("evaluation_results")
     return {
         str(r.values.get("evaluation_result_id") or r.values.get("evaluation_name")): r.maybe("metric_config", dict)
         or {}

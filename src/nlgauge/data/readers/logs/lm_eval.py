@@ -7,11 +7,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers.logs._logs import Log, LogReader, text_of, texts_of
-from nlgauge.data.records import Record, parse_json, read_records
+from nlgauge.data.records import Record, read_object, read_records
 from nlgauge.registry import register
 
 KEYS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"}
@@ -80,8 +79,7 @@ def _results(path: Path, date: str | None, encoding: str | None) -> dict[str, An
     beside = path.with_name(f"results_{date}.json")
     if date is None or not beside.is_file():
         return {}
-    found = parse_json(str(beside), decode(beside, read_bytes(beside), encoding))
-    return found if isinstance(found, dict) else {}
+    return read_object(beside, encoding)
 
 
 def _argument(record: Record, request: int, place: int) -> Any:
