@@ -96,6 +96,7 @@ def test_another_unit_of_a_metric_changes_nothing(name):
 SET = "speaks of the metrics as a set"
 # Columns that may change, and why; None: every row speaks of the set.
 TWICE: dict[str, tuple[set[str] | None, str]] = {
+    "best-of": ({"low", "best", "contender"}, "pays for the choice among all"),
     "chance": ({"metrics_above", "of"}, "counts metrics"),
     "complementarity": ({"to_metrics", "nearest", "nearest_at", "farthest", "farthest_at"}, SET),
     "consensus": ({"metrics_borda", "metrics_kemeny", "metrics_share"}, "the copy votes too"),

@@ -1,0 +1,156 @@
+"""How good is the best of several judges, once it was chosen as the best on the same rows?
+
+The best of many looks better than it is: among equals it is the one with the most luck. Its upper end stays that of its
+own interval, as luck only raises it. The lower end is made for all that could have been chosen at once: with the
+correlation of their values (they were tried on the same rows), from the largest of as many normal errors. Those clearly
+below the best could not have been chosen and do not count. How often the interval holds: docs/tuning.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nlgauge.stats.agreement.two_by_two import Figure, figure_of
+from nlgauge.stats.agreement.verdict_changes import ADDED, VALUES
+from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
+from nlgauge.stats.resampling.jackknife import intervals, left_out, over_of, widened
+
+Floats = NDArray[np.float64]
+DRAWS = 8192
+CLEARLY = 0.005  # of the error rate, spent on leaving out those that are clearly below the best
+ALIKE = 1e-9  # a standard error of a difference below this is none
+
+
+class Chosen(NamedTuple):
+    """The best of several, those that could have been it, and the level whose lower end holds for all of them."""
+
+    best: int
+    contenders: NDArray[np.bool_]
+    level: float
+
+
+def choose(values: ArrayLike, covariance: ArrayLike, level: float = 0.95) -> Chosen:
+    """The highest of the values (the first where several are), given the covariance of their errors.
+
+    >>> two = choose([0.8, 0.79], np.eye(2) * 0.03**2)
+    >>> two.best, two.contenders.tolist(), round(two.level, 3)
+    (0, [True, True], 0.976)
+    >>> round(choose([0.8, 0.4], np.eye(2) * 0.03**2).level, 3)
+    0.96
+    """
+    from scipy.special import ndtr
+
+    y, errors = np.asarray(values, np.float64), np.asarray(covariance, np.float64)
+    best = int(np.nanargmax(y))
+    spread = np.sqrt(np.diag(errors))
+    apart = np.sqrt(np.maximum(np.diag(errors) + errors[best, best] - 2 * errors[best], 0.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        gap = np.where(apart > ALIKE, (y[best] - y) / apart, np.where(y[best] > y, np.inf, 0.0))
+    known = np.isfinite(y) & (spread > 0)
+    # Differences to the best share its error: taken as independent they ask for more, which is safe.
+    contenders = known & (gap <= _largest(np.eye(max(int(known.sum()) - 1, 1)), CLEARLY))
+    contenders[best] = True
+    correlation = errors[np.ix_(contenders, contenders)] / np.outer(spread[contenders], spread[contenders])
+    several = contenders.sum() < known.sum()
+    tail = (1 - level) / 2 - (CLEARLY if several else 0.0)
+    return Chosen(best, contenders, float(2 * ndtr(_largest(correlation, tail)) - 1))
+
+
+def _largest(correlation: Floats, tail: float) -> float:
+    """The value that the largest of correlated normal errors passes with that probability."""
+    from scipy.special import ndtri
+
+    if len(correlation) == 1:
+        return float(-ndtri(tail))
+    weights, axes = np.linalg.eigh(correlation)
+    drawn = _normals(len(correlation)) @ (axes * np.sqrt(np.maximum(weights, 0.0))).T
+    return float(np.quantile(drawn.max(axis=1), 1 - tail))
+
+
+@lru_cache(maxsize=32)
+def _normals(k: int) -> Floats:
+    """Always the same draws, both signs of each: the result depends on the data alone."""
+    half = np.random.default_rng(20).standard_normal((DRAWS // 2, k))
+    return np.concatenate([half, -half])
+
+
+class BestOf(NamedTuple):
+    """The value of every judge, and the best one's own and honest interval."""
+
+    values: Floats
+    chosen: Chosen
+    own: Figure
+    honest: Figure
+
+
+def best_verdicts(
+    people: ArrayLike, judges: ArrayLike, figure: str, clusters: ArrayLike | None = None, level: float = 0.95
+) -> BestOf:
+    """Which of the judges (judges × rows, True is pass) has the highest figure, and how high is it really?"""
+    z, x = np.asarray(people, bool), np.asarray(judges, bool)
+    code = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1)
+    cell = 2 * z.astype(np.int64) + x
+    counts = [_counts(c, code) for c in cell]
+    values = np.array([float(VALUES[figure](c.sum(axis=0))) for c in counts])
+    moved, spread = zip(*(_moves(c, row.sum(axis=0), figure) for c, row in zip(cell, counts, strict=True)), strict=True)
+    by_unit = np.stack([m if code is None else np.bincount(code, m) for m in moved])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        length = np.sqrt((by_unit**2).sum(axis=1))
+        correlation = np.nan_to_num(by_unit @ by_unit.T / np.outer(length, length))
+    np.fill_diagonal(correlation, 1.0)
+    errors = np.array(spread)
+    if code is not None:  # rows of one cluster count as fewer
+        with np.errstate(invalid="ignore", divide="ignore"):
+            alone = np.sqrt((np.stack(moved) ** 2).sum(axis=1))
+            errors *= np.where(alone > 0, np.maximum(length / alone, 1.0), 1.0)
+    chosen = choose(values, correlation * np.outer(errors, errors), level)
+    own, strict = (
+        figure_of(counts[chosen.best], figure, clustered=code is not None, level=at) for at in (level, chosen.level)
+    )
+    return BestOf(values, chosen, own, replace(own, low=strict.low))
+
+
+def best_correlation(
+    x: ArrayLike, z: ArrayLike, measure: str, clusters: ArrayLike | None = None, level: float = 0.95
+) -> BestOf:  # fmt: skip
+    """The same for a correlation with people: metrics × systems × inputs, over the outputs that all of them scored."""
+    metrics, human = arrays(x, z)
+    human = np.where(np.isfinite(metrics).all(axis=0), human, np.nan)
+    over = over_of("auto", len(human))
+    left = left_out(metrics, human, wanted([measure]), over, clusters).moved(widened)
+    by_unit = np.nan_to_num(left.inputs[:, 0] - np.nanmean(left.inputs[:, 0], axis=-1, keepdims=True))
+    length = np.sqrt((by_unit**2).sum(axis=1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = np.nan_to_num(by_unit @ by_unit.T / np.outer(length, length))
+    np.fill_diagonal(correlation, 1.0)
+    errors = np.sqrt(np.nan_to_num(left.spread().variance[:, 0]))
+    chosen = choose(left.value[:, 0], correlation * np.outer(errors, errors), level)
+    one = metrics[chosen.best : chosen.best + 1]
+    found = [intervals(one, human, [measure], clusters=clusters, level=at) for at in (level, chosen.level)]
+    value, low, high = (float(a[0, 0]) for a in (found[0].value, found[0].low, found[0].high))
+    n = int(np.isfinite(human).sum())
+    own = Figure(value, low, high, n, reason=found[0].reason[0, 0] or "")
+    values = np.tanh(left.value[:, 0])
+    return BestOf(values, chosen, own, replace(own, low=float(found[1].low[0, 0])))
+
+
+def _counts(cell: NDArray[np.int64], code: NDArray[np.int64] | None) -> Floats:
+    if code is None:
+        return np.bincount(cell, minlength=4).astype(np.float64)[None]
+    units = int(code.max()) + 1
+    return np.bincount(4 * code + cell, minlength=4 * units).reshape(units, 4).astype(np.float64)
+
+
+def _moves(cell: NDArray[np.int64], total: Floats, figure: str) -> tuple[Floats, float]:
+    """How the figure moves without each row, and its standard error with a half added to each cell."""
+    of = VALUES[figure]
+    more = total + ADDED
+    left = of(more - np.eye(4) * np.minimum(more, 1.0))
+    mean = (more * left).sum() / more.sum()
+    error = (more.sum() - 1) / more.sum() * (more * (left - mean) ** 2).sum()
+    return np.asarray(left - mean)[cell], float(np.sqrt(error))
