@@ -70,10 +70,14 @@ figure = distance_and_order(panel.analyse("discrimination"), panel.analyse("aspe
 from nlgauge import load_set
 from nlgauge.report.figures.dot_plots import distance_and_order
 
-panel = load_set("checklist-ctrleval-topic").panel("relevance", keep_people=True)
-figure = distance_and_order(panel.analyse("discrimination"), panel.analyse("aspect-preference"))
-""", note="The paper has UBER-Topic and CTRL-Topic, which are not redistributed here; this is CtrlEval-Topic."),
-    Drawn("nimah2023-4", "systems told apart and ordered, summarisation (Figure 6: controlled generation)", LEVELS, """
+panel = load_set("ctrl-topic").panel(
+    "fluency", metrics=["perplexity", "bert_f1", "ctc_e_relev", "ctc_d_relev", "relev_met", "fluency_unieval"]
+)
+figure = distance_and_order(
+    panel.analyse("discrimination", bins="paper"), panel.analyse("aspect-preference", bins="paper")
+)
+""", note="CTRL-Topic, fluency; of UBER-Topic, the paper's other set, no scores were released."),
+    Drawn("nimah2023-4", "systems told apart and ordered, summarisation", LEVELS, """
 from nlgauge import load_set, registry
 from nlgauge.report.figures.dot_plots import distance_and_order
 
@@ -85,30 +89,42 @@ figure = distance_and_order(apart, order)
 """),
     Drawn("nimah2023-5", "the same, dialogue", LEVELS, """
 from nlgauge import load_set, registry
+from nlgauge.papers.nimah2023.systems import listed_pairs
 from nlgauge.report.figures.dot_plots import distance_and_order
 
 data = load_set("checklist-usr-pc")
 apart, order = (
-    registry.get("analysis", name)(data, keep_people=True, per="family")
+    registry.get("analysis", name)(data, keep_people=True, per="family", pairs=listed_pairs("16"))
     for name in ("system-discrimination", "system-preference")
 )
 figure = distance_and_order(apart, order, lines="family")
-"""),
-    Drawn("nimah2023-7", "who wins over whom, by people and by metrics", "heat_maps.win_matrices", """
+""", note="USR-PC, the pairs of Table 16. Less perplexity is preferred here, more in the paper."),
+    Drawn("nimah2023-6", "the same, controlled generation", LEVELS, """
 from nlgauge import load_set, registry
-from nlgauge.report.figures import figure_of
+from nlgauge.papers.nimah2023.systems import listed_pairs
+from nlgauge.report.figures.dot_plots import distance_and_order
 
-figure = figure_of(
-    registry.get("analysis", "wins")(
-        load_set("checklist-usr-tc"),
-        aspect="Overall",
-        keep_people=True,
-        metrics=["rouge1", "overall_unieval"],
-    )
+data = load_set("ctrl-topic")
+apart, order = (
+    registry.get("analysis", name)(data, per="family", pairs=listed_pairs("10", "CTRL-Topic"))
+    for name in ("system-discrimination", "system-preference")
 )
-""", "nlgauge meta checklist-usr-tc --keep-people --analysis wins --aspect Overall --metrics "
-     "rouge1,overall_unieval -o figure.svg",
-          "The paper has UBER-PPLM, which is not redistributed here; these are the systems of USR-TC."),
+figure = distance_and_order(apart, order, lines="family")
+""", note="CTRL-Topic, the pairs of Table 10; of UBER-Topic no scores were released. Less perplexity is preferred here, more "
+          "in the paper."),
+    Drawn("nimah2023-7", "who wins over whom, by people, on relevance and on fluency", "heat_maps.win_matrices", """
+from dataclasses import replace
+from nlgauge import load_set, registry
+from nlgauge.report.figures.heat_maps import win_matrices
+
+data, wins = load_set("uber-topic"), registry.get("analysis", "wins")
+voted, rated = wins(data, aspect="relevance"), wins(data, aspect="fluency", source="ratings")
+figure = win_matrices(
+    replace(voted, rows=[{**row, "side": f"people: {row['aspect']}"} for row in [*voted, *rated]])
+)
+""", "nlgauge meta uber-topic --analysis wins --aspect relevance -o figure.svg",
+          "UBER-Topic, all 7,314 comparisons (the paper's figure has 4,679 of them); = is the share of ties. No metric "
+          "scores of this set were released."),
     Drawn("nimah2023-9", "levels of an aspect told apart and ordered, dialogue", LEVELS, """
 from nlgauge import load_set
 from nlgauge.report.figures.dot_plots import distance_and_order

@@ -4,6 +4,7 @@ their reasons claim.
 
 from __future__ import annotations
 
+import csv
 from functools import cache
 from pathlib import Path
 
@@ -162,6 +163,13 @@ def test_two_claims_of_gao2025_fail_on_its_own_williams_table_and_the_rest_hold(
         assert (worst > 15) == (table != "7")
     assert {key[1] for key in found.reasons} == {"7"}
     assert np.sum([*found.values.values()]) == 24  # of 27 statements
+
+
+@pytest.mark.slow
+def test_the_scoreboard_of_the_papers_pages_is_what_is_computed(sources: Sources) -> None:
+    with (REPO / "docs/papers/scoreboard.csv").open(encoding="utf-8") as file:
+        held = list(csv.DictReader(file))
+    assert [{k: str(row[k]) for k in held[0]} for row in board(sources)] == held
 
 
 @pytest.mark.slow

@@ -117,7 +117,8 @@ def compare(study: Study, sources: Sources) -> Narrow:
                "ours: how many hold."
         if study.claims
         else f"equal: rounds to what the paper prints; within tolerance: at most {study.tolerance:g} off; "
-        "reasons are words, they change no verdict.",
+        + (f"{WITH_SLIP}: a slip of the paper repeated, the reason names it; " if ours.slips else "")
+        + "reasons are words, they change no verdict.",
         notes=[count(rows, "claims" if study.claims else "cells"), *ours.notes, *_numbered(rows)],
         decimals=1 + max((cell.decimals for cell in cells), default=2),
         kind="reproduce",

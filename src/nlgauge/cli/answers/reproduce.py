@@ -48,9 +48,10 @@ def command(
 ) -> None:
     """The five papers recomputed: each published cell beside ours, with a verdict.
 
-    A cell is equal when ours rounds to what the paper prints, within tolerance, or differs (the reason follows in
-    words); where there is no value, the verdict says whether it needs weights or a file that others publish, or was
-    never published. A difference is a result, not an error: the exit code is 0.
+    A cell is equal when ours rounds to what the paper prints, within tolerance, equal once a slip of the paper is
+    repeated (both values are shown), or differs (the reason follows in words); where there is no value, the verdict
+    says whether it needs weights or a file that others publish, or was never published. A difference is a result, not
+    an error: the exit code is 0.
 
     [bold]Examples[/bold]
 
