@@ -180,7 +180,7 @@ def test_every_file_of_the_catalogue_stays_inside_and_has_its_hash(tmp_path: Pat
     assert listed
     for file in listed:
         inside(tmp_path, file.path)
-        assert len(file.sha256) == 64
+        assert len(file.sha256) == 64 or (file.where and file.origin is None), file.path  # or the user fetches it
 
 
 def test_a_judge_task_cannot_grow_without_bound(tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ def load_onnx(kind: str, file: Path, option: str) -> tuple[Any, Any]:
         )
     folder = next((f for f in (file.parent, file.parent.parent) if (f / "config.json").is_file()), file.parent)
     try:
-        config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
         first = str(error).splitlines()[0][:140]
         raise NlgaugeError(f"{option}='{file}': config.json and a tokenizer must stand beside it ({first}).") from None
