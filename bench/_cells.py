@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import ast
+import hashlib
+import inspect
 import json
 import re
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+
+def fingerprint(*parts: Any) -> str:
+    """Of the code of modules and functions, without comments and docstrings: a cell that it made before a change is
+    computed again."""
+    found = []
+    for part in parts:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(part)))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+                node.body = node.body[1:]
+        found.append(ast.dump(tree))
+    return hashlib.sha256("".join(found).encode()).hexdigest()[:12]
 
 
 def cells_or_page(name: str, about: str, kept: Path, compute: Callable[[str], Any], page: Callable[[Any], str]) -> None:

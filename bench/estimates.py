@@ -17,35 +17,40 @@ from functools import partial
 from pathlib import Path
 
 from bench import _estimate_worlds as world
-from bench._cells import cells_or_page
+from bench._cells import cells_or_page, fingerprint
 from bench._trust_page import table
+from nlgauge.stats.agreement import proportion
+from nlgauge.stats.estimation import means, rogan_gladen, several_judges, sparse_correlation, systems
 
 Row = world.Row
 KEPT = Path("out/estimates.json")
 BAND = (0.93, 0.97)
 TRIALS = 2000
+FEWER = 1000  # of systems and correlations, which take longer
 METHODS = {"labels": "labels only", "ppi": "PPI", "ppi++": "PPI++"}
 
 
 def cells() -> Iterator[tuple[str, Callable[[], list[Row]]]]:
-    """(name, what it computes), small numbers of labels first."""
+    """(name, what it computes), means first."""
+    for n in world.SIZES:
+        for design, kind, q, judge in _mean_cells():
+            run = partial(world.mean_coverage, n, q, kind, judge, design, TRIALS)
+            yield f"means {design} {kind} {n} {q} {judge}", run
     for n in world.SIZES:
         for p in world.PREVALENCES:
             for judge in world.JUDGES:
                 yield f"corrected {n} {p} {judge}", partial(world.corrected_coverage, n, p, judge, TRIALS)
-        for q in (None, 0.05, 0.5, 0.9):
-            yield f"several {n} {q}", partial(world.several_coverage, n, q, TRIALS)
-        for design, kind, q, judge in _mean_cells():
-            run = partial(world.mean_coverage, n, q, kind, judge, design, TRIALS)
-            yield f"means {design} {kind} {n} {q} {judge}", run
         for real in (("gpt-4-0314", "rts"), ("llama-2-7b-chat-hf", "rts")) if n < 300 else ():
             for aspect in ("coherence", "consistency", "fluency", "relevance"):
                 yield f"summeval {n} {real[0]} {aspect}", partial(world.summeval_coverage, n, real, aspect, TRIALS)
+        for q in (None, 0.05, 0.5, 0.9):
+            yield f"several {n} {q}", partial(world.several_coverage, n, q, TRIALS)
+    for n in world.SIZES:
         for kind in ("verdict", world.RATING):
-            yield f"systems {n} {kind}", partial(world.systems_coverage, n, kind, TRIALS)
+            yield f"systems {n} {kind}", partial(world.systems_coverage, n, kind, FEWER)
         for design in ("random", "strata", "probabilities") if n < 300 else ("random",):
             for rho in (0.3, 0.6, 0.9):
-                run = partial(world.correlation_coverage, n, rho, True, design, TRIALS)
+                run = partial(world.correlation_coverage, n, rho, True, design, FEWER)
                 yield f"correlations {n} {design} {rho}", run
 
 
@@ -59,13 +64,29 @@ def _mean_cells() -> Iterator[tuple[str, str, float | None, str]]:
                     yield design, kind, p, judge
 
 
+CODE = {  # that the cells of a kind rest on
+    "means": (means, proportion, world.mean_coverage),
+    "summeval": (means, proportion, world.summeval_coverage),
+    "corrected": (rogan_gladen, world.corrected_coverage),
+    "several": (several_judges, means, proportion, world.several_coverage),
+    "systems": (systems, means, proportion, world.systems_coverage),
+    "correlations": (sparse_correlation, several_judges, world.correlation_coverage),
+}
+
+
+def keys() -> dict[str, str]:
+    """Name of each cell → the name under which it is kept, which changes with the code that it rests on."""
+    made = {kind: fingerprint(*parts) for kind, parts in CODE.items()}
+    return {name: f"{name} @{made[name.split()[0]]}" for name, _ in cells()}
+
+
 def compute(only: str) -> dict[str, list[Row]]:
     kept: dict[str, list[Row]] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
     KEPT.parent.mkdir(exist_ok=True)
-    start = time.monotonic()
+    start, key = time.monotonic(), keys()
     for name, run in cells():
-        if name.startswith(only) and name not in kept:
-            kept[name] = run()
+        if name.startswith(only) and key[name] not in kept:
+            kept[key[name]] = run()
             KEPT.write_text(json.dumps(kept))
             print(f"{time.monotonic() - start:6.0f} s  {name}", flush=True)
     return kept

@@ -103,7 +103,7 @@ def estimate(n: int, judge: str, p: float | None, trials: int = 1000) -> list[li
     for _ in range(trials // estimates.AT_ONCE):
         y = estimates.people(rng, estimates.AT_ONCE, p, 0.0)
         f = estimates.judged(rng, y, estimates.RATING if p is None else "verdict", judge)
-        found = mean_estimate(estimates.drawn(rng, y, f, n, "random"), "ppi++")
+        found = mean_estimate(estimates.drawn(rng, y, f, n, "random"), "ppi++", equal_tails=True)
         for value, low, high in zip(*(np.ravel(a) for a in (found.value, found.low, found.high)), strict=True):
             tally.add(float(value), float(low), float(high), truth)
     return [[n, judge, what, truth, *tally.shares()]]

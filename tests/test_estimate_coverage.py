@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from scipy.stats import binomtest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench import _estimate_worlds as world
+from bench._cells import fingerprint
 
 CHANCE = 0.0002  # of one of these bands being left although all is well
 TRIALS = 300
@@ -41,3 +43,15 @@ def test_intervals_of_all_differences_hold_together() -> None:
     row = world.systems_coverage(30, "verdict", 60)[0]
     assert at_least(0.93, row["all differences"], 60)
     assert at_least(0.95, row["all ranks"], 60)
+
+
+def test_a_cell_is_computed_again_when_its_code_changes_and_not_for_a_comment(tmp_path: Path) -> None:
+    found = []
+    for name, body in {"one": "return 1", "same": '"""Words."""\n    return 1  # why', "two": "return 2"}.items():
+        (tmp_path / f"cell_{name}.py").write_text(f"def f():\n    {body}\n")
+        spec = importlib.util.spec_from_file_location(f"cell_{name}", tmp_path / f"cell_{name}.py")
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        found.append(fingerprint(module))
+    assert found[0] == found[1] != found[2]

@@ -99,9 +99,10 @@ def test_systems_that_differ_are_told_apart_and_ranks_hold_the_true_order() -> N
 
 def test_rogan_gladen_holds_the_truth_and_refuses_a_judge_at_chance() -> None:
     rng = np.random.default_rng(5)
-    passed = rng.binomial(100, 0.3, REPETITIONS)
-    judge = rng.binomial(1000, 0.3 * 0.85 + 0.7 * 0.2, REPETITIONS)
+    passed, others = rng.binomial(100, 0.3, REPETITIONS), rng.binomial(900, 0.3, REPETITIONS)
     a, b = rng.binomial(passed, 0.85), rng.binomial(100 - passed, 0.8)
+    # The judge passes labelled rows and others.
+    judge = a + (100 - passed - b) + rng.binomial(others, 0.85) + rng.binomial(900 - others, 0.2)
     found = rogan_gladen((judge, 1000), (a, passed), (b, 100 - passed))
     assert ((found.low <= 0.3) & (found.high >= 0.3)).mean() > 0.95 - SLACK
     assert np.isnan(rogan_gladen((500, 1000), (26, 50), (25, 50)).value)

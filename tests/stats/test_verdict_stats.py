@@ -25,6 +25,22 @@ from nlgauge.stats.tests.two_shares import clustered_difference_test, fisher_exa
 TABLE = np.array([37.0, 25.0, 6.0, 87.0])
 
 
+@pytest.mark.parametrize("n", [5, 12, 30, 60, 150])
+def test_one_tail_is_shorter_near_the_ends_and_still_holds_every_share(n: int) -> None:
+    """Exact: over all counts. At a share of .05 the other end cannot err with so few rows."""
+    from scipy.stats import binom
+
+    x = np.arange(n + 1)
+    low, high = proportion_interval(x, n, one_tail=True)
+    both_low, both_high = proportion_interval(x, n)
+    assert (low >= both_low - 1e-12).all() and (high <= both_high + 1e-12).all()
+    assert (high - low).sum() < (both_high - both_low).sum()
+    assert np.allclose(low, 1 - high[::-1])
+    shares = np.linspace(0.02, 0.98, 193)
+    held = [binom.pmf(x, n, p)[(low <= p) & (p <= high)].sum() for p in shares]
+    assert min(held) > 0.93
+
+
 @pytest.mark.parametrize(("kind", "own"), [("lean", 0.7), ("midp", 0.5), ("exact", 1.0)])
 def test_each_end_leaves_the_tail_that_its_kind_says(kind: str, own: float) -> None:
     for x, n in ((3, 10), (37, 62), (1, 200)):

@@ -171,7 +171,8 @@ def _estimates(chosen: Selection, limits: Mapping[str, float], people_pass_from:
             mine = {r["measure"]: r for r in table if r["system"] == system}
             r = mine.get("ppi_plus", mine["labels_only"])
             doubt = " ".join(table.headlines)  # labelled rows are unlike the others: the interval does not hold
-            ends = {"low": math.nan, "high": math.nan, "reason": doubt} if doubt else {}
+            ends = {"low": r["low_alone"], "high": r["high_alone"]}  # each is held against the limit for itself
+            ends |= {"low": math.nan, "high": math.nan, "reason": doubt} if doubt else {}
             row = _row({**r, **ends, "measure": name}, wanted[name], r["n"])
             rows.append({**row, "system": system if several else None})
     return rows

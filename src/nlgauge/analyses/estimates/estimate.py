@@ -53,6 +53,7 @@ def estimate(
     prediction), and the judge only, which is no estimate.
 
     `part`: 'differences' of systems or their 'ranks', with intervals that hold for all at once by `method`.
+    Columns `low_alone`, `high_alone`: ends that err with half the error rate each, to be held against a limit.
     `probability`, `strata`: columns that say how the labelled rows were drawn; without them, at random.
     """
     data = choice.data
@@ -123,6 +124,12 @@ def _mean_rows(rows: Rows, system: str, judge: str, score: Array | None, level: 
             if _scale(rows, own):
                 every.append((name, "judge_only", mean_estimate(rows.sample(own), "judge", level), ""))
     made = [_row(rows, system, who, measure, e, why) for who, measure, e, why in every]
+    for row in made[: 2 if score is not None and n < total else 1]:  # labels only and PPI++
+        with_judge = row["measure"] == "ppi_plus"
+        e = mean_estimate(
+            rows.sample(score if with_judge else None), "ppi++" if with_judge else "labels", level, equal_tails=True
+        )
+        row.update({} if lacking else {"low_alone": float(e.low), "high_alone": float(e.high)})
     if score is not None and n < total and rows.share and set(np.unique(score)) <= {0.0, 1.0}:
         made.append(_corrected(rows, system, judge, score, level))
     return made
@@ -140,7 +147,8 @@ def _row(rows: Rows, system: str, judge: str, measure: str, e: MeanEstimate, why
         "metric": judge, "aspect": rows.aspect, "measure": measure, "value": float(e.value),
         "low": np.nan if why else float(e.low), "high": np.nan if why else float(e.high), "p": np.nan, "n": n,
         "rows": len(rows.labels), "system": system, "weight": float(e.weight),
-        "worth": np.nan if why or measure == "judge_only" else float(e.worth), "reason": why or None,
+        "worth": np.nan if why or measure == "judge_only" else float(e.worth),
+        "low_alone": np.nan, "high_alone": np.nan, "reason": why or None,
     }  # fmt: skip
 
 

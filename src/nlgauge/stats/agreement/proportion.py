@@ -30,7 +30,7 @@ KINDS = {
 OWN = {"lean": 0.7, "midp": 0.5, "exact": 1.0}  # of the count's own probability in each tail
 POINTS = 4096  # of the confidence distributions when shares are melded
 GRID = 161  # known quantiles of each, between which the others are interpolated
-HALVINGS = 45  # of the bracket around an end
+STEPS = 20  # of Newton towards an end
 
 
 class Ends(NamedTuple):
@@ -47,8 +47,13 @@ class Clustering(NamedTuple):
     freedom: float
 
 
-def proportion_interval(x: ArrayLike, n: ArrayLike, level: float = 0.95, kind: Kind = "lean") -> Ends:
+def proportion_interval(
+    x: ArrayLike, n: ArrayLike, level: float = 0.95, kind: Kind = "lean", *, one_tail: bool = False
+) -> Ends:
     """Interval of the share x / n; counts may be fractions (rows divided by a design effect), n must be above 0.
+
+    `one_tail`: an end gets the error rate of both where the other end cannot err: no count is so small that its upper
+    end lies below a share near 0. Shorter near 0 and 1, and each end alone then errs with up to the whole rate.
 
     >>> low, high = proportion_interval(37, 62)
     >>> round(float(low), 3), round(float(high), 3)
@@ -64,9 +69,16 @@ def proportion_interval(x: ArrayLike, n: ArrayLike, level: float = 0.95, kind: K
         return _wilson(hits, of, tail)
     # The upper end of hits is the lower end of misses, turned round: one call for both.
     counts, rows = np.stack([hits, of - hits]), np.stack([of, of])
-    ends = _exact(counts, rows, tail)
-    low, missed = ends if kind == "exact" else _leaner(counts, rows, tail, ends, OWN[kind])
+    low, missed = ends = _lower(counts, rows, tail, OWN[kind])
+    if one_tail:
+        largest = 1 - (tail / OWN[kind]) ** (1 / rows)  # share that a count of 0 still holds
+        low, missed = np.clip(largest, ends, _lower(counts, rows, 2 * tail, OWN[kind]))
     return Ends(low[()], (1 - missed)[()])
+
+
+def _lower(x: Floats, n: Floats, tail: float, own: float) -> Floats:
+    outer = _exact(x, n, tail)
+    return outer if own == 1 else _leaner(x, n, tail, outer, own)
 
 
 def _wilson(x: Floats, n: Floats, tail: float) -> Ends:
@@ -88,17 +100,28 @@ def _exact(x: Floats, n: Floats, tail: float) -> Floats:
 
 
 def _leaner(x: Floats, n: Floats, tail: float, outer: Floats, own: float) -> Floats:
-    """The lower end at which P(more than x) + own P(x) = tail: between Clopper and Pearson's and the one for x + 1."""
-    from scipy.special import betainc, betaincinv
+    """The lower end at which P(more than x) + own P(x) = tail: between Clopper and Pearson's and the one for x + 1.
+
+    Newton's steps on the logarithm of the tail, which is concave; halves of the bracket where one leaves it.
+    """
+    from scipy.special import betainc, betaincinv, betaln, xlog1py, xlogy
 
     some, full = np.where(x > 0, x, 1.0), np.where(x < n, n - x, 1.0)
     low, high = outer, np.where(x < n, betaincinv(x + 1, full, tail), 1.0)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        at_least, more = betainc(some, n - x + 1, middle), np.where(x < n, betainc(x + 1, full, middle), 0.0)
-        below = own * at_least + (1 - own) * more < tail
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return np.where(x > 0, (low + high) / 2, 0.0)
+    scale = betaln(some, n - some + 1)
+    at = (low + high) / 2
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        for _ in range(STEPS):
+            density = np.exp(xlogy(some - 1, at) + xlog1py(n - some, -at) - scale)  # of P(x or more)
+            of_count = density * at / some  # P(x)
+            found = betainc(some, n - some + 1, at) - (1 - own) * of_count
+            slope = density - (1 - own) * of_count * (some / at - (n - some) / (1 - at))
+            below = found < tail
+            low, high = np.where(below, at, low), np.where(below, high, at)
+            step = at - np.log(found / tail) * found / slope
+            # At the root a step of rounding size may leave the bracket by as much.
+            at = np.where((step > low - 1e-14) & (step < high + 1e-14), step, (low + high) / 2)
+    return np.where(x > 0, at, 0.0)
 
 
 def melded_interval(shares: Sequence[tuple[float, float]], figure: Callable[..., Floats], level: float = 0.95) -> Ends:

@@ -24,8 +24,11 @@ Method = Literal["labels", "judge", "ppi", "ppi++"]
 METHODS = ("labels", "judge", "ppi", "ppi++")
 KINDS: tuple[Kind, Kind] = ("lean", "midp")
 OWN_WEIGHT = 20  # labels that a stratum needs for a λ of its own; else one is common to all strata
-DOUBT = 1.0  # labels of the rarer verdict that a judge's gain is held against: it counts m / (m + DOUBT)
+DOUBT = 0.7  # labels of the rarer verdict that a judge's gain is held against: it counts m / (m + DOUBT)
 FAR = 0.1  # rating at the far end of the scale that is added to the variance
+FAR_WEIGHED = 0.3  # the same where rows have weights: it has the largest
+ALIKE = 0.5  # labels of the rarer verdict that the likeness of rows of a cluster is held against
+UNSEEN = 0.5  # error of the judge, of its whole weight, that is added to the variance
 COARSE = 0.75  # variance over that of labels alone above which an estimate is nearly a count, with the steps of one
 
 
@@ -78,8 +81,13 @@ class MeanEstimate:
         return self.high - self.low
 
 
-def mean_estimate(sample: PartlyLabelled, method: Method = "ppi++", level: float = 0.95) -> MeanEstimate:
+def mean_estimate(
+    sample: PartlyLabelled, method: Method = "ppi++", level: float = 0.95, *, equal_tails: bool = False
+) -> MeanEstimate:
     """The mean that people would give to all rows.
+
+    `equal_tails`: each end of a share errs with half the error rate at most, for an end that is held against a limit;
+    else one end near 0 or 1 may use the rate of both, where the other cannot err, and the interval is shorter.
 
     >>> labels = np.array([1.0, 0, 1, 1, np.nan, np.nan, np.nan, np.nan])
     >>> score = np.array([0.9, 0.2, 0.8, 0.6, 0.9, 0.1, 0.7, 0.3])
@@ -95,7 +103,7 @@ def mean_estimate(sample: PartlyLabelled, method: Method = "ppi++", level: float
     plain = found if method == "labels" else _rectified(sample, "labels")
     bounds = (0.0, 1.0) if (sample.two_valued if sample.share is None else sample.share) else sample.bounds
     if bounds is not None:
-        return _bounded_interval(sample, found, plain, bounds, level)
+        return _bounded_interval(sample, found, plain, bounds, level, method != "ppi", equal_tails)
     half = _student(found.freedom, level) * found.se
     return replace(found, low=found.value - half, high=found.value + half, worth=_worth(sample, found, plain))
 
@@ -269,12 +277,14 @@ def _worth(sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate) -> 
 
 
 def _bounded_interval(
-    sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate, bounds: tuple[float, float], level: float
-) -> MeanEstimate:
+    sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate, bounds: tuple[float, float], level: float,
+    tuned: bool, equal_tails: bool,
+) -> MeanEstimate:  # fmt: skip
     """Interval of a share, or of a mean between two ends seen as one: as of so many verdicts drawn at random as have
     the variance of the estimate (Korn and Graubard 1998), by the rule for counts. Near an end, where rare low ratings
     make the mean, it is wider on their side. What judge and strata gain, known from few labels of the rarer verdict,
-    is held back."""
+    is held back. With a judge's full weight (not `tuned`) its errors go both ways however rare a verdict is, so that
+    neither end is free of error."""
     from scipy.special import ndtri
 
     start, unit = bounds[0], bounds[1] - bounds[0]
@@ -285,24 +295,28 @@ def _bounded_interval(
     n = labelled.sum(axis=-1).astype(float)
     hits = np.where(labelled, sample.labels, 0.0).sum(axis=-1)
     rarer = np.minimum(hits, n - hits)
-    alone = _alone(sample, plain, n)
+    student = (-ndtri((1 - level) / 2) / _student(found.freedom, level)) ** 2
+    alone = _alone(sample, plain, n, student, tuned)
     with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.where(plain.se > 0, (found.se / plain.se) ** 2, 1.0)
+        unseen = 0.0  # labels may lack a judge's rare errors: part of one is added
+        if sample.two_valued and found is not plain and sample.score is not None:
+            unseen = UNSEEN * (np.minimum(found.weight, 1.0) * np.ptp(sample.score, axis=-1) / n) ** 2
+        ratio = np.where(plain.se > 0, (found.se**2 + unseen) / plain.se**2, 1.0)
     counts = np.maximum(alone / _held_back(ratio, rarer, DOUBT), 1e-9)
     if sample.strata is not None and sample.two_valued:
         parts = int(np.max(sample.strata)) + 1
         counts = n / _held_back(n / counts, rarer, DOUBT * parts)
-    z = -ndtri((1 - level) / 2)
-    verdicts = sample.two_valued and sample.clusters is None
     value = np.clip(found.value, 0.0, 1.0)
-    rows_worth = np.asarray(counts * (1.0 if verdicts else (z / _student(found.freedom, level)) ** 2))
+    rows_worth = np.asarray(counts * (1.0 if sample.two_valued else student))
     hits_worth = np.asarray(value * rows_worth)
     coarse = np.asarray(ratio > COARSE) & sample.two_valued
+    one_tail = np.asarray(ratio <= 1) & (tuned and sample.two_valued and not equal_tails)
     low, high = np.empty(coarse.shape), np.empty(coarse.shape)
-    for kind, inside in zip(KINDS, (coarse, ~coarse), strict=True):
-        if inside.any():
-            ends = proportion_interval(hits_worth[inside], rows_worth[inside], level, kind)
-            low[inside], high[inside] = ends
+    for kind, fit in zip(KINDS, (coarse, ~coarse), strict=True):
+        for one in (False, True):
+            if (inside := fit & (one_tail == one)).any():
+                ends = proportion_interval(hits_worth[inside], rows_worth[inside], level, kind, one_tail=one)
+                low[inside], high[inside] = ends
     value, low, high = (start + unit * end for end in (value, np.minimum(low, value)[()], np.maximum(high, value)[()]))
     worth = counts if sample.two_valued else n * counts / np.maximum(alone, 1e-9)
     return replace(whole, value=value, low=low, high=high, worth=worth)
@@ -313,7 +327,7 @@ def _held_back(ratio: Any, rarer: Any, doubt: float) -> Any:
     return np.where(ratio < 1, 1 - (1 - ratio) * rarer / (rarer + doubt), ratio)
 
 
-def _alone(sample: PartlyLabelled, plain: MeanEstimate, n: Any) -> Any:
+def _alone(sample: PartlyLabelled, plain: MeanEstimate, n: Any, student: Any, tuned: bool) -> Any:
     """Labels drawn at random, each on its own, that would have the variance of labels only in this design."""
     labelled = sample.labelled
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -322,14 +336,24 @@ def _alone(sample: PartlyLabelled, plain: MeanEstimate, n: Any) -> Any:
             w = np.where(labelled, 1 / np.broadcast_to(sample.probability, labelled.shape), 0.0)
             of_rarer = np.where(plain.value[..., None] > 0.5, 1 - sample.labels, sample.labels)
             of_rarer = np.where(labelled, of_rarer, 0.0)
-            largest = w.max(axis=-1)
+            largest = w.max(axis=-1) * (1.0 if sample.two_valued else FAR_WEIGHED)
             share = ((w * of_rarer).sum(axis=-1) + largest) / (w.sum(axis=-1) + largest)
             spread = (w**2 * (of_rarer - share[..., None]) ** 2).sum(axis=-1) + (largest * (1 - share)) ** 2
             found = share * (1 - share) * (w.sum(axis=-1) + largest) ** 2 / spread
             return np.minimum(found, n) if sample.two_valued else found
         most = n if sample.clusters is None else np.minimum(n, _labelled_clusters(sample))
-        # Of ratings the variance hangs on rare ones at the far end, which few labels may lack: part of one is added.
-        rare = 0.0 if sample.two_valued else FAR * np.maximum(plain.value, 1 - plain.value) ** 2 / n**2
-        found = np.where(plain.se > 0, plain.value * (1 - plain.value) / (plain.se**2 + rare), most)
-    # Shares of several raters vary less than a verdict, strata less than a draw from all.
-    return np.minimum(found, n) if sample.two_valued and sample.strata is None else found
+        of_one = plain.value * (1 - plain.value)
+        if not sample.two_valued:
+            # The variance hangs on rare ratings at the far end, which few labels may lack: part of one is added.
+            rare = FAR * np.maximum(plain.value, 1 - plain.value) ** 2 / n**2
+            return np.where(plain.se > 0, of_one / (plain.se**2 + rare), most)
+        if sample.strata is None and sample.clusters is None and tuned:
+            return n
+        found = np.where(plain.se > 0, of_one / plain.se**2, most)
+        if sample.clusters is not None:
+            # Few labels of the rarer verdict hardly show how alike a cluster is: the rest of it counts as one row.
+            rarer = n * np.minimum(plain.value, 1 - plain.value)
+            shown = rarer / (rarer + ALIKE)
+            found = np.where(found > most, student / (shown / found + (1 - shown) / most), student * found)
+    # Strata vary less than a draw from all; rows of a cluster are at best as good as independent ones.
+    return found if sample.strata is not None else np.minimum(found, n)

@@ -22,10 +22,12 @@ def rogan_gladen(
     fail_recall: tuple[ArrayLike, ArrayLike],
     level: float = 0.95,
 ) -> Corrected:
-    """Rogan and Gladen's corrected share with the interval of Lang and Reiczigel (2014); each argument is (hits, rows).
+    """Rogan and Gladen's corrected share with Fieller's interval; each argument is (hits, rows).
 
-    judge: rows that the judge passes, of all. pass_recall: of the rows people passed, those the judge passed.
-    fail_recall: of the rows people failed, those the judge failed.
+    judge: rows that the judge passes, of all, the labelled ones among them. pass_recall: of the rows people passed,
+    those the judge passed. fail_recall: of the rows people failed, those the judge failed. The interval holds every
+    share t for which the judge's share less t · pass recall less (1 − t) · (1 − fail recall) is 0 within its error,
+    which errors of the labelled rows, being in both, make smaller. Half a hit is added to every count.
 
     >>> found = rogan_gladen((840, 1000), (68, 70), (18, 30))
     >>> [round(float(v), 2) for v in found]
@@ -33,20 +35,24 @@ def rogan_gladen(
     """
     from scipy.special import ndtri
 
-    z = -float(ndtri((1 - level) / 2))
+    z2 = float(ndtri((1 - level) / 2)) ** 2
     (q, rows), (a, n_a), (b, n_b) = (
         (np.asarray(x, np.float64), np.asarray(n, np.float64)) for x, n in (judge, pass_recall, fail_recall)
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         value = np.clip((q / rows + b / n_b - 1) / (a / n_a + b / n_b - 1), 0.0, 1.0)
-        share, of = (q + z * z / 2) / (rows + z * z), rows + z * z
-        se, of_a, sp, of_b = (a + 1) / (n_a + 2), n_a + 2, (b + 1) / (n_b + 2), n_b + 2
-        better = se + sp - 1
-        middle = (share + sp - 1) / better
-        spread_a, spread_b = se * (1 - se) / of_a, sp * (1 - sp) / of_b
-        shift = 2 * z * z * (middle * spread_a - (1 - middle) * spread_b)
-        half = z / better * np.sqrt(share * (1 - share) / of + middle**2 * spread_a + (1 - middle) ** 2 * spread_b)
-        useless = better - z * np.sqrt(spread_a + spread_b) <= 0
-        low, high = np.clip(middle + shift - half, 0.0, 1.0), np.clip(middle + shift + half, 0.0, 1.0)
+        (share, spread), (passes, spread_a), (fails, spread_b) = (
+            ((p := (hits + 0.5) / (n + 1)), p * (1 - p) / (n + 1)) for hits, n in ((q, rows), (a, n_a), (b, n_b))
+        )
+        better, labelled = passes + fails - 1, (n_a + n_b) / rows
+        own = (labelled * better) ** 2 / (n_a + n_b)  # × t (1 − t): of people's share among the labelled rows
+        off = (1 - labelled) ** 2
+        # The squared error is a quadratic function of t, and so is the square of what must be 0.
+        x2 = better**2 - z2 * (off * (spread_a + spread_b) - own)
+        x1 = 2 * (share + fails - 1) * better + z2 * (own - 2 * off * spread_b)
+        x0 = (share + fails - 1) ** 2 - z2 * (off * spread_b + (1 - labelled) * spread)
+        root = np.sqrt(x1**2 - 4 * x2 * x0)
+        useless = (better <= np.sqrt(z2 * (spread_a + spread_b))) | ~np.isfinite(root) | (x2 <= 0)
+        low, high = (np.clip((x1 + sign * root) / (2 * x2), 0.0, 1.0) for sign in (-1, 1))
     low, high = np.minimum(low, value), np.maximum(high, value)
     return Corrected(*(np.where(useless, np.nan, part)[()] for part in (value, low, high)))

@@ -10,7 +10,7 @@ Fisher's scale.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,25 @@ def sparse_correlation(
     >>> bool(found.low < 2**-0.5 < found.high)
     True
     """
+    found = fisher_estimates(sample, coefficient, level)
+    if found is None:
+        return SparseCorrelation(*[float("nan")] * 6)
+    ends = [
+        np.tanh([e.value, e.value - found.wider * (e.value - e.low), e.value + found.wider * (e.high - e.value)])
+        for e in found.both
+    ]
+    return SparseCorrelation(*np.concatenate(ends).tolist())
+
+
+class FisherEstimates(NamedTuple):
+    """On Fisher's scale with the metric's scores of all rows, and of labelled rows alone; `wider`: of their errors."""
+
+    both: list[MeanEstimate]
+    wider: float
+
+
+def fisher_estimates(sample: PartlyLabelled, coefficient: str, level: float) -> FisherEstimates | None:
+    """None where metric or people do not vary."""
     if coefficient not in COEFFICIENTS:
         raise NlgaugeError(f"no coefficient '{coefficient}'; use {', '.join(COEFFICIENTS)}.")
     if sample.score is None:
@@ -59,22 +78,20 @@ def sparse_correlation(
     if held.sum() > MOST:
         raise NlgaugeError(f"more than {MOST:,} labels: the correlation of the labelled rows needs no estimate.")
     if min(np.ptp(sample.score[held]), np.ptp(sample.labels[held])) == 0:
-        return SparseCorrelation(*[float("nan")] * 6)
+        return None
     weights = _weights(sample)
     pseudo = _pseudo_values(sample.score[held], sample.labels[held], weights[held], coefficient)
     if not np.isfinite(pseudo).all():  # without one row nothing varies
-        return SparseCorrelation(*[float("nan")] * 6)
+        return None
     labels = np.full(held.shape, np.nan)
     labels[held] = pseudo
     standing = _standing(sample.score) if coefficient != "pearson" else sample.score
     off = (standing - standing.mean()) / standing.std()
     foretold = cross_fitted(labels, np.column_stack([off, off**2]), sample.clusters)
     mean = replace(sample, labels=labels, score=foretold, share=False, bounds=None)
-    both: list[MeanEstimate] = [mean_estimate(mean, method, level) for method in ("ppi++", "labels")]
     worth = weights.sum() ** 2 / (weights**2).sum()  # labels drawn alike that vary as much (Kish)
-    wider = np.sqrt(worth / max(worth - FITTED, 1.0))
-    ends = [np.tanh([e.value, e.value - wider * (e.value - e.low), e.value + wider * (e.high - e.value)]) for e in both]
-    return SparseCorrelation(*np.concatenate(ends).tolist())
+    wider = float(np.sqrt(worth / max(worth - FITTED, 1.0)))
+    return FisherEstimates([mean_estimate(mean, method, level) for method in ("ppi++", "labels")], wider)
 
 
 def _weights(sample: PartlyLabelled) -> Floats:

@@ -42,10 +42,7 @@ def compare_systems(
     seed: int = 0,
 ) -> Systems:
     """`samples`: one per system; `units`: the input or cluster of each of its rows, one code for the same in all."""
-    each = [mean_estimate(s, method, level) for s in samples]
-    size = max(int(u.max()) for u in units) + 1
-    sums = np.stack([_padded(e.influence, u, size) for e, u in zip(each, units, strict=True)])
-    covariance = sums @ sums.T
+    each, covariance = joint_means(samples, units, method, level)
     freedom = float(min(e.freedom for e in each))
     pairs = list(combinations(range(len(each)), 2))
     first, second = np.array(pairs, np.int64).reshape(-1, 2).T
@@ -55,9 +52,12 @@ def compare_systems(
     if not pairs:
         one = np.ones(1, np.int64)
         return Systems(each, each, [], np.empty(0), np.empty(0), np.empty(0), one, one)
+    # A difference takes each end of the two means for itself.
     wide, for_pairs = (
-        [mean_estimate(s, method, joint) for s in samples]
-        for joint in (_joint_level(covariance, c, freedom, level, rng) for c in (np.eye(len(each)), contrast))
+        [mean_estimate(s, method, joint, equal_tails=pairs_too) for s in samples]
+        for joint, pairs_too in (
+            (_joint_level(covariance, c, freedom, level, rng), c is contrast) for c in (np.eye(len(each)), contrast)
+        )
     )
     difference, low, high = _recovered(for_pairs, covariance, first, second)
     better, worse = np.zeros(len(each), np.int64), np.zeros(len(each), np.int64)
@@ -66,6 +66,16 @@ def compare_systems(
     np.add.at(worse, first, low > 0)
     np.add.at(worse, second, high < 0)
     return Systems(each, wide, pairs, difference, low, high, 1 + better, len(each) - worse)
+
+
+def joint_means(
+    samples: Sequence[PartlyLabelled], units: Sequence[NDArray[np.int64]], method: Method, level: float
+) -> tuple[list[MeanEstimate], Floats]:
+    """The mean of every system, and the covariance of all of them through the inputs that they share."""
+    each = [mean_estimate(s, method, level) for s in samples]
+    size = max(int(u.max()) for u in units) + 1
+    sums = np.stack([_padded(e.influence, u, size) for e, u in zip(each, units, strict=True)])
+    return each, sums @ sums.T
 
 
 def _padded(influence: Floats, units: NDArray[np.int64], size: int) -> Floats:
