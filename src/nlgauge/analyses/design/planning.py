@@ -109,12 +109,12 @@ def describe(panel: Panel, measure: Measure, axis: Axis = "inputs") -> MetricPai
         one, two = fit_panel(x, people), fit_panel(y, people)
     except DataError:
         raise flat from None
-    ratio = float(np.mean([_inside(f.metric.within) / f.metric.sigma for f in (one, two)]))
-    within_h, raise_by, raters = _inside(one.human.within), 1.0, None
+    ratio = float(np.mean([_inside(f.within_m) / f.sigma_m for f in (one, two)]))
+    within_h, raise_by, raters = _inside(one.within_h), 1.0, None
     if axis == "raters":
-        within_h, raise_by, raters = _without_noise(panel, one.human.sigma, within_h)
+        within_h, raise_by, raters = _without_noise(panel, one.sigma_h, within_h)
     params = replace(
-        SimulationParams(N=panel.n_systems, M=panel.n_inputs), sigma_m=1.0, within_m=ratio, sigma_h=one.human.sigma,
+        SimulationParams(N=panel.n_systems, M=panel.n_inputs), sigma_m=1.0, within_m=ratio, sigma_h=one.sigma_h,
         within_h=within_h, sigma_rho=_known(float(np.mean([one.sigma_rho, two.sigma_rho]))),
     )  # fmt: skip
     first, second = (Strength(_bound(f.rho_sys), _bound(f.mu_rho * raise_by)) for f in (one, two))
@@ -228,8 +228,9 @@ def _without_inputs(v: Array) -> Array:
     return np.asarray(v - mean)
 
 
-def _inside(within: tuple[float, ...]) -> float:
-    known = np.array([v for v in within if not np.isnan(v)])
+def _inside(within: float | tuple[float, ...] | None) -> float:
+    known = np.asarray(within, np.float64)
+    known = known[~np.isnan(known)]
     return float(np.sqrt(np.mean(known**2))) if known.size else float("nan")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -34,16 +33,13 @@ def simulation_params(panel: Panel) -> tuple[SimulationParams, str]:
         ) from None
     words = (
         f"{panel.name}: {name} on {panel.aspect}: ρ_sys {found.rho_sys:.2f}, μ_ρ {found.mu_rho:.2f}, σ_ρ "
-        f"{found.sigma_rho:.2f}, σ_m {found.metric.sigma:.3g}, σ_h {found.human.sigma:.3g}, {panel.n_systems} systems "
+        f"{found.sigma_rho:.2f}, σ_m {found.sigma_m:.3g}, σ_h {found.sigma_h:.3g}, {panel.n_systems} systems "
         f"× {panel.n_inputs} inputs"
     )  # fmt: skip
     # One SD within systems for all of them: the number of systems may change.
-    inside: dict[str, Any] = {
-        f"within_{k}": float(np.nanmean(f.within)) for k, f in (("m", found.metric), ("h", found.human))
-    }
-    if np.isnan(found.sigma_rho):
-        inside["sigma_rho"] = 0.0
-    return replace(found.params, **inside), words
+    within_m, within_h = (float(np.nanmean(np.asarray(within))) for within in (found.within_m, found.within_h))
+    sigma_rho = 0.0 if np.isnan(found.sigma_rho) else found.sigma_rho
+    return replace(found, within_m=within_m, within_h=within_h, sigma_rho=sigma_rho), words
 
 
 def simulated(params: SimulationParams | None = None, *, seed: int = 0) -> Table:

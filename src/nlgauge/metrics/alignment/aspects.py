@@ -40,46 +40,41 @@ class Aspect:
 
     paper: Form
     chosen: Form
-    equation: str
-    other_names: str = ""
 
     def form(self, kind: str) -> Form:
         return self.chosen if kind == "chosen" else self.paper
 
 
-def _aspect(equation: str, names: str, paper: Form, chosen: Form | None = None) -> Aspect:
-    return Aspect(paper, chosen or paper, equation, names)
-
-
 # `nlgauge reproduce deng2021 choice` repeats the choice of every setting here.
 ASPECTS = {
-    "consistency": _aspect(
-        "2", "factual correctness, faithfulness, no hallucination",
+    # Eq. 2; also called factual correctness, faithfulness, no hallucination
+    "consistency": Aspect(
         Form("mean(y>x)", Settings(layer=2, window=2, match="sentence")),
         Form("half(y>x)", Settings(layer=2, window=2, match="sentence", sharp=2.0)),
     ),
-    "relevance": _aspect(
-        "3", "content selection, importance",
+    # Eq. 3; also called content selection, importance
+    "relevance": Aspect(
         Form("mean(r>y) * mean(y>x)", Settings(layer=6, window=2, unit="word")),
         Form("mean(r>y) / mean(r>x) * mean(y>x)", Settings(layer=6, window=2, match="best", unit="word")),
     ),
-    "preservation": _aspect(
-        "4", "semantic similarity",
+    # Eq. 4; also called semantic similarity
+    "preservation": Aspect(
         Form("harmonic(mean(y>x), mean(x>y))", Settings(layer=3, sharp=3.0, stop=True, unit="word")),
         Form("min(mean(y>x), mean(x>y))", Settings(layer=3, sharp=3.0, stop=True, unit="word")),
     ),
-    "engagingness": _aspect(
-        "5", "interestingness, depth, not dull",
+    # Eq. 5; also called interestingness, depth, not dull
+    "engagingness": Aspect(
         Form("sum(y>[x,c])", Settings(layer=4, stop=True)),
         Form("sqrt(distinct(y>[x,c]))", Settings(layer=3, stop=True)),
     ),
-    "groundedness": _aspect(
-        "6", "knowledge usage",
+    # Eq. 6; also called knowledge usage
+    "groundedness": Aspect(
         Form("sum(y>c)", Settings(layer=6, window=1, sharp=2.0, stop=True, unit="word")),
         Form("sqrt(distinct(y>c))", Settings(layer=6, window=2, match="sentence", sharp=3.0, stop=True)),
     ),
-    "dialogue": _aspect(
-        "Table F.6", "understandable, natural, maintains context, overall",
+    # Table F.6; also called understandable, natural, maintains context, overall
+    "dialogue": Aspect(
+        Form("mean(y>[x,c])", Settings(layer=4, stop=True)),
         Form("mean(y>[x,c])", Settings(layer=4, stop=True)),
     ),
 }  # fmt: skip

@@ -156,22 +156,6 @@ class ScoreFit:
     cells: int
 
 
-@dataclass(frozen=True, slots=True)
-class PanelFit:
-    """What Tables 5 and 6 say of a metric and people, and the simulation that would look like them."""
-
-    metric: ScoreFit
-    human: ScoreFit
-    rho_sys: float
-    mu_rho: float
-    sigma_rho: float
-    input_pearson: float
-    global_pearson: float
-    dropped_systems: int
-    dropped_inputs: int
-    params: SimulationParams
-
-
 def fit_scores(scores: ArrayLike) -> ScoreFit:
     """Describe systems × inputs scores as Table 5 does: σ is the sample SD of the system means."""
     table = np.asarray(scores, dtype=np.float64)
@@ -193,11 +177,11 @@ def fit_scores(scores: ArrayLike) -> ScoreFit:
     )
 
 
-def fit_panel(x: ArrayLike, z: ArrayLike) -> PanelFit:
+def fit_panel(x: ArrayLike, z: ArrayLike) -> SimulationParams:
     """Parameters of Algorithm 1 that describe a metric X and people Z, both N × M (shared cells only).
 
-    `fit_panel(X, Z).params` can be given to `simulate_panel`; scores are taken as they come, so scale to 0..1
-    before to compare with the paper's tables.
+    Systems on which a score is constant have no correlation and are left out of its mean. Scores are taken as they
+    come, so scale to 0..1 before to compare with the paper's tables.
     """
     metric, human = np.array(x, dtype=np.float64), np.array(z, dtype=np.float64)
     if metric.shape != human.shape or metric.ndim != 2:
@@ -205,34 +189,19 @@ def fit_panel(x: ArrayLike, z: ArrayLike) -> PanelFit:
     missing = np.isnan(metric) | np.isnan(human)
     metric[missing] = human[missing] = np.nan
     by_system = np.array([_pearson(a, b) for a, b in zip(metric, human, strict=True)])
-    by_input = np.array([_pearson(a, b) for a, b in zip(metric.T, human.T, strict=True)])
     m, h = fit_scores(metric), fit_scores(human)
     system_means = ([_mean(row) for row in metric], [_mean(row) for row in human])
-    rho_sys = _pearson(np.array(system_means[0]), np.array(system_means[1]))
-    mu_rho, sigma_rho = _mean(by_system), _sd(by_system)
-    params = replace(
+    return replace(
         SimulationParams(N=metric.shape[0], M=metric.shape[1]),
         mu_m=m.mean,
         mu_h=h.mean,
         sigma_m=m.sigma,
         sigma_h=h.sigma,
-        rho_sys=rho_sys,
-        mu_rho=mu_rho,
-        sigma_rho=sigma_rho,
+        rho_sys=_pearson(np.array(system_means[0]), np.array(system_means[1])),
+        mu_rho=_mean(by_system),
+        sigma_rho=_sd(by_system),
         within_m=m.within,
         within_h=h.within,
-    )
-    return PanelFit(
-        metric=m,
-        human=h,
-        rho_sys=rho_sys,
-        mu_rho=mu_rho,
-        sigma_rho=sigma_rho,
-        input_pearson=_mean(by_input),
-        global_pearson=_pearson(metric.ravel(), human.ravel()),
-        dropped_systems=int(np.isnan(by_system).sum()),
-        dropped_inputs=int(np.isnan(by_input).sum()),
-        params=params,
     )
 
 

@@ -63,7 +63,6 @@ class Strengths:
     influence: Floats
     model: Floats
     units: int
-    likelihood: float
 
     @property
     def covariance(self) -> Floats:
@@ -145,7 +144,7 @@ def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: b
     theta, effects, tie = _parted(turn @ found, systems, family)
     return Strengths(
         theta, effects, tie, ties, position, penalised, score @ inverse @ turn.T, turn @ inverse @ turn.T,
-        len(units), _likelihood(cells.design, used, found, family),
+        len(units),
     )  # fmt: skip
 
 
