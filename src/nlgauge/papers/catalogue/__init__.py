@@ -45,7 +45,8 @@ class Origin:
         return cls(repository, commit, path)
 
     def __str__(self) -> str:
-        return f"{self.repository} @{self.commit[:7]} {self.path}".rstrip()
+        commit = "" if self.commit == "unknown" else f"@{self.commit[:7]} "
+        return f"{self.repository} {commit}{self.path}".rstrip()
 
 
 @dataclass(frozen=True)
