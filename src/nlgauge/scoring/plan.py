@@ -20,6 +20,14 @@ WORDS = {
     "context": "contexts",
     "control": "control attributes",
 }
+RECOMMENDED = "recommended"  # --metrics recommended
+BY_TASK = {
+    "source": ("consistency", "salience"),
+    "references": ("consistency", "relevance"),
+    "context": (
+        "ctc(aspect='engagingness', align='D', formula='chosen')", "ctc(aspect='groundedness', formula='chosen')",
+    ),
+}  # fmt: skip
 
 
 def plan(data: Dataset, metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:
@@ -42,6 +50,7 @@ def plan_for(
     asked = [metrics] if isinstance(metrics, str) or not isinstance(metrics, Sequence) else list(metrics)
     if not asked:
         raise NlgaugeError("no metrics to score with; `nlgauge list metrics` shows all.")
+    asked = [spec for each in asked for spec in (recommended_for(has) if each == RECOMMENDED else [each])]
     found: dict[str, Metric] = {}
     for metric in parse(asked, allow_code=True):
         if found.setdefault(str(metric), metric) != metric:
@@ -50,6 +59,19 @@ def plan_for(
     for metric in found.values():
         metric.ready()
     return list(found.values())
+
+
+def recommended_for(has: set[str]) -> list[str]:
+    """What agreed best with people on sets that chose it (docs/metric_choice.md), by what the samples have: a context
+    is a dialogue, a source with references a summary; without a reference only what needs none.
+    """
+    task = "context" if "context" in has else "references" if {"source", "references"} <= has else "source"
+    if task not in has:
+        raise NeedsMissing(
+            "'recommended' needs sources (summaries: consistency, and with references relevance) or contexts "
+            "(dialogue); for outputs beside references alone name metrics, as rouge-l,bertscore."
+        )
+    return list(BY_TASK[task])
 
 
 def parse(metrics: Sequence[str | Metric], *, allow_code: bool = False) -> list[Metric]:

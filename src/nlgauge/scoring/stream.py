@@ -21,7 +21,7 @@ from nlgauge.metrics import Metric, metric_from_spec
 from nlgauge.scoring.network_folder import own_store
 from nlgauge.scoring.outcomes import Outcome, Sums
 from nlgauge.scoring.parts_folder import file_facts
-from nlgauge.scoring.plan import plan_for, suggested_for
+from nlgauge.scoring.plan import RECOMMENDED, plan_for, suggested_for
 from nlgauge.scoring.score_batch import score_batch, signature_of
 from nlgauge.scoring.scored_parts import ScoredParts, join
 from nlgauge.scoring.table_batches import KINDS, BatchPlace, TableFile, TableRows
@@ -67,7 +67,8 @@ def is_large(path: Path) -> bool:
 
 def look_at_all(metrics: Sequence[str]) -> list[str]:
     """Those of the metrics that look at all outputs at once, so that they cannot be scored in batches."""
-    return [name for name in metrics if metric_from_spec(name, allow_code=True).facts.corpus]
+    named = [name for name in metrics if name != RECOMMENDED]  # which are scored one by one
+    return [name for name in named if metric_from_spec(name, allow_code=True).facts.corpus]
 
 
 def stream(

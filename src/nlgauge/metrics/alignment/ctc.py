@@ -171,7 +171,7 @@ class Ctc(Aligned):
     encoder: str = "minilm"
     layer: int | None = None
     window: int | None = None
-    match: Literal["all", "best", "sentence"] | None = None
+    match: Literal["all", "apart", "best", "sentence"] | None = None
     sharp: float | None = None
     stop: bool | None = None
     unit: Literal["piece", "word"] | None = None
@@ -228,7 +228,7 @@ class AlignExpr(Aligned):
     encoder: str = "minilm"
     layer: int | None = None
     window: int = 0
-    match: Literal["all", "best", "sentence"] = "all"
+    match: Literal["all", "apart", "best", "sentence"] = "all"
     sharp: float = 1.0
     stop: bool = False
     unit: Literal["piece", "word"] = "piece"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from nlgauge.models.encoder import DEFAULT, Encoded
 from nlgauge.text.windows import sentence_spans, windows
 from nlgauge.types import Array
 
-Match = Literal["all", "best", "sentence"]
+Match = Literal["all", "apart", "best", "sentence"]
+ALONE = ("apart", "sentence")  # a is read sentence by sentence
 Read = list[tuple[int, Encoded]]  # a text in the parts in which it is read, and where each begins
 BLOCK = 8_000_000  # cosines in memory at once
 CHUNK = 600_000  # characters of distinct texts encoded together: some 150,000 tokens, 230 MB a layer
@@ -36,8 +37,9 @@ class Matching:
     """Embedding matching.
 
     window: sentences in a window of b (a source or context); 0 the whole text. match: 'all' takes the best token of any
-    window, 'best' the window with the highest mean for the sentence of a, 'sentence' the same with each sentence of a
-    encoded by itself. sharp: the cosine's exponent; above 1, half-fitting tokens count less.
+    window, 'apart' the same with each sentence of a encoded by itself, 'best' the window with the highest mean for the
+    sentence of a, 'sentence' the same with each sentence of a encoded by itself. sharp: the cosine's exponent; above 1,
+    half-fitting tokens count less.
     """
 
     encoder: str = DEFAULT
@@ -48,10 +50,10 @@ class Matching:
     vectors: Embeddings | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.match not in ("all", "best", "sentence"):
+        if self.match not in get_args(Match):
             raise NlgaugeError(
-                f"match='{self.match}'; use all (any window), best (the window that fits a sentence best) or sentence "
-                "(the same, each sentence read by itself)."
+                f"match='{self.match}'; use all (any window), best (the window that fits a sentence best), apart or "
+                "sentence (the same two, each sentence read by itself)."
             )
         if self.window < 0:
             raise NlgaugeError(f"window={self.window}; a number of sentences, or 0 for the whole text.")
@@ -93,7 +95,7 @@ class Matching:
 
 def reading(pair: ToAlign, match: str, window: int) -> list[tuple[int, str]]:
     """The parts in which a is encoded, and where they begin: the whole, or its sentences."""
-    if match != "sentence" or not window or pair.whole:
+    if match not in ALONE or not window or pair.whole:
         return [(0, pair.a)]
     return [(first, pair.a[first:last]) for first, last in sentences_of(pair.a)] or [(0, pair.a)]
 
@@ -118,7 +120,7 @@ def maxima(a: Encoded, b: tuple[Any, Any] | None) -> Any:
 
 def scores(text: str, spans: Any, near: Any, match: str, sharp: float) -> Array:
     """One score per token from its maxima: of any window, or of the one that fits its sentence best."""
-    if not len(near) or match == "all" or near.shape[1] == 1:
+    if not len(near) or match in ("all", "apart") or near.shape[1] == 1:
         best = near.max(axis=1)
     else:
         best = _best_window(near, _sentence_of(text, spans[:, 0]))

@@ -1,0 +1,28 @@
+"""Does a summary say what matters, and little else? Source, references and output together."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from nlgauge.metrics.base import metric
+from nlgauge.metrics.combined.blend import Blend, Scale
+from nlgauge.metrics.combined.consistency import WEIGHTS
+
+
+@metric(
+    "relevance", family="combined", needs=("source", "references"), year=2026, cite="", extra="neural", weights=WEIGHTS
+)
+class Relevance(Blend):
+    """Does the summary say what matters and little else: references and important source content covered, no padding.
+
+    Mean of five parts on a fixed scale: the references' words aligned with the output, the source's important content
+    covered (by words and by embeddings), words that a reference has, and no pair of words said twice.
+    """
+
+    parts: ClassVar[dict[str, Scale]] = {
+        "align-expr(expr='mean(r>y)', layer=6)": Scale(0.669, 0.089),
+        "salience": Scale(0.408, 0.125),
+        "salience(by='vectors')": Scale(0.585, 0.093),
+        "rouge-1(part='p', references='mean', stem=True)": Scale(0.342, 0.099),
+        "distinct-2": Scale(0.960, 0.062),
+    }
