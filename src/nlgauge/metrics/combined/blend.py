@@ -41,7 +41,8 @@ class Blend(Metric):
 
     @property
     def signature(self) -> str:
-        return "|".join(f"{m}[{m.signature}]@{s.centre:g}±{s.spread:g}" for m, s in self._with_scales())
+        each = (f"{m}[{m.signature}]@{s.centre:g}/{s.spread:g}" for m, s in self._with_scales())
+        return "|".join(each).replace(" ", "")
 
     def _with_scales(self) -> list[tuple[Metric, Scale]]:
         return list(zip(self.members, self.parts.values(), strict=True))
