@@ -35,6 +35,7 @@ class Rows:
     name: str
     aspect: str
     system: NDArray[np.str_]
+    input: NDArray[np.str_]
     unit: NDArray[np.int64]  # input or cluster of each row
     clustered: str  # what a unit is, where several rows of one system share it
     labels: Array
@@ -53,7 +54,8 @@ class Rows:
     def of(self, inside: NDArray[np.bool_]) -> Rows:
         """Some of the rows."""
         return replace(
-            self, system=self.system[inside], unit=self.unit[inside], labels=self.labels[inside],
+            self, system=self.system[inside], input=self.input[inside], unit=self.unit[inside],
+            labels=self.labels[inside],
             scores={name: score[inside] for name, score in self.scores.items()},
             probability=None if self.probability is None else self.probability[inside],
             strata=None if self.strata is None else self.strata[inside],
@@ -111,7 +113,8 @@ def rows_of(
     probability, strata = _design(frame, probability, PROBABILITY), _design(frame, strata, STRATUM)
     unit, clustered = _units(data, frame)
     rows = Rows(
-        data.name, aspect, frame["system"].to_numpy().astype(str), unit, clustered, _numbers(frame, "__label__"),
+        data.name, aspect, frame["system"].to_numpy().astype(str), frame["input"].to_numpy().astype(str), unit,
+        clustered, _numbers(frame, "__label__"),
         {j: -v if j in data.lower else v for j, v in values.items()},
         None if probability is None else _probabilities(data, frame, probability),
         None if strata is None else frame[strata].cast(pl.String).rank("dense").to_numpy().astype(np.int64),

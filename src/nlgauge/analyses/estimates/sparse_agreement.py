@@ -10,10 +10,25 @@ from nlgauge.analyses.estimates._partly_labelled import Rows, check_words, repre
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import number
-from nlgauge.stats.estimation.sparse_correlation import COEFFICIENTS, MOST, sparse_correlation
+from nlgauge.stats.estimation.grouped_correlation import input_correlation, item_correlation, system_correlation
+from nlgauge.stats.estimation.means import PartlyLabelled
+from nlgauge.stats.estimation.sparse_correlation import (
+    COEFFICIENTS,
+    MOST,
+    Coefficient,
+    SparseCorrelation,
+    sparse_correlation,
+)
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array
 
 FEWEST = 30  # labels below which a correlation has no interval here
+GROUPED = (
+    " Input: mean over inputs whose outputs are all labelled. System: means that the labels leave open, drawn around a "
+    "line on the metric's means (random effects); for these systems."
+)
+INPUTS = 15  # labelled inputs below which their mean has none
+SYSTEMS = 5  # systems below which a correlation of their means says nothing
 
 
 @analysis(
@@ -29,7 +44,8 @@ def sparse_agreement(
     strata: str | None = None,
     level: float = 0.95,
 ) -> Table:
-    """Pearson, Spearman and Kendall (tau-b) of every metric with people over all outputs at once (global).
+    """Pearson, Spearman and Kendall (tau-b) of every metric with people over all outputs at once (global), and where
+    there are several systems by input, by system (item) and over system means.
 
     `probability`, `strata`: columns that say how the labelled rows were drawn; without them, at random. Columns
     `plain`, `plain_low`, `plain_high`: the same without the metric's scores of rows that nobody labelled.
@@ -51,10 +67,12 @@ def sparse_agreement(
         title=f"{data.name}: agreement with people over all outputs from {int(rows.labelled.sum()):,} labels, "
         f"{rows.aspect}",
         rows=found,
-        layout=Layout("metric", "measure", "value"),
+        layout=Layout("metric", "measure", "value") if len(found) == len(named) * len(COEFFICIENTS)
+        else Layout("measure", "metric", "value"),
         cells={"value": _cell},
         method=f"{level:.0%} intervals: mean of jackknife pseudo-values on Fisher's scale, of which the part that the "
-        "metric's own score foretells is taken from all rows (PPI++); Student's t.",
+        "metric's own score foretells is taken from all rows (PPI++); Student's t."
+        + ("" if len(found) == len(named) * len(COEFFICIENTS) else GROUPED),
         notes=[
             *words, f"{int(rows.labelled.sum()):,} of {len(rows.labels):,} outputs are labelled.",
             *(f"not given: {why}." for why in dict.fromkeys(r["reason"] for r in found if r["reason"])),
@@ -64,25 +82,66 @@ def sparse_agreement(
 
 
 def _rows(rows: Rows, metric: str, level: float) -> list[Row]:
-    n = int(rows.labelled.sum())
-    lacking = rows.lacking() or (f"needs at least {FEWEST} labels, found {n}" if n < FEWEST else "")
-    if n > MOST:
-        lacking = f"more than {MOST:,} labels: `nlgauge meta` has their correlation"
     made = []
-    for coefficient in COEFFICIENTS:
-        values = [np.nan] * 6
-        why = lacking
-        if not why:
-            found = sparse_correlation(rows.sample(rows.scores[metric]), coefficient, level)  # type: ignore[arg-type]
-            values = [found.value, found.low, found.high, found.plain, found.plain_low, found.plain_high]
-            why = "" if np.isfinite(found.value) else "the metric or people gave one value only"
-        names = ("value", "low", "high", "plain", "plain_low", "plain_high")
-        made.append({
-            "metric": metric, "aspect": rows.aspect, "measure": f"global/{coefficient}",
-            **dict(zip(names, values, strict=True)), "p": np.nan, "n": n, "rows": len(rows.labels),
-            "reason": why or None,
-        })  # fmt: skip
+    groupings = ("global", "input", "item", "system") if len(set(rows.system)) > 1 else ("global",)
+    for grouping in groupings:
+        why = _lacking(rows, grouping)
+        for coefficient in COEFFICIENTS:
+            found = SparseCorrelation(*[np.nan] * 6) if why else _found(rows, metric, grouping, coefficient, level)  # type: ignore[arg-type]
+            made.append({
+                "metric": metric, "aspect": rows.aspect, "measure": f"{grouping}/{coefficient}", **vars(found),
+                "p": np.nan, "n": int(rows.labelled.sum()), "rows": len(rows.labels),
+                "reason": why or (None if np.isfinite(found.value) else "the metric or people gave one value only"),
+            })  # fmt: skip
     return made
+
+
+def _lacking(rows: Rows, grouping: str) -> str:
+    """What is missing for an interval; empty where nothing is."""
+    n = int(rows.labelled.sum())
+    if n > MOST and grouping in ("global", "item"):
+        return f"more than {MOST:,} labels: `nlgauge meta` has their correlation"
+    if why := rows.lacking() or (f"needs at least {FEWEST} labels, found {n}" if n < FEWEST else ""):
+        return why
+    systems = list(dict.fromkeys(rows.system.tolist()))
+    if grouping == "input":
+        if rows.strata is not None or (rows.probability is not None and np.ptp(rows.probability[rows.labelled]) > 0):
+            return (
+                "input: outputs were drawn one by one with different probabilities, so that of a whole input is unknown"
+            )
+        whole = int(np.isfinite(_by_input(rows, rows.labels)).all(axis=1).sum())
+        words = f"input: needs at least {INPUTS} inputs with labels of all {len(systems)} systems, found {whole}"
+        return f"{words}; `nlgauge next --for ranking` draws whole inputs" if whole < INPUTS else ""
+    if grouping == "system" and len(systems) < SYSTEMS:
+        return f"system: needs at least {SYSTEMS} systems, found {len(systems)}"
+    least = {"item": FEWEST, "system": INPUTS}.get(grouping, 0)
+    few = [s for s in systems if (rows.labelled & (rows.system == s)).sum() < least]
+    return f"{grouping}: needs at least {least} labels of every system; {len(few)} have fewer" if few else ""
+
+
+def _by_input(rows: Rows, values: Array) -> Array:
+    """Inputs × systems, NaN where an input has no such output."""
+    inputs, at = np.unique(rows.input, return_inverse=True)
+    systems, of = np.unique(rows.system, return_inverse=True)
+    found = np.full((len(inputs), len(systems)), np.nan)
+    found[at.reshape(-1), of.reshape(-1)] = values
+    return found
+
+
+def _found(rows: Rows, metric: str, grouping: str, coefficient: Coefficient, level: float) -> SparseCorrelation:
+    score = rows.scores[metric]
+    if grouping == "global":
+        return sparse_correlation(rows.sample(score), coefficient, level)
+    if grouping == "input":
+        scores, labels = _by_input(rows, score), _by_input(rows, rows.labels)
+        units = np.nanmax(_by_input(rows, rows.unit.astype(np.float64)), axis=1)
+        there = np.isfinite(scores).all(axis=1)
+        labels[~np.isfinite(labels).all(axis=1)] = np.nan
+        clusters = np.unique(units[there], return_inverse=True)[1].reshape(-1)
+        return input_correlation(PartlyLabelled(labels[there], scores[there], clusters=clusters), coefficient, level)[0]
+    parts = [rows.of(rows.system == name) for name in dict.fromkeys(rows.system.tolist())]
+    samples, units = [p.sample(p.scores[metric]) for p in parts], [p.unit for p in parts]
+    return (item_correlation if grouping == "item" else system_correlation)(samples, units, coefficient, level)
 
 
 def _cell(row: Row) -> str:
