@@ -74,7 +74,8 @@ def in_halves() -> ng.Dataset:
 
 
 # What an analysis needs beside the example: other data, or options.
-MORE: dict[str, tuple[Callable[[], ng.Dataset], dict[str, Any]]] = {
+MORE: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
+    "drift": (lambda: [ng.example(), ng.example()], {}),
     "aspect-disagreement": (two_aspects, {}),
     "inter-aspect": (two_aspects, {}),
     "joint-aspects": (two_aspects, {}),
@@ -152,7 +153,7 @@ def test_report_can_be_called_whatever_was_imported_before() -> None:
 # The Python name of what each verb does.
 VERBS = {
     "agree": "agreement", "align": "align", "bias": "bias", "check": "check", "compare": "compare", "convert": "export",
-    "data": "published_sets",
+    "data": "published_sets", "drift": "drift",
     "diff": "diff", "docs": "docs", "doctor": "doctor", "estimate": "estimate", "explore": "explore", "formats": "available", "gate": "gate",
     "intervals": "large_intervals",
     "judge": "judge", "list": "available", "merge": "merge", "meta": "analyse",

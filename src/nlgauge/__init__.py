@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nlgauge.data.panel import Panel
     from nlgauge.door.choices import rank
     from nlgauge.door.gate import gate
-    from nlgauge.door.guarding import bias
+    from nlgauge.door.guarding import bias, drift
     from nlgauge.door.guide import docs
     from nlgauge.door.installation import doctor
     from nlgauge.door.labelling import next_to_label
@@ -81,6 +81,7 @@ _HOME = {
     "diff": "nlgauge.report.changes:compare_results",
     "docs": "nlgauge.door.guide",
     "doctor": "nlgauge.door.installation",
+    "drift": "nlgauge.door.guarding",
     "estimate": "nlgauge.door.questions",
     "example": "nlgauge.data.example",
     "explore": "nlgauge.report.explorer",
@@ -110,7 +111,7 @@ __all__ = [
     "AlignerPlan", "Asking", "Dataset", "Estimate", "Judge", "JudgedData", "Measure", "Metric",
     "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Store", "Table",
     "aggregate", "agreement", "align", "analyse", "available", "bias", "check", "compare", "correlate", "diff",
-    "docs", "doctor", "estimate", "example", "explore", "export", "gate", "get_set", "judge", "large_intervals",
+    "docs", "doctor", "drift", "estimate", "example", "explore", "export", "gate", "get_set", "judge", "large_intervals",
     "load", "load_set", "merge", "next_to_label", "plot", "published_sets", "rank", "report", "reproduce",
     "score", "select", "simulate", "stability", "stream", "train_aligner", "verdicts",
 ]  # fmt: skip

@@ -66,8 +66,8 @@ class Selection(Choice):
         """The same of every data set, beside the others."""
         return [
             Choice(data, self.aspects, self.metrics, self.by, self.keep_people, self.aggregate, self.seed,
-                   [other for other in self.datasets if other is not data])
-            for data in self.datasets
+                   [*self.datasets[:k], *self.datasets[k + 1 :]])
+            for k, data in enumerate(self.datasets)
         ]  # fmt: skip
 
     # --- analyses ---

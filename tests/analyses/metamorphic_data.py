@@ -111,7 +111,8 @@ class Given:
         if found.takes == "datasets":
             kinds = [part for _, part in data.by("kind")]
             groups = {"test: news": "ID", "test: talk": "semantic-shift"}
-            return found(kinds, groups=groups, **self.options(name))
+            grouped = {"groups": groups} if "groups" in found.options else {}
+            return found(kinds, **grouped, **self.options(name))
         return found(data, **self.options(name))
 
 

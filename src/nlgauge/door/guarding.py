@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nlgauge.door.questions import analyse
+from nlgauge.door.questions import analyse, dataset, select
+from nlgauge.errors import DataError, NeedsMissing
 
 if TYPE_CHECKING:
+    from nlgauge.data.dataset import Dataset
     from nlgauge.table import Table
     from nlgauge.types import Names
 
@@ -57,3 +63,127 @@ def bias(
     [('length', 'found')]
     """
     return analyse("bias", data, aspect, metrics, family=family, reliability=reliability, level=level)
+
+
+def drift(
+    old: Any,
+    new: Any,
+    anchors: Any = None,
+    *,
+    aspect: Names = None,
+    metrics: Names = None,
+    looks: str | Path | None = None,
+    level: float = 0.95,
+) -> Table:
+    """Has a judge drifted, or the data? Outputs that both runs judged separate the judge's shift from the data's.
+
+    Parameters
+    ----------
+    old, new : path, data frame, rows or Dataset
+        Scores of the same judge at two times, results.json of two runs, or two cards of the judge (the analysis
+        judge-card written as .json), which show what changed in model, prompt and settings.
+    anchors : path, data frame, rows or Dataset, optional
+        Outputs of the old run judged by the new judge (or of the new run by the old one), in a table of their own.
+        Without it: outputs that stand in both runs, by system and input, else by their text.
+    aspect, metrics : str or sequence of str, optional
+        All by default.
+    looks : path, optional
+        A file that keeps every look (JSON lines): the judge's shift then holds its error rate over all of them.
+    level : float, default 0.95
+        Share of unchanged judges without any alarm: over the checks of one comparison, or with `looks` over all looks.
+
+    Returns
+    -------
+    Table
+        `facts["verdict"]` is 'found' where a judge has shifted, else 'cannot tell' where anchors are missing, else
+        'not found'; `facts["made_otherwise"]` says what differs in model, prompt and settings, where they are known.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
+    >>> old = [{"id": k, "output": f"answer {k}", "judge": k % 5 + 1} for k in range(40)]
+    >>> new = [{**row, "judge": max(1, row["judge"] - 1)} for row in old]
+    >>> table = ng.drift(ng.load(old, metrics=["judge"]), ng.load(new, metrics=["judge"]))
+    >>> table.facts["verdict"], table.rows[1]["measure"], round(table.rows[1]["value"], 2)
+    ('found', 'judge_shift', -0.8)
+    """
+    cards = [_card(data) for data in (old, new)]
+    if cards[0] is not None and cards[1] is not None:
+        from nlgauge.analyses.judges.judge_card import compare_cards
+
+        return compare_cards(cards[0], cards[1], (Path(old).name, Path(new).name))
+    runs = [_run(data) for data in (old, new, *([] if anchors is None else [anchors]))]
+    chosen = select(runs, aspect, metrics)
+    if looks is None:
+        return chosen.analyse("drift", level=level)
+    path = Path(looks)
+    earlier = _looks(path, level)
+    table = chosen.analyse("drift", level=level, earlier=earlier)
+    look = {"look": len(earlier) + 1, "date": datetime.date.today().isoformat(), "new": runs[1].name, "level": level,
+            "metrics": table.facts["look"]}  # fmt: skip
+    if earlier and all(earlier[-1][k] == look[k] for k in ("new", "metrics")):  # the same data again are no new look
+        table = chosen.analyse("drift", level=level, earlier=earlier[:-1])
+        table.notes.append(f"{path}: the same scores as at look {len(earlier)}, which is not counted again.")
+        return table
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(look) + "\n")
+    table.notes.append(f"look {look['look']}, kept in {path}.")
+    return table
+
+
+def _looks(path: Path, level: float) -> list[dict[str, Any]]:
+    """Looks kept before; every complaint names the line."""
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() if path.exists() else (), 1):
+        try:
+            look = json.loads(line)
+            given = float(look["level"]), dict(look["metrics"]), look["new"]
+        except (ValueError, KeyError, TypeError):
+            raise DataError(f"{path}, line {number}: not a look of `nlgauge drift --looks`.") from None
+        if given[0] != level:
+            raise DataError(f"{path}, line {number}: looked at with level {given[0]:g}, now {level:g}; keep one level.")
+        found.append(look)
+    return found
+
+
+def _card(data: Any) -> list[dict[str, Any]] | None:
+    """The rows of a judge's card, if the data are the path of one."""
+    from nlgauge.analyses.judges.judge_card import card_rows
+
+    path = Path(data) if isinstance(data, str | Path) else None
+    if path is None or path.suffix.lower() != ".json" or not path.is_file():
+        return None
+    try:
+        return card_rows(json.loads(path.read_text(encoding="utf-8")))
+    except ValueError:
+        return None  # whatever reads it as data says what is wrong
+
+
+def _run(data: Any) -> Dataset:
+    """A run of a judge: a score table, or what results.json keeps of one."""
+    import polars as pl
+
+    from nlgauge.data.dataset import Dataset
+    from nlgauge.results_file import is_results, read_results
+
+    path = Path(data) if isinstance(data, str | Path) else None
+    if path is None or path.suffix.lower() != ".json" or not path.exists() or not is_results(path):
+        return dataset(data)
+    results = read_results(path)
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    ratings = []
+    for aspect, found in {**results["one_system"], **results["verdicts"]}.items():
+        keys = found.get("rows") or [["output", i] for i in found["inputs"]]
+        for k, (system, given) in enumerate(keys):
+            scores = {name: values[k] for name, values in found.get("judges", found.get("metrics", {})).items()}
+            rows.setdefault((str(system), str(given)), {}).update(scores)
+            ratings.append((str(system), str(given), aspect, None, float(found["people"][k])))
+    if not rows:
+        raise NeedsMissing(
+            f"{path}: results of several systems keep no score of single outputs; give the score table itself to drift."
+        )
+    keys_frame = pl.DataFrame(list(rows), schema={"system": pl.String, "input": pl.String}, orient="row")
+    names = dict.fromkeys(name for scores in rows.values() for name in scores)
+    made = Dataset.of(path.name, keys_frame, ratings=pl.DataFrame(ratings, schema=Dataset.RATINGS, orient="row"))
+    made = made.with_scores({name: [scores.get(name) for scores in rows.values()] for name in names})
+    return replace(made, signatures=results["signatures"])

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from nlgauge.analyses.judges.fingerprint import made_otherwise
 from nlgauge.errors import DataError, NameUnknown
 from nlgauge.registry import did_you_mean
 from nlgauge.report import score_changes, verdict_changes
@@ -167,23 +168,8 @@ def _verdict(row: Row, tested: int, alpha: float, fail_drop: float) -> tuple[str
 
 def _made_otherwise(files: dict[str, dict[str, Any]], metrics: Sequence[str]) -> list[str]:
     """Metrics and judges of one name that were made in another way: their model, prompt, endpoint …"""
-    notes = []
-    for metric in metrics:
-        old, new = (_parts(files[k]["signatures"].get(metric)) for k in ("old", "new"))
-        if not old or not new:
-            continue
-        changed = [k for k in {**old, **new} if k != "version" and old.get(k) != new.get(k)]
-        said = [
-            f"another {k}" if k in ("endpoint", "prompt") else f"{k} {old.get(k, 'none')} → "
-                f"{new.get(k, 'none')}" for k in changed
-        ]  # fmt: skip
-        if said:
-            notes.append(f"{metric} was made otherwise: {', '.join(said)}.")
-    return notes
-
-
-def _parts(signature: Any) -> dict[str, str]:
-    return {k: v for k, colon, v in (part.partition(":") for part in str(signature or "").split("|")) if colon}
+    found = {m: made_otherwise(*(files[k]["signatures"].get(m) for k in ("old", "new"))) for m in metrics}
+    return [f"{metric} was made otherwise: {', '.join(said)}." for metric, said in found.items() if said]
 
 
 def _measure(files: dict[str, dict[str, Any]], paths: tuple[Path, Path], asked: str | None) -> str:

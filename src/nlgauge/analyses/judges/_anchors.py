@@ -1,0 +1,105 @@
+"""Anchors: outputs that were judged in two runs, matched by system and input or by their text."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.errors import NeedsMissing
+from nlgauge.types import Array
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TwoRuns:
+    """Scores of one judge in two runs. `anchors` are old and new scores of outputs that both judged; codes are those of
+    the input, the same in all three."""
+
+    old: Array
+    old_codes: Codes
+    new: Array
+    new_codes: Codes
+    anchors: Array  # 2 × anchors
+    anchor_codes: Codes
+    inputs: list[str]  # name of each code
+    others: int  # scores that are not those of anchors
+
+
+def matched(old: Dataset, new: Dataset) -> tuple[pl.DataFrame, str]:
+    """Pairs of keys of outputs that stand in both, and how they were found.
+
+    The same system and input with another text is another output. Where no key is shared, equal texts are taken.
+    """
+    texts = [_texts(d) for d in (old, new)]
+    by_key = texts[0].join(texts[1], on=KEY, how="inner", suffix=" new")
+    same = (pl.col("text") == pl.col("text new")) | pl.col("text").is_null() | pl.col("text new").is_null()
+    kept = by_key.filter(same).select(*KEY, *(pl.col(k).alias(f"{k} new") for k in KEY))
+    if by_key.height:
+        left = by_key.height - kept.height
+        return kept, "system and input" + (f"; {left:,} whose text changed are no anchors" if left else "")
+    once = [t.drop_nulls("text").filter(pl.col("text").is_unique()) for t in texts]
+    return once[0].join(once[1], on="text", how="inner", suffix=" new").drop("text"), "equal texts"
+
+
+def _texts(data: Dataset) -> pl.DataFrame:
+    there = "output" in data.samples.columns
+    return data.samples.select(
+        *KEY, (pl.col("output").cast(pl.String) if there else pl.lit(None, pl.String)).alias("text")
+    )
+
+
+def two_runs(metric: str, old: Dataset, new: Dataset, anchors: Dataset | None) -> tuple[TwoRuns, str]:
+    """The scores of a metric in both, and how anchors were found. `anchors` holds scores of the other run's outputs."""
+    first, second = (_scored(d, metric) for d in (old, new))
+    if anchors is None:
+        keys, how = matched(old, new)
+        pairs = _joined(keys, first, second)
+        alone = keys.join(pairs, on=KEY, how="anti")  # in both runs, but scored in one: no change of the data
+        lost = first.height + second.height
+        first = first.join(alone, on=KEY, how="anti", maintain_order="left")
+        theirs = alone.select(pl.col("system new").alias("system"), pl.col("input new").alias("input"))
+        second = second.join(theirs, on=KEY, how="anti", maintain_order="left")
+        if lost := lost - first.height - second.height:
+            how += f"; {lost:,} outputs scored in one of the runs only are left out"
+    else:
+        again = _scored(anchors, metric)
+        (of_old, how), (of_new, other) = matched(old, anchors), matched(anchors, new)
+        if of_old.height:
+            pairs = _joined(of_old, first, again)
+            how = f"{anchors.name}, outputs of {old.name} judged anew, by {how}"
+        elif of_new.height:
+            pairs = _joined(of_new, again, second)
+            how = f"{anchors.name}, outputs of {new.name} judged by the old judge, by {other}"
+        else:
+            raise NeedsMissing(
+                f"{anchors.name}: none of its outputs stands in {old.name} or {new.name}, by key or text."
+            )
+    named = dict(pairs.select("input new", "input").iter_rows()) if anchors is None else {}
+    inputs = [first["input"].to_list(), [named.get(i, i) for i in second["input"]], pairs["input"].to_list()]
+    names, codes = np.unique(np.array([i for part in inputs for i in part], np.str_), return_inverse=True)
+    of_old_run, of_new_run, of_anchors = np.split(codes.astype(np.int64), np.cumsum([len(part) for part in inputs[:2]]))
+    return TwoRuns(
+        first["score"].to_numpy(), of_old_run, second["score"].to_numpy(), of_new_run,
+        pairs.select("score", "score new").to_numpy().T.reshape(2, -1), of_anchors, names.tolist(),
+        first.height + second.height - (2 * pairs.height if anchors is None else 0),
+    ), how  # fmt: skip
+
+
+def _scored(data: Dataset, metric: str) -> pl.DataFrame:
+    values = data.scores.select(*KEY, pl.col(metric).cast(pl.Float64).alias("score"))
+    return values.filter(pl.col("score").is_finite())
+
+
+def _joined(keys: pl.DataFrame, first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
+    renamed = second.rename({"system": "system new", "input": "input new", "score": "score new"})
+    return keys.join(first, on=KEY, how="inner").join(renamed, on=["system new", "input new"], how="inner").sort(KEY)
+
+
+def short_hash(name: str) -> str:
+    return hashlib.blake2b(name.encode(), digest_size=6).hexdigest()

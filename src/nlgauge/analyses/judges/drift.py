@@ -1,0 +1,262 @@
+"""Has the judge drifted, or the data? Two runs of one judge, with outputs that both judged as anchors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge import __version__
+from nlgauge.analyses import analysis
+from nlgauge.analyses.judges._anchors import TwoRuns, short_hash, two_runs
+from nlgauge.analyses.judges._judge_rows import judge_columns, ratings_beside
+from nlgauge.analyses.judges.fingerprint import made_otherwise
+from nlgauge.data.choice import Choice
+from nlgauge.data.dataset import Dataset
+from nlgauge.data.panel import Panel
+from nlgauge.errors import NameUnknown, NeedsMissing
+from nlgauge.number import interval, number
+from nlgauge.registry import did_you_mean
+from nlgauge.stats.estimation.judge_bias import Ratings
+from nlgauge.stats.estimation.judge_shift import AGAIN, agreements, anchors_needed, shifts
+from nlgauge.stats.tests.betting import betting_interval
+from nlgauge.stats.tests.corrections import holm
+from nlgauge.table import Row, Table, grouped
+
+FOUND, NOT_FOUND, CANNOT_TELL = "found", "not found", "cannot tell"
+JUDGE, DATA, TOTAL, SPREAD, POOLED = "judge_shift", "data_shift", "total", "spread", "judge_shift_all_looks"
+WORDS = {
+    TOTAL: "scores, new less old", JUDGE: "of which the judge", DATA: "of which the data", SPREAD: "the judge's spread",
+    POOLED: "the judge, all looks", "agreement": "agreement with people",
+}  # fmt: skip
+FEWEST = 20  # inputs with anchors, or with labels
+SMALL = 0.2  # SDs of the old scores: the shift for which anchors are planned
+Look = Mapping[str, Any]
+
+
+@analysis("drift", takes="datasets", question="Has the judge drifted, or the data?")
+def drift(choice: Choice, *, earlier: Sequence[Look] | None = None, level: float = 0.95) -> Table:
+    """The first data set is the old run, the second the new one; a third holds anchors judged by the other run's judge.
+
+    `earlier`: looks before this one, an empty list at the first; then the judge's shift holds its error rate over all
+    looks: half of it is bet on all anchors so far, half is spent on this look's.
+    """
+    if len(choice.datasets) not in (2, 3):
+        raise NeedsMissing("drift compares two runs of a judge: give the old table and the new one.")
+    old, new, *more = choice.datasets
+    metrics = _shared(choice, old, new)
+    rows: list[Row] = []
+    notes: list[str] = []
+    look: dict[str, Any] = {}
+    for metric in metrics:
+        runs, how = two_runs(metric, old, new, more[0] if more else None)
+        mine = _shift_rows(
+            metric, runs, None if earlier is None else [k["metrics"].get(metric, {}) for k in earlier], level
+        )
+        mine += _agreement_rows(metric, old, new, choice)
+        _judged(mine, 1 - level, earlier is not None)
+        rows += mine
+        count = runs.anchors.shape[1]
+        notes.append(f"{metric}: {count:,} anchors ({how}), {len(runs.old):,} old and {len(runs.new):,} new scores.")
+        look[metric] = {"bound": _bound(runs), "inputs": _by_input(runs)}
+    changed = {m: said for m in metrics if (said := made_otherwise(old.signatures.get(m), new.signatures.get(m)))}
+    of_judge = {r["verdict"] for r in rows if r["measure"] in (JUDGE, POOLED)}
+    verdict = next((v for v in (FOUND, CANNOT_TELL) if v in of_judge), NOT_FOUND)
+    held = "over all checks of a judge (Holm)" if earlier is None else "over all looks, of the judge's shift alone"
+    return Table(
+        title=f"{new.name} after {old.name}: drift of the judge and of the data",
+        rows=rows,
+        shown=["metric", "measure", "old", "new", "value", "p_corrected", "verdict", "n"],
+        heads={"metric": "judge", "measure": "change", "value": "difference", "p_corrected": "p (Holm)"},
+        cells={"measure": lambda r: WORDS[r["measure"]] + (f": {r['aspect']}" if r["aspect"] else ""),
+               "old": lambda r: number(r["old"], 2), "new": lambda r: number(r["new"], 2),
+               "value": lambda r: interval(r["value"], r["low"], r["high"], 2)},
+        method="The judge's shift: new less old score of the same output; the data's: the rest of the change. Inputs "
+        f"left out in turn, Student's t. Where nothing changed, any is found in at most {number(1 - level, 2)}, {held} "
+        "(simulated: docs/drift.md).",
+        answers=[line for mine in grouped(rows, "metric").values() for line in _answers(mine)]
+        + [f"{m} was made otherwise: {', '.join(said)}." for m, said in changed.items()],
+        notes=[*notes, *_unknown(metrics, old, new)],
+        facts={"verdict": verdict, "made_otherwise": changed, "look": look},
+        signature=f"nlgauge:{__version__}|level:{level:g}",
+    )  # fmt: skip
+
+
+def _shared(choice: Choice, old: Dataset, new: Dataset) -> list[str]:
+    both = [m for m in old.metrics if m in new.metrics]
+    for name in choice.metrics or ():
+        if name not in both:
+            raise NameUnknown(
+                f"no scores of '{name}' in both runs.{did_you_mean(name, both)} In both: {', '.join(both)}."
+            )
+    if not both:
+        raise NeedsMissing(
+            f"{old.name} has scores of {', '.join(old.metrics) or 'nothing'}, {new.name} of "
+            f"{', '.join(new.metrics) or 'nothing'}: no judge in common (`nlgauge judge --name` keeps its name)."
+        )
+    return list(choice.metrics or both)
+
+
+def _row(metric: str, measure: str, n: int, **more: Any) -> Row:
+    nothing = float("nan")
+    base: Row = {
+        "metric": metric, "aspect": None, "measure": measure, "old": nothing, "new": nothing, "value": nothing,
+        "low": nothing, "high": nothing, "p": nothing, "n": n, "inputs": None, "reason": None,
+    }  # fmt: skip
+    return {**base, **more}
+
+
+def _shift_rows(metric: str, runs: TwoRuns, earlier: list[Look] | None, level: float) -> list[Row]:
+    found = shifts((runs.old, runs.old_codes), (runs.new, runs.new_codes), (runs.anchors, runs.anchor_codes))
+    n, inputs = runs.anchors.shape[1], len(np.unique(runs.anchor_codes))
+    sizes = {TOTAL: len(runs.old) + len(runs.new), JUDGE: n, DATA: runs.others, SPREAD: n}
+    old, new = (float(v.mean()) if len(v) else float("nan") for v in (runs.old, runs.new))
+    ends = {TOTAL: (old, new)}
+    if n:
+        before, after = runs.anchors
+        ends |= {JUDGE: (float(before.mean()), float(after.mean())), SPREAD: (float(before.std()), float(after.std()))}
+    needed = anchors_needed(1.0, SMALL)
+    spent = level if earlier is None else 1 - (1 - level) / 2 / ((len(earlier) + 1) * (len(earlier) + 2))
+    rows = []
+    for k, measure in enumerate((TOTAL, JUDGE, DATA, SPREAD)):
+        if measure == DATA and n and not sizes[DATA]:
+            continue  # all outputs are anchors: the data did not change
+        about = {
+            "inputs": inputs,
+            "old": ends.get(measure, (np.nan, np.nan))[0],
+            "new": ends.get(measure, (0, np.nan))[1],
+        }
+        if measure != TOTAL and inputs < FEWEST:
+            why = f"anchors on {inputs} inputs" if n else "no output was judged in both runs"
+            why += f"; at least {FEWEST} are needed, about {needed} to see a shift of {number(SMALL, 1)} SD"
+            rows.append(_row(metric, measure, n, **about, reason=why))
+            continue
+        half = found.half(spent if measure == JUDGE else 0.95)[k]
+        value = float(found.value[k])
+        rows.append(_row(metric, measure, sizes[measure], **about, value=value, low=float(value - half),
+                         high=float(value + half), p=float(found.p()[k])))  # fmt: skip
+    if earlier is not None:
+        rows.append(_pooled(metric, runs, earlier, level))
+    return rows
+
+
+def _pooled(metric: str, runs: TwoRuns, earlier: list[Look], level: float) -> Row:
+    """The judge's shift on all anchors so far, each input at its first look."""
+    seen: dict[str, float] = {}
+    for inputs in (*(k.get("inputs", {}) for k in earlier), _by_input(runs)):
+        for given in sorted(inputs):
+            seen.setdefault(given, inputs[given])
+    if not seen:
+        return _row(metric, POOLED, 0, reason="no output was judged in both runs")
+    bound = max([_bound(runs), *(float(k.get("bound", 0.0)) for k in earlier)])
+    values = np.array(list(seen.values()))
+    low, high = betting_interval(values, bound, (1 - level) / 2)
+    return _row(metric, POOLED, len(values), inputs=len(values), value=float(values.mean()), low=low, high=high)
+
+
+def _by_input(runs: TwoRuns) -> dict[str, float]:
+    """Mean difference of the anchors of each input."""
+    apart = runs.anchors[1] - runs.anchors[0]
+    return {
+        short_hash(runs.inputs[c]): round(float(apart[runs.anchor_codes == c].mean()), 6)
+        for c in np.unique(runs.anchor_codes)
+    }
+
+
+def _bound(runs: TwoRuns) -> float:
+    """The largest difference that two scores of one output can have: the width of the scale in use."""
+    every = np.concatenate([runs.old, runs.new, runs.anchors.ravel()])
+    return float(np.ptp(every)) or 1.0
+
+
+def _agreement_rows(metric: str, old: Dataset, new: Dataset, choice: Choice) -> list[Row]:
+    """Agreement with people in both runs, on the outputs that people rated in each."""
+    rows = []
+    both = [a for a in old.aspects if a in new.aspects and (not choice.aspects or a in choice.aspects)]
+    (column,) = judge_columns([metric], both)
+    for aspect in column.aspects:
+        panels = [d.panel(aspect, metrics=[metric], keep_people=choice.keep_people) for d in (old, new)]
+        (first, here), (second, there) = (labelled_rows(p, metric) for p in panels)
+        _, codes = np.unique(np.concatenate([here, there]), return_inverse=True)
+        values = [first.judge, first.people, second.judge, second.people]
+        inputs, n = min(len(np.unique(x)) for x in (here, there)), len(first.judge) + len(second.judge)
+        if inputs < FEWEST or any(np.ptp(v) == 0 for v in values):
+            few = f"labels on {inputs} inputs of one run; {FEWEST} are needed"
+            why = few if inputs < FEWEST else "all values are the same"
+            rows.append(_row(metric, "agreement", n, aspect=aspect, inputs=inputs, reason=why))
+            continue
+        kappa = set(np.unique(np.concatenate(values))) <= {0.0, 1.0}
+        found = agreements((first.judge, first.people, codes[: len(here)]),
+                           (second.judge, second.people, codes[len(here) :]), kappa)  # fmt: skip
+        (before, after, value), half = found.value.tolist(), float(found.half()[2])
+        rows.append(_row(
+            metric, "agreement", n, aspect=aspect, old=before, new=after, value=value, low=value - half,
+            high=value + half, p=float(found.p()[2]), inputs=inputs, coefficient="kappa" if kappa else "pearson",
+        ))  # fmt: skip
+    return rows
+
+
+def labelled_rows(panel: Panel, metric: str) -> tuple[Ratings, NDArray[np.str_]]:
+    """The outputs that people rated and the judge scored, and the name of the input (or document) of each."""
+    rows, there = ratings_beside(panel, metric)
+    return rows, np.asarray(panel.clusters or panel.inputs)[np.nonzero(there)[1]]
+
+
+def _judged(rows: list[Row], alpha: float, looking: bool) -> None:
+    """Verdicts: by Holm over the checks of a judge; over looks, the judge's shift alone by its intervals."""
+    tested = [np.nan if r["measure"] == TOTAL or looking else r["p"] for r in rows]
+    for row, p in zip(rows, holm(tested), strict=True):
+        row["p_corrected"] = float(p)
+        known = np.isfinite(row["low"])
+        if row["measure"] == TOTAL or (looking and row["measure"] not in (JUDGE, POOLED)):
+            row["verdict"] = None
+        elif looking:
+            row["verdict"] = CANNOT_TELL if not known else FOUND if row["low"] > 0 or row["high"] < 0 else NOT_FOUND
+        else:
+            row["verdict"] = CANNOT_TELL if np.isnan(p) else FOUND if p < alpha else NOT_FOUND
+
+
+def _answers(rows: list[Row]) -> list[str]:
+    metric, at = rows[0]["metric"], {r["measure"]: r for r in rows}
+    total, judge, data = at[TOTAL], at[JUDGE], at.get(DATA)
+    moved = f"{metric}: scores moved by {number(total['value'], 2, sign=True)}"
+    if judge["verdict"] == CANNOT_TELL and POOLED not in at:
+        return [
+            f"{moved} {_ends(total)}; how much of it is the judge's cannot be told: {judge['reason']} (if two runs on "
+            f"one output correlate by {number(AGAIN, 1)})."
+        ]
+    lines = []
+    seen = [at[k] for k in (JUDGE, POOLED) if k in at]
+    found = next((r for r in seen if r["verdict"] == FOUND), None)
+    if found:
+        lines.append(
+            f"{metric} has shifted by {number(found['value'], 2, sign=True)} {_ends(found)} on the same outputs."
+        )
+    else:
+        known = [r for r in seen if np.isfinite(r["low"])]
+        lines.append(
+            f"{metric}: no shift of the judge found {' '.join(_ends(r) for r in known[:1])}.".replace("  ", " ")
+        )
+    if data is not None and data["verdict"] == FOUND:
+        lines.append(f"{moved}, of which the data {number(data['value'], 2, sign=True)} {_ends(data)}.")
+    for r in rows:
+        if r["measure"] in (SPREAD, "agreement") and r["verdict"] == FOUND:
+            what = WORDS[r["measure"]] + (f" on {r['aspect']}" if r["aspect"] else "")
+            lines.append(f"{metric}: {what} changed from {number(r['old'], 2)} to {number(r['new'], 2)} {_ends(r)}.")
+    return lines
+
+
+def _ends(row: Row) -> str:
+    return f"[{number(row['low'], 2)} {number(row['high'], 2)}]"
+
+
+def _unknown(metrics: list[str], old: Dataset, new: Dataset) -> list[str]:
+    """Judges of which nobody can say whether they were made alike."""
+    bare = [m for m in metrics if m not in old.signatures or m not in new.signatures]
+    return (
+        [f"model and prompt are not known of both runs: {', '.join(bare)} (`nlgauge judge -o FILE.jsonl` keeps them)."]
+        if bare
+        else []
+    )

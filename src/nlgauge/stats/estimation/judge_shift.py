@@ -1,0 +1,82 @@
+"""How a judge's scores moved between two runs: its own shift on outputs judged in both, and the rest, the data's."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.stats.resampling.cluster_jackknife import Jackknifed, jackknifed
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+AGAIN = 0.8  # correlation of a judge with itself that is taken where no anchors tell it
+
+
+def _moments(x: Floats, y: Floats) -> list[Floats]:
+    return [np.ones(len(x)), x, y, x * x, y * y, x * y]
+
+
+def _stacked(parts: list[list[Floats]]) -> Floats:
+    """Rows of all parts, each with columns of its own."""
+    wide = sum(len(p) for p in parts)
+    out, at = np.zeros((sum(len(p[0]) for p in parts), wide)), (0, 0)
+    for p in parts:
+        out[at[0] : at[0] + len(p[0]), at[1] : at[1] + len(p)] = np.column_stack(p)
+        at = at[0] + len(p[0]), at[1] + len(p)
+    return out
+
+
+def shifts(old: tuple[Floats, Codes], new: tuple[Floats, Codes], anchors: tuple[Floats, Codes]) -> Jackknifed:
+    """Total change of the mean, the judge's shift on anchors (2 × n), the rest, and the change of the anchors' SD."""
+    pairs, codes = anchors
+    rows = _stacked([_moments(old[0], old[0]), _moments(new[0], new[0]), _moments(pairs[0], pairs[1])])
+
+    def figures(s: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            o, n, a = (s[..., k : k + 6] / s[..., k : k + 1] for k in (0, 6, 12))
+            total, judge = n[..., 1] - o[..., 1], a[..., 2] - a[..., 1]
+            spread = np.sqrt(np.maximum(a[..., 4] - a[..., 2] ** 2, 0)) - np.sqrt(
+                np.maximum(a[..., 3] - a[..., 1] ** 2, 0)
+            )
+        return np.stack([total, judge, total - judge, spread], axis=-1)
+
+    found = jackknifed(rows, np.concatenate([old[1], new[1], codes]), figures)
+    few = len(np.unique(codes))
+    return found if not few else Jackknifed(found.value, found.se, min(found.freedom, few - 1))
+
+
+def agreements(
+    old: tuple[Floats, Floats, Codes], new: tuple[Floats, Floats, Codes] | None, kappa: bool
+) -> Jackknifed:  # fmt: skip
+    """Agreement of judge and people (kappa of 0 and 1, else Pearson's r) in the old run, the new one, the change."""
+    parts = [old, *([] if new is None else [new])]
+    rows = _stacked([_moments(y, z) for y, z, _ in parts])
+
+    def one(m: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            m = m / m[..., :1]
+            y, z = m[..., 1], m[..., 2]
+            if kappa:
+                chance = y * z + (1 - y) * (1 - z)
+                return np.asarray((1 - (y + z - 2 * m[..., 5]) - chance) / (1 - chance))
+            return np.asarray((m[..., 5] - y * z) / np.sqrt((m[..., 3] - y**2) * (m[..., 4] - z**2)))
+
+    def figures(s: Floats) -> Floats:
+        both = [one(s[..., 6 * k : 6 * k + 6]) for k in range(len(parts))]
+        return np.stack([*both, both[-1] - both[0]], axis=-1)
+
+    return jackknifed(rows, np.concatenate([p[2] for p in parts]), figures)
+
+
+def anchors_needed(sd: float, shift: float, repeat: float = AGAIN, power: float = 0.8) -> int:
+    """Anchors that show a shift of this size at 5 % with this power, where two runs correlate by `repeat`.
+
+    >>> anchors_needed(1.0, 0.2)
+    79
+    """
+    from scipy.special import ndtri
+
+    far = (ndtri(0.975) + ndtri(power)) ** 2
+    return math.ceil(float(far) * 2 * (1 - repeat) * sd**2 / shift**2)

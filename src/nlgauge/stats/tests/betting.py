@@ -1,0 +1,48 @@
+"""A confidence sequence for the mean of bounded values that may be looked at after every value: hedged betting
+(Waudby-Smith and Ramdas 2023, Estimating means of bounded random variables by betting).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+MOST = 0.75  # of what may be staked on one value
+GRID = 1001
+
+
+def log_capital(values: ArrayLike, null: ArrayLike, alpha: float) -> Floats:
+    """Log of the capital after each value (the first axis) of who bets that the mean of values in [0, 1] is not `null`.
+
+    If it is, the capital ever reaches 1/alpha with a chance of at most alpha, however often one looks.
+    """
+    x = np.asarray(values, np.float64)
+    means = np.atleast_1d(np.asarray(null, np.float64))
+    n = np.arange(1, len(x) + 1)
+    centre = (0.5 + np.cumsum(x)) / (n + 1)
+    spread = (0.25 + np.cumsum((x - centre) ** 2)) / (n + 1)
+    before = np.concatenate([[0.25], spread[:-1]])  # a bet is made before the value is seen
+    stake = np.sqrt(2 * np.log(2 / alpha) / (before * n * np.log(n + 1)))[:, None]
+    off = x[:, None] - means
+    with np.errstate(divide="ignore"):
+        up = np.cumsum(np.log1p(np.minimum(stake, MOST / means) * off), axis=0)
+        down = np.cumsum(np.log1p(-np.minimum(stake, MOST / (1 - means)) * off), axis=0)
+    return np.asarray(np.maximum(up, down) - np.log(2))
+
+
+def betting_interval(values: ArrayLike, bound: float, alpha: float) -> tuple[float, float]:
+    """Means between −bound and bound that these values, looked at as often as one likes, do not exclude.
+
+    >>> low, high = betting_interval([0.5, 0.0, 1.0, 0.5] * 50, 4.0, 0.05)
+    >>> low < 0.5 < high, low > 0
+    (True, True)
+    """
+    scaled = np.clip(np.asarray(values, np.float64) / bound / 2 + 0.5, 0.0, 1.0)
+    grid = np.linspace(0, 1, GRID)[1:-1]
+    inside = grid[log_capital(scaled, grid, alpha)[-1] < np.log(1 / alpha)] if len(scaled) else grid
+    step = grid[0]
+    if not len(inside):
+        inside = np.array([scaled.mean()])
+    # A mean between two points of the grid may not be excluded.
+    return float((2 * (inside[0] - step) - 1) * bound), float((2 * (inside[-1] + step) - 1) * bound)
