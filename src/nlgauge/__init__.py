@@ -111,9 +111,9 @@ __all__ = [
     "AlignerPlan", "Asking", "Dataset", "Estimate", "Judge", "JudgedData", "Measure", "Metric",
     "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Store", "Table",
     "aggregate", "agreement", "align", "analyse", "available", "bias", "check", "compare", "correlate", "diff",
-    "docs", "doctor", "drift", "estimate", "example", "explore", "export", "gate", "get_set", "judge", "large_intervals",
-    "load", "load_set", "merge", "next_to_label", "plot", "published_sets", "rank", "report", "reproduce",
-    "score", "select", "simulate", "stability", "stream", "train_aligner", "verdicts",
+    "docs", "doctor", "drift", "estimate", "example", "explore", "export", "gate", "get_set", "judge",
+    "large_intervals", "load", "load_set", "merge", "next_to_label", "plot", "published_sets", "rank", "report",
+    "reproduce", "score", "select", "simulate", "stability", "stream", "train_aligner", "verdicts",
 ]  # fmt: skip
 
 

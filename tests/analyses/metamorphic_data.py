@@ -109,7 +109,7 @@ class Given:
                 metrics = [m for m in self.metrics if (self.names or {}).get(m, m) in METRICS[:2]]
             return found(data.panel(self.aspects[0], metrics=metrics), **self.options(name))
         if found.takes == "datasets":
-            kinds = [part for _, part in data.by("kind")]
+            kinds = sorted((part for _, part in data.by("kind")), key=lambda part: part.name)  # drift: old, then new
             groups = {"test: news": "ID", "test: talk": "semantic-shift"}
             grouped = {"groups": groups} if "groups" in found.options else {}
             return found(kinds, **grouped, **self.options(name))

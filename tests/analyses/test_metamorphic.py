@@ -56,6 +56,7 @@ def test_order_and_names_change_nothing(name, change):
 OWN_SIGN = "shows the scores themselves, so their numbers change their sign and nothing else"
 TURNED = {
     "aspect-preference": OWN_SIGN,
+    "drift": OWN_SIGN,
     "judges": OWN_SIGN,  # the correlation of its scores with the length
     "parameters": OWN_SIGN,
     "split": "marks the metric with an arrow",

@@ -77,9 +77,7 @@ def two_runs(metric: str, old: Dataset, new: Dataset, anchors: Dataset | None) -
             pairs = _joined(of_new, again, second)
             how = f"{anchors.name}, outputs of {new.name} judged by the old judge, by {other}"
         else:
-            raise NeedsMissing(
-                f"{anchors.name}: none of its outputs stands in {old.name} or {new.name}, by key or text."
-            )
+            raise NeedsMissing(f"{anchors.name}: none of its outputs is in {old.name} or {new.name}, by key or text.")
     named = dict(pairs.select("input new", "input").iter_rows()) if anchors is None else {}
     inputs = [first["input"].to_list(), [named.get(i, i) for i in second["input"]], pairs["input"].to_list()]
     names, codes = np.unique(np.array([i for part in inputs for i in part], np.str_), return_inverse=True)

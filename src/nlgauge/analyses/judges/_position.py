@@ -7,7 +7,7 @@ import numpy as np
 from nlgauge.analyses.checklist.easy_hard_pairs import HUMAN
 from nlgauge.analyses.choices._rankings import SideRanking, rankings
 from nlgauge.analyses.choices._sides import sides_of
-from nlgauge.analyses.judges._judge_rows import judge_columns
+from nlgauge.analyses.judges.judge_rows import judge_columns
 from nlgauge.data.choice import Choice
 from nlgauge.data.comparisons import judged_aspects
 from nlgauge.errors import NeedsMissing

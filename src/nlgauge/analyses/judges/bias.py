@@ -11,7 +11,8 @@ import numpy as np
 from nlgauge import __version__
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, turned_note
-from nlgauge.analyses.judges._judge_rows import (
+from nlgauge.analyses.judges._position import position_rows
+from nlgauge.analyses.judges.judge_rows import (
     LAYOUT,
     LEAST_EACH,
     JudgeColumn,
@@ -23,7 +24,6 @@ from nlgauge.analyses.judges._judge_rows import (
     same_scale,
     text_features,
 )
-from nlgauge.analyses.judges._position import position_rows
 from nlgauge.data.choice import Choice
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing

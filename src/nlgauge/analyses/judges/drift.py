@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
-from nlgauge.analyses.judges._anchors import TwoRuns, short_hash, two_runs
-from nlgauge.analyses.judges._judge_rows import judge_columns, ratings_beside
+from nlgauge.analyses.judges._anchors import TwoRuns, matched, short_hash, two_runs
 from nlgauge.analyses.judges.fingerprint import made_otherwise
+from nlgauge.analyses.judges.judge_rows import judge_columns, ratings_beside
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Panel
@@ -82,6 +82,14 @@ def drift(choice: Choice, *, earlier: Sequence[Look] | None = None, level: float
         facts={"verdict": verdict, "made_otherwise": changed, "look": look},
         signature=f"nlgauge:{__version__}|level:{level:g}",
     )  # fmt: skip
+
+
+def runs_of_one_judge(choice: Choice) -> bool:
+    """Whether these are two data sets that share a metric and outputs."""
+    if len(choice.datasets) != 2:
+        return False
+    old, new = choice.datasets
+    return bool(set(old.metrics) & set(new.metrics)) and matched(old, new)[0].height > 0
 
 
 def _shared(choice: Choice, old: Dataset, new: Dataset) -> list[str]:

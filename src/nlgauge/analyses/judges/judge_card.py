@@ -8,9 +8,9 @@ import numpy as np
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
-from nlgauge.analyses.judges._judge_rows import judge_columns, same_scale
 from nlgauge.analyses.judges.drift import FEWEST, labelled_rows
 from nlgauge.analyses.judges.fingerprint import fingerprint
+from nlgauge.analyses.judges.judge_rows import judge_columns, same_scale
 from nlgauge.data.choice import Choice
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import interval, number

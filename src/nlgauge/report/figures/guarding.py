@@ -1,0 +1,94 @@
+"""A judge's biases beside people's own effects, and how a change of the scores is split between judge and data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nlgauge.analyses.judges.bias import FOUND, check_name
+from nlgauge.report.figures import figure
+from nlgauge.report.figures.look import ACCENT, COLOURS, LEGEND, QUIET, cut, framed, there, whiskers
+from nlgauge.table import Row, Table, grouped
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MOST = 40  # lines
+PARTS = {
+    "total": "all scores", "judge_shift": "the judge", "data_shift": "the data", "spread": "its spread",
+    "judge_shift_all_looks": "the judge, all looks", "agreement": "agreement",
+}  # fmt: skip
+NEVER = ("leniency", "spread")  # in points: another scale than effects in SDs
+
+
+@figure("bias")
+def bias_forest(table: Table) -> go.Figure | None:
+    """One line a judge, aspect and check: the judge's effect, people's part of it, and the bias with its interval."""
+    import plotly.graph_objects as go
+
+    rows = [row for row in table if there(row["value"])][:MOST]
+    if not rows:
+        return None
+    judges = list(grouped(rows, "judge_name"))
+    lines = [_line(row, len(judges) > 1) for row in rows]
+    drawn = go.Figure()
+    for name, column, ink, sign in (
+        ("people", "people", QUIET, "diamond-open"),
+        ("judge", "judge", COLOURS[4], "circle-open"),
+    ):
+        shown = [
+            (row, line)
+            for row, line in zip(rows, lines, strict=True)
+            if there(row[column]) and row["measure"] not in NEVER
+        ]
+        drawn.add_trace(go.Scatter(
+            x=[row[column] for row, _ in shown], y=[line for _, line in shown], mode="markers", name=name,
+            marker={"color": ink, "symbol": sign, "size": 9, "line": {"width": 2}},
+            hovertemplate="%{y}: %{x:.2f}<extra></extra>",
+        ))  # fmt: skip
+    for name, found, ink in (("bias, found", True, COLOURS[1]), ("bias, not found", False, ACCENT)):
+        shown = [(row, line) for row, line in zip(rows, lines, strict=True) if (row["verdict"] == FOUND) == found]
+        drawn.add_trace(_with_ends([row for row, _ in shown], [line for _, line in shown], name, ink))
+    return _framed(drawn, lines, "judge − people, in the unit of the check (leniency and spread: points)")
+
+
+@figure("drift")
+def shift_split(table: Table) -> go.Figure | None:
+    """One line a judge and part of the change: the judge's, the data's, spread and agreement, with intervals."""
+    import plotly.graph_objects as go
+
+    rows = [row for row in table if there(row["value"])][:MOST]
+    if not rows:
+        return None
+    lines = [f"{cut(row['metric'], 22)}<br>{PARTS[row['measure']]}" for row in rows]
+    drawn = go.Figure()
+    for name, said, ink in (
+        ("found", FOUND, COLOURS[1]),
+        ("not found", "not found", ACCENT),
+        ("not tested", None, QUIET),
+    ):
+        shown = [(row, line) for row, line in zip(rows, lines, strict=True) if row["verdict"] == said]
+        drawn.add_trace(_with_ends([row for row, _ in shown], [line for _, line in shown], name, ink))
+    return _framed(drawn, lines, "new less old")
+
+
+def _line(row: Row, several: bool) -> str:
+    return f"{cut(row['judge_name'], 22)}<br>" * several + f"{cut(row['aspect'], 16)}: {check_name(row['measure'])}"
+
+
+def _with_ends(rows: list[Row], lines: list[str], name: str, ink: str) -> Any:
+    import plotly.graph_objects as go
+
+    return go.Scatter(
+        x=[row["value"] for row in rows], y=lines, mode="markers", name=name, marker={"color": ink, "size": 10},
+        error_x=whiskers(rows, ink, width=0), hovertemplate="%{y}: %{x:.2f}<extra></extra>",
+    )  # fmt: skip
+
+
+def _framed(drawn: go.Figure, lines: list[str], title: str) -> go.Figure:
+    framed(drawn, 130 + (36 if "<br>" in lines[0] else 26) * max(2, len(lines)), **LEGEND)
+    drawn.update_layout(margin={"l": 10, "r": 20, "t": 50, "b": 50})
+    drawn.update_xaxes(title={"text": title, "font": {"size": 12}}, zeroline=True)
+    drawn.update_yaxes(
+        type="category", categoryorder="array", categoryarray=lines, range=[len(lines) - 0.5, -0.5], dtick=1
+    )
+    return drawn
