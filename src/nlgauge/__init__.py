@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nlgauge.door.labelling import next_to_label
     from nlgauge.door.questions import agreement, analyse, compare, correlate, estimate, select, stability, verdicts
     from nlgauge.door.scores import align, judge, score
+    from nlgauge.door.tuning import split
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics import Metric
     from nlgauge.metrics.alignment.training import AlignerPlan, train_aligner
@@ -101,6 +102,7 @@ _HOME = {
     "score": "nlgauge.door.scores",
     "select": "nlgauge.door.questions",
     "simulate": "nlgauge.analyses.design.simulated_data:simulated",
+    "split": "nlgauge.door.tuning",
     "stability": "nlgauge.door.questions",
     "stream": "nlgauge.scoring.stream",
     "train_aligner": "nlgauge.metrics.alignment.training",
@@ -113,7 +115,7 @@ __all__ = [
     "aggregate", "agreement", "align", "analyse", "available", "bias", "check", "compare", "correlate", "diff",
     "docs", "doctor", "drift", "estimate", "example", "explore", "export", "gate", "get_set", "judge",
     "large_intervals", "load", "load_set", "merge", "next_to_label", "plot", "published_sets", "rank", "report",
-    "reproduce", "score", "select", "simulate", "stability", "stream", "train_aligner", "verdicts",
+    "reproduce", "score", "select", "simulate", "split", "stability", "stream", "train_aligner", "verdicts",
 ]  # fmt: skip
 
 

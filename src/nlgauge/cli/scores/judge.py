@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,6 +27,11 @@ def command(
     columns: Columns,
     judge: Annotated[str, ask("--judge", "-j", "A shipped task (`nlgauge list judges`) or the path of your own "
                                                "YAML.")] = "summarisation",
+    prompt: Annotated[Path | None, ask("--prompt", "Your own template for the task's; it holds {example}.")] = None,
+    prompts: Annotated[Path | None, ask("--prompts", "Folder of templates (.txt, .md) or tasks (.yaml): try each on "
+                                                     "the tuning part and say which is best.")] = None,
+    test: Annotated[float, ask("--test", "With --prompts: share of the inputs kept out, where FILE is not parted by "
+                                         "`split`.")] = 0.45,
     aspect: Annotated[list[str] | None, ask("--aspect", "Aspects to judge (a,b or repeated); all of the task by "
                                                         "default.")] = None,
     scale: Annotated[str, ask("--scale", "As in 1-5, 1-10, 0-100, A-E.")] = "",
@@ -99,10 +104,18 @@ def command(
     if reparse and reask:
         raise NlgaugeError("--reparse asks nothing and --reask asks again: choose one.")
     data = columns.load_and_tell()
-    judges = judges_of(
-        judge, o.listed(aspect), name, model=model, scale=scale, n=draws, temperature=temperature, mode=mode,
-        base_url=base_url, structured=structured, fill=fill, rivals=rivals, references=references, pattern=pattern,
-    )  # fmt: skip
+    settings = {
+        "model": model, "scale": scale, "n": draws, "temperature": temperature, "mode": mode, "base_url": base_url,
+        "structured": structured, "fill": fill, "rivals": rivals, "references": references, "pattern": pattern,
+    }  # fmt: skip
+    if prompts is not None:
+        from nlgauge.door.tuning import tuning_part
+
+        data, words = tuning_part(data, columns.file, test)
+        o.tell([words])
+        judges = _one_each(prompts, judge, o.listed(aspect), settings)
+    else:
+        judges = judges_of(judge, o.listed(aspect), name, **settings, prompt=str(prompt or ""))
     offline = dry_run or batch_out is not None or reparse
     if not offline:
         judges = _allowed(judges, allow_endpoint)
@@ -139,6 +152,46 @@ def command(
         data, judges, how=how, replies=replies, mode=again, prices=known, keep_draws=keep_draws, progress=o.bar
     )  # fmt: skip
     _finish(done, len(judges), format, out)
+    if prompts is not None:
+        _tell_best(done, [str(each) for each in judges], format)
+
+
+def _one_each(folder: Path, task: str, aspects: list[str] | None, settings: dict[str, Any]) -> list[Judge]:
+    """A judge for each prompt of a folder, called by its file."""
+    from nlgauge.errors import NlgaugeError
+    from nlgauge.scoring.judge_data import judges_of
+
+    files = sorted(p for p in folder.glob("*") if p.suffix in (".txt", ".md", ".yaml", ".yml"))
+    tasks = [p for p in files if p.suffix in (".yaml", ".yml")]
+    own = tasks or files  # templates beside tasks belong to them
+    if len(own) < 2:
+        raise NlgaugeError(f"--prompts {folder}: needs two templates (.txt, .md) or tasks (.yaml), found {len(own)}.")
+    found = [
+        judges_of(str(p), aspects, p.stem, **settings)
+        if tasks
+        else judges_of(task, aspects, p.stem, **settings, prompt=str(p))
+        for p in own
+    ]
+    if any(len(one) > 1 for one in found):
+        raise NlgaugeError("--prompts: one aspect at a time; name it with --aspect.")
+    return [one[0] for one in found]
+
+
+def _tell_best(done: JudgedData, names: list[str], format: str) -> None:
+    """Which prompt is best on the tuning part, with an interval that pays for the choice."""
+    from nlgauge.errors import NlgaugeError
+    from nlgauge.session import Selection
+
+    if not done.data.aspects:
+        o.tell(["the best cannot be told without people's labels: --human names their column, --labels their file"])
+        return
+    try:
+        tables = Selection(done.data, metrics=names).each("best-of")
+    except NlgaugeError as error:
+        o.tell([f"which is best cannot be said: {error}"])
+        return
+    o.show(tables, format)
+    o.tell([f"to know how good it is, judge the test part with '{tables[0].facts['best']}' alone, once (--prompt)"])
 
 
 def _finish(done: JudgedData, judges: int, format: str, out: Path | None) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nlgauge.errors import NlgaugeError
@@ -39,6 +40,7 @@ class Judge(Metric):
     rivals: int = 0
     references: bool = False
     pattern: str = ""  # a regular expression whose first group is the rating
+    prompt: str = ""  # file of a template that takes the place of the task's
     name: str = ""  # what its column and its lines are called
 
     def check(self) -> None:
@@ -64,7 +66,7 @@ class Judge(Metric):
         from nlgauge.metrics.judge.reply_parser import checked_pattern
         from nlgauge.metrics.judge.scale import Scale
         from nlgauge.metrics.judge.secret import checked_url
-        from nlgauge.metrics.judge.task import MODES, load_task
+        from nlgauge.metrics.judge.task import MODES, load_task, template
 
         task = load_task(self.task)
         if self.references and "references" not in task.shows:
@@ -72,6 +74,8 @@ class Judge(Metric):
         mode = self.mode or task.mode
         if mode not in MODES:
             raise NlgaugeError(f"judge: mode '{mode}'; there are {', '.join(MODES)}.")
+        if self.prompt:
+            task = replace(task, prompts={**task.prompts, mode: template(Path(self.prompt), Path(self.prompt).name)})
         if self.fill not in ("", "random"):
             raise NlgaugeError(f"judge: fill='{self.fill}'; leave it out, or 'random' as in gao2025.")
         base = self.base_url or task.base_url or own_endpoint()

@@ -127,7 +127,7 @@ def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
     mode = str(said.get("mode", "analysis"))
     if mode not in MODES:
         raise DataError(f"{path}: mode '{mode}'.{did_you_mean(mode, MODES)} There are {', '.join(MODES)}.")
-    prompts = {mode: _template(path, str(said["prompt"]))} if said.get("prompt") else {}
+    prompts = {mode: template(path, str(said["prompt"]))} if said.get("prompt") else {}
     plain = {k: v for k, v in said.items() if k not in ("prompt", "aspects", "shows")}
     kinds: dict[str, Any] = {f.name: {"int": int, "float": float}.get(str(f.type), str) for f in fields(Task)}
     try:
@@ -152,7 +152,7 @@ def _check_plain(path: Path, said: dict[str, Any]) -> None:
             raise DataError(f"{path}: `{key}:` holds a list or a mapping where a text or number should be.")
 
 
-def _template(task: Path, name: str) -> str:
+def template(task: Path, name: str) -> str:
     """The prompt of a task, which is sent away: from the task's own folder, links followed, and with a hole for the
     example.
     """

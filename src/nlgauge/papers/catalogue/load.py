@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ParamSpec
 
@@ -12,6 +13,7 @@ from nlgauge.data import check as files_check
 from nlgauge.data import load as files
 from nlgauge.data.dataset import Dataset
 from nlgauge.errors import DataError, NlgaugeError, NoSuchFile
+from nlgauge.looks import is_test_part, look
 from nlgauge.papers.catalogue import entries, load_set
 from nlgauge.registry import did_you_mean
 from nlgauge.spec import parse_spec
@@ -44,7 +46,8 @@ def _or_published_set(read: Callable[P, Dataset]) -> Callable[P, Dataset]:
         name, options = published(args[0] if args else None)
         if name is None:
             try:
-                return read(*args, **kwargs)
+                data = read(*args, **kwargs)
+                return replace(data, notes=(look(args[0]), *data.notes)) if is_test_part(args[0]) else data  # type: ignore[arg-type]
             except NoSuchFile as error:
                 hint = did_you_mean(str(args[0]), [e.name for e in entries()])
                 raise NoSuchFile(

@@ -123,7 +123,8 @@ def best_correlation(
     human = np.where(np.isfinite(metrics).all(axis=0), human, np.nan)
     over = over_of("auto", len(human))
     left = left_out(metrics, human, wanted([measure]), over, clusters).moved(widened)
-    by_unit = np.nan_to_num(left.inputs[:, 0] - np.nanmean(left.inputs[:, 0], axis=-1, keepdims=True))
+    without = np.where(np.isfinite(left.inputs[:, 0]), left.inputs[:, 0], left.value)  # undefined without one: no move
+    by_unit = np.nan_to_num(without - without.mean(axis=-1, keepdims=True))
     length = np.sqrt((by_unit**2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = np.nan_to_num(by_unit @ by_unit.T / np.outer(length, length))

@@ -1,0 +1,36 @@
+"""How often was the test part of a split looked at? JSON lines beside its file, which are only ever added to."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+from pathlib import Path
+
+
+def log_of(path: str | Path) -> Path:
+    return Path(f"{path}.looks.jsonl")
+
+
+def is_test_part(path: object) -> bool:
+    return isinstance(path, str | Path) and log_of(path).is_file()
+
+
+def begin_log(path: Path) -> None:
+    """From now on every look at this file is written down; looks that were written before stay."""
+    log_of(path).touch()
+
+
+def look(path: str | Path) -> str:
+    """Write a look down, and say how many there were."""
+    who = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
+    words = ["nlgauge" if who in ("nlgauge", "__main__.py") else "python" if who == "-c" else who, *sys.argv[1:]]
+    line = {"time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), "command": " ".join(words)}
+    log = log_of(path)
+    try:
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        n = sum(1 for _ in log.open(encoding="utf-8"))
+    except OSError as error:
+        return f"a test part, and this look could not be written to {log.name} ({error.strerror})"
+    return f"a test part, look number {n} ({log.name}): what you change because of it makes its numbers less honest"
