@@ -154,7 +154,7 @@ def test_report_can_be_called_whatever_was_imported_before() -> None:
 VERBS = {
     "agree": "agreement", "align": "align", "bias": "bias", "check": "check", "compare": "compare", "convert": "export",
     "data": "published_sets", "drift": "drift",
-    "diff": "diff", "docs": "docs", "doctor": "doctor", "estimate": "estimate", "explore": "explore", "formats": "available", "gate": "gate",
+    "diff": "diff", "docs": "docs", "doctor": "doctor", "estimate": "estimate", "explore": "explore", "formats": "available", "gate": "gate", "split": "split",
     "intervals": "large_intervals",
     "judge": "judge", "list": "available", "merge": "merge", "meta": "analyse",
     "next": "next_to_label", "plan": "analyse",

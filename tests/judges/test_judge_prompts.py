@@ -49,6 +49,7 @@ def test_a_parted_file_is_tried_as_a_whole_and_its_test_part_refused(serve: Serv
     tune, _ = ng.split(folder / "answers.csv", out=folder / "answers.jsonl")
     done = judged(folder, server, "answers.tune.jsonl", "--prompts", "prompts", "-f", "json")
     assert done.returncode == 0, done.stderr
+    assert [t["analysis"] for t in json.loads(done.stdout)["tables"]] == ["judged", "best-of"]
     assert server.log()["stats"]["requests"] == 3 * len(tune)
     refused = judged(folder, server, "answers.test.jsonl", "--prompts", "prompts")
     assert refused.returncode == 2 and "prompts are tried on the tuning part" in refused.stderr

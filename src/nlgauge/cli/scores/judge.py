@@ -15,6 +15,7 @@ from nlgauge.cli._data import Columns, with_columns
 if TYPE_CHECKING:
     from nlgauge.metrics.judge.judge import Judge
     from nlgauge.scoring.judge_data import JudgedData, Mode
+    from nlgauge.table import Table
 
 NEEDS_FILE = True
 ask, server, cost, read = (
@@ -151,9 +152,7 @@ def command(
     done = judge_data(
         data, judges, how=how, replies=replies, mode=again, prices=known, keep_draws=keep_draws, progress=o.bar
     )  # fmt: skip
-    _finish(done, len(judges), format, out)
-    if prompts is not None:
-        _tell_best(done, [str(each) for each in judges], format)
+    _finish(done, len(judges), format, out, [str(each) for each in judges] if prompts is not None else [])
 
 
 def _one_each(folder: Path, task: str, aspects: list[str] | None, settings: dict[str, Any]) -> list[Judge]:
@@ -177,25 +176,27 @@ def _one_each(folder: Path, task: str, aspects: list[str] | None, settings: dict
     return [one[0] for one in found]
 
 
-def _tell_best(done: JudgedData, names: list[str], format: str) -> None:
-    """Which prompt is best on the tuning part, with an interval that pays for the choice."""
+def _best(done: JudgedData, tried: list[str]) -> list[Table]:
+    """Which of the prompts is best on the tuning part, with an interval that pays for the choice."""
     from nlgauge.errors import NlgaugeError
     from nlgauge.session import Selection
 
-    if not done.data.aspects:
-        o.tell(["the best cannot be told without people's labels: --human names their column, --labels their file"])
-        return
+    if not tried:
+        return []
     try:
-        tables = Selection(done.data, metrics=names).each("best-of")
+        tables = Selection(done.data, metrics=tried).each("best-of")
     except NlgaugeError as error:
-        o.tell([f"which is best cannot be said: {error}"])
-        return
-    o.show(tables, format)
+        o.tell([f"which is best cannot be told: {error}"])
+        return []
     o.tell([f"to know how good it is, judge the test part with '{tables[0].facts['best']}' alone, once (--prompt)"])
+    return tables
 
 
-def _finish(done: JudgedData, judges: int, format: str, out: Path | None) -> None:
-    """Write, show, and end as the run did: done, partly done (3), or nothing done (2, and no file)."""
+def _finish(done: JudgedData, judges: int, format: str, out: Path | None, tried: list[str]) -> None:
+    """Write, show, and end as the run did: done, partly done (3), or nothing done (2, and no file).
+
+    `tried`: judges of which one is chosen, so that their own intervals say too much.
+    """
     from nlgauge.data.export import export
     from nlgauge.errors import NlgaugeError, PartlyDone
     from nlgauge.report.sections.verdicts import answers_about
@@ -209,8 +210,8 @@ def _finish(done: JudgedData, judges: int, format: str, out: Path | None) -> Non
         o.tell([f"the scores of '{name}' that the file had are replaced; --name keeps both"])
     unwritten = "the scores are not written to a file; -o judged.jsonl does (the replies are in the store either way)"
     written = [unwritten] if out is None else export(done.data, out)
-    o.show([done.table], format)
-    answers = answers_about(done.data, [row["judge"] for row in done.table])
+    o.show([done.table, *_best(done, tried)], format)
+    answers = [] if tried else answers_about(done.data, [row["judge"] for row in done.table])
     (o.say if format == "table" else o.tell)(answers)
     o.tell(written)
     if done.stopped or done.failures:

@@ -26,7 +26,7 @@ CLEARLY = 0.005  # of the error rate, spent on leaving out those that are clearl
 ALIKE = 1e-9  # a standard error of a difference below this is none
 
 
-class Chosen(NamedTuple):
+class BestChoice(NamedTuple):
     """The best of several, those that could have been it, and the level whose lower end holds for all of them."""
 
     best: int
@@ -34,7 +34,7 @@ class Chosen(NamedTuple):
     level: float
 
 
-def choose(values: ArrayLike, covariance: ArrayLike, level: float = 0.95) -> Chosen:
+def choose(values: ArrayLike, covariance: ArrayLike, level: float = 0.95) -> BestChoice:
     """The highest of the values (the first where several are), given the covariance of their errors.
 
     >>> two = choose([0.8, 0.79], np.eye(2) * 0.03**2)
@@ -58,7 +58,7 @@ def choose(values: ArrayLike, covariance: ArrayLike, level: float = 0.95) -> Cho
     correlation = errors[np.ix_(contenders, contenders)] / np.outer(spread[contenders], spread[contenders])
     several = contenders.sum() < known.sum()
     tail = (1 - level) / 2 - (CLEARLY if several else 0.0)
-    return Chosen(best, contenders, float(2 * ndtr(_largest(correlation, tail)) - 1))
+    return BestChoice(best, contenders, float(2 * ndtr(_largest(correlation, tail)) - 1))
 
 
 def _largest(correlation: Floats, tail: float) -> float:
@@ -83,7 +83,7 @@ class BestOf(NamedTuple):
     """The value of every judge, and the best one's own and honest interval."""
 
     values: Floats
-    chosen: Chosen
+    chosen: BestChoice
     own: Figure
     honest: Figure
 
