@@ -55,7 +55,7 @@ class Example(NamedTuple):
         return ToAlign(self.a, self.b, self.whole)
 
 
-class Chosen(NamedTuple):
+class ChosenText(NamedTuple):
     """A target: what b consists of, and sentences of it. `foreign` words follow that b does not know."""
 
     target: str
@@ -65,7 +65,7 @@ class Chosen(NamedTuple):
 
 
 class Select(Protocol):
-    def __call__(self, document: Document, others: Document, rng: Generator) -> Chosen | None: ...
+    def __call__(self, document: Document, others: Document, rng: Generator) -> ChosenText | None: ...
 
 
 class Paraphrase(Protocol):
@@ -89,7 +89,7 @@ def _fit(document: Document) -> list[int]:
     return [i for i, s in enumerate(document) if SHORTEST <= len(s.split()) <= LONGEST]
 
 
-def pseudo_summary(document: Document, others: Document, rng: Generator) -> Chosen | None:
+def pseudo_summary(document: Document, others: Document, rng: Generator) -> ChosenText | None:
     """One to three of the most central half of the sentences, by TextRank; b is the document."""
     good = set(_fit(document))
     ranked = [i for i in _central(tuple(document)) if i in good]
@@ -97,13 +97,13 @@ def pseudo_summary(document: Document, others: Document, rng: Generator) -> Chos
     if not ranked:
         return None
     picked = sorted(rng.permutation(ranked)[: int(rng.integers(1, 4))].tolist())
-    return Chosen(" ".join(document[i] for i in picked), (" ".join(document),))
+    return ChosenText(" ".join(document[i] for i in picked), (" ".join(document),))
 
 
 _central = lru_cache(maxsize=4096)(textrank)  # a document has many targets
 
 
-def fusion(document: Document, others: Document, rng: Generator) -> Chosen | None:
+def fusion(document: Document, others: Document, rng: Generator) -> ChosenText | None:
     """A pseudo-summary; every second one keeps only some phrases of its sentences and joins them, as an abstract
     does.
     """
@@ -115,15 +115,15 @@ def fusion(document: Document, others: Document, rng: Generator) -> Chosen | Non
     return chosen._replace(target=" ".join(kept)) if len(kept) >= SHORTEST else chosen
 
 
-def lead(document: Document, others: Document, rng: Generator) -> Chosen | None:
+def lead(document: Document, others: Document, rng: Generator) -> ChosenText | None:
     """The first sentence, which stands in for a reference summary: news and encyclopaedia texts begin with one. b is
     the rest, so not all of the target is grounded in it, as with real references."""
     if len(document) < 4 or 0 not in _fit(document):
         return None
-    return Chosen(document[0], (" ".join(document[1:]),))
+    return ChosenText(document[0], (" ".join(document[1:]),))
 
 
-def itself(document: Document, others: Document, rng: Generator) -> Chosen | None:
+def itself(document: Document, others: Document, rng: Generator) -> ChosenText | None:
     """b is the target: style transfer, and a reference beside an output."""
     good = _fit(document)
     if not good:
@@ -131,10 +131,10 @@ def itself(document: Document, others: Document, rng: Generator) -> Chosen | Non
     first = good[int(rng.integers(len(good)))]
     last = first + int(rng.integers(1, 3)) if rng.random() < 0.3 else first
     target = " ".join(document[first : last + 1])
-    return Chosen(target, (target,), whole=True)
+    return ChosenText(target, (target,), whole=True)
 
 
-def response(document: Document, others: Document, rng: Generator) -> Chosen | None:
+def response(document: Document, others: Document, rng: Generator) -> ChosenText | None:
     """The sentence that follows, as a response would: it fits what was said and what is known, though it says
     something new.
     """
@@ -143,10 +143,10 @@ def response(document: Document, others: Document, rng: Generator) -> Chosen | N
         return None
     i = good[int(rng.integers(len(good)))]
     history, known = " ".join(document[max(0, i - 3) : i]), " ".join(document[i + 1 : i + 3])
-    return Chosen(document[i], (history, known) if known else (history,))
+    return ChosenText(document[i], (history, known) if known else (history,))
 
 
-def knowledge(document: Document, others: Document, rng: Generator) -> Chosen | None:
+def knowledge(document: Document, others: Document, rng: Generator) -> ChosenText | None:
     """A turn that uses one to three of the sentences known, or the history, and often adds talk of its own."""
     good = _fit(document)
     if len(good) < 4 or not others:
@@ -161,7 +161,7 @@ def knowledge(document: Document, others: Document, rng: Generator) -> Chosen | 
     b = (history, " ".join(known)) if rng.random() < 0.5 else (" ".join(known),)
     if own and own in history:
         own = ""
-    return Chosen(target, b, own)
+    return ChosenText(target, b, own)
 
 
 # --- 3. masking ---

