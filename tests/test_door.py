@@ -156,7 +156,7 @@ VERBS = {
     "data": "published_sets", "drift": "drift",
     "diff": "diff", "docs": "docs", "doctor": "doctor", "estimate": "estimate", "explore": "explore", "formats": "available", "gate": "gate", "split": "split",
     "intervals": "large_intervals",
-    "judge": "judge", "list": "available", "merge": "merge", "meta": "analyse",
+    "judge": "judge", "jury": "jury", "list": "available", "merge": "merge", "meta": "analyse",
     "next": "next_to_label", "plan": "analyse",
     "rank": "rank", "reproduce": "reproduce",
     "robustness": "analyse", "run": "report", "score": "score", "simulate": "simulate", "stability": "stability",

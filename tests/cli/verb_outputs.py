@@ -56,6 +56,7 @@ verdicts judged.csv --slices topic
 verdicts scores.csv --people-pass-from 3 --metrics rouge_l
 gate judged.csv --min kappa=.2,tnr=.1
 bias judged.csv
+jury panel.csv
 estimate judged.csv
 next judged.csv --budget 20 -o to_label.csv
 rank votes.jsonl
@@ -84,6 +85,8 @@ def prepare(folder: Path) -> None:
     shutil.copy(EXAMPLES / "mine.csv", folder / "scores.csv")
     shutil.copy(EXAMPLES / "judged.csv", folder / "judged.csv")
     rng = random.Random(0)
+    judged = [f"{k},{k % 2},{','.join(str(int(k % 2 == (rng.random() < 0.8))) for _ in range(3))}" for k in range(80)]
+    (folder / "panel.csv").write_text("\n".join(["id,human_label,judge_a,judge_b,judge_c", *judged]) + "\n")
     votes = [{"question_id": f"q{k % 20}", "model_a": a, "model_b": b, "human_winner": rng.choice(["model_a", "model_b", "tie"]),
               "gpt4_winner": rng.choice(["model_a", "model_b"])}
              for k in range(120) for a, b in [rng.sample(["x", "y", "z"], 2)]]  # fmt: skip

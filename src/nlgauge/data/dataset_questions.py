@@ -29,6 +29,7 @@ class AsksQuestions:
         export = nlgauge.export
         gate = nlgauge.gate
         judge = nlgauge.judge
+        jury = nlgauge.jury
         next = nlgauge.next_to_label
         rank = nlgauge.rank
         report = nlgauge.report
@@ -40,7 +41,7 @@ class AsksQuestions:
 METHODS = {
     name: name
     for name in (
-        "agreement bias compare correlate estimate export gate judge rank report score stability verdicts".split()
+        "agreement bias compare correlate estimate export gate judge jury rank report score stability verdicts".split()
     )
 } | {"next": "next_to_label"}
 

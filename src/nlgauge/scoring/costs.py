@@ -1,0 +1,64 @@
+"""What the scores of a metric or judge cost: columns beside them, or the judge's replies that this machine keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NlgaugeError
+from nlgauge.metrics.judge.cost import Price
+from nlgauge.number import some
+from nlgauge.scoring.plan import known_metric
+from nlgauge.table import Row
+
+COST = ("replies", "seconds", "tokens_in", "tokens_out", "cost")
+PER_REPLY = ("prompt_tokens", "completion_tokens", "seconds")
+
+
+def known_costs(data: Dataset, metric: str, prices: Mapping[str, Price] | None, lines: list[str]) -> Row:
+    """Sums over all outputs, from columns such as `bleu seconds` or `my-judge cost`, else from the store; empty where
+    nothing is known. What could not be read is added to `lines`.
+    """
+    known: Row = {}
+    for what in COST:
+        name = f"{metric} {what.replace('_', ' ')}".lower()
+        column = next((c for c in data.samples.columns if c.lower() == name), None)
+        if column is not None and data.samples[column].dtype.is_numeric():
+            known[what] = float(data.samples[column].sum())
+    return known or _replies(data, metric, prices or {}, lines)
+
+
+def _replies(data: Dataset, name: str, prices: Mapping[str, Price], lines: list[str]) -> Row:
+    """Tokens of the replies to this judge's requests for these outputs; nothing is asked."""
+    from nlgauge.metrics import Batch
+    from nlgauge.metrics.judge.judge import Judge
+    from nlgauge.scoring.store import store_path
+
+    signature = data.signatures.get(name)
+    if signature is None or "|prompt:" not in signature or not store_path().exists():
+        return {}
+    from nlgauge.scoring.replies import Replies
+
+    try:
+        metric: Any = known_metric(Replies().spec_of(signature) or "")
+        if not isinstance(metric, Judge):
+            return {}
+        judge = metric.decided()
+        keys = {request.key for request in judge.requests(Batch.of(data))}
+        found = list(Replies().known(keys).values())
+    except NlgaugeError as error:
+        lines.append(f"{name}: {error}")
+        return {}
+    if not found:
+        return {}
+    into, out, seconds = (sum(getattr(reply, what) for reply in found) for what in PER_REPLY)
+    if len(found) < len(keys):
+        lines.append(
+            f"{name}: {len(keys) - len(found):,} of {len(keys):,} replies are not in the store of this machine."
+        )
+    price = prices.get(judge.model)
+    if prices and price is None:
+        lines.append(f"{name}: no price of ‘{judge.model}’ in the file; it knows {some(sorted(prices))}.")
+    paid = {"cost": price.of(into, out)} if price else {}
+    return {"replies": len(found), "seconds": seconds, "tokens_in": into, "tokens_out": out, **paid}
