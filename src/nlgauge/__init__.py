@@ -19,11 +19,7 @@ if TYPE_CHECKING:
     from nlgauge.data.panel import Panel
     from nlgauge.door.choices import rank
     from nlgauge.door.gate import gate
-<<<<<<< HEAD
-    from nlgauge.door.guarding import bias, drift
-=======
-    from nlgauge.door.guarding import bias, jury
->>>>>>> 12bb051 (Panels of judges: nlgauge jury, with the best cheap panel chosen and tested on different rows)
+    from nlgauge.door.guarding import bias, drift, jury
     from nlgauge.door.guide import docs
     from nlgauge.door.installation import doctor
     from nlgauge.door.labelling import next_to_label
@@ -118,15 +114,9 @@ __all__ = [
     "AlignerPlan", "Asking", "Dataset", "Estimate", "Judge", "JudgedData", "Measure", "Metric",
     "NlgaugeError", "Panel", "Price", "Report", "Selection", "SimulationParams", "Store", "Table",
     "aggregate", "agreement", "align", "analyse", "available", "bias", "check", "compare", "correlate", "diff",
-<<<<<<< HEAD
     "docs", "doctor", "drift", "estimate", "example", "explore", "export", "gate", "get_set", "judge",
-    "large_intervals", "load", "load_set", "merge", "next_to_label", "plot", "published_sets", "rank", "report",
+    "jury", "large_intervals", "load", "load_set", "merge", "next_to_label", "plot", "published_sets", "rank", "report",
     "reproduce", "score", "select", "simulate", "split", "stability", "stream", "train_aligner", "verdicts",
-=======
-    "docs", "doctor", "estimate", "example", "explore", "export", "gate", "get_set", "judge", "jury", "large_intervals",
-    "load", "load_set", "merge", "next_to_label", "plot", "published_sets", "rank", "report", "reproduce",
-    "score", "select", "simulate", "stability", "stream", "train_aligner", "verdicts",
->>>>>>> 12bb051 (Panels of judges: nlgauge jury, with the best cheap panel chosen and tested on different rows)
 ]  # fmt: skip
 
 

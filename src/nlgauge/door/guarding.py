@@ -1,14 +1,11 @@
-"""Guarding a judge in daily work: its biases, whether it has drifted, and several judges as a panel."""
+"""Guarding a judge in daily work: its biases, and whether it has drifted."""
 
 from __future__ import annotations
 
 import datetime
 import json
 from collections.abc import Mapping, Sequence
-<<<<<<< HEAD
 from dataclasses import replace
-=======
->>>>>>> 12bb051 (Panels of judges: nlgauge jury, with the best cheap panel chosen and tested on different rows)
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +65,6 @@ def bias(
     return analyse("bias", data, aspect, metrics, family=family, reliability=reliability, level=level)
 
 
-<<<<<<< HEAD
 def drift(
     old: Any,
     new: Any,
@@ -95,66 +91,16 @@ def drift(
         A file that keeps every look (JSON lines): the judge's shift then holds its error rate over all of them.
     level : float, default 0.95
         Share of unchanged judges without any alarm: over the checks of one comparison, or with `looks` over all looks.
-=======
-def jury(
-    data: Any,
-    aspect: Names = None,
-    metrics: Names = None,
-    *,
-    cost: str | Sequence[str] | Mapping[str, float] | None = None,
-    budget: float | None = None,
-    size: int = 5,
-    measure: str | None = None,
-    people_pass_from: float | None = None,
-    judge_pass_from: float | None = None,
-    prices: str | Path | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Table:
-    """Is a panel of judges better than the best single judge, and which cheap one?
-
-    Parameters
-    ----------
-    data : path, data frame, rows, Dataset or Selection
-        With people's labels or ratings of some rows, and the verdicts or scores of two or more judges.
-    aspect, metrics : str or sequence of str, optional
-        All by default; `metrics` are the judges.
-    cost : mapping, str or sequence of str, optional
-        {'gpt-4o': 2.5, 'small': 0.1} or 'gpt-4o=2.5,small=0.1'; else from columns such as 'gpt-4o cost', or from the
-        replies in the store; else 1 each.
-    budget : float, optional
-        The most that a chosen panel may cost.
-    size : int, default 5
-        The most judges of a chosen panel.
-    measure : str, optional
-        Of pass and fail a figure of `verdicts` (kappa by default), of scores a measure (input/kendall, or
-        global/pearson for one system).
-    people_pass_from, judge_pass_from : float, optional
-        The lowest value that passes, where there are more than two.
-    prices : path, optional
-        JSON with prices of a million tokens, for judges whose replies are in the store.
-    level : float, default 0.95
-        Share inside the intervals.
-    seed : int, default 0
-        Of the folds.
->>>>>>> 12bb051 (Panels of judges: nlgauge jury, with the best cheap panel chosen and tested on different rows)
 
     Returns
     -------
     Table
-<<<<<<< HEAD
         `facts["verdict"]` is 'found' where a judge has shifted, else 'cannot tell' where anchors are missing, else
         'not found'; `facts["made_otherwise"]` says what differs in model, prompt and settings, where they are known.
-=======
-        A row for every judge, for all of them by each vote, and for the chosen panel, which was held against people on
-        rows that did not choose it: `value` with interval, `difference` to the best single judge, `verdict` ('better',
-        'worse', 'cannot tell'). How alike their errors are: `analyse('jury-errors', data)`.
->>>>>>> 12bb051 (Panels of judges: nlgauge jury, with the best cheap panel chosen and tested on different rows)
 
     Examples
     --------
     >>> import nlgauge as ng
-<<<<<<< HEAD
     >>> old = [{"id": k, "output": f"answer {k}", "judge": k % 5 + 1} for k in range(40)]
     >>> new = [{**row, "judge": max(1, row["judge"] - 1)} for row in old]
     >>> table = ng.drift(ng.load(old, metrics=["judge"]), ng.load(new, metrics=["judge"]))
@@ -241,7 +187,60 @@ def _run(data: Any) -> Dataset:
     made = Dataset.of(path.name, keys_frame, ratings=pl.DataFrame(ratings, schema=Dataset.RATINGS, orient="row"))
     made = made.with_scores({name: [scores.get(name) for scores in rows.values()] for name in names})
     return replace(made, signatures=results["signatures"])
-=======
+
+
+def jury(
+    data: Any,
+    aspect: Names = None,
+    metrics: Names = None,
+    *,
+    cost: str | Sequence[str] | Mapping[str, float] | None = None,
+    budget: float | None = None,
+    size: int = 5,
+    measure: str | None = None,
+    people_pass_from: float | None = None,
+    judge_pass_from: float | None = None,
+    prices: str | Path | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Table:
+    """Is a panel of judges better than the best single judge, and which cheap one?
+
+    Parameters
+    ----------
+    data : path, data frame, rows, Dataset or Selection
+        With people's labels or ratings of some rows, and the verdicts or scores of two or more judges.
+    aspect, metrics : str or sequence of str, optional
+        All by default; `metrics` are the judges.
+    cost : mapping, str or sequence of str, optional
+        {'gpt-4o': 2.5, 'small': 0.1} or 'gpt-4o=2.5,small=0.1'; else from columns such as 'gpt-4o cost', or from the
+        replies in the store; else 1 each.
+    budget : float, optional
+        The most that a chosen panel may cost.
+    size : int, default 5
+        The most judges of a chosen panel.
+    measure : str, optional
+        Of pass and fail a figure of `verdicts` (kappa by default), of scores a measure (input/kendall, or
+        global/pearson for one system).
+    people_pass_from, judge_pass_from : float, optional
+        The lowest value that passes, where there are more than two.
+    prices : path, optional
+        JSON with prices of a million tokens, for judges whose replies are in the store.
+    level : float, default 0.95
+        Share inside the intervals.
+    seed : int, default 0
+        Of the folds.
+
+    Returns
+    -------
+    Table
+        A row for every judge, for all of them by each vote, and for the chosen panel, which was held against people on
+        rows that did not choose it: `value` with interval, `difference` to the best single judge, `verdict` ('better',
+        'worse', 'cannot tell'). How alike their errors are: `analyse('jury-errors', data)`.
+
+    Examples
+    --------
+    >>> import nlgauge as ng
     >>> rng = __import__("random").Random(1)
     >>> rows = [{"id": k, "label": k % 2, **{f"judge_{j}": (k + (rng.random() > 0.8)) % 2 for j in range(5)}}
     ...         for k in range(300)]
@@ -253,4 +252,3 @@ def _run(data: Any) -> Dataset:
         "jury", data, aspect, metrics, cost=cost, budget=budget, size=size, measure=measure,
         people_pass_from=people_pass_from, judge_pass_from=judge_pass_from, prices=prices, level=level, seed=seed,
     )  # fmt: skip
->>>>>>> 12bb051 (Panels of judges: nlgauge jury, with the best cheap panel chosen and tested on different rows)
