@@ -104,6 +104,8 @@ TWICE: dict[str, tuple[set[str] | None, str]] = {
     "consensus-distance": ({"from_metrics"}, "the copy votes too"),
     "ensemble": (None, SET),
     "inter-metric": ({"cluster"}, SET),
+    "jury": (None, SET),
+    "jury-errors": (None, SET),
     "measures": (None, SET),
     "portfolio": (None, SET),
     "predictability": (None, SET),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,14 +128,18 @@ def jury_rows(
     systems, inputs = np.nonzero(there)
     at = (systems.astype(np.int64), inputs.astype(np.int64))
     # Rows of one document, or outputs for one input, are not independent.
-    unit = np.asarray(panel.clusters or panel.inputs)[at[1]]
-    _, clusters = np.unique(unit, return_inverse=True)
-    clusters = clusters.reshape(-1)
+    names_of = [(panel.clusters or panel.inputs)[k] for k in range(panel.n_inputs) if there[:, k].any()]
+    code = {name: number for number, name in enumerate(dict.fromkeys(names_of))}  # in the panel's order, not the names'
+    clusters = np.array([code[(panel.clusters or panel.inputs)[k]] for k in at[1]], np.int64)
     chosen = _measure(measure, verdict is not None, panel)
-    return JuryRows(
+    rows = JuryRows(
         names, labels, kept, clusters, at, panel.human.shape, verdict is not None, chosen,
         bool(len(clusters) > clusters.max() + 1), notes,
     )  # fmt: skip
+    # Best first: neither names nor the order of the columns decide anything.
+    value = np.nan_to_num(rows.values(kept)(np.ones(int(clusters.max()) + 1, bool)), nan=-2.0)
+    order = sorted(range(len(names)), key=lambda k: (-value[k], kept[k].tolist()))
+    return replace(rows, judges=[names[k] for k in order], scores=kept[order])
 
 
 def _measure(measure: str | None, verdict: bool, panel: Panel) -> str:
