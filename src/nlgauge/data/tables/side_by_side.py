@@ -74,7 +74,7 @@ def _fields(columns: list[str], systems: list[str], first: bool) -> dict[str, di
             if plain(system) in known and not REFERENCES.match(column):
                 found.setdefault(field, {})[known[plain(system)]] = column
                 break
-    return {field: of for field, of in found.items() if len(of) > 1 and field not in columns}
+    return {field: of for field, of in found.items() if len(of) > 1 and field not in (*columns, "system")}
 
 
 def _melted(table: RawTable, systems: list[str], fields: dict[str, dict[str, str]], columns: list[str]) -> RawTable:
