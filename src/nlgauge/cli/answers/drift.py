@@ -47,7 +47,8 @@ def command(
 
     words: dict[str, Any] = {"human": o.listed(human), "metrics": o.listed(metric)}
     given = {name: value for name, value in words.items() if value}
-    runs = [ng.load(f, **given) if given and f is not None else f for f in (old, new, anchors)]
+    # Results and cards are .json that only `ng.drift` knows; of tables the user sees how they were read.
+    runs = [ng.load(f, **given) if f and (given or not f.endswith(".json")) else f for f in (old, new, anchors)]
     for run in runs:
         if isinstance(run, ng.Dataset):
             o.tell(card(run, keep_people=True))
