@@ -73,6 +73,8 @@ def rows_of(name: str, aspect: str) -> dict[str, Any]:
     units = np.unique(frame["input"].to_numpy(), return_inverse=True)[1]
     return {
         "y": frame["value"].to_numpy(), "scores": relative_ranks(scores), "system": codes.astype(np.int64), "unit": units,
+        "bounds": (data.ratings.filter(pl.col("aspect") == aspect)["value"].min(),
+                   data.ratings.filter(pl.col("aspect") == aspect)["value"].max()),  # as `estimate` takes them
     }  # fmt: skip
 
 
@@ -135,7 +137,7 @@ def measured(
         for n in (c for c in CURVE if c <= size):
             labels = np.full(size, np.nan)
             labels[order[:n]] = y[order[:n]]
-            keep("labels only", n, mean_estimate(PartlyLabelled(labels), "labels"))
+            keep("labels only", n, mean_estimate(PartlyLabelled(labels, bounds=given["bounds"]), "labels"))
         for design in designs:
             least = 2 * LEAST_LEARNED if "optimal" in design else 1
             shown = scores if design in ("disagreement", "diverse") else judge[None]
@@ -146,7 +148,7 @@ def measured(
                 labels, probability = labels_of(people, y, n, design, rng)
                 strata = system if "stratified" in design and n >= 3 * (system.max() + 1) else None
                 own = None if design in ("random", "diverse") else probability
-                keep(design, n, mean_estimate(PartlyLabelled(labels, judge, own, strata)))
+                keep(design, n, mean_estimate(PartlyLabelled(labels, judge, own, strata, bounds=given["bounds"])))
     return [
         {"set": name, "aspect": aspect, "design": design, "n": n, "rows": size, "seed": seed,
          "width": [round(w, 5) for w, _ in found], "covered": int(sum(c for _, c in found))}

@@ -149,6 +149,13 @@ def test_the_order_of_the_file_does_not_decide_what_is_drawn(outputs, how):
     assert turned.rows == ng.load(rows, metrics=["judge"], name="x").next(20, how=how).rows
 
 
+def test_a_threshold_that_nobody_knows_is_sought_along_the_whole_score(outputs):
+    data = ng.load(outputs)
+    assert data.next(60, goal="threshold").facts["how"] == "stratified"
+    with pytest.raises(ng.NlgaugeError, match="needs --cut, or 30 labels of pass and fail"):
+        data.next(60, goal="threshold", how="optimal")
+
+
 @pytest.mark.parametrize(
     ("goal", "better"),
     [
@@ -160,7 +167,8 @@ def test_draws_lean_to_where_labels_tell_most(outputs, goal, better):
     data = ng.load(outputs)
     judge = dict(zip(data.scores.select("system", "input").iter_rows(), data.scores["judge"], strict=True))
     worth = dict(zip(judge, better(np.array(list(judge.values()))), strict=True))
-    table = data.next(60, goal=goal)
+    cut = float(np.median(list(judge.values()))) if goal == "threshold" else None
+    table = data.next(60, goal=goal, cut=cut)
     assert np.mean([worth[r["system"], r["input"]] for r in table]) > np.mean(list(worth.values()))
     assert len({r["label_probability"] for r in table}) > 5
 

@@ -11,6 +11,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.labels import PROBABILITY, ROUND, STRATUM
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
+from nlgauge.stats.agreement.curves import cheapest, sweep
 from nlgauge.stats.design import label_sampling as sampling
 from nlgauge.stats.estimation.several_judges import LABELS_PER_JUDGE, cross_fitted
 from nlgauge.table import Row, Table
@@ -85,7 +86,8 @@ def next_labels(
     if not 1 <= budget <= len(free):
         raise NlgaugeError(f"{data.name}: budget {budget}: there are {len(free):,} outputs without a label.")
     aimed = goal == "estimate" and len(people.scores) and np.isfinite(people.labels).sum() >= LEAST_AIMED
-    design = how or ("optimal" if aimed else DEFAULT[goal])
+    blind = goal == "threshold" and cut is None and _best_cut(people, people.judge()) is None
+    design = how or ("optimal" if aimed else "stratified" if blind else DEFAULT[goal])
     cut = -cut if cut is not None and data.lower.issuperset(data.metrics) else cut  # scores are turned: more is better
     found, said = draw_rows(people, free, budget, goal, design, cut, np.random.default_rng([seed, people.draw]))
     rows = [_row(people, int(free[at]), float(found.probability[at]), int(found.stratum[at])) for at in found.rows]
@@ -237,11 +239,27 @@ def _of_verdicts(people: Population, said: str) -> tuple[Array, str]:
 def _cut(people: Population, judge: Array, cut: float | None) -> float:
     """The cut on the scale of the combined score."""
     if cut is None:
-        return float(np.median(judge))
+        best = _best_cut(people, judge)
+        if best is None:
+            raise NeedsMissing(
+                f"--for threshold --how optimal needs --cut, or {LEAST_LEARNED} labels of pass and fail from earlier "
+                "draws (--labels), which say where the threshold is; use --how stratified."
+            )
+        return best
     if len(people.scores) != 1:
         raise NlgaugeError("--cut is a value of one judge: name it with --metrics.")
     place = int((people.scores[0] < cut).sum())
     return float(np.sort(judge)[min(place, len(judge) - 1)])
+
+
+def _best_cut(people: Population, judge: Array) -> float | None:
+    """The threshold with fewest errors on the labels so far; None where they are few, or not pass and fail."""
+    known = np.isfinite(people.labels)
+    levels = np.unique(people.labels[known])
+    if not people.learned or len(levels) != 2 or not len(people.scores):
+        return None
+    swept = sweep(judge[known], people.labels[known] == levels[1])
+    return float(np.clip(swept.thresholds[cheapest(swept, 1.0, 1.0)], judge.min(), judge.max()))
 
 
 def _leverage(judge: Array) -> Array:
