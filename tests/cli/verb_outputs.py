@@ -56,6 +56,8 @@ verdicts judged.csv --slices topic
 verdicts scores.csv --people-pass-from 3 --metrics rouge_l
 gate judged.csv --min kappa=.2,tnr=.1
 bias judged.csv
+drift scores.csv scores.csv
+split judged.csv -o parts.jsonl
 jury panel.csv
 estimate judged.csv
 next judged.csv --budget 20 -o to_label.csv

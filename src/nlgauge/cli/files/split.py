@@ -17,6 +17,7 @@ def command(
     test: Annotated[float, o.choice("--test", "About this share of the inputs is kept for the test.")] = 0.45,
     by: Annotated[str | None, o.choice("--by", "Column whose value several inputs share (a conversation): they stay "
                                                "together.")] = None,
+    format: o.Format = "table",
     out: Annotated[Path | None, o.output("-o", "--out", "NAME.csv writes NAME.tune.csv and NAME.test.csv; by default "
                                                         ".jsonl beside the file, which loses nothing.")] = None,
 ) -> None:  # fmt: skip
@@ -38,8 +39,10 @@ def command(
     data = columns.load_and_tell()
     tune, held = split(data, test, by=by, out=out)
     paths = part_paths(out)
-    o.say([
-        f"{path}: {len(part):,} outputs, {part.ratings.select('system', 'input').unique().height:,} of them labelled"
+    rows = [
+        {"file": path, "outputs": len(part), "labels": part.ratings.select("system", "input").unique().height}
         for path, part in zip(paths, (tune, held), strict=True)
-    ])  # fmt: skip
+    ]
+    lines = ["{file}: {outputs:,} outputs, {labels:,} of them labelled".format_map(r) for r in rows]
+    o.done("split", rows, format, lines)
     o.tell([f"every look at {paths[1].name} is written into {log_of(paths[1]).name}"])
