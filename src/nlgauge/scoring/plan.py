@@ -24,10 +24,8 @@ RECOMMENDED = "recommended"  # --metrics recommended
 BY_TASK = {
     "source": ("consistency", "salience"),
     "references": ("consistency", "relevance"),
-    "context": (
-        "ctc(aspect='engagingness', align='D', formula='chosen')", "ctc(aspect='groundedness', formula='chosen')",
-    ),
-}  # fmt: skip
+    "context": ("ctc(aspect='engagingness', formula='chosen')", "ctc(aspect='groundedness', formula='chosen')"),
+}
 
 
 def plan(data: Dataset, metrics: Sequence[str | Metric] | str | Metric) -> list[Metric]:

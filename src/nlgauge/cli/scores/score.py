@@ -23,8 +23,8 @@ TEXTS = ("system", "input", "output", "source", "context", "references", "contro
 def command(
     columns: Columns,
     metrics: Annotated[list[str] | None, o.choice(
-        "--metrics", "-m", "Metrics as in bleu,rouge-l(stem=True),file.py@mine; recommended: those that agree best with "
-        "people; by default all that are quick."
+        "--metrics", "-m", "Metrics as in bleu,rouge-l(stem=True),file.py@mine; recommended: those that agree best "
+        "with people; by default all that are quick."
     )] = None,
     by: Annotated[str, o.choice("--by", "Column whose values are the lines of the table.")] = "system",
     format: o.Format = "table",
