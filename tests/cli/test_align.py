@@ -42,6 +42,24 @@ def test_words_stand_over_their_scores(nlgauge, monkeypatch: pytest.MonkeyPatch)
     assert lines[-1].startswith("ctc = ")
 
 
+def test_words_without_support_stand_beside_the_source_sentence_that_fits_best(nlgauge) -> None:  # type: ignore[no-untyped-def]
+    import nlgauge as ng
+
+    output = "He is a hockey fan. He lives in Rome with two dogs."
+    source = "He shares a flat in Paris with his two cats. He is an avid fan of the football team."
+    code, out, _ = nlgauge("--output", output, "--source", source)
+    lines = out.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("Content words below 0.6"))
+    assert (code == 0 and lines[at + 1].startswith("hockey .")) or lines[at + 1].startswith("hockey 0.")
+    assert lines[at + 2].strip().startswith("He is an avid fan of the football team.")
+    assert "Rome" in lines[at + 3] and lines[at + 4].strip().startswith("He shares a flat in Paris")
+    found = ng.align(output=output, source=source).support
+    assert [s.evidence for s in found] == [source[45:], source[:44]]
+    assert [word for word, _ in found[1].weak] == ["lives", "Rome", "dogs"]
+    copied = ng.align(output=source, source=source).support
+    assert [s.weak for s in copied] == [[], []] and copied[0].evidence == source[:44]
+
+
 def test_colours_when_the_terminal_has_them(nlgauge, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("FORCE_COLOR", "1")

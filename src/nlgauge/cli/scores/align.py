@@ -63,6 +63,13 @@ def command(
         console.print(f"{part.name}: mean {mean:.3f}, sum {total:.2f}", style="bold", markup=False)
         for line in lines(part.alignment.words(), console.width):
             console.print(line)
+    if weak := [s for s in found.support if s.weak]:
+        console.print(f"Content words below {found.weak:g}, and the sentence that fits theirs best", style="bold")
+        for s in weak:
+            console.print(", ".join(f"{word} {score:.2f}" for word, score in s.weak), style="yellow", markup=False)
+            console.print(f"  {s.evidence} (fit {s.fit:.2f})", markup=False)
+    elif found.support:
+        console.print(f"No content word of the output is below {found.weak:g}.")
     console.print(f"{found.metric} = {found.score:.4f}", markup=False)
 
 

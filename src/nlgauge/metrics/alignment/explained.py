@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.alignments import Alignment
 from nlgauge.metrics.alignment.ctc import Aligned
 from nlgauge.metrics.base import Metric
+from nlgauge.models.embeddings import embeddings
 from nlgauge.text.batch import Batch
+from nlgauge.text.windows import sentence_spans
 
+# A cosine below this of E, or a probability of D and R, is listed: as `nlgauge align` colours words.
+WEAK = {"E": 0.6, "D": 0.5, "R": 0.5}
 NAMES = {"x": "source", "c": "context", "y": "output", "r": "reference"}
 
 
@@ -22,13 +27,31 @@ class AlignedPart:
 
 
 @dataclass(frozen=True)
+class SentenceSupport:
+    """A sentence of the output, its content words with a low score, and the sentence of the source (or context) whose
+    words fit it best on average.
+    """
+
+    sentence: str
+    weak: list[tuple[str, float]]
+    evidence: str
+    fit: float
+
+
+@dataclass(frozen=True)
 class AlignedOutput:
-    """The score of one output by a metric, and the alignments it was made from; `which` names the output."""
+    """The score of one output by a metric, and the alignments it was made from; `which` names the output.
+
+    `support`: each sentence of the output with what fits it best, where the metric holds it against a source or
+    context; `weak`: the score below which its words are listed.
+    """
 
     metric: str
     score: float
     parts: list[AlignedPart]
     which: str = ""
+    support: list[SentenceSupport] = field(default_factory=list)
+    weak: float = WEAK["E"]
 
 
 def aligned_output(metric: Metric, batch: Batch, which: str = "") -> AlignedOutput:
@@ -39,9 +62,36 @@ def aligned_output(metric: Metric, batch: Batch, which: str = "") -> AlignedOutp
     scores, aligned = metric.explain(batch)
     if not aligned[0]:
         raise NlgaugeError(f"{metric}: no score ({scores.reasons[0]}).")
-    parts = []
+    parts, weak = [], WEAK[metric.align]
+    support: list[SentenceSupport] = []
     for k, terms in enumerate(aligned[0]):
         for (a, b), alignment in terms.items():
             number = f" {k + 1}" if "r" in (a, *b) and len(aligned[0]) > 1 else ""
+            if a == "y" and not support and (evidence := _evidence(batch, b)):
+                support = _support(metric, batch, alignment.words().content(), evidence, weak)
             parts.append(AlignedPart(f"{NAMES[a]} → {' and '.join(NAMES[f] for f in b)}{number}", alignment))
-    return AlignedOutput(str(metric), float(scores.values[0]), parts, which)
+    return AlignedOutput(str(metric), float(scores.values[0]), parts, which, support, weak)
+
+
+def _evidence(batch: Batch, fields: Iterable[str]) -> list[str]:
+    """The sentences of source and context, where these are among the fields that the output is held against."""
+    given = [batch.text(int({"x": batch.source, "c": batch.context}[f][0])) for f in fields if f in "xc"]
+    return [text[a:b] for text in given if text for a, b in sentence_spans(text)]
+
+
+def _support(
+    metric: Aligned, batch: Batch, words: Alignment, evidence: list[str], weak: float
+) -> list[SentenceSupport]:
+    kept = embeddings(batch, metric.encoder)
+    layer = kept.want(metric.settings().layer)
+    spans = sentence_spans(words.text)
+    mine = kept.of([words.text[a:b] for a, b in spans], layer)
+    theirs = [e.tokens for e in kept.of(evidence, layer)]
+    found = []
+    for (first, last), own in zip(spans, mine, strict=True):
+        fits = [float((own.tokens @ e.T).max(axis=1).mean()) if len(own.tokens) and len(e) else 0.0 for e in theirs]
+        best = max(range(len(fits)), key=fits.__getitem__)
+        inside = zip(words.tokens, words.scores.tolist(), words.spans[:, 0].tolist(), strict=True)
+        low = [(token, score) for token, score, at in inside if first <= at < last and score < weak]
+        found.append(SentenceSupport(words.text[first:last], low, evidence[best], fits[best]))
+    return found
