@@ -185,14 +185,14 @@ def _above(high: list[Row]) -> str:
     stuck = [r for r in high if not BAND[0] <= r["nearest"] <= BAND[1]]
     factors = sorted(r["factor"] for r in high if r not in stuck)
     few = sum(r["n"] * min(r["p"], 1 - r["p"]) <= 5 for r in high if r["p"])
-    some = (
-        f"in the others intervals {factors[len(factors) // 2]:.2f} as wide (median) would lie in it, but "
-        if factors
-        else ""
-    )
     return (
-        f"Of the {len(high)} above, {few} expect at most five labels of the rarer verdict; in {len(stuck)} no common narrowing reaches the band, because "
-        f"few counts make few coverages; {some}no rule that knows the labels only may narrow them without falling below .93 elsewhere in what was tried. "
+        f"Of the {len(high)} above, {few} expect at most five labels of the rarer verdict; in {len(stuck)} no common "
+        "narrowing of the intervals reaches the band, because few counts make few coverages"
+        + (
+            f"; in the others intervals {factors[len(factors) // 2]:.2f} as wide (median) would have. "
+            if factors
+            else ". "
+        )
     )
 
 

@@ -31,7 +31,7 @@ def rogan_gladen(
 
     >>> found = rogan_gladen((840, 1000), (68, 70), (18, 30))
     >>> [round(float(v), 2) for v in found]
-    [0.77, 0.67, 0.88]
+    [0.77, 0.67, 0.86]
     """
     from scipy.special import ndtri
 
