@@ -25,6 +25,7 @@ ADDS = {
     "grammar": "a grammar checker",
     "vectors": "static word vectors",
     "neural": "neural encoders, the alignment estimators",
+    "onnx": "inference and question-answering models as ONNX files",
     "judges": "`nlgauge judge`: LLM judges over HTTP",
     "explore": "`nlgauge explore`: the local page",
     "figures": "figures as SVG, PNG and PDF",
