@@ -260,8 +260,8 @@ Written by `python -m bench.estimates --write docs/estimate_coverage.md` (seeds 
 What the figures mean: [estimate](estimate.md).
 
 Data sets of {world.ROWS:,} rows are drawn from populations whose truth is known, {TRIALS:,} a cell; 30, 100 or 300 rows are labelled.
-*Coverage*: share of the 95 % intervals that hold the truth; wanted .93 to .97, or more where counts are so small that no interval can be nearer
-(of 30 labels at a pass rate of .05 one or two pass). *Width*: mean width of the interval over that from the labels alone. Judges: poor (recall of passes
+*Coverage*: share of the 95 % intervals that hold the truth; wanted .93 to .97. More is wider than it had to be:
+intervals are held wide where few labels of a verdict, few errors of the judge or few clusters are seen. *Width*: mean width of the interval over that from the labels alone. Judges: poor (recall of passes
 and fails .75 and .55; its numbers .7 standard deviations apart; correlation .3), fair (.85 and .8; 1.5; .6), good (.95 and .95; 3; .9).
 Chance: with {TRIALS:,} data sets an interval that is right shows .940 to .960 ({FEWER:,} for systems and correlations: .936 to .964).
 """
