@@ -1,7 +1,7 @@
 """Which metrics are worth trusting for which task: one protocol, sets for choosing and sets for reporting kept apart.
 
     NLGAUGE_DATA=… python -m bench.metric_choice choose [consistency|relevance|…]   (looks at choosing sets only)
-    NLGAUGE_DATA=… python -m bench.metric_choice report [--write docs/metric_choice.md]
+    NLGAUGE_DATA=… python -m bench.metric_choice report
 
 `choose` scores candidate parts on the choosing sets, tries every combination of at most MOST of them on one fixed
 scale, and names the one with the highest mean Pearson correlation over these sets. Scales come from the outputs, not
@@ -38,7 +38,6 @@ STORE = Path(os.environ.get("NLGAUGE_CHOICE_STORE", "metric_choice.sqlite"))
 MOST = 5  # parts of a combination
 TIMED = 32  # outputs for the cost of a metric
 DAMAGED = "damaged references"
-MARK = "<!-- tables of python -m bench.metric_choice report -->"
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,6 @@ class Protocol:
 
     def __init__(self) -> None:
         self.sets = Sets(None, Store(STORE), print)
-        self.cost: dict[str, float] = {}
         self._ratings: dict[On, tuple[Any, Any]] = {}
 
     def batch(self, on: On) -> Batch:
@@ -321,21 +319,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.metric_choice", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("what", choices=["choose", "report"], nargs="?", default="choose")
     parser.add_argument("names", nargs="*", default=[], help=f"of {', '.join(GOALS)}; all by default")
-    parser.add_argument(
-        "--write", type=Path, metavar="FILE", help="of the report: replaces the tables between its marks"
-    )
     asked = parser.parse_args()
-    protocol, costs, lines = Protocol(), {}, []  # type: ignore[var-annotated]
+    protocol, costs = Protocol(), {}  # type: ignore[var-annotated]
     for name in asked.names or GOALS:
         if asked.what == "choose":
             choose(protocol, name)
         else:
-            lines += report(protocol, name, costs)
-            print("\n".join(lines), flush=True)
-    if asked.write and lines:
-        before, _, rest = asked.write.read_text(encoding="utf-8").partition(MARK)
-        after = rest.partition(MARK)[2]
-        asked.write.write_text(f"{before}{MARK}\n\n" + "\n".join(lines) + f"\n{MARK}{after}", encoding="utf-8")
+            print("\n".join(report(protocol, name, costs)), flush=True)
 
 
 if __name__ == "__main__":
