@@ -179,10 +179,11 @@ def test_every_package_that_is_imported_is_declared(imported: dict[str, set[Path
     """Not only installed because another package asks for it."""
     # Kernels are compiled when the package is built; in those that are not, kernels._plain stands in for cython.
     assert {path.parent.name for path in imported["cython"]} == {"kernels"}
+    assert {path.name for path in imported["pytest"]} == {"pytest_plugin.py"}  # which only pytest loads
     for package in BY_HAND:
         for path in imported[package]:
             assert package in path.read_text(encoding="utf-8").partition("pip install")[2], path
-    undeclared = imported.keys() - declared() - BY_HAND.keys() - {"cython"}
+    undeclared = imported.keys() - declared() - BY_HAND.keys() - {"cython", "pytest"}
     assert {package: sorted(map(str, imported[package])) for package in undeclared} == {}
 
 

