@@ -93,7 +93,7 @@ GOALS = {
         ),
         ("consistency",),
         ("length", "coverage", "novelty(order=3)", SOURCE_BERTSCORE, *_ctc("consistency", D, D_CHOSEN)),
-        tried=6_200,
+        tried=4_800,
     ),
     "relevance": Goal(
         (_relevance(11, 0), _relevance(1, 0)),
@@ -105,7 +105,7 @@ GOALS = {
         ),
         ("relevance",),
         ("length", "rouge-1", "rouge-2", "rouge-l", "bertscore", *_ctc("relevance")),
-        tried=5_400,
+        tried=3_950,
     ),
     "preservation": Goal(
         (On("yelp", "preservation", 0, 0),), (On("yelp", "preservation", 0, 1),),
