@@ -92,7 +92,7 @@ def jury(
         },
         method=f"{rows.size_text(panel)}; {level:.0%} intervals, differences {level:.0%} together; {FOLDS} folds of "
         "whole inputs. A panel that is no better than the best judge is called better in at most about "
-        "2.5 % of data sets (simulated: docs/jury.md).",
+        "2.5 % of data sets (simulated with one system: docs/jury.md).",
         notes=[*notes, *people_note(panel), *turned_note(panel)],
         facts={"costs": dict(zip(rows.judges, costs, strict=True)), "of": "verdicts" if rows.verdict else "scores"},
         signature=signature(panel, measure=rows.measure, size=size, budget=budget, folds=FOLDS, seed=seed),
