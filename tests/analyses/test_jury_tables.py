@@ -57,7 +57,7 @@ def test_five_judges_that_err_together_are_not_called_better() -> None:
 def test_the_budget_holds_and_costs_are_those_given() -> None:
     cost = {name: 1.0 + j for j, name in enumerate(JUDGES)}
     row = by_vote(ng.jury(verdicts(), cost=cost, budget=6))["chosen"]
-    assert row["judges"] == "judge_0 + judge_1 + judge_2" and row["cost"] == 6
+    assert set(row["judges"].split(" + ")) == {"judge_0", "judge_1", "judge_2"} and row["cost"] == 6
     none = ng.jury(verdicts(), cost=cost, budget=3)
     assert "chosen" not in by_vote(none) and "no panel of three" in " ".join(none.notes)
 
@@ -89,7 +89,7 @@ def test_a_panel_is_chosen_without_the_rows_that_test_it() -> None:
 
 def test_wrong_costs_and_too_few_rows_are_one_clear_line() -> None:
     data = verdicts()
-    for options, said in (({"cost": "gpt=1"}, "no judge 'gpt'"), ({"cost": "judge_0=1"}, "cost of judge_1"),
+    for options, said in (({"cost": "gpt=1"}, "no judge 'gpt'"), ({"cost": "judge_0=1"}, "cost of judge_.*judge_1.* is not given"),
                           ({"cost": "judge_0=x"}, "write JUDGE=COST"), ({"measure": "input/kendall"}, "of pass and fail use")):  # fmt: skip
         with pytest.raises(NlgaugeError, match=said):
             ng.jury(data, **options)

@@ -79,6 +79,7 @@ def test_turning_a_metric_together_with_its_direction_changes_no_conclusion(name
 UNIT = {
     "aspect-preference": "shows the means of the scores themselves",
     "confusion": "counts the scores themselves, as ratings",
+    "drift": "shows the means of the scores themselves, and their change",
     "parameters": "shows mean and spread of the scores themselves",
     "slices": "the value from which on the judge passes is on the scale of the scores",
     "system-means": "shows the means of the scores themselves",

@@ -32,6 +32,19 @@ CUT_OFF = """figure => {
 }"""
 
 
+def judged() -> Dataset:
+    """Two raters and a judge that likes long outputs."""
+    rng = np.random.default_rng(3)
+    quality, words = rng.normal(size=240), rng.integers(5, 60, 240)
+    points = [np.clip(np.round(3 + quality + rng.normal(size=240) * 0.5), 1, 5).astype(int).tolist() for _ in range(2)]
+    judge = np.clip(np.round(3 + quality + np.log2(words) - 4.5), 1, 5).astype(int).tolist()
+    return load([
+        {"system": f"s{i % 4}", "input": i // 4, "output": "word " * int(words[i]), "rating_1": points[0][i],
+         "rating_2": points[1][i], "judge": judge[i]}
+        for i in range(240)
+    ])  # fmt: skip
+
+
 def tables() -> Iterator[Table]:
     data = example()
     panel = data.panel()
@@ -47,6 +60,8 @@ def tables() -> Iterator[Table]:
     yield data.panel(metrics=["unigram_f1", "random"]).analyse("plan", sizes=[12, 24, 48], trials=5, draws=19)
     yield data.panel(metrics=["unigram_f1", "random"]).analyse("labels-needed", sizes=[20, 40], trials=5)
     yield from few_labels_and_choices()
+    yield ng.bias(judged())
+    yield ng.drift(data, data)
     yield robustness(data, sample=20, draws=20)
     yield simulation.relation(SMALL, trials=2)[0]
     yield from ceiling_tables(data)

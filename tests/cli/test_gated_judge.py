@@ -49,7 +49,7 @@ def shell(words: str, folder: Path, **env: str) -> subprocess.CompletedProcess[s
     places = {name: str(folder.parent / name.lower()) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
     return subprocess.run(
         ["bash", "-eo", "pipefail", "-c", words], cwd=folder, capture_output=True, text=True, check=False, timeout=180,
-        env={**os.environ, **path, **places, "RUNNER_TEMP": str(folder.parent), **env},
+        env={**os.environ, "COLUMNS": "", **path, **places, "RUNNER_TEMP": str(folder.parent), **env},
     )  # fmt: skip
 
 

