@@ -108,7 +108,7 @@ def jury_rows(
     if len(many) < 2 or there.sum() < LEAST:
         raise NeedsMissing(
             f"{panel.name}, {panel.aspect}: a jury needs at least two judges and {LEAST} rows that people labelled and "
-            f"all of them judged; found {len(many)} judges and {int(there.sum())} rows (--metrics names judges)."
+            f"all of them judged; judges found: {len(many)}, rows: {int(there.sum())} (--metrics names judges)."
         )
     verdict = _as_verdicts(panel, [panel.names[k] for k in many], people_pass_from, judge_pass_from)
     if verdict is not None:
