@@ -87,7 +87,7 @@ def report(
     from nlgauge.metrics.judge.cost import load_prices
     from nlgauge.report.answer import answer_of
     from nlgauge.report.answer_lines import answer_lines
-    from nlgauge.report.page import write_page
+    from nlgauge.report.page import packing_plotly, write_page
     from nlgauge.report.results import results_of
     from nlgauge.report.sections import Run, answer_all
     from nlgauge.report.views import Views
@@ -106,6 +106,7 @@ def report(
         for aspect in chosen.aspects or chosen.data.aspects[:1] or (None,):
             chosen.data.aspect(aspect)  # a wrong or missing one is said before anything is computed
     known = load_prices(Path(prices)) if isinstance(prices, str | Path) else prices
+    packing_plotly()
     run = Run(chosen, quick, listed(measures), str(Measure.parse(gate)), known)
     views = Views(name)
     answered = answer_all(run, views.draw)

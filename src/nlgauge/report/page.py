@@ -6,6 +6,7 @@ import datetime
 import functools
 import gzip
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,8 @@ def _page(
     # Tables are packed while the page is rendered, so the data come after all sections.
     rooms.globals |= {"keep": views.keep, "packed": lambda: _pack(for_script(views.packed))}
     return rooms.get_template("page.html.j2").render(
-        name=name, title=title, sections=sections, plotly=_plotly(), first_js=read["answer.js"], **_top(top),
+        name=name, title=title, sections=sections, plotly=packing_plotly().result(),
+        first_js=read["answer.js"], **_top(top),
         css=read["page.css"] + read["section.css"], js=read["page.js"] + read["section.js"],
         version=nlgauge.__version__, command="nlgauge " + " ".join(command),
         date=datetime.date.today().isoformat(),
@@ -133,11 +135,21 @@ def _because(mark: Mark) -> str:
 
 
 @functools.cache
-def _plotly() -> str:
-    """Plotly: two megabytes instead of five; the page unpacks it when the first figure comes into view."""
-    from plotly.offline import get_plotlyjs
+def packing_plotly() -> Future[str]:
+    """Plotly, two megabytes instead of five; the page unpacks it when the first figure comes into view.
 
-    return _pack(get_plotlyjs())
+    Packed beside the analyses: whoever writes a page asks for it early.
+    """
+
+    def packed() -> str:
+        from plotly.offline import get_plotlyjs
+
+        return _pack(get_plotlyjs())
+
+    with_one = ThreadPoolExecutor(1, thread_name_prefix="plotly")
+    future = with_one.submit(packed)
+    with_one.shutdown(wait=False)
+    return future
 
 
 def _pack(text: str) -> str:

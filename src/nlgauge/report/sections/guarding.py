@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from nlgauge.analyses.judges.drift import runs_of_one_judge
 from nlgauge.analyses.judges.judge_rows import judge_columns
 from nlgauge.report.sections import Finding, Findings, Run, section
 
@@ -27,10 +26,18 @@ def bias(run: Run) -> Findings:
     return Findings([Finding("", " ".join(t.answers), [t]) for t in run.each("bias", metrics=judges_of(run))])
 
 
+def two_runs(run: Run) -> bool:
+    if len(run.source.datasets) != 2:
+        return False
+    from nlgauge.analyses.judges.drift import runs_of_one_judge
+
+    return runs_of_one_judge(run.source)
+
+
 @section(
     "drift", order=48, question="Has the judge drifted between the two runs, or the data?",
     not_said="Whether the anchors stand for all outputs: a judge may shift on others and not on them.",
-    applies=lambda run: runs_of_one_judge(run.source),
+    applies=two_runs,
 )  # fmt: skip
 def drift(run: Run) -> Findings:
     return Findings([Finding("", " ".join(t.answers), [t]) for t in run.each("drift")])
