@@ -15,7 +15,7 @@ pass serves all that need counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -74,8 +74,10 @@ def pairs(s: GroupStats) -> Any:
 
 def ratio(above: Any, below: Any) -> Floats:
     """Division that gives NaN, silently, where the denominator is 0."""
-    out = np.full(np.shape(below), np.nan)
-    np.divide(above, below, out=out, where=np.asarray(below) != 0)
+    below = np.asarray(below)
+    out = np.empty(below.shape)
+    out.fill(np.nan)
+    np.divide(above, below, out=out, where=below != 0)
     return out
 
 
@@ -110,22 +112,30 @@ C_MINUS_D, TOLD, ALL = (1, -1, 0, 0, 0), (1, 1, 0, 1, 0), (1, 1, 1, 1, 1)
 Weights = tuple[int, int, int, int, int]
 
 
+def _total(weights: Weights, counts: Sequence[Any]) -> Any:
+    """Sum of counts with the weights 1, 0 and −1, the first of them 1: as few array operations as there are terms."""
+    total = counts[0]
+    for weight, count in zip(weights[1:], counts[1:], strict=True):
+        if weight:
+            total = total + count if weight == 1 else total - count
+    return total
+
+
 def pair_coefficient(
     name: str, above: Weights, below: Weights, other: Weights | None = None, **facts: Any
 ) -> Callable[[GroupStats], Floats]:
     """Register a ratio of pair counts; with `other`, the root of the product of two sums stands below."""
+    if any(w[0] != 1 or not {*w} <= {-1, 0, 1} for w in (above, below, other or below)):
+        raise ValueError(f"{name}: weights are 1, 0 or -1, and that of C is 1")
     FORMS[name] = np.array([above, below, other or below], np.float64)
 
     def value(s: GroupStats) -> Floats:
-        counts = np.array([s.concordant, s.discordant, s.tied_human, s.tied_metric, s.tied_both])
-
-        def total(weights: Weights) -> Any:
-            return np.tensordot(np.array(weights), counts, 1)
-
+        counts = (s.concordant, s.discordant, s.tied_human, s.tied_metric, s.tied_both)
         if other is None:
-            return ratio(total(above), total(below))
+            return ratio(_total(above, counts), _total(below, counts))
         # two roots: the product of two pair counts may exceed 64 bits
-        return np.clip(ratio(total(above), np.sqrt(total(below)) * np.sqrt(total(other))), -1, 1)
+        roots = np.sqrt(_total(below, counts)) * np.sqrt(_total(other, counts))
+        return np.minimum(np.maximum(ratio(_total(above, counts), roots), -1.0), 1.0)  # quicker than clip
 
     return coefficient(name, needs="counts", **facts)(value)
 
