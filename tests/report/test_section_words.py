@@ -228,5 +228,5 @@ def test_the_word_best_is_for_a_metric_that_beats_every_other_one() -> None:
     ]
     run = run_of(load(rows, name="d", human=["quality"], metrics=["close", "far"]))
     sentence = answer_of(run).aspects[0].sentences[""]
-    assert "the closest to people, close, " in sentence
+    assert "The closest to people is close: it " in sentence
     assert sentence.endswith(", clearly ahead of the other.")

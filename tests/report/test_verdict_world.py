@@ -30,7 +30,7 @@ def table(path: Path, known: float, rows: int = 400, labelled: float = 0.4) -> P
 def test_the_report_leads_with_the_judge_in_words(tmp_path: Path) -> None:
     made = ng.report(table(tmp_path / "v.csv", known=0.9), tmp_path / "v.html", quick=True)
     said = " ".join(made.lines)
-    assert "For label judge is good" in said and "says the same as people in" in said
+    assert "For label, judge is good" in said and "says the same as people in" in said
     assert "pearson" not in said and "not answered" not in said
     assert "so the judge knows more" in made.sections[0].found.parts[0].answer
     page = made.path.read_text()

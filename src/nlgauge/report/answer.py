@@ -260,8 +260,8 @@ def _warnings(run: Run, aspects: Sequence[AspectAnswer]) -> Iterator[str]:
 
 
 def overall_words(found: AspectAnswer) -> str:
-    """The answer over all uses in one sentence: what any metric is good for, and how near the nearest comes."""
-    about = f"For {found.about}" if found.about else "Here"
+    """The answer over all uses in two sentences: what any metric is good for, and how near the nearest comes."""
+    about = f"For {found.about}," if found.about else "Here"
     if found.warning:
         return f"{about} the data are too few to call any metric good or bad: {found.warning}."
     every = [m for each in found.metrics for m in each.marks.values()]
@@ -274,7 +274,7 @@ def overall_words(found: AspectAnswer) -> str:
         head = "no metric here is good"
     else:
         head = "no metric here is shown to be good"
-    return f"{about} {head}{_useless(found) if good or usable else ''}{_nearest(found)}."
+    return f"{about} {head}{_useless(found) if good or usable else ''}.{_nearest(found)}"
 
 
 def _useless(found: AspectAnswer) -> str:
@@ -292,7 +292,9 @@ def _called(found: AspectAnswer, verdict: str) -> str:
     said: dict[str, list[str]] = {}
     for use in found.uses:
         if names := best_first(found, use, verdict):
-            said.setdefault(f"{_who_is(names, 2)} {verdict}", []).append(USES[use][0])
+            all_of_them = len(names) == len(found.metrics) > 2
+            who = f"all {len(names)} metrics are" if all_of_them else _who_is(names, 2)
+            said.setdefault(f"{who} {verdict}", []).append(USES[use][0])
     return "; ".join(f"{who} {some(tasks, 9)}" for who, tasks in said.items())
 
 
@@ -301,7 +303,7 @@ def _who_is(names: list[str], most: int = 3) -> str:
 
 
 def _nearest(found: AspectAnswer) -> str:
-    """How near the first metric comes to people, and whether the others may be as near."""
+    """` The closest to people is a: it …`: how near the first metric comes, and whether others may be as near."""
     first = next((m for m in found.metrics if m.value is not None), None)
     if first is None:
         return ""
@@ -310,7 +312,7 @@ def _nearest(found: AspectAnswer) -> str:
     if found.measure == "agreement":
         reach = f"says the same as {who} in {percent(first.value or 0.0)} of cases"
     elif first.value is not None and first.value <= 0:
-        return f": not even the first, {first.metric}, agrees with {who} at all"
+        return f" Not even the first, {first.metric}, agrees with {who} at all."
     elif first.share is not None:
         reach = f"reaches {percent(min(1.0, first.share))} of what {own} agreement allows"
     elif chosen.value is not None:
@@ -318,14 +320,14 @@ def _nearest(found: AspectAnswer) -> str:
     else:
         return ""
     if len(found.metrics) == 1:
-        return f": {first.metric} {reach}"
+        return f" It {reach}."
     as_good, others, rest = sum(m.may_be_best for m in found.metrics) - 1, len(found.metrics) - 1, ""
     if found.measure == "agreement" or first.low is not None:
         if first.clearly_best:
             rest = f", clearly ahead of the other{'' if others == 1 else f' {others}'}"
         elif as_good > 0:
-            rest = f", and {'one other' if as_good == 1 else f'{as_good} others'} may be as good"
-    return f": the closest to {who}, {first.metric}, {reach}{rest}"
+            rest = f"; {'one other' if as_good == 1 else f'{as_good} others'} may be as good"
+    return f" The closest to {who} is {first.metric}: it {reach}{rest}."
 
 
 def use_sentence(found: AspectAnswer, use: str) -> str:
