@@ -11,6 +11,7 @@ from nlgauge.analyses.verdicts.slices import slices
 from nlgauge.analyses.verdicts.threshold import threshold
 from nlgauge.analyses.verdicts.verdicts import verdicts
 from nlgauge.data.dataset import Dataset
+from nlgauge.data.load import load
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.table import Table
 
@@ -124,6 +125,17 @@ def test_a_numeric_judge_is_left_out_and_named_beside_one_with_verdicts() -> Non
         verdicts(dataset(PEOPLE, scores={"score": numbers}).panel())
     cut = verdicts(dataset(PEOPLE, scores={"score": numbers}).panel(), judge_pass_from=0.25)
     assert at(cut, "agreement", "score")["value"] == 1.0
+
+
+def test_several_numeric_judges_are_refused_in_one_sentence() -> None:
+    rng = np.random.default_rng(3)
+    rows = [
+        {"id": k, "label": k % 2, "first": rng.random(), "second": rng.random(), "verdict": int(rng.random() < 0.5)}
+        for k in range(40)
+    ]
+    data = load(rows, human=["label"], metrics=["first", "second", "verdict"])
+    notes = " ".join(verdicts(data.panel("label")).notes)
+    assert notes.count("from which value") == 1 and "left out: first and second gave numbers" in notes
 
 
 def test_a_judge_of_which_less_is_better_is_turned() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
-from nlgauge.number import number
+from nlgauge.number import number, some
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.table import Layout, Row
 from nlgauge.types import Array
@@ -87,12 +87,25 @@ def _cut(levels: Array, cut: float | None, found: str, option: str) -> float:
     if len(levels) == 1 and levels[0] in (0.0, 1.0):
         return 1.0
     shown = ", ".join(f"{v:g}" for v in levels[:5]) + (", …" if len(levels) > 5 else "")
-    word = option.replace("_", "-")
     raise NeedsMissing(
-        f"{found} {len(levels)} different value{'s' * (len(levels) != 1)} ({shown}), not pass and fail; say from "
-        f"which value on a row passes: {option}=… in Python, --{word} in `nlgauge verdicts`, --set {option}=… in "
-        "`nlgauge meta`."
+        f"{found} {len(levels)} different value{'s' * (len(levels) != 1)} ({shown}), not pass and fail; "
+        f"{_how_to_cut(option)}"
     )
+
+
+def _how_to_cut(option: str) -> str:
+    word = option.replace("_", "-")
+    return (
+        f"say from which value on a row passes: {option}=… in Python, --{word} in `nlgauge verdicts`, --set {option}=… "
+        "in `nlgauge meta`."
+    )
+
+
+def no_verdicts(refused: dict[str, str]) -> str:
+    """Why these judges are left out: what one was refused for, or the names of several and what would help."""
+    if len(refused) == 1:
+        return next(iter(refused.values()))
+    return f"{some(list(refused), 4)} gave numbers, not pass and fail; {_how_to_cut('judge_pass_from')}"
 
 
 def _said(levels: Array, cut: float) -> str:

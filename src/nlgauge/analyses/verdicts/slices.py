@@ -18,6 +18,7 @@ from nlgauge.analyses.verdicts._labelled import (
     figure_row,
     judge_pass,
     labelled,
+    no_verdicts,
     people_pass,
     percent,
     share_text,
@@ -71,13 +72,14 @@ def slices(
     chosen = [columns] if isinstance(columns, str) else columns
     rows: list[Row] = []
     notes, few = list(people.notes), 0
+    refused: dict[str, str] = {}
     clustered: list[str] = []
     for name in asked(panel, None):
         mine = labelled(panel, name, people)
         try:
             passed, said = judge_pass(mine, people, judge_pass_from)
         except NeedsMissing as error:
-            notes.append(f"left out, not pass and fail: {error}")
+            refused[name] = str(error)
             continue
         notes.append(said)
         frame = _attributes(data, panel, mine, chosen)
@@ -92,6 +94,7 @@ def slices(
                 else:
                     rows.append({**row, "aspect": panel.aspect, "column": column, "slice": str(value)})
         clustered = cluster_notes(panel, mine.clusters)
+    notes += [f"left out: {no_verdicts(refused)}"] if refused else []
     if not rows:
         raise NeedsMissing(
             f"{data.name}, {panel.aspect}: no slice has {FEWEST} {SHARES[measure].rows} inside and outside; more "

@@ -17,6 +17,7 @@ from nlgauge.analyses.verdicts._labelled import (
     judges_across,
     labelled,
     missing_notes,
+    no_verdicts,
     p_text,
     people_pass,
     share_text,
@@ -74,14 +75,14 @@ def verdicts(
     """
     people = people_pass(panel, people_pass_from)
     rows: list[Row] = []
-    notes, skipped = list(people.notes), []
+    notes, refused = list(people.notes), {}
     clustered: list[str] = []
     for name in asked(panel, judge):
         mine = labelled(panel, name, people)
         try:
             passed, said = judge_pass(mine, people, judge_pass_from)
         except NeedsMissing as error:
-            skipped.append(str(error))
+            refused[name] = str(error)
             continue
         counts = cell_counts(mine.passed, passed, mine.names)
         found = figures_of(counts, clustered=mine.clusters is not None, level=level, kind=interval)
@@ -90,12 +91,12 @@ def verdicts(
         clustered = cluster_notes(panel, mine.clusters)
     if not rows:
         raise NeedsMissing(
-            " ".join([*skipped, "`nlgauge meta --analysis threshold` takes a judge's numbers."])
-            if skipped
+            f"{no_verdicts(refused)} `nlgauge meta --analysis threshold` takes a judge's numbers."
+            if refused
             else "no judge."
         )
     rows += _ceiling_rows(panel.aspect, people, level, interval)
-    notes += [f"left out, not pass and fail: {text}" for text in skipped]
+    notes += [f"left out: {no_verdicts(refused)}"] if refused else []
     return Table(
         title=f"{panel.name}: verdicts of the judge beside {panel.rated_by} on {panel.aspect}",
         rows=sorted(rows, key=lambda row: list(WORDS).index(row["measure"])),

@@ -103,7 +103,9 @@ def read_table(
 
 def from_object(data: Any, wanted: Collection[str] = ()) -> RawTable:
     """A data frame of any kind that narwhals knows, a Hugging Face `datasets.Dataset`, columns or rows."""
-    where = Where(f"{type(data).__module__.split('.')[0]} {type(data).__name__}", line_of=lambda row: row)
+    kind, room = type(data).__name__, type(data).__module__.split(".")[0]
+    where = Where("rows" if isinstance(data, list) else "columns" if isinstance(data, dict) else f"{room} {kind}",
+                  line_of=lambda row: row)  # fmt: skip
     if isinstance(data, pl.LazyFrame):
         data = data.collect()
     if isinstance(data, pl.DataFrame):
