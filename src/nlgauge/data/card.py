@@ -25,7 +25,7 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
     if data.aspects:
         lines.append(f"rated by {data.rated_by}: {listed(data.aspects, MOST)}; {_raters(data)}")
         lines += _gaps(data)
-    lines += _votes(data)
+    lines += [*_votes(data), *_marks(data)]
     lines.append(
         f"scores of {_count(len(data.metrics), 'metric')}: {listed(data.metrics, MOST)}"
         if data.metrics
@@ -73,6 +73,18 @@ def _votes(data: Dataset) -> list[str]:
             f"compared by the model {rater}: {_count(part.height, 'choice')}, which are not people's "
             f"(--person-rater '{rater}' where they are)"
         )
+    return lines
+
+
+def _marks(data: Dataset) -> list[str]:
+    """Who marked errors in how many outputs: people, and each model by its name."""
+    lines = []
+    for models in (False, True):
+        marks = data.spans.filter(pl.col("rater").is_in(sorted(data.models)) == models)
+        if marks.height:
+            who = f"models ({listed(sorted(set(marks['rater'])), MOST)})" if models else "people"
+            outputs, spans = marks.select(KEY).n_unique(), marks["start"].drop_nulls().len()
+            lines.append(f"errors marked by {who}: {_count(spans, 'span')} in {_count(outputs, 'output')} looked at")
     return lines
 
 

@@ -40,6 +40,7 @@ class Dataset(AsksQuestions):
     ratings: one row per system, input, aspect and rater (rater null: an average or a lone anonymous rating).
     comparisons: one row per choice: which of two outputs of one input was preferred, in the order they were shown.
     scores: one row per sample, one column per metric; null is missing, its reason stands in `failures`.
+    spans: one row per error that a rater marked in an output (`data/readers/_spans.py`).
     """
 
     name: str
@@ -48,6 +49,7 @@ class Dataset(AsksQuestions):
     comparisons: pl.DataFrame
     scores: pl.DataFrame
     failures: pl.DataFrame
+    spans: pl.DataFrame
     persons: bool = False
     people: frozenset[str] = frozenset()
     lower: frozenset[str] = frozenset()
@@ -67,6 +69,10 @@ class Dataset(AsksQuestions):
     FAILURES: ClassVar[dict[str, Any]] = {
         "system": pl.String, "input": pl.String, "metric": pl.String, "reason": pl.String,
     }  # fmt: skip
+    SPANS: ClassVar[dict[str, Any]] = {
+        "system": pl.String, "input": pl.String, "rater": pl.String, "side": pl.String, "start": pl.Int64,
+        "end": pl.Int64, "severity": pl.String, "category": pl.String,
+    }  # fmt: skip
 
     @classmethod
     def of(
@@ -78,6 +84,7 @@ class Dataset(AsksQuestions):
         comparisons: pl.DataFrame | None = None,
         scores: pl.DataFrame | None = None,
         failures: pl.DataFrame | None = None,
+        spans: pl.DataFrame | None = None,
         persons: bool = False,
         people: Iterable[str] | None = None,
         lower: Iterable[str] = (),
@@ -100,6 +107,7 @@ class Dataset(AsksQuestions):
             comparisons=comparisons if comparisons is not None else pl.DataFrame(schema=cls.COMPARISONS),
             scores=scores if scores is not None else samples.select(KEY),
             failures=failures if failures is not None else pl.DataFrame(schema=cls.FAILURES),
+            spans=spans if spans is not None else pl.DataFrame(schema=cls.SPANS),
             persons=persons,
             people=frozenset(found),
             lower=frozenset(lower),
@@ -226,7 +234,8 @@ class Dataset(AsksQuestions):
         )  # fmt: skip
         return replace(
             self, name=name or self.name, samples=part(self.samples), ratings=part(self.ratings), comparisons=inside,
-            scores=part(self.scores), failures=part(self.failures), people=self.people & systems, notes=(),
+            scores=part(self.scores), failures=part(self.failures), spans=part(self.spans),
+            people=self.people & systems, notes=(),
         )  # fmt: skip
 
     def by(self, *columns: str) -> Iterator[tuple[dict[str, Any], Dataset]]:

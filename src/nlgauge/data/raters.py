@@ -1,6 +1,7 @@
 """Who made a judgement, a person or a model? Told by the rater's name, where it leaves no doubt, or by the user.
 
-A model's judgement is never people's: its ratings are scores of a metric, its choices stand beside people's.
+A model's judgement is never people's: its ratings are scores of a metric, its choices and its marks of errors stand
+beside people's.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def parted(data: Dataset, persons: Iterable[str] = (), models: Iterable[str] = (
 
     `persons` and `models` are raters of whom the user says what they are, whatever their names say.
     """
-    known = dict.fromkeys([*data.raters, *data.comparisons["rater"].drop_nulls().unique(maintain_order=True)])
+    others = [frame["rater"].drop_nulls().unique(maintain_order=True) for frame in (data.comparisons, data.spans)]
+    known = dict.fromkeys([*data.raters, *(rater for raters in others for rater in raters)])
     people, machines = list(persons), list(models)
     for name in (*people, *machines):
         if name not in known:

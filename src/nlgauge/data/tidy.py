@@ -1,6 +1,6 @@
 """The tidy format: a Dataset as one JSON-lines file that loses nothing. docs/formats.md describes it.
 
-First line: a header. Then a line per output, with its ratings, scores and failures; then one per comparison.
+First line: a header. Then a line per output, with its ratings, scores, failures and spans; then one per comparison.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nlgauge.writing import write_whole
 
 VERSION = 1
 # Keys of a line with a meaning of their own; a column of that name goes into the line's "columns".
-RESERVED = frozenset({"nlgauge", "ratings", "scores", "failures", "comparison", "columns"})
+RESERVED = frozenset({"nlgauge", "ratings", "scores", "failures", "spans", "comparison", "columns"})
 INTEGERS = [getattr(pl, f"{kind}{bits}") for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)]
 PLAIN = {str(t): t for t in (pl.String, pl.Boolean, *INTEGERS, pl.Float32, pl.Float64, pl.Null)}
 
@@ -87,7 +87,8 @@ def _writable(samples: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
 def _check_keys(data: Dataset) -> None:
     """What is said of an output that is not among the samples has no line to stand on."""
     known = data.samples.select(KEY)
-    for what, frame in (("a rating", data.ratings), ("a score", data.scores), ("a failure", data.failures)):
+    frames = {"a rating": data.ratings, "a score": data.scores, "a failure": data.failures, "a span": data.spans}
+    for what, frame in frames.items():
         lost = frame.join(known, on=KEY, how="anti")
         if lost.height:
             row = lost.row(0, named=True)
@@ -102,6 +103,9 @@ def _sample_lines(data: Dataset, samples: pl.DataFrame) -> Iterator[dict[str, An
     failures: dict[tuple[str, str], dict[str, str]] = {}
     for system, given, metric, reason in data.failures.select(list(Dataset.FAILURES)).iter_rows():
         failures.setdefault((system, given), {})[metric] = reason
+    spans: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for span in data.spans.select(list(Dataset.SPANS)).iter_rows(named=True):
+        spans.setdefault((span.pop("system"), span.pop("input")), []).append(_filled(span))
     # By position: a metric may have a name that polars takes for a pattern.
     at = [data.scores.columns.index(name) for name in KEY]
     scores = {
@@ -119,6 +123,8 @@ def _sample_lines(data: Dataset, samples: pl.DataFrame) -> Iterator[dict[str, An
             line["scores"] = found
         if key in failures:
             line["failures"] = failures[key]
+        if key in spans:
+            line["spans"] = spans[key]
         yield line
 
 

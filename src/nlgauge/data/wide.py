@@ -53,6 +53,8 @@ def _lost(data: Dataset, named: bool) -> list[str]:
     lost = []
     if data.comparisons.height:
         lost.append(f"{data.comparisons.height} comparisons")
+    if data.spans.height:
+        lost.append(f"{data.spans.height} marks of errors")
     if data.failures.height:
         lost.append(f"the reasons of {data.failures.height} failed scores")
     if named and (nobody := data.ratings["rater"].null_count()):

@@ -57,7 +57,7 @@ def edited(samples: Path, tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def same() -> Callable[[Dataset, Dataset], None]:
-    """Two Datasets hold the same; rows of ratings and failures may stand in another order."""
+    """Two Datasets hold the same; rows of ratings, failures and spans may stand in another order."""
 
     def same(ours: Dataset, theirs: Dataset) -> None:
         for name in ("name", "persons", "people", "lower", "notes", "rated_by"):
@@ -68,7 +68,7 @@ def same() -> Callable[[Dataset, Dataset], None]:
         assert_frame_equal(ours.samples, theirs.samples)
         assert_frame_equal(ours.comparisons, theirs.comparisons)
         assert_frame_equal(ours.samples.select(KEY).join(ours.scores, on=KEY, how="left"), theirs.scores)
-        for name in ("ratings", "failures"):
+        for name in ("ratings", "failures", "spans"):
             one, two = getattr(ours, name), getattr(theirs, name)
             assert_frame_equal(one.sort(pl.all()), two.sort(pl.all()))
 

@@ -57,8 +57,15 @@ def datasets(draw: st.DrawFn) -> Dataset:
     failed = draw(st.lists(st.tuples(some, WORDS, WORDS), max_size=3, unique_by=lambda f: f[:2]))
     preferred = st.sampled_from(["first", "second", "tie"])
     compared = st.tuples(WORDS, WORDS, WORDS, st.none() | WORDS, st.none() | WORDS, preferred)
+    side, place = st.sampled_from(["output", "source"]), st.sampled_from([(0, 0), (0, 1), (None, None)])
+    words = st.none() | WORDS
+    marked = draw(st.lists(st.tuples(some, WORDS, side, place, words, words), max_size=4))
+    if "output" not in names:  # else a mark must lie inside the text
+        marked += draw(st.lists(st.tuples(some, WORDS, side, st.just((7, 2**40)), words, words), max_size=1))
+    marked = [mark for mark in marked if mark[3] != (0, 1) or "output" not in names]
     data = Dataset.of(
         draw(WORDS), samples,
+        spans=pl.DataFrame([(*k, r, s, *p, *w) for k, r, s, p, *w in marked], schema=Dataset.SPANS, orient="row"),
         ratings=pl.DataFrame([(*key, *rest) for key, *rest in rated], schema=Dataset.RATINGS, orient="row"),
         comparisons=pl.DataFrame(draw(st.lists(compared, max_size=3)), schema=Dataset.COMPARISONS, orient="row"),
         scores=scores,

@@ -1,10 +1,11 @@
-"""Google's MQM files (wmt-mqm-human-evaluation): marked errors to scores, or the published average scores."""
+"""Google's MQM files (wmt-mqm-human-evaluation): marked errors to scores and spans, or the published average scores."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from nlgauge.data.files import decode, read_bytes
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers._annotations import Rating, dataset_of, numbered
+from nlgauge.data.readers._spans import Span, frame_of, plain_severity, untagged
 from nlgauge.data.records import number, option_numbers
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -23,7 +25,7 @@ NEEDED = ("system", "doc", "rater", "target", "category", "severity")
 # Freitag et al. 2021; the special ones win over the severity.
 WEIGHTS = {"major": 5.0, "minor": 1.0, "neutral": 0.0, "no-error": 0.0}
 PUNCTUATION, NON_TRANSLATION = 0.1, 25.0
-MARK = re.compile(r"</?v>")
+Places = list[tuple[int, int]]
 AVERAGES = re.compile(r"^system\s+mqm_avg_score\s+\S+\s*$", re.I)
 
 
@@ -32,7 +34,8 @@ class Mqm:
     """Google MQM: the TSV of marked errors (one score per rater), or *.avg_seg_scores.tsv."""
 
     takes = Takes(
-        "MQM error annotations (`.tsv`), or `mqm_avg_score` files", people="minus the weighted errors of every rater"
+        "MQM error annotations (`.tsv`), or `mqm_avg_score` files",
+        people="minus the weighted errors of every rater, and their marks",
     )
 
     @staticmethod
@@ -85,30 +88,28 @@ def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Datas
     segment = _segment_column(path, names, rows)
     samples: dict[tuple[str, str], int] = {}
     fields_of: list[dict[str, Any]] = []
-    places: list[int] = []
+    lines_at: list[int] = []
     scores: dict[tuple[int, str], float] = {}
     skipped: Counter[str] = Counter()
     void: set[tuple[int, str]] = set()
+    spans: list[tuple[tuple[int, str], Span]] = []
     for i, row in rows:
         if row["doc"] == "canary":
             continue
         key = row["system"], f"{row['doc']}:{row[segment]}"
+        target, marks = untagged(row["target"])
+        source, source_marks = untagged(row.get("source", ""))
         at = samples.get(key)
         if at is None:
             at = samples[key] = len(fields_of)
             fields_of.append(
-                {
-                    "system": key[0],
-                    "input": key[1],
-                    "output": MARK.sub("", row["target"]),
-                    "source": MARK.sub("", row.get("source", "")),
-                    "document": row["doc"],
-                }
+                {"system": key[0], "input": key[1], "output": target, "source": source, "document": row["doc"]}
             )
-            places.append(i)
-        elif fields_of[at]["output"] != MARK.sub("", row["target"]):
+            lines_at.append(i)
+        elif fields_of[at]["output"] != target:
             skipped["rows with another target text than the first of their segment: that text is"] += 1
-        severity, category = _plain(row["severity"]), _plain(row["category"])
+            marks = None  # of another text
+        severity, category = plain_severity(row["severity"]), plain_severity(row["category"])
         if severity == "hotw-test" or not row["rater"].strip():
             skipped["attention tests" if row["rater"].strip() else "rows without a rater"] += 1
             continue
@@ -117,14 +118,19 @@ def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Datas
             void.add(who)
             continue
         scores[who] = scores.get(who, 0.0) - _weight(path, i, severity, category, weights)
+        error = None if severity == "no-error" else severity
+        if error and marks is None:
+            skipped["places of errors whose mark is not closed, or stands in another text of the segment,"] += 1
+        named = Span(*key, who[1], severity=error, category=row["category"].strip() if error else None)
+        spans += [(who, span) for span in _placed(named, marks, source_marks)]
     if not fields_of:
         raise DataError(f"{path}: has a header but no rows.")
     notes = [_weights_note(weights), *(f"{n} {what} left out" for what, n in skipped.items())]
     if void:
         notes.append(f"{len(void)} segments were called unrateable by a rater: no score by that rater")
     ratings = [Rating(at, "mqm", rater, score) for (at, rater), score in scores.items() if (at, rater) not in void]
-    return dataset_of(
-        numbered(path, places, "line"),
+    data = dataset_of(
+        numbered(path, lines_at, "line"),
         fields_of,
         ratings=ratings,
         persons=True,
@@ -133,6 +139,16 @@ def _errors(path: Path, lines: list[str], weights: Mapping[str, float]) -> Datas
         metrics={},
         said={"system": "system", "input": "input", "output": "output", "source": "source"},
     )
+    return replace(data, spans=frame_of(span for who, span in spans if who not in void))
+
+
+def _placed(error: Span, output: Places | None, source: Places | None) -> list[Span]:
+    """The error at each of its places; without any it stays one error without a place, or none at all."""
+    if error.severity is None:
+        return [error]
+    found = [error._replace(start=start, end=end) for start, end in output or ()]
+    found += [error._replace(side="source", start=start, end=end) for start, end in source or ()]
+    return found or [error]
 
 
 def _segment_column(path: Path, names: list[str], rows: list[tuple[int, dict[str, str]]]) -> str:
@@ -141,11 +157,6 @@ def _segment_column(path: Path, names: list[str], rows: list[tuple[int, dict[str
     if not known:
         raise DataError(f"{path}, line 1: no column 'seg_id' or 'globalSegId'. Columns found: {', '.join(names)}.")
     return next((name for name in known if len({row[name] for _, row in rows}) > 1), known[0])
-
-
-def _plain(word: str) -> str:
-    """Names vary in case, blanks and marks between the years."""
-    return word.strip().rstrip("!").lower().replace("_", "-").replace("no error", "no-error")
 
 
 def _weight(path: Path, line: int, severity: str, category: str, weights: Mapping[str, float]) -> float:

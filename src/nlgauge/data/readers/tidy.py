@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset, check_metrics
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
+from nlgauge.data.readers._spans import Side, Span, frame_of, place_of
 from nlgauge.data.records import Record, read_records, shown
 from nlgauge.data.tables.directions import lower_by_name
 from nlgauge.data.tidy import RESERVED, VERSION, parse_type
@@ -24,11 +25,11 @@ PREFERRED = ("first", "second", "tie")
 
 @register("reader", "tidy", only="json")
 class Tidy:
-    """NLGauge's own JSON lines: a header, a line per output with ratings and scores, one per comparison."""
+    """NLGauge's own JSON lines: a header, a line per output with ratings, scores, spans, one per comparison."""
 
     takes = Takes(
         'one `.jsonl` file (or `.jsonl.gz`) whose first line says `"nlgauge": 1`',
-        people="`ratings` and `comparison` lines",
+        people="`ratings`, `spans` and `comparison` lines",
         scores="`scores` and `failures`",
     )
 
@@ -54,6 +55,7 @@ class Tidy:
             ratings=_ratings(header, outputs, keys),
             scores=_scores(header, outputs, samples),
             failures=_failures(outputs, keys),
+            spans=frame_of(span for line, key in zip(outputs, keys, strict=True) for span in _spans(line, key)),
             comparisons=pl.DataFrame(
                 [_comparison(line) for line in comparisons], schema=Dataset.COMPARISONS, orient="row"
             ),
@@ -196,6 +198,16 @@ def _failures(outputs: Sequence[Record], keys: Sequence[tuple[str, str]]) -> pl.
         for metric, reason in (line.maybe("failures", dict) or {}).items()
     ]
     return pl.DataFrame(rows, schema=Dataset.FAILURES, orient="row")
+
+
+def _spans(line: Record, key: tuple[str, str]) -> Iterator[Span]:
+    for span in line.children("spans"):
+        side: Side = span.maybe("side", str) or "output"
+        if side not in ("output", "source"):
+            raise DataError(f"{span.where}, key 'side': found '{side}', expected output or source.")
+        place = place_of(span, line.values.get(side))
+        words = span.maybe("severity", str), span.maybe("category", str)
+        yield Span(*key, span.want("rater", str), side, *place, *words)
 
 
 def _comparison(line: Record) -> tuple[str | None, ...]:
