@@ -65,6 +65,30 @@ def test_the_path_of_the_pair_and_the_option_choose_it(folder: Path, refused: Ca
     assert ng.load(folder / "de-en").samples["references"].to_list() == [[]]
 
 
+def test_rating_files_give_error_spans(samples: Path) -> None:
+    """The files were written by `WriteRatingFile` of mt_metrics_eval/ratings.py (25fc1fe), one in its older form."""
+    data = ng.load(samples / "wmt99")
+    text = data.samples.filter(system="Beta", input="1")["output"].item()
+    marks = data.spans.filter(system="Beta", input="1").select("rater", "start", "end", "severity", "category").rows()
+    assert [(who, text[start:end], *words) for who, start, end, *words in marks] == [
+        ("gpt-spans", "verlässt Mittag", "major", None),
+        ("rater1", "verlässt", "major", "Accuracy/Mistranslation"),
+        ("rater1", "Fähre", "minor", "Fluency/Grammar"),
+    ]
+    assert data.models == {"gpt-spans"}
+    assert data.spans.filter(input="2")["rater"].unique().to_list() == ["gpt-spans"]  # None: not looked at
+    source = data.spans.filter(side="source").row(0, named=True)
+    assert (source["system"], source["input"], source["start"], source["end"]) == ("Beta", "3", 0, 23)
+    assert data.spans.filter(system="refA", rater="rater1").row(0)[4:] == (None, None, None, None)
+
+
+def test_a_name_that_two_rating_files_share_may_be_two_persons(folder: Path) -> None:
+    shutil.copy(folder / RATING, folder / "human-scores" / "en-de.esa.seg.rating")
+    raters = set(ng.load(folder).spans["rater"])
+    assert raters == {"gpt-spans", *(f"{name}:rater{k}" for name in ("esa", "mqm.merged") for k in (1, 2))}
+
+
+RATING = "human-scores/en-de.mqm.merged.seg.rating"
 HOSTILE = [
     ("system-outputs/en-de/Beta.txt", "one\ntwo\n", "Beta.txt: has 2 lines, the source has 4; lines must correspond."),
     ("documents/en-de.docs", "travel a\n", "documents/en-de.docs: has 1 lines, the source has 4."),
@@ -73,6 +97,13 @@ HOSTILE = [
     ("human-scores/en-de.mqm.seg.score", "Nobody\t1\n", "line 1: system 'Nobody' has no file in system-outputs."),
     ("human-scores/en-de.mqm.seg.score", "Alpha\tbad\n", "line 1: found 'bad', expected a number or None."),
     ("metric-scores/en-de/X-src.word.score", "Alpha\t1\n", "level 'word' in the file's name"),
+    (RATING, "Alpha\tNone\n", "has 1 ratings of 'Alpha', the source has 4 segments."),
+    (RATING, "Nobody\tNone\n", "line 1: system 'Nobody' has no file in system-outputs."),
+    (RATING, "Alpha None\n", "line 1: found 1 fields, expected 2 or 3 between tabs: 'Alpha None'."),
+    (RATING, 'Alpha\t{"errors": [{"start": 0, "end": 99}]}\n', "item 1: a span ends at 99, its text has 24 letters."),
+    (RATING, "Alpha\t[]\n", "line 1: found list, expected one JSON object a line."),
+    (RATING, "Alpha\t{\n", "line 1: is not JSON"),
+    ("human-scores/en-de.mqm.doc.rating", "Alpha\tNone\n", "level 'doc' in the file's name; expected NAME.seg.rating."),
 ]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ KNOWN = {
     "arena.jsonl": "pairwise", "argilla_flat.jsonl": "argilla", "argilla_labelled.json": "argilla", "argilla_ranking.jsonl": "argilla",
     "argilla_v1.json": "argilla", "argilla_v2.jsonl": "argilla", "doccano": "doccano", "doccano.jsonl": "doccano",
     "doccano_seq2seq.jsonl": "doccano", "label_studio.json": "label-studio",
-    "label_studio_pairwise.json": "label-studio", "mqm.tsv": "mqm", "mqm_2023.tsv": "mqm",
+    "label_studio_pairwise.json": "label-studio", "mqm.tsv": "mqm", "mt_metrics_ratings.jsonl": "mt-metrics-ratings", "mqm_2023.tsv": "mqm",
     "mqm_x.avg_seg_scores.tsv": "mqm", "pairwise.csv": "pairwise", "preferences.csv": "preferences",
     "qags.jsonl": "qags", "rankme.csv": "rankme", "ranks.csv": "preferences", "summeval.jsonl": "summeval",
     "tidy.jsonl": "tidy", "unieval.json": "unieval", "unieval_result.json": "unieval", "wmt99": "mt-metrics-eval",

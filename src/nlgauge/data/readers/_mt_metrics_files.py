@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nlgauge.data.files import decode
+from nlgauge.data.records import Record, parse_object
 from nlgauge.errors import DataError
 
 LEVELS = ("sys", "domain", "doc", "seg")
@@ -89,3 +90,25 @@ def score_files(folder: Path, lp: str) -> Iterator[ScoreFile]:
                     f"{file}: level '{level}' in the file's name; expected NAME.LEVEL.score, one of {levels}."
                 )
             yield ScoreFile(kind, name, level, file)
+
+
+def rating_files(folder: Path, lp: str) -> Iterator[tuple[str, Path]]:
+    """human-scores/LP.NAME.seg.rating: the error spans of a rater, or of several."""
+    for file in sorted((folder / "human-scores").glob(f"{lp}.*.rating")):
+        name, _, level = file.name.removeprefix(f"{lp}.").removesuffix(".rating").rpartition(".")
+        if level != "seg":
+            raise DataError(f"{file}: level '{level}' in the file's name; expected NAME.seg.rating.")
+        yield name, file
+
+
+def rating_lines(file: Path, name: str) -> Iterator[tuple[str, str, Record | None]]:
+    """System, rater and rating of every line, in the order of the segments; None where nobody rated the output.
+
+    A line without a rater is by the one whose name the file has.
+    """
+    for number, line in enumerate(lines_of(file), 1):
+        where, words = f"{file}, line {number}", line.strip().split("\t")
+        if len(words) not in (2, 3):
+            raise DataError(f"{where}: found {len(words)} fields, expected 2 or 3 between tabs: '{line[:40]}'.")
+        rating = None if words[1] == "None" else Record(where, number, parse_object(where, words[1]))
+        yield words[0], words[2] if len(words) == 3 else name, rating

@@ -1,13 +1,14 @@
 """The folder layout of mt-metrics-eval v2 (WMT metrics tasks): one test set, one language pair at a time.
 
     wmt23/sources/en-de.txt, references/en-de.refA.txt, documents/en-de.docs, system-outputs/en-de/SYSTEM.txt,
-    human-scores/en-de.mqm.seg.score, metric-scores/en-de/BLEU-refA.seg.score
+    human-scores/en-de.mqm.seg.score, human-scores/en-de.mqm.seg.rating, metric-scores/en-de/BLEU-refA.seg.score
 
 Segments become the Dataset. Scores of systems, domains and documents are what `read_levels` gives.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import polars as pl
@@ -15,7 +16,18 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
-from nlgauge.data.readers._mt_metrics_files import documents, is_pair, lines_of, locate, score_files, score_of, split
+from nlgauge.data.readers._mt_metrics_files import (
+    documents,
+    is_pair,
+    lines_of,
+    locate,
+    rating_files,
+    rating_lines,
+    score_files,
+    score_of,
+    split,
+)
+from nlgauge.data.readers._spans import Span, error_spans, frame_of
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
@@ -28,7 +40,7 @@ class MtMetricsEval:
 
     takes = Takes(
         "a folder of mt-metrics-eval v2, or the path of a language pair in it",
-        people="`human-scores/LP.NAME.seg.score`",
+        people="`human-scores/LP.NAME.seg.score`, error spans of `human-scores/LP.NAME.seg.rating`",
         scores="`metric-scores/LP/NAME-REF.seg.score`",
     )
 
@@ -57,6 +69,7 @@ class MtMetricsEval:
             samples,
             ratings=pl.concat(ratings).drop_nulls("value") if ratings else None,
             scores=scores,
+            spans=_spans(folder, lp, samples),
             people=people,
             notes=_level_notes(others),
         )
@@ -121,6 +134,31 @@ def _segment_scores(file: Path, samples: pl.DataFrame) -> pl.Series:
             raise DataError(f"{file}: has {len(block)} scores of '{system}', the source has {segments} segments.")
     values = [value for system in systems for value in blocks.get(system, [None] * segments)]
     return pl.Series(values, dtype=pl.Float64)
+
+
+def _spans(folder: Path, lp: str, samples: pl.DataFrame) -> pl.DataFrame:
+    """The errors marked in every segment of every system, by all raters of all rating files."""
+    texts: dict[str, list[tuple[str, str]]] = {}
+    for system, output, source in samples.select("system", "output", "source").iter_rows():
+        texts.setdefault(system, []).append((output, source))
+    files = {name: (file, list(rating_lines(file, name))) for name, file in rating_files(folder, lp)}
+    known = Counter(rater for _, lines in files.values() for rater in {rater for _, rater, _ in lines})
+    spans: list[Span] = []
+    for name, (file, lines) in files.items():
+        place: Counter[str] = Counter()
+        for number, (system, rater, rating) in enumerate(lines, 1):
+            if system not in texts:
+                raise DataError(f"{file}, line {number}: system '{system}' has no file in system-outputs.")
+            place[system] += 1
+            if rating is not None and place[system] <= len(texts[system]):
+                output, source = texts[system][place[system] - 1]
+                who = rater if known[rater] == 1 else f"{name}:{rater}"  # rater1 of two files may be two persons
+                errors = rating.children("errors")
+                spans += error_spans((system, str(place[system])), who, errors, {"output": output, "source": source})
+        for system, found in place.items():
+            if found != (expected := len(texts[system])):
+                raise DataError(f"{file}: has {found} ratings of '{system}', the source has {expected} segments.")
+    return frame_of(spans)
 
 
 def _level_notes(others: list[str]) -> list[str]:
