@@ -73,6 +73,17 @@ def in_halves() -> ng.Dataset:
     return replace(data, samples=data.samples.with_columns(half))
 
 
+def with_spans() -> ng.Dataset:
+    """The example, in which two persons and a program marked the first letters of every output."""
+    data = ng.example()
+    marks = [
+        (system, given, rater, "output", k % 3, k % 3 + 4, "minor" if k % 2 else "major", None)
+        for k, (system, given) in enumerate(data.samples.select("system", "input").iter_rows())
+        for rater in ("ann", "bob", "gpt-4")
+    ]
+    return replace(data, models=frozenset({"gpt-4"}), spans=pl.DataFrame(marks, schema=ng.Dataset.SPANS, orient="row"))
+
+
 # What an analysis needs beside the example: other data, or options.
 MORE: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "drift": (lambda: [ng.example(), ng.example()], {}),
@@ -83,6 +94,7 @@ MORE: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "slices": (in_halves, {"by": "half", "people_pass_from": 4, "judge_pass_from": 0.5}),
     "position": (with_choices, {}),
     "rank": (with_choices, {}),
+    "spans": (with_spans, {}),
     "rank-effects": (with_choices, {}),
     "rank-sides": (with_both_choosing, {}),
     "labels-needed": (ng.example, {"metrics": ["unigram_f1"], "trials": 5}),

@@ -57,6 +57,7 @@ FEW: dict[str, dict[str, Any]] = {
     "significance": {"draws": 60},
     "slices": {"people_pass_from": 3, "judge_pass_from": 0.0, "aspect": "coherence"},
     "sparse-agreement": {"aspect": "coherence"},
+    "spans": {"draws": 20},
     "split": {"by": "kind", "draws": 40},
     "stability": {"draws": 60, "trials": 40},
     "system-discrimination": {"draws": 40},
@@ -84,7 +85,21 @@ class Given:
             human=list(self.aspects),
             metrics=list(self.metrics), lower=list(self.lower), name="test",
         )  # fmt: skip
-        return replace(found, comparisons=self.comparisons, models=frozenset({MODEL}))
+        return replace(found, comparisons=self.comparisons, spans=self.spans(), models=frozenset({MODEL}))
+
+    def spans(self) -> pl.DataFrame:
+        """Each rater of the file marks two words of an output, the model others; some outputs are found clean."""
+        marks = []
+        for row in self.frame.iter_rows(named=True):
+            for rater, shift in ((row["rater"], row[self.aspects[1]]), (MODEL, 2)):
+                text = row["output"]
+                if (len(text) + shift) % 4 == 0:
+                    marks.append((row["system"], row["input"], rater, "output", None, None, None, None))
+                    continue
+                start = (len(text) * shift) % max(1, len(text) - 6)
+                severity = "major" if (start + shift) % 3 else "minor"
+                marks.append((row["system"], row["input"], rater, "output", start, start + 6, severity, None))
+        return pl.DataFrame(marks, schema=Dataset.SPANS, orient="row").unique(maintain_order=True)
 
     def options(self, name: str) -> dict[str, Any]:
         """The options with the names of these data."""

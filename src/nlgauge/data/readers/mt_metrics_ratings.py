@@ -1,4 +1,4 @@
-"""Ratings JSONL of mt-metrics-eval (`standalone_ratings`): a line per output and rater, with the errors marked in it."""
+"""Ratings JSONL of mt-metrics-eval (`standalone_ratings`): a line per output and rater, with the errors marked."""
 
 from __future__ import annotations
 

@@ -1,0 +1,255 @@
+"""Do two raters, or a program and people, mark the same errors in the outputs? Letters, severities, gamma."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from nlgauge.analyses import analysis
+from nlgauge.data.choice import Choice
+from nlgauge.data.dataset import Dataset
+from nlgauge.errors import NeedsMissing
+from nlgauge.number import row_interval
+from nlgauge.stats.agreement.gamma import MOST, gamma
+from nlgauge.stats.agreement.span_overlap import (
+    Floats,
+    Ints,
+    Overlap,
+    SpanMark,
+    credited,
+    letter_counts,
+    overlap,
+    overlap_of,
+)
+from nlgauge.table import Layout, Row, Table
+
+ANY, CREDIT, GAMMA, PEOPLE = "any", "severity", "gamma", "people"
+NO_ERRORS = ("neutral", "no-error")  # remarks, weight 0
+AS_MAJOR = {"critical": "major"}  # for the credit, as the WMT25 task has it
+HEADS = {ANY: "any error", CREDIT: "with severity"}
+DEFINITIONS = {
+    "any error": "letters that both marked, whatever the severity: F = 2 shared / (of the one + of the other)",
+    "with severity": "the same, where a letter counts 1 if both gave it the same severity and half if not, and as "
+    "often as it was marked; critical is major (the score of the WMT25 error-span task)",
+    "gamma": "1 less the disorder of the best alignment over that expected by chance (Mathet et al. 2015); place and "
+    "severity count alike (α = β = Δ∅ = 1)",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A text and the marks of every rater who looked at it."""
+
+    output: str
+    length: int
+    cluster: str
+    marks: dict[str, list[SpanMark]]
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What two raters marked in the texts that both looked at: one row of sums a text, by measure."""
+
+    sums: dict[str, Floats]  # texts × (shared, first, second)
+    clusters: list[str]
+    clean: int  # texts in which neither marked anything
+
+
+@analysis("spans", takes="dataset", question="Do raters, or a program and people, mark the same errors?")
+def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: float = 0.95, seed: int = 0) -> Table:
+    """One row a pair of raters and measure: F of the letters with interval, precision and recall; and gamma.
+
+    `same_text`: outputs of one input with the same text are one text, so who marked one of them marked it. `draws`: of
+    gamma's expected disorder.
+    """
+    data = choice.data
+    if data.spans.is_empty():
+        raise NeedsMissing(f"{data.name}: no error spans; MQM files, ratings of mt-metrics-eval and .jsonl hold them.")
+    words = _severities(data)
+    texts, twice = _texts(choice, words, same_text)
+    names = _by_marks(texts)
+    machines = [name for name in names if name in data.models]
+    people = [name for name in names if name not in data.models]
+    pairs = [*((m, p) for m in machines for p in people), *combinations(people, 2), *combinations(machines, 2)]
+    found = {pair: shared for pair in pairs if (shared := _shared(texts, pair, words)).clusters}
+    if not found:
+        raise NeedsMissing(_nobody_twice(data, texts, same_text))
+    units = "inputs" if not data.cluster else f"values of {data.cluster}"
+    rows = [row for m in machines for row in _pooled(m, [found[m, p] for p in people if (m, p) in found], level, units)]
+    among = [found[pair] for pair in combinations(people, 2) if pair in found]
+    rows += _pooled(PEOPLE, among, level, units) if len(among) > 1 else []
+    for pair, shared in found.items():
+        who = "models" if pair[1] in machines else "model" if pair[0] in machines else PEOPLE
+        rows += [{"first": pair[0], "second": pair[1], "who": who, **row} for row in _rows(shared, level, units)]
+        value, why = _gamma(texts, pair, draws, seed)
+        rows.append({"first": pair[0], "second": pair[1], "who": who, **_row(GAMMA, shared, value, why)})
+    severities = {w: f"letters that both marked as {w}" for w in words}
+    return Table(
+        title=f"{data.name}: do they mark the same errors?",
+        rows=rows,
+        layout=Layout(lines=("first", "second"), across="measure", value="value",
+                      line=lambda pair: " and ".join(pair) if pair[0] == pair[1] else f"{pair[0]} on {pair[1]}",
+                      heads=HEADS,
+                      extra={"precision": lambda r: _cell(r, "precision"), "recall": lambda r: _cell(r, "recall"),
+                             "outputs": lambda r: f"{r[0]['n']:,}", "clean": lambda r: f"{r[0]['clean']:,}"}),
+        cells={"value": row_interval},
+        method=_method(level, units, draws),
+        definitions={**DEFINITIONS, **severities},
+        notes=_notes(data, texts, twice, choice),
+        signature=f"spans:{data.spans.height}|same_text:{same_text}|draws:{draws}|seed:{seed}",
+    )  # fmt: skip
+
+
+def _method(level: float, units: str, draws: int) -> str:
+    return (
+        "F of letters, from sums over all outputs that both looked at; one in which neither marked anything adds "
+        f"nothing to them and is counted as clean. {level:.0%} intervals: {units} left out in turn, Student's t on the "
+        "logit. Precision and recall, of any error: of the letters that the first marked, those that the second marked "
+        "too, and the other way round. people: all pairs pooled. Gamma has no interval: the outputs are laid one after "
+        f"the other, the expected disorder is the mean of {draws} draws, and it is not given for more than {MOST:,} "
+        "spans a rater."
+    )
+
+
+def _cell(rows: list[Row], name: str) -> str:
+    from nlgauge.number import number
+
+    return number(rows[0][name], 2)
+
+
+def _severities(data: Dataset) -> list[str]:
+    """The worst first where it is known, others by name."""
+    found = set(data.spans.drop_nulls("start")["severity"].fill_null("unknown")) - set(NO_ERRORS)
+    known = [w for w in ("critical", "major", "minor") if w in found]
+    return [*known, *sorted(found - set(known))]
+
+
+def _texts(choice: Choice, words: Sequence[str], same_text: bool) -> tuple[list[_Text], int]:
+    """Texts with the marks in them, in an order that no name decides; and how often a rater met a text again."""
+    data = choice.data
+    kept = data.samples if choice.keep_people else data.samples.filter(~pl.col("system").is_in(sorted(data.people)))
+    marks: dict[tuple[str, str], dict[str, list[SpanMark]]] = {}
+    for system, given, rater, side, start, end, severity, _ in data.spans.select(list(Dataset.SPANS)).iter_rows():
+        mine = marks.setdefault((system, given), {}).setdefault(rater, [])
+        if start is not None and side == "output" and severity not in NO_ERRORS:
+            mine.append(SpanMark(start, end, words.index(severity or "unknown")))
+    found: dict[tuple[str, str], _Text] = {}
+    twice = 0
+    for row in kept.iter_rows(named=True):
+        key = row["system"], row["input"]
+        if key not in marks:
+            continue
+        theirs, output = {rater: sorted(some) for rater, some in marks[key].items()}, row.get("output")
+        length = (
+            len(output) if output is not None else max((m.end for some in theirs.values() for m in some), default=0)
+        )
+        cluster = str(row[data.cluster]) if data.cluster else row["input"]
+        text = _Text(output or "", length, cluster, theirs)
+        if same_text and output is not None:
+            first = found.setdefault((row["input"], output), text)
+            twice += 0 if first is text else sum(rater in first.marks for rater in theirs)
+            first.marks.update({rater: some for rater, some in theirs.items() if rater not in first.marks})
+        else:
+            found["\0", f"{len(found)}"] = text
+    return sorted(found.values(), key=lambda t: (t.output, t.length, sorted(t.marks.values()))), twice
+
+
+def _by_marks(texts: Sequence[_Text]) -> list[str]:
+    """All raters: who marked most letters first, so that the order of two does not hang on their names."""
+    letters: Counter[str] = Counter()
+    for text in texts:
+        letters.update({rater: sum(m.end - m.start for m in some) for rater, some in text.marks.items()})
+    return sorted(letters, key=lambda rater: (-letters[rater], rater))
+
+
+def _both(texts: Sequence[_Text], pair: tuple[str, str]) -> Iterator[tuple[_Text, list[SpanMark], list[SpanMark]]]:
+    one, two = pair
+    return ((t, t.marks[one], t.marks[two]) for t in texts if one in t.marks and two in t.marks)
+
+
+def _shared(texts: Sequence[_Text], pair: tuple[str, str], words: Sequence[str]) -> _Shared:
+    coarse = [AS_MAJOR.get(word, word) for word in words]
+    merge = np.array([[float(name == word) for word in coarse] for name in dict.fromkeys(coarse)]).astype(np.int64)
+    rows: list[Floats] = []
+    clusters, clean = [], 0
+    for text, one, two in _both(texts, pair):
+        counts = [letter_counts(marks, text.length, len(words)) for marks in (one, two)]
+        rows.append(np.vstack([overlap(*counts), credited(*(merge @ c for c in counts))]))
+        clusters.append(text.cluster)
+        clean += not one and not two
+    table = np.array(rows).reshape(len(rows), len(words) + 2, 3)
+    return _Shared({name: table[:, k] for k, name in enumerate([ANY, *words, CREDIT])}, clusters, clean)
+
+
+def _pooled(first: str, parts: Sequence[_Shared], level: float, units: str) -> list[Row]:
+    """Of all people together: each pair on each output counts."""
+    if not parts:
+        return []
+    sums = {name: np.concatenate([part.sums[name] for part in parts]) for name in parts[0].sums}
+    whole = _Shared(sums, [c for part in parts for c in part.clusters], sum(part.clean for part in parts))
+    if first != PEOPLE:
+        return [{"first": first, "second": PEOPLE, "who": "model", **row} for row in _rows(whole, level, units)]
+    nobodys = {"precision": float("nan"), "recall": float("nan")}
+    return [{"first": first, "second": PEOPLE, "who": PEOPLE, **row, **nobodys} for row in _rows(whole, level, units)]
+
+
+def _rows(shared: _Shared, level: float, units: str) -> Iterator[Row]:
+    codes: Ints = np.unique(np.array(shared.clusters), return_inverse=True)[1].astype(np.int64)
+    order = [ANY, CREDIT, *(name for name in shared.sums if name not in (ANY, CREDIT))]
+    return (_row(name, shared, overlap_of(shared.sums[name], codes, level, units)) for name in order)
+
+
+def _row(measure: str, shared: _Shared, found: Overlap | float, why: str | None = None) -> Row:
+    if isinstance(found, float):
+        found = Overlap(found, np.nan, np.nan, np.nan, np.nan, why)
+    return {
+        "measure": measure, "value": found.value, "low": found.low, "high": found.high, "precision": found.precision,
+        "recall": found.recall, "n": len(shared.clusters), "clean": shared.clean, "reason": found.reason,
+    }  # fmt: skip
+
+
+def _gamma(texts: Sequence[_Text], pair: tuple[str, str], draws: int, seed: int) -> tuple[float, str | None]:
+    units: tuple[list[SpanMark], list[SpanMark]] = [], []
+    length = 0
+    for text, *sides in _both(texts, pair):
+        for side, marks in zip(units, sides, strict=True):
+            side += [SpanMark(m.start + length, m.end + length, m.severity) for m in marks]
+        length += text.length
+    most = max(map(len, units))
+    if not most:
+        return float("nan"), "neither marked anything"
+    if most > MOST:
+        return float("nan"), f"{most:,} spans of one rater; gamma is given up to {MOST:,}"
+    one, two = (np.array(side, np.float64).reshape(-1, 3) for side in units)
+    return gamma(one, two, length, np.random.default_rng(np.random.SeedSequence(seed)), draws), None
+
+
+def _nobody_twice(data: Dataset, texts: Sequence[_Text], same_text: bool) -> str:
+    raters = {rater for text in texts for rater in text.marks}
+    why = f"{data.name}: no output was looked at by two raters ({len(texts):,} outputs, {len(raters)} raters)"
+    if same_text or len({(t.output, t.cluster) for t in texts}) == len(texts):
+        return f"{why}; agreement needs outputs that two raters marked."
+    return f"{why}; some outputs of one input are the same text, and --set same_text=true takes them as one."
+
+
+def _notes(data: Dataset, texts: Sequence[_Text], twice: int, choice: Choice) -> list[str]:
+    source = data.spans.filter(pl.col("side") == "source")["start"].drop_nulls().len()
+    placeless = data.spans.filter(pl.col("start").is_null() & pl.col("severity").is_not_null()).height
+    empty = data.spans.filter(pl.col("start") == pl.col("end")).height
+    neutral = data.spans.filter(pl.col("severity").is_in(NO_ERRORS) & pl.col("start").is_not_null()).height
+    said = [
+        (source, "spans in the source are not compared: only those in the output are"),
+        (placeless, "errors have no place: they count as nothing marked"),
+        (empty, "spans are empty (start = end): they mark no letter, and count in gamma only"),
+        (neutral, "neutral remarks are no errors: left out"),
+        (twice, "times a rater met a text again that another system gave too: the first time counts"),
+    ]
+    people = [] if choice.keep_people else [f"written by people, left out: {', '.join(sorted(data.people))}."]
+    machine = sorted(data.models & {rater for text in texts for rater in text.marks})
+    models = [f"models, not people: {', '.join(machine)}."] if machine else []
+    return [f"{n:,} {what}." for n, what in said if n] + (people if data.people else []) + models

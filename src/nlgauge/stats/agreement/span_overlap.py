@@ -1,0 +1,107 @@
+"""How far two raters marked the same letters: precision, recall and F of letters, by severity and with partial credit.
+
+All are ratios of sums over texts (micro averages), so a text without any mark adds nothing, and whole inputs can be
+left out in turn for an interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nlgauge.stats.resampling.cluster_jackknife import jackknifed
+from nlgauge.stats.resampling.jackknife import too_few
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+PARTIAL = 0.5  # credit for a letter that both marked with different severities (WMT23 to WMT25)
+NEAR = 1e-6  # of 0 and 1, where the logit ends
+
+
+class SpanMark(NamedTuple):
+    """Letters from `start` to before `end`, and the severity by its number."""
+
+    start: int
+    end: int
+    severity: int
+
+
+def letter_counts(marks: Sequence[SpanMark], length: int, severities: int) -> Ints:
+    """How often each letter was marked with each severity (severities × letters).
+
+    >>> letter_counts([SpanMark(0, 2, 0), SpanMark(1, 3, 1)], 4, 2).tolist()
+    [[1, 1, 0, 0], [0, 1, 1, 0]]
+    """
+    counts = np.zeros((severities, length), np.int64)
+    for start, end, severity in marks:
+        counts[severity, start:end] += 1
+    return counts
+
+
+def overlap(first: Ints, second: Ints) -> Floats:
+    """(shared, marked by the first, by the second), one row for `any` mark, one each severity: sets of letters."""
+    one = np.vstack([first.any(axis=0, keepdims=True), first > 0])
+    two = np.vstack([second.any(axis=0, keepdims=True), second > 0])
+    return np.stack([(one & two).sum(axis=1), one.sum(axis=1), two.sum(axis=1)], axis=1).astype(np.float64)
+
+
+def credited(first: Ints, second: Ints) -> Floats:
+    """(credit, marks of the first, of the second), a letter as often as it is marked: the score of the WMT25 task.
+
+    A letter is worth 1 where the severities agree, and half where both marked it and the severities differ.
+
+    >>> credited(np.array([[1, 1, 0], [0, 0, 0]]), np.array([[1, 0, 0], [0, 1, 1]])).tolist()
+    [1.5, 2.0, 3.0]
+    """
+    alike = np.minimum(first, second).sum(axis=0)
+    left = np.minimum((first - second).clip(0).sum(axis=0), (second - first).clip(0).sum(axis=0))
+    return np.array([(alike + PARTIAL * left).sum(), first.sum(), second.sum()], np.float64)
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """F with its interval, precision (of the first's marks) and recall (of the second's); NaN has its reason."""
+
+    value: float
+    low: float
+    high: float
+    precision: float
+    recall: float
+    reason: str | None = None
+
+
+def overlap_of(sums: Floats, clusters: Ints, level: float = 0.95, word: str = "inputs") -> Overlap:
+    """The overlap from one row (shared, first, second) a text; `clusters` are left out whole in turn.
+
+    The interval is Student's t on the logit of F. Only clusters that hold a mark say anything, so they are counted.
+
+    >>> found = overlap_of(np.array([[1.0, 2.0, 4.0], [2.0, 2.0, 2.0]]), np.array([0, 1]))
+    >>> found.value, found.precision, found.recall, found.reason
+    (0.6, 0.75, 0.5, 'an interval needs at least 10 inputs with a mark; here are 2')
+    """
+    shared, first, second = sums.sum(axis=0) if len(sums) else np.zeros(3)
+    precision = float(shared / first) if first else np.nan
+    recall = float(shared / second) if second else np.nan
+    if not first + second:
+        return Overlap(np.nan, np.nan, np.nan, np.nan, np.nan, "neither marked anything")
+    value = float(2 * shared / (first + second))
+    marked = sums[:, 1:].any(axis=1)
+    rows, codes = sums[marked], clusters[marked]
+    why = too_few(0, len(np.unique(codes)), "inputs", word=f"{word} with a mark")
+    if why is None and value in (0.0, 1.0):
+        why = f"no interval: F is {value:g} in every part"
+    if why is not None:
+        return Overlap(value, np.nan, np.nan, precision, recall, why)
+    found = jackknifed(rows, codes, _logit_f)
+    centre, half = float(found.value[0]), float(found.half(level)[0])
+    low, high = (1 / (1 + np.exp(-end)) for end in (centre - half, centre + half))
+    return Overlap(value, float(low), float(high), precision, recall)
+
+
+def _logit_f(sums: Floats) -> Floats:
+    share = np.clip(2 * sums[..., :1] / (sums[..., 1:2] + sums[..., 2:3]), NEAR, 1 - NEAR)
+    return np.log(share / (1 - share))
