@@ -48,6 +48,7 @@ def test_other_spellings_are_understood(text, name):
         ("kendall", "write grouping/coefficient"),
         ("input/spa", "'system/spa'"),
         ("global/top-1", "'input/top-1' or 'item/top-1'"),
+        ("input/pdp", "'global/pdp'"),
     ],
 )
 def test_a_wrong_name_is_refused_in_one_line_that_helps(text, part):
@@ -108,6 +109,32 @@ def test_where_there_is_no_number_there_is_a_reason(measure, x, z, reason):
     estimate = Measure.parse(measure)(x, z)
     assert math.isnan(estimate.value)
     assert (estimate.reason, estimate.n, estimate.groups) == (reason, 0, 0)
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+def test_pairwise_difference_pearson_is_the_correlation_of_all_differences(gaps):
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=(7, 30)).round(1) + rng.normal(size=30) * 5  # inputs differ far more than systems
+    x = z * 0.5 + rng.normal(size=z.shape) + rng.normal(size=30) * 9
+    x[rng.random(x.shape) < gaps] = np.nan
+    z[rng.random(z.shape) < gaps] = np.nan
+    plain = [
+        (x[i, s] - x[j, s], z[i, s] - z[j, s])
+        for s in range(30) for i in range(7) for j in range(7)
+        if i != j and np.isfinite([x[i, s], x[j, s], z[i, s], z[j, s]]).all()
+    ]  # fmt: skip
+    found = Measure.parse("global/pdp")(x, z)
+    assert found.value == pytest.approx(np.corrcoef(np.array(plain).T)[0, 1], abs=1e-12)
+    assert found.n == np.isfinite(x * z).sum()
+    shifted = Measure.parse("global/pdp")(x * 3 + rng.normal(size=30) * 50, z)  # what is added to an input is nothing
+    assert shifted.value == pytest.approx(found.value, abs=1e-9)
+
+
+def test_scores_that_do_not_differ_within_an_input_have_no_differences():
+    x = np.tile([0.1, 0.7, 0.3], (4, 1))
+    assert Measure.parse("global/pdp")(x, np.arange(12.0).reshape(4, 3)).reason == (
+        "r(xᵢ − xⱼ, zᵢ − zⱼ) over all pairs i ≠ j of each input is undefined on these scores"
+    )
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (1, 1), (1, 2), (2, 1), (2, 2), (1, 5), (5, 1), (3, 3)])

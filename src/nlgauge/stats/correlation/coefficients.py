@@ -234,6 +234,35 @@ def spa(groups: Groups, rng: np.random.Generator) -> Floats:
 
 
 @coefficient(
+    "pdp",
+    label="PDP",
+    title="Pairwise-difference Pearson (Pearson's r of the differences between two outputs of one input, all pairs in "
+    "both orders)",
+    needs="own",
+    groupings=("global",),
+    definition="Pearson's r of score differences between two outputs of one input, pooled over inputs.",
+    formula="r(xᵢ − xⱼ, zᵢ − zⱼ) over all pairs i ≠ j of each input",
+)
+def pdp(groups: Groups, rng: np.random.Generator) -> Floats:
+    """DiIanni and Deutsch 2025. The sum of dx·dz over the ordered pairs of an input is 2n Σ (x − mean)(z − mean)."""
+    there = np.isfinite(groups.metrics) & np.isfinite(groups.human)
+    n = there.sum(axis=1, keepdims=True)
+    x, z = (_centred(values, there, n) for values in (groups.metrics, groups.human[None]))
+    xz, xx, zz = ((n * a * b).sum(axis=(1, 2)) for a, b in ((x, z), (x, x), (z, z)))
+    return np.clip(ratio(xz, np.sqrt(xx) * np.sqrt(zz)), -1, 1)[:, None]
+
+
+def _centred(values: Floats, there: NDArray[np.bool_], n: NDArray[np.int64]) -> Floats:
+    """Scores less the mean of their input (0 where there is none), in units of the largest; equal ones give 0."""
+    kept = np.where(there, values, 0.0)
+    kept = kept / np.maximum(np.abs(kept).max(axis=(1, 2), keepdims=True, initial=0.0), np.finfo(float).tiny)
+    first = np.where(there & (np.cumsum(there, axis=1) == 1), kept, 0.0).sum(axis=1, keepdims=True)
+    apart = np.where(there, kept - first, 0.0)
+    centred: Floats = np.where(there, apart - apart.sum(axis=1, keepdims=True) / np.maximum(n, 1), 0.0)
+    return centred
+
+
+@coefficient(
     "top-1",
     label="top-1",
     title="Top-1 agreement (the metric's best output is one of people's best; ties are picked blindly)",
