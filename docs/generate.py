@@ -61,6 +61,20 @@ TAIL = """## Which one?
 Ratings on a short scale tie often, judges with a 1–5 scale tie often, BERTScore hardly ever. tau-b divides the ties out, so a
 metric that ties may look better or worse for it; acc-eq rewards a tie where people tie. To compare a continuous metric with a
 discrete one, use the calibrated forms: they give each metric its own best ε within which two scores count as tied.
+
+## Measures of shared tasks
+
+`nlgauge meta en-de en-es ja-zh --analysis shared-task --set profile=wmt24` gives the measures of a task for every data set (a language pair
+each) and the mean by which it orders the metrics:
+
+| profile | measures of each language pair | one number |
+| --- | --- | --- |
+| `wmt24` | `system/spa`, `input/acc-eq-calibrated` | mean over pairs and measures, equal weights (`tasks.WMT24` of mt-metrics-eval) |
+| `wmt25` | the same | the same; taken over from WMT24, as the scoring script of its first subtask was not at hand |
+
+Its mean is no test: `nlgauge compare` is. The score of the error-span subtask of WMT25 is in [Error spans](spans.md).
+`global/pdp` (DiIanni and Deutsch 2025, shown on WMT24 data) belongs to neither task. Every pair is taken in both orders, so that the
+value does not hang on the order of the systems.
 """
 
 

@@ -54,6 +54,7 @@ FEW: dict[str, dict[str, Any]] = {
     "relative-ranking": {"draws": 20},
     "replacement": {"min_units": 5},
     "robustness": {"metrics": "rouge-1", "perturbations": ["drop", "wrong"], "sample": 20, "draws": 40},
+    "shared-task": {"aspects": ["coherence"]},
     "significance": {"draws": 60},
     "slices": {"people_pass_from": 3, "judge_pass_from": 0.0, "aspect": "coherence"},
     "sparse-agreement": {"aspect": "coherence"},

@@ -54,6 +54,7 @@ def mqm(folder: Path, entry: Entry) -> Dataset:
     """MQM is minus the weighted errors, so more is better; a segment that nobody rated has no rating."""
     averages = Mqm.read(folder / entry.files[0].path)
     samples, ratings, notes = averages.samples, averages.ratings, list(averages.notes)
+    spans = None
     if unrated := samples.height - ratings.height:
         notes.append(f"{unrated} of {samples.height} outputs were not rated")
     marked = folder / entry.files[1].path if len(entry.files) > 1 else None
@@ -62,11 +63,13 @@ def mqm(folder: Path, entry: Entry) -> Dataset:
         texts = _rekeyed(errors.samples).select(*KEY, "output", "source", pl.col("document").alias("doc"))
         samples = samples.join(texts, on=KEY, how="left", maintain_order="left")
         # One rater a segment: the average is that rater's score, so naming the rater loses nothing.
-        ratings = _rekeyed(errors.ratings)
+        ratings, spans = _rekeyed(errors.ratings), _rekeyed(errors.spans)
         notes += [*errors.notes, f"{samples['output'].null_count()} outputs without a rating have no text"]
     elif marked is not None:
         notes.append(f"{marked.name} is not there: no texts and no raters")
-    return Dataset.of(entry.name, samples, ratings=ratings, persons=by_rater, people=averages.people, notes=notes)
+    return Dataset.of(
+        entry.name, samples, ratings=ratings, spans=spans, persons=by_rater, people=averages.people, notes=notes
+    )
 
 
 def _rekeyed(frame: pl.DataFrame) -> pl.DataFrame:
