@@ -161,6 +161,9 @@ def _typed(function: Command, command: Command, parameters: list[inspect.Paramet
     return command
 
 
+WORDS = {"true": "True", "false": "False"}  # as JSON and shells spell them: as a text, false would be true
+
+
 def settings(pairs: Sequence[str] | None) -> dict[str, Any]:
     """`--set draws=200 --set test=williams` as {"draws": 200, "test": "williams"}; `--set groups=@file.json`
     reads it.
@@ -176,7 +179,7 @@ def settings(pairs: Sequence[str] | None) -> dict[str, Any]:
             found[name.strip()] = _from_file(Path(value[1:]))
             continue
         try:
-            found[name.strip()] = ast.literal_eval(value)
+            found[name.strip()] = ast.literal_eval(WORDS.get(value.strip().lower(), value))
         except (ValueError, SyntaxError):
             found[name.strip()] = value  # a bare word is a text
     return found
