@@ -83,21 +83,23 @@ def test_no_marks_have_no_f_and_few_inputs_no_interval() -> None:
     assert one_sided.reason == "no interval: F is 0 in every part"
 
 
-def texts(rng: np.random.Generator, inputs: int) -> np.ndarray:
-    """Sums of texts of which half hold an error; the other rater sees it in six of ten, and marks more or less of it."""
-    size = rng.integers(3, 15, inputs) * (rng.random(inputs) < 0.5)
-    seen = (rng.random(inputs) < 0.6) & (size > 0)
-    other = np.where(seen, rng.integers(2, 15, inputs), (rng.random(inputs) < 0.1) * 5)
-    return np.stack([np.where(seen, np.minimum(size, other), 0), other, size], axis=1).astype(float)
+def texts(rng: np.random.Generator, inputs: int, seen: float) -> np.ndarray:
+    """Sums of texts of which half hold an error; the other rater sees it with this chance and marks more or less of it,
+    or marks something else in three of ten.
+    """
+    size = rng.integers(3, 40, inputs) * (rng.random(inputs) < 0.5)
+    found = (rng.random(inputs) < seen) & (size > 0)
+    other = np.where(found, rng.integers(2, 40, inputs), (rng.random(inputs) < 0.3) * rng.integers(2, 40, inputs))
+    return np.stack([np.where(found, np.minimum(size, other), 0), other, size], axis=1).astype(float)
 
 
-@pytest.mark.parametrize("inputs", [30, 120])
-def test_the_interval_holds_the_truth_as_often_as_it_says(inputs: int) -> None:
-    """95 % stated; 400 data sets: the coverage measured has a standard error of 1.1 points."""
-    rng = np.random.default_rng(11)
-    shared, first, second = texts(rng, 400_000).sum(axis=0)
+@pytest.mark.parametrize(("seen", "inputs"), [(0.15, 40), (0.4, 100), (0.8, 20), (0.8, 300)])
+def test_the_interval_holds_the_truth_as_often_as_it_says(seen: float, inputs: int) -> None:
+    """95 % stated; 400 data sets: the coverage measured has a standard error of 1.1 points. docs/spans.md has more."""
+    rng = np.random.default_rng(1)
+    shared, first, second = texts(rng, 400_000, seen).sum(axis=0)
     truth = 2 * shared / (first + second)
-    found = [overlap_of(texts(rng, inputs), np.arange(inputs)) for _ in range(400)]
+    found = [overlap_of(texts(rng, inputs, seen), np.arange(inputs)) for _ in range(400)]
     covered = np.mean([f.low <= truth <= f.high for f in found if f.reason is None])
     assert sum(f.reason is None for f in found) > 350
-    assert 0.92 <= covered <= 0.98, covered
+    assert 0.92 <= covered <= 0.995, covered

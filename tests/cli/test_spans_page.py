@@ -1,0 +1,53 @@
+"""docs/spans.md: its example prints what the page shows, and bad input is one line with exit code 2."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parents[2]
+PAGE = (REPO / "docs" / "spans.md").read_text(encoding="utf-8")
+
+
+def nlgauge(*words: str, folder: Path = REPO / "examples") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "nlgauge", *words], cwd=folder, check=False, capture_output=True, text=True,
+        env={**os.environ, "COLUMNS": "160", "NO_COLOR": "1"},
+    )  # fmt: skip
+
+
+def test_the_example_prints_what_the_page_shows() -> None:
+    (found,) = re.findall(r"^```\n\$ nlgauge (meta spans\.jsonl .*)\n((?:.*\n)*?)```$", PAGE, re.M)
+    done = nlgauge(*found[0].split())
+    assert done.returncode == 0, done.stderr
+    printed = "".join(line.rstrip() + "\n" for line in done.stdout.rstrip().splitlines())
+    shown = "".join(r"(?:.*\n)*" if line == "…\n" else re.escape(line) for line in found[1].splitlines(keepends=True))
+    assert re.fullmatch(shown, printed), printed
+
+
+def test_data_without_spans_are_refused_in_one_line() -> None:
+    done = nlgauge("meta", "mine.csv", "--analysis", "spans")
+    assert done.returncode == 2
+    assert "no error spans; MQM files, ratings of mt-metrics-eval and .jsonl hold them." in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_options_of_the_analysis_are_those_of_the_page() -> None:
+    done = nlgauge("meta", "spans.jsonl", "--analysis", "spans", "--set", "sametext=true")
+    assert done.returncode == 2
+    assert "Did you mean 'same_text'?" in done.stderr
+
+
+def test_false_is_false_however_it_is_spelled() -> None:
+    """A bare word is a text, and a text is true."""
+    from nlgauge.cli._data import settings
+
+    assert settings(["same_text=false", "overall=True", "test=williams", "draws=20"]) == {
+        "same_text": False, "overall": True, "test": "williams", "draws": 20,
+    }  # fmt: skip
+    assert (
+        "|same_text:False|" in nlgauge("meta", "spans.jsonl", "--analysis", "spans", "--set", "same_text=false").stdout
+    )
