@@ -10,7 +10,7 @@ import pytest
 
 import nlgauge as ng
 from nlgauge.data.dataset import Dataset
-from nlgauge.errors import NeedsMissing
+from nlgauge.errors import NeedsMissing, NlgaugeError
 
 TEXT = "The ferry leaves the harbour at noon."  # 37 letters
 Marked = tuple[str, str, str, int | None, int | None, str | None]  # system, input, rater, start, end, severity
@@ -118,6 +118,8 @@ def test_the_same_text_of_two_systems_is_one_text_where_that_is_asked() -> None:
 
 
 def test_what_cannot_be_compared_is_said() -> None:
+    with pytest.raises(NlgaugeError, match="draws must be 1 or more; found 0"):
+        ng.analyse("spans", data_of(many(np.random.default_rng(1), ("ann", "bob"))), draws=0)
     with pytest.raises(NeedsMissing, match="no error spans; MQM files, ratings of mt-metrics-eval and"):
         ng.analyse("spans", ng.example())
     lone: list[Marked] = [("A", "1", "ann", 4, 9, "major"), ("A", "2", "bob", 4, 9, "major")]

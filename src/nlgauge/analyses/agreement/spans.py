@@ -13,7 +13,7 @@ import polars as pl
 from nlgauge.analyses import analysis
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
-from nlgauge.errors import NeedsMissing
+from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import row_interval
 from nlgauge.stats.agreement.gamma import MOST, gamma
 from nlgauge.stats.agreement.span_overlap import (
@@ -70,15 +70,18 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
     data = choice.data
     if data.spans.is_empty():
         raise NeedsMissing(f"{data.name}: no error spans; MQM files, ratings of mt-metrics-eval and .jsonl hold them.")
+    if draws < 1:
+        raise DataError(f"draws must be 1 or more; found {draws}.")
     words = _severities(data)
     texts, twice = _texts(choice, words, same_text)
     names = _by_marks(texts)
     machines = [name for name in names if name in data.models]
     people = [name for name in names if name not in data.models]
-    pairs = [*((m, p) for m in machines for p in people), *combinations(people, 2), *combinations(machines, 2)]
-    found = {pair: shared for pair in pairs if (shared := _shared(texts, pair, words)).clusters}
-    if not found:
+    met = _met(texts)
+    if not met:
         raise NeedsMissing(_nobody_twice(data, texts, same_text))
+    pairs = [*((m, p) for m in machines for p in people), *combinations(people, 2), *combinations(machines, 2)]
+    found = {pair: _shared(met[frozenset(pair)], pair, words) for pair in pairs if frozenset(pair) in met}
     units = "inputs" if not data.cluster else f"values of {data.cluster}"
     rows = [row for m in machines for row in _pooled(m, [found[m, p] for p in people if (m, p) in found], level, units)]
     among = [found[pair] for pair in combinations(people, 2) if pair in found]
@@ -86,7 +89,7 @@ def spans(choice: Choice, *, same_text: bool = False, draws: int = 200, level: f
     for pair, shared in found.items():
         who = "models" if pair[1] in machines else "model" if pair[0] in machines else PEOPLE
         rows += [{"first": pair[0], "second": pair[1], "who": who, **row} for row in _rows(shared, level, units)]
-        value, why = _gamma(texts, pair, draws, seed)
+        value, why = _gamma(met[frozenset(pair)], pair, draws, seed)
         rows.append({"first": pair[0], "second": pair[1], "who": who, **_row(GAMMA, shared, value, why)})
     severities = {w: f"letters that both marked as {w}" for w in words}
     return Table(
@@ -167,9 +170,13 @@ def _by_marks(texts: Sequence[_Text]) -> list[str]:
     return sorted(letters, key=lambda rater: (-letters[rater], rater))
 
 
-def _both(texts: Sequence[_Text], pair: tuple[str, str]) -> Iterator[tuple[_Text, list[SpanMark], list[SpanMark]]]:
-    one, two = pair
-    return ((t, t.marks[one], t.marks[two]) for t in texts if one in t.marks and two in t.marks)
+def _met(texts: Sequence[_Text]) -> dict[frozenset[str], list[_Text]]:
+    """The texts that both of two raters looked at."""
+    met: dict[frozenset[str], list[_Text]] = {}
+    for text in texts:
+        for pair in combinations(text.marks, 2):
+            met.setdefault(frozenset(pair), []).append(text)
+    return met
 
 
 def _shared(texts: Sequence[_Text], pair: tuple[str, str], words: Sequence[str]) -> _Shared:
@@ -177,7 +184,8 @@ def _shared(texts: Sequence[_Text], pair: tuple[str, str], words: Sequence[str])
     merge = np.array([[float(name == word) for word in coarse] for name in dict.fromkeys(coarse)]).astype(np.int64)
     rows: list[Floats] = []
     clusters, clean = [], 0
-    for text, one, two in _both(texts, pair):
+    for text in texts:
+        one, two = (text.marks[rater] for rater in pair)
         counts = [letter_counts(marks, text.length, len(words)) for marks in (one, two)]
         rows.append(np.vstack([overlap(*counts), credited(*(merge @ c for c in counts))]))
         clusters.append(text.cluster)
@@ -216,9 +224,9 @@ def _row(measure: str, shared: _Shared, found: Overlap | float, why: str | None 
 def _gamma(texts: Sequence[_Text], pair: tuple[str, str], draws: int, seed: int) -> tuple[float, str | None]:
     units: tuple[list[SpanMark], list[SpanMark]] = [], []
     length = 0
-    for text, *sides in _both(texts, pair):
-        for side, marks in zip(units, sides, strict=True):
-            side += [SpanMark(m.start + length, m.end + length, m.severity) for m in marks]
+    for text in texts:
+        for side, rater in zip(units, pair, strict=True):
+            side += [SpanMark(m.start + length, m.end + length, m.severity) for m in text.marks[rater]]
         length += text.length
     most = max(map(len, units))
     if not most:
