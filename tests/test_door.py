@@ -95,6 +95,7 @@ MORE: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "position": (with_choices, {}),
     "rank": (with_choices, {}),
     "spans": (with_spans, {}),
+    "word-scores": (with_spans, {"metrics": ["ctc"]}),
     "rank-effects": (with_choices, {}),
     "rank-sides": (with_both_choosing, {}),
     "labels-needed": (ng.example, {"metrics": ["unigram_f1"], "trials": 5}),

@@ -82,9 +82,8 @@ class Given:
 
     def data(self) -> Dataset:
         found = load(
-            self.frame, system="system", input="input", output="output", references="reference", rater="rater",
-            human=list(self.aspects),
-            metrics=list(self.metrics), lower=list(self.lower), name="test",
+            self.frame, system="system", input="input", output="output", references="reference", source="source",
+            rater="rater", human=list(self.aspects), metrics=list(self.metrics), lower=list(self.lower), name="test",
         )  # fmt: skip
         return replace(found, comparisons=self.comparisons, spans=self.spans(), models=frozenset({MODEL}))
 
@@ -148,7 +147,7 @@ def given() -> Given:
                 rated = {a: int(np.clip(np.round(3 + truth[i, j] + rng.normal(0, 0.7)), 1, 5)) for a in ASPECTS}
                 rows.append(
                     {"system": f"sys{i}", "input": f"doc{j}", "output": text, "reference": references[j],
-                     "kind": "news" if j % 2 else "talk",
+                     "source": references[j - 1], "kind": "news" if j % 2 else "talk",
                      "rater": f"person{r}", **rated, **{m: float(v[i, j]) for m, v in scores.items()}}
                 )  # fmt: skip
     votes = [

@@ -66,7 +66,9 @@ def test_the_path_of_the_pair_and_the_option_choose_it(folder: Path, refused: Ca
 
 
 def test_rating_files_give_error_spans(samples: Path) -> None:
-    """The files were written by `WriteRatingFile` of mt_metrics_eval/ratings.py (25fc1fe), one in its older form."""
+    """The files follow what `WriteRatingFile` of mt_metrics_eval/ratings.py (25fc1fe) writes, one in its older form; they
+    were made by a shortened transcription of it, because the package cannot be installed from the registry.
+    """
     data = ng.load(samples / "wmt99")
     text = data.samples.filter(system="Beta", input="1")["output"].item()
     marks = data.spans.filter(system="Beta", input="1").select("rater", "start", "end", "severity", "category").rows()

@@ -1,4 +1,6 @@
-"""Ratings JSONL of mt-metrics-eval. The sample was written by `WriteRatingFile` of its standalone_ratings.py (25fc1fe)."""
+"""Ratings JSONL of mt-metrics-eval. The sample follows what `WriteRatingFile` of its standalone_ratings.py (25fc1fe)
+writes; it was made by a shortened transcription of it.
+"""
 
 from __future__ import annotations
 

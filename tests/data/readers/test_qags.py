@@ -28,6 +28,13 @@ def test_single_workers_are_kept_apart(samples: Path) -> None:
     assert row["votes"] == ["0 yes; 1 yes; 2 no", "0 no; 1 yes; 2 no"]
 
 
+def test_a_sentence_with_a_no_is_an_error_span_of_the_worker(samples: Path) -> None:
+    spans = ng.load(samples / "qags.jsonl").spans.filter(input="0").sort("rater", "start")
+    output = "A bridge opened. It is in Graz."
+    found = [(r["rater"], None if r["start"] is None else output[r["start"] : r["end"]]) for r in spans.to_dicts()]
+    assert found == [("0", "It is in Graz."), ("1", None), ("2", "A bridge opened."), ("2", "It is in Graz.")]
+
+
 def put(change: Callable[[dict[str, Any]], Any]) -> Callable[[list[dict[str, Any]]], list[dict[str, Any]]]:
     def whole(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         change(rows[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.readers import Takes
 from nlgauge.data.readers._annotations import Rating, dataset_of, numbered
+from nlgauge.data.readers._spans import NO_SEVERITY, Span, frame_of
 from nlgauge.data.records import Record, read_records, shown
 from nlgauge.errors import DataError
 from nlgauge.registry import register
@@ -18,9 +20,15 @@ YES = {"yes": 1.0, "no": 0.0}
 
 @register("reader", "qags", only="json")
 class QagsReader:
-    """QAGS jsonl: 'consistency' is the published score; single workers are 'consistency (worker)'."""
+    """QAGS jsonl: 'consistency' is the published score; single workers are 'consistency (worker)'.
 
-    takes = Takes("JSON lines with `article` and `summary_sentences`", people="the workers' votes on every sentence")
+    A sentence to which a worker said no is an error span of that worker.
+    """
+
+    takes = Takes(
+        "JSON lines with `article` and `summary_sentences`",
+        people="the workers' votes on every sentence, sentences with a no as marks",
+    )
 
     @staticmethod
     def recognises(peek: Peek) -> bool:
@@ -31,6 +39,7 @@ class QagsReader:
         records = read_records(path, encoding)
         rows: list[dict[str, Any]] = []
         ratings: list[Rating] = []
+        marks: list[Span] = []
         for row, record in enumerate(records):
             sentences = record.children("summary_sentences")
             if not sentences:
@@ -53,7 +62,8 @@ class QagsReader:
             for who, vote in (vote for some in votes for vote in some):
                 of_worker.setdefault(who, []).append(vote)
             ratings += [Rating(row, "consistency (worker)", who, sum(v) / len(v)) for who, v in of_worker.items()]
-        return dataset_of(
+            marks += _marked(str(row), texts, votes)
+        data = dataset_of(
             numbered(path, records, "line"),
             rows,
             ratings=ratings,
@@ -64,9 +74,20 @@ class QagsReader:
             notes=[
                 "'consistency' is the published score (majority of the workers for each sentence, mean over "
                 "sentences); 'consistency (worker)' the share of sentences to which a worker said yes; "
-                "the column 'votes' has each vote"
+                "the column 'votes' has each vote; a sentence with a no is an error span of the worker"
             ],
         )
+        return replace(data, spans=frame_of(span._replace(system=data.systems[0]) for span in marks))
+
+
+def _marked(given: str, sentences: list[str], votes: list[list[tuple[str, float]]]) -> list[Span]:
+    """The sentences to which each worker said no; a row without a place for one who said yes to all of them."""
+    found, seen, at = [], dict.fromkeys(who for some in votes for who, _ in some), 0
+    for text, some in zip(sentences, votes, strict=True):
+        for who in (who for who, vote in some if not vote):
+            found.append(Span("", given, who, "output", at, at + len(text), NO_SEVERITY, "inconsistent"))
+        at += len(text) + 1
+    return found + [Span("", given, who) for who in seen if who not in {span.rater for span in found}]
 
 
 def _votes(sentence: Record) -> list[tuple[str, float]]:

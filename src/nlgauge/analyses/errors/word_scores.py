@@ -1,0 +1,156 @@
+"""Do a metric's word scores find the words that people marked as wrong? ROC areas, beside words not in the source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from nlgauge.analyses import analysis
+from nlgauge.data.choice import Choice
+from nlgauge.data.dataset import KEY, Dataset
+from nlgauge.errors import NeedsMissing, NlgaugeError
+from nlgauge.metrics import Batch, Metric
+from nlgauge.metrics.alignment.alignments import Alignment
+from nlgauge.metrics.alignment.ctc import Aligned
+from nlgauge.number import row_interval
+from nlgauge.scoring.plan import parse
+from nlgauge.stats.agreement.curves import area_figures, cluster_codes, roc_area
+from nlgauge.stats.agreement.two_by_two import CLUSTERS, Figure
+from nlgauge.stats.resampling.cluster_jackknife import jackknifed
+from nlgauge.table import Layout, Row, Table
+
+DEFAULT = ("ctc",)
+COPIED = "copied"  # the baseline: 1 for a word that stands in the source or context, else 0
+MEASURES = {
+    "all_words": "a word that people did not mark has a higher score than one that they marked: share of all such "
+    "pairs of words (ROC area; .5: a coin)",
+    "within_outputs": "the same within each output that has both kinds of words, averaged over these outputs",
+}  # fmt: skip
+Output = tuple[str, str]  # system and input
+Spans = list[tuple[int, int]]
+
+
+class _Scored(NamedTuple):
+    """The content words of one output with their scores, and whether people left each unmarked."""
+
+    scores: np.ndarray
+    right: np.ndarray
+    cluster: str
+
+
+@analysis("word-scores", takes="dataset", question="Do a metric's word scores find the words that people marked?")
+def word_scores(choice: Choice, *, level: float = 0.95) -> Table:
+    """One row a metric and measure: ROC area of its word scores against people's error spans, with interval.
+
+    `metrics` are metrics with word scores (ctc, align-expr); beside them stands the baseline 'copied'. A word is wrong
+    where more than half of the people who looked at the output marked one of its letters. Stop words and punctuation
+    are left out.
+    """
+    data = choice.data
+    marks = data.spans.filter(~pl.col("rater").is_in(sorted(data.models)))
+    if marks.is_empty():
+        raise NeedsMissing(f"{data.name}: no error spans of people; MQM and QAGS files and tidy .jsonl hold them.")
+    if "output" not in data.samples.columns or not {"source", "context"} & set(data.samples.columns):
+        raise NeedsMissing(f"{data.name}: word scores need the outputs and their sources.")
+    looked = data.where(marks.select(KEY).unique())
+    people = _people(marks)
+    rows: list[Row] = []
+    notes: list[str] = []
+    for k, metric in enumerate(parse(list(choice.metrics or DEFAULT), allow_code=True)):
+        words = _words(metric, Batch.of(looked))
+        places = [(row, found) for row, found in zip(_samples(looked), words, strict=True) if found is not None]
+        if lost := len(words) - len(places):
+            notes.append(f"{metric}: {lost:,} of {len(words):,} outputs have no word scores and are left out.")
+        if k == 0:
+            rows += _rows(COPIED, [_scored(row, found, people, _copied(row, found)) for row, found in places], level)
+        rows += _rows(str(metric), [_scored(row, found, people, found.scores) for row, found in places], level)
+    units = f"values of {data.cluster}" if data.cluster else "inputs"
+    return Table(
+        title=f"{data.name}: do word scores find the words that people marked?",
+        rows=rows,
+        layout=Layout("metric", "measure", "value", heads={m: m.replace("_", " ") for m in MEASURES},
+                      extra={"words": lambda r: f"{r[0]['n']:,}", "marked": lambda r: f"{r[0]['marked']:,}"}),
+        cells={"value": row_interval},
+        definitions={**MEASURES, COPIED: "baseline: 1 for a word that stands in the source or context, 0 for another"},
+        method=f"Content words of {len(looked):,} outputs; wrong: marked by more than half of the people who looked. "
+        f"{level:.0%} intervals: {units} are the units (all words: Obuchowski's variance; within outputs: units left "
+        "out in turn, Student's t).",
+        notes=notes,
+        signature=f"words:{rows[0]['n'] if rows else 0}|spans:{marks.height}|level:{level:g}",
+    )  # fmt: skip
+
+
+def _people(marks: pl.DataFrame) -> dict[Output, dict[str, Spans]]:
+    """What each person who looked at an output marked in it."""
+    found: dict[Output, dict[str, Spans]] = {}
+    for system, given, rater, side, start, end in marks.select(*KEY, "rater", "side", "start", "end").iter_rows():
+        mine = found.setdefault((system, given), {}).setdefault(rater, [])
+        if start is not None and side == "output":
+            mine.append((start, end))
+    return found
+
+
+def _samples(data: Dataset) -> Iterator[Row]:
+    cluster = data.cluster or "input"
+    for row in data.samples.iter_rows(named=True):
+        yield {**row, "cluster": str(row[cluster])}
+
+
+def _words(metric: Metric, batch: Batch) -> list[Alignment | None]:
+    """The content words of each output with the degree to which source or context ground them."""
+    if not isinstance(metric, Aligned):
+        raise NlgaugeError(f"{metric}: has no word scores; use ctc or align-expr.")
+    metric.ready()
+    found: list[Alignment | None] = []
+    for parts in metric.explain(batch)[1]:
+        grounded = (a for terms in parts for (of, by), a in terms.items() if of == "y" and set(by) <= {"x", "c"})
+        alignment = next(grounded, None)
+        found.append(None if alignment is None else alignment.words().content())
+    return found
+
+
+def _copied(row: Row, words: Alignment) -> np.ndarray:
+    known = set(re.findall(r"\w+", f"{row.get('source') or ''} {row.get('context') or ''}".casefold()))
+    return np.array([float(token.casefold() in known) for token in words.tokens])
+
+
+def _scored(row: Row, words: Alignment, people: dict[Output, dict[str, Spans]], scores: np.ndarray) -> _Scored:
+    raters = people[row["system"], row["input"]].values()
+    first, last = words.spans[:, 0], words.spans[:, 1]
+    marked = np.zeros(len(scores))
+    for spans in raters:
+        marked += np.any([(first < end) & (last > start) for start, end in spans] or [np.zeros(len(scores), bool)], 0)
+    return _Scored(scores, 2 * marked <= len(raters), row["cluster"])
+
+
+def _rows(name: str, outputs: Sequence[_Scored], level: float) -> list[Row]:
+    both = [o for o in outputs if o.right.any() and not o.right.all()]
+    score = np.concatenate([o.scores for o in outputs]) if outputs else np.zeros(0)
+    right = np.concatenate([o.right for o in outputs]) if outputs else np.zeros(0, bool)
+    clusters = [o.cluster for o in outputs for _ in range(len(o.scores))]
+    marked = len({o.cluster for o in outputs if not o.right.all()})
+    lack = f"an interval needs marked words in at least {CLUSTERS} inputs; here are {marked}"
+    if marked < CLUSTERS:
+        areas = Figure(roc_area(score, right), n=len(score), reason=lack)
+    else:
+        areas = area_figures(score, right, clusters, level=level)["roc_area"]
+    within = Figure(float("nan"), n=0, reason="no output has both marked and unmarked words")
+    if both:
+        mine = np.array([[1.0, roc_area(o.scores, o.right)] for o in both])
+        found = jackknifed(mine, cluster_codes([o.cluster for o in both]), lambda s: s[..., 1:] / s[..., :1])
+        few = found.freedom + 1 < CLUSTERS
+        half = float("nan") if few else float(found.half(level)[0])
+        value = float(found.value[0])
+        why = f"an interval needs such outputs of at least {CLUSTERS} inputs; here are {found.freedom + 1}"
+        within = Figure(value, max(0.0, value - half), min(1.0, value + half), int(mine[:, 0].sum()), reason=why * few)
+    return [
+        {
+            "metric": name, "measure": measure, "value": figure.value, "low": figure.low, "high": figure.high,
+            "n": figure.n, "marked": int((~right).sum()), "outputs": len(outputs), "reason": figure.reason or None,
+        }
+        for measure, figure in zip(MEASURES, (areas, within), strict=True)
+    ]  # fmt: skip
