@@ -65,6 +65,18 @@ def test_a_slip_of_the_pen_is_answered() -> None:
         ng.gate(ng.example(), "kappa=good")
 
 
+@pytest.mark.parametrize(
+    "limits, said",
+    [
+        ("kappa=nan", "write a number"), ("kappa=inf", "write a number"), ("kappa=60", "kappa is never above 1"),
+        ("pass_rate=80", "pass_rate is never above 1"), ("tnr=.8,fail_recall=.7", "fail_recall has a limit already"),
+    ],
+)  # fmt: skip
+def test_a_limit_that_cannot_be_meant_is_answered_and_not_held_against_anything(limits: str, said: str) -> None:
+    with pytest.raises(NameUnknown, match=said):
+        ng.gate(ng.example(), limits)
+
+
 @pytest.mark.parametrize("labels, right, code", [(400, 0.95, 0), (400, 0.5, 1), (10, 0.9, 3)])
 def test_the_exit_code_is_the_verdict(tmp_path: Path, labels: int, right: float, code: int) -> None:
     path = answers(tmp_path, labels, right)

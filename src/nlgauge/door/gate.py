@@ -133,9 +133,17 @@ def _limits(given: Limits, example: str) -> dict[str, float]:
                     "input/kendall."
                 ) from None
         try:
-            found[name] = float(text)
+            limit = float(text)
         except ValueError:
-            raise NameUnknown(f"limit '{words.strip()}={text}': write a number, as in {example}.") from None
+            limit = math.nan
+        given = f"limit '{words.strip()}={text.strip()}'"
+        if not math.isfinite(limit):
+            raise NameUnknown(f"{given}: write a number, as in {example}.")
+        if name != "mean" and abs(limit) > 1:
+            raise NameUnknown(f"{given}: {name} is never above 1; write shares as .6, not 60.")
+        if name in found:
+            raise NameUnknown(f"{given}: {name} has a limit already; give each figure one.")
+        found[name] = limit
     return found
 
 
