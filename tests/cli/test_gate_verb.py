@@ -167,6 +167,45 @@ def test_outputs_have_limits_by_their_estimated_pass_rate(tmp_path: Path) -> Non
         ng.gate(ng.example(), "pass_rate=.5", metrics="unigram_f1")
 
 
+def test_labelled_rows_without_a_verdict_are_counted(tmp_path: Path) -> None:
+    path = answers(tmp_path, 400, 0.95)
+    header, *rows = [line.split(",") for line in path.read_text().splitlines()]
+    rows = [[*row[:2], "" if k % 4 == 0 else row[2], row[3]] for k, row in enumerate(rows)]
+    path.write_text("\n".join(",".join(row) for row in [header, *rows]) + "\n")
+    table = ng.gate(path, "kappa=.6,global/pearson=.5", metrics="judge")
+    assert "100 of 400 labelled rows have no value of judge and are left out." in table.to_markdown()
+
+
+def several_aspects() -> list[dict[str, object]]:
+    rng = random.Random(3)
+    rows = []
+    for k in range(300):
+        good, kind = rng.random(), rng.random()
+        rows.append({"id": k, "language": "de" if k % 2 else "en", "accurate": round(good, 2), "kind": round(kind, 2),
+                     "judge-accurate": good + rng.gauss(0, 0.1), "judge-kind": kind + rng.gauss(0, 0.1 + 9 * (k % 2))})  # fmt: skip
+    return rows
+
+
+def test_a_column_of_one_aspect_is_held_against_that_aspect_alone() -> None:
+    data = ng.load(several_aspects(), human=["accurate", "kind"], metrics=["judge-accurate", "judge-kind"])
+    table = ng.gate(data, "global/pearson=.6")
+    assert [(r["metric"], r["aspect"], r["verdict"]) for r in table] == [
+        ("judge-accurate", "accurate", "passed"), ("judge-kind", "kind", "failed"),
+    ]  # fmt: skip
+    assert "judge-kind global/pearson on kind" in table.answers[0]
+    changed = ng.gate(data, against=data, max_drop="global/pearson=.1")
+    assert [(r["metric"], r["aspect"]) for r in changed] == [("judge-accurate", "accurate"), ("judge-kind", "kind")]
+
+
+def test_each_group_is_held_against_the_limit_and_named() -> None:
+    data = ng.load(several_aspects(), human=["kind"], metrics=["judge-kind"])
+    table = ng.gate(ng.select(data, by="language"), "global/pearson=.6")
+    assert {r["language"]: r["verdict"] for r in table} == {"de": "failed", "en": "passed"}
+    assert "| language |" in table.to_markdown() and "language de" in table.answers[0]
+    with pytest.raises(NeedsMissing, match="leave out --by"):
+        ng.gate(ng.select(data, by="language"), against=data, max_drop="global/pearson=.1")
+
+
 def test_labels_that_do_not_stand_for_all_decide_nothing(tmp_path: Path) -> None:
     path = answers(tmp_path, 150, 0.95, unlabelled=600)
     header, *rows = [line.split(",") for line in path.read_text().splitlines()]

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from nlgauge.analyses.verdicts.verdicts import CEILING, CELLS, WORDS
 from nlgauge.door.questions import select
 from nlgauge.errors import NameUnknown, NeedsMissing
@@ -87,7 +89,8 @@ def gate(
         )
     chosen = select(data, aspect, metrics)
     cuts = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from}
-    rows = [*_agreement(chosen, limits, cuts), *_estimates(chosen, limits, people_pass_from)]
+    notes: list[str] = []
+    rows = [*_agreement(chosen, limits, cuts, notes), *_estimates(chosen, limits, people_pass_from, notes)]
     if drops:
         rows += _changes(chosen, drops, _earlier(against, chosen), cuts)
     if not rows:
@@ -99,13 +102,13 @@ def gate(
         title=f"{chosen.data.name}: gate {verdict}",
         rows=rows,
         kind="gate",
-        shown=["metric", "aspect", "measure", "limit", "value", "verdict", "labels"],
+        shown=[*chosen.columns, "metric", "aspect", "measure", "limit", "value", "verdict", "labels"],
         heads={"metric": "judge", "measure": "figure", "limit": "at least", "labels": "what would decide"},
         cells={"measure": _figure, "value": _value, "limit": lambda r: number(r["limit"], 2), "labels": _labels},
         method="passed: the 95 % interval lies at or above the limit; failed: below it; undecided: around it (how "
         "often that is wrong: docs/gate.md).",
-        answers=[f"The gate {'is ' * (verdict == UNDECIDED)}{verdict}: {_words(rows, verdict)}."],
-        notes=_notes(rows),
+        answers=[f"The gate {'is ' * (verdict == UNDECIDED)}{verdict}: {_words(rows, verdict, chosen.columns)}."],
+        notes=[*_left_out(chosen, rows), *_notes(rows), *dict.fromkeys(notes)],
         facts={"verdict": verdict, "counts": {v: sum(r["verdict"] == v for r in rows)
                                               for v in (PASSED, FAILED, UNDECIDED)}},
         signature="|".join([*given, *(f"max_drop:{name}={drop:g}" for name, drop in drops.items())]),
@@ -147,22 +150,31 @@ def _limits(given: Limits, example: str) -> dict[str, float]:
     return found
 
 
-def _agreement(chosen: Selection, limits: Mapping[str, float], cuts: Mapping[str, float | None]) -> list[Row]:
-    """Figures of pass and fail, and correlations."""
+def _agreement(
+    chosen: Selection, limits: Mapping[str, float], cuts: Mapping[str, float | None], notes: list[str]
+) -> list[Row]:  # fmt: skip
+    """Figures of pass and fail, and correlations; a column of one aspect ('gpt-4-fluency') is held against that one."""
     rows = []
     if any(name in FIGURES for name in limits):
-        found = _rows(chosen, "verdicts", **cuts)
-        labels = {(r["metric"], r["aspect"]): r["n"] for r in found if r["measure"] == "agreement"}
+        found, said = _rows(chosen, "verdicts", **cuts)
+        notes += said
+        at = [*chosen.columns, "metric", "aspect"]
+        labels = {tuple(r[k] for k in at): r["n"] for r in found if r["measure"] == "agreement"}
         for r in found:
             if r["measure"] in limits:
-                rows.append(_row(r, limits[r["measure"]], labels.get((r["metric"], r["aspect"]))))
+                row = _row(r, limits[r["measure"]], labels.get(tuple(r[k] for k in at)))
+                rows.append({**{k: r[k] for k in chosen.columns}, **row})
     measures = [name for name in limits if name not in FIGURES and name not in ESTIMATES]
     if measures:
-        rows += [_row(r, limits[r["measure"]]) for r in _rows(chosen, "intervals", measures=measures)]
+        found, said = _rows(chosen, "intervals", measures=measures)
+        notes += said
+        rows += [{**{k: r[k] for k in chosen.columns}, **_row(r, limits[r["measure"]])} for r in found]
     return rows
 
 
-def _estimates(chosen: Selection, limits: Mapping[str, float], people_pass_from: float | None) -> list[Row]:
+def _estimates(
+    chosen: Selection, limits: Mapping[str, float], people_pass_from: float | None, notes: list[str]
+) -> list[Row]:  # fmt: skip
     """What people would say of all outputs of each system, with the judge's help where it scored unlabelled ones."""
     wanted = {name: limit for name, limit in limits.items() if name in ESTIMATES}
     rows = []
@@ -174,6 +186,7 @@ def _estimates(chosen: Selection, limits: Mapping[str, float], people_pass_from:
                 "(--people-pass-from)."
             )  # fmt: skip
             raise NeedsMissing(f"{chosen.data.name}: limit '{other}': {words}")
+        notes += table.notes
         several = len({r["system"] for r in table}) > 1
         for system in dict.fromkeys(r["system"] for r in table if not several or r["system"] != "all"):
             mine = {r["measure"]: r for r in table if r["system"] == system}
@@ -182,7 +195,7 @@ def _estimates(chosen: Selection, limits: Mapping[str, float], people_pass_from:
             ends = {"low": r["low_alone"], "high": r["high_alone"]}  # each is held against the limit for itself
             ends |= {"low": math.nan, "high": math.nan, "reason": doubt} if doubt else {}
             row = _row({**r, **ends, "measure": name}, wanted[name], r["n"])
-            rows.append({**row, "system": system if several else None})
+            rows.append({**{k: r[k] for k in chosen.columns}, **row, "system": system if several else None})
     return rows
 
 
@@ -205,16 +218,41 @@ def _changes(
         raise NeedsMissing(f"--max-drop {name}: only figures of agreement with people have a change here.")
     if any(cut is not None for cut in cuts.values()) and any(name in FIGURES for name in drops):
         raise NeedsMissing("--max-drop of pass and fail needs two values of people and judge in both runs.")
-    rows = []
+    if chosen.columns:
+        raise NeedsMissing("--max-drop holds all rows against the earlier run; leave out --by.")
+    rows, own = [], _own_aspects(chosen)
     for aspect in chosen.wanted:
         for r in earlier.changes(chosen.panel(aspect), list(drops)):
+            if aspect not in own[r["metric"]]:
+                continue
             row = _row(r, -drops[r["measure"]], r["n"])
             rows.append({**row, "against": earlier.name, "relabelled": r["relabelled"], "lost": r["lost"]})
     return rows
 
 
-def _rows(chosen: Selection, analysis: str, **options: Any) -> list[Row]:
-    return [row for table in chosen.each(analysis, **options) for row in table if row["metric"] != CEILING]
+def _rows(chosen: Selection, analysis: str, **options: Any) -> tuple[list[Row], list[str]]:
+    """The rows of an analysis, each judge on its own aspects, and what the analysis says beside them."""
+    tables, own = chosen.each(analysis, **options), _own_aspects(chosen)
+    rows = [r for table in tables for r in table if r["metric"] != CEILING and r["aspect"] in own[r["metric"]]]
+    return rows, [n for table in tables for n in table.notes if not n.startswith("no interval")]  # rows say why
+
+
+def _own_aspects(chosen: Selection) -> dict[str, list[str]]:
+    from nlgauge.analyses.judges.judge_rows import judge_columns
+
+    return {c.metric: c.aspects for c in judge_columns(chosen.metrics or chosen.data.metrics, chosen.wanted)}
+
+
+def _left_out(chosen: Selection, rows: list[Row]) -> list[str]:
+    """Labelled rows that a judge did not judge: whatever passed, passed without them."""
+    told = {}
+    for r in rows:
+        scores = chosen.panel(r["aspect"]).metrics.get(r["metric"])
+        if scores is not None and r["measure"] not in ESTIMATES:
+            rated = np.isfinite(chosen.panel(r["aspect"]).human)
+            if lost := int((rated & ~np.isfinite(scores)).sum()):
+                told[r["metric"], r["aspect"]] = f"{lost:,} of {int(rated.sum()):,} labelled rows have no value of "
+    return [f"{text}{metric} and are left out." for (metric, _), text in told.items()]
 
 
 def decided(value: float, low: float, high: float, limit: float) -> str:
@@ -261,9 +299,14 @@ def _labels(row: Row) -> str:
     return f"about {row['times']:.1f} times as much data" if row["times"] else row["reason"] or "too near the limit"
 
 
-def _words(rows: list[Row], verdict: str) -> str:
+def _words(rows: list[Row], verdict: str, columns: list[str]) -> str:
     mine = [r for r in rows if r["verdict"] == verdict]
-    told = "; ".join(f"{r['metric']} {_figure(r)} {_value(r)} (limit {number(r['limit'], 2)})" for r in mine[:4])
+    several = len({r["aspect"] for r in rows}) > 1
+    about = [f" on {r['aspect']}" * several + "".join(f", {c} {r[c]}" for c in columns) for r in mine]
+    told = "; ".join(
+        f"{r['metric']} {_figure(r)}{where} {_value(r)} (limit {number(r['limit'], 2)})"
+        for r, where in zip(mine[:4], about, strict=False)
+    )
     return told + (f"; and {len(mine) - 4} more" if len(mine) > 4 else "")
 
 
