@@ -1,28 +1,30 @@
-"""How often is a gate wrong, and how often does it decide? Writes docs/gate.md's tables: `python -m bench.gate --write`.
+"""How often is a gate wrong, how often does it decide, and do the labels that it names decide? The tables of docs/gate.md:
+`python -m bench.coverage --write docs/gate.md`.
 
 People's and a judge's verdicts are drawn from a population whose figures are known; the limit is the true value itself
 (there whatever is decided is as often wrong as it can be), or lies below or above it. The same for the change between
-two judges on the same rows, and for the pass rate or mean rating estimated from few labels with a judge's help.
+two judges on the same rows, for correlations of several systems and their change, and for the pass rate or mean rating
+estimated from few labels with a judge's help.
 """
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 
 from bench import _estimate_worlds as estimates
-from bench._cells import between
 from bench._trust_page import table
 from bench._verdict_worlds import JUDGES, cells_of, true_values
-from nlgauge.door.gate import FAILED, PASSED, decided
-from nlgauge.stats.agreement.two_by_two import cell_counts, figures_of
+from bench._worlds import World, panel, truth
+from nlgauge.door.limits import FAILED, PASSED, UNDECIDED, decided, labels_to_decide
+from nlgauge.stats.agreement.two_by_two import Figure, cell_counts, figures_of
 from nlgauge.stats.agreement.verdict_changes import NEW, OLD, VALUES, change_of
 from nlgauge.stats.estimation.means import mean_estimate
+from nlgauge.stats.resampling.jackknife import change_intervals, intervals
 
-PAGE = Path("docs/gate.md")
 FIGURES = ("kappa", "fail_recall", "agreement")
+LONG = 30_000  # labels named beyond which nobody labels: too near the limit
 APART = {"minimum": 0.15, "change": 0.1, "pass rate": 0.1, "mean rating": 0.3}
 
 
@@ -65,6 +67,62 @@ class Tally:
 
     def shares(self) -> list[float]:
         return [count / self.n for count in self.said.values()]
+
+
+def figure(kind: np.ndarray, name: str) -> Figure:
+    """Of rows: both fail, only people fail, only the judge fails, both pass."""
+    return figures_of(cell_counts(kind >= 2, (kind == 1) | (kind == 3), None), clustered=False)[name]
+
+
+def labels_named(
+    judge: str, prevalence: float, n: int, name: str, off: float, trials: int = 200
+) -> tuple[float, float]:
+    """Of undecided gates that named a number of labels: how many are decided once there are as many, how many rightly."""
+    cells = cells_of(prevalence, *JUDGES[judge])
+    limit = true_values(cells)[name] + off
+    rng = np.random.default_rng([n, int(100 * prevalence), list(JUDGES).index(judge), round(1000 * (1 + off)), 7])
+    named = done = right = 0
+    while named < trials:
+        kind = rng.choice(4, size=n, p=cells)
+        labels = labels_to_decide(figure(kind, name), limit, n)
+        if labels is None or labels > LONG:
+            continue
+        named += 1
+        found = figure(np.concatenate([kind, rng.choice(4, size=labels - n, p=cells)]), name)
+        said = decided(found.value, found.low, found.high, limit)
+        done += said != UNDECIDED
+        right += said == (PASSED if off < 0 else FAILED)
+    return done / named, right / max(done, 1)
+
+
+def labels(n: int, prevalence: float, judge: str) -> list[list[object]]:
+    """A line per figure of one judge: the limit .1 below and .1 above the true value."""
+    return [
+        [n, prevalence, judge, name, *labels_named(judge, prevalence, n, name, -0.1),
+         *labels_named(judge, prevalence, n, name, 0.1 if name == "kappa" else 0.07)]
+        for name in FIGURES
+    ]  # fmt: skip
+
+
+def correlations(n: int, m: int, trials: int = 500) -> list[list[object]]:
+    """A line per measure: its value, and its change from one judge to another one on the same outputs."""
+    rows: list[list[object]] = []
+    worlds = (World(), replace(World(), rho_sys=0.9, mu_rho=0.6))
+    for measure in ("input/kendall", "global/pearson", "system/pearson"):
+        true = [float(truth(w, (measure,), n, m)[0]) for w in worlds]
+        rng = np.random.default_rng([n, m, 8])
+        value, change, equal = Tally(APART["minimum"]), Tally(APART["change"]), Tally(APART["change"])
+        for _ in range(trials):
+            x, z = panel([worlds[0], worlds[0], worlds[1]], n, m, rng)
+            found = intervals(x[:1], z, [measure])
+            value.add(*(float(a[0, 0]) for a in (found.value, found.low, found.high)), true[0])
+            for other, tally, gap in ((1, equal, 0.0), (2, change, true[1] - true[0])):
+                moved = change_intervals(x[0], x[other], z, [measure])
+                tally.add(*(float(a[0, 0]) for a in (moved.value, moved.low, moved.high)), gap)
+        size = f"{n} × {m}"
+        rows += [[size, measure, "value", true[0], *value.shares()], [size, measure, "change, equal judges", 0.0, *equal.shares()],
+                 [size, measure, "change, a better judge", true[1] - true[0], *change.shares()]]  # fmt: skip
+    return rows
 
 
 def minimum(n: int, prevalence: float, judge: str, trials: int = 500) -> list[list[object]]:
@@ -115,31 +173,22 @@ def heads(*first: str, apart: str) -> list[str]:
 
 
 def tables() -> dict[str, list[str]]:
+    """Name of the place in docs/gate.md → the table's lines."""
     return {
-        "minimum": table(heads("labels", "people pass", "judge", "figure", apart=".15"), [
+        "gate labels": table(["labels", "people pass", "judge", "figure", "limit .1 below: decided", "of these rightly passed",
+                              "limit .1 (shares: .07) above: decided", "of these rightly failed"], [
+            row for n in (50, 150) for p in (0.5, 0.9) for j in ("good", "lenient") for row in labels(n, p, j)
+        ]),
+        "gate correlations": table(heads("systems × inputs", "measure", "of what", apart=".15 (change: .1)"), [
+            row for n, m in ((12, 100), (30, 100)) for row in correlations(n, m)
+        ]),
+        "gate minimum": table(heads("labels", "people pass", "judge", "figure", apart=".15"), [
             row for n in (30, 100, 300, 1000) for p in (0.5, 0.9) for j in ("good", "lenient") for row in minimum(n, p, j)
         ]),
-        "change": table(heads("labels", "judges", "figure", apart=".1"), [
+        "gate change": table(heads("labels", "judges", "figure", apart=".1"), [
             row for n in (30, 100, 300, 1000) for world in EIGHT for row in change(n, world)
         ]),
-        "estimate": table(heads("labels", "judge", "figure", apart=".1 (.3 of a rating)"), [
+        "gate estimate": table(heads("labels", "judge", "figure", apart=".1 (.3 of a rating)"), [
             row for n in (30, 100, 300) for j in estimates.JUDGES for p in (0.5, 0.9, None) for row in estimate(n, j, p)
         ]),
     }  # fmt: skip
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.gate", description=(__doc__ or "").split("\n", maxsplit=1)[0]
-    )
-    parser.add_argument("--write", action="store_true", help=f"put the tables into {PAGE}")
-    asked = parser.parse_args()
-    found = tables()
-    if asked.write:
-        between(PAGE, {f"gate {name}": "\n".join(lines) for name, lines in found.items()})
-    else:
-        print("\n".join(line for lines in found.values() for line in lines))
-
-
-if __name__ == "__main__":
-    main()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bench.gate import EIGHT, true_change
 
-from nlgauge.door.gate import FIGURES
+from nlgauge.door.limits import FIGURES
 from nlgauge.stats.agreement.two_by_two import verdict_figures
 from nlgauge.stats.agreement.verdict_changes import VALUES, change_of, eight_cells
 

@@ -68,7 +68,8 @@ class JudgeGate:
         self, data: Any, minimum: Any = None, *, judge: Callable[[dict[str, Any]], Any] | None = None,
         undecided: str | None = None, **options: Any,
     ) -> Table:  # fmt: skip
-        from nlgauge.door.gate import FAILED, UNDECIDED, gate
+        from nlgauge.door.gate import gate
+        from nlgauge.door.limits import FAILED, UNDECIDED
         from nlgauge.errors import NlgaugeError
 
         way = undecided or self.config.getoption("--judge-undecided") or self.config.getini("judge_gate_undecided")

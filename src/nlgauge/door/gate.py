@@ -5,33 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nlgauge.analyses.verdicts.verdicts import CEILING, CELLS, WORDS
+from nlgauge.analyses.verdicts.verdicts import CEILING
+from nlgauge.door.limits import ESTIMATES, FAILED, FIGURES, PASSED, SEVERAL, UNDECIDED, Limits, held_row, read_limits
 from nlgauge.door.questions import select
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import interval, number, some
-from nlgauge.registry import did_you_mean
 from nlgauge.table import Row, Table
 
 if TYPE_CHECKING:
     from nlgauge.analyses.comparing.earlier_run import EarlierRun
     from nlgauge.session import Selection
     from nlgauge.types import Names
-
-PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
-Limits = Mapping[str, float] | str
-# Other names of figures of pass and fail: pass is the positive one.
-ALSO = {
-    "tnr": "fail_recall", "specificity": "fail_recall", "tpr": "pass_recall", "sensitivity": "pass_recall",
-    "recall": "pass_recall", "ppv": "pass_precision", "precision": "pass_precision", "npv": "fail_precision",
-    "accuracy": "agreement", "f1": "pass_f1",
-}  # fmt: skip
-FIGURES = [m for m in WORDS if m not in CELLS and not m.startswith(("people_", "always_")) and m != "judge_pass"]
-ESTIMATES = {"pass_rate": "the share that people would pass", "mean": "the mean rating that people would give"}
-MOST = 1000  # times the labels at hand, beyond which a value lies at the limit
 
 
 def gate(
@@ -78,8 +66,8 @@ def gate(
     >>> ng.gate(ng.example(), metrics="unigram_f1", against=ng.example(), max_drop="input/kendall=.1").facts["verdict"]
     'passed'
     """
-    limits = {} if minimum is None else _limits(minimum, "kappa=.6")
-    drops = {} if max_drop is None else _limits(max_drop, "kappa=.05")
+    limits = {} if minimum is None else read_limits(minimum, "kappa=.6")
+    drops = {} if max_drop is None else read_limits(max_drop, "kappa=.05")
     if not limits and not drops:
         raise NameUnknown("no limit given: write one as kappa=.6, several as kappa=.6,tnr=.8.")
     if bool(drops) != (against is not None):
@@ -92,7 +80,7 @@ def gate(
     notes: list[str] = []
     rows = [*_agreement(chosen, limits, cuts, notes), *_estimates(chosen, limits, people_pass_from, notes)]
     if drops:
-        rows += _changes(chosen, drops, _earlier(against, chosen), cuts)
+        rows += _changes(chosen, drops, _earlier(against, chosen), cuts, notes)
     if not rows:
         raise NeedsMissing(f"{chosen.data.name}: none of {', '.join({**limits, **drops})} can be computed.")
     said = {row["verdict"] for row in rows}
@@ -115,41 +103,6 @@ def gate(
     )  # fmt: skip
 
 
-def _limits(given: Limits, example: str) -> dict[str, float]:
-    from nlgauge.stats.correlation.measure import Measure
-
-    pairs = (
-        [part.partition("=")[::2] for part in given.split(",") if part.strip()]
-        if isinstance(given, str)
-        else [(name, str(limit)) for name, limit in given.items()]
-    )
-    found: dict[str, float] = {}
-    for words, text in pairs:
-        name = ALSO.get(words.strip(), words.strip())
-        if name not in FIGURES and name not in ESTIMATES:
-            try:
-                name = str(Measure.parse(name))
-            except NameUnknown:
-                known = [*FIGURES, *ALSO, *ESTIMATES]
-                raise NameUnknown(
-                    f"no figure '{name}'.{did_you_mean(name, known)} Figures: {', '.join(known)}, or a measure such as "
-                    "input/kendall."
-                ) from None
-        try:
-            limit = float(text)
-        except ValueError:
-            limit = math.nan
-        given = f"limit '{words.strip()}={text.strip()}'"
-        if not math.isfinite(limit):
-            raise NameUnknown(f"{given}: write a number, as in {example}.")
-        if name != "mean" and abs(limit) > 1:
-            raise NameUnknown(f"{given}: {name} is never above 1; write shares as .6, not 60.")
-        if name in found:
-            raise NameUnknown(f"{given}: {name} has a limit already; give each figure one.")
-        found[name] = limit
-    return found
-
-
 def _agreement(
     chosen: Selection, limits: Mapping[str, float], cuts: Mapping[str, float | None], notes: list[str]
 ) -> list[Row]:  # fmt: skip
@@ -162,14 +115,48 @@ def _agreement(
         labels = {tuple(r[k] for k in at): r["n"] for r in found if r["measure"] == "agreement"}
         for r in found:
             if r["measure"] in limits:
-                row = _row(r, limits[r["measure"]], labels.get(tuple(r[k] for k in at)))
+                row = held_row(r, limits[r["measure"]], labels.get(tuple(r[k] for k in at)))
                 rows.append({**{k: r[k] for k in chosen.columns}, **row})
     measures = [name for name in limits if name not in FIGURES and name not in ESTIMATES]
     if measures:
         found, said = _rows(chosen, "intervals", measures=measures)
         notes += said
-        rows += [{**{k: r[k] for k in chosen.columns}, **_row(r, limits[r["measure"]])} for r in found]
-    return rows
+        counts = _counts(chosen)
+        for r in found:
+            n = counts[tuple(r[k] for k in (*chosen.columns, "metric", "aspect"))]
+            row = held_row(r, limits[r["measure"]], n.judged, grows="labels" if n.systems == 1 else SEVERAL)
+            rows.append({**{k: r[k] for k in chosen.columns}, **row})
+    return [*rows, *_not_held(chosen, limits, rows)]
+
+
+def _not_held(chosen: Selection, limits: Mapping[str, float], rows: list[Row]) -> list[Row]:
+    """What was asked for and could not be computed is undecided: of judges that were named, and of those held against
+    the limit elsewhere (in another group, on another aspect).
+    """
+    keys = [*chosen.columns, "metric", "aspect"]
+    own, added = _own_aspects(chosen), list[Row]()
+    for measure in (name for name in limits if name not in ESTIMATES):
+        mine = [r for r in rows if r["measure"] == measure]
+        judges, held = chosen.metrics or {r["metric"] for r in mine}, {tuple(r[k] for k in keys) for r in mine}
+        for at, n in _counts(chosen).items() if mine else ():
+            metric, aspect = at[-2:]
+            if metric in judges and aspect in own[metric] and at not in held:
+                why = [w for w in chosen.not_computed if f", {aspect}: " in w and all(str(g) in w for g in at[:-2])]
+                found = {
+                    "metric": metric,
+                    "aspect": aspect,
+                    "measure": measure,
+                    "value": None,
+                    "low": None,
+                    "high": None,
+                }
+                reason = (
+                    why[0].partition(f", {aspect}: ")[2] if why else f"cannot be computed of {metric} on these rows"
+                )
+                added.append(
+                    dict(zip(keys, at, strict=True)) | held_row({**found, "reason": reason}, limits[measure], n.judged)
+                )
+    return added
 
 
 def _estimates(
@@ -186,7 +173,7 @@ def _estimates(
                 "(--people-pass-from)."
             )  # fmt: skip
             raise NeedsMissing(f"{chosen.data.name}: limit '{other}': {words}")
-        notes += table.notes
+        notes += _without_reasons(table.notes)
         several = len({r["system"] for r in table}) > 1
         for system in dict.fromkeys(r["system"] for r in table if not several or r["system"] != "all"):
             mine = {r["measure"]: r for r in table if r["system"] == system}
@@ -194,7 +181,7 @@ def _estimates(
             doubt = " ".join(table.headlines)  # labelled rows are unlike the others: the interval does not hold
             ends = {"low": r["low_alone"], "high": r["high_alone"]}  # each is held against the limit for itself
             ends |= {"low": math.nan, "high": math.nan, "reason": doubt} if doubt else {}
-            row = _row({**r, **ends, "measure": name}, wanted[name], r["n"])
+            row = held_row({**r, **ends, "measure": name}, wanted[name], r["n"])
             rows.append({**{k: r[k] for k in chosen.columns}, **row, "system": system if several else None})
     return rows
 
@@ -212,7 +199,8 @@ def _earlier(against: Any, chosen: Selection) -> EarlierRun:
 
 
 def _changes(
-    chosen: Selection, drops: Mapping[str, float], earlier: EarlierRun, cuts: Mapping[str, float | None]
+    chosen: Selection, drops: Mapping[str, float], earlier: EarlierRun, cuts: Mapping[str, float | None],
+    notes: list[str],
 ) -> list[Row]:  # fmt: skip
     if name := next((n for n in drops if n in ESTIMATES or n.startswith("gain_")), None):
         raise NeedsMissing(f"--max-drop {name}: only figures of agreement with people have a change here.")
@@ -220,13 +208,26 @@ def _changes(
         raise NeedsMissing("--max-drop of pass and fail needs two values of people and judge in both runs.")
     if chosen.columns:
         raise NeedsMissing("--max-drop holds all rows against the earlier run; leave out --by.")
-    rows, own = [], _own_aspects(chosen)
+    rows, own, counts = list[Row](), _own_aspects(chosen), dict[str, list[str]]()
     for aspect in chosen.wanted:
         for r in earlier.changes(chosen.panel(aspect), list(drops)):
             if aspect not in own[r["metric"]]:
                 continue
-            row = _row(r, -drops[r["measure"]], r["n"])
+            alone = r["measure"] in FIGURES or chosen.panel(aspect).n_systems == 1
+            row = held_row(r, -drops[r["measure"]], r["n"], grows="labels" if alone else SEVERAL)
             rows.append({**row, "against": earlier.name, "relabelled": r["relabelled"], "lost": r["lost"]})
+            counts.setdefault(r["unit"], []).append(f"{r['n']:,}")
+    for unit, ns in counts.items():
+        notes.append(
+            f"change: new less old since {earlier.name}, on the {some(list(dict.fromkeys(ns)))} {unit} that both have."
+        )
+    if "inputs" in counts:
+        notes.append(
+            f"{earlier.name} keeps values per input and no scores: its change is one of these systems on other inputs; "
+            "the earlier data in its place speak of other systems too."
+        )
+    if relabelled := max((r["relabelled"] for r in rows), default=0):
+        notes.append(f"{relabelled:,} rows that people label otherwise now are left out of the change.")
     return rows
 
 
@@ -234,7 +235,11 @@ def _rows(chosen: Selection, analysis: str, **options: Any) -> tuple[list[Row], 
     """The rows of an analysis, each judge on its own aspects, and what the analysis says beside them."""
     tables, own = chosen.each(analysis, **options), _own_aspects(chosen)
     rows = [r for table in tables for r in table if r["metric"] != CEILING and r["aspect"] in own[r["metric"]]]
-    return rows, [n for table in tables for n in table.notes if not n.startswith("no interval")]  # rows say why
+    return rows, [note for table in tables for note in _without_reasons(table.notes)]
+
+
+def _without_reasons(notes: list[str]) -> list[str]:
+    return [note for note in notes if not note.startswith(("no interval", "not given"))]  # rows say why
 
 
 def _own_aspects(chosen: Selection) -> dict[str, list[str]]:
@@ -243,42 +248,35 @@ def _own_aspects(chosen: Selection) -> dict[str, list[str]]:
     return {c.metric: c.aspects for c in judge_columns(chosen.metrics or chosen.data.metrics, chosen.wanted)}
 
 
+class _Count(NamedTuple):
+    systems: int
+    rated: int
+    judged: int  # of the rated rows
+
+
+def _counts(chosen: Selection) -> dict[tuple[Any, ...], _Count]:
+    """(group, judge, aspect) → how many rows people rated, and the judge of them."""
+    found = {}
+    for part in chosen.parts:
+        for aspect in chosen.aspects or part.data.aspects:
+            panel = part.panel(aspect)
+            rated = np.isfinite(panel.human)
+            for metric, scores in panel.metrics.items():
+                judged = int((rated & np.isfinite(scores)).sum())
+                found[*part.group.values(), metric, aspect] = _Count(panel.n_systems, int(rated.sum()), judged)
+    return found
+
+
 def _left_out(chosen: Selection, rows: list[Row]) -> list[str]:
     """Labelled rows that a judge did not judge: whatever passed, passed without them."""
-    told = {}
-    for r in rows:
-        scores = chosen.panel(r["aspect"]).metrics.get(r["metric"])
-        if scores is not None and r["measure"] not in ESTIMATES:
-            rated = np.isfinite(chosen.panel(r["aspect"]).human)
-            if lost := int((rated & ~np.isfinite(scores)).sum()):
-                told[r["metric"], r["aspect"]] = f"{lost:,} of {int(rated.sum()):,} labelled rows have no value of "
-    return [f"{text}{metric} and are left out." for (metric, _), text in told.items()]
-
-
-def decided(value: float, low: float, high: float, limit: float) -> str:
-    """By the interval; without one nothing is decided."""
-    if math.isnan(value) or math.isnan(low) or math.isnan(high):
-        return UNDECIDED
-    return PASSED if low >= limit else FAILED if high < limit else UNDECIDED
-
-
-def _row(row: Row, limit: float, labels: int | None = None) -> Row:
-    """`labels`: labelled rows behind all figures of this judge."""
-    value, low, high = (math.nan if row[c] is None else float(row[c]) for c in ("value", "low", "high"))
-    known = not (math.isnan(value) or math.isnan(low) or math.isnan(high))
-    verdict = decided(value, low, high, limit)
-    times = None
-    if known and verdict == UNDECIDED and value != limit:
-        half = value - low if value > limit else high - value
-        times = (half / abs(value - limit)) ** 2
-        times = times if times <= MOST else None
-    return {
-        "metric": row["metric"], "aspect": row["aspect"], "measure": row["measure"], "system": None, "against": None,
-        "limit": limit, "value": value, "low": low, "high": high,
-        "n": labels if labels is not None else row.get("n"), "verdict": verdict, "times": times,
-        "labels": None if times is None or labels is None else math.ceil(labels * times),
-        "reason": row.get("reason") or (None if known else "no interval"),
-    }  # fmt: skip
+    asked = {(r["metric"], r["aspect"]) for r in rows if r["measure"] not in ESTIMATES}
+    return [
+        f"{n.rated - n.judged:,} of {n.rated:,} labelled rows"
+        f"{''.join(f', {c} {v}' for c, v in zip(chosen.columns, at, strict=False))} have no value of {at[-2]} and are "
+        "left out."
+        for at, n in _counts(chosen).items()
+        if at[-2:] in asked and n.judged < n.rated
+    ]
 
 
 def _figure(row: Row) -> str:
@@ -296,7 +294,8 @@ def _labels(row: Row) -> str:
         return ""
     if row["labels"] is not None:
         return f"about {row['labels'] - row['n']:,} more labels ({row['labels']:,} in all)"
-    return f"about {row['times']:.1f} times as much data" if row["times"] else row["reason"] or "too near the limit"
+    times = row["times"] and f"about {number(row['times'], 1)} times as many {SEVERAL}"
+    return times or row["reason"] or "too near the limit"
 
 
 def _words(rows: list[Row], verdict: str, columns: list[str]) -> str:
@@ -311,16 +310,14 @@ def _words(rows: list[Row], verdict: str, columns: list[str]) -> str:
 
 
 def _notes(rows: list[Row]) -> list[str]:
-    """What is behind estimates, changes and the labels named."""
+    """What is behind estimates and the labels named."""
     notes = [
         f"{name}: {ESTIMATES[name]} of all outputs, from the labels and, where it scored unlabelled ones, the judge's "
         "help (PPI++)." for name in dict.fromkeys(r["measure"] for r in rows if r["measure"] in ESTIMATES)
     ]  # fmt: skip
-    if changed := [r for r in rows if r["against"]]:
-        counts = some(list(dict.fromkeys(f"{r['n']:,}" for r in changed)))
-        notes.append(f"change: new less old since {changed[0]['against']}, on the {counts} rows that both runs have.")
-        if relabelled := max(r["relabelled"] for r in changed):
-            notes.append(f"{relabelled:,} rows that people label otherwise now are left out of the change.")
     if any(r["times"] for r in rows):
-        notes.append("labels: if the value stays; an interval shrinks with the square root of their number.")
+        notes.append(
+            "what would decide: as many do in four of five such data sets, if the value is the true one (simulated: "
+            "docs/gate.md)."
+        )
     return notes

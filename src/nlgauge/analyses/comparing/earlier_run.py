@@ -144,7 +144,7 @@ class EarlierRun:
         gap = now[both] - old[both]
         half = float(stdtrit(n - 1, 0.975)) * float(gap.std(ddof=1)) / math.sqrt(n)
         mean = float(gap.mean())
-        return _row(Figure(mean, mean - half, mean + half, n=n), lost, gained)
+        return {**_row(Figure(mean, mean - half, mean + half, n=n), lost, gained), "unit": "inputs"}
 
 
 def _row(change: Figure, lost: int = 0, gained: int = 0, relabelled: int = 0) -> Row:
@@ -156,5 +156,5 @@ def _row(change: Figure, lost: int = 0, gained: int = 0, relabelled: int = 0) ->
         reason = f"{lost} rows lost their value since then and {gained} gained one: the others do not stand for all"
     return {
         "value": change.value, "low": low, "high": high, "n": change.n, "lost": lost, "gained": gained,
-        "relabelled": relabelled, "reason": reason or None,
+        "relabelled": relabelled, "unit": "rows", "reason": reason or None,
     }  # fmt: skip
