@@ -1,4 +1,5 @@
-"""Does the interval of the best of k prompts hold its true value? Writes docs/tuning.md's table: `python -m bench.best_of --write`.
+"""Does the interval of the best of k prompts hold its true value? The table of docs/tuning.md:
+`python -m bench.coverage --write docs/tuning.md`.
 
 k prompts judge the same rows; their errors are alike as far as a common difficulty of the rows makes them. The best one is
 chosen by its figure on these rows, and its interval is held against its own true value.
@@ -6,18 +7,16 @@ chosen by its figure on these rows, and its interval is held against its own tru
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
-from bench._cells import between
 from bench._trust_page import table
 from nlgauge.stats.agreement.verdict_changes import VALUES
 from nlgauge.stats.resampling.best_of import best_verdicts
 
-PAGE = Path("docs/tuning.md")
 # Share of rows that each prompt judges as people do.
 WORLDS = {
     "all equal": lambda k: np.full(k, 0.8),
@@ -55,34 +54,21 @@ def rates(k: int, n: int, world: str, alike: str, figure: str = "kappa", trials:
     return {"honest": held / done, "plain": plain / done, "above": above / done, "longer": width / own_width}
 
 
-def rows(trials: int = 1000) -> list[list[object]]:
-    found: list[list[object]] = []
-    for world in WORLDS:
-        for n in (60, 150, 500):
-            for k in (2, 5, 10, 20):
-                for alike in ALIKE:
-                    r = rates(k, n, world, alike, trials=trials)
-                    found.append([k, n, world, alike, r["plain"], r["honest"], r["above"], r["longer"]])
-                    print(found[-1], flush=True)
-    return found
+def line(k: int, n: int, world: str, alike: str) -> list[object]:
+    r = rates(k, n, world, alike)
+    return [k, n, world, alike, r["plain"], r["honest"], r["above"], r["longer"]]
 
 
-HEADS = ["prompts", "labels", "prompts are", "errors alike", "plain interval holds", "honest interval holds",
-         "looks better by (kappa)", "lower half longer by"]  # fmt: skip
+def cells() -> dict[str, Callable[[], Any]]:
+    """Name of each cell → what computes its line."""
+    return {
+        f"{world}/{n}/{k}/{alike}": lambda w=world, n=n, k=k, a=alike: line(k, n, w, a)
+        for world in WORLDS for n in (60, 150, 500) for k in (2, 5, 10, 20) for alike in ALIKE
+    }  # fmt: skip
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.best_of", description=(__doc__ or "").split("\n", maxsplit=1)[0]
-    )
-    parser.add_argument("--write", action="store_true", help=f"put the table into {PAGE}")
-    asked = parser.parse_args()
-    text = "\n".join(table(HEADS, rows()))
-    if asked.write:
-        between(PAGE, {"best of": text})
-    else:
-        print(text)
-
-
-if __name__ == "__main__":
-    main()
+def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
+    """Name of the place in docs/tuning.md → lines."""
+    heads = ["prompts", "labels", "prompts are", "errors alike", "plain interval holds", "honest interval holds",
+             "looks better by (kappa)", "lower half longer by"]  # fmt: skip
+    return {"best of": table(heads, list(kept.values()))}

@@ -1,27 +1,25 @@
-"""Does `nlgauge bias` find planted defects, and how often does a clean judge raise an alarm? `python -m bench.bias`.
+"""Does `nlgauge bias` find planted defects, and how often does a clean judge raise an alarm? The tables of docs/bias.md:
+`python -m bench.coverage --write docs/bias.md`.
 
 Outputs of two systems for each input, two aspects, texts with a length and perhaps a list, choices between the two
 outputs in a random order. People have a taste for length and lists of their own; what they agree on is quality, and
 each rating is quality with noise, rounded to 1 to 5. A clean judge gives b · quality with noise of its own; a defect
-adds one thing. Writes the tables of docs/bias.md.
+adds one thing.
 """
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from bench._cells import cells_or_page
 from bench._trust_page import table
 from nlgauge.analyses.judges.bias import FOUND, bias
 from nlgauge.data.dataset import Dataset
 
-KEPT = Path("out/bias.json")
 ASPECTS = ("helpful", "clear")
 SIZES = (100, 300, 1000)
 TRIALS = {"clean": 400, "defect": 200}
@@ -127,22 +125,16 @@ def alarms(world: BiasWorld, n: int, trials: int, seed: int) -> dict[str, float]
     return {name: count / trials for name, count in counts.items()}
 
 
-def computed(only: str = "") -> dict[str, Any]:
-    kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    for kind, worlds in (("clean", CLEAN), ("defect", DEFECTS)):
-        for k, (name, world) in enumerate(worlds.items()):
-            for n in SIZES:
-                cell = f"{kind}/{name}/{n}"
-                if cell.startswith(only) and (only or cell not in kept):
-                    kept[cell] = alarms(world, n, TRIALS[kind], 100 * (kind == "defect") + k)
-                    KEPT.parent.mkdir(exist_ok=True)
-                    KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-                    print(cell, kept[cell], flush=True)
-    return kept
+def cells() -> dict[str, Callable[[], Any]]:
+    """Name of each cell → what computes it."""
+    return {
+        f"{kind}/{name}/{n}": lambda w=world, n=n, kind=kind, k=k: alarms(w, n, TRIALS[kind], 100 * (kind == "defect") + k)
+        for kind, worlds in (("clean", CLEAN), ("defect", DEFECTS)) for k, (name, world) in enumerate(worlds.items()) for n in SIZES
+    }  # fmt: skip
 
 
-def tables(kept: dict[str, Any]) -> str:
-    """The two tables as Markdown."""
+def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
+    """Name of the place in docs/bias.md → lines."""
     clean = [
         [name, *(kept[f"clean/{name}/{n}"]["any"] for n in SIZES), round(kept[f"clean/{name}/{SIZES[1]}"]["tested"])]
         for name in CLEAN
@@ -153,11 +145,7 @@ def tables(kept: dict[str, Any]) -> str:
         for name in DEFECTS
     ]  # fmt: skip
     heads = [f"{n} outputs" for n in SIZES]
-    return "\n".join([
-        *table(["clean judge", *heads, "checks"], clean), "",
-        *table(["planted", *heads, "any other check, at most"], planted),
-    ]) + "\n"  # fmt: skip
-
-
-if __name__ == "__main__":
-    cells_or_page("bias", str(__doc__), KEPT, computed, tables)
+    return {
+        "bias clean": table(["clean judge", *heads, "checks"], clean),
+        "bias planted": table(["planted", *heads, "any other check, at most"], planted),
+    }

@@ -1,11 +1,12 @@
-"""How often is what NLGauge says wrong? Simulates every statement of the first screen and writes docs/trust.md.
+"""How often is what NLGauge says wrong? Simulates it and writes the tables of the pages that show it.
 
-    python -m bench.coverage                       all cells that out/coverage.json does not hold yet, then the page's
-    tables python -m bench.coverage --write docs/trust.md    and the page with its pictures python -m bench.coverage
-    --only best           cells whose name begins so
+    python -m bench.coverage                            the statements of the first screen: cells that are not kept yet
+    python -m bench.coverage --write docs/trust.md      and the page with its pictures
+    python -m bench.coverage --write docs/gate.md       the tables of that page; also drift.md, bias.md, tuning.md, jury.md
+    python -m bench.coverage --only best                cells whose name begins so
 
-Seeds are fixed. Cells are kept as they end, so it can be stopped at any moment; a changed cell is computed again when
-its line is deleted from out/coverage.json. tests/test_trust.py runs a small version with binomial bands.
+Seeds are fixed. Cells are kept in out/ as they end, so it can be stopped at any moment; a changed cell is computed again
+when its line is deleted there. Small versions with binomial bands run in the tests (tests/test_trust.py and others).
 """
 
 from __future__ import annotations
@@ -13,14 +14,19 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from bench import _statements as say
+from bench import best_of, bias, drift, gate, jury
+from bench._cells import between
 from bench._trust_page import write_page
 
 Row = say.Row
 KEPT = Path("out/coverage.json")
+# Pages of the guards of a judge: each module has `cells` and puts what they give into `tables` of its page.
+GUARDS = {"gate.md": gate, "drift.md": drift, "bias.md": bias, "tuning.md": best_of, "jury.md": jury}
 SIZES = ((8, 50), (12, 100), (16, 100), (30, 100))
 
 
@@ -93,27 +99,42 @@ def ceiling() -> list[Row]:
     return [row for n, m in ((5, 60), *SIZES[:2]) for row in simulate(World(n, m), runs=100, seed=17)]
 
 
-def compute(only: str = "") -> dict[str, list[Row]]:
+def compute(path: Path, work: Iterable[tuple[str, Callable[[], Any]]], only: str = "") -> dict[str, Any]:
     """All cells, from the file where they are known; the file is written after each."""
-    kept: dict[str, list[Row]] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    KEPT.parent.mkdir(exist_ok=True)
-    for name, work in cells():
+    kept: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    path.parent.mkdir(exist_ok=True)
+    for name, run in work:
         if name in kept or not name.startswith(only):
             continue
         began = time.process_time()
-        kept[name] = work()
-        KEPT.write_text(json.dumps(kept, indent=1))
+        kept[name] = run()
+        path.write_text(json.dumps(kept, indent=1))
         print(f"{name}: {time.process_time() - began:.0f} s CPU", flush=True)
     return kept
 
 
+def guard_page(page: Path, only: str = "") -> None:
+    """The tables of a page, once all of its cells are there."""
+    module = GUARDS[page.name]
+    work = module.cells()
+    kept = compute(Path(f"out/{page.stem}.json"), work.items(), only)
+    if missing := [name for name in work if name not in kept]:
+        raise SystemExit(f"{page}: {len(missing)} of {len(work)} cells are not computed yet, such as {missing[0]}")
+    between(page, {name: "\n".join(lines) for name, lines in module.tables({n: kept[n] for n in work}).items()})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.coverage", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page, e.g. docs/trust.md")
+    parser.add_argument(
+        "--write", type=Path, metavar="FILE", help="write the page: docs/trust.md, " + ", ".join(GUARDS)
+    )
     parser.add_argument("--only", default="", metavar="NAME", help="cells whose name begins so")
-    parser.add_argument("--page", action="store_true", help="compute nothing: the page from what is kept")
+    parser.add_argument("--page", action="store_true", help="compute nothing: docs/trust.md from what is kept")
     asked = parser.parse_args()
-    kept = json.loads(KEPT.read_text()) if asked.page else compute(asked.only)
+    if asked.write is not None and asked.write.name in GUARDS:
+        guard_page(asked.write, asked.only)
+        return
+    kept = json.loads(KEPT.read_text()) if asked.page else compute(KEPT, cells(), asked.only)
     for name, rows in kept.items():
         if name.startswith(asked.only):
             for row in rows:

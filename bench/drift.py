@@ -1,14 +1,13 @@
-"""How often does `nlgauge drift` raise a false alarm, at one look and over 500, and what does it see? `python -m bench.drift`.
+"""How often does `nlgauge drift` raise a false alarm, at one look and over 500, and what does it see? The tables of
+docs/drift.md: `python -m bench.coverage --write docs/drift.md`.
 
 A judge gives whole points from 1 to 5: quality with noise, rounded. A second run judges outputs of which some are the
-same (anchors). Looks: each day brings anchors of its own, or the same anchors are judged anew every day. Writes the
-tables of docs/drift.md.
+same (anchors). Looks: each day brings anchors of its own, or the same anchors are judged anew every day.
 """
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,11 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from bench._cells import cells_or_page
 from bench._trust_page import table
 from nlgauge.analyses.judges.drift import FOUND, drift
 from nlgauge.data.dataset import Dataset
 from nlgauge.stats.tests.betting import log_capital
 
-KEPT = Path("out/drift.json")
 SIZES = (100, 300, 1000)
 TRIALS, RUNS, LOOKS, ANCHORS, ALPHA = 300, 1000, 500, 20, 0.05
 Floats = NDArray[np.float64]
@@ -115,25 +112,19 @@ SERIES = {
 }  # fmt: skip
 
 
-def computed(only: str = "") -> dict[str, Any]:
-    kept: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    work: dict[str, Any] = {
+def cells() -> dict[str, Callable[[], Any]]:
+    """Name of each cell → what computes it."""
+    work: dict[str, Callable[[], Any]] = {
         f"looks/{name}": lambda k=k, s=series: looks_until(*s, seed=k)
         for k, (name, series) in enumerate(SERIES.items())
     }
     for k, (name, change) in enumerate(CHANGES.items()):
         work |= {f"one/{name}/{n}": lambda n=n, c=change, k=k: one_look(n, c, 50 + k) for n in SIZES}
-    for cell, run in work.items():
-        if cell.startswith(only) and (only or cell not in kept):
-            kept[cell] = run()
-            KEPT.parent.mkdir(exist_ok=True)
-            KEPT.write_text(json.dumps(kept) + "\n", encoding="utf-8")
-            print(cell, flush=True)
-    return kept
+    return work
 
 
-def tables(kept: dict[str, Any]) -> str:
-    """The tables as Markdown: one look; false alarms over looks; how soon a shift is found."""
+def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
+    """Name of the place in docs/drift.md → lines: one look; false alarms over looks; how soon a shift is found."""
     checks = ("judge_shift", "data_shift", "spread", "agreement")
     one = [
         [name, n, *(float(kept[f"one/{name}/{n}"].get(c, 0.0)) for c in checks), float(kept[f"one/{name}/{n}"]["any"])]
@@ -150,13 +141,8 @@ def tables(kept: dict[str, Any]) -> str:
         seen.append([name, *(float(((after >= 1) & (after <= k)).mean()) for k in (1, 5, 20, 100)), early,
                      str(int(np.median(after))) if np.median(first["drift"]) <= LOOKS else "–",
                      float((first["fixed"] <= LOOKS).mean())])  # fmt: skip
-    return "\n".join([
-        *table(["between the runs", "outputs a run", "judge's shift", "data's shift", "spread", "agreement", "any"], one), "",
-        *table(["500 looks", "`drift --looks`: any alarm", "a test at 5 % every day: any alarm"], false), "",
-        *table(["shift", "found at once", "within 5 looks", "within 20", "within 100", "alarm before it", "median looks",
-                "one test at 5 % of one look"], seen),
-    ]) + "\n"  # fmt: skip
-
-
-if __name__ == "__main__":
-    cells_or_page("drift", str(__doc__), KEPT, computed, tables)
+    heads = ["between the runs", "outputs a run", "judge's shift", "data's shift", "spread", "agreement", "any"]
+    soon = ["shift", "found at once", "within 5 looks", "within 20", "within 100", "alarm before it", "median looks",
+            "one test at 5 % of one look"]  # fmt: skip
+    daily = ["500 looks", "`drift --looks`: any alarm", "a test at 5 % every day: any alarm"]
+    return {"drift once": table(heads, one), "drift looks": table(daily, false), "drift found": table(soon, seen)}

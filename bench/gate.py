@@ -9,7 +9,9 @@ estimated from few labels with a judge's help.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -172,23 +174,38 @@ def heads(*first: str, apart: str) -> list[str]:
             f"limit {apart} above: failed"]  # fmt: skip
 
 
-def tables() -> dict[str, list[str]]:
-    """Name of the place in docs/gate.md → the table's lines."""
+JUDGED = [(p, judge) for p in (0.5, 0.9) for judge in ("good", "lenient")]
+
+
+def cells() -> dict[str, Callable[[], Any]]:
+    """Name of each cell → what computes its lines."""
+    work: dict[str, Callable[[], Any]] = {}
+    for n in (50, 150):
+        work |= {f"labels/{n}/{p}/{j}": lambda n=n, p=p, j=j: labels(n, p, j) for p, j in JUDGED}
+    work |= {f"correlations/{n}": lambda n=n: correlations(n, 100) for n in (12, 30)}
+    for n in (30, 100, 300, 1000):
+        work |= {f"minimum/{n}/{p}/{j}": lambda n=n, p=p, j=j: minimum(n, p, j) for p, j in JUDGED}
+        work |= {f"change/{n}/{world}": lambda n=n, w=world: change(n, w) for world in EIGHT}
+    for n in (30, 100, 300):
+        work |= {
+            f"estimate/{n}/{j}/{p}": lambda n=n, j=j, p=p: estimate(n, j, p)
+            for j in estimates.JUDGES for p in (0.5, 0.9, None)
+        }  # fmt: skip
+    return work
+
+
+def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
+    """Name of the place in docs/gate.md → lines."""
+    named = ["labels", "people pass", "judge", "figure", "limit .1 below: decided", "of these rightly passed",
+             "limit .1 (shares: .07) above: decided", "of these rightly failed"]  # fmt: skip
+    columns = {
+        "labels": named,
+        "correlations": heads("systems × inputs", "measure", "of what", apart=".15 (change: .1)"),
+        "minimum": heads("labels", "people pass", "judge", "figure", apart=".15"),
+        "change": heads("labels", "judges", "figure", apart=".1"),
+        "estimate": heads("labels", "judge", "figure", apart=".1 (.3 of a rating)"),
+    }
     return {
-        "gate labels": table(["labels", "people pass", "judge", "figure", "limit .1 below: decided", "of these rightly passed",
-                              "limit .1 (shares: .07) above: decided", "of these rightly failed"], [
-            row for n in (50, 150) for p in (0.5, 0.9) for j in ("good", "lenient") for row in labels(n, p, j)
-        ]),
-        "gate correlations": table(heads("systems × inputs", "measure", "of what", apart=".15 (change: .1)"), [
-            row for n, m in ((12, 100), (30, 100)) for row in correlations(n, m)
-        ]),
-        "gate minimum": table(heads("labels", "people pass", "judge", "figure", apart=".15"), [
-            row for n in (30, 100, 300, 1000) for p in (0.5, 0.9) for j in ("good", "lenient") for row in minimum(n, p, j)
-        ]),
-        "gate change": table(heads("labels", "judges", "figure", apart=".1"), [
-            row for n in (30, 100, 300, 1000) for world in EIGHT for row in change(n, world)
-        ]),
-        "gate estimate": table(heads("labels", "judge", "figure", apart=".1 (.3 of a rating)"), [
-            row for n in (30, 100, 300) for j in estimates.JUDGES for p in (0.5, 0.9, None) for row in estimate(n, j, p)
-        ]),
-    }  # fmt: skip
+        f"gate {name}": table(head, [r for cell, rows in kept.items() if cell.startswith(f"{name}/") for r in rows])
+        for name, head in columns.items()
+    }

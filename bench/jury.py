@@ -1,5 +1,5 @@
 """How often is a panel of judges wrongly called better than the best judge, and how often rightly? Do the intervals of
-the correlation of errors hold? Writes the tables of docs/jury.md: `python -m bench.jury --write`.
+the correlation of errors hold? The tables of docs/jury.md: `python -m bench.coverage --write docs/jury.md`.
 
 Judges of pass and fail err with known rates; judges with numbers are people's rating and noise. Where no panel is
 better than the best single judge, whatever is called better is wrong.
@@ -7,19 +7,17 @@ better than the best single judge, whatever is called better is wrong.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from bench._cells import between
 from bench._trust_page import table
 from nlgauge.analyses.judges._jury_rows import JuryRows
 from nlgauge.analyses.judges.jury import BETTER, _beside, _picked, _votes
 from nlgauge.stats.agreement.jury import errors_alike
 
-PAGE = Path("docs/jury.md")
-SIZES = (60, 200)
+SIZES, TRIALS = (60, 200), 150
 EQUAL = 0.49 / 0.58  # accuracy of one judge that equals the majority of it and two of .7
 COPIES = "one judge, two that repeat it with noise"
 # accuracies; share of rows on which right or wrong is everybody's
@@ -104,28 +102,25 @@ def coverage(kind: str, world: str, n: int, trials: int) -> list[object]:
     return [kind, world, n, truth, hits / trials, width / trials]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--trials", type=int, default=300)
-    parser.add_argument("--write", action="store_true")
-    given = parser.parse_args()
+def cells() -> dict[str, Callable[[], Any]]:
+    """Name of each cell → what computes its line."""
     worlds = [
         (kind, world, n)
         for kind, known in (("verdicts", VERDICTS), ("scores", SCORES))
         for world in known
         for n in SIZES
     ]
-    held = [coverage(*at, 2 * given.trials) for at in worlds if at[1].startswith("five")]
-    print(*held, sep="\n", flush=True)
-    lines = []
-    for at in worlds:
-        lines.append(cell(*at, given.trials))
-        print(lines[-1], flush=True)
+    return {f"called/{kind}/{world}/{n}": lambda at=(kind, world, n): cell(*at, TRIALS) for kind, world, n in worlds} | {
+        f"held/{kind}/{world}/{n}": lambda at=(kind, world, n): coverage(*at, 2 * TRIALS)
+        for kind, world, n in worlds if world.startswith("five")
+    }  # fmt: skip
+
+
+def tables(kept: dict[str, Any]) -> dict[str, list[str]]:
+    """Name of the place in docs/jury.md → lines."""
     heads = ["", "judges", "labels", "true gain", "chosen panel called better", "any panel called better"]
     cover = ["", "judges", "labels", "mean error correlation", "coverage of 95 %", "mean width"]
-    if given.write:
-        between(PAGE, {"called": "\n".join(table(heads, lines)), "held": "\n".join(table(cover, held))})
-
-
-if __name__ == "__main__":
-    main()
+    return {
+        name: table(head, [row for cell, row in kept.items() if cell.startswith(f"{name}/")])
+        for name, head in (("called", heads), ("held", cover))
+    }
