@@ -190,6 +190,8 @@ def test_results_of_two_runs_of_one_system_can_be_compared(tmp_path: Path) -> No
     found = rows_of(ng.drift(*made))
     assert found["judge_shift"]["verdict"] == "found"
     assert found["agreement"]["old"] > 0.9
+    beside_data = rows_of(ng.drift(made[0], data))  # results.json does not keep the name of a single system
+    assert beside_data["judge_shift"] == pytest.approx(found["judge_shift"], nan_ok=True)
 
 
 def test_no_judge_in_common_and_one_table_alone_are_one_line() -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from nlgauge.table import Table
     from nlgauge.types import Names
 
+UNNAMED = "output"  # the only system of a results.json
+
 
 def bias(
     data: Any,
@@ -112,7 +114,10 @@ def drift(
         from nlgauge.analyses.judges.judge_card import compare_cards
 
         return compare_cards(cards[0], cards[1], (Path(old).name, Path(new).name))
-    runs = [_run(data) for data in (old, new, *([] if anchors is None else [anchors]))]
+    given = (old, new, *([] if anchors is None else [anchors]))
+    runs = [run_of_judge(data) for data in given]
+    if len(known := {s for run in runs for s in run.systems} - {UNNAMED}) == 1:  # results.json has no name for its own
+        runs = [run_of_judge(data, *known) for data in given]
     chosen = select(runs, aspect, metrics)
     if looks is None:
         return chosen.analyse("drift", level=level)
@@ -159,8 +164,8 @@ def _card(data: Any) -> list[dict[str, Any]] | None:
         return None  # whatever reads it as data says what is wrong
 
 
-def _run(data: Any) -> Dataset:
-    """A run of a judge: a score table, or what results.json keeps of one."""
+def run_of_judge(data: Any, system: str = UNNAMED) -> Dataset:
+    """A run of a judge: a score table, or what results.json keeps of one; there a single system has no name."""
     import polars as pl
 
     from nlgauge.data.dataset import Dataset
@@ -173,11 +178,11 @@ def _run(data: Any) -> Dataset:
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     ratings = []
     for aspect, found in {**results["one_system"], **results["verdicts"]}.items():
-        keys = found.get("rows") or [["output", i] for i in found["inputs"]]
-        for k, (system, given) in enumerate(keys):
+        keys = found.get("rows") or [[system, i] for i in found["inputs"]]
+        for k, (who, given) in enumerate(keys):
             scores = {name: values[k] for name, values in found.get("judges", found.get("metrics", {})).items()}
-            rows.setdefault((str(system), str(given)), {}).update(scores)
-            ratings.append((str(system), str(given), aspect, None, float(found["people"][k])))
+            rows.setdefault((str(who), str(given)), {}).update(scores)
+            ratings.append((str(who), str(given), aspect, None, float(found["people"][k])))
     if not rows:
         raise NeedsMissing(
             f"{path}: results of several systems keep no score of single outputs; give the score table itself to drift."
