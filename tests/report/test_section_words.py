@@ -129,7 +129,7 @@ def test_tables_of_a_report_have_plain_columns_and_cells() -> None:
 
 def test_sections_have_their_own_places_and_say_what_they_do_not_say() -> None:
     found = sections()
-    assert len({s.order for s in found}) == len({s.key for s in found}) == len(found) == 17
+    assert len({s.order for s in found}) == len({s.key for s in found}) == len(found) == 18
     assert all(s.question.endswith("?") and len(s.not_said) > 40 for s in found)
 
 

@@ -45,6 +45,7 @@ def report(
     gate: str = "input/kendall",
     quick: bool = False,
     prices: Mapping[str, Price] | str | Path | None = None,
+    against: Any = None,
     command: Sequence[str] = (),
 ) -> Report:
     """Answer every question about the metrics, and write the page and the results.
@@ -63,6 +64,8 @@ def report(
         200 draws instead of 1000, and no extras.
     prices : mapping or path, optional
         Prices of a million tokens by model: what judges cost.
+    against : path, data frame, rows or Dataset, optional
+        An earlier run of the same judge, its data or its results.json: has it drifted since?
     command : sequence of str, optional
         The command that the page names.
 
@@ -82,6 +85,7 @@ def report(
     'To rank systems on constructed_quality unigram_f1 is good'
     """
     from nlgauge.data.choice import listed
+    from nlgauge.door.guarding import run_of_judge
     from nlgauge.door.questions import select
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics.judge.cost import load_prices
@@ -107,7 +111,9 @@ def report(
             chosen.data.aspect(aspect)  # a wrong or missing one is said before anything is computed
     known = load_prices(Path(prices)) if isinstance(prices, str | Path) else prices
     packing_plotly()
-    run = Run(chosen, quick, listed(measures), str(Measure.parse(gate)), known)
+    alone = chosen.data.systems if len(chosen.data.systems) == 1 else ()
+    earlier = None if against is None else run_of_judge(against, *alone)
+    run = Run(chosen, quick, listed(measures), str(Measure.parse(gate)), known, earlier)
     views = Views(name)
     answered = answer_all(run, views.draw)
     command = command or ("run", name)

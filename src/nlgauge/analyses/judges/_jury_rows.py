@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from nlgauge.analyses.judges.judge_rows import judge_columns
 from nlgauge.analyses.verdicts._labelled import Labelled, judge_pass, people_pass
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing
@@ -101,8 +102,9 @@ def jury_rows(
     """The rows, as pass and fail where people and judges gave two values (or limits are given), else as numbers."""
     scores, notes = panel.oriented(), list[str]()
     rated = np.isfinite(panel.human)
-    many = [k for k in range(len(scores)) if (np.isfinite(scores[k]) & rated).sum() * 2 >= rated.sum()]
-    if left := [panel.names[k] for k in range(len(scores)) if k not in many]:
+    ours = _of_this_aspect(panel, notes)
+    many = [k for k in ours if (np.isfinite(scores[k]) & rated).sum() * 2 >= rated.sum()]
+    if left := [panel.names[k] for k in ours if k not in many]:
         notes.append(f"left out, as they judged less than half of the labelled rows: {some(left, 6)}.")
     there = rated & np.isfinite(scores[many]).all(axis=0) if many else np.zeros_like(rated)
     if len(many) < 2 or there.sum() < LEAST:
@@ -140,6 +142,17 @@ def jury_rows(
     value = np.nan_to_num(rows.values(kept)(np.ones(int(clusters.max()) + 1, bool)), nan=-2.0)
     order = sorted(range(len(names)), key=lambda k: (-value[k], kept[k].tolist()))
     return replace(rows, judges=[names[k] for k in order], scores=kept[order])
+
+
+def _of_this_aspect(panel: Panel, notes: list[str]) -> list[int]:
+    """Columns that do not name another aspect ('gpt-4-fluency'); all of them where fewer than two are left."""
+    columns = judge_columns(panel.names, [panel.aspect] if panel.data is None else panel.data.aspects)
+    ours = [k for k, column in enumerate(columns) if panel.aspect in column.aspects]
+    if len(ours) < 2:
+        return list(range(len(columns)))
+    if others := [c.metric for c in columns if panel.aspect not in c.aspects]:
+        notes.append(f"left out, as their names are of other aspects: {some(others, 6)}.")
+    return ours
 
 
 def _measure(measure: str | None, verdict: bool, panel: Panel) -> str:

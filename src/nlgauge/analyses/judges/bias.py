@@ -271,10 +271,13 @@ def _answers(rows: list[Row]) -> list[str]:
     for judge, mine in grouped(rows, "judge_name").items():
         tested = [r for r in mine if r["verdict"] != CANNOT_TELL]
         found = [{**r, "says": SENTENCES[r["measure"]][r["value"] < 0]} for r in tested if r["verdict"] == FOUND]
+        told = []
         for says, those in grouped(found, "says").items():
-            told = (f"{number(r['value'], 2, sign=True)} ({r['aspect']})" for r in those)
-            lines.append(f"{judge} {says}, in {those[0]['unit']} beyond people: {', '.join(told)}.")
-        if not found:
+            each = ", ".join(f"{r['aspect']} {number(r['value'], 2, sign=True)}" for r in those)
+            told.append(f"{says} ({each}; {those[0]['unit']})")
+        if found:
+            lines.append(f"{judge}, beyond people: {'; '.join(told)}.")
+        else:
             none = f"none of {len(tested)} checks found a bias" if tested else "too few labels to tell a bias"
             lines.append(f"{judge}: {none}.")
     return lines

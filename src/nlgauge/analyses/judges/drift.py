@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nlgauge import __version__
 from nlgauge.analyses import analysis
-from nlgauge.analyses.judges._anchors import TwoRuns, matched, short_hash, two_runs
+from nlgauge.analyses.judges._anchors import TwoRuns, short_hash, two_runs
 from nlgauge.analyses.judges.fingerprint import made_otherwise
 from nlgauge.analyses.judges.judge_rows import judge_columns, ratings_beside
 from nlgauge.data.choice import Choice
@@ -66,7 +66,7 @@ def drift(choice: Choice, *, earlier: Sequence[Look] | None = None, level: float
     verdict = next((v for v in (FOUND, CANNOT_TELL) if v in of_judge), NOT_FOUND)
     held = "over all checks of a judge (Holm)" if earlier is None else "over all looks, of the judge's shift alone"
     return Table(
-        title=f"{new.name} after {old.name}: drift of the judge and of the data",
+        title=f"{new.name}: drift of the judge and of the data since {old.name}",
         rows=rows,
         shown=["metric", "measure", "old", "new", "value", "p_corrected", "verdict", "n"],
         heads={"metric": "judge", "measure": "change", "value": "difference", "p_corrected": "p (Holm)"},
@@ -82,14 +82,6 @@ def drift(choice: Choice, *, earlier: Sequence[Look] | None = None, level: float
         facts={"verdict": verdict, "made_otherwise": changed, "look": look},
         signature=f"nlgauge:{__version__}|level:{level:g}",
     )  # fmt: skip
-
-
-def runs_of_one_judge(choice: Choice) -> bool:
-    """Whether these are two data sets that share a metric and outputs."""
-    if len(choice.datasets) != 2:
-        return False
-    old, new = choice.datasets
-    return bool(set(old.metrics) & set(new.metrics)) and matched(old, new)[0].height > 0
 
 
 def _shared(choice: Choice, old: Dataset, new: Dataset) -> list[str]:
@@ -229,31 +221,28 @@ def _judged(rows: list[Row], alpha: float, looking: bool) -> None:
 def _answers(rows: list[Row]) -> list[str]:
     metric, at = rows[0]["metric"], {r["measure"]: r for r in rows}
     total, judge, data = at[TOTAL], at[JUDGE], at.get(DATA)
-    moved = f"{metric}: scores moved by {number(total['value'], 2, sign=True)}"
+    moved = f"scores moved by {number(total['value'], 2, sign=True)}"
     if judge["verdict"] == CANNOT_TELL and POOLED not in at:
         return [
-            f"{moved} {_ends(total)}; how much of it is the judge's cannot be told: {judge['reason']} (if two runs on "
-            f"one output correlate by {number(AGAIN, 1)})."
+            f"{metric}: {moved} {_ends(total)}; how much of it is the judge's cannot be told: {judge['reason']} (if "
+            f"two runs on one output correlate by {number(AGAIN, 1)})."
         ]
     lines = []
     seen = [at[k] for k in (JUDGE, POOLED) if k in at]
     found = next((r for r in seen if r["verdict"] == FOUND), None)
     if found:
-        lines.append(
-            f"{metric} has shifted by {number(found['value'], 2, sign=True)} {_ends(found)} on the same outputs."
-        )
+        lines.append(f"it has shifted by {number(found['value'], 2, sign=True)} {_ends(found)} on the same outputs")
     else:
         known = [r for r in seen if np.isfinite(r["low"])]
-        lines.append(
-            f"{metric}: no shift of the judge found {' '.join(_ends(r) for r in known[:1])}.".replace("  ", " ")
-        )
+        lines.append(" ".join(["no shift of the judge found", *(_ends(r) for r in known[:1])]))
     if data is not None and data["verdict"] == FOUND:
-        lines.append(f"{moved}, of which the data {number(data['value'], 2, sign=True)} {_ends(data)}.")
+        lines.append(f"{moved}, of which the data {number(data['value'], 2, sign=True)} {_ends(data)}")
     for r in rows:
         if r["measure"] in (SPREAD, "agreement") and r["verdict"] == FOUND:
-            what = WORDS[r["measure"]] + (f" on {r['aspect']}" if r["aspect"] else "")
-            lines.append(f"{metric}: {what} changed from {number(r['old'], 2)} to {number(r['new'], 2)} {_ends(r)}.")
-    return lines
+            what = f"agreement with people on {r['aspect']}" if r["aspect"] else "its spread"
+            by = f"{number(r['value'], 2, sign=True)} {_ends(r)}"
+            lines.append(f"{what} changed by {by}, from {number(r['old'], 2)} to {number(r['new'], 2)}")
+    return [f"{metric}: {'; '.join(lines)}."]
 
 
 def _ends(row: Row) -> str:

@@ -106,7 +106,7 @@ def compare_cards(old: list[Row], new: list[Row], names: tuple[str, str]) -> Tab
         rows.append({"metric": metric, "aspect": aspect, "measure": measure, "old": old_text, "new": new_text})
     known = all(any(r["setting"] for r in card.values()) for card in at)
     return Table(
-        title=f"{names[1]} after {names[0]}: what changed in the judge",
+        title=f"{names[1]}: what changed in the judge since {names[0]}",
         rows=rows,
         heads={"metric": "judge", "measure": "fact"},
         answers=said or ["No setting of a judge changed." if known else "How the judges were made is not known."],

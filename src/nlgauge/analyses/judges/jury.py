@@ -207,20 +207,23 @@ def _parsed(cost: str | Sequence[str] | Mapping[str, float]) -> dict[str, float]
 
 
 def _answers(found: list[Row], rows: JuryRows, budget: float | None) -> list[str]:
-    """What the chosen panel and the votes of all allow to say."""
-    said = []
+    """What the votes of all and the chosen panel allow to say: a line a verdict and single judge beside them."""
+    said: dict[tuple[str, str], list[str]] = {}
     for row in found:
         if row["vote"] == SINGLE:
             continue
-        who, be = f"All {row['size']} judges by {row['vote']}", "are"
+        mine = said.setdefault((row["verdict"], row["beside"]), [])
+        who = f"all {row['size']} judges by {row['vote']}" if not mine else f"by {row['vote']}"
         if row["vote"] == CHOSEN:
             within = "" if budget is None else f" within {budget:g}"
-            who, be = f"The best panel{within}, {row['judges']},", "is"
-        gap = interval(row["difference"], row["difference_low"], row["difference_high"], 2)
-        words = {
-            BETTER: f"{be} better than every single judge: {rows.measure} {gap} above {row['beside']}.",
-            WORSE: f"{be} worse than {row['beside']} alone: {gap}.",
-            OPEN: f"{be} not shown to be better than {row['beside']} alone: {gap}.",
-        }
-        said.append(f"{who} {words[row['verdict']]}")
-    return said
+            who = f"the best panel{within} ({row['judges']})"
+        mine.append(f"{who} {interval(row['difference'], row['difference_low'], row['difference_high'], 2)}")
+    words = {
+        BETTER: "Better than every single judge, in {measure} above {beside}: {told}.",
+        WORSE: "Worse than {beside} alone: {told}.",
+        OPEN: "Not shown to be better than {beside} alone: {told}.",
+    }
+    return [
+        words[verdict].format(measure=rows.measure, beside=beside, told=", ".join(told))
+        for (verdict, beside), told in said.items()
+    ]

@@ -29,6 +29,8 @@ def command(
     quick: Annotated[bool, o.choice("--quick", "Fewer draws (200 instead of 1000) and no extras.")] = False,
     prices: Annotated[Path | None, o.choice("--prices", "JSON with prices of a million tokens, as for judge: "
                                                         "what judges cost.")] = None,
+    against: Annotated[str | None, o.choice("--against", "An earlier run of the same judge, its data or results.json: "
+                                                         "has it drifted?", metavar="FILE")] = None,
 ) -> None:  # fmt: skip
     """From a file of scores and ratings to a report: the answers on screen, one HTML page, results for machines.
 
@@ -39,11 +41,14 @@ def command(
       nlgauge run scores.csv           (writes scores.report.html and scores.report.results.json)
 
       nlgauge run scores.csv --aspect coherence --quick -o coherence.html
+
+      nlgauge run judged.csv --against judged_last_month.csv     (and whether the judge has drifted)
     """
     from nlgauge.report import report
 
     path = out or Path(f"{Path(file).name.split('.')[0]}.report.html")
-    made = report(pick, path, measures=o.listed(measure), gate=gate, quick=quick, prices=prices, command=sys.argv[1:])
+    made = report(pick, path, measures=o.listed(measure), gate=gate, quick=quick, prices=prices, against=against,
+                  command=sys.argv[1:])  # fmt: skip
     if format == "table":
         o.say(made.lines, COLOURS)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nlgauge.analyses.judges.bias import FOUND, check_name
+from nlgauge.analyses.judges.bias import FOUND, ONE_SIDED, check_name
 from nlgauge.report.figures import figure
 from nlgauge.report.figures.look import ACCENT, COLOURS, LEGEND, QUIET, cut, framed, there, whiskers
 from nlgauge.table import Row, Table, grouped
@@ -25,7 +25,7 @@ def bias_forest(table: Table) -> go.Figure | None:
     """One line a judge, aspect and check: the judge's effect, people's part of it, and the bias with its interval."""
     import plotly.graph_objects as go
 
-    rows = [row for row in table if there(row["value"])][:MOST]
+    rows = [row for row in table if there(row["value"]) and not _on_the_side_not_asked(row)][:MOST]
     if not rows:
         return None
     judges = list(grouped(rows, "judge_name"))
@@ -68,7 +68,12 @@ def shift_split(table: Table) -> go.Figure | None:
     ):
         shown = [(row, line) for row, line in zip(rows, lines, strict=True) if row["verdict"] == said]
         drawn.add_trace(_with_ends([row for row, _ in shown], [line for _, line in shown], name, ink))
-    return _framed(drawn, lines, "new less old")
+    return _framed(drawn, lines, "new less old, in points (agreement: correlation or kappa)")
+
+
+def _on_the_side_not_asked(row: Row) -> bool:
+    """A judge that spreads its scores more than people do has no bias to the middle, however sure that is."""
+    return bool(row["value"] * ONE_SIDED.get(row["measure"], row["value"]) < 0)
 
 
 def _line(row: Row, several: bool) -> str:

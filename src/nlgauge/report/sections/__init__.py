@@ -34,6 +34,7 @@ class Run:
     measures: Sequence[str] | None = None
     gate: str = GATE
     prices: Mapping[str, Price] | None = None  # of a million tokens, by model
+    earlier: Dataset | None = None  # what the same judge scored before
     tables: dict[int, Table] = field(default_factory=dict)  # all that sections asked for, in that order
     left: list[str] = field(default_factory=list)  # what the section at work had to go without
 

@@ -1,9 +1,12 @@
-"""Which biases has a judge, and has it drifted? Asked where a judge's scores stand beside ratings, or of two runs."""
+"""Which biases has a judge, has it drifted since an earlier run, and is a panel of judges better than one?"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nlgauge.analyses.judges.judge_rows import judge_columns
 from nlgauge.report.sections import Finding, Findings, Run, section
+from nlgauge.table import Table
 
 
 def judges_of(run: Run) -> list[str]:
@@ -23,21 +26,47 @@ def judges_of(run: Run) -> list[str]:
     applies=lambda run: bool(judges_of(run)),
 )  # fmt: skip
 def bias(run: Run) -> Findings:
-    return Findings([Finding("", " ".join(t.answers), [t]) for t in run.each("bias", metrics=judges_of(run))])
+    return _a_line_each(run.each("bias", metrics=judges_of(run)))
 
 
-def two_runs(run: Run) -> bool:
-    if len(run.source.datasets) != 2:
-        return False
-    from nlgauge.analyses.judges.drift import runs_of_one_judge
-
-    return runs_of_one_judge(run.source)
+def _a_line_each(tables: list[Table]) -> Findings:
+    """Every answer is a line of its own on the page, the table stands under the first."""
+    return Findings([
+        Finding("", line, [t] if k == 0 else []) for t in tables for k, line in enumerate(t.answers or [""])
+    ])  # fmt: skip
 
 
 @section(
-    "drift", order=48, question="Has the judge drifted between the two runs, or the data?",
+    "drift", order=48, question="Has the judge drifted since the earlier run, or the data?",
     not_said="Whether the anchors stand for all outputs: a judge may shift on others and not on them.",
-    applies=two_runs,
+    applies=lambda run: run.earlier is not None,
 )  # fmt: skip
 def drift(run: Run) -> Findings:
-    return Findings([Finding("", " ".join(t.answers), [t]) for t in run.each("drift")])
+    assert run.earlier is not None
+    both = replace(run.source, data=run.earlier, others=[run.data], metrics=judges_of(run) or run.source.metrics)
+    tables = both.each("drift")
+    run.tables |= {id(t): t for t in tables}
+    return _a_line_each(tables)
+
+
+def panels(run: Run) -> bool:
+    """Whether an aspect has two judges of its own, or judges of all aspects."""
+    columns = judge_columns(judges_of(run), run.aspects)
+    return any(sum(aspect in c.aspects for c in columns) > 1 for aspect in run.aspects)
+
+
+@section(
+    "jury", order=49, question="Is a panel of judges better than the best one?",
+    not_said="What a panel of other judges or prompts would reach. Each judge costs 1 here unless the data or the "
+             "store know its cost (`nlgauge jury --cost`).",
+    applies=panels,
+)  # fmt: skip
+def jury(run: Run) -> Findings:
+    judged = replace(run.source, metrics=judges_of(run))
+    tables, alike = judged.each("jury"), {run.about(t): t for t in judged.each("jury-errors")}
+    run.tables |= {id(t): t for t in (*tables, *alike.values())}
+    parts = []
+    for table in tables:
+        errors = alike[run.about(table)]
+        parts.append(Finding(run.about(table), " ".join([*table.answers, *errors.answers]), [table, errors]))
+    return Findings(parts)
