@@ -123,3 +123,13 @@ def test_the_command_prints_what_the_function_says(tmp_path: Path) -> None:
                           capture_output=True, text=True, check=True)  # fmt: skip
     rows = json.loads(done.stdout)["tables"][0]["rows"]
     assert {(r["aspect"], r["measure"]) for r in rows if r["verdict"] == "found"} >= {("helpful", "length")}
+
+
+def test_a_family_nobody_is_of_is_answered_and_a_check_that_cannot_tell_says_what_it_needs() -> None:
+    data = drawn(BiasWorld(), 100, np.random.default_rng(0))
+    with pytest.raises(NameUnknown, match=r"family 'claude-\*': no system is called so; there are gpt-3 and llama-2"):
+        bias(data, family={"claude-*": "judge"})
+    few = ng.load([{"id": k, "output": f"text {k}", "human": k % 5, "judge": (k + k % 2) % 5} for k in range(12)],
+                  human=["human"], metrics=["judge"])  # fmt: skip
+    table = ng.bias(few)
+    assert any(note.startswith("cannot tell length of judge, human") and "30 are needed" in note for note in table.notes)

@@ -90,7 +90,7 @@ def bias(
     """
     data = choice.data
     columns = judge_columns(choice.metrics or data.metrics, choice.wanted if data.aspects else [])
-    families = parse_family(family, [c.judge for c in columns]) if family else {}
+    families = parse_family(family, [c.judge for c in columns], data.systems) if family else {}
     rows, notes = position_rows(replace(choice, metrics=None))
     panels: list[Panel] = []
     if data.aspects and columns:
@@ -102,7 +102,7 @@ def bias(
                     told = _told_apart(panel, column, features, families)
                     rows += _checks(panel, column, told, reliability)
         rows += _halo_rows(panels, columns, features, families)
-        notes += _notes(panels, bool(families), rows, reliability)
+        notes += [*_untold(rows), *_notes(panels, bool(families), rows, reliability)]
     if not rows:
         raise NeedsMissing(
             f"{data.name}: biases of a judge need its scores (or choices) and people's ratings of the same outputs; "
@@ -305,6 +305,17 @@ def _notes(panels: list[Panel], told: bool, rows: list[Row], reliability: float 
         "asks the model again."
     )
     return notes
+
+
+def _untold(rows: list[Row]) -> list[str]:
+    """Why a check cannot tell, and what it needs; checks with the same reason together."""
+    why: dict[str, list[str]] = {}
+    for row in rows:
+        if row["reason"] and row["reason"] != "no texts of the outputs":
+            why.setdefault(row["reason"], []).append(
+                f"{check_name(row['measure'])} of {row['judge_name']}, {row['aspect']}"
+            )
+    return [f"cannot tell {some(which, 4)}: {reason}." for reason, which in why.items()]
 
 
 def _products(panel: Panel) -> Array:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown
+from nlgauge.number import some
 from nlgauge.stats.estimation.judge_bias import Ratings, rater_products
 from nlgauge.text.formatting import EMOJI, FEATURES, format_counts
 from nlgauge.types import Array
@@ -91,8 +92,10 @@ def family_of_systems(family: Mapping[str, str], systems: Sequence[str], judge: 
     return np.array([float(any(fnmatchcase(s, p) for p in mine)) for s in systems]) if mine else None
 
 
-def parse_family(words: str | Sequence[str] | Mapping[str, str], judges: Sequence[str]) -> dict[str, str]:
-    """'gpt-*=gpt-4o,claude-*=claude' as {'gpt-*': 'gpt-4o', …}; each judge must be one of those there are."""
+def parse_family(
+    words: str | Sequence[str] | Mapping[str, str], judges: Sequence[str], systems: Sequence[str]
+) -> dict[str, str]:
+    """'gpt-*=gpt-4o,claude-*=claude' as {'gpt-*': 'gpt-4o', …}; judges and systems must be those there are."""
     if not isinstance(words, Mapping):
         listed = words.split(",") if isinstance(words, str) else [w for each in words for w in each.split(",")]
         pairs = [w.rpartition("=") for w in listed if w.strip()]
@@ -101,7 +104,9 @@ def parse_family(words: str | Sequence[str] | Mapping[str, str], judges: Sequenc
         words = {p.strip(): j.strip() for p, _, j in pairs}
     for name in words.values():
         if not any(j.lower().startswith(name.lower()) for j in judges):
-            raise NameUnknown(f"family: no judge '{name}'; there are {', '.join(judges)}.")
+            raise NameUnknown(f"family: no judge '{name}'; there are {', '.join(dict.fromkeys(judges))}.")
+    if unseen := [p for p in words if not any(fnmatchcase(s, p) for s in systems)]:
+        raise NameUnknown(f"family '{unseen[0]}': no system is called so; there are {some(systems, 12)}.")
     return dict(words)
 
 
