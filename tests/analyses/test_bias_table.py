@@ -132,4 +132,6 @@ def test_a_family_nobody_is_of_is_answered_and_a_check_that_cannot_tell_says_wha
     few = ng.load([{"id": k, "output": f"text {k}", "human": k % 5, "judge": (k + k % 2) % 5} for k in range(12)],
                   human=["human"], metrics=["judge"])  # fmt: skip
     table = ng.bias(few)
-    assert any(note.startswith("cannot tell length of judge, human") and "30 are needed" in note for note in table.notes)
+    assert any(
+        note.startswith("cannot tell length of judge, human") and "30 are needed" in note for note in table.notes
+    )

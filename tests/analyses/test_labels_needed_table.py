@@ -63,6 +63,8 @@ def test_a_gate_that_is_far_is_decided_with_few_labels_and_one_that_is_near_is_n
     kappa = next(r["value"] for r in ng.verdicts(data) if r["measure"] == "kappa")
     far = ng.analyse("labels-needed", data, goal="gate", gate="kappa=.2", sizes=[80], trials=30)
     near = ng.analyse("labels-needed", data, goal="gate", gate=f"kappa={kappa:.2f}", sizes=[80], trials=30)
+    for written in ("tnr=.2", "fail_recall=.2"):  # the names that `gate` takes
+        assert len(ng.analyse("labels-needed", data, goal="gate", gate=written, sizes=[80], trials=2)) == 1
     assert at(far, "judge", 80) > 0.9 and at(near, "judge", 80) < 0.2
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from nlgauge.analyses.verdicts.verdicts import CELLS, WORDS
+from nlgauge.analyses.verdicts.verdicts import ALSO, CELLS, WORDS
 from nlgauge.errors import NameUnknown
 from nlgauge.registry import did_you_mean
 from nlgauge.table import Row
@@ -16,12 +16,6 @@ if TYPE_CHECKING:
 
 PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 Limits = Mapping[str, float] | str
-# Other names of figures of pass and fail: pass is the positive one.
-ALSO = {
-    "tnr": "fail_recall", "specificity": "fail_recall", "tpr": "pass_recall", "sensitivity": "pass_recall",
-    "recall": "pass_recall", "ppv": "pass_precision", "precision": "pass_precision", "npv": "fail_precision",
-    "accuracy": "agreement", "f1": "pass_f1",
-}  # fmt: skip
 FIGURES = [m for m in WORDS if m not in CELLS and not m.startswith(("people_", "always_")) and m != "judge_pass"]
 ESTIMATES = {"pass_rate": "the share that people would pass", "mean": "the mean rating that people would give"}
 # An interval that only just left the limit would still hold it in half of such data sets: four of five need it

@@ -12,6 +12,7 @@ import numpy as np
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import counted, people_note, signature
 from nlgauge.analyses.verdicts._labelled import Bools, judge_pass, labelled, people_pass
+from nlgauge.analyses.verdicts.verdicts import ALSO
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.number import number
@@ -150,7 +151,8 @@ def _widths(panel: Panel) -> Iterator[tuple[str, Study]]:
 
 
 def _gates(panel: Panel, gate: str, people_from: float | None, judge_from: float | None) -> Iterator[tuple[str, Study]]:
-    measure, _, text = gate.partition("=")
+    written, _, text = gate.partition("=")
+    measure = ALSO.get(written.strip(), written.strip())
     try:
         value = float(text)
     except ValueError:
@@ -173,7 +175,7 @@ def _gates(panel: Panel, gate: str, people_from: float | None, judge_from: float
             decided = []
             for at in rng.integers(len(said[0]), size=(trials, n)):
                 found = figures_of(cell_counts(said[0][at], said[1][at]))[measure]
-                decided.append(float(found.low > value or found.high < value))
+                decided.append(float(found.low >= value or found.high < value))  # as `nlgauge gate`
             return np.array(decided)
 
         yield name, study

@@ -56,6 +56,12 @@ WORDS = {
 CELLS = ("both_fail", "only_people_fail", "only_judge_fails", "both_pass")
 COEFFICIENTS = {"balanced_accuracy", "kappa", "people_kappa", "mcc", "fail_f1", "pass_f1"}
 CEILING = "people"  # in the column `metric` of the rows that hold people beside each other
+# Other names of figures of pass and fail: pass is the positive one.
+ALSO = {
+    "tnr": "fail_recall", "specificity": "fail_recall", "tpr": "pass_recall", "sensitivity": "pass_recall",
+    "recall": "pass_recall", "ppv": "pass_precision", "precision": "pass_precision", "npv": "fail_precision",
+    "accuracy": "agreement", "f1": "pass_f1",
+}  # fmt: skip
 
 
 @analysis("verdicts", question="How far can I rely on the judge's pass and fail?")
