@@ -79,7 +79,7 @@ def jury(
             "difference": lambda r: interval(r["difference"], r["difference_low"], r["difference_high"], 2)
             if r.get("difference") is not None else "",
             "beside": lambda r: r.get("beside") or "", "verdict": lambda r: r.get("verdict") or "",
-            "judges": lambda r: r["judges"] if r["vote"] in (SINGLE, CHOSEN) else f"all {len(everyone)}",
+            "judges": lambda r: r["judges"] if r["vote"] in (SINGLE, CHOSEN) else "all",
             "cost": lambda r: number(r["cost"], 2).removesuffix(".00"),
         },
         answers=_answers(found, rows, budget),
