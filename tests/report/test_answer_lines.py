@@ -62,11 +62,27 @@ def test_an_interval_is_drawn_where_it_is(answer: ReportAnswer) -> None:
     assert row["unigram_f1"].index("●") > row["length_ratio"].index("●") > row["random"].index("●")
 
 
+@pytest.mark.parametrize("aspects", [1, 2])
+def test_marks_stand_below_their_heads_when_names_are_shorter_than_the_word_metric(
+    answer: ReportAnswer, aspects: int
+) -> None:
+    one = answer.aspects[0]
+    short = [replace(m, metric=f"m{n}") for n, m in enumerate(one.metrics)]
+    lines = answer_lines(
+        replace(answer, aspects=[replace(one, about="ab"[n], metrics=short) for n in range(aspects)]), 80
+    )
+    head = next(line for line in lines if line.startswith(("metric ", "closest metric ")))
+    rows = [line for line in lines if "●" in line]
+    assert rows and all(row[head.index("rank") - 2 :].startswith("  ") for row in rows)
+    assert all(row[head.index("rank") :].split()[0] in MARKS.values() for row in rows)
+    assert all(row[head.index("rank")] != " " for row in rows)
+
+
 def test_too_few_data_have_a_warning_and_no_picture(tmp_path: Path) -> None:
     rows = [
         {"system": s, "input": i, "quality": q, "bleu": q / 5}
         for s, i, q in zip("aabb", "1212", (1, 2, 3, 4), strict=True)
     ]
     lines = ng.report(ng.load(rows, human=["quality"], metrics=["bleu"]), tmp_path / "a.html", quick=True).lines
-    assert any("too few" in line.lower() for line in lines)
+    assert " ".join(lines).lower().count("too few") == 1  # and not once more for the only aspect
     assert not any(sign in line for line in lines for sign in "├●┤") and "1.00" not in " ".join(lines)

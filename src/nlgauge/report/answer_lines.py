@@ -38,8 +38,8 @@ def answer_lines(answer: ReportAnswer, width: int = 80, most: int = MOST) -> lis
     texts = (*answer.failures, answer.evaluated, *answer.warnings)
     lines = [line for text in texts for line in wrapped(text, width)]
     aspects = [a for a in answer.aspects if a.metrics]
-    if not aspects or all(a.warning for a in aspects):  # nothing to draw
-        return [*lines, *(line for a in aspects[:1] for line in wrapped(a.sentences[""], width))]
+    if all(a.warning for a in aspects):  # nothing to draw, and the warnings have said why
+        return lines
     several = len(aspects) > 1
     rows = [(a.about, a, a.metrics[0]) for a in aspects] if several else _rows(aspects[0])
     said = [line for a in aspects for line in wrapped(a.sentences[""], width)]
@@ -77,7 +77,8 @@ def _forest(rows: Sequence[Line], width: int, several: bool) -> Iterator[str]:
     names = [f"{name}: {m.metric}" if several else name for name, _, m in rows]
     uses = list(dict.fromkeys(use for _, aspect, _ in rows for use in aspect.uses))
     share = any(m.share is not None for _, _, m in rows)
-    side = max(map(len, names))
+    head = "closest metric" if several else "metric"
+    side = max(map(len, [head, *names]))
     space = width - side - 2 - (6 if share else 0)
     if space - (COLUMN + 2) * len(uses) < LEAST:
         uses = uses[: max(0, (space - LEAST) // (COLUMN + 2))]
@@ -88,7 +89,7 @@ def _forest(rows: Sequence[Line], width: int, several: bool) -> Iterator[str]:
     heads = [SHORT.get(use, use)[:COLUMN] for use in uses]
     ceiling = any(a.ceiling for _, a, _ in rows)
     ruler = scale.ruler("people ░" if ceiling else "agreement 1") if drawn else ""
-    yield _row("closest metric" if several else "metric", ruler, "of ░" if share else "", heads, side, space, share)
+    yield _row(head, ruler, "of ░" if share else "", heads, side, space, share)
     for name, (_, aspect, m) in zip(names, rows, strict=True):
         interval = scale.interval(aspect, m) if drawn else ""
         marks = [
