@@ -79,6 +79,19 @@ def test_too_few_data_give_a_warning_and_no_verdict_interval_or_percentage(size:
         assert not any("%" in text for text in aspect.sentences.values())
 
 
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"judge_score": [1, 0] * 20}, "people gave one value only (1; 40 ratings); it takes good and bad outputs"),
+        ({}, "No metric scores here"),
+    ],
+)
+def test_the_reason_why_there_is_no_answer_is_the_true_one(columns: dict[str, list[int]], said: str) -> None:
+    data = ng.load({"id": list(range(40)), "label": ["pass"] * 40, **columns})
+    warnings = answer_of(Run(Selection(data), quick=True)).warnings
+    assert any(said in line for line in warnings) and not any("both people" in line for line in warnings)
+
+
 def test_results_hold_the_answer_of_the_report(tmp_path: Path) -> None:
     made = ng.report(ng.example(), tmp_path / "page.html", quick=True)
     stored = json.loads(made.results.read_text())["answer"]

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import polars as pl
+
 from nlgauge.data.failed_scores import headlines
 from nlgauge.report.sections import Answered, Run
 from nlgauge.report.sections.agreeing import ceiling_ask, rank_ask
@@ -110,16 +112,18 @@ def answer_of(run: Run, answered: Sequence[Answered] = ()) -> ReportAnswer:
     asks: dict[str, Ask] = {"said": ("verdicts", {}), "scored": ("threshold", {})}
     if not judged:
         asks = {"uses": ("uses", {}), "ranks": rank_ask(run), "top": ceiling_ask(run), "rater": ("replacement", {})}
-    tables = {key: _tables(run, ask) for key, ask in asks.items()}
+    why: list[str] = []  # for what is not there, that of the first table first
+    tables = {key: _tables(run, ask, why) for key, ask in asks.items()}
     about = dict.fromkeys(a for key in list(asks)[:2] for a in tables[key])
     aspects = [_aspect(run, a, {key: list(t[a]) if a in t else [] for key, t in tables.items()}, judged) for a in about]
     failures = list(headlines(run.data))
-    return ReportAnswer(_evaluated(run), failures, list(_warnings(run, aspects)), aspects, _choices(answered))
+    return ReportAnswer(_evaluated(run), failures, list(_warnings(run, aspects, why)), aspects, _choices(answered))
 
 
-def _tables(run: Run, ask: Ask) -> dict[str, Table]:
+def _tables(run: Run, ask: Ask, why: list[str]) -> dict[str, Table]:
     left = len(run.left)
     tables = {run.about(t): t for t in run.also(ask[0], **ask[1])}
+    why += run.left[left:]
     del run.left[left:]  # its section says why it is missing
     return tables
 
@@ -240,7 +244,7 @@ def _raters(run: Run) -> str:
     return "people" if run.data.rated_by == "people" else "the raters"
 
 
-def _warnings(run: Run, aspects: Sequence[AspectAnswer]) -> Iterator[str]:
+def _warnings(run: Run, aspects: Sequence[AspectAnswer], why: Sequence[str]) -> Iterator[str]:
     small = [a for a in aspects if a.warning]
     if small and len(small) == len(aspects):
         yield f"Too few data for any verdict: {small[0].warning}."
@@ -252,11 +256,22 @@ def _warnings(run: Run, aspects: Sequence[AspectAnswer]) -> Iterator[str]:
             f"No metric has scored these outputs: `nlgauge score {shlex.quote(run.data.name)} -o scored.jsonl`, then "
             "`nlgauge run scored.jsonl`."
         )
+    elif lost and not run.data.metrics:
+        yield "No metric scores here, so nothing can be held against people: --metric names their columns."
     elif lost:
-        yield f"No answer for {some(lost, 6)}: nothing there that both people and metrics have judged."
+        yield f"No answer for {some(lost, 6)}: {_not_answered(run, lost[0], why)}"
     systems = len([s for s in run.data.systems if run.source.keep_people or s not in run.data.people])
     if 1 < systems < 6 and len(small) < len(aspects):
         yield f"Only {systems} systems: all that is said here is about these systems, not about others like them."
+
+
+def _not_answered(run: Run, aspect: str, why: Sequence[str]) -> str:
+    """Why nothing can be said about an aspect that people rated."""
+    given = run.data.ratings.filter(pl.col("aspect") == aspect)["value"]
+    if given.n_unique() == 1:
+        return f"people gave one value only ({given[0]:g}; {count(len(given), 'rating')}); it takes good and bad outputs."
+    reasons = [each.partition(f"{aspect}: ")[2] for each in why if f", {aspect}: " in each]
+    return reasons[0] if reasons else "nothing there that both people and metrics have judged."
 
 
 def overall_words(found: AspectAnswer) -> str:
