@@ -11,7 +11,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import polars as pl
 from nlgauge.data.files import check_lines, decode, most_bytes, read_bytes, refuse_patterns
 from nlgauge.data.records import parse_json, parse_object
 from nlgauge.data.tables.frames import check_names, frame_columns
+from nlgauge.data.tables.json_rows import is_json_lines, json_rows
 from nlgauge.data.tables.separated import has_quotes, record_lines, separator_of
 from nlgauge.data.tables.sheets import is_workbook, read_sheet
 from nlgauge.data.tables.vocabulary import NAMES, column_of, plain
@@ -89,7 +90,7 @@ def read_table(
         head = text.lstrip()[:1]
         kind = "csv" if head not in "[{" else kind or "jsonl"
         if head == "{":  # a .json file of one object a line is common
-            kind = "jsonl" if _is_json_lines(text) else "json"
+            kind = "jsonl" if is_json_lines(text) else "json"
         elif head == "[":
             kind = "json"
     if kind != "json":
@@ -165,14 +166,6 @@ def _split_nested(frame: pl.DataFrame, where: Where, notes: Sequence[str] = ()) 
 # --- JSON ---------------------------------------------------------------------------------------------------------
 
 
-def _is_json_lines(text: str) -> bool:
-    first, _, rest = text.strip().partition("\n")
-    try:
-        return bool(rest) and isinstance(json.loads(first), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
 def _read_jsonl(path: Path, text: str, wanted: Collection[str]) -> RawTable:
     rows, lines = [], []
     for number, line in enumerate(text.split("\n"), 1):
@@ -184,59 +177,9 @@ def _read_jsonl(path: Path, text: str, wanted: Collection[str]) -> RawTable:
 
 
 def _read_json(path: Path, text: str, wanted: Collection[str]) -> RawTable:
-    content = parse_json(str(path), text)
-    if isinstance(content, dict):
-        tables = [v for v in content.values() if isinstance(v, list) and v and all(isinstance(r, dict) for r in v)]
-        lengths = {len(v) if isinstance(v, list) else -1 for v in content.values()}
-        if len(tables) == 1:
-            _refuse_log(path, content, tables[0], wanted)
-            content = tables[0]
-        elif len(lengths) == 1 and -1 not in lengths and not tables:  # one list a column
-            content = [dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)]
-        else:
-            content = _keyed_records(content) or content
-    if not isinstance(content, list) or not content or not all(isinstance(r, dict) for r in content):
-        raise DataError(f"{path}: expected a JSON list of objects (one a row), or an object of equally long lists.")
-    return _from_records(content, Where(str(path), "record"), wanted)
-
-
-def _keyed_records(content: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Records below their names: {id: record}, {set: [record, …]} or {set: {id: record}}; empty for anything else.
-
-    The names become columns, `id` and `dataset`, where the records have none so called.
-    """
-
-    def objects(values: Collection[Any]) -> bool:
-        return bool(values) and all(isinstance(v, dict) and v for v in values)
-
-    if all(isinstance(part, list) and objects(part) for part in content.values()):
-        return [{"dataset": name, **record} for name, part in content.items() for record in part]
-    if not objects(content.values()):
-        return []
-    if all(objects(part.values()) for part in content.values()):
-        return [
-            {"dataset": name, "id": key, **record} for name, part in content.items() for key, record in part.items()
-        ]
-    fields = [set(record) for record in content.values()]
-    alike = len(content) > 1 and len(set.intersection(*fields)) >= 2
-    return [{"id": key, **record} for key, record in content.items()] if alike else []
-
-
-def _refuse_log(
-    path: Path, whole: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], wanted: Collection[str]
-) -> None:
-    """Objects around a list of nested records are a tool's log: read as a table, it would lose what it is about."""
-    around = [key for key, value in whole.items() if isinstance(value, dict) and value]
-    nested = [
-        key for row in rows[:20] for key, value in row.items()
-        if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict))
-    ]  # fmt: skip
-    if around and nested and not wanted:
-        raise DataError(
-            f"{path}: looks like a log (objects {', '.join(around[:4])} around nested records) of a tool that no "
-            "reader knows; `nlgauge formats` lists those that are known. Write a table of its records, or name "
-            "columns (--system, --metric …) to read them as they are."
-        )
+    rows, notes = json_rows(str(path), parse_json(str(path), text), named=bool(wanted))
+    table = _from_records(rows, Where(str(path), "record"), wanted)
+    return replace(table, notes=[*notes, *table.notes])
 
 
 def _from_records(rows: list[dict[str, Any]], where: Where, wanted: Collection[str] = ()) -> RawTable:

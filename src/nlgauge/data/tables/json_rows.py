@@ -1,0 +1,106 @@
+"""Where the rows of a JSON file are: a list of objects, a list a column, or below names; as tools and people write it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from nlgauge.errors import DataError
+
+Rows = list[dict[str, Any]]
+
+
+def is_json_lines(text: str) -> bool:
+    first, _, rest = text.strip().partition("\n")
+    try:
+        return bool(rest) and isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def json_rows(source: str, content: Any, named: bool = False) -> tuple[Rows, list[str]]:
+    """The rows, and what is to be said about how they were found. `named`: the user names columns.
+
+    >>> json_rows("a.json", {"system": {"0": "A", "1": "B"}, "bleu": {"0": 0.3, "1": 0.2}})
+    ([{'system': 'A', 'bleu': 0.3}, {'system': 'B', 'bleu': 0.2}], [])
+    """
+    notes: list[str] = []
+    if isinstance(content, dict):
+        content, notes = _rows_below(source, content, named)
+    if not isinstance(content, list) or not content or not all(isinstance(r, dict) for r in content):
+        raise DataError(f"{source}: expected a JSON list of objects (one a row), or an object of equally long lists.")
+    return content, notes
+
+
+def _rows_below(source: str, content: dict[str, Any], named: bool) -> tuple[Any, list[str]]:
+    if found := _of_pandas(content):
+        return found, []
+    lists = {name: v for name, v in content.items() if isinstance(v, list)}
+    tables = {name: v for name, v in lists.items() if v and all(isinstance(r, dict) for r in v)}
+    if len(tables) == 1:
+        (rows,) = tables.values()
+        _refuse_log(source, content, rows, named)
+        return rows, []
+    if len(lists) == len(content) and not tables and len({len(v) for v in lists.values()}) == 1:  # one list a column
+        return [dict(zip(content, row, strict=True)) for row in zip(*lists.values(), strict=True)], []
+    if found := _keyed_records(content):
+        return found, []
+    *_, second, first = sorted([("", []), ("", []), *tables.items()], key=lambda table: len(table[1]))
+    if len(first[1]) > len(second[1]):  # what describes the rows stands beside them
+        _refuse_log(source, content, first[1], named)
+        others = ", ".join(f"'{name}' ({len(v)})" for name, v in tables.items() if name != first[0])
+        return first[1], [f"the rows are the {len(first[1])} records of '{first[0]}'; others are left aside: {others}"]
+    return content, []
+
+
+def _of_pandas(content: Mapping[str, Any]) -> Rows:
+    """`DataFrame.to_json()` as it is by default, {column: {"0": value}}, and with orient="split"."""
+    names, data = content.get("columns"), content.get("data")
+    if isinstance(names, list) and isinstance(data, list) and set(content) <= {"columns", "index", "data"}:
+        fit = all(isinstance(row, list) and len(row) == len(names) for row in data)
+        return [dict(zip(map(str, names), row, strict=True)) for row in data] if fit else []
+    columns = list(content.values())
+    if not columns or not isinstance(columns[0], dict) or all(name.isdigit() for name in content):
+        return []
+    rows = [str(i) for i in range(len(columns[0]))]
+    if not all(isinstance(column, dict) and list(column) == rows for column in columns):
+        return []
+    return [{name: column[row] for name, column in content.items()} for row in rows]
+
+
+def _keyed_records(content: Mapping[str, Any]) -> Rows:
+    """Records below their names: {id: record}, {set: [record, …]} or {set: {id: record}}; empty for anything else.
+
+    The names become columns, `id` and `dataset`, where the records have none so called.
+    """
+
+    def objects(values: Collection[Any]) -> bool:
+        return bool(values) and all(isinstance(v, dict) and v for v in values)
+
+    if all(isinstance(part, list) and objects(part) for part in content.values()):
+        return [{"dataset": name, **record} for name, part in content.items() for record in part]
+    if not objects(content.values()):
+        return []
+    if all(objects(part.values()) for part in content.values()):
+        return [
+            {"dataset": name, "id": key, **record} for name, part in content.items() for key, record in part.items()
+        ]
+    fields = [set(record) for record in content.values()]
+    alike = len(content) > 1 and len(set.intersection(*fields)) >= 2
+    return [{"id": key, **record} for key, record in content.items()] if alike else []
+
+
+def _refuse_log(source: str, whole: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], named: bool) -> None:
+    """Objects around a list of nested records are a tool's log: read as a table, it would lose what it is about."""
+    around = [key for key, value in whole.items() if isinstance(value, dict) and value]
+    nested = [
+        key for row in rows[:20] for key, value in row.items()
+        if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict))
+    ]  # fmt: skip
+    if around and nested and not named:
+        raise DataError(
+            f"{source}: looks like a log (objects {', '.join(around[:4])} around nested records) of a tool that no "
+            "reader knows; `nlgauge formats` lists those that are known. Write a table of its records, or name "
+            "columns (--system, --metric …) to read them as they are."
+        )
