@@ -69,6 +69,16 @@ HEADERS = [
     ("coherence+fluency", "bleu", {"coherence": (LIKERT, ALL), "fluency": (LIKERT, FEW), "bleu": (UNIT, ALL)}),
     ("coherence_expert+coherence_crowd", "bleu", {"coherence_expert": (LIKERT, ALL), "coherence_crowd": (LIKERT, ALL),
                                                   "bleu": (UNIT, ALL)}),
+    ("eval.human.label", "eval.judge.verdict+eval.judge.score",  # nested fields of a log
+     {"usage.tokens": (LIKERT, ALL), "eval.judge.verdict": (PF, ALL), "eval.judge.score": (LIKERT, ALL),
+      "eval.human.label": (PF, FEW)}),
+    ("summary.axes.overall+summary.axes.accuracy", "bleu",
+     {"summary.axes.overall": (LIKERT, ALL), "summary.axes.accuracy": (LIKERT, ALL), "bleu": (UNIT, ALL)}),
+    ("label", "DAE_score+DAE_label+SummaC-Conv_score+SummaC-Conv_label",  # classifiers with a score and a label each
+     {"label": (NUM, ALL), "DAE_score": (UNIT, ALL), "DAE_label": (NUM, ALL), "SummaC-Conv_score": (UNIT, ALL),
+      "SummaC-Conv_label": (NUM, ALL)}),
+    ("coh_anno1+coh_anno2", "R-L", {"coh_anno1": (LIKERT, ALL), "coh_anno2": (LIKERT, ALL), "R-L": (UNIT, ALL)}),
+    ("labels", "score_A+score_B", {"labels": (NUM, ALL), "score_A": (LIKERT, ALL), "score_B": (LIKERT, ALL)}),
 ]  # fmt: skip
 
 
@@ -114,3 +124,23 @@ def test_numbered_columns_of_ratings_are_raters_of_one_aspect(stem: str) -> None
     rows = [{"system": f"s{i % 2}", "input": i // 2, f"{stem}_1": i % 5, f"{stem}_2": (i + 1) % 5} for i in range(20)]
     data = ng.load(rows)
     assert (len(data.aspects), data.raters, data.metrics) == (1, ["1", "2"], [])
+
+
+@pytest.mark.parametrize(
+    ("columns", "aspect"),
+    [
+        (["human_avg"], "human_avg"),
+        (["human_mean_coherence"], "coherence"),
+        (["annotations.tone.individual_human_scores", "annotations.tone.mean_human"], "tone"),
+        (["annotations.tone.Rating"], "tone"),
+    ],
+)
+def test_an_aspect_is_called_by_what_was_rated_and_not_by_how(columns: list[str], aspect: str) -> None:
+    rows = [{"id": i, "bleu": i / 20} | {c: [i % 5, 3] if "indiv" in c else i % 5 for c in columns} for i in range(20)]
+    assert ng.load(rows).aspects == [aspect]
+
+
+def test_annotations_that_do_not_say_whose_they_are_are_a_guess_and_said_in_one_line() -> None:
+    rows = [{"id": i, "bleu": i / 20, "annotations.tone.Rating": i % 5, "annotations.wit.Rating": 1} for i in range(20)]
+    (line,) = [note for note in ng.load(rows).notes if "people's ratings" in note]
+    assert line.endswith("if they are metrics: --metric +annotations.tone.Rating,+annotations.wit.Rating")

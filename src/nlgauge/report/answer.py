@@ -269,7 +269,9 @@ def _not_answered(run: Run, aspect: str, why: Sequence[str]) -> str:
     """Why nothing can be said about an aspect that people rated."""
     given = run.data.ratings.filter(pl.col("aspect") == aspect)["value"]
     if given.n_unique() == 1:
-        return f"people gave one value only ({given[0]:g}; {count(len(given), 'rating')}); it takes good and bad outputs."
+        return (
+            f"people gave one value only ({given[0]:g}; {count(len(given), 'rating')}); it takes good and bad outputs."
+        )
     reasons = [each.partition(f"{aspect}: ")[2] for each in why if f", {aspect}: " in each]
     return reasons[0] if reasons else "nothing there that both people and metrics have judged."
 

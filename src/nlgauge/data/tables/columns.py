@@ -246,7 +246,8 @@ def _unfit(table: RawTable, column: str, nested: bool) -> str:
         return ""
     if found.answers and not any(PROGRAMS.match(word) for word in tokens(column)):
         return f"{found.how}; of what?"
-    return "looks like an index, a count, a time or a setting" if ASIDE.match(column) else ""
+    inside = column.rstrip(".").rpartition(".")[2]  # response.usage.tokens
+    return "looks like an index, a count, a time or a setting" if ASIDE.match(column) or ASIDE.match(inside) else ""
 
 
 def _has_blanks(series: pl.Series) -> bool:

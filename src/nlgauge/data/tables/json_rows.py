@@ -1,4 +1,4 @@
-"""Where the rows of a JSON file are: a list of objects, a list a column, or below names; as tools and people write it."""
+"""Where the rows of a JSON file are: a list of objects, a list a column, or below names."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from nlgauge.data.raters import is_model
-from nlgauge.data.tables.rating_columns import People, is_aspect, kind_of, levels, plainly, raters_in_columns
+from nlgauge.data.tables.rating_columns import People, is_aspect, kind_of, levels, of_people, plainly, raters_in_columns
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import numbers_in
-from nlgauge.data.tables.vocabulary import ASIDE, DOUBTFUL, HUMAN_PREFIX, LABELS, PERSONS, plain, tokens
+from nlgauge.data.tables.vocabulary import ASIDE, DOUBTFUL, HUMAN_PREFIX, LABELS, PERSONS, plain, words_of
 
 SPARSE, FULL = 0.8, 0.9  # shares of the rows that have a value
 
@@ -36,7 +36,7 @@ def judge_columns(table: RawTable, columns: Sequence[str], elsewhere: bool = Fal
         reason = f"in {{}} of {rows:,} rows, '{sparse[0]}' in {share[sparse[0]] * rows:,.0f}"
         return found | {c: reason.format(f"{share[c] * rows:,.0f}") for c in full if alone or _like_verdict(table, c)}
     verdicts = [c for c in free if _like_verdict(table, c)]
-    labels = [c for c in verdicts if LABELS.intersection(_words(c))]
+    labels = [c for c in verdicts if LABELS.intersection(words_of(c))]
     if not persons and labels and not _others(table, columns, open_ones):
         found |= {c: f"'{labels[0]}' is rather people's, by its name" for c in verdicts if c not in labels}
     return found
@@ -51,19 +51,16 @@ def judge_guesses(judges: Mapping[str, str]) -> Iterable[str]:
 
 def _of_person(column: str) -> bool:
     """`human_label`, `expert`, `faithfulness (reviewer)`: plainly people's."""
+    column = of_people(column)
     if is_model(column):
         return False
     return bool(HUMAN_PREFIX.match(column)) or (
-        kind_of(column)[0] in ("strong", "weak") and bool(PERSONS.intersection(_words(column)))
+        kind_of(column)[0] in ("strong", "weak") and bool(PERSONS.intersection(words_of(column)))
     )
 
 
 def _aspect(column: str) -> str:
     return kind_of(column)[1] or plainly(column) or column
-
-
-def _words(column: str) -> set[str]:
-    return {word.lower() for word in tokens(column)}
 
 
 def _filled(table: RawTable, column: str) -> float:

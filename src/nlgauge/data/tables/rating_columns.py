@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nlgauge.data.raters import is_model
+from nlgauge.data.raters import HUMAN, is_model
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import numbers_in
 from nlgauge.data.tables.vocabulary import (
@@ -17,6 +17,7 @@ from nlgauge.data.tables.vocabulary import (
     HUMAN_PREFIX,
     LABELS,
     METRIC_PREFIX,
+    PERSONS,
     PROGRAMS,
     SCALE,
     SCORES_PREFIX,
@@ -28,14 +29,19 @@ from nlgauge.data.tables.vocabulary import (
     plain,
     quoted,
     tokens,
+    words_of,
 )
 
 Columns = str | Sequence[str]  # a name, or several: raters in columns
 NUMBERED = re.compile(
-    r"^(?P<aspect>.*?[^\W\d_])(?:[ _.-]+(?:rater|annotator|expert|judge|r|a|ann))?[ _.-]*(?P<rater>\d{1,2})$", re.I
-)
+    r"^(?P<aspect>.*?[^\W\d_])(?:[ _.-]+(?:(?P<who>rater|annotator|anno|expert|worker|reviewer|coder)|judge|r|a|ann))?"
+    r"[ _.-]*(?P<rater>\d{1,2})$", re.I
+)  # fmt: skip
 SLOT = re.compile(r"^(rater|annotator|expert|worker|coder|reviewer|r|a|ann)?[ _.-]*\d+$", re.I)
 RATERS = frozenset("rater annotator expert worker coder reviewer participant evaluator".split())
+# Names that say neither whose annotations they are nor, of means, of what.
+ANNOTATED = re.compile(r"^annotations?[._ ]", re.I)
+AVERAGES = frozenset("avg average mean median majority".split())
 MOST_LEVELS = 101  # of a rating scale, 0 to 100
 
 
@@ -53,13 +59,13 @@ class People:
     @property
     def guesses(self) -> list[str]:
         """Lines for the card, each with the words that correct it."""
-        return [
-            *(
-                f"'{c}' is read as people's {what}; if it is a metric: --metric {shlex.quote(f'+{c}')}"
-                for c, what in self.single.items()
-            ),
-            *self.several,
-        ]
+        said = []
+        for what in dict.fromkeys(self.single.values()):
+            columns = [c for c, kind in self.single.items() if kind == what]
+            more = shlex.quote(",".join(f"+{c}" for c in columns))
+            are, metrics = ("is", "it is a metric") if len(columns) == 1 else ("are", "they are metrics")
+            said.append(f"{quoted(columns)} {are} read as people's {what}; if {metrics}: --metric {more}")
+        return [*said, *self.several]
 
 
 def people_columns(
@@ -124,11 +130,12 @@ def _have_names(human: Mapping[str, tuple[tuple[str | None, str], ...]]) -> bool
 def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str, str]:
     """Column → aspect."""
     found: dict[str, str] = {}
+    inside = _aspects_inside(columns)
     for column in columns:
-        if name := plainly(column):
+        if name := plainly(column) or inside.get(column):
             found[column] = name
             people.why[column] = "by its name"
-            if plain(column) in DOUBTFUL:
+            if plain(name) in DOUBTFUL or (ANNOTATED.match(column) and not HUMAN.search(column)):
                 people.single[column] = "ratings"
         elif (scale := SCALE.search(column)) and _within(table, column, scale):
             found[column] = column[: scale.start()].strip() or column
@@ -166,13 +173,47 @@ def _named(table: RawTable, columns: Sequence[str], people: People) -> dict[str,
 
 
 def plainly(column: str) -> str | None:
+    column = of_people(column)
     rest = HUMAN_PREFIX.sub("", column)
     if rest != column and is_model(column):
         return None  # rating_gpt4: a model's, not people's
+    if rest != column and AVERAGES.issuperset(words_of(rest)):
+        return column  # human_avg: of what it does not say
     whole = plain(column) in ("human", "humanscore", "humanrating")
     if rest != column or whole or is_aspect(column):
-        return re.sub(r"(?<=.)\.rating$", "", SCORES_PREFIX.sub("", rest), flags=re.I)
+        *parts, last = SCORES_PREFIX.sub("", rest).split(".")
+        return ".".join(parts if parts and (STRONG | WEAK | FILLERS).issuperset(words_of(last)) else [*parts, last])
     return None
+
+
+def of_people(column: str) -> str:
+    """A dotted name from the part on that says that people gave it.
+
+    >>> of_people("eval.human.label"), of_people("judge.human_agreement")
+    ('human.label', 'judge.human_agreement')
+    """
+    parts = column.split(".")
+    for k, part in enumerate(parts):
+        if is_model(part) or "judge" in words_of(part):
+            break
+        if PERSONS.intersection(words_of(part)):
+            return ".".join(parts[k:])
+    return column
+
+
+def _aspects_inside(columns: Sequence[str]) -> dict[str, str]:
+    """Column → aspect where the last part of a dotted name is one, of one column only and of no program:
+    `summary.axes.overall`.
+    """
+    last = {c: c.rpartition(".")[2] for c in columns if "." in c and not METRIC_PREFIX.match(c)}
+    return {
+        c: aspect
+        for c, aspect in last.items()
+        if is_aspect(aspect)
+        and list(last.values()).count(aspect) == 1
+        and not any(PROGRAMS.match(word) for word in words_of(c.rpartition(".")[0]))
+        and not is_model(c)
+    }
 
 
 def is_aspect(column: str) -> bool:
@@ -188,10 +229,11 @@ def called_rating(column: str) -> bool:
 
 def kind_of(column: str) -> tuple[str, str]:
     """What the words around an aspect say (z, spread, strong, weak or nothing), and the aspect."""
-    words = [w.lower() for w in tokens(column) if not w.isdigit()]
+    words = [w.lower() for w in tokens(of_people(column)) if not w.isdigit()]
     z = [w for w in words if w in ZSCORES]
     spread = [w for w in words if w in SPREADS]
-    kept = [w for w in words if w not in (STRONG | WEAK | FILLERS | ZSCORES | SPREADS)]
+    last = words[-1:] if words[-1:] == ["a"] else []  # of A and B, and no article
+    kept = [w for w in words if w not in (STRONG | WEAK | FILLERS | ZSCORES | SPREADS)] + last
     if len(kept) == len(words) or (kept and plain("".join(kept)) not in ASPECTS):
         return "", ""
     aspect = "_".join(kept)
@@ -238,12 +280,12 @@ def raters_in_columns(
             continue
         name = names.get(column, HUMAN_PREFIX.sub("", column))
         if (match := NUMBERED.match(name)) and (
-            column in names or plain(match["aspect"]) in ASPECTS or match["aspect"].lower() in LABELS
+            column in names or match["who"] or plain(match["aspect"]) in ASPECTS or match["aspect"].lower() in LABELS
         ):
             aspect = "rating" if plain(match["aspect"]) in WHO | {"human"} else match["aspect"]
             stems.setdefault(aspect, []).append((match["rater"], column))
             continue
-        if plain(name) not in ASPECTS and (parts := _split(name)):
+        if plain(name) not in ASPECTS and (parts := _split(name)) and not _scores_too(column, columns):
             split[column] = parts
     several = {stem: pairs for stem, pairs in stems.items() if len(pairs) > 1}
     named = _with_several(split)
@@ -292,6 +334,12 @@ def _of_systems(columns: Sequence[str], named: Mapping[str, tuple[str, str]], pe
             "output (system, input)"
         )
     return set(systems)
+
+
+def _scores_too(column: str, columns: Sequence[str]) -> bool:
+    """`DAE_label` beside `DAE_score`: whoever gives both is a program."""
+    stem = re.sub(r"labels?$", "", column, flags=re.I)
+    return stem != column and any(c != column and c.lower() == f"{stem}score".lower() for c in columns)
 
 
 def _split(name: str) -> tuple[str, str] | None:

@@ -107,6 +107,9 @@ def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
         if reason := unused(table, roles, column):
             reasons.setdefault(reason, []).append(column)
     for reason, columns in reasons.items():
+        if columns == [""]:
+            yield f"not used: the column without a name ({reason})"
+            continue
         more = shlex.quote(",".join(f"+{c}" for c in columns[:MOST]))
         use = "" if "--" in reason else f"; to use {'them' if len(columns) > 1 else 'it'}: --metric {more} (or --human)"
         yield f"not used: {quoted(columns)} ({reason}){use}"
@@ -121,7 +124,7 @@ def unused(table: RawTable, roles: Roles, column: str) -> str:
         return roles.why[column]
     if series.dtype != pl.String:
         return ""
-    if called_rating(column) and (words := few_words(series)):
+    if called_rating(column) and len(words := few_words(series)) > 1:
         return f"holds words; say what they are worth: --values {worth_asked(words)}"
     filled = blank_to_null(series).drop_nulls()
     read = int(filled.cast(pl.Float64, strict=False).is_not_null().sum())

@@ -106,7 +106,7 @@ ASIDE = re.compile(
 STRONG = frozenset(
     """avg average mean median human humans people person rating ratings rated annotation annotations annotated
     annotator rater expert reviewer labeler labeller crowd manual sme user users customer likert gold ground
-    truth raw""".split()
+    truth raw individual majority""".split()
 )
 # Those of them that name a person.
 PERSONS = frozenset(
@@ -177,6 +177,15 @@ def tokens(name: str) -> list[str]:
     ['human', 'Score', 'Bob']
     """
     return [t for t in re.split(r"[\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)) if t]
+
+
+def words_of(name: str) -> set[str]:
+    """The words of a column's name without their case.
+
+    >>> sorted(words_of("Human Label"))
+    ['human', 'label']
+    """
+    return {word.lower() for word in tokens(name)}
 
 
 def listed(names: Sequence[str], most: int = 40) -> str:
