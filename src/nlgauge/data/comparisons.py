@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -12,49 +12,17 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.readers._annotations import turn_text
 from nlgauge.data.records import Record
 from nlgauge.data.tables.means import means_by
+from nlgauge.data.tables.pairs import PairColumns, find_pair
 from nlgauge.data.tables.vocabulary import SETS, column_of, plain
 from nlgauge.errors import DataError
 
 FIRST, SECOND, TIE = "first", "second", "tie"
-SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("x", "y"))
-SYSTEMS = ("system", "model", "method", "team", "generator", "systemname", "modelname", "systemid", "modelid")
 OCCURRENCE = "occurrence_of"  # column of samples: the input whose name got a number, as a system answered it again
-OUTPUTS = tuple(
-    "output response answer text summary translation candidate conversation story generation completion sample reply "
-    "passage hypothesis".split()
-)
 
 
 def judged_aspects(data: Dataset) -> list[str]:
     """Aspects of ratings and of comparisons."""
     return list(dict.fromkeys([*data.aspects, *data.comparisons["aspect"].unique(maintain_order=True)]))
-
-
-class PairColumns(NamedTuple):
-    """Names of the columns with the two systems and the two outputs, the one shown first before the other."""
-
-    systems: tuple[str, str] | None
-    outputs: tuple[str, str] | None
-
-
-def find_pair(names: Iterable[str]) -> PairColumns:
-    """`system_a`/`system_b`, `left_output`/`right_output`, `model1`/`model2` …: by name.
-
-    >>> find_pair(["model_a", "response_a", "model_b", "response_b"])
-    PairColumns(systems=('model_a', 'model_b'), outputs=('response_a', 'response_b'))
-    """
-    known = {plain(name): name for name in names}
-
-    def find(stems: Sequence[str]) -> tuple[str, str] | None:
-        for stem in stems:
-            for one, two in SIDES:
-                for form in ("{0}{1}", "{1}{0}"):
-                    pair = form.format(stem, one), form.format(stem, two)
-                    if pair[0] in known and pair[1] in known:
-                        return known[pair[0]], known[pair[1]]
-        return None
-
-    return PairColumns(find(SYSTEMS), find(OUTPUTS))
 
 
 def pair_samples(row: Mapping[str, Any], pair: PairColumns) -> tuple[str, str, dict[str, dict[str, Any]]]:

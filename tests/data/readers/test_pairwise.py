@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -150,3 +152,40 @@ def test_a_system_with_the_name_of_a_side_is_no_doubt_where_votes_name_sides(tmp
     path = tmp_path / "votes.csv"
     path.write_text("id,model_a,model_b,winner\n1,B,BC,A\n2,BC,B,B\n3,B,BC,B\n")
     assert ng.load(path).comparisons["preferred"].to_list() == ["first", "second", "second"]
+
+
+PAIRS = [  # layouts of published sets and of forms
+    ({"input": "p", "output_1": "x", "output_2": "y", "label": 2}, "output_2"),
+    ({"prompt": "p", "response_0": "x", "response_1": "y", "better_response_id": 1}, "response_1"),
+    ({"prompt": "p", "response_0": "x", "response_1": "y", "better_response_id": 0}, "response_0"),
+    ({"id": 1, "summaries": [{"text": "x", "policy": "sup"}, {"text": "y", "policy": "ppo"}], "choice": 1}, "ppo"),
+    ({"prompt": "p", "left": "GPT2", "right": "PPLM", "preferred": "PPLM"}, "PPLM"),
+    ({"prompt": "p", "left": "one answer. " * 9, "right": "another answer. " * 9, "preferred": "left"}, "output_left"),
+]
+
+
+@pytest.mark.parametrize(("row", "preferred"), PAIRS)
+def test_pairs_of_other_layouts_are_votes(tmp_path: Path, row: dict[str, Any], preferred: str) -> None:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    for data in (ng.load(path), ng.load([row])):
+        (vote,) = data.comparisons.iter_rows(named=True)
+        assert vote[vote["preferred"]] == preferred and vote["aspect"] == "preference"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_what_the_user_says_of_0_and_1_holds_in_every_kind_of_file(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"votes.{suffix}"
+    rows = [{"id": i, "system_a": "X", "system_b": "Y", "label": vote} for i, vote in enumerate((0, 1, 0.5))]
+    frame = pl.DataFrame(rows, strict=False)
+    path.write_text(frame.write_csv() if suffix == "csv" else frame.write_ndjson())
+    data = ng.load(path, votes="0=second,0.5=tie,1=first")
+    assert data.comparisons["preferred"].to_list() == ["second", "first", "tie"]
+
+
+def test_two_systems_in_a_row_without_a_vote_are_refused_with_what_is_missing(
+    tmp_path: Path, refused: Callable[..., str]
+) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("id,model_a,model_b,result\n1,X,Y,X\n2,X,Y,Y\n")
+    assert "two systems in a row ('model_a', 'model_b'), and no column says which was preferred" in refused(path)

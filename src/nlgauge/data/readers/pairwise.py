@@ -8,32 +8,27 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nlgauge.data.comparisons import (
-    FIRST,
-    OUTPUTS,
-    SECOND,
-    SIDES,
-    SYSTEMS,
-    TIE,
-    Choices,
-    PairColumns,
-    find_pair,
-    pair_samples,
-)
+from nlgauge.data.comparisons import FIRST, SECOND, TIE, Choices, pair_samples
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.peek import Peek
 from nlgauge.data.raters import HUMAN, PERSON, is_model
 from nlgauge.data.readers import Takes
 from nlgauge.data.records import first_row, option_map, shown
+from nlgauge.data.tables.pairs import NUMBERED, OUTPUTS, SIDES, SYSTEMS, PairColumns, find_pair
 from nlgauge.data.tables.raw import RawTable, read_table
 from nlgauge.data.tables.vocabulary import column_of, label_text, plain
 from nlgauge.errors import DataError
 from nlgauge.registry import register
 
-WORDS = "winner|preference|preferred|vote|choice|verdict|better|judge?ment"
-VOTE = re.compile(rf"^(?:(?P<before>.+?)[ _.-])?(?:{WORDS})(?:[ _.-](?P<after>.+))?$", re.I)
+WORDS = "winner|preference|preferred|vote|choice|verdict|better|judge?ment|labels?"
+VOTE = re.compile(
+    rf"^(?:(?P<before>.+?)[ _.-])?(?:{WORDS})(?:[ _.-](?P<after>.+))?$"
+    r"|^(?P<said>.+?)[ _.-](?:response|output|answer)[ _.-]id$", re.I
+)  # fmt: skip
+WHICH = re.compile(r"^(?:response|output|answer|model)?[ _.-]?(?:id|idx|index)$", re.I)  # better_response_id
 ONE_HOT = ("winner_model_a", "winner_model_b", "winner_tie")
 LOSER = "loser"
+MOST_NAME = 60  # letters of a system's name
 NEGATIVE = re.compile(r"(?:^|[\s,;:\t\"])-[1-5](?:\.0)?(?=[\s,;}\"]|$)", re.M)
 TIES = "tie 0 equal same draw both neither none tiebothbad bothbad bothgood tieinconsistent nopreference unsure".split()
 
@@ -88,7 +83,7 @@ class Pairwise:
                 f"{table.where.source}: expected columns such as system_a, system_b and winner. Columns found: "
                 f"{', '.join(rows[0])}."
             )
-        said = option_map("votes", votes)
+        said = _numbered(pair) | option_map("votes", votes)
         signed = {column for column in columns if _check_numbers(table, column, [r[column] for r in rows], said)}
         sides = {column for column in columns if pair.systems and _says_sides(rows, column, pair.systems)}
         choices, counts = Choices(name), Counter[str]()
@@ -100,16 +95,17 @@ class Pairwise:
             given = label_text(given) + "".join(f" turn {label_text(row[t])}" for t in turns)
             given = choices.place(given, outputs)
             rater = label_text(row[raters]) if raters and row[raters] is not None else None
-            for aspect, who, column, vote in _votes(row, columns):
-                if vote is None or not str(vote).strip():
+            for aspect, who, column, given_vote in _votes(row, columns):
+                vote = _vote_text(given_vote)
+                if not vote:
                     counts["rows without a vote left out"] += 1
                     continue
                 if column in signed:
                     preferred = _by_sign(table.where.at(i, column), vote, said["negative"])
                 else:
                     named = () if column in sides else (first, second)
-                    preferred = _preferred(table.where.at(i, column), str(vote), named, said)
-                if preferred == TIE and plain(str(vote)) != "tie":
+                    preferred = _preferred(table.where.at(i, column), vote, named, said)
+                if preferred == TIE and plain(vote) != "tie":
                     counts[f"votes '{vote}' are read as ties"] += 1
                 about = str(row[aspects]) if aspects and row[aspects] is not None else aspect
                 choices.choose(given, first, second, aspect=about, rater=who or rater, preferred=preferred)
@@ -125,17 +121,39 @@ class Pairwise:
 
 
 def _rows(table: RawTable) -> list[dict[str, Any]]:
-    rows = [_both_named(row) for row in table.frame.to_dicts()]
+    rows = table.frame.to_dicts()
     for name, values in table.nested.items():
         for row, value in zip(rows, values, strict=True):
             row[name] = value
-    return rows
+    bare = _bare_sides(rows)
+    return [_both_named({bare.get(name, name): value for name, value in row.items()}) for row in rows]
+
+
+def _bare_sides(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Columns `left` and `right`, or `A` and `B`, under names that say what they hold: names that recur, or outputs."""
+    known = {plain(name): name for name in rows[0]}
+    if find_pair(known).systems or find_pair(known).outputs:
+        return {}
+    for sides in (("left", "right"), ("a", "b")):
+        if set(sides) <= set(known):
+            held = [str(row[known[side]]) for row in rows for side in sides]
+            named = all(len(text) <= MOST_NAME for text in held) and (len(rows) == 1 or len(set(held)) < len(rows))
+            return {known[side]: f"{'system' if named else 'output'}_{side}" for side in sides}
+    return {}
+
+
+def _numbered(pair: PairColumns) -> dict[str, str]:
+    """What 0 and 1 mean where the two columns themselves are called so: `response_0`, `response_1`."""
+    names = pair.systems or pair.outputs or ("", "")
+    zero, one = (plain(name).endswith(end) for name, end in zip(names, NUMBERED, strict=True))
+    return dict(zip(NUMBERED, (FIRST, SECOND), strict=True)) if zero and one else {}
 
 
 def holds_votes(row: Mapping[str, Any], negative: bool = False) -> bool:
     """Whether a first row looks like a vote; `negative`: the file holds small negative numbers, as a scale of
     preference does."""
-    row = _both_named(row)
+    bare = _bare_sides([row]) if row else {}
+    row = _both_named({bare.get(name, name): value for name, value in row.items()})
     if {"instruction", "output_1", "output_2", "preference"} <= set(row):
         return False  # AlpacaEval, which has a reader of its own
     pair = find_pair(row)
@@ -145,11 +163,20 @@ def holds_votes(row: Mapping[str, Any], negative: bool = False) -> bool:
     votes = [row[name] for name in _vote_columns(row)]
     if not votes:
         return set(ONE_HOT) <= set(row) or (negative and bool(_scales([row], pair, known=True)))
+    if _numbered(pair):
+        return any(_vote_text(v) in NUMBERED for v in votes)
     return any(_scaled(v) is not None or plain(str(v)) in MEANING or str(v) in systems for v in votes)
 
 
 def _both_named(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Of columns winner and loser the two systems in the order of the alphabet: they were shown in an unknown one."""
+    """Two records of outputs in a list as columns NAME_0 and NAME_1; of columns winner and loser the two systems in the
+    order of the alphabet, as they were shown in an unknown one.
+    """
+    for name, value in row.items():
+        if isinstance(value, list) and len(value) == 2 and all(isinstance(record, dict) for record in value):
+            both = {f"{key}_{side}": v for side, record in enumerate(value) for key, v in record.items()}
+            if not find_pair(row).outputs and find_pair(both).outputs:
+                row = {key: v for key, v in row.items() if key != name} | both
     known = {plain(name): name for name in row}
     if not {"winner", LOSER} <= set(known) or find_pair(row).systems:
         return dict(row)
@@ -183,6 +210,11 @@ def _vote_columns(names: Mapping[str, Any]) -> list[str]:
     return [name for name in names if VOTE.match(name) and name.lower() not in ONE_HOT]
 
 
+def _vote_text(vote: Any) -> str:
+    """The vote as it is said: 0.0 is '0', in a file of texts too."""
+    return "" if vote is None else label_text(vote).strip().removesuffix(".0")
+
+
 def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, str | None, str, Any]]:
     """(aspect, who voted by the column's name, column, vote) of a row."""
     if not columns:
@@ -195,7 +227,8 @@ def _votes(row: Mapping[str, Any], columns: Sequence[str]) -> list[tuple[str, st
     found = []
     for column in columns:
         match = VOTE.match(column)
-        said = (match["before"] or match["after"] or "") if match else column
+        said = (match["before"] or match["after"] or match["said"] or "") if match else column
+        said = "" if WHICH.match(said) else said
         # human_winner and gpt4_winner are two voters on one question; coherence_winner is a question.
         aspect = "" if is_model(said) else PERSON.sub("", said).strip(" _.-")
         voter = said if said and not aspect and not HUMAN.search(said) else None
@@ -215,11 +248,14 @@ def _check_numbers(table: RawTable, column: str, votes: Sequence[Any], said: Map
                 "(votes='negative=first' in Python)."
             )
         return True
-    found = {label_text(v) for v in votes if v is not None and str(v).strip()}
-    if found <= {"0", "1"} and "0" in found and "0" not in said:
+    found = {text for v in votes if (text := _vote_text(v))}
+    if found <= {"0", "0.5", "1"} and "0" in found and "0" not in said:
+        only, say = ("0 and 1", "0=first,1=second")
+        if "0.5" in found:
+            only, say = ("0, 0.5 and 1", "0=first,0.5=tie,1=second")
         raise DataError(
-            f"{table.where.at(None, column)}: holds only 0 and 1, which can mean several things; "
-            "say which: votes='0=first,1=second' (--reader \"pairwise(votes='0=first,1=second')\")."
+            f"{table.where.at(None, column)}: holds only {only}, which can mean several things; "
+            f"say which: votes='{say}' (--reader \"pairwise(votes='{say}')\")."
         )
     return False
 
@@ -243,11 +279,9 @@ def _says_sides(rows: Sequence[Mapping[str, Any]], column: str, systems: tuple[s
 
 def _preferred(where: str, vote: str, named: tuple[str, ...], said: Mapping[str, str]) -> str:
     """`named`: the two systems, where votes may name them."""
-    if vote.strip().lower() in said:
-        vote = said[vote.strip().lower()]
+    vote = said.get(vote.lower(), vote)
     by_name = (FIRST, SECOND)[named.index(vote)] if vote in named else None
-    word = plain(vote.removesuffix(".0"))
-    meaning = MEANING.get(word)
+    meaning = MEANING.get(plain(vote))
     if by_name and meaning and by_name != meaning:
         raise DataError(
             f"{where}: '{vote}' names the {by_name} system but reads as the {meaning} side; "

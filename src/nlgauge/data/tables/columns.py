@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from nlgauge.data.tables.judge_columns import judge_columns, judge_guesses
+from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.rating_columns import Columns, people_columns
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import is_number_list, numbers_in
@@ -160,7 +161,8 @@ class _RoleSearch:
     def system_in_words(self) -> None:
         """`Which system wrote this?`"""
         if "system" not in self.said and "system" not in self.taken:
-            free = [c for c in self.columns if c not in self.used | self.numbers | self.many]
+            two = set(find_pair(self.columns).systems or ())  # in a row: neither is the system of the row
+            free = [c for c in self.columns if c not in self.used | self.numbers | self.many | two]
             labels = (c for c in free if _about(c, "system") and is_label(self.table.frame[c]))
             self.take("system", next(labels, None))
 

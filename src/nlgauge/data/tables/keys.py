@@ -9,8 +9,9 @@ from dataclasses import replace
 import polars as pl
 
 from nlgauge.data.tables.columns import LABEL, NAMED, Roles, is_label
+from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.raw import RawTable
-from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, listed, plain
+from nlgauge.data.tables.vocabulary import ANSWERED, NAMES, listed, plain, quoted
 from nlgauge.errors import DataError
 
 
@@ -168,6 +169,13 @@ def ambiguous(table: RawTable, roles: Roles, frame: pl.DataFrame) -> str | None:
     """Why rows cannot be read when no system column is known and an input stands in several of them."""
     if roles.system is not None:
         return None
+    two = find_pair(table.frame.columns).systems
+    if two and all(table.frame[c].dtype == pl.String for c in two):
+        return (
+            f"{table.where.at()}: two systems in a row ({quoted(two)}), and no column says which was preferred; call "
+            f"it winner (with the values {quoted(two)} and tie), or write one row per output, with a column system. "
+            f"Columns found: {listed(table.frame.columns)}."
+        )
     keys = ["input", *({"rater": roles.rater} if roles.rater else {})]
     rows = frame.select("input").with_columns(
         *([table.frame[roles.rater].cast(pl.String).alias("rater")] if roles.rater else [])
