@@ -76,6 +76,14 @@ def test_every_file_kind_gives_the_same_panel(tmp_path: Path, kind: str) -> None
         np.testing.assert_array_equal(panel.metrics[metric], expected.metrics[metric])
 
 
+@pytest.mark.parametrize(("name", "sign"), [("commas.tsv", ","), ("blanks.csv", " "), ("blanks.tsv", "  ")])
+def test_what_separates_the_fields_is_seen_and_not_believed_of_the_suffix(tmp_path: Path, name: str, sign: str) -> None:
+    text = "system,doc_id,coherence,bleu\nA,1,4,0.31\nB,1,2,0.10\n"
+    data = ng.load(write(tmp_path, name, text.replace(",", sign)))
+    assert data.systems == ["A", "B"] and data.metrics == ["bleu"]
+    assert ("fields are separated by blanks" in data.notes) == (sign != ",")
+
+
 def test_pandas_polars_and_lists_of_dicts_are_read_alike() -> None:
     frame = pl.read_csv(WIDE.encode(), null_values=["NaN"])
     pandas = pd.DataFrame(frame.to_dicts())
@@ -229,6 +237,7 @@ def test_missing_column_lists_what_was_found(tmp_path: Path) -> None:
         ("ragged.csv", WIDE.replace("B,1,b one,2,3,0.10,0.81", "B,1,b one, and more,2,3,0.10,0.81").encode(),
          "line 4: found 8 fields, the header has 7"),
         ("short.csv", WIDE.replace("B,2,b two,3,3,0.42,0.88", "B,2,b two,3").encode(), "line 5: found 4 fields"),
+        ("colons.csv", WIDE.replace(",", ":").encode(), "has one column, 'system:doc_id:output:coherence:fluency:b', and ':'"),
         ("quote.csv", WIDE.replace("b one", '"b one').encode(), "double quote"),
         ("latin.csv", WIDE.replace("b one", "b øne").encode("latin-1"), "line 4: byte 0xf8 is not utf-8"),
         ("cut.csv.gz", gzip.compress(WIDE.encode() * 100)[:-20], "cut off"),

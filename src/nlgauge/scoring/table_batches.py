@@ -192,7 +192,7 @@ class TableFile:
             text.seek(0)
             top = next((line for line in iter(text.readline, "") if line != "\n"), "")
             text.seek(0)
-            separator = "\t" if self.kind == "tsv" else separator_of(top)
+            separator = separator_of(top, likely="\t" if self.kind == "tsv" else ",")
             form = _Form(separator, has_quotes(seen, separator))
             _, head = next(self._records(text, 0, form), (0, ""))
             return form._replace(head=head, width=fields(head, separator, form.quoted))

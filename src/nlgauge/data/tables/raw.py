@@ -21,7 +21,7 @@ from nlgauge.data.files import check_lines, decode, most_bytes, read_bytes, refu
 from nlgauge.data.records import parse_json, parse_object
 from nlgauge.data.tables.frames import check_names, frame_columns
 from nlgauge.data.tables.json_rows import is_json_lines, json_rows
-from nlgauge.data.tables.separated import has_quotes, record_lines, separator_of
+from nlgauge.data.tables.separated import blanks_to_tabs, check_alone, has_quotes, record_lines, separator_of
 from nlgauge.data.tables.sheets import is_workbook, read_sheet
 from nlgauge.data.tables.vocabulary import NAMES, column_of, plain
 from nlgauge.errors import DataError
@@ -99,7 +99,7 @@ def read_table(
         return _read_json(path, text, wanted)
     if kind == "jsonl":
         return _read_jsonl(path, text, wanted)
-    return _read_separated(path, text, "\t" if kind == "tsv" else separator_of(text), wanted)
+    return _read_separated(path, text, separator_of(text, likely="\t" if kind == "tsv" else ","), wanted)
 
 
 def from_object(data: Any, wanted: Collection[str] = ()) -> RawTable:
@@ -291,16 +291,20 @@ def _text(value: Any) -> str:
 
 def _read_separated(path: Path, text: str, separator: str, wanted: Collection[str] = ()) -> RawTable:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if separator == "\t":
-        text = _tab_header(text)
+    notes: list[str] = []
+    if separator not in text.partition("\n")[0]:
+        check_alone(path, text)
+        if (tabbed := blanks_to_tabs(text)) != text:
+            text, separator = tabbed, "\t"
+            notes.append("fields are separated by blanks")
     quoted = has_quotes(text, separator)
     lines = record_lines(path, text, separator, quoted)
     where = Where(str(path), "line", lambda row: lines[row + 1])
     columns: list[str] | None = None
-    notes: list[str] = []
     if text[: text.find("\n")].count(separator) >= MOST_COLUMNS:
         header = next(csv.reader(io.StringIO(text), delimiter=separator))
-        columns, notes = chosen_columns(header, wanted, str(path))
+        columns, more = chosen_columns(header, wanted, str(path))
+        notes += more
     try:
         frame = pl.read_csv(
             text.encode(), separator=separator, infer_schema=False, quote_char='"' if quoted else None, columns=columns
@@ -324,15 +328,6 @@ def _read_separated(path: Path, text: str, separator: str, wanted: Collection[st
     empty = [i for i, c in enumerate(frame.columns) if not c.strip() or c.startswith("_duplicated")]
     frame = frame.drop([frame.columns[i] for i in empty if frame[:, i].null_count() == frame.height])
     return RawTable(frame, where, notes=notes)
-
-
-def _tab_header(text: str) -> str:
-    """WMT tools write blanks for tabs, in the header or everywhere: take them for tabs where every line then fits."""
-    head = text.partition("\n")[0]
-    if "\t" in head or len(head.split()) < 2:
-        return text
-    lines = [line.split() for line in text.split("\n") if line.strip()]
-    return text if len({len(line) for line in lines}) > 1 else "\n".join("\t".join(line) for line in lines)
 
 
 def _check_header(columns: list[str], where: Where) -> None:

@@ -13,14 +13,39 @@ from nlgauge.data.files import MAX_LINE, decode, read_bytes
 from nlgauge.errors import DataError
 
 SEPARATORS = ",\t;|"
+STRANGE = ":~^，；"  # which separate fields elsewhere
 QUOTED = re.compile(r'"[^"]*"')
 QUOTED_FIELD = re.compile(r'(^|\t)"[^\t\n]*"(\t|\n|$)', re.MULTILINE)
 
 
-def separator_of(text: str) -> str:
-    """The most frequent of the header's signs, not counting those in quotes: a question may hold commas."""
-    header = QUOTED.sub("", text.lstrip("\n").split("\n", 1)[0])
-    return max(SEPARATORS, key=header.count)
+def separator_of(text: str, likely: str = ",") -> str:
+    """The most frequent of the header's signs, not counting those in quotes: a question may hold commas. Where the
+    likely one stands in a file that is called so (.tsv), it is that.
+    """
+    header = QUOTED.sub("", text.lstrip("\n").partition("\n")[0])
+    if likely == "\t" and likely in header:
+        return likely
+    return max(likely + SEPARATORS, key=header.count)
+
+
+def blanks_to_tabs(text: str) -> str:
+    """WMT tools write blanks for tabs, in the header or everywhere: take them for tabs where every line then fits."""
+    if len(text.partition("\n")[0].split()) < 2:
+        return text
+    lines = [line.split() for line in text.split("\n") if line.strip()]
+    return text if len({len(line) for line in lines}) > 1 else "\n".join("\t".join(line) for line in lines)
+
+
+def check_alone(path: Path, text: str) -> None:
+    """A single column whose header and lines hold one strange sign equally often was meant to be several."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    for sign in STRANGE:
+        many = {line.count(sign) for line in lines}
+        if len(lines) > 1 and len(many) == 1 and many != {0}:
+            raise DataError(
+                f"{path}: has one column, '{lines[0][:40]}', and '{sign}' in every line; separate the fields by "
+                "commas, tabs, semicolons or |."
+            )
 
 
 def text_rows(path: Path) -> list[dict[str, str]]:
