@@ -61,3 +61,30 @@ def test_direct_assessments_as_published_are_people_s_raw_scores() -> None:
     data = ng.load(frame)
     assert (len(data.systems), data.aspects, data.metrics, data.raters) == (1, ["raw"], [], [])
     assert data.samples["output"].to_list() == [f"text {i}" for i in range(6)]
+
+
+def test_objects_with_a_key_for_each_system_are_one_row_an_output() -> None:
+    rows = [
+        {
+            "id": i,
+            "outputs": {"gpt-4.1": f"a {i}", "t5": f"b {i}"},
+            "ratings": {"gpt-4.1": 4, "t5": i},
+            "scores": {"gpt-4.1": {"bleu": 0.4}, "t5": {"bleu": 0.1 * i}},
+        }
+        for i in range(3)
+    ]
+    data = ng.load(rows)
+    assert data.systems == ["gpt-4.1", "t5"] and len(data) == 6 and data.metrics == ["bleu"]
+    assert data.samples.filter(pl.col("system") == "t5")["output"].to_list() == ["b 0", "b 1", "b 2"]
+    assert data.ratings.filter(pl.col("system") == "t5")["value"].to_list() == [0, 1, 2]
+
+
+def test_the_parts_of_an_outputs_record_are_no_systems() -> None:
+    rows = [
+        {"id": i, "summary": {"text": f"a text {i} {policy}", "policy": policy, "note": "n", "axes": {"overall": i}}}
+        for i in range(4)
+        for policy in ("sup", "ppo")
+    ]
+    data = ng.load(rows)
+    assert data.systems == ["sup", "ppo"] and data.aspects == ["overall"]
+    assert data.samples["output"][0] == "a text 0 sup"

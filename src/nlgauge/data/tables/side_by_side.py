@@ -16,6 +16,10 @@ from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.vocabulary import NAMES, REFERENCES, plain, quoted
 
 MARKS = " _.:-"
+# Of an object of outputs, {system: output}, too.
+OUTPUTS = {*NAMES["output"], *(f"{name}s" for name in NAMES["output"]), "summaries", "stories", "replies"}
+# What a part of a record is called: `summary.text` is no output of a system "text".
+PARTS = {name for role in ("output", "system", "source", "input") for name in NAMES[role]} - {"mt"}
 # Before or behind the name of an output these words say which text it is, not who wrote it.
 NO_SYSTEMS = frozenset(
     """expected reference references ref gold golden ideal correct actual generated model llm system predicted
@@ -56,13 +60,13 @@ def _systems(texts: list[str], first: bool) -> list[str]:
         if REFERENCES.match(column):
             continue
         for system, field in _split(column, first):
-            if plain(field) in NAMES["output"]:
+            if plain(field) in OUTPUTS:
                 found.setdefault(plain(field), []).append(system)
                 break
     systems = max(found.values(), key=len, default=[])
     bare = [plain(s) for s in systems]
-    fine = len(set(bare)) == len(bare) > 1 and NO_SYSTEMS.isdisjoint(bare) and not any(b.isdigit() for b in bare)
-    return systems if fine else []
+    fine = len(set(bare)) == len(bare) > 1 and not any(b.isdigit() for b in bare)
+    return systems if fine and (NO_SYSTEMS | PARTS).isdisjoint(bare) else []
 
 
 def _fields(columns: list[str], systems: list[str], first: bool) -> dict[str, dict[str, str]]:
@@ -70,20 +74,26 @@ def _fields(columns: list[str], systems: list[str], first: bool) -> dict[str, di
     known = {plain(s): s for s in systems}
     found: dict[str, dict[str, str]] = {}
     for column in columns:
-        for system, field in _split(column, first):
+        for system, field in (*_inside(column, systems), *_split(column, first)):
             if plain(system) in known and not REFERENCES.match(column):
                 found.setdefault(field, {})[known[plain(system)]] = column
                 break
     return {field: of for field, of in found.items() if len(of) > 1 and field not in (*columns, "system")}
 
 
+def _inside(column: str, systems: list[str]) -> list[tuple[str, str]]:
+    """(system, field) where the system is a part of a dotted name: `ratings.t5.fluency`."""
+    return [(s, f".{column}.".replace(f".{s}.", ".", 1).strip(".")) for s in systems if f".{s}." in f".{column}."]
+
+
 def _melted(table: RawTable, systems: list[str], fields: dict[str, dict[str, str]], columns: list[str]) -> RawTable:
     frame = table.frame
     shared = frame.drop(columns)
+    names = {f: "output" if plain(f) in OUTPUTS and plain(f) not in NAMES["output"] else f for f in fields}
     parts = [
         shared.with_columns(
             pl.lit(system).alias("system"),
-            *(frame[of[system]].alias(field) if system in of else pl.lit(None).alias(field)
+            *(frame[of[system]].alias(names[field]) if system in of else pl.lit(None).alias(names[field])
               for field, of in fields.items()),
         )
         for system in systems
