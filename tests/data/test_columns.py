@@ -450,3 +450,37 @@ def test_long_scores_that_repeat_are_refused_or_averaged_and_said(tmp_path: Path
     data = ng.load(long, repeats="mean")
     assert data.scores["bleu"].to_list() == [0.3, 0.2]
     assert said(data, "1 scores repeat the same output and metric: their mean is used")
+
+
+def test_a_document_of_several_segments_is_no_input_where_the_segment_is_named() -> None:
+    rows = [
+        {"system": s, "documentID": f"d{i // 3}", "itemID": i, "start_time": 1.5, "quality": i % 4, "bleu": i / 9}
+        for s in "AB"
+        for i in range(6)
+    ]
+    data = ng.load(rows)
+    assert len(data) == 12 and len(data.inputs) == 6 and data.metrics == ["bleu"]
+    assert any("'documentID' has several rows of a system, so 'itemID' is the input" in note for note in data.notes)
+    assert len(ng.load(rows, input="documentID", repeats="mean").inputs) == 2
+
+
+@pytest.mark.parametrize("name", ["doc", "input"])
+def test_a_text_is_the_source_and_a_name_is_the_input(name: str) -> None:
+    texts = [{name: f"a long text with many words, number {i}", "id": f"q{i}", "label": i % 2} for i in range(6)]
+    data = ng.load(texts)
+    assert data.inputs[0] == "q0" and data.samples["source"][0] == texts[0][name]
+    assert ng.load([{name: f"d{i}", "label": i % 2, "bleu": i} for i in range(6)]).inputs[0] == "d0"
+
+
+def test_rows_that_differ_in_what_is_not_used_are_not_called_repeats() -> None:
+    rows = [{"system": "A", "doc": i // 2, "part": f"part {'ab'[i % 2]}", "quality": i // 2, "bleu": i // 2} for i in range(6)]
+    assert "3 rows repeat another row in all but 'part', which is not used: they count once" in ng.load(rows).notes
+    twice = [{"system": "A", "doc": i % 3, "quality": i % 3, "bleu": i % 3} for i in range(6)]
+    assert [note for note in ng.load(twice).notes if "repeat" in note] == ["3 rows repeat another row and count once"]
+
+
+def test_a_judges_words_are_no_raters() -> None:
+    rows = [{"id": i, "judge": "oui" if i % 3 else "non", "human": "oui" if i % 2 else "non"} for i in range(12)]
+    data = ng.load(rows, values="oui=1,non=0")
+    assert (data.aspects, data.metrics, data.raters) == (["human"], ["judge"], [])
+    assert not any("rater = 'judge'" in note for note in ng.load(rows).notes)

@@ -15,7 +15,7 @@ from nlgauge.data.tables.keys import ambiguous, inputs, label, shared, systems, 
 from nlgauge.data.tables.means import means_by
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import is_number_list, numbers
-from nlgauge.data.tables.vocabulary import NAMES, plain
+from nlgauge.data.tables.vocabulary import NAMES, plain, quoted
 from nlgauge.errors import DataError
 
 Repeats = Literal["auto", "number", "mean"]
@@ -23,6 +23,7 @@ Repeats = Literal["auto", "number", "mean"]
 BY_PEOPLE = re.compile(
     r"ratings?|rated|annotat|judge?ments?|human|people|worker|turker|expert|crowd|survey|votes?", re.I
 )
+ONCE = "count once"
 NUMERAL = re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$", re.ASCII)
 
 
@@ -124,9 +125,16 @@ def _number_repeats(
             f"before {clash.value:g}){_apart(table, roles, clash.one, clash.two)}. If the rows are raters, name their "
             "column (--rater); if they are separate outputs, pass --repeats number; to average them, --repeats mean."
         )
-    extra = frame.height - frame.select(KEY).n_unique()
-    if extra:
-        notes.append(f"{extra} rows repeat another row and count once")
+    if extra := frame.height - frame.select(KEY).n_unique():
+        apart = [
+            c for c in roles.aside if c in frame.columns and frame.select([*KEY, c]).n_unique() > frame.height - extra
+        ]
+        but = (
+            f" in all but {quoted(apart, 4)}, which {'is' if len(apart) == 1 else 'are'} not used: they"
+            if apart
+            else " and"
+        )
+        notes.append(f"{extra} rows repeat another row{but} {ONCE}")
     return frame
 
 
@@ -299,7 +307,11 @@ def _settle(long: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     keyed = [*who, "rater"]
     twice = long.height - long.select(keyed).n_unique()
     if twice:
-        notes.append(f"{twice} ratings repeat the same rater, output and aspect: their mean is used")
+        same = long.select([*keyed, "value"]).n_unique() == long.height - twice
+        if not same:
+            notes.append(f"{twice} ratings repeat the same rater, output and aspect: their mean is used")
+        elif not any(ONCE in note for note in notes):
+            notes.append(f"{twice} ratings repeat the same rater, output and aspect with the same value and {ONCE}")
         long = means_by(long, keyed, ["value"])
     return long
 

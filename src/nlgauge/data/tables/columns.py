@@ -15,7 +15,7 @@ from nlgauge.data.tables.judge_columns import judge_columns, judge_guesses
 from nlgauge.data.tables.pairs import find_pair
 from nlgauge.data.tables.rating_columns import Columns, people_columns
 from nlgauge.data.tables.raw import RawTable
-from nlgauge.data.tables.values import is_number_list, numbers_in
+from nlgauge.data.tables.values import few_words, is_number_list, numbers_in
 from nlgauge.data.tables.vocabulary import (
     ABOUT,
     ASIDE,
@@ -28,6 +28,7 @@ from nlgauge.data.tables.vocabulary import (
     SCORES_PREFIX,
     SETS,
     SOFT,
+    TEXTS,
     listed,
     plain,
     tokens,
@@ -38,6 +39,7 @@ from nlgauge.registry import did_you_mean
 SAID = "said by you"
 NAMED = "by its name"
 LABEL = 60  # letters that a name has at most
+WORDS = 5  # of a text at least
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,17 @@ class _RoleSearch:
             return False
         if not number and role == "input" and name in NUMBERED:
             return False
+        if name in TEXTS and role in ("input", "source") and (role == "source") != _is_text(self.table.frame[column]):
+            return False
+        if role == "rater" and self._gives_verdicts(column):
+            return False
         return name not in SOFT.get(role, ()) or is_label(self.table.frame[column])
+
+    def _gives_verdicts(self, column: str) -> bool:
+        """Whether a rater's column holds words that another column holds too: what was said, not who said it."""
+        words = set(few_words(self.table.frame[column]))
+        others = (c for c in self.columns if c not in (column, *self.used, *self.many))
+        return len(words) > 1 and any(words & set(few_words(self.table.frame[c])) for c in others)
 
     def dialogue(self) -> list[str]:
         """`context` beside `fact` is the dialogue so far: what the response answers; the fact is what it may use.
@@ -254,6 +266,14 @@ def _unfit(table: RawTable, column: str, nested: bool) -> str:
 
 def _has_blanks(series: pl.Series) -> bool:
     return series.dtype.is_nested() or bool(series.cast(pl.String, strict=False).str.contains(r"\S\s+\S").any())
+
+
+def _is_text(series: pl.Series) -> bool:
+    """Most values have more words than a name has."""
+    if series.dtype != pl.String:
+        return series.dtype.is_nested()
+    blanks = series.str.strip_chars().str.count_matches(r"\s+").median()
+    return isinstance(blanks, float) and blanks + 1 >= WORDS
 
 
 def is_label(series: pl.Series) -> bool:

@@ -52,21 +52,37 @@ def inputs(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
 
 
 def with_input(table: RawTable, roles: Roles) -> Roles:
-    """A number of the row cannot say which outputs belong together: another column, or the source, then does."""
+    """Another column, or the source, says which outputs belong together where the first is a number of the row, or
+    stands for several rows of a system (a document of several segments).
+    """
     column = roles.input
     several = roles.system is not None and table.frame[roles.system].n_unique() > 1
-    if not several or column is None or roles.why.get(column) != NAMED or not _counts_rows(table, column):
+    if not several or column is None or roles.why.get(column) != NAMED:
         return roles
+    now: str | None
     others = [c for c in roles.aside if plain(c) in NAMES["input"] and not _counts_rows(table, c)]
     source = roles.source or roles.context
-    if not others and (source is None or _counts_rows(table, source)):
+    if not _counts_rows(table, column):
+        finer = [] if roles.aspect or roles.metric else [c for c in others if _tells_apart(table, roles, c)]
+        if not finer or _tells_apart(table, roles, column):
+            return roles
+        now, reason = finer[0], f"has several rows of a system, so '{finer[0]}' is the input"
+    elif others or (source is not None and not _counts_rows(table, source)):
+        now = others[0] if others else None
+        what = f"'{now}' is the input" if now else f"'{source}' says which outputs belong together"
+        reason = f"numbers the rows, so {what}"
+    else:
         return roles
-    now = others[0] if others else None
-    what = f"'{now}' is the input" if now else f"'{source}' says which outputs belong together"
-    guess = f"'{column}' numbers the rows, so {what}; if not: --input {shlex.quote(column)}"
+    guess = f"'{column}' {reason}; if not: --input {shlex.quote(column)}"
     aside = tuple(c for c in table.frame.columns if c == column or (c in roles.aside and c != now))
-    why = {**roles.why, column: "numbers the rows", **({now: NAMED} if now else {})}
+    why = {**roles.why, column: reason.partition(",")[0], **({now: NAMED} if now else {})}
     return replace(roles, input=now, aside=aside, why=why, guesses=(*roles.guesses, guess))
+
+
+def _tells_apart(table: RawTable, roles: Roles, column: str) -> bool:
+    """Whether a system and a rater have one row for each value of the column."""
+    keys = [c for c in (roles.system, column, roles.rater, *roles.sets) if c is not None]
+    return table.frame.select(keys).is_unique().all()
 
 
 def _counts_rows(table: RawTable, column: str) -> bool:

@@ -31,7 +31,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "source": ("source", "src", "sourcetext", "article", "document", "original", "mr", "meaningrepresentation",
                "prompt", "prefix", "question", "triples", "instruction", "query", "inputtext", "history",
                "dialoguehistory", "dialoghistory",
-               "dialogue", "dialog", "conversation", "conversationhistory", "chathistory", "dialoguecontext"),
+               "dialogue", "dialog", "conversation", "conversationhistory", "chathistory", "dialoguecontext", "doc",
+               "input"),
     "context": ("context", "fact", "facts", "knowledge", "persona", "history", "dialoguehistory", "dialoghistory"),
     "control": ("control", "attribute", "targetstyle", "topic", "sentiment"),
     "rater": ("rater", "raterid", "annotator", "annotatorid", "annotatorname", "annotators", "worker", "workerid",
@@ -56,6 +57,8 @@ SOFT: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 # Texts, unless the column holds numbers: then they number the inputs.
 NUMBERED = ("document", "article", "prompt", "question", "query", "source", "src")
+# Names of inputs, unless the column holds texts: then outputs come from these.
+TEXTS = ("doc", "input")
 # Words that name a system in a longer name, as in a question of a form.
 ABOUT = {"system": frozenset("system model llm".split())}
 REFERENCES = re.compile(
@@ -98,7 +101,7 @@ METRIC_PREFIX = re.compile(
 )
 SCORES_PREFIX = re.compile(r"^(scores?)[:._ ]+(?=\S)(?!\d+$)", re.I)
 ASIDE = re.compile(
-    r"^(|row|index|idx|unnamed.*|no|number|line|position|seed|size|n_.*|num_.*|_.*|.*_?(id|idx|index)|time(stamp)?|date|year"
+    r"^(|row|index|idx|unnamed.*|no|number|line|position|seed|size|n_.*|num_.*|_.*|.*_?(id|idx|index)|(.*_)?(time(stamp)?|date)|year"
     r"|(created|updated|started|ended)(_?at)?|duration|elapsed.*|latency.*|cost.*|price.*|temperature|top_?[pk]|(.*_)?tokens|rank(ing)?"
     r"|label_(probability|stratum|round)|annotators|raters)$",  # how a labelled row was drawn
     re.I,
