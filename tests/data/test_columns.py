@@ -473,7 +473,10 @@ def test_a_text_is_the_source_and_a_name_is_the_input(name: str) -> None:
 
 
 def test_rows_that_differ_in_what_is_not_used_are_not_called_repeats() -> None:
-    rows = [{"system": "A", "doc": i // 2, "part": f"part {'ab'[i % 2]}", "quality": i // 2, "bleu": i // 2} for i in range(6)]
+    rows = [
+        {"system": "A", "doc": i // 2, "part": f"part {'ab'[i % 2]}", "quality": i // 2, "bleu": i // 2}
+        for i in range(6)
+    ]
     assert "3 rows repeat another row in all but 'part', which is not used: they count once" in ng.load(rows).notes
     twice = [{"system": "A", "doc": i % 3, "quality": i % 3, "bleu": i % 3} for i in range(6)]
     assert [note for note in ng.load(twice).notes if "repeat" in note] == ["3 rows repeat another row and count once"]
@@ -484,3 +487,19 @@ def test_a_judges_words_are_no_raters() -> None:
     data = ng.load(rows, values="oui=1,non=0")
     assert (data.aspects, data.metrics, data.raters) == (["human"], ["judge"], [])
     assert not any("rater = 'judge'" in note for note in ng.load(rows).notes)
+
+
+def test_one_row_a_system_is_read_as_means_and_said() -> None:
+    rows = [{"system": s, "human": h, "bleu": b} for s, h, b in [("A", 3.2, 0.3), ("B", 2.1, 0.2), ("C", 2.8, 0.4)]]
+    data = ng.load(rows)
+    assert len(data.inputs) == 1 and any("read as means of the systems" in note for note in data.notes)
+    (row,) = data.correlate(measures=["system/pearson"]).rows
+    assert row["value"] == pytest.approx(np.corrcoef([3.2, 2.1, 2.8], [0.3, 0.2, 0.4])[0, 1])
+
+
+def test_columns_called_like_models_are_not_offered_as_people() -> None:
+    rows = [{"doc": i, "gpt-4": i % 5, "claude": (i + 1) % 5, "lead3": 3 + i % 2} for i in range(20)]
+    (line,) = [note for note in ng.load(rows).notes if "per system" in note]
+    assert line.startswith("'gpt-4', 'claude', 'lead3' look like one column per system or per judge")
+    scored = [{"id": i, "gpt4_score": 1 + i % 5, "FactCC": i % 2} for i in range(20)]
+    assert not any("people rated" in note for note in ng.load(scored).notes)

@@ -170,3 +170,31 @@ def test_categories_are_words(tmp_path):
         {"id": ["a", "b"], "judge": [1, 0], "label": pl.Series(["pass", "fail"], dtype=pl.Categorical)}
     )
     assert ng.load(frame).ratings["value"].to_list() == [1.0, 0.0]
+
+
+def test_words_that_are_not_known_are_said_where_nothing_is_rated():
+    rows = [
+        {
+            "id": i,
+            "urteil": "spitze" if i % 3 else "mies",
+            "bewertung": "spitze" if i % 2 else "mies",
+            "art": "ab"[i % 2],
+        }
+        for i in range(12)
+    ]
+    data = ng.load(rows)
+    assert (
+        "not used: 'urteil', 'bewertung' (words); if people gave them: --human urteil --values 'spitze=…,mies=…'"
+        in data.notes
+    )
+    with pytest.raises(DataError, match=r"no human ratings found.* Here: not used: 'urteil'"):
+        data.correlate()
+    assert ng.load(rows, human="urteil", values="spitze=1,mies=0").aspects == ["urteil"]
+
+
+def test_yes_may_be_bad_and_the_words_for_it_are_offered():
+    rows = [{"id": i, "hallucination": "yes" if i % 3 else "no", "bleu": i} for i in range(12)]
+    (line,) = [note for note in ng.load(rows).notes if "of what?" in note]
+    assert line.endswith("--metric +hallucination (or --human), and --values yes=0,no=1 where yes is bad")
+    turned = ng.load(rows, human="+hallucination", values="yes=0,no=1")
+    assert turned.ratings["value"].to_list() == [0.0 if i % 3 else 1.0 for i in range(12)]

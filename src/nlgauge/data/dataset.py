@@ -177,8 +177,9 @@ class Dataset(AsksQuestions):
                 f"these outputs are needed (--human names their columns), or people's choices.{also}"
             )  # fmt: skip
         found = [note for note in self.notes if "--values" in note or "--human" in note or "per system" in note]
-        words = "no human ratings found; name their columns with --human, or their file with --labels."
-        return " ".join([words, *found[:1]])
+        found.sort(key=lambda note: "looks like an index" in note)
+        hint = f" Here: {found[0]}." if found else ""
+        return f"no human ratings found; name their columns with --human, or their file with --labels.{hint}"
 
     def voted(self, people: bool) -> pl.DataFrame:
         """The comparisons that people made, or those of models. A rater without a name is taken for a person."""

@@ -189,7 +189,7 @@ class _RoleSearch:
 
     def _gives_verdicts(self, column: str) -> bool:
         """Whether a rater's column holds words that another column holds too: what was said, not who said it."""
-        words = set(few_words(self.table.frame[column]))
+        words = {word for word in few_words(self.table.frame[column]) if not word.isdigit()}
         others = (c for c in self.columns if c not in (column, *self.used, *self.many))
         return len(words) > 1 and any(words & set(few_words(self.table.frame[c])) for c in others)
 

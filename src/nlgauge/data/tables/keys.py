@@ -36,6 +36,12 @@ def inputs(table: RawTable, roles: Roles, notes: list[str]) -> pl.Series:
     elif not several and not (roles.rater and _likely_input(table, roles)):
         found = pl.Series([str(i) for i in range(table.frame.height)])
         notes.append("no input column: every row is its own input")
+    elif roles.human and roles.metrics and not roles.rater and _counts_rows(table, roles.system or ""):
+        found = pl.Series(["all"] * table.frame.height)
+        notes.append(
+            "one row a system and no input column: the values are read as means of the systems, of which only "
+            "system-level agreement can be told; one row an output says more"
+        )
     else:
         likely = _likely_input(table, roles)
         hint = f"is it '{likely}'? --input {shlex.quote(likely)}" if likely else "name it with --input"

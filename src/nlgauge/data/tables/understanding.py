@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 
 import polars as pl
 
+from nlgauge.data.raters import is_model
 from nlgauge.data.tables.columns import NAMED, SAID, Roles
 from nlgauge.data.tables.rating_columns import called_rating, levels
 from nlgauge.data.tables.raw import RawTable
 from nlgauge.data.tables.values import blank_to_null, few_words, is_number_list, numbers_in, worth_asked
-from nlgauge.data.tables.vocabulary import ASPECTS, plain, quoted
+from nlgauge.data.tables.vocabulary import ASPECTS, PROGRAMS, plain, quoted
 
+ANSWER = re.compile(r"(\w+) = 1, (\w+) = 0; of what\?$")  # yes and no
 KEYS = ("system", "input", "output", "rater", "aspect", "rating", "metric", "score")
 MOST = 8  # names in a line
+FEW = 3  # words of a verdict
 SCALE = 11  # levels of a rating, 0 to 10
 
 
@@ -44,12 +48,16 @@ def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
     """No rating by name: whole numbers on a scale may be some, under the names of raters."""
     if roles.human or roles.rating or table.nested or roles.elsewhere:
         return
-    likely = [
-        c for c in roles.metrics.values() if roles.why.get(c) != SAID and 1 < len(levels(table, c) or ()) <= SCALE
-    ]
+    rated = [c for c in roles.metrics.values() if 1 < len(levels(table, c) or ()) <= SCALE]
+    likely = [c for c in rated if roles.why.get(c) != SAID and not _of_program(c)]
     if systems := _systems_in_names(table, roles):
         yield (
             f"{quoted(systems)} look like one column per system; make one row per output, with columns system and input"
+        )
+    elif roles.system is None and sum(map(is_model, rated)) > 1 and len(rated) == len(roles.metrics):
+        yield (
+            f"{quoted(rated)} look like one column per system or per judge; of systems: make one row per output, with "
+            "columns system and input; of judges: people's ratings are missing (--labels)"
         )
     elif likely:
         several = (
@@ -59,6 +67,25 @@ def _no_ratings(table: RawTable, roles: Roles) -> Iterator[str]:
             f"no column is called like a rating; if people rated {quoted(likely)}: --human "
             f"{shlex.quote(','.join(likely))}{several}"
         )
+    elif words := _of_words(table, roles):
+        worth = worth_asked(list(dict.fromkeys(word for each in words.values() for word in each)))
+        first = shlex.quote(next(iter(words)))
+        yield f"not used: {quoted(list(words))} (words); if people gave them: --human {first} --values {worth}"
+
+
+def _of_program(column: str) -> bool:
+    """`gpt4_score`, `FactCC`, `judge 1`: whatever its values, no person gave them."""
+    return is_model(column) or (bool(PROGRAMS.match(plain(column))) and not plain(column).startswith("score"))
+
+
+def _of_words(table: RawTable, roles: Roles) -> dict[str, list[str]]:
+    """Unused columns with the few words of an unknown verdict: two or three, or the same as in another one."""
+    texts = [c for c in roles.aside if table.frame[c].dtype == pl.String and numbers_in(table, c) is None]
+    found = {c: words for c in texts if len(words := few_words(table.frame[c])) > 1}
+    if any(map(called_rating, found)):  # which is said
+        return {}
+    shared = {c for c in found if sum(set(found[c]) == set(other) for other in found.values()) > 1}
+    return {c: words for c, words in found.items() if c in shared or (len(words) <= FEW and not shared)}
 
 
 def _systems_in_names(table: RawTable, roles: Roles) -> list[str]:
@@ -111,7 +138,10 @@ def _unused(table: RawTable, roles: Roles) -> Iterator[str]:
             yield f"not used: the column without a name ({reason})"
             continue
         more = shlex.quote(",".join(f"+{c}" for c in columns[:MOST]))
-        use = "" if "--" in reason else f"; to use {'them' if len(columns) > 1 else 'it'}: --metric {more} (or --human)"
+        them = "them" if len(columns) > 1 else "it"
+        use = "" if "--" in reason else f"; to use {them}: --metric {more} (or --human)"
+        if (bad := ANSWER.match(reason)) and all(table.frame[c].dtype == pl.String for c in columns):
+            use += f", and --values {bad[1]}=0,{bad[2]}=1 where {bad[1]} is bad"
         yield f"not used: {quoted(columns)} ({reason}){use}"
 
 
