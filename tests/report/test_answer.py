@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,18 @@ def test_the_reason_why_there_is_no_answer_is_the_true_one(columns: dict[str, li
     data = ng.load({"id": list(range(40)), "label": ["pass"] * 40, **columns})
     warnings = answer_of(Run(Selection(data), quick=True)).warnings
     assert any(said in line for line in warnings) and not any("both people" in line for line in warnings)
+
+
+def test_a_metric_that_goes_against_people_is_said_with_the_word_that_turns_it() -> None:
+    rows = grid(8, 30)
+    turned = ng.load(rows.samples.join(rows.scores, on=["system", "input"]).with_columns(
+        rows.ratings["value"].alias("quality")), human=["quality"], metrics=["near", "error_rate"], lower=[])  # fmt: skip
+    assert turned.lower == {"error_rate"}  # by its name
+    against = replace(turned, lower=frozenset({"near"}))
+    warnings = answer_of(Run(Selection(against), quick=True)).warnings
+    assert "error_rate goes against people; if less of it is better: --lower error_rate." in warnings
+    assert "near goes against people; less of it counts as better; if more is: --higher near." in warnings
+    assert not any("against" in line for line in answer_of(Run(Selection(turned), quick=True)).warnings)
 
 
 def test_results_hold_the_answer_of_the_report(tmp_path: Path) -> None:

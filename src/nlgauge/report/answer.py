@@ -27,6 +27,7 @@ from nlgauge.stats.correlation.uses import verdict_of
 from nlgauge.table import Row, Table
 
 USABLE, GOOD = 0.6, 0.75  # limits of every share; an interval must lie above or below as a whole
+CHANCE = {"roc_area": 0.5}  # and 0 of what correlates; agreement of verdicts is never below 0
 NONE = "cannot tell"
 MOST = 6  # aspects whose choices get lines
 VERDICTS = ("good", "usable", "not", NONE)
@@ -260,9 +261,24 @@ def _warnings(run: Run, aspects: Sequence[AspectAnswer], why: Sequence[str]) -> 
         yield "No metric scores here, so nothing can be held against people: --metric names their columns."
     elif lost:
         yield f"No answer for {some(lost, 6)}: {_not_answered(run, lost[0], why)}"
+    yield from _against(aspects)
     systems = len([s for s in run.data.systems if run.source.keep_people or s not in run.data.people])
     if 1 < systems < 6 and len(small) < len(aspects):
         yield f"Only {systems} systems: all that is said here is about these systems, not about others like them."
+
+
+def _against(aspects: Sequence[AspectAnswer]) -> Iterator[str]:
+    """Metrics whose interval is below chance on every aspect: is less of them better, or not less?"""
+    every: dict[str, list[tuple[AspectAnswer, MetricAnswer]]] = {}
+    for found in aspects:
+        for m in found.metrics:
+            every.setdefault(m.metric, []).append((found, m))
+    for name, places in every.items():
+        if all(m.high is not None and m.high < CHANCE.get(a.measure, 0.0) for a, m in places):
+            found, metric = places[0]
+            now, say = ("less of it counts as better; if more is", "higher") if metric.less_is_better else (
+                "if less of it is better", "lower")  # fmt: skip
+            yield f"{name} goes against {found.rated_by}; {now}: --{say} {shlex.quote(name)}."
 
 
 def _not_answered(run: Run, aspect: str, why: Sequence[str]) -> str:
