@@ -143,7 +143,7 @@ class Selection(Choice):
             table.rows = [{**where, **row} for row in table.rows]
             tables.append(table)
         if not tables:
-            raise NeedsMissing("; ".join(refused) or "nothing to compute.")
+            raise NeedsMissing(" ".join(refused) or "nothing to compute.")
         self.not_computed.extend(refused)
         return tables
 
