@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -503,3 +504,17 @@ def test_columns_called_like_models_are_not_offered_as_people() -> None:
     assert line.startswith("'gpt-4', 'claude', 'lead3' look like one column per system or per judge")
     scored = [{"id": i, "gpt4_score": 1 + i % 5, "FactCC": i % 2} for i in range(20)]
     assert not any("people rated" in note for note in ng.load(scored).notes)
+
+
+def test_numbers_whose_square_is_none_and_columns_without_any_are_said_and_do_no_harm(tmp_path: Path) -> None:
+    rows = [
+        {"system": s, "doc": d, "quality": (d + ord(s)) % 5, "m": d * 1e300 + 1, "none": None, "bleu": d / 9}
+        for s in "ABCDEF"
+        for d in range(12)
+    ]
+    frame = pl.DataFrame(rows, schema_overrides={"none": pl.Float64})
+    data = ng.load(frame, metrics=["m", "none", "bleu"])
+    assert said(data, "66 values are beyond 1e+150: left out", "'m'")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ng.report(data, tmp_path / "r.html", quick=True).lines

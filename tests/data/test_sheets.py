@@ -99,13 +99,13 @@ def test_blank_rows_and_empty_sheets_do_not_count_and_lines_are_right(tmp_path: 
 
 
 def test_of_several_filled_sheets_one_must_be_named(tmp_path: Path) -> None:
-    path = workbook(tmp_path / "mine.xlsx", May=ROWS, June=ROWS[:3])
+    path = workbook(tmp_path / "mine.xlsx", June=ROWS[:3], May=ROWS)
     with pytest.raises(
-        DataError, match=r"2 filled sheets: 'May' \(5 rows\), 'June' \(3 rows\); choose one with --sheet 'May'"
+        DataError, match=r"2 filled sheets: 'June' \(3 rows\), 'May' \(5 rows\); choose one with --sheet 'May'"
     ):
         ng.load(path)
     assert len(ng.load(path, sheet="June")) == 2
-    with pytest.raises(DataError, match=r"no sheet 'july'. Sheets: May, June"):
+    with pytest.raises(DataError, match=r"no sheet 'july'. Sheets: June, May"):
         ng.load(path, sheet="july")
 
 

@@ -94,7 +94,7 @@ def _raters(data: Dataset) -> str:
     each = data.ratings.drop_nulls("rater").group_by([*KEY, "aspect"]).len()["len"]
     low, high = int(each.min() or 0), int(each.max() or 0)  # type: ignore[arg-type]
     per = f"{low}" if low == high else f"{low}–{high}"
-    who = f"{len(data.raters)} raters" if data.persons else "raters without names"
+    who = _count(len(data.raters), "rater") if data.persons else "raters without names"
     return f"{who}, {per} rating{'' if per == '1' else 's'} an output"
 
 

@@ -38,7 +38,8 @@ def aspect_preference(
 
     for name, means in level_means(rows, levels).items():
         shown = means * (-1.0 if name in panel.lower else 1.0)
-        spread = np.nanstd(panel.metrics[name])
+        known = panel.metrics[name][~np.isnan(panel.metrics[name])]
+        spread = known.std() if known.size else 0.0
         found.append(
             {"metric": name, "family": family[name], "aspect": panel.aspect, "value": level_similarity(means),
              **{f"mean_{word}": value for word, value in zip(LEVELS, shown.tolist(), strict=True)},

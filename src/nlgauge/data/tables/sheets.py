@@ -37,8 +37,9 @@ def read_sheet(path: Path, raw: bytes, sheet: str | None) -> tuple[pl.DataFrame,
     if not filled:
         raise DataError(f"{path}: {f'the sheet {sheet}' if sheet else 'every sheet'} is empty.")
     if len(filled) > 1:
+        largest = max(filled, key=lambda found: found[1].height)[0]
         sizes = ", ".join(f"'{name}' ({cells.height} rows)" for name, cells in filled)
-        raise DataError(f"{path}: has {len(filled)} filled sheets: {sizes}; choose one with --sheet '{filled[0][0]}'.")
+        raise DataError(f"{path}: has {len(filled)} filled sheets: {sizes}; choose one with --sheet '{largest}'.")
     name, cells = filled[0]
     frame, lines = _with_header(path, name, cells)
     return (frame, lines, [f"sheet '{name}' of {', '.join(book.sheet_names)}"] if len(book.sheet_names) > 1 else [])

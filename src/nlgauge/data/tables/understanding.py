@@ -12,7 +12,7 @@ from nlgauge.data.raters import is_model
 from nlgauge.data.tables.columns import NAMED, SAID, Roles
 from nlgauge.data.tables.rating_columns import called_rating, levels
 from nlgauge.data.tables.raw import RawTable
-from nlgauge.data.tables.values import blank_to_null, few_words, is_number_list, numbers_in, worth_asked
+from nlgauge.data.tables.values import LARGEST, blank_to_null, few_words, is_number_list, numbers_in, worth_asked
 from nlgauge.data.tables.vocabulary import ASPECTS, PROGRAMS, plain, quoted
 
 ANSWER = re.compile(r"(\w+) = 1, (\w+) = 0; of what\?$")  # yes and no
@@ -112,19 +112,20 @@ def used_numbers(roles: Roles) -> list[str]:
 
 def _read(table: RawTable, roles: Roles) -> Iterator[str]:
     ways: dict[str, list[str]] = {}
-    infinite: dict[str, int] = {}
+    gone: dict[str, dict[str, int]] = {"inf": {}, f"beyond {LARGEST:g}": {}}
     for column in used_numbers(roles):
         found = numbers_in(table, column)
         if found is not None and (found.how or found.missing):
             how = "; ".join(part for part in (found.how, found.missing) if part)
             ways.setdefault(how, []).append(column)
-        if found is not None and found.infinite:
-            infinite[column] = found.infinite
+        if found is not None:
+            for counts, n in zip(gone.values(), (found.infinite, found.large), strict=True):
+                counts.update({column: n} if n else {})
     for how, columns in ways.items():
         yield f"read in {quoted(columns)}: {how}"
-    if infinite:
-        n = sum(infinite.values())
-        yield f"{n} {'values are' if n > 1 else 'value is'} inf: left out (in {quoted(list(infinite))})"
+    for what, counts in gone.items():
+        if n := sum(counts.values()):
+            yield f"{n} {'values are' if n > 1 else 'value is'} {what}: left out (in {quoted(list(counts))})"
 
 
 def _unused(table: RawTable, roles: Roles) -> Iterator[str]:

@@ -18,6 +18,7 @@ from nlgauge.data.tables.words import bare_words, of_what, worth_of
 from nlgauge.errors import DataError
 
 BLANKS = ["", "na", "n/a", "nan", "none", "null", "-", "?", ".", "<na>", "#n/a"]
+LARGEST = 1e150  # whose square is a number
 LOOK = 200  # values
 MOST_WORDS = 12  # more different ones are texts
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -33,7 +34,8 @@ class Numbers:
     values: pl.Series
     how: str = ""  # for the card
     missing: str = ""  # words that stand for nothing, for the card
-    infinite: int = 0
+    infinite: int = 0  # left out, as those are that are too large
+    large: int = 0
     wrong: int | None = None  # the first row that holds something else
     doubt: str = ""  # why it must not be read, though it looks like numbers
     answers: bool = False  # yes and no, high and low: of what?
@@ -83,8 +85,9 @@ def blank_to_null(series: pl.Series) -> pl.Series:
 
 def _finite(values: pl.Series, wrong: int | None = None, how: str = "") -> Numbers:
     values = values.fill_nan(None)
-    infinite = values.is_infinite().fill_null(False)
-    return Numbers(values.set(infinite, None), how, infinite=int(infinite.sum()), wrong=wrong)
+    beyond = (values.abs() > LARGEST).fill_null(False)
+    infinite = int(values.is_infinite().sum())
+    return Numbers(values.set(beyond, None), how, infinite=infinite, large=int(beyond.sum()) - infinite, wrong=wrong)
 
 
 def _with_commas(clean: pl.Series) -> Numbers | None:
@@ -231,7 +234,8 @@ def numbers(table: RawTable, column: str) -> pl.Series:
     """The column as floats, null where missing; anything else is refused with its line."""
     found = numbers_in(table, column)
     series = table.frame[column]
-    if found is None and series.dtype == pl.String and not blank_to_null(series).drop_nulls().len():
+    filled = blank_to_null(series) if series.dtype == pl.String else series
+    if found is None and filled.null_count() == len(filled):
         return pl.Series(series.name, [None] * len(series), pl.Float64)
     if found is None:
         if words := few_words(series, recur=False):
