@@ -137,7 +137,7 @@ def test_a_judge_that_turns_two_systems_round_is_named_with_the_pair() -> None:
     found = by(table, "system", "other")
     assert found["A", "B"]["verdict"] == "opposite order" and found["A", "B"]["p"] < 0.001
     assert found["A", "D"]["verdict"] in ("same order", "other gap")
-    assert "ranks 1 clearly the other way round than people (A/B)" in table.answers[0]
+    assert "gpt4 and people put 1 clearly in opposite orders (A/B) and " in table.answers[0]
 
 
 def test_a_judge_like_people_turns_nothing_round() -> None:

@@ -142,7 +142,15 @@ def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> N
     assert "needs at least 3" in answered["trust"].missing
     assert answered["agrees"].found.parts[0].answer.startswith("bleu is the only metric: input/kendall")
     assert any(line.startswith("ceiling left out:") for line in answered["agrees"].found.lines)
-    assert set(answered) == {s.key for s in sections() if s.applies is None}  # nobody said pass or fail
+    of_others = {"verdicts", "rank", "bias", "drift"}  # nobody said pass or fail or chose, no judge, one run
+    assert set(answered) == {s.key for s in sections()} - of_others
+
+
+def test_one_system_with_verdicts_is_not_asked_about_systems_and_uses_of_scores() -> None:
+    rows = [{"id": i, "human": "pass" if i % 3 else "fail", "judge": "pass" if i % 4 else "fail"} for i in range(60)]
+    answered = {a.section.key: a for a in answer_all(run_of(load(rows, name="d")))}
+    assert "verdicts" in answered and not {"uses", "wins", "complementarity"} & set(answered)
+    assert answered["disagree"].found.parts[0].answer.startswith("Furthest apart on the output for ")
 
 
 def test_a_wrong_name_is_the_users_to_mend() -> None:

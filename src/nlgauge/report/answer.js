@@ -29,7 +29,7 @@
     into.appendChild(made);
     return made;
   }
-  var narrow = window.matchMedia ? window.matchMedia("(max-width: 760px)") : { matches: false }, HIGH = 32;  // of a row, so that the band of people goes through
+  var narrow = window.matchMedia ? window.matchMedia("screen and (max-width: 760px)") : { matches: false }, HIGH = 32;  // of a row, so that the band of people goes through
   if (narrow.addEventListener) narrow.addEventListener("change", function () { show(); });
   function percent(share) { return Math.round(100 * share) + "%"; }
   function forest(picture, use) {
@@ -42,6 +42,7 @@
     var from = Math.floor(least * 5) / 5, x = function (v) { return 100 * (v - from) / (1 - from) + "%"; };
     var wide = function (a, b) { return Math.max(0, 100 * (b - a) / (1 - from)) + "%"; };
     var band = use ? null : found.ceiling;
+    var ranked = found.metrics.some(function (m) { return m.may_be_best; });  // else nobody is said to be behind
     function back(svg, height) {
       if (band && band.low !== null) element("rect", { x: x(band.low), width: wide(band.low, band.high), y: 0, height: height, "class": "band" }, svg);
       [use ? 0.5 : found.baseline ? found.baseline[1] : agreement ? 0.5 : 0].forEach(function (v) { element("line", { x1: x(v), x2: x(v), y1: 0, y2: height, "class": "nothing" }, svg); });
@@ -59,7 +60,8 @@
     var say = function (v, text, anchor) { element("text", { x: x(v), y: 12, "text-anchor": anchor }, scale, text); };
     if (use) { say(0.5, "chance", "middle"); say(answer.limits.good, "good", "start"); } else if (found.baseline) { say(found.baseline[1], found.baseline[0], "middle"); } else if (share) { say(0.5, "chance", "middle"); } else say(0, "none", from < 0 ? "middle" : "start");
     if (band) say(band.value, found.rated_by === "people" ? "people" : "raters", band.value > 0.85 ? "end" : "middle");
-    if (!band || band.value < (narrow.matches ? 0.5 : 0.8)) say(1, share ? "always" : "full", "end");
+    var near = band ? band.value : found.baseline && !use ? found.baseline[1] : 0;  // what would stand in its way
+    if (near < (narrow.matches ? 0.5 : 0.7)) say(1, share ? "always" : "full", "end");
     found.metrics.forEach(function (m, at) {
       var row = picture.querySelector("[data-row='" + at + "']"), cell = row.querySelector(".forest"), mine = of(m);
       cell.textContent = "";
@@ -68,7 +70,7 @@
       element("title", {}, svg, words);
       back(svg, HIGH);
       if (mine.low === null) return;
-      var kind = use ? mine.verdict.replace(" ", "-") : m.may_be_best ? "leads" : "";
+      var kind = use ? mine.verdict.replace(" ", "-") : m.may_be_best || !ranked ? "leads" : "";
       element("line", { x1: x(mine.low), x2: x(mine.high), y1: HIGH / 2, y2: HIGH / 2, "class": "whisker " + kind }, svg);
       element("circle", { cx: x(mine.value), cy: HIGH / 2, r: 4.5, "class": "dot " + kind }, svg);
     });

@@ -116,8 +116,9 @@ def _words(judge: str, rows: list[Row]) -> str:
     def pairs(verdict: str) -> list[str]:
         return [f"{r['system']}/{r['other']}" for r in rows if r["verdict"] == verdict]
 
-    turned, other = pairs(OPPOSITE), pairs(DIFFERS)
-    said = f"Of {len(rows)} pairs of systems {judge} ranks {len(turned)} clearly the other way round than people"
+    turned, other, same, unsure = (pairs(v) for v in (OPPOSITE, DIFFERS, SAME, OPEN))
+    said = f"Of {len(rows)} pairs of systems {judge} and people put {len(turned)} clearly in opposite orders"
     said += f" ({some(turned, 3)})" if turned else ""
-    said += f"; {len(other)} more with a clearly other gap ({some(other, 3)})" if other else ""
-    return f"{said}; {len(pairs(SAME))} clearly in one order, {len(pairs(OPEN))} not told apart by both."
+    said += f" and {len(same)} clearly in the same order"
+    said += f"; of {len(other)} the gap is clearly another ({some(other, 3)})" if other else ""
+    return f"{said}; {len(unsure)} {'is' if len(unsure) == 1 else 'are'} not told apart by both."

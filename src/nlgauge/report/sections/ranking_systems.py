@@ -12,7 +12,7 @@ from nlgauge.table import Table, grouped
 @section(
     "wins", order=80, question="Which system beats which, by people and by the nearest metric?",
     not_said="By how much: a win by a hair counts as one. Fractions of few comparisons are unsure.",
-    of_choices=True,
+    of_choices=True, applies=lambda run: len(run.data.systems) > 1,
 )  # fmt: skip
 def wins(run: Run) -> Findings:
     return Findings([Finding(run.about(t), win_words(t), [t]) for t in run.each("wins")])
@@ -37,7 +37,7 @@ def win_words(table: Table) -> str:
     "complementarity", order=90, question="Do metrics see something else than people, and which few together see most?",
     not_said="That a set of metrics works elsewhere: it was chosen and tried on these inputs, on folds that it "
              "had not seen.",
-    ahead=lambda run: [("portfolio", {})],
+    ahead=lambda run: [("portfolio", {})], applies=lambda run: len(run.data.systems) > 1,
 )  # fmt: skip
 def complementarity(run: Run) -> Findings:
     tables = list(run.each("complementarity"))

@@ -38,7 +38,7 @@ def disagree(run: Run) -> Findings:
     about = list(dict.fromkeys(r["aspect"] for r in rows))
     for table in tables:
         table.notes += [f"{kind}: {rule[0]}" for kind, rule in outputs["kinds"].items()]
-    parts = [Finding(a, _words([r for r in rows if r["aspect"] == a]), []) for a in about]
+    parts = [Finding(a, _words([r for r in rows if r["aspect"] == a], len(run.data.systems) > 1), []) for a in about]
     return Findings([*parts, Finding("", "", [_kept(t) for t in tables])], lines, outputs)
 
 
@@ -48,13 +48,14 @@ def _kept(table: Table) -> Table:
     return table
 
 
-def _words(rows: Sequence[Row]) -> str:
+def _words(rows: Sequence[Row], several: bool) -> str:
     widest = max(rows, key=lambda r: abs(r["gap"]))
     who = "better" if widest["gap"] > 0 else "worse"
-    than = [percent(widest[of]) for of in ("metric_place", "people_place")]
+    than = [percent(widest[place]) for place in ("metric_place", "people_place")]
+    of = f" of {widest['system']}" if several else ""
     name = "the mean of all metrics" if widest["metric"] == ALL else widest["metric"]
     return (
-        f"Furthest apart on the output of {widest['system']} for {widest['input']}: {name} puts it above "
+        f"Furthest apart on the output{of} for {widest['input']}: {name} puts it above "
         f"{than[0]} of all outputs, people above {than[1]} ({who} by {two(abs(widest['gap']))} of the range)."
     )
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from nlgauge.data.raters import MODEL
 from nlgauge.errors import NeedsMissing
 from nlgauge.report.sections import Finding, Findings, Run, section
+from nlgauge.report.sections.verdicts import pass_or_fail
 from nlgauge.report.sections.words import missing, percent, sentence, some, two
 from nlgauge.session import Ask
 from nlgauge.table import Table
@@ -82,6 +83,7 @@ def _trusted(run: Run) -> Ask:
     "uses", order=60, question="For what use is a metric good enough?",
     not_said="How bad its mistakes are: a wrong choice between two nearly equal outputs counts as much as one "
              "between good and bad.",
+    applies=lambda run: pass_or_fail(run) != run.aspects,  # of verdicts the first section says it, in other words
 )  # fmt: skip
 def uses(run: Run) -> Findings:
     return Findings([Finding(run.about(table), use_words(table), [table]) for table in run.each("uses")])
