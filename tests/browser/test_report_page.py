@@ -208,6 +208,18 @@ def test_on_paper_everything_is_open_and_closes_again(visit: Visit, report: Path
     assert visit.errors == []
 
 
+def test_on_paper_each_mark_stands_below_its_use(visit: Visit, report: Path) -> None:
+    page = visit.open(report)
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 700, "height": 1000})
+    shown = page.locator(".picture:visible").first
+    heads, marks = (
+        shown.locator(where).evaluate_all("all => all.map(each => Math.round(each.getBoundingClientRect().x))")
+        for where in (".marks thead .use", ".marks tbody tr:nth-child(1) .mark")
+    )
+    assert len(set(heads)) == len(heads) > 1 and heads == marks
+
+
 def test_without_scripts_all_answers_and_tables_can_be_read(chromium: Any, report: Path) -> None:
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -89,7 +89,8 @@ def test_it_fits_eighty_columns(path: Path) -> None:
 def test_a_known_layout_is_said(tmp_path: Path) -> None:
     (path := tmp_path / "s.jsonl").write_text(json.dumps({"id": "1", "model_id": "M1", "decoded": "x",
                                                           "expert_annotations": [{"coherence": 3}]}) + "\n")  # fmt: skip
-    assert "reader" in ng.check(path).notes[0]
+    (row,) = ng.check(path)
+    assert (row["role"], row["correction"]) == ("read by summeval", "--reader table"), row
 
 
 # --- very many columns ---

@@ -50,8 +50,9 @@ def check(data: Any, **options: Any) -> Table:
 
 def read_whole(name: str, reader: str, data: Dataset) -> Table:
     """What is understood of data that a reader, or the loader of a published set, knows as a whole."""
-    notes = [f"{name} is read by the reader '{reader}', not column by column (--reader table does)"]
-    return Table(f"{name}: what is which", [], notes=[*notes, *card(data)], kind="check")
+    row = {"column": "all", "role": f"read by {reader}", "why": "the reader knows the whole, not column by column",
+           "example": "", "correction": "--reader table"}  # fmt: skip
+    return Table(f"{name}: what is which", [row], notes=card(data), kind="check")
 
 
 def _notes(data: Any, options: dict[str, Any], table: RawTable, roles: Roles) -> list[str]:
