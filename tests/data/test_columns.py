@@ -518,3 +518,19 @@ def test_numbers_whose_square_is_none_and_columns_without_any_are_said_and_do_no
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert ng.report(data, tmp_path / "r.html", quick=True).lines
+
+
+def test_records_about_the_sentences_of_an_output_are_no_raters() -> None:
+    rows = [
+        {
+            "id": i,
+            "output": "One thing. Another thing.",
+            "annotations": [{"text": "One thing.", "relevant": 1}, {"text": "Another thing.", "relevant": 0}],
+        }
+        for i in range(4)
+    ]
+    data = ng.load(rows)
+    assert data.ratings.is_empty() and said(data, "parts of an output", "'annotations'")
+    for row in rows:
+        row["annotations"] = [{"text": "I liked it", "stars": 4}, {"text": "Not me", "stars": 1}]  # comments
+    assert ng.load(rows).aspects == ["stars"]

@@ -198,3 +198,16 @@ def test_yes_may_be_bad_and_the_words_for_it_are_offered():
     assert line.endswith("--metric +hallucination (or --human), and --values yes=0,no=1 where yes is bad")
     turned = ng.load(rows, human="+hallucination", values="yes=0,no=1")
     assert turned.ratings["value"].to_list() == [0.0 if i % 3 else 1.0 for i in range(12)]
+
+
+def test_a_list_of_raters_words_is_read_as_one_of_their_numbers():
+    lists = [["good", "bad"], [], None, ["bad", "bad"], ["good"]]
+    rows = [{"id": i, "bleu": i, "rating": each, "tags": ["good"]} for i, each in enumerate(lists)]
+    data = ng.load(rows)
+    values = dict(data.ratings.group_by("input", maintain_order=True).agg("value").iter_rows())
+    assert values == {"0": [1, 0], "3": [0, 0], "4": [1]} and data.aspects == ["rating"]
+    assert "read in 'rating': good = 1, bad = 0" in data.notes
+    rows = [{"id": i, "bleu": i, "rating": ["super", "lala"]} for i in range(4)]
+    (line,) = [note for note in ng.load(rows).notes if "lists of words" in note]
+    assert line.endswith("--values 'super=…,lala=…')") or line.endswith("--values 'lala=…,super=…')")
+    assert ng.load(rows, values="super=1,lala=0").ratings["value"].to_list() == [1, 0] * 4

@@ -20,7 +20,7 @@ from nlgauge.data.tables.directions import lower_of
 from nlgauge.data.tables.keys import with_input
 from nlgauge.data.tables.raw import RawTable, from_object, read_table
 from nlgauge.data.tables.side_by_side import one_row_an_output
-from nlgauge.data.tables.understanding import lines
+from nlgauge.data.tables.understanding import lines, with_lists_of_words
 from nlgauge.errors import DataError, NameUnknown, NoSuchFile
 from nlgauge.spec import parse_spec
 
@@ -119,7 +119,7 @@ def load(
             return finished(found, name, lower, higher, people, known=False)
         _read_no(options)
     table.worth = option_worth("values", values)
-    table = one_row_an_output(table, _words(said, human, metrics))
+    table = one_row_an_output(with_lists_of_words(table), _words(said, human, metrics))
     roles = understood(table, human=human, metrics=metrics, labels=labels, **said)
     found = labelled(build(table, roles, name, repeats), theirs, ids=roles.input is not None)
     found = parted(found, person_raters, model_raters)
@@ -252,7 +252,7 @@ def plain_table(
         if not (said or human or metrics) and _votes(table):
             return None, "pairwise"
     table.worth = option_worth("values", values)
-    table = one_row_an_output(table, _words(said, human, metrics))
+    table = one_row_an_output(with_lists_of_words(table), _words(said, human, metrics))
     return table, ""
 
 

@@ -24,6 +24,7 @@ BY_PEOPLE = re.compile(
     r"ratings?|rated|annotat|judge?ments?|human|people|worker|turker|expert|crowd|survey|votes?", re.I
 )
 ONCE = "count once"
+PART = frozenset("text sentence span quote segment fact claim".split())
 NUMERAL = re.compile(r"^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$", re.ASCII)
 
 
@@ -336,12 +337,29 @@ def _nested_ratings(frame: pl.DataFrame, table: RawTable, notes: list[str]) -> t
                 f"column '{column}' holds records with numbers ({aspects[:60]}), and nothing says that people made "
                 "them: left aside; name it ratings, or give each record its rater, if they did"
             )
+        elif found and not named and _of_parts(frame, rows):
+            notes.append(
+                f"column '{column}' holds records about parts of an output (their texts stand in it): left aside, as "
+                "they are no ratings of the whole"
+            )
         elif found:
             parts.append(pl.DataFrame(found, schema=Dataset.RATINGS, orient="row"))
         else:
             notes.append(f"column '{column}' holds nested records that are not ratings: left aside")
         persons = persons or named
     return parts, persons
+
+
+def _of_parts(frame: pl.DataFrame, rows: Iterable[Any]) -> bool:
+    """Whether every record has a text that stands in the output, as its sentences and spans do."""
+    if "output" not in frame.columns:
+        return False
+    texts = (
+        (output or "", [v.strip() for k, v in record.items() if plain(k) in PART and isinstance(v, str)])
+        for output, records in zip(frame["output"], rows, strict=True)
+        for record in records or ()
+    )
+    return all(any(text and text in output for text in found) for output, found in texts)
 
 
 def _are_records(value: Any) -> bool:

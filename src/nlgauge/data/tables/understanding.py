@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 
 import polars as pl
 
@@ -12,7 +13,15 @@ from nlgauge.data.raters import is_model
 from nlgauge.data.tables.columns import NAMED, SAID, Roles
 from nlgauge.data.tables.rating_columns import called_rating, levels
 from nlgauge.data.tables.raw import RawTable
-from nlgauge.data.tables.values import LARGEST, blank_to_null, few_words, is_number_list, numbers_in, worth_asked
+from nlgauge.data.tables.values import (
+    LARGEST,
+    blank_to_null,
+    few_words,
+    is_number_list,
+    numbers_in,
+    read_numbers,
+    worth_asked,
+)
 from nlgauge.data.tables.vocabulary import ASPECTS, PROGRAMS, plain, quoted
 
 ANSWER = re.compile(r"(\w+) = 1, (\w+) = 0; of what\?$")  # yes and no
@@ -103,6 +112,27 @@ def _systems_in_names(table: RawTable, roles: Roles) -> list[str]:
     return []
 
 
+def with_lists_of_words(table: RawTable) -> RawTable:
+    """The table with lists of the raters' words (`["good", "bad"]`) as lists of what they are worth, where that is
+    known.
+    """
+    for column, kind in table.frame.schema.items():
+        if kind != pl.List(pl.String) or not called_rating(column):
+            continue
+        series = table.frame[column]
+        words = series.explode(empty_as_null=True, keep_nulls=True)
+        found = read_numbers(words, table.worth)
+        if found is None or found.doubt or found.wrong is not None:
+            continue
+        rows = pl.Series("row", range(len(series))).repeat_by(series.list.len().fill_null(0).clip(1)).explode()
+        lists = pl.DataFrame({"row": rows, "value": found.values}).group_by("row", maintain_order=True).agg("value")
+        table = replace(
+            table, frame=table.frame.with_columns(lists["value"].alias(column)),
+            notes=[*table.notes, f"read in '{column}': {found.how or 'numbers'}"],
+        )  # fmt: skip
+    return table
+
+
 def used_numbers(roles: Roles) -> list[str]:
     """Columns whose numbers become ratings or scores."""
     of_people = [c for pairs in roles.human.values() for _, c in pairs]
@@ -153,6 +183,9 @@ def unused(table: RawTable, roles: Roles, column: str) -> str:
         return ""
     if is_number_list(series) or numbers_in(table, column) is not None:
         return roles.why[column]
+    if series.dtype == pl.List(pl.String) and called_rating(column):
+        words = few_words(series.explode(empty_as_null=True, keep_nulls=True))
+        return f"holds lists of words; say what they are worth: --values {worth_asked(words)}" if words else ""
     if series.dtype != pl.String:
         return ""
     if called_rating(column) and len(words := few_words(series)) > 1:
