@@ -24,6 +24,7 @@ BITS = {"ordered", "ties"}  # see floats as their bits
 # Wide vectors pay where many draws are handled at once; a count of bits is one instruction there, too.
 WIDE = {
     "finish",
+    "long_sequences",
     "masked",
     "near",
     "ordered",

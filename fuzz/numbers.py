@@ -76,6 +76,13 @@ def sequences(data: bytes) -> None:
         for x, y in ((a, b), (b, a)):
             found = alignments(*twin.arrays([x, y]), ONE, OTHER, 5, edit)[0]
             check(found == plain(x, y), f"alignment {found}, its twin {plain(x, y)}")
+        # As many pairs as stand side by side, cut from the two.
+        texts = [part for k in range(9) for part in (a[k : len(a) - k], b[: len(b) - 3 * k])]
+        found = alignments(*twin.arrays(texts), np.arange(0, 18, 2), np.arange(1, 18, 2), 5, edit)
+        check(
+            found.tolist() == [plain(x, y) for x, y in zip(texts[::2], texts[1::2], strict=True)],
+            "alignments side by side differ from their twins",
+        )
 
 
 def ngrams(data: bytes) -> None:

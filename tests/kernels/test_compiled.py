@@ -89,7 +89,8 @@ def test_one_line_and_doctor_say_that_kernels_are_not_compiled(tmp_path: Path) -
 
 def test_constants_for_the_c_compiler_are_those_of_python() -> None:
     said = (FOLDER / "shared.pxd").read_text()
-    assert int(re.search(r"STRIP = (\d+)", said)[1]) == shared.STRIP  # type: ignore[index]
+    for name in ("STRIP", "LANES"):
+        assert int(re.search(rf"{name} = (\d+)", said)[1]) == getattr(shared, name)  # type: ignore[index]
     for name in ("ALL", "PRIME"):
         assert int(re.search(rf'{name} "(0x\w+?)ULL"', said)[1], 16) == getattr(shared, name)  # type: ignore[index]
     rows = r"^    ([A-Z_]+) = ([\d <]+?)(?:  #.*)?$"

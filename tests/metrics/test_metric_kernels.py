@@ -118,6 +118,27 @@ def test_bit_parallel_alignments_equal_the_table(edit: bool, plain: object, a: T
     assert found.tolist() == [plain(a, b) for b in others]  # type: ignore[operator]
 
 
+@pytest.mark.parametrize(("edit", "plain"), [(False, lcs), (True, edits)], ids=["lcs", "edit distance"])
+@given(pairs=st.lists(st.tuples(st.one_of(few, many), st.one_of(few, many)), min_size=3, max_size=20))
+def test_pairs_side_by_side_do_not_touch_each_other(edit: bool, plain: object, pairs: list[tuple[Text, Text]]) -> None:
+    texts = [text for pair in pairs for text in pair]
+    found = alignments(*arrays(texts), np.arange(0, len(texts), 2), np.arange(1, len(texts), 2), 41, edit)
+    assert found.tolist() == [plain(a, b) for a, b in pairs]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("kinds", [3, 40, 3000])
+def test_pairs_of_any_length_stand_side_by_side(kinds: int) -> None:
+    """Pairs of one size, pairs of all sizes, one that no other is like, and equal ends."""
+    rng = np.random.default_rng(kinds)
+    sizes = [70] * 17 + [1, 2, 63, 64, 65, 127, 128, 129, 300, 2000]
+    texts = [rng.integers(0, kinds, max(0, n + rng.integers(-3, 4))).tolist() for n in sizes for _ in range(2)]
+    texts[1] = texts[0][:30] + texts[1][30:60] + texts[0][30:]
+    where = np.arange(0, len(texts), 2), np.arange(1, len(texts), 2)
+    for edit, plain in ((False, lcs), (True, edits)):
+        found = alignments(*arrays(texts), *where, kinds, edit)
+        assert found.tolist() == [plain(texts[a], texts[a + 1]) for a in where[0]]
+
+
 def test_a_word_border_is_no_border_for_carries() -> None:
     for n in (63, 64, 65, 127, 128, 129, 200):
         a, b = [0] * n, [0] * (n - 1) + [1]

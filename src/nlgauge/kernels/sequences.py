@@ -1,8 +1,9 @@
-"""Longest common subsequences and edit distances, 64 cells of the table at a time.
+"""Longest common subsequences and edit distances of many pairs, 64 cells of the table at a time and sixteen pairs at
+once.
 
-Bit i of a word stands for token i of the output. LCS: Hyyrö (2004); edit distance: Myers (1999) in Hyyrö's blocks.
-Every token of the output has the list of its places; a frequent one has a row of bits as well, so a text of 100,000
-tokens needs no table of all its tokens.
+Bit i of a word stands for token i of one text of a pair, its pattern; the tokens of the other are read one after the
+other. LCS: Hyyrö (2004); edit distance: Myers (1999) in Hyyrö's blocks. What both texts begin and end with is left out
+before, and, for the LCS, what only one of them has. Pairs of like size stand side by side, each in its own SIMD lane.
 """
 
 from __future__ import annotations
@@ -12,22 +13,95 @@ try:
 except ImportError:  # not compiled, and no Cython at hand
     from nlgauge.kernels import _plain as cython
 
-from nlgauge.kernels._room import array, empty, full, kernel, zeros
+from typing import Any
+
+import numpy as np
+
+from nlgauge.kernels._room import array, empty, kernel, zeros
+from nlgauge.kernels.long_sequences import long_alignments
 
 if cython.compiled:
-    from cython.cimports.nlgauge.kernels.shared import ALL, bit, popcount
+    from cython.cimports.nlgauge.kernels.shared import ALL, LANES, bit, popcount
 else:
-    from nlgauge.kernels.shared import ALL, bit, popcount
+    from nlgauge.kernels.shared import ALL, LANES, bit, popcount
 
 Int = cython.typedef(cython.Py_ssize_t)
 Word = cython.typedef(cython.ulonglong)
 Tokens = cython.typedef(cython.const[cython.int][::1])
 Texts = cython.typedef(cython.const[cython.longlong][::1])
 Ids = cython.typedef(cython.int[::1])
+Longs = cython.typedef(cython.longlong[::1])
+Rest = cython.typedef(cython.longlong[:, ::1])
 Words = cython.typedef(cython.ulonglong[::1])
-Masks = cython.typedef(cython.ulonglong[:, ::1])
 
-ROWS = 258  # of bits: a token with more places than a quarter of the words has one, the last two are room to work in
+ROOM = cython.declare(cython.Py_ssize_t, 1 << 21)  # words for the rows of bits of all lanes
+NEAR = cython.declare(cython.Py_ssize_t, 512)  # pairs whose texts stay in the cache
+MOST = cython.declare(cython.Py_ssize_t, (1 << 24) - 1)
+FEW = cython.declare(cython.Py_ssize_t, 256)  # kinds of tokens, as in a text of Latin letters
+TOGETHER = cython.declare(cython.Py_ssize_t, 32)  # words of bits that are gathered before they are used
+
+
+def alignments(ids: Any, begin: Any, length: Any, output: Any, reference: Any, kinds: Any, edits: Any) -> Any:
+    """The length of the LCS, or the edit distance, of each pair of texts; `kinds` is larger than every token id."""
+    rest = np.empty((len(reference), 4), np.int64)
+    found, left, size = trimmed(ids, begin, length, output, reference, kinds, edits, rest)
+    if not len(left):
+        return found
+    alone = side_by_side(ids, rest, left[np.argsort(size)], kinds, edits, found)
+    if len(alone):
+        long_alignments(ids, rest, alone, kinds, edits, found)
+    return found
+
+
+@kernel
+def trimmed(
+    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, kinds: Int, edits: cython.bint,
+    rest: Rest,
+):  # fmt: skip
+    """What the ends that both texts have add to the result, which pairs have more than those, and numbers that put
+    neighbouring ones of like size side by side. The LCS with a text of one word of bits is done here.
+
+    rest: where the pattern and the other text of each pair begin without their ends, and how long each is: pattern, its
+    tokens, other, its tokens.
+    """
+    cython.declare(p=Int)
+    found: Longs = zeros(len(reference), "q")
+    left: Longs = empty(len(reference), "q")
+    size: Longs = empty(len(reference), "q")
+    bits: Words = zeros(1 if edits else kinds, "Q")
+    many: Int = 0
+    with cython.nogil:
+        for p in range(len(reference)):
+            a: Int = begin[output[p]]
+            m: Int = length[output[p]]
+            b: Int = begin[reference[p]]
+            n: Int = length[reference[p]]
+            if not edits and m <= 64:
+                found[p] = _short_lcs(ids, a, m, b, n, bits)
+                continue
+            few: Int = min(m, n)
+            i: Int = 0
+            while i < few and ids[a + i] == ids[b + i]:
+                i += 1
+            k: Int = 0
+            while k < few - i and ids[a + m - 1 - k] == ids[b + n - 1 - k]:
+                k += 1
+            a += i
+            b += i
+            m -= i + k
+            n -= i + k
+            found[p] = m + n if edits else i + k
+            if m == 0 or n == 0:
+                continue
+            other: cython.bint = (m + 63) // 64 * n > (n + 63) // 64 * m
+            rest[p, 0] = b if other else a
+            rest[p, 1] = n if other else m
+            rest[p, 2] = a if other else b
+            rest[p, 3] = m if other else n
+            left[many] = p
+            size[many] = ((p // NEAR) << 48) + (min((rest[p, 1] + 63) // 64, MOST) << 24) + min(rest[p, 3], MOST)
+            many += 1
+    return array(found), array(left)[:many], array(size)[:many]
 
 
 @cython.cfunc
@@ -36,14 +110,14 @@ ROWS = 258  # of bits: a token with more places than a quarter of the words has 
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
 def _short_lcs(ids: Tokens, first: Int, m: Int, other: Int, n: Int, bits: Words) -> Int:
-    """With an output of one word: `bits` of every token, 0 before and after."""
+    """With a pattern of one word: `bits` of every token, 0 before and after."""
     cython.declare(i=Int)
     v: Word = ALL
     for i in range(m):
         bits[ids[first + i]] |= bit(i)
     for i in range(n):
         both: Word = v & bits[ids[other + i]]
-        v = ((v + both) & ALL) | (v - both)
+        v = ((v + both) & ALL) | (v ^ both)
     for i in range(m):
         bits[ids[first + i]] = 0
     if m < 64:
@@ -54,247 +128,272 @@ def _short_lcs(ids: Tokens, first: Int, m: Int, other: Int, n: Int, bits: Words)
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.overflowcheck(False)
-def _lcs(
-    ids: Tokens, m: Int, other: Int, n: Int, last: Ids, before: Ids, row: Ids, masks: Masks,
-    v: Words, hit: cython.longlong[::1], u: Words,
-) -> Int:  # fmt: skip
-    cython.declare(j=Int, k=Int)
-    i: Int
-    w: Int
-    mask: Word
-    both: Word
-    partial: Word
-    total: Word
-    carry: Word
-    words: Int = (m + 63) // 64
-    for w in range(words):
-        v[w] = ALL
-    for j in range(n):
-        i = last[ids[other + j]]
-        if i < 0:
-            continue
-        carry = 0
-        k = row[ids[other + j]]
-        if k >= 0:
-            for w in range(words):
-                both = v[w] & masks[k, w]
-                partial = (v[w] + both) & ALL
-                total = (partial + carry) & ALL
-                carry = (partial < both) | (total < partial)
-                v[w] = total | (v[w] - both)
-            continue
-        touched: Int = 0
-        while i >= 0:  # from the last word to the first
-            w = i >> 6
-            mask = 0
-            while i >= 0 and i >> 6 == w:
-                mask |= bit(i & 63)
-                i = before[i]
-            hit[touched] = w
-            u[touched] = mask
-            touched += 1
-        w = 0
-        for k in range(touched - 1, -1, -1):
-            while carry and w < hit[k]:
-                carry = _ripple(v, w)
-                w += 1
-            w = hit[k]
-            both = v[w] & u[k]
-            partial = (v[w] + both) & ALL
-            total = (partial + carry) & ALL
-            carry = (partial < both) | (total < partial)
-            v[w] = total | (v[w] - both)
-            w += 1
-        while carry and w < words:
-            carry = _ripple(v, w)
-            w += 1
-    if m & 63:
-        v[words - 1] |= ALL << (m & 63) & ALL
-    found: Int = 64 * words
-    for w in range(words):
-        found -= popcount(v[w])
-    return found
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-@cython.overflowcheck(False)
-def _ripple(v: Words, w: Int) -> Word:
-    """A carry into a word without a match: it sets the lowest free bit, or runs on."""
-    if v[w] == ALL:
-        return 1
-    v[w] |= v[w] + 1
-    return 0
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-@cython.overflowcheck(False)
-def _step(
-    p: Word, q: Word, e: Word, up: Word, down: Word
-) -> tuple[cython.ulonglong, cython.ulonglong, cython.ulonglong, cython.ulonglong]:
-    """One word of one row: where the next row is higher and lower, and where this one rises and falls."""
-    x: Word = e | q
-    e |= down
-    d: Word = ((((e & p) + p) & ALL) ^ p) | e
-    rise: Word = q | (ALL ^ (d | p))
-    fall: Word = p & d
-    shifted: Word = (rise << 1 & ALL) | up
-    return (fall << 1 & ALL) | down | (ALL ^ (x | shifted)), shifted & x, rise, fall
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-@cython.overflowcheck(False)
-def _bits_of(token: Int, last: Ids, before: Ids, row: Ids, masks: Masks, spare: Int) -> Int:
-    """The row of bits of a token; one with few places, or none, gets the spare one until it is called again: it
-    toggles.
+def _planned(
+    rest: Rest, order: Texts, first: Int, kinds: Int
+) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.Py_ssize_t]:
+    """Words of the widest pattern, tokens of the longest other text, and room for the rows of bits of the next pairs;
+    0 as room where they are better compared one by one.
     """
-    if row[token] >= 0:
-        return row[token]
-    i: Int = last[token]
-    while i >= 0:
-        masks[spare, i >> 6] ^= bit(i & 63)
-        i = before[i]
-    return spare
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-@cython.overflowcheck(False)
-def _distance(
-    ids: Tokens, m: Int, other: Int, n: Int, last: Ids, before: Ids, row: Ids, masks: Masks, plus: Words, minus: Words
-) -> Int:  # fmt: skip
-    """Two tokens of the reference at a time, the second one word behind the first: neither waits for the other's
-    carry.
-    """
-    cython.declare(w=Int, p=Word, q=Word, p2=Word, q2=Word, rise=Word, fall=Word, rise2=Word, fall2=Word)
-    if m == 0 or n == 0:
-        return max(m, n)
-    words: Int = (m + 63) // 64
-    for w in range(words):
-        plus[w] = ALL
-        minus[w] = 0
-    score: Int = m
-    top: Word = bit((m - 1) & 63)
-    spare: Int = masks.shape[0] - 1
-    j: Int = 0
-    while j < n:
-        k: Int = _bits_of(ids[other + j], last, before, row, masks, spare)
-        # The first row counts the tokens of the reference: it rises by one with each.
-        p, q, rise, fall = _step(plus[0], minus[0], masks[k, 0], 1, 0)
-        if j + 1 == n:
-            for w in range(1, words):
-                plus[w - 1] = p
-                minus[w - 1] = q
-                p, q, rise, fall = _step(plus[w], minus[w], masks[k, w], rise >> 63, fall >> 63)
-        else:
-            other_k: Int = _bits_of(ids[other + j + 1], last, before, row, masks, spare - 1)
-            up: Word = 1
-            down: Word = 0
-            for w in range(1, words):
-                p2, q2, rise2, fall2 = _step(p, q, masks[other_k, w - 1], up, down)
-                plus[w - 1] = p2
-                minus[w - 1] = q2
-                up = rise2 >> 63
-                down = fall2 >> 63
-                p, q, rise, fall = _step(plus[w], minus[w], masks[k, w], rise >> 63, fall >> 63)
-            p, q, rise2, fall2 = _step(p, q, masks[other_k, words - 1], up, down)
-            score += (rise2 & top) != 0
-            score -= (fall2 & top) != 0
-            _bits_of(ids[other + j + 1], last, before, row, masks, spare - 1)
-        plus[words - 1] = p
-        minus[words - 1] = q
-        score += (rise & top) != 0
-        score -= (fall & top) != 0
-        _bits_of(ids[other + j], last, before, row, masks, spare)
-        j += 2
-    return score
+    cython.declare(lane=Int)
+    words: Int = 0
+    longest: Int = 0
+    work: Int = 0
+    rows: Int = 1
+    for lane in range(min(LANES, len(order) - first)):
+        m: Int = rest[order[first + lane], 1]
+        n: Int = rest[order[first + lane], 3]
+        words = max(words, (m + 63) // 64)
+        longest = max(longest, n)
+        work += (m + 63) // 64 * n
+        rows += kinds if kinds <= FEW else min(m, kinds)
+    alone: cython.bint = 3 * work < LANES * words * longest or rows * words > ROOM
+    return words, longest, 0 if alone else rows * words
 
 
 @kernel
-def alignments(
-    ids: Tokens, begin: Texts, length: Texts, output: Texts, reference: Texts, kinds: Int, edits: cython.bint
-):
-    """The length of the LCS, or the edit distance, of each pair of texts; `kinds` is larger than every token id.
-
-    Pairs of one output should follow each other: its places are listed once.
-    """
-    cython.declare(p=Int)
-    pairs: Int = len(reference)
-    longest: Int = 1
-    for p in range(pairs):
-        longest = max(longest, length[output[p]])
-    words: Int = (longest + 63) // 64
-    found: cython.longlong[::1] = zeros(pairs, "q")
-    last: Ids = full(kinds, -1, "i")  # the last place of each token
-    before: Ids = empty(longest, "i")  # the one before that place, −1 ends
-    row: Ids = full(kinds, -1, "i")  # of bits, −1 if it has none
-    masks: Masks = zeros((min(ROWS, longest + 2), words), "Q")
-    a: Words = empty(words, "Q")
-    b: Words = empty(words, "Q")
-    c: cython.longlong[::1] = empty(words, "q")
-    bits: Words = zeros(kinds, "Q")
-    listed: Int = -1
+def side_by_side(ids: Tokens, rest: Rest, order: Texts, kinds: Int, edits: cython.bint, found: Longs):
+    """Fill in the pairs that have others of their size beside them; gives those that have none, or are too long."""
+    cython.declare(p=Int, lane=Int)
+    pairs: Int = len(order)
+    alone: Longs = empty(pairs, "q")
+    many: Int = 0
+    words: Int
+    longest: Int
+    room: Int
+    widest: Int = 1
+    most: Int = 1
+    largest: Int = 1
+    p = 0
+    while p < pairs:
+        words, longest, room = _planned(rest, order, p, kinds)
+        if room > 0:
+            widest = max(widest, words)
+            most = max(most, longest)
+            largest = max(largest, room)
+        p += LANES
+    row: Ids = zeros(kinds, "i")  # where the bits of a token begin; 0: it has none
+    rows: Ids = empty(64 * widest, "i")  # the same of each token of a pattern
+    masks: Words = empty(largest, "Q")
+    places: Ids = empty(most * LANES, "i")  # where the bits of each token of the other texts begin
+    bits: Words = empty(max(TOGETHER, widest) * LANES, "Q")
+    state: Words = empty(2 * widest * LANES, "Q")
+    size: Rest = empty((2, LANES), "q")
     with cython.nogil:
-        for p in range(pairs):
-            h: Int = output[p]
-            r: Int = reference[p]
-            if length[h] <= 64 and not edits:
-                found[p] = _short_lcs(ids, begin[h], length[h], begin[r], length[r], bits)
-                continue
-            if h != listed:
-                if listed >= 0:
-                    _forget(ids, begin[listed], length[listed], last, row)
-                _list(ids, begin[h], length[h], last, before, row, masks)
-                listed = h
-            if edits:
-                found[p] = _distance(ids, length[h], begin[r], length[r], last, before, row, masks, a, b)
+        p = 0
+        while p < pairs:
+            words, longest, room = _planned(rest, order, p, kinds)
+            if room > 0:
+                _together(ids, rest, order, p, words, edits, found, row, rows, masks, places, bits, state, size)
             else:
-                found[p] = _lcs(ids, length[h], begin[r], length[r], last, before, row, masks, a, c, b)
-    return array(found)
+                for lane in range(min(LANES, pairs - p)):
+                    alone[many] = order[p + lane]
+                    many += 1
+            p += LANES
+    return array(alone)[:many]
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _together(
+    ids: Tokens, rest: Rest, order: Texts, first: Int, words: Int, edits: cython.bint, found: Longs,
+    row: Ids, rows: Ids, masks: Words, places: Ids, bits: Words, state: Words, size: Rest,
+) -> cython.void:  # fmt: skip
+    cython.declare(lane=Int, j=Int, w=Int)
+    live: Int = min(LANES, len(order) - first)
+    for w in range(words):
+        masks[w] = 0
+    at: Int = words
+    for lane in range(LANES):
+        size[0, lane] = 0
+        size[1, lane] = 0
+    for lane in range(live):
+        at = _laid_out(ids, rest, order[first + lane], lane, words, edits, row, rows, masks, at, places, size)
+    longest: Int = 0
+    words_left: Int = 0
+    for lane in range(live):
+        words_left = max(words_left, (size[0, lane] + 63) // 64)
+        longest = max(longest, size[1, lane])
+    for lane in range(LANES):
+        for j in range(size[1, lane], longest):
+            places[j * LANES + lane] = 0
+    if not edits:
+        for w in range(words_left * LANES):
+            state[w] = ALL
+        _lcs_rows(places, longest, words_left, masks, bits, state)
+        for lane in range(live):
+            found[order[first + lane]] += size[0, lane] - _ones(state, lane, LANES, size[0, lane])
+        return
+    for w in range(words):
+        for lane in range(LANES):
+            state[2 * LANES * w + lane] = ALL
+            state[2 * LANES * w + LANES + lane] = 0
+    done: Int = 0
+    while done < longest:
+        stop: Int = longest
+        for lane in range(live):
+            if done < size[1, lane] < stop:
+                stop = size[1, lane]
+        _edit_rows(places, done, stop, words, masks, bits, state)
+        done = stop
+        for lane in range(live):
+            if size[1, lane] == done:
+                # The first row of the table counts the tokens of the other text; the bits say where the last column
+                # rises and falls.
+                found[order[first + lane]] = (
+                    done
+                    + _ones(state, lane, 2 * LANES, size[0, lane])
+                    - _ones(state, LANES + lane, 2 * LANES, size[0, lane])
+                )
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.overflowcheck(False)
-def _list(ids: Tokens, first: Int, m: Int, last: Ids, before: Ids, row: Ids, masks: Masks) -> cython.void:
-    """The places of each token of a text, and the rows of bits of frequent ones."""
-    cython.declare(i=Int, w=Int)
-    words: Int = (m + 63) // 64
-    rows: Int = 0
+def _laid_out(
+    ids: Tokens, rest: Rest, p: Int, lane: Int, words: Int, edits: cython.bint,
+    row: Ids, rows: Ids, masks: Words, at: Int, places: Ids, size: Rest,
+) -> Int:  # fmt: skip
+    """The rows of bits of a pattern, from `at` on, and which of them each token of the other text has."""
+    cython.declare(i=Int, j=Int)
+    r: cython.int
+    a: Int = rest[p, 0]
+    m: Int = rest[p, 1]
+    b: Int = rest[p, 2]
+    n: Int = rest[p, 3]
+    first: Int = at
+    if edits and len(row) <= FEW:  # a row for each, also for those that no text has
+        at += len(row) * words
+        for i in range(first, at):
+            masks[i] = 0
+        for i in range(m):
+            masks[first + ids[a + i] * words + (i >> 6)] |= bit(i & 63)
+        for j in range(n):
+            places[j * LANES + lane] = first + ids[b + j] * words
+        size[0, lane] = m
+        size[1, lane] = n
+        return at
+    # −1: to get a row if the pattern has it. No branch depends on the texts: a list is written first, and grows after
+    # if what was written is to stay.
+    if edits:
+        for i in range(m):
+            row[ids[a + i]] = -1
+    else:
+        for j in range(n):
+            row[ids[b + j]] = -1
+    kept: Int = 0
     for i in range(m):
-        token: Int = ids[first + i]
-        before[i] = last[token]
-        last[token] = i
-        if row[token] < 0:
-            row[token] -= 1  # −1 less the number of places so far
-            if 4 * (-1 - row[token]) <= words:
-                continue
-            row[token] = rows
+        r = row[ids[a + i]]
+        rows[kept] = at if r < 0 else r
+        row[ids[a + i]] = rows[kept]
+        kept += r != 0
+        at += words if r < 0 else 0
+    for i in range(first, at):
+        masks[i] = 0
+    for i in range(kept):
+        masks[rows[i] + (i >> 6)] |= bit(i & 63)
+    size[0, lane] = kept
+    kept = 0
+    for j in range(n):
+        r = row[ids[b + j]]
+        places[kept * LANES + lane] = r
+        kept += edits or r > 0
+    size[1, lane] = kept
+    for i in range(m):
+        row[ids[a + i]] = 0
+    if not edits:
+        for j in range(n):
+            row[ids[b + j]] = 0
+    return at
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _gather(places: Ids, j: Int, rows: Int, words: Int, masks: Words, bits: Words) -> cython.void:
+    """The words of bits of the next tokens of all lanes, lanes side by side."""
+    cython.declare(r=Int, lane=Int, w=Int)
+    for r in range(rows):
+        for lane in range(LANES):
+            place: Int = places[(j + r) * LANES + lane]
             for w in range(words):
-                masks[rows, w] = 0
-            place: Int = before[i]
-            while place >= 0:
-                masks[rows, place >> 6] |= bit(place & 63)
-                place = before[place]
-            rows += 1
-        masks[row[token], i >> 6] |= bit(i & 63)
+                bits[(r * words + w) * LANES + lane] = masks[place + w]
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _forget(ids: Tokens, first: Int, m: Int, last: Ids, row: Ids) -> cython.void:
-    cython.declare(i=Int)
-    for i in range(m):
-        last[ids[first + i]] = -1
-        row[ids[first + i]] = -1
+@cython.overflowcheck(False)
+def _lcs_rows(places: Ids, n: Int, words: Int, masks: Words, bits: Words, state: Words) -> cython.void:
+    """Bits that are 0 where the last row of the table rises."""
+    cython.declare(lane=Int, r=Int, w=Int)
+    carry: cython.ulonglong[16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    j: Int = 0
+    while j < n:
+        rows: Int = min(max(1, TOGETHER // words), n - j)
+        _gather(places, j, rows, words, masks, bits)
+        for r in range(rows):
+            for lane in range(LANES):
+                carry[lane] = 0
+            for w in range(words):
+                at: Int = (r * words + w) * LANES
+                for lane in range(LANES):
+                    v: Word = state[w * LANES + lane]
+                    both: Word = v & bits[at + lane]
+                    total: Word = (v + both + carry[lane]) & ALL
+                    carry[lane] = (both | (v & (ALL ^ total))) >> 63
+                    state[w * LANES + lane] = total | (v ^ both)
+        j += rows
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.overflowcheck(False)
+def _edit_rows(places: Ids, j: Int, n: Int, words: Int, masks: Words, bits: Words, state: Words) -> cython.void:
+    """Two words side by side: where the last row of the table rises, and where it falls."""
+    cython.declare(lane=Int, r=Int, w=Int)
+    up: cython.ulonglong[16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    down: cython.ulonglong[16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    while j < n:
+        rows: Int = min(max(1, TOGETHER // words), n - j)
+        _gather(places, j, rows, words, masks, bits)
+        for r in range(rows):
+            for lane in range(LANES):
+                up[lane] = 1
+                down[lane] = 0
+            for w in range(words):
+                at: Int = (r * words + w) * LANES
+                k: Int = 2 * LANES * w
+                for lane in range(LANES):
+                    p: Word = state[k + lane]
+                    q: Word = state[k + LANES + lane]
+                    e: Word = bits[at + lane]
+                    x: Word = e | q
+                    e |= down[lane]
+                    d: Word = ((((e & p) + p) & ALL) ^ p) | e
+                    rise: Word = q | (ALL ^ (d | p))
+                    fall: Word = p & d
+                    shifted: Word = (rise << 1 & ALL) | up[lane]
+                    state[k + lane] = (fall << 1 & ALL) | down[lane] | (ALL ^ (x | shifted))
+                    state[k + LANES + lane] = shifted & x
+                    up[lane] = rise >> 63
+                    down[lane] = fall >> 63
+        j += rows
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.overflowcheck(False)
+def _ones(state: Words, first: Int, step: Int, m: Int) -> Int:
+    """Ones among the first m bits of every so many words."""
+    cython.declare(w=Int)
+    found: Int = 0
+    for w in range(m >> 6):
+        found += popcount(state[first + w * step])
+    if m & 63:
+        found += popcount(state[first + (m >> 6) * step] & (bit(m & 63) - 1))
+    return found

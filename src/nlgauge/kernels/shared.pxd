@@ -18,3 +18,4 @@ cdef extern from *:
 
 cdef enum:
     STRIP = 128
+    LANES = 16

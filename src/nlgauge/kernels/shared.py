@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 STRIP = 128  # draws handled together, one SIMD lane each: long enough for SIMD, short enough to stay in cache
+LANES = 16  # pairs of texts handled together
 NEAR = (
     1e-12  # values closer than this part of their size are one value, rounded differently (stats/correlation/ties.py)
 )
