@@ -69,3 +69,20 @@ def test_an_unknown_way_is_refused_with_those_there_are() -> None:
 def test_a_batch_without_any_text_is_scored_as_missing() -> None:
     batch = Batch.from_columns([None, None], references=[None, []])
     assert metric_from_spec("bleu").score(batch).reasons == {0: "no output", 1: "no output"}
+
+
+words = st.one_of(st.none(), st.sampled_from(["", " ", "a", "b", "c"]))
+
+
+@given(st.lists(st.tuples(words, words, st.one_of(st.none(), st.lists(words, max_size=3))), max_size=8))
+def test_every_distinct_text_of_a_batch_has_one_number(
+    rows: list[tuple[str | None, str | None, list[str | None] | None]],
+) -> None:
+    output, source, references = ([row[k] for row in rows] for k in range(3))
+    batch = Batch.from_columns(output, source, references=references)  # type: ignore[arg-type]
+    given_texts = [t for t in (*output, *source, *(t for refs in references for t in refs or ())) if t is not None]
+    assert batch.texts.list() == list(dict.fromkeys(given_texts))
+    for i, (out, src, refs) in enumerate(rows):
+        assert (batch.text(batch.output[i]), batch.text(batch.source[i])) == (out, src)
+        found = [batch.text(k) for k in batch.reference[batch.start[i] : batch.start[i + 1]]]
+        assert found == [t for t in refs or () if t is not None]

@@ -15,7 +15,7 @@ except ImportError:  # not compiled, and no Cython at hand
 import numpy as np
 
 from nlgauge.kernels._roles import ROLE
-from nlgauge.kernels._room import array, empty, kernel
+from nlgauge.kernels._room import array, empty, kernel, zeros
 
 if cython.compiled:
     from cython.cimports.nlgauge.kernels.mteval import marks, mteval
@@ -31,6 +31,7 @@ Room = cython.typedef(cython.uint[::1])
 Table = cython.typedef(cython.ulonglong[::1])
 Longs = cython.typedef(cython.longlong[::1])
 Ids = cython.typedef(cython.int[::1])
+Offsets = cython.typedef(cython.const[cython.longlong][::1])
 
 HASHED = cython.declare(cython.ulonglong, 1 << 63)  # no eight characters give that
 HASH = cython.declare(cython.ulonglong, 14695981039346656037)
@@ -200,15 +201,7 @@ def _pieces(
 
 
 @kernel
-def encode(
-    codes: Text,
-    offsets: cython.const[cython.longlong][::1],
-    mode: Int,
-    table: Table,
-    pool: Room,
-    ends: Longs,
-    size: Int,
-):
+def encode(codes: Text, offsets: Offsets, mode: Int, table: Table, pool: Room, ends: Longs, size: Int):
     """Token ids of all texts, their number per text, the line of each token, and the grown vocabulary.
 
     Text t is `codes[offsets[t]:offsets[t + 1]]`. A text has at most as many tokens as characters.
@@ -246,7 +239,7 @@ def encode(
 @cython.cfunc
 @cython.exceptval(check=False)
 def _encode(
-    codes: Text, offsets: cython.const[cython.longlong][::1], mode: Int, role: cython.const[cython.uchar][::1],
+    codes: Text, offsets: Offsets, mode: Int, role: cython.const[cython.uchar][::1],
     t: Int, count: Int, a: Room, b: Room, ids: Ids, lines: Ids, lengths: Longs,
     table: Table, pool: Room, ends: Longs, size: Int,
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.Py_ssize_t]:  # fmt: skip
@@ -376,8 +369,8 @@ def _move(grown: Table, table: Table):
 
 
 @kernel
-def characters(codes: Text, offsets: cython.const[cython.longlong][::1], spaces: cython.bint):
-    """Code points as token ids, with or without white space, and their number per text."""
+def characters(codes: Text, offsets: Offsets):
+    """Code points as token ids, without white space, and their number per text."""
     cython.declare(t=Int, k=Int)
     ids: Ids = empty(len(codes), "i")
     lengths: Longs = empty(len(offsets) - 1, "q")
@@ -387,6 +380,21 @@ def characters(codes: Text, offsets: cython.const[cython.longlong][::1], spaces:
             before: Int = count
             for k in range(offsets[t], offsets[t + 1]):
                 ids[count] = codes[k]
-                count += spaces or not _is_space(codes[k])
+                count += not _is_space(codes[k])
             lengths[t] = count - before
     return array(ids)[:count], array(lengths)
+
+
+@kernel
+def inked(ids: cython.const[cython.int][::1], begin: Offsets, length: Offsets):
+    """Of each text of code points whether it has more than white space."""
+    cython.declare(t=Int)
+    found: cython.uchar[::1] = zeros(len(length), "B")
+    with cython.nogil:
+        for t in range(len(length)):
+            k: Int = begin[t]
+            end: Int = k + length[t]
+            while k < end and _is_space(ids[k]):
+                k += 1
+            found[t] = k < end
+    return array(found)

@@ -150,14 +150,16 @@ def usable(
         for why, where in lacks.items() if need not in may_be_empty else [*lacks.items()][:1]:
             for place in np.flatnonzero(where).tolist():
                 reasons.setdefault(place, why)
-    places = np.setdiff1d(np.arange(len(batch)), list(reasons)).astype(np.int64)
+    scored = np.ones(len(batch), np.bool_)
+    scored[list(reasons)] = False
+    places = np.flatnonzero(scored)
     if "references" not in needs:
         none = np.empty(0, np.int64)
         return Usable(np.maximum(batch.output, 0), places, none, none, reasons, notes)
     empty = np.diff(batch.start) - full
     for place in places[empty[places] > 0].tolist():
         notes[place] = f"{empty[place]} empty references left out"
-    kept = filled[batch.reference] & np.isin(sample, places)
+    kept = filled[batch.reference] & scored[sample]
     return Usable(np.maximum(batch.output, 0), places, sample[kept], batch.reference[kept], reasons, notes)
 
 
@@ -272,6 +274,8 @@ def limited_stats(stats: Any) -> Any:
 def _too_long(batch: Batch, facts: Any) -> Ints:
     """The samples with a text that is too long, among those that the metric looks at."""
     size = batch.view("characters", lambda texts: np.array([*map(len, texts), 0], np.int64))  # the last: no text
+    if size.max() <= facts.longest:
+        return np.empty(0, np.int64)
     most = np.zeros(len(batch), np.int64)
     for need in ("output", "source", "context"):
         if need in facts.needs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -90,23 +91,16 @@ class Batch:
     ) -> Batch:
         given = (c for c in (output, source, context, references, control, system, input) if c is not None)
         n = len(next(given, ()))
-        texts = Texts()
-        numbers, number = texts.numbers, texts.numbers.setdefault
-
-        def numbered(column: Sequence[str | None] | None) -> Ints:
-            if column is None:
-                return np.full(n, -1, np.int64)
-            return np.array([-1 if t is None else number(t, len(numbers)) for t in column], np.int64)
-
-        outputs, sources, contexts = numbered(output), numbered(source), numbered(context)
-        lists: Sequence[Sequence[str] | None] = references if references is not None else [None] * n
-        flat = [text for refs in lists if refs for text in refs]
-        if None in flat:
-            lists = [[text for text in refs or () if text is not None] for refs in lists]
-            flat = [text for refs in lists if refs for text in refs]
-        reference = np.array([number(text, len(numbers)) for text in flat], np.int64)
+        lists = [refs or () for refs in references] if references is not None else [()] * n
+        flat = list(chain.from_iterable(lists))
+        texts, (outputs, sources, contexts, reference) = numbered(n, output, source, context, flat)
+        many = np.fromiter(map(len, lists), np.int64, len(lists))
+        if len(reference) and reference.min() < 0:
+            there = reference >= 0
+            many = np.bincount(np.repeat(np.arange(n), many)[there], minlength=n)
+            reference = reference[there]
         start = np.zeros(n + 1, np.int64)
-        np.cumsum([len(refs) if refs else 0 for refs in lists], out=start[1:])
+        np.cumsum(many, out=start[1:])
         rest = control if control is not None else [None] * n
         return cls(texts, outputs, sources, contexts, reference, start, rest, _numbers(system), _numbers(input))
 
@@ -127,6 +121,28 @@ class Batch:
 
     def text(self, number: int) -> str | None:
         return None if number < 0 else self.texts.list()[number]
+
+
+def numbered(n: int, *columns: Sequence[str | None] | None) -> tuple[Texts, list[Ints]]:
+    """The distinct texts of columns, and each column as their numbers; −1: no text. A column that is None has n of
+    those.
+    """
+    seen: dict[Any, int] = {}  # the place, in all columns, where a text stood first
+    place = count()
+    found = [
+        np.full(n, -1, np.int64) if c is None else np.fromiter(map(seen.setdefault, c, place), np.int64, len(c))
+        for c in columns
+    ]
+    total = next(place)
+    texts = Texts()
+    if len(seen) == total and None not in seen:  # then places are numbers
+        texts.numbers = seen
+        return texts, found
+    number = np.full(total + 1, -1, np.int64)  # the last: no text
+    seen.pop(None, None)
+    number[np.fromiter(seen.values(), np.int64, len(seen))] = np.arange(len(seen))
+    texts.numbers = dict(zip(seen, count(), strict=False))
+    return texts, [number[f] for f in found]
 
 
 def take(batch: Batch, rows: Ints) -> Batch:

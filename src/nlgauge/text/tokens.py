@@ -141,7 +141,7 @@ class TokenEncoder:
         else:
             codes, offsets = code_points(prepared(asked.texts, self.name, self.lowercase))
         if self.name == "char":
-            ids, length = characters(codes, offsets, self.spaces)
+            ids, length = (codes.view(np.int32), np.diff(offsets)) if self.spaces else characters(codes, offsets)
             return ids, length, np.empty(0, np.int32)
         ids, length, lines, *grown = encode(codes, offsets, KERNELS.get(self.name, 0), *self.vocabulary)
         self.vocabulary = Vocabulary(*grown)
@@ -190,7 +190,8 @@ class Joined:
 
     def of(self, texts: list[str], numbers: Ints) -> Joined:
         if not np.array_equal(numbers, self.numbers):
-            self.numbers, self.texts = numbers, [texts[t] for t in numbers.tolist()]
+            every = len(numbers) == len(texts)  # numbers are in order, each once
+            self.numbers, self.texts = numbers, texts if every else [texts[t] for t in numbers.tolist()]
             self._made, self._rare = {}, None
         return self
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nlgauge.metrics.batch import Usable
 from nlgauge.metrics.references import pair_up
 from nlgauge.text.batch import Batch
@@ -15,9 +17,14 @@ def paired(
     """The tokens of outputs and references, and the pairs they form."""
     found = tokens(batch, name, batch.output, batch.reference, lowercase=lowercase, stem=stem, spaces=spaces)
 
-    def make() -> Usable:  # a reference of blanks alone is empty, also where blanks are tokens
-        seen = tokens(batch, name, batch.output, batch.reference, lowercase=lowercase) if spaces else found
-        return pair_up(batch, seen)
+    def make() -> Usable:
+        if not spaces:
+            return pair_up(batch, found)
+        from nlgauge.kernels.tokens import inked
+
+        # A text of blanks alone is empty, also where blanks are tokens.
+        inks: Ints = inked(found.ids, found.start, found.length)
+        return pair_up(batch, replace(found, length=inks * found.length))
 
     return found, batch.keep(("pairs", name, lowercase), make)
 
