@@ -193,6 +193,11 @@ def test_help_loads_nothing_heavy() -> None:
     assert not loaded("from nlgauge.cli import build; build()") & (HEAVY | {"polars", "numpy"})
 
 
+def test_a_report_loads_no_network() -> None:
+    """Prices of judges stand in every report; asking judges does not."""
+    assert not loaded("from nlgauge.report import sections; import nlgauge.metrics.judge.cost") & {"asyncio", "ssl"}
+
+
 def test_loading_data_loads_no_kernels() -> None:
     code = (
         "import sys, nlgauge as ng; ng.example(); print(sorted(m for m in sys.modules if "

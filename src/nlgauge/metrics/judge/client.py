@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.metrics.judge.rate_limits import Gate, retry_after
-from nlgauge.metrics.judge.replies import Keeper, Reply, Request, read_reply
+from nlgauge.metrics.judge.replies import Keeper, Reply, Request, guess_tokens, read_reply
 from nlgauge.metrics.judge.secret import Secret
 
 if TYPE_CHECKING:
@@ -339,12 +339,6 @@ def _connections(how: Asking) -> Callable[[], httpx2.AsyncClient]:
     return lambda: httpx2.AsyncClient(
         headers=how.key.headers(), timeout=timeout, limits=limits, verify=trusted, follow_redirects=False
     )
-
-
-def guess_tokens(body: Mapping[str, Any]) -> int:
-    """About how many tokens a request may use: four characters a token, and all of max_tokens."""
-    said = sum(len(str(m.get("content", ""))) for m in body.get("messages", ()))
-    return said // 4 + 8 + int(body.get("max_tokens") or 0)
 
 
 def _hint(status: int, key: Secret) -> str:

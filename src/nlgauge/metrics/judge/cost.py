@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nlgauge.errors import DataError
-from nlgauge.metrics.judge.client import guess_tokens
-from nlgauge.metrics.judge.replies import Keeper, Reply, Request
+from nlgauge.metrics.judge.replies import Keeper, Reply, Request, guess_tokens
 
 
 @dataclass(frozen=True)

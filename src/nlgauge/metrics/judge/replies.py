@@ -74,6 +74,12 @@ class Memory:
         pass
 
 
+def guess_tokens(body: Mapping[str, Any]) -> int:
+    """About how many tokens a request may use: four characters a token, and all of max_tokens."""
+    said = sum(len(str(m.get("content", ""))) for m in body.get("messages", ()))
+    return said // 4 + 8 + int(body.get("max_tokens") or 0)
+
+
 def read_reply(body: Any, seconds: float = 0.0, dropped: tuple[str, ...] = ()) -> Reply:
     """The reply in the JSON of /chat/completions; ValueError when it is none."""
     try:
