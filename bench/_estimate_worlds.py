@@ -36,6 +36,7 @@ JUDGES = {"poor": ((0.75, 0.55), 0.7, 0.3), "fair": ((0.85, 0.8), 1.5, 0.6), "go
 SCALE = (1.0, 5.0)  # of ratings; verdicts are between 0 and 1 anyway
 AT_ONCE = 100  # data sets computed together: what fits in the cache
 METHODS: tuple[Method, ...] = ("labels", "ppi", "ppi++", "judge")
+NARROWER = tuple(round(1 - 0.02 * k, 2) for k in range(1, 26))  # .98 to .5 of the width
 TRUTH = 3.0  # mean of the ratings from 1 to 5
 
 
@@ -131,6 +132,7 @@ def mean_coverage(n: int, p: float | None, kind: str, judge: str, design: str, t
         rows.append({
             "n": n, "p": p, "kind": kind, "judge": judge, "design": design, "method": m,
             "coverage": float((each <= 1).mean()), "nearest": share, "factor": factor,
+            "narrowed": [float((each <= f).mean()) for f in NARROWER],
             "width": width[m] / width["labels"], "data sets": trials,
         })  # fmt: skip
     return rows

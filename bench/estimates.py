@@ -25,6 +25,7 @@ from nlgauge.stats.estimation import (
     means,
     rogan_gladen,
     several_judges,
+    shares,
     sparse_correlation,
     systems,
 )
@@ -77,11 +78,11 @@ def _mean_cells() -> Iterator[tuple[str, str, float | None, str]]:
 
 
 CODE = {  # that the cells of a kind rest on
-    "means": (means, proportion, world.mean_coverage),
-    "summeval": (means, proportion, world.summeval_coverage),
+    "means": (means, shares, proportion, world.mean_coverage),
+    "summeval": (means, shares, proportion, world.summeval_coverage),
     "corrected": (rogan_gladen, world.corrected_coverage),
-    "several": (several_judges, means, proportion, world.several_coverage),
-    "systems": (systems, means, proportion, world.systems_coverage),
+    "several": (several_judges, means, shares, proportion, world.several_coverage),
+    "systems": (systems, means, shares, proportion, world.systems_coverage),
     "correlations": (sparse_correlation, several_judges, world.correlation_coverage),
     "groups": (grouped_correlation, sparse_correlation, world.grouped_coverage),
 }

@@ -17,19 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.agreement.proportion import Kind, proportion_interval
+from nlgauge.stats.agreement.proportion import proportion_interval
+from nlgauge.stats.estimation.shares import OneMore, share_interval
 
 Floats = NDArray[np.float64]
 Method = Literal["labels", "judge", "ppi", "ppi++"]
 METHODS = ("labels", "judge", "ppi", "ppi++")
-KINDS: tuple[Kind, Kind] = ("lean", "midp")
 OWN_WEIGHT = 20  # labels that a stratum needs for a λ of its own; else one is common to all strata
-DOUBT = 0.7  # labels of the rarer verdict that a judge's gain is held against: it counts m / (m + DOUBT)
+DOUBT = 0.7  # ratings at the rarer end of the scale that a judge's gain is held against: it counts m / (m + DOUBT)
+COARSE = 0.75  # variance over that of labels alone above which an estimate is nearly a count, with the steps of one
 FAR = 0.1  # rating at the far end of the scale that is added to the variance
 FAR_WEIGHED = 0.3  # the same where rows have weights: it has the largest
-ALIKE = 0.5  # labels of the rarer verdict that the likeness of rows of a cluster is held against
-UNSEEN = 0.5  # error of the judge, of its whole weight, that is added to the variance
-COARSE = 0.75  # variance over that of labels alone above which an estimate is nearly a count, with the steps of one
 
 
 @dataclass(frozen=True)
@@ -101,9 +99,11 @@ def mean_estimate(
         return _judge_only(sample, level)
     found = _rectified(sample, method)
     plain = found if method == "labels" else _rectified(sample, "labels")
-    bounds = (0.0, 1.0) if (sample.two_valued if sample.share is None else sample.share) else sample.bounds
-    if bounds is not None:
-        return _bounded_interval(sample, found, plain, bounds, level, method != "ppi", equal_tails)
+    share = sample.two_valued if sample.share is None else sample.share
+    if share and sample.two_valued:
+        return _verdict_interval(sample, found, plain, level, method, equal_tails)
+    if bounds := (0.0, 1.0) if share else sample.bounds:
+        return _bounded_interval(sample, found, plain, bounds, level)
     half = _student(found.freedom, level) * found.se
     return replace(found, low=found.value - half, high=found.value + half, worth=_worth(sample, found, plain))
 
@@ -276,15 +276,70 @@ def _worth(sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate) -> 
         return sample.labelled.sum(axis=-1) * np.where(found.se > 0, (plain.se / found.se) ** 2, 1.0)
 
 
+def _verdict_interval(
+    sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate, level: float, method: Method, equal_tails: bool
+) -> MeanEstimate:
+    """Labels drawn at random and nothing else are a count; else see shares.py."""
+    from scipy.special import ndtr
+
+    n = sample.labelled.sum(axis=-1)
+    value = np.clip(found.value, 0.0, 1.0)
+    alone = method == "labels" and sample.clusters is None and sample.strata is None and sample.probability is None
+    if alone:
+        low, high = proportion_interval(value * n, n, level, one_tail=not equal_tails)
+        return replace(found, low=low, high=high, worth=n.astype(float))
+    # Whole verdicts and errors make steps; PPI++ weighs them with a number, unless the judge hardly counts.
+    steps = np.full(n.shape, method == "labels" or (method == "ppi" and _two_scores(_score(sample))))
+    if method == "ppi++":
+        steps = found.se**2 > COARSE * plain.se**2
+    steps &= sample.clusters is None
+    units = found.influence if sample.clusters is None else cluster_sums(found.influence, sample.clusters)
+    # A count tells its own variance; that of clusters and of a judge's numbers is estimated.
+    freedom = found.freedom if sample.clusters is not None else np.maximum(n - 1.0 - (method == "ppi++"), 1.0)
+    tail = np.where(steps, (1 - level) / 2, ndtr(-_student(freedom, level)))
+    ends = share_interval(
+        found.value, units, *_one_more(sample, found, value, method), tail,
+        steps=steps, tuned=method != "ppi", equal_tails=equal_tails,
+    )  # fmt: skip
+    return replace(found, value=value[()], low=ends.low, high=ends.high, worth=ends.worth)
+
+
+def _two_scores(score: Floats) -> bool:
+    return bool(((score == score.min()) | (score == score.max())).all())
+
+
+def _one_more(sample: PartlyLabelled, found: MeanEstimate, value: Any, method: Method) -> tuple[OneMore, OneMore]:
+    """A pass among the rows that the judge would fail (the lowest scores, as many as fail), and a fail among the rows
+    that it would pass: not seen yet, when one with the largest weight is among those of its verdict and an error of the
+    judge has the largest, and with the weights seen. In clusters of k rows it counts as √k."""
+    y = np.where(sample.labelled, sample.labels, 0.0)
+    w = sum(part.w for part in _parts(sample, y, y)) / y.shape[-1]
+    largest, usual = w.max(axis=-1), (w**2).sum(axis=-1)
+    many = 1.0 if sample.clusters is None else np.sqrt(sample.labelled.sum(axis=-1) / _labelled_clusters(sample))
+    off = np.zeros(value.shape), np.zeros(value.shape)
+    if method != "labels":
+        score = np.sort(np.broadcast_to(_score(sample), y.shape), axis=-1)
+        rows, total = y.shape[-1], score.sum(axis=-1)
+        failed = np.clip(np.round((1 - value) * rows), 1, rows - 1).astype(int)
+        worst = np.take_along_axis(np.cumsum(score, axis=-1), np.asarray(failed - 1)[..., None], axis=-1)[..., 0]
+        lam = np.minimum(found.weight, 1.0)
+        off = lam * (total / rows - worst / failed), lam * ((total - worst) / (rows - failed) - total / rows)
+    both = []
+    for extra, error in ((largest, largest), (0.0, usual)):
+        passes, fails = (
+            many * ((w**2 * mine).sum(axis=-1) + extra**2) / np.maximum((w * mine).sum(axis=-1) + extra, 1e-300)
+            for mine in (y, np.where(sample.labelled, 1 - y, 0.0))
+        )
+        both.append(OneMore(passes, fails, passes * (1 - value) + error * off[0], fails * value + error * off[1]))
+    return both[0], both[1]
+
+
 def _bounded_interval(
-    sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate, bounds: tuple[float, float], level: float,
-    tuned: bool, equal_tails: bool,
-) -> MeanEstimate:  # fmt: skip
-    """Interval of a share, or of a mean between two ends seen as one: as of so many verdicts drawn at random as have
-    the variance of the estimate (Korn and Graubard 1998), by the rule for counts. Near an end, where rare low ratings
-    make the mean, it is wider on their side. What judge and strata gain, known from few labels of the rarer verdict,
-    is held back. With a judge's full weight (not `tuned`) its errors go both ways however rare a verdict is, so that
-    neither end is free of error."""
+    sample: PartlyLabelled, found: MeanEstimate, plain: MeanEstimate, bounds: tuple[float, float], level: float
+) -> MeanEstimate:
+    """Interval of a mean between two ends, seen as a share: as of so many verdicts drawn at random as have the variance
+    of the estimate (Korn and Graubard 1998), by the rule for counts. Near an end, where rare low ratings make the mean,
+    it is wider on their side. What a judge gains, known from few ratings far from the end, is held back."""
     from scipy.special import ndtri
 
     start, unit = bounds[0], bounds[1] - bounds[0]
@@ -296,64 +351,31 @@ def _bounded_interval(
     hits = np.where(labelled, sample.labels, 0.0).sum(axis=-1)
     rarer = np.minimum(hits, n - hits)
     student = (-ndtri((1 - level) / 2) / _student(found.freedom, level)) ** 2
-    alone = _alone(sample, plain, n, student, tuned)
+    alone = _alone(sample, plain, n)
     with np.errstate(invalid="ignore", divide="ignore"):
-        unseen = 0.0  # labels may lack a judge's rare errors: part of one is added
-        if sample.two_valued and found is not plain and sample.score is not None:
-            unseen = UNSEEN * (np.minimum(found.weight, 1.0) * np.ptp(sample.score, axis=-1) / n) ** 2
-        ratio = np.where(plain.se > 0, (found.se**2 + unseen) / plain.se**2, 1.0)
-    counts = np.maximum(alone / _held_back(ratio, rarer, DOUBT), 1e-9)
-    if sample.strata is not None and sample.two_valued:
-        parts = int(np.max(sample.strata)) + 1
-        counts = n / _held_back(n / counts, rarer, DOUBT * parts)
+        ratio = np.where(plain.se > 0, found.se**2 / plain.se**2, 1.0)
+    held_back = np.where(ratio < 1, 1 - (1 - ratio) * rarer / (rarer + DOUBT), ratio)
+    counts = np.maximum(alone / held_back, 1e-9)
     value = np.clip(found.value, 0.0, 1.0)
-    rows_worth = np.asarray(counts * (1.0 if sample.two_valued else student))
-    hits_worth = np.asarray(value * rows_worth)
-    coarse = np.asarray(ratio > COARSE) & sample.two_valued
-    one_tail = np.asarray(ratio <= 1) & (tuned and sample.two_valued and not equal_tails)
-    low, high = np.empty(coarse.shape), np.empty(coarse.shape)
-    for kind, fit in zip(KINDS, (coarse, ~coarse), strict=True):
-        for one in (False, True):
-            if (inside := fit & (one_tail == one)).any():
-                ends = proportion_interval(hits_worth[inside], rows_worth[inside], level, kind, one_tail=one)
-                low[inside], high[inside] = ends
+    low, high = proportion_interval(value * counts * student, counts * student, level, "midp")
     value, low, high = (start + unit * end for end in (value, np.minimum(low, value)[()], np.maximum(high, value)[()]))
-    worth = counts if sample.two_valued else n * counts / np.maximum(alone, 1e-9)
-    return replace(whole, value=value, low=low, high=high, worth=worth)
+    return replace(whole, value=value, low=low, high=high, worth=n * counts / np.maximum(alone, 1e-9))
 
 
-def _held_back(ratio: Any, rarer: Any, doubt: float) -> Any:
-    """A variance over that without help, less of the gain where few labels of the rarer verdict show it."""
-    return np.where(ratio < 1, 1 - (1 - ratio) * rarer / (rarer + doubt), ratio)
-
-
-def _alone(sample: PartlyLabelled, plain: MeanEstimate, n: Any, student: Any, tuned: bool) -> Any:
-    """Labels drawn at random, each on its own, that would have the variance of labels only in this design."""
+def _alone(sample: PartlyLabelled, plain: MeanEstimate, n: Any) -> Any:
+    """Verdicts drawn at random that would have the variance of labels only in this design."""
     labelled = sample.labelled
     with np.errstate(invalid="ignore", divide="ignore"):
         if sample.probability is not None and sample.clusters is None:
-            # Few rows of the rarer verdict may all have small weights: one more of them, with the largest, is added.
+            # Few rows of the rarer end may all have small weights: part of one more, with the largest, is added.
             w = np.where(labelled, 1 / np.broadcast_to(sample.probability, labelled.shape), 0.0)
             of_rarer = np.where(plain.value[..., None] > 0.5, 1 - sample.labels, sample.labels)
             of_rarer = np.where(labelled, of_rarer, 0.0)
-            largest = w.max(axis=-1) * (1.0 if sample.two_valued else FAR_WEIGHED)
+            largest = w.max(axis=-1) * FAR_WEIGHED
             share = ((w * of_rarer).sum(axis=-1) + largest) / (w.sum(axis=-1) + largest)
             spread = (w**2 * (of_rarer - share[..., None]) ** 2).sum(axis=-1) + (largest * (1 - share)) ** 2
-            found = share * (1 - share) * (w.sum(axis=-1) + largest) ** 2 / spread
-            return np.minimum(found, n) if sample.two_valued else found
+            return share * (1 - share) * (w.sum(axis=-1) + largest) ** 2 / spread
+        # The variance hangs on rare ratings at the far end, which few labels may lack: part of one is added.
+        rare = FAR * np.maximum(plain.value, 1 - plain.value) ** 2 / n**2
         most = n if sample.clusters is None else np.minimum(n, _labelled_clusters(sample))
-        of_one = plain.value * (1 - plain.value)
-        if not sample.two_valued:
-            # The variance hangs on rare ratings at the far end, which few labels may lack: part of one is added.
-            rare = FAR * np.maximum(plain.value, 1 - plain.value) ** 2 / n**2
-            return np.where(plain.se > 0, of_one / (plain.se**2 + rare), most)
-        if sample.strata is None and sample.clusters is None and tuned:
-            return n
-        found = np.where(plain.se > 0, of_one / plain.se**2, most)
-        if sample.clusters is not None:
-            # Few labels of the rarer verdict hardly show how alike a cluster is: the rest of it counts as one row.
-            rarer = n * np.minimum(plain.value, 1 - plain.value)
-            shown = rarer / (rarer + ALIKE)
-            found = np.where(found > most, student / (shown / found + (1 - shown) / most), student * found)
-    # Strata vary less than a draw from all; rows of a cluster are at best as good as independent ones.
-    return found if sample.strata is not None else np.minimum(found, n)
+        return np.where(plain.se > 0, plain.value * (1 - plain.value) / (plain.se**2 + rare), most)

@@ -1,0 +1,70 @@
+"""Intervals of shares from few labels: against Jeffreys' interval of a count, and where nothing rare was seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
+from nlgauge.stats.estimation.shares import OneMore, share_interval
+
+
+@pytest.mark.parametrize("passes", [1, 4, 30])
+def test_a_rare_verdict_has_the_interval_of_jeffreys_for_a_count(passes: int) -> None:
+    n = 20_000
+    share = passes / n
+    influence = (np.repeat([1.0, 0.0], [passes, n - passes]) - share) / n
+    more = OneMore(1 / n, 1 / n, (1 - share) / n, share / n)
+    found = share_interval(share, influence, more, more, 0.025, steps=False, tuned=False, equal_tails=True)
+    wanted = stats.gamma(passes + 0.5).ppf([0.025, 0.975]) / n
+    assert np.allclose([found.low, found.high], wanted, rtol=2e-3)
+    assert found.worth == pytest.approx(n, rel=1e-3)
+
+
+@pytest.mark.parametrize("passes", [150, 400, 500])
+def test_many_labels_have_the_interval_of_jeffreys_for_a_share(passes: int) -> None:
+    n, share = 1000, passes / 1000
+    influence = (np.repeat([1.0, 0.0], [passes, n - passes]) - share) / n
+    more = OneMore(1 / n, 1 / n, (1 - share) / n, share / n)
+    found = share_interval(share, influence, more, more, 0.025, steps=False, tuned=False, equal_tails=True)
+    wanted = stats.beta(passes + 0.5, n - passes + 0.5).ppf([0.025, 0.975])
+    assert np.allclose([found.low, found.high], wanted, atol=5e-4)
+
+
+def test_a_judge_without_an_error_among_the_labels_may_still_have_some() -> None:
+    verdicts = np.tile([1.0, 0.0], 500)
+    labels = np.where(np.arange(1000) < 30, verdicts, np.nan)
+    for method in ("ppi", "ppi++"):
+        found = mean_estimate(PartlyLabelled(labels, verdicts), method)
+        # The judge's share .5 is known to ± .03; one unseen error of 30 labels is .03 more.
+        assert found.low < 0.44 and found.high > 0.56
+        assert found.width < 0.55 * mean_estimate(PartlyLabelled(labels), "labels").width
+
+
+def test_labels_of_one_verdict_leave_a_judge_nothing_to_add() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.where(np.arange(300) < 30, 0.0, np.nan)
+    plain = mean_estimate(PartlyLabelled(labels), "labels")
+    found = mean_estimate(PartlyLabelled(labels, rng.random(300)))
+    assert float(found.low) == 0.0
+    assert float(plain.high) <= float(found.high) < 1.07 * float(plain.high)
+
+
+def test_an_end_that_is_held_against_a_limit_is_not_shortened() -> None:
+    rng = np.random.default_rng(1)
+    y = (rng.random(1000) < 0.04).astype(float)
+    sample = PartlyLabelled(np.where(np.arange(1000) < 60, y, np.nan), y + rng.normal(size=1000))
+    short, equal = (mean_estimate(sample, "ppi++", equal_tails=e) for e in (False, True))
+    assert equal.low <= short.low and equal.high >= short.high
+
+
+def test_the_order_of_rows_and_clusters_does_not_matter() -> None:
+    rng = np.random.default_rng(2)
+    y = (rng.random(300) < 0.2).astype(float)
+    score, clusters = y + rng.normal(size=300), np.arange(300) // 3
+    labels = np.where(clusters < 20, y, np.nan)
+    there = rng.permutation(300)
+    one = mean_estimate(PartlyLabelled(labels, score, clusters=clusters))
+    other = mean_estimate(PartlyLabelled(labels[there], score[there], clusters=clusters[there]))
+    assert np.allclose([one.low, one.high], [other.low, other.high])
