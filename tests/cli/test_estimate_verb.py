@@ -57,7 +57,7 @@ def test_labels_judge_and_both_stand_side_by_side(folder: Path) -> None:
 def test_the_answer_is_said_in_words(folder: Path) -> None:
     said = nlgauge("estimate", "log.csv", "--labels", "labels.csv", cwd=folder).stdout.replace("\n", " ")
     assert "People would pass" in said and "which is outside" in said
-    assert "labelled rows are like the others" in said
+    assert "nothing shows that labelled rows differ from the others" in said
 
 
 def test_labels_of_chosen_rows_are_noticed(folder: Path) -> None:

@@ -205,7 +205,7 @@ def check_words(found: Sequence[tuple[str, float]]) -> tuple[str, bool]:
     name, p = min(found, key=lambda pair: pair[1])
     if p >= UNLIKE:
         names = ", ".join(n for n, _ in found[:3]) + (", …" if len(found) > 3 else "")
-        return f"labelled rows are like the others in {names} (p {number(p, 2)}).", True
+        return f"nothing shows that labelled rows differ from the others in {names} (smallest p {number(p, 2)}).", True
     return (
         f"labelled rows differ from the others in {name} ({'p < .001' if p < 0.001 else f'p {number(p)}'}), so they "
         "may not stand for all: label rows drawn at random (`nlgauge next`), or name the column with the probability "

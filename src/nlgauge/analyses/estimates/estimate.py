@@ -98,10 +98,26 @@ def _means(rows: Rows, judge: str, score: Array | None, level: float) -> Table:
         cells={"value": lambda row: _value(row, rows.share)},
         answers=_sentences(rows, found, best),
         facts={"share": rows.share},
-        method=f"{level:.0%} intervals for outputs like these: that of a share from as many labels as have the "
-        "estimate's variance, ratings seen as shares between their lowest and highest value.",
-        notes=[f"not given: {why}." for why in dict.fromkeys(r["reason"] for r in found if r["reason"])],
+        method=f"{level:.0%} intervals for outputs like these, "
+        + (
+            "with half a pass and half a fail added that the judge gets wrong (labels alone, drawn at random: a count)."
+            if rows.share
+            else "as of a share between the lowest and the highest rating, from as many labels as have this variance."
+        ),
+        notes=_missing(found),
     )
+
+
+def _missing(found: list[Row]) -> list[str]:
+    """What has no interval or is not given at all, and why; systems with the same reason in one line."""
+    where: dict[tuple[str, str], list[str]] = {}
+    for row in found:
+        if row["reason"]:
+            what = "no interval" if np.isfinite(row["value"]) else "not given"
+            where.setdefault((what, row["reason"]), []).append(row["system"])
+    several = len({row["system"] for row in found}) > 1
+    named = {key: f" of {', '.join(dict.fromkeys(systems))}" if several else "" for key, systems in where.items()}
+    return [f"{what}{whose}: {why}." for (what, why), whose in named.items()]
 
 
 def _line(row: Row) -> str:
@@ -262,7 +278,11 @@ def _sentences(rows: Rows, found: list[Row], best: Row) -> list[str]:
     mine = {r["measure"]: r for r in found if r["system"] == best["system"]}
     share, plain = rows.share, mine["labels_only"]
     said = "People would pass" if share else "People would give these outputs"
-    text = f"{said} {_value(best, share)}{' of outputs like these' if share else ' on average'}"
+    what = " of outputs like these" if share else " on average"
+    if not np.isfinite(best["low"]):
+        labels = f"{best['n']:,} label{'s' if best['n'] > 1 else ''}{' and the judge' if best is not plain else ''}"
+        return [f"{labels} give {_value(best, share)}{what}, which is no estimate yet: {best['reason']}."]
+    text = f"{said} {_value(best, share)}{what}"
     if best is not plain and np.isfinite(plain["low"]):
         text += f"; from the {plain['n']:,} labels alone {_value(plain, share)}"
     judged = [r for r in found if r["measure"] == "judge_only" and r["system"] == best["system"]]
