@@ -224,7 +224,8 @@ def remarks(found: SidesVotes, ranked: list[SideRanking], adjust: Adjust) -> lis
                 notes.append(
                     f"{who}: maximum likelihood has no finite strength{f' ({told})' if told else ''}; strengths are "
                     f"penalised values: {len(r.systems) - 1} votes, half wins and half losses, are spread over the "
-                    "comparisons. An interval of the win chance with 0 or 100 % at one end is the exact limit."
+                    "comparisons. An interval of the win chance with 0 or 100 % at one end is the exact limit; places "
+                    "and tiers of such a system are cautious, its strength having no upper or lower end."
                 )
             if r.tests is None:
                 notes.append(

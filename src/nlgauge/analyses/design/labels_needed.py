@@ -217,8 +217,14 @@ def _answer(rows: Sequence[Row], name: str, target: float, goal: Aim, outputs: i
         # Between two sizes log-linear: widths fall with the root of the number.
         pair = sorted((np.log(r["value"] or 1e-3), np.log(r["labels"])) for r in mine[max(at - 1, 0) : at + 1])
         size = int(np.ceil(np.exp(np.interp(np.log(target), [v for v, _ in pair], [n for _, n in pair]))))
-        more = f" (more than the {outputs:,} outputs there are)" if size > outputs else ""
-        return f"About {size:,} labels {who}".rstrip() + more + (" or fewer." if at == 0 else ".")
+        said = f"About {size:,} labels {who}".rstrip()
+        if size > outputs and falls:
+            sizes, widths = (np.log([r[k] for r in mine]) for k in ("labels", "value"))
+            whole = float(np.exp(np.interp(np.log(outputs), sizes, widths)))
+            return f"{said}, more than the {outputs:,} outputs there are: all of them labelled give {number(whole)}."
+        return f"{said}{f' (more than the {outputs:,} outputs there are)' if size > outputs else ''}" + (
+            " or fewer." if at == 0 else "."
+        )
     last = mine[-1]
     reached = f"width {number(last['value'])}" if goal == "estimate" else f"{number(last['value'], 2)} decided"
     return f"Not reached by {last['labels']:,} labels {who}".rstrip() + f": {reached}."
