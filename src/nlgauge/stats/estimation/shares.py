@@ -31,7 +31,7 @@ class OneMore(NamedTuple):
     down: Any
 
 
-class Share(NamedTuple):
+class ShareEnds(NamedTuple):
     low: Any
     high: Any
     worth: Any  # verdicts drawn at random with the same variance
@@ -40,7 +40,7 @@ class Share(NamedTuple):
 def share_interval(
     value: Any, influence: Floats, unseen: OneMore, seen: OneMore, tail: Any, *, steps: Any, tuned: bool,
     equal_tails: bool,
-) -> Share:  # fmt: skip
+) -> ShareEnds:  # fmt: skip
     """Ends of the share at `value`; `influence` of every row, or cluster, on it; `tail`: error rate of one end.
 
     `unseen`: the row on the side of an end, which may weigh more than those seen; `seen`: that on the other side.
@@ -77,7 +77,7 @@ def share_interval(
     inside = np.clip(value, 0.0, 1.0)
     centre, variance, _ = _with_more(inside, square, cube, unseen, (0.5, 0.5))
     low, high = np.clip(np.minimum(low, inside), 0, 1), np.clip(np.maximum(high, inside), 0, 1)
-    return Share(low[()], high[()], np.maximum(centre * (1 - centre) / variance - 1, 1.0)[()])
+    return ShareEnds(low[()], high[()], np.maximum(centre * (1 - centre) / variance - 1, 1.0)[()])
 
 
 def _with_more(value: Any, square: Any, cube: Any, more: OneMore, added: tuple[Any, Any]) -> tuple[Any, Any, Any]:
