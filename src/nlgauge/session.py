@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +69,12 @@ class Selection(Choice):
                    [*self.datasets[:k], *self.datasets[k + 1 :]])
             for k, data in enumerate(self.datasets)
         ]  # fmt: skip
+
+    def clustered(self, column: str | None) -> Selection:
+        """The same of data whose outputs with one value of this column are not independent; as it is without one."""
+        if not column:
+            return self
+        return replace(self, data=self.data.clustered(column), others=[d.clustered(column) for d in self.others])
 
     # --- analyses ---
 

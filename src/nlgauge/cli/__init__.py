@@ -1,11 +1,12 @@
 """The command line: one file per verb, in three folders, imported only when asked for.
 
-A verb module holds either `command` (a function) or `app` (a typer group). The first line of its docstring is its help.
+A verb module holds either `command` (a function) or `app` (a typer group). Its docstring is its help.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import sys
 from typing import TYPE_CHECKING
@@ -53,10 +54,11 @@ def build(only: str | None = None) -> typer.Typer:
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name, rich_help_panel=heading)
             continue
-        needs_file = getattr(module, "NEEDS_FILE", False)
-        app.command(name, no_args_is_help=needs_file, rich_help_panel=heading)(module.command)
-        for alias in (a for a, of in ALIASES.items() if of == name):
-            app.command(alias, no_args_is_help=needs_file, hidden=True)(module.command)
+        given = inspect.signature(module.command).parameters.values()
+        needs = any(p.default is p.empty for p in given)  # else the verb does something by its name alone
+        for each in (name, *(alias for alias, of in ALIASES.items() if of == name)):
+            more = {"hidden": True} if each in ALIASES else {"rich_help_panel": heading}
+            app.command(each, help=module.__doc__, no_args_is_help=needs, **more)(module.command)
     return app
 
 

@@ -3,7 +3,6 @@ well.
 
 @with_data
 def command(pick: Selection, measure: o.Measure = "input/kendall") -> list[Table]:
-    \"\"\"Help text with examples.\"\"\"
     return pick.each("ranking", measure=measure)
 
 @with_columns

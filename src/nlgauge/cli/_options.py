@@ -67,6 +67,14 @@ Metrics = Annotated[List, choice("--metrics", "Metrics to show; all by default."
 By = Annotated[List, choice("--by", "Columns: each combination of their values by itself, in one table.")]
 KeepPeople = Annotated[bool, choice("--keep-people", "Keep human-written outputs among the systems.")]
 Aggregate = Annotated[str, choice("--aggregate", "One rating of those of an output: mean, median or mace.")]
+Cluster = Annotated[
+    Name, choice("--cluster", "Column whose value several rows share that are not independent (a conversation).")
+]
+PeoplePassFrom = Annotated[
+    float | None,
+    choice("--people-pass-from", "The lowest rating of people that passes, where there are more than two."),
+]
+JudgePassFrom = Annotated[float | None, choice("--judge-pass-from", "The lowest number of a judge that passes.")]
 Seed = Annotated[int, choice("--seed", "Seed of everything random.")]
 
 EngineName = Annotated[str, work("--engine", "Where the work is done: local (all cores) or ray.")]

@@ -1,4 +1,10 @@
-"""Can people agree, and how high could a metric come? ICC, alpha, kappa; the human ceiling; standing in for a rater."""
+"""Can people agree, and how high could a metric come? ICC, alpha, kappa; the human ceiling; standing in for a
+rater.
+
+[bold]Example[/bold]
+
+  nlgauge agree ratings.csv --rater annotator
+"""
 
 from __future__ import annotations
 
@@ -9,8 +15,6 @@ from nlgauge.cli._data import with_data
 from nlgauge.errors import NeedsMissing
 from nlgauge.session import Selection
 from nlgauge.table import Table
-
-NEEDS_FILE = True
 
 
 @with_data
@@ -23,13 +27,6 @@ def command(
     bootstrap: Annotated[str, o.choice("--bootstrap", "What alpha's interval resamples: units (outputs), or "
                                                       "pairs of ratings, as the KALPHA macro does.")] = "units",
 ) -> list[Table]:  # fmt: skip
-    """Can people agree, and how high could a metric come? ICC, alpha, kappa; the human ceiling; standing in for a
-    rater.
-
-    [bold]Example[/bold]
-
-      nlgauge agree ratings.csv --rater annotator
-    """
     tables = list(pick.each("agreement", level=level, draws=draws, bootstrap=bootstrap))
     for analysis in ("ceiling", "replacement") if pick.data.metrics else ():
         try:

@@ -1,4 +1,11 @@
-"""Is one metric really better than another? Ranks with significance, or all pairs."""
+"""Is one metric really better than another? Ranks with significance, or all pairs.
+
+[bold]Examples[/bold]
+
+  nlgauge compare scores.csv --aspect coherence
+
+  nlgauge compare scores.csv --measure system/pearson --test williams --pairs -o pairs.csv
+"""
 
 from __future__ import annotations
 
@@ -9,7 +16,6 @@ from nlgauge.cli._data import with_data
 from nlgauge.session import Selection
 from nlgauge.table import Table
 
-NEEDS_FILE = True
 test_option = o.panel("The test")
 
 
@@ -27,14 +33,6 @@ def command(
                                                      "nlgcorreval.")] = "nlgauge",
     pairs: Annotated[bool, o.output("--pairs", "All pairs instead of ranks.")] = False,
 ) -> list[Table]:  # fmt: skip
-    """Is one metric really better than another? Ranks with significance, or all pairs.
-
-    [bold]Examples[/bold]
-
-      nlgauge compare scores.csv --aspect coherence
-
-      nlgauge compare scores.csv --measure system/pearson --test williams --pairs -o pairs.csv
-    """
     return pick.each(
         "significance" if pairs else "ranking", measure=measure, test=test, how=how, draws=draws,
         correction=correction, profile=profile,

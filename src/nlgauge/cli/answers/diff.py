@@ -1,4 +1,14 @@
-"""Did a metric or judge get worse between two runs? A table, words, and an exit code for CI."""
+"""Did a metric or judge get worse between two runs? A table, words, and an exit code for CI.
+
+Exit code 1: a metric dropped by more than --fail-drop, significantly; 0: none did; 2: that cannot be told, as a
+metric vanished, lost its values or has too few inputs, or the files cannot be compared.
+
+[bold]Examples[/bold]
+
+  nlgauge diff old.results.json new.results.json
+
+  nlgauge diff main.results.json branch.results.json --metric my-judge --fail-drop 0.03
+"""
 
 from __future__ import annotations
 
@@ -8,8 +18,6 @@ from typing import Annotated
 import typer
 
 from nlgauge.cli import _options as o
-
-NEEDS_FILE = True
 
 
 def command(
@@ -24,17 +32,6 @@ def command(
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:  # fmt: skip
-    """Did a metric or judge get worse between two runs? A table, words, and an exit code for CI.
-
-    Exit code 1: a metric dropped by more than --fail-drop, significantly; 0: none did; 2: that cannot be told, as a
-    metric vanished, lost its values or has too few inputs, or the files cannot be compared.
-
-    [bold]Examples[/bold]
-
-      nlgauge diff old.results.json new.results.json
-
-      nlgauge diff main.results.json branch.results.json --metric my-judge --fail-drop 0.03
-    """
     from nlgauge.errors import NlgaugeError
     from nlgauge.report.changes import CANNOT_TELL, compare_results, verdict_words
 

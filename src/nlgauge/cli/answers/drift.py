@@ -1,4 +1,16 @@
-"""Has a judge drifted, or the data? Two runs of one judge, with outputs that both judged as anchors."""
+"""Has a judge drifted, or the data? Two runs of one judge, with outputs that both judged as anchors.
+
+Anchors are outputs that stand in both files, by system and input or by their text. Exit code 0: no shift of the
+judge found; 1: it has shifted; 3: that cannot be told, as there are too few anchors; 2: something to mend.
+
+[bold]Examples[/bold]
+
+  nlgauge drift march.csv april.csv
+
+  nlgauge drift march.csv april.csv --anchors march_judged_again.csv
+
+  nlgauge drift baseline.jsonl today.jsonl --looks looks.jsonl
+"""
 
 from __future__ import annotations
 
@@ -9,7 +21,6 @@ import typer
 
 from nlgauge.cli import _options as o
 
-NEEDS_FILE = True
 CODES = {"not found": 0, "found": 1, "cannot tell": 3}
 
 
@@ -29,19 +40,6 @@ def command(
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:  # fmt: skip
-    """Has a judge drifted, or the data? Two runs of one judge, with outputs that both judged as anchors.
-
-    Anchors are outputs that stand in both files, by system and input or by their text. Exit code 0: no shift of the
-    judge found; 1: it has shifted; 3: that cannot be told, as there are too few anchors; 2: something to mend.
-
-    [bold]Examples[/bold]
-
-      nlgauge drift march.csv april.csv
-
-      nlgauge drift march.csv april.csv --anchors march_judged_again.csv
-
-      nlgauge drift baseline.jsonl today.jsonl --looks looks.jsonl
-    """
     import nlgauge as ng
     from nlgauge.data.card import card
 

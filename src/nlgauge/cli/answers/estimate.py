@@ -1,4 +1,18 @@
-"""How good would people find these outputs? From their labels of a few and a judge's scores of all."""
+"""How good would people find these outputs? From their labels of a few and a judge's scores of all.
+
+The mean rating or pass rate of every system with an interval: from the labels alone, with the judge's help (PPI++),
+and what the judge alone says, which is no estimate. Several systems: also their differences and ranks.
+
+[bold]Examples[/bold]
+
+  nlgauge estimate log.csv --labels labels.csv
+
+  nlgauge estimate log.csv --labels labels.csv --agreement
+
+  nlgauge estimate log.csv --judge gpt_score --cluster conversation_id
+
+  nlgauge estimate log.csv --labels labels.csv --probability label_probability
+"""
 
 from __future__ import annotations
 
@@ -12,8 +26,6 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.session import Selection
 from nlgauge.table import Table
 
-NEEDS_FILE = True
-
 
 @with_data
 def command(
@@ -21,8 +33,7 @@ def command(
     judge: Annotated[list[str] | None, o.choice("--judge", "Judges whose scores help; all by default. Several become "
         "one prediction.")] = None,
     method: Annotated[str, o.choice("--method", "Of differences and ranks: ppi++, ppi or labels.")] = "ppi++",
-    cluster: Annotated[str | None, o.choice("--cluster", "Column whose value several rows share that are not "
-        "independent (a conversation).")] = None,
+    cluster: o.Cluster = None,
     probability: Annotated[str | None, o.choice("--probability", "Column with the probability with which a row was "
         "drawn to be labelled.")] = None,
     strata: Annotated[str | None, o.choice("--strata", "Column with the stratum from which labelled rows were "
@@ -33,23 +44,7 @@ def command(
         "outputs?")] = False,
     level: Annotated[float, o.choice("--level", "Share inside the intervals.")] = 0.95,
 ) -> list[Table]:  # fmt: skip
-    """How good would people find these outputs? From their labels of a few and a judge's scores of all.
-
-    The mean rating or pass rate of every system with an interval: from the labels alone, with the judge's help (PPI++),
-    and what the judge alone says, which is no estimate. Several systems: also their differences and ranks.
-
-    [bold]Examples[/bold]
-
-      nlgauge estimate log.csv --labels labels.csv
-
-      nlgauge estimate log.csv --labels labels.csv --agreement
-
-      nlgauge estimate log.csv --judge gpt_score --cluster conversation_id
-
-      nlgauge estimate log.csv --labels labels.csv --probability label_probability
-    """
-    if cluster:
-        pick = replace(pick, data=pick.data.clustered(cluster))
+    pick = pick.clustered(cluster)
     if names := o.listed(judge):
         pick = replace(pick, metrics=names)
     design = {"probability": probability, "strata": strata, "people_pass_from": people_pass_from, "level": level}

@@ -1,4 +1,15 @@
-"""Look at single outputs in a local page: scatter, texts, two metrics side by side, labels, export."""
+"""Look at single outputs in a local page: scatter, texts, two metrics side by side, labels, export.
+
+The page is served on this machine only (127.0.0.1); its address carries a token. Ctrl-C ends it.
+
+[bold]Examples[/bold]
+
+  nlgauge explore scores.csv
+
+  nlgauge explore answers.csv --label-file mine.csv   (then: nlgauge run answers.csv --labels mine.csv)
+
+  nlgauge explore summeval --port 8765 --no-browser
+"""
 
 from __future__ import annotations
 
@@ -8,8 +19,6 @@ from typing import Annotated
 from nlgauge.cli import _options as o
 from nlgauge.cli._data import with_data
 from nlgauge.session import Selection
-
-NEEDS_FILE = True
 
 
 @with_data
@@ -22,18 +31,6 @@ def command(
     browser: Annotated[bool, o.output("--browser/--no-browser", "Open the page in a browser.")] = True,
     format: o.Format = "table",
 ) -> None:
-    """Look at single outputs in a local page: scatter, texts, two metrics side by side, labels, export.
-
-    The page is served on this machine only (127.0.0.1); its address carries a token. Ctrl-C ends it.
-
-    [bold]Examples[/bold]
-
-      nlgauge explore scores.csv
-
-      nlgauge explore answers.csv --label-file mine.csv   (then: nlgauge run answers.csv --labels mine.csv)
-
-      nlgauge explore summeval --port 8765 --no-browser
-    """
     from nlgauge.report.explorer import explore
 
     explore(

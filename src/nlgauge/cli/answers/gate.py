@@ -1,8 +1,23 @@
-"""Is a judge or metric good enough? Limits for its agreement with people; passed, failed or undecided, for CI."""
+"""Is a judge good enough? Limits for its agreement with people; passed, failed or undecided, for CI.
+
+Exit code 0: every interval lies above its limit; 1: one lies below; 3: undecided, a limit lies inside an interval,
+and the table says how many labels would decide; 2: something to mend.
+
+[bold]Examples[/bold]
+
+  nlgauge gate answers.csv --min kappa=.6,tnr=.8
+
+  nlgauge gate answers.csv --min kappa=.6 --metrics my-judge -f md     (for a pull request)
+
+  nlgauge gate answers.csv --against main.results.json --max-drop kappa=.05
+
+  nlgauge gate log.csv --labels labels.csv --min pass_rate=.8     (the outputs, not the judge)
+
+  nlgauge gate scores.csv --min input/kendall=.4 --metrics bertscore
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -11,7 +26,6 @@ from nlgauge.cli import _options as o
 from nlgauge.cli._data import with_data
 from nlgauge.session import Selection
 
-NEEDS_FILE = True
 CODES = {"passed": 0, "failed": 1, "undecided": 3}
 
 
@@ -24,38 +38,19 @@ def command(
                                             metavar="FILE")] = None,
     max_drop: Annotated[list[str] | None, o.choice("--max-drop", "How far each figure may have dropped since then: "
                                                                  "kappa=.05.")] = None,
-    cluster: Annotated[str | None, o.choice("--cluster", "Column whose value several rows share that are not "
-                                                         "independent (a conversation).")] = None,
-    people_pass_from: Annotated[float | None, o.choice("--people-pass-from", "The lowest rating that passes.")] = None,
-    judge_pass_from: Annotated[float | None, o.choice("--judge-pass-from", "The lowest score that passes.")] = None,
+    cluster: o.Cluster = None,
+    people_pass_from: o.PeoplePassFrom = None,
+    judge_pass_from: o.JudgePassFrom = None,
     allow_undecided: Annotated[bool, o.choice("--allow-undecided", "Exit code 0 instead of 3 where the gate is "
                                                                    "undecided.")] = False,
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:  # fmt: skip
-    """Is a judge good enough? Limits for its agreement with people; passed, failed or undecided, for CI.
-
-    Exit code 0: every interval lies above its limit; 1: one lies below; 3: undecided, a limit lies inside an interval,
-    and the table says how many labels would decide; 2: something to mend.
-
-    [bold]Examples[/bold]
-
-      nlgauge gate answers.csv --min kappa=.6,tnr=.8
-
-      nlgauge gate answers.csv --min kappa=.6 --metrics my-judge -f md     (for a pull request)
-
-      nlgauge gate answers.csv --against main.results.json --max-drop kappa=.05
-
-      nlgauge gate log.csv --labels labels.csv --min pass_rate=.8     (the outputs, not the judge)
-
-      nlgauge gate scores.csv --min input/kendall=.4 --metrics bertscore
-    """
     from nlgauge.door.gate import gate
 
-    pick = replace(pick, data=pick.data.clustered(cluster)) if cluster else pick
     table = gate(
-        pick, _joined(minimum), against=against, max_drop=_joined(max_drop), people_pass_from=people_pass_from,
-        judge_pass_from=judge_pass_from,
+        pick.clustered(cluster), _joined(minimum), against=against, max_drop=_joined(max_drop),
+        people_pass_from=people_pass_from, judge_pass_from=judge_pass_from,
     )  # fmt: skip
     o.show([table], format, out)
     code = CODES[table.facts["verdict"]]

@@ -1,4 +1,15 @@
-"""Intervals on a Parquet table of any size: one metric at a time, in bounded memory, with resume."""
+"""Intervals on a Parquet table of any size: one metric at a time, in bounded memory, with resume.
+
+The numbers are those of `nlgauge meta --analysis intervals`, which takes any format and needs all of it in memory.
+With -o, finished metrics stand in a folder beside that file until all are done: the same command goes on from
+there.
+
+[bold]Examples[/bold]
+
+  nlgauge convert scores.csv -o scores.parquet
+
+  nlgauge intervals scores.parquet --over inputs --measure input/kendall,system/pearson -o table.csv
+"""
 
 from __future__ import annotations
 
@@ -9,8 +20,6 @@ from typing import Annotated
 import typer
 
 from nlgauge.cli import _options as o
-
-NEEDS_FILE = True
 
 
 def command(
@@ -35,18 +44,6 @@ def command(
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:  # fmt: skip
-    """Intervals on a Parquet table of any size: one metric at a time, in bounded memory, with resume.
-
-    The numbers are those of `nlgauge meta --analysis intervals`, which takes any format and needs all of it in memory.
-    With -o, finished metrics stand in a folder beside that file until all are done: the same command goes on from
-    there.
-
-    [bold]Examples[/bold]
-
-      nlgauge convert scores.csv -o scores.parquet
-
-      nlgauge intervals scores.parquet --over inputs --measure input/kendall,system/pearson -o table.csv
-    """
     from nlgauge.analyses.agreement.large_intervals import large_intervals
     from nlgauge.data.large_table import LargeTable
     from nlgauge.data.tables.directions import lower_of

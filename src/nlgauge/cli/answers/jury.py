@@ -1,8 +1,20 @@
-"""Is a panel of judges better than the best single judge, and which cheap one?"""
+"""Is a panel of judges better than the best single judge, and which cheap one?
+
+Every judge, all of them by majority and by weights, and the best panel within the budget, chosen on one part of the
+labelled rows and held against people on the other; how alike the judges' errors are; how differently they rank
+systems.
+
+[bold]Examples[/bold]
+
+  nlgauge jury judged.csv --metrics gpt,llama,qwen
+
+  nlgauge jury judged.csv --cost gpt=2.5,llama=0.3,qwen=0.2 --budget 1
+
+  nlgauge jury scores.csv --measure global/pearson -f json
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +23,6 @@ from nlgauge.cli._data import with_data
 from nlgauge.errors import NlgaugeError
 from nlgauge.session import Selection
 from nlgauge.table import Table
-
-NEEDS_FILE = True
 
 
 @with_data
@@ -24,32 +34,14 @@ def command(
     size: Annotated[int, o.choice("--size", "The most judges of the chosen panel.", min=2)] = 5,
     measure: Annotated[str | None, o.choice("--measure", "Of pass and fail a figure (kappa by default), of scores a "
                                                          "measure such as input/kendall.")] = None,
-    people_pass_from: Annotated[float | None, o.choice("--people-pass-from", "The lowest rating of people that "
-        "passes, where there are more than two.")] = None,
-    judge_pass_from: Annotated[float | None, o.choice("--judge-pass-from", "The lowest number of a judge that "
-        "passes.")] = None,
-    cluster: Annotated[str | None, o.choice("--cluster", "Column whose value several rows share that are not "
-                                                         "independent (a conversation).")] = None,
+    people_pass_from: o.PeoplePassFrom = None,
+    judge_pass_from: o.JudgePassFrom = None,
+    cluster: o.Cluster = None,
     prices: Annotated[Path | None, o.choice("--prices", "JSON with prices of a million tokens, for judges in the "
                                                         "store.")] = None,
     level: Annotated[float, o.choice("--level", "Share inside the intervals.", min=0.5, max=0.9999)] = 0.95,
 ) -> list[Table]:  # fmt: skip
-    """Is a panel of judges better than the best single judge, and which cheap one?
-
-    Every judge, all of them by majority and by weights, and the best panel within the budget, chosen on one part of the
-    labelled rows and held against people on the other; how alike the judges' errors are; how differently they rank
-    systems.
-
-    [bold]Examples[/bold]
-
-      nlgauge jury judged.csv --metrics gpt,llama,qwen
-
-      nlgauge jury judged.csv --cost gpt=2.5,llama=0.3,qwen=0.2 --budget 1
-
-      nlgauge jury scores.csv --measure global/pearson -f json
-    """
-    if cluster:
-        pick = replace(pick, data=pick.data.clustered(cluster), others=[d.clustered(cluster) for d in pick.others])
+    pick = pick.clustered(cluster)
     limits = {"people_pass_from": people_pass_from, "judge_pass_from": judge_pass_from, "level": level}
     tables = pick.each(
         "jury", cost=o.listed(cost), budget=budget, size=size, measure=measure, prices=prices, **limits

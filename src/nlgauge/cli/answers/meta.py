@@ -1,4 +1,19 @@
-"""Compare metric scores with people's ratings: the metrics × measures table, or any other analysis."""
+"""Compare metric scores with people's ratings: the metrics × measures table, or any other analysis.
+
+[bold]Examples[/bold]
+
+  nlgauge meta scores.csv
+
+  nlgauge meta scores.csv --aspect coherence --measure input/kendall,system/pearson -o table.tex
+
+  nlgauge meta all.csv --by dataset,system --measure global/spearman --format csv
+
+  nlgauge meta scores.csv --analysis intervals --set over=inputs --set kind=bca
+
+  nlgauge meta news.csv dialogue.csv --analysis transfer --set groups=@groups.json
+
+  nlgauge meta scores.csv --analysis stability --set draws=10000 --engine ray --address auto
+"""
 
 from __future__ import annotations
 
@@ -11,8 +26,6 @@ from nlgauge.cli import _options as o
 from nlgauge.cli._data import settings, with_data
 from nlgauge.session import Selection
 from nlgauge.table import Table
-
-NEEDS_FILE = True
 
 
 @with_data
@@ -30,22 +43,6 @@ def command(
     engine: o.EngineName = "local",
     address: o.Address = None,
 ) -> list[Table]:  # fmt: skip
-    """Compare metric scores with people's ratings: the metrics × measures table, or any other analysis.
-
-    [bold]Examples[/bold]
-
-      nlgauge meta scores.csv
-
-      nlgauge meta scores.csv --aspect coherence --measure input/kendall,system/pearson -o table.tex
-
-      nlgauge meta all.csv --by dataset,system --measure global/spearman --format csv
-
-      nlgauge meta scores.csv --analysis intervals --set over=inputs --set kind=bca
-
-      nlgauge meta news.csv dialogue.csv --analysis transfer --set groups=@groups.json
-
-      nlgauge meta scores.csv --analysis stability --set draws=10000 --engine ray --address auto
-    """
     from nlgauge import registry
     from nlgauge.engines import engine_of, using
 

@@ -1,4 +1,16 @@
-"""Which outputs should people label next?"""
+"""Which outputs should people label next? A draw with known probabilities, as a file to fill in.
+
+The file holds texts and no scores. Each output carries the probability with which it was drawn; filled in and given
+back with --labels, `nlgauge estimate` weighs by it. A next draw takes what has no label yet.
+
+[bold]Examples[/bold]
+
+  nlgauge next answers.csv --budget 60 -o to_label.csv
+
+  nlgauge next answers.csv --budget 60 --for ranking -o tasks.json --tool label-studio
+
+  nlgauge next answers.csv --labels to_label.csv --budget 40 -o second.csv
+"""
 
 from __future__ import annotations
 
@@ -13,7 +25,6 @@ if TYPE_CHECKING:
     from nlgauge.analyses.design.next_labels import Goal, How
     from nlgauge.door.label_tasks import Tool
 
-NEEDS_FILE = True
 draw = o.panel("The draw")
 
 
@@ -31,19 +42,6 @@ def command(
     out: Annotated[Path | None, o.output("-o", "--out", "File for those who label: .csv, or .json (Label Studio, or "
                                                         "Argilla with --tool argilla).")] = None,
 ) -> None:  # fmt: skip
-    """Which outputs should people label next? A draw with known probabilities, as a file to fill in.
-
-    The file holds texts and no scores. Each output carries the probability with which it was drawn; filled in and given
-    back with --labels, `nlgauge estimate` weighs by it. A next draw takes what has no label yet.
-
-    [bold]Examples[/bold]
-
-      nlgauge next answers.csv --budget 60 -o to_label.csv
-
-      nlgauge next answers.csv --budget 60 --for ranking -o tasks.json --tool label-studio
-
-      nlgauge next answers.csv --labels to_label.csv --budget 40 -o second.csv
-    """
     from nlgauge.door.labelling import next_to_label
 
     table = next_to_label(

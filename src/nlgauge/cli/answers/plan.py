@@ -1,4 +1,15 @@
-"""How many labels do I need? How many inputs, systems or raters to tell two metrics apart?"""
+"""How many labels do I need (--for)? How many inputs, systems or raters to tell two metrics apart?
+
+[bold]Examples[/bold]
+
+  nlgauge plan pilot.csv --metrics bleu,bertscore --measure input/kendall --power .8
+
+  nlgauge plan pilot.csv --metrics bleu,bertscore --axis systems --trials 500
+
+  nlgauge plan pilot.csv --for estimate --width .2 --metrics judge
+
+  nlgauge plan pilot.csv --for gate kappa=.6
+"""
 
 from __future__ import annotations
 
@@ -12,7 +23,6 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.session import Selection
 from nlgauge.table import Table
 
-NEEDS_FILE = True
 study = o.panel("The study to plan")
 labels = o.panel("Labels needed")
 
@@ -41,18 +51,6 @@ def command(
     trials: Annotated[int, study("--trials", "Simulated studies a size; more is surer.")] = 100,
     chance: Annotated[bool, o.output("--chance/--no-chance", "Also what a random score reaches.")] = True,
 ) -> list[Table]:  # fmt: skip
-    """How many labels do I need (--for)? How many inputs, systems or raters to tell two metrics apart?
-
-    [bold]Examples[/bold]
-
-      nlgauge plan pilot.csv --metrics bleu,bertscore --measure input/kendall --power .8
-
-      nlgauge plan pilot.csv --metrics bleu,bertscore --axis systems --trials 500
-
-      nlgauge plan pilot.csv --for estimate --width .2 --metrics judge
-
-      nlgauge plan pilot.csv --for gate kappa=.6
-    """
     try:
         sizes = [int(s) for s in o.listed(size) or ()]
     except ValueError:

@@ -1,8 +1,19 @@
-"""Which system is best by choices between two outputs (votes, A/B tests), and does a judge rank them as people do?"""
+"""Which system is best by choices between two outputs (votes, A/B tests), and does a judge rank them as people do?
+
+Bradley-Terry strengths with intervals, tiers that the choices tell apart, the advantage of the first place, the
+matrix of wins; people and judges side by side.
+
+[bold]Examples[/bold]
+
+  nlgauge rank votes.jsonl
+
+  nlgauge rank arena.jsonl --adjust style
+
+  nlgauge rank votes.csv --ties rao-kupper --interval bootstrap -f json
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 from nlgauge.cli import _options as o
@@ -10,8 +21,6 @@ from nlgauge.cli._data import with_data
 from nlgauge.errors import NeedsMissing
 from nlgauge.session import Ask, Selection
 from nlgauge.table import Table
-
-NEEDS_FILE = True
 
 
 @with_data
@@ -25,21 +34,7 @@ def command(
     cluster: Annotated[str | None, o.choice("--cluster", "Column whose value several choices share that are not "
                                                          "independent; the input by default.")] = None,
 ) -> list[Table]:  # fmt: skip
-    """Which system is best by choices between two outputs (votes, A/B tests), and does a judge rank them as people do?
-
-    Bradley-Terry strengths with intervals, tiers that the choices tell apart, the advantage of the first place, the
-    matrix of wins; people and judges side by side.
-
-    [bold]Examples[/bold]
-
-      nlgauge rank votes.jsonl
-
-      nlgauge rank arena.jsonl --adjust style
-
-      nlgauge rank votes.csv --ties rao-kupper --interval bootstrap -f json
-    """
-    if cluster:
-        pick = replace(pick, data=pick.data.clustered(cluster), others=[d.clustered(cluster) for d in pick.others])
+    pick = pick.clustered(cluster)
     model = {"ties": ties, "adjust": adjust}
     matrix = {"source": "comparisons", "merge": True}
     asked: list[Ask] = [("rank-effects", model), ("rank-sides", model), ("wins", matrix)]

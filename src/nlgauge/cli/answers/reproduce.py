@@ -1,4 +1,24 @@
-"""The five papers recomputed: each published cell beside ours, with a verdict."""
+"""The five papers recomputed: each published cell beside ours, with a verdict.
+
+A cell is equal when ours rounds to what the paper prints, within tolerance, equal once a slip of the paper is
+repeated (both values are shown), or differs (the reason follows in words); where there is no value, the verdict
+says whether it needs weights or a file that others publish, or was never published. A difference is a result, not
+an error: the exit code is 0.
+
+[bold]Examples[/bold]
+
+  nlgauge reproduce   (what can be recomputed, and its state)
+
+  nlgauge reproduce novikova2017 9   (Table 9, cell by cell)
+
+  nlgauge reproduce novikova --only-differs   (all its tables)
+
+  nlgauge reproduce --all --no-slow   (the scoreboard, without models)
+
+  nlgauge reproduce gao2025 5 -o table5.csv
+
+  nlgauge reproduce deng2021 choice --set task=consistency   (a further study, with an option)
+"""
 
 from __future__ import annotations
 
@@ -46,27 +66,6 @@ def command(
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:
-    """The five papers recomputed: each published cell beside ours, with a verdict.
-
-    A cell is equal when ours rounds to what the paper prints, within tolerance, equal once a slip of the paper is
-    repeated (both values are shown), or differs (the reason follows in words); where there is no value, the verdict
-    says whether it needs weights or a file that others publish, or was never published. A difference is a result, not
-    an error: the exit code is 0.
-
-    [bold]Examples[/bold]
-
-      nlgauge reproduce   (what can be recomputed, and its state)
-
-      nlgauge reproduce novikova2017 9   (Table 9, cell by cell)
-
-      nlgauge reproduce novikova --only-differs   (all its tables)
-
-      nlgauge reproduce --all --no-slow   (the scoreboard, without models)
-
-      nlgauge reproduce gao2025 5 -o table5.csv
-
-      nlgauge reproduce deng2021 choice --set task=consistency   (a further study, with an option)
-    """  # fmt: skip
     from nlgauge.papers import Sources
     from nlgauge.papers.reproduce import overview, reproduce
 

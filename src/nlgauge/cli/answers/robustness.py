@@ -1,4 +1,13 @@
-"""Does a metric notice damage, and only damage? Texts are changed in known ways and scored; no ratings needed."""
+"""Does a metric notice damage, and only damage? Texts are changed in known ways and scored; no ratings needed.
+
+[bold]Examples[/bold]
+
+  nlgauge robustness outputs.csv
+
+  nlgauge robustness outputs.csv --metrics bleu,chrf,bertscore --sample 50 -o robustness.html
+
+  nlgauge robustness outputs.csv --metrics ctc --aspect consistency --perturbation negate,entity,number,synonym
+"""
 
 from __future__ import annotations
 
@@ -9,8 +18,6 @@ from typing import Annotated
 from nlgauge.cli import _options as o
 from nlgauge.cli._data import with_data
 from nlgauge.session import Selection
-
-NEEDS_FILE = True
 
 
 @with_data
@@ -33,16 +40,6 @@ def command(
     out: Annotated[Path | None, o.output("-o", "--out", "File to write; its suffix is the format (.html: with "
                                                         "the picture).")] = None,
 ) -> None:  # fmt: skip
-    """Does a metric notice damage, and only damage? Texts are changed in known ways and scored; no ratings needed.
-
-    [bold]Examples[/bold]
-
-      nlgauge robustness outputs.csv
-
-      nlgauge robustness outputs.csv --metrics bleu,chrf,bertscore --sample 50 -o robustness.html
-
-      nlgauge robustness outputs.csv --metrics ctc --aspect consistency --perturbation negate,entity,number,synonym
-    """
     from nlgauge.errors import NlgaugeError, PartlyDone
 
     try:

@@ -1,4 +1,15 @@
-"""From a file of scores and ratings to a report: the answers on screen, one HTML page, results for machines."""
+"""From a file of scores and ratings to a report: the answers on screen, one HTML page, results for machines.
+
+[bold]Examples[/bold]
+
+  nlgauge run                      (the built-in example)
+
+  nlgauge run scores.csv           (writes scores.report.html and scores.report.results.json)
+
+  nlgauge run scores.csv --aspect coherence --quick -o coherence.html
+
+  nlgauge run judged.csv --against judged_last_month.csv     (and whether the judge has drifted)
+"""
 
 from __future__ import annotations
 
@@ -32,18 +43,6 @@ def command(
     against: Annotated[str | None, o.choice("--against", "An earlier run of the same judge, its data or results.json: "
                                                          "has it drifted?", metavar="FILE")] = None,
 ) -> None:  # fmt: skip
-    """From a file of scores and ratings to a report: the answers on screen, one HTML page, results for machines.
-
-    [bold]Examples[/bold]
-
-      nlgauge run                      (the built-in example)
-
-      nlgauge run scores.csv           (writes scores.report.html and scores.report.results.json)
-
-      nlgauge run scores.csv --aspect coherence --quick -o coherence.html
-
-      nlgauge run judged.csv --against judged_last_month.csv     (and whether the judge has drifted)
-    """
     from nlgauge.report import report
 
     path = out or Path(f"{Path(file).name.split('.')[0]}.report.html")

@@ -1,4 +1,13 @@
-"""Simulate scores of a metric and of people: a table to try things on, or the two studies of gao2025."""
+"""Simulate scores of a metric and of people: a table to try things on, or the two studies of gao2025.
+
+[bold]Examples[/bold]
+
+  nlgauge simulate -o simulated.csv --systems 12 --inputs 80 --scale-human 5
+
+  nlgauge simulate scores.csv --metrics bleu --study relation
+
+  nlgauge simulate --study scale --trials 100 --redraws 100      (as the paper; takes long)
+"""
 
 from __future__ import annotations
 
@@ -41,16 +50,6 @@ def command(
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:  # fmt: skip
-    """Simulate scores of a metric and of people: a table to try things on, or the two studies of gao2025.
-
-    [bold]Examples[/bold]
-
-      nlgauge simulate -o simulated.csv --systems 12 --inputs 80 --scale-human 5
-
-      nlgauge simulate scores.csv --metrics bleu --study relation
-
-      nlgauge simulate --study scale --trials 100 --redraws 100      (as the paper; takes long)
-    """  # fmt: skip
     from nlgauge.analyses.design import simulated_data, simulation
     from nlgauge.stats.design.simulate import SimulationParams
     from nlgauge.stats.design.simulation_studies import EQUAL_SCALES, UNEQUAL_SCALES

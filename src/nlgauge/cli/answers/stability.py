@@ -1,4 +1,9 @@
-"""Which measure can be trusted on my data? Discriminative power and ranking consistency of all measures."""
+"""Which measure can be trusted on my data? Discriminative power and ranking consistency of all measures.
+
+[bold]Example[/bold]
+
+  nlgauge stability scores.csv --aspect coherence
+"""
 
 from __future__ import annotations
 
@@ -8,8 +13,6 @@ from nlgauge.cli import _options as o
 from nlgauge.cli._data import with_data
 from nlgauge.session import Selection
 from nlgauge.table import Table
-
-NEEDS_FILE = True
 
 
 @with_data
@@ -21,10 +24,4 @@ def command(
     trials: Annotated[int, o.choice("--trials", "Random halves of the inputs.")] = 1000,
     profile: Annotated[str, o.choice("--profile", "As for compare.")] = "nlgauge",
 ) -> list[Table]:
-    """Which measure can be trusted on my data? Discriminative power and ranking consistency of all measures.
-
-    [bold]Example[/bold]
-
-      nlgauge stability scores.csv --aspect coherence
-    """
     return pick.each("stability", measures=o.listed(measure), test=test, draws=draws, trials=trials, profile=profile)

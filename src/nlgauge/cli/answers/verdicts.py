@@ -1,8 +1,21 @@
-"""How far can I rely on a judge's pass and fail, or on its numbers, beside people's pass and fail on some rows?"""
+"""How far can I rely on a judge's pass and fail, or on its numbers, beside people's pass and fail on some rows?
+
+A judge with two values: shares in words, agreement, kappa, the lead over always saying pass. A judge with numbers:
+ROC, the threshold of least cost, whether the numbers are probabilities.
+
+[bold]Examples[/bold]
+
+  nlgauge verdicts answers.csv
+
+  nlgauge verdicts answers.csv --by topic --cluster conversation_id
+
+  nlgauge verdicts answers.csv --miss 5 --map map.csv
+
+  nlgauge verdicts answers.csv --slices topic,language
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,20 +25,16 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.session import Ask, Selection
 from nlgauge.table import Table
 
-NEEDS_FILE = True
-
 
 @with_data
 def command(
     pick: Selection,
-    people_pass_from: Annotated[float | None, o.choice("--people-pass-from", "The lowest rating of people that "
-        "passes, where there are more than two.")] = None,
+    people_pass_from: o.PeoplePassFrom = None,
     judge_pass_from: Annotated[float | None, o.choice("--judge-pass-from", "The lowest number of the judge that "
         "passes; without it the threshold is searched.")] = None,
     miss: Annotated[float, o.choice("--miss", "Cost of passing a row that people fail.")] = 1.0,
     alarm: Annotated[float, o.choice("--alarm", "Cost of failing a row that people pass.")] = 1.0,
-    cluster: Annotated[str | None, o.choice("--cluster", "Column whose value several rows share that are not "
-                                                         "independent (a conversation).")] = None,
+    cluster: o.Cluster = None,
     slices: Annotated[list[str] | None, o.choice("--slices", "Columns: where the judge is worst; 'all' for every "
         "column.")] = None,
     level: Annotated[float, o.choice("--level", "Share inside the intervals.")] = 0.95,
@@ -33,23 +42,7 @@ def command(
     map: Annotated[Path | None, o.output("--map", "Write the map from the judge's numbers to probabilities (.csv "
                                                   "or .json).")] = None,
 ) -> list[Table]:  # fmt: skip
-    """How far can I rely on a judge's pass and fail, or on its numbers, beside people's pass and fail on some rows?
-
-    A judge with two values: shares in words, agreement, kappa, the lead over always saying pass. A judge with numbers:
-    ROC, the threshold of least cost, whether the numbers are probabilities.
-
-    [bold]Examples[/bold]
-
-      nlgauge verdicts answers.csv
-
-      nlgauge verdicts answers.csv --by topic --cluster conversation_id
-
-      nlgauge verdicts answers.csv --miss 5 --map map.csv
-
-      nlgauge verdicts answers.csv --slices topic,language
-    """
-    if cluster:
-        pick = replace(pick, data=pick.data.clustered(cluster), others=[d.clustered(cluster) for d in pick.others])
+    pick = pick.clustered(cluster)
     people = {"people_pass_from": people_pass_from, "level": level}
     judge = {"judge_pass_from": judge_pass_from}
     asked: list[Ask] = [("verdicts", {**people, **judge, "interval": interval})]

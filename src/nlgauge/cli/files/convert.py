@@ -1,4 +1,13 @@
-"""From any file that nlgauge reads to its own tidy format, or to a wide CSV or Parquet table."""
+"""From any file that nlgauge reads to its own tidy format, or to a wide CSV or Parquet table.
+
+[bold]Examples[/bold]
+
+  nlgauge convert export.json -o ratings.jsonl.gz     (loses nothing)
+
+  nlgauge convert wmt23 --set lp=en-de -o wmt23.parquet
+
+A table has one row per output and rater, with columns human.ASPECT and metric.NAME.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +17,6 @@ from typing import Annotated
 from nlgauge.cli import _options as o
 from nlgauge.cli._data import Columns, settings, with_columns
 
-NEEDS_FILE = True
-
 
 @with_columns
 def command(
@@ -18,16 +25,6 @@ def command(
     format: o.Format = "table",
     set: Annotated[list[str] | None, o.column("--set", "Option of the reader: NAME=VALUE, e.g. lp=en-de.")] = None,
 ) -> None:  # fmt: skip
-    """From any file that nlgauge reads to its own tidy format, or to a wide CSV or Parquet table.
-
-    [bold]Examples[/bold]
-
-      nlgauge convert export.json -o ratings.jsonl.gz     (loses nothing)
-
-      nlgauge convert wmt23 --set lp=en-de -o wmt23.parquet
-
-    A table has one row per output and rater, with columns human.ASPECT and metric.NAME.
-    """
     from nlgauge.data.export import check_suffix, differences, export
 
     check_suffix(out)

@@ -1,4 +1,11 @@
-"""Is everything there? What is installed, what each missing extra would add, and where things are kept."""
+"""Check the installation: versions, extras and what each would add, tools, and where things are kept.
+
+[bold]Examples[/bold]
+
+  nlgauge doctor
+
+  nlgauge doctor --format json
+"""
 
 from __future__ import annotations
 
@@ -6,14 +13,6 @@ from nlgauge.cli import _options as o
 
 
 def command(format: o.Format = "table", out: o.Out = None) -> None:
-    """Check the installation: versions, extras and what each would add, tools, and where things are kept.
-
-    [bold]Examples[/bold]
-
-      nlgauge doctor
-
-      nlgauge doctor --format json
-    """
     from nlgauge.door.installation import doctor
 
     o.show([doctor()], format, out)

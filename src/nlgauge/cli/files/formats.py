@@ -1,4 +1,11 @@
-"""Which files can be read, and what becomes of them; written from the readers themselves."""
+"""Which files can be read: every format, what becomes people's ratings, what becomes scores of metrics and judges.
+
+[bold]Examples[/bold]
+
+  nlgauge formats
+
+  nlgauge formats -f md -o formats.md
+"""
 
 from __future__ import annotations
 
@@ -6,14 +13,6 @@ from nlgauge.cli import _options as o
 
 
 def command(format: o.Format = "table", out: o.Out = None) -> None:
-    """Which files can be read: every format, what becomes people's ratings, what becomes scores of metrics and judges.
-
-    [bold]Examples[/bold]
-
-      nlgauge formats
-
-      nlgauge formats -f md -o formats.md
-    """
     from nlgauge.report.listing import available
 
     o.show([available("formats")], format, out)

@@ -1,4 +1,13 @@
-"""What is there: metrics, measures, analyses, figures, readers, judges."""
+"""What is there: metrics, measures, analyses, figures, readers, judges; written from the code.
+
+[bold]Examples[/bold]
+
+  nlgauge list metrics --needs source
+
+  nlgauge list metrics bleu chrf
+
+  nlgauge list figures
+"""
 
 from __future__ import annotations
 
@@ -24,16 +33,6 @@ def command(
     format: o.Format = "table",
     out: o.Out = None,
 ) -> None:
-    """What is there: metrics, measures, analyses, figures, readers, judges; written from the code.
-
-    [bold]Examples[/bold]
-
-      nlgauge list metrics --needs source
-
-      nlgauge list metrics bleu chrf
-
-      nlgauge list figures
-    """
     from nlgauge.report.listing import available
 
     table = available(what, o.listed(needs), family, names)

@@ -1,4 +1,14 @@
-"""A part of my file to tune a judge on, and a part to test it on once."""
+"""A part of my file to tune a judge on, and a part to test it on once.
+
+An input goes to one of them by its name alone: more rows never move those that are there. Every later look at the
+test part is written into a log beside it, and said.
+
+[bold]Examples[/bold]
+
+  nlgauge split answers.csv
+
+  nlgauge split answers.csv --test .3 --by conversation -o parts/answers.jsonl
+"""
 
 from __future__ import annotations
 
@@ -7,8 +17,6 @@ from typing import Annotated
 
 from nlgauge.cli import _options as o
 from nlgauge.cli._data import Columns, with_columns
-
-NEEDS_FILE = True
 
 
 @with_columns
@@ -21,17 +29,6 @@ def command(
     out: Annotated[Path | None, o.output("-o", "--out", "NAME.csv writes NAME.tune.csv and NAME.test.csv; by default "
                                                         ".jsonl beside the file, which loses nothing.")] = None,
 ) -> None:  # fmt: skip
-    """A part of my file to tune a judge on, and a part to test it on once.
-
-    An input goes to one of them by its name alone: more rows never move those that are there. Every later look at the
-    test part is written into a log beside it, and said.
-
-    [bold]Examples[/bold]
-
-      nlgauge split answers.csv
-
-      nlgauge split answers.csv --test .3 --by conversation -o parts/answers.jsonl
-    """
     from nlgauge.door.tuning import part_paths, split
     from nlgauge.looks import log_of
 

@@ -1,4 +1,13 @@
-"""See which words of an output are grounded, and which are not: token scores of one sample."""
+"""See which words of an output are grounded, and which are not: token scores of one sample.
+
+[bold]Examples[/bold]
+
+  nlgauge align --output "He is a hockey fan." --source "He is an avid fan of the football team."
+
+  nlgauge align summaries.jsonl --system M11 --input dm-test-1
+
+  nlgauge align dialogues.csv -m "align-expr(expr='mean(y>x) * mean(r>y)')"
+"""
 
 from __future__ import annotations
 
@@ -31,16 +40,6 @@ def command(
     reference: Annotated[list[str] | None, text("--reference", "May be repeated.")] = None,
     format: o.Format = "table",
 ) -> None:  # fmt: skip
-    """See which words of an output are grounded, and which are not: token scores of one sample.
-
-    [bold]Examples[/bold]
-
-      nlgauge align --output "He is a hockey fan." --source "He is an avid fan of the football team."
-
-      nlgauge align summaries.jsonl --system M11 --input dm-test-1
-
-      nlgauge align dialogues.csv -m "align-expr(expr='mean(y>x) * mean(r>y)')"
-    """
     from rich.console import Console
 
     from nlgauge.door.scores import align

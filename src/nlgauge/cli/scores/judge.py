@@ -1,4 +1,20 @@
-"""Let a language model judge the outputs: ratings or comparisons, from any OpenAI-compatible endpoint."""
+"""Let a language model judge the outputs: ratings or comparisons, from any OpenAI-compatible endpoint.
+
+Every reply is kept at once (NLGAUGE_STORE): a run can be stopped at any moment, goes on where it was, and never
+asks twice for what it has.
+
+[bold]Examples[/bold]
+
+  nlgauge judge outputs.jsonl --aspect coherence --model gpt-4o-mini --dry-run
+
+  nlgauge judge outputs.csv -j dialogue --scale 1-10 --draws 10 --model llama3 --base-url http://localhost:11434/v1
+  -o judged.jsonl
+
+  nlgauge judge outputs.csv -j my_judge.yaml --labels labels.csv --model m     (ends with how far it agrees with
+  people's pass and fail)
+
+  nlgauge judge outputs.csv -j my_judge.yaml --mode pairwise --rivals 4 --model m -o judged.jsonl
+"""
 
 from __future__ import annotations
 
@@ -17,7 +33,6 @@ if TYPE_CHECKING:
     from nlgauge.scoring.judge_data import JudgedData, Mode
     from nlgauge.table import Table
 
-NEEDS_FILE = True
 ask, server, cost, read = (
     o.panel(name) for name in ("What to ask", "Whom to ask", "What it may cost", "How replies are read")
 )
@@ -73,23 +88,6 @@ def command(
     out: Annotated[Path | None, o.output("-o", "--out", "File for the data with the judge's scores: .jsonl, .csv "
                                                         "or .parquet.")] = None,
 ) -> None:  # fmt: skip
-    """Let a language model judge the outputs: ratings or comparisons, from any OpenAI-compatible endpoint.
-
-    Every reply is kept at once (NLGAUGE_STORE): a run can be stopped at any moment, goes on where it was, and never
-    asks twice for what it has.
-
-    [bold]Examples[/bold]
-
-      nlgauge judge outputs.jsonl --aspect coherence --model gpt-4o-mini --dry-run
-
-      nlgauge judge outputs.csv -j dialogue --scale 1-10 --draws 10 --model llama3 --base-url http://localhost:11434/v1
-      -o judged.jsonl
-
-      nlgauge judge outputs.csv -j my_judge.yaml --labels labels.csv --model m     (ends with how far it agrees with
-      people's pass and fail)
-
-      nlgauge judge outputs.csv -j my_judge.yaml --mode pairwise --rivals 4 --model m -o judged.jsonl
-    """
     from nlgauge.data.export import check_suffix
     from nlgauge.errors import NlgaugeError
     from nlgauge.metrics import Batch

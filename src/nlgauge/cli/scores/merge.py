@@ -1,4 +1,13 @@
-"""Join the shards of a run of `nlgauge score --shard` into the file and the tables of a run in one piece."""
+"""Join the shards of a run of `nlgauge score --shard` into the file and the tables of a run in one piece.
+
+[bold]Examples[/bold]
+
+  nlgauge merge scores.parquet
+
+  nlgauge merge node1/scores.parquet node2/scores.parquet -o scores.parquet    (each wrote to its own disk)
+
+A folder that someone hands you is data: nothing in it is run.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +18,6 @@ import typer
 
 from nlgauge.cli import _options as o
 
-NEEDS_FILE = True
-
 
 def command(
     files: Annotated[list[Path], typer.Argument(help="What the shards were given with -o: mostly one file, the "
@@ -20,16 +27,6 @@ def command(
     format: o.Format = "table",
     out: Annotated[Path | None, o.output("-o", "--out", "File to write; without it the FILE itself.")] = None,
 ) -> None:  # fmt: skip
-    """Join the shards of a run of `nlgauge score --shard` into the file and the tables of a run in one piece.
-
-    [bold]Examples[/bold]
-
-      nlgauge merge scores.parquet
-
-      nlgauge merge node1/scores.parquet node2/scores.parquet -o scores.parquet    (each wrote to its own disk)
-
-    A folder that someone hands you is data: nothing in it is run.
-    """
     from nlgauge.cli.scores.score import written
     from nlgauge.scoring.shards import merge
 

@@ -1,4 +1,19 @@
-"""Score texts with metrics: one call for all of them, values per output, means and corpus values per system."""
+"""Score texts with metrics: values per output, means and corpus values per system.
+
+[bold]Examples[/bold]
+
+  nlgauge score outputs.jsonl --metrics bleu,rouge-l(stem=True),flesch -o scored.jsonl
+
+  nlgauge score outputs.csv                     (all quick metrics that the columns allow)
+
+  nlgauge score outputs.csv -m len,wps --by dataset --format csv
+
+  nlgauge score big.jsonl -m bleu,chrf --batch 20000 -o scores.parquet    (any size, in bounded memory)
+
+  nlgauge score big.jsonl -m bertscore -o scores.parquet --engine ray --address auto
+
+  nlgauge score big.jsonl -m bertscore -o scores.parquet --shard $SLURM_ARRAY_TASK_ID/8    (--array=1-8)
+"""
 
 from __future__ import annotations
 
@@ -14,7 +29,6 @@ if TYPE_CHECKING:
     from nlgauge.scoring.stream import Streamed
     from nlgauge.table import Table
 
-NEEDS_FILE = True
 UNREAD = ("human", "metric", "rater", "person_rater", "model_rater", "lower", "higher", "reader", "repeats", "labels")
 TEXTS = ("system", "input", "output", "source", "context", "references", "control")
 
@@ -38,22 +52,6 @@ def command(
     shard: Annotated[str | None, o.work("--shard", "Score only the I-th of N shards (1/8 to 8/8) and leave it "
                                                    "for `nlgauge merge`.", metavar="I/N")] = None,
 ) -> None:  # fmt: skip
-    """Score texts with metrics: values per output, means and corpus values per system.
-
-    [bold]Examples[/bold]
-
-      nlgauge score outputs.jsonl --metrics bleu,rouge-l(stem=True),flesch -o scored.jsonl
-
-      nlgauge score outputs.csv                     (all quick metrics that the columns allow)
-
-      nlgauge score outputs.csv -m len,wps --by dataset --format csv
-
-      nlgauge score big.jsonl -m bleu,chrf --batch 20000 -o scores.parquet    (any size, in bounded memory)
-
-      nlgauge score big.jsonl -m bertscore -o scores.parquet --engine ray --address auto
-
-      nlgauge score big.jsonl -m bertscore -o scores.parquet --shard $SLURM_ARRAY_TASK_ID/8    (--array=1-8)
-    """
     from nlgauge.data.export import check_suffix, export
     from nlgauge.engines import engine_of, using
     from nlgauge.scoring.aggregate import aggregate
