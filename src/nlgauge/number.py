@@ -84,6 +84,22 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def count(n: int, word: str) -> str:
+    """
+    >>> count(1, "output"), count(1200, "output")
+    ('1 output', '1,200 outputs')
+    """
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
+
+
+def either(words: Sequence[str]) -> str:
+    """
+    >>> either(["a"]), either(["a", "b", "c"])
+    ('a', 'a, b or c')
+    """
+    return " or ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
 def some(names: Sequence[str], most: int = 3) -> str:
     """A list that does not grow.
 

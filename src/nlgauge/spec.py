@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import re
+import types
 import warnings
-from typing import Any
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.registry import did_you_mean
@@ -73,3 +75,20 @@ def make(cls: type[Any], name: str, options: dict[str, Any]) -> Any:
         return cls(**options)
     except (TypeError, ValueError) as error:
         raise NlgaugeError(f"{name}: {error}") from None
+
+
+@functools.cache
+def allowed_words(thing: Any) -> dict[str, tuple[Any, ...]]:
+    """Options of a function or a dataclass that take a few values only, as their annotation (Literal) says: option ->
+    values, None among them where it is optional.
+    """
+    try:
+        hints = get_type_hints(thing)
+    except NameError:  # a name that is imported for type checkers alone
+        return {}
+    found = {}
+    for name, hint in hints.items():
+        parts = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+        if all(get_origin(part) is Literal or part is type(None) for part in parts):
+            found[name] = tuple(word for part in parts for word in (get_args(part) or (None,)))
+    return found

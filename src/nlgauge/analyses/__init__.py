@@ -6,11 +6,13 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 from nlgauge.data.choice import OPTIONS, Choice, chosen
 from nlgauge.errors import NameUnknown
+from nlgauge.number import either
 from nlgauge.registry import register
+from nlgauge.spec import allowed_words
 from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.table import Table
 
@@ -94,22 +96,10 @@ def _chosen_by_name(takes: Takes, own: Collection[str]) -> list[str]:
 
 def _check_choices(function: Callable[..., Table], options: Mapping[str, Any]) -> None:
     """An option whose type is a list of words (Literal) has one of them."""
-    for name, words in _choices(function).items():
+    for name, words in allowed_words(function).items():
         if name in options and options[name] not in words:
             known = [str(word) for word in words if word is not None]
-            use = " or ".join(filter(None, [", ".join(known[:-1]), known[-1]]))
-            raise NameUnknown(f"no {name} '{options[name]}'; use {use}.")
-
-
-@functools.cache
-def _choices(function: Callable[..., Table]) -> dict[str, tuple[Any, ...]]:
-    """Option -> the words it may have, None among them where it is optional."""
-    found = {}
-    for name, hint in get_type_hints(function).items():
-        parts = [hint] if get_origin(hint) is Literal else list(get_args(hint))
-        if parts and all(get_origin(part) is Literal or part is type(None) for part in parts):
-            found[name] = tuple(w for part in parts for w in (get_args(part) or (None,)))
-    return found
+            raise NameUnknown(f"no {name} '{options[name]}'; use {either(known)}.")
 
 
 def _only_families(given: Panel | Choice, takes: Takes, families: object) -> tuple[Panel | Choice, list[str]]:

@@ -7,6 +7,7 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.failed_scores import headlines
 from nlgauge.data.tables.vocabulary import listed
+from nlgauge.number import count
 
 MOST = 8  # names in a line
 
@@ -15,7 +16,7 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
     """Lines that say what is there, what is missing and what was assumed; before them, metrics that failed often."""
     systems, inputs = len(data.systems), len(data.inputs)
     lines = [
-        f"{data.name}: {_count(systems, 'system')} × {_count(inputs, 'input')}, {_count(len(data), 'output')}"
+        f"{data.name}: {count(systems, 'system')} × {count(inputs, 'input')}, {count(len(data), 'output')}"
         + (
             f" ({systems * inputs - len(data)} of {systems * inputs} cells have none)"
             if len(data) < systems * inputs
@@ -27,7 +28,7 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
         lines += _gaps(data)
     lines += [*_votes(data), *_marks(data)]
     lines.append(
-        f"scores of {_count(len(data.metrics), 'metric')}: {listed(data.metrics, MOST)}"
+        f"scores of {count(len(data.metrics), 'metric')}: {listed(data.metrics, MOST)}"
         if data.metrics
         else "no metric scores"
     )
@@ -42,7 +43,7 @@ def card(data: Dataset, keep_people: bool = False) -> list[str]:
         worst = max(holes, key=holes.__getitem__)
         lines.append(
             f"missing scores: {sum(holes.values())} of {len(data) * len(data.metrics)} cells, in "
-            f"{_count(len(holes), 'metric')} (most in {worst}: {holes[worst]})"
+            f"{count(len(holes), 'metric')} (most in {worst}: {holes[worst]})"
         )
     infinite = {m: n for m in data.metrics if (n := int(data.scores[m].cast(pl.Float64).is_infinite().sum()))}
     if infinite:
@@ -67,10 +68,10 @@ def _votes(data: Dataset) -> list[str]:
     if votes.height:
         unnamed = votes["rater"].null_count() == votes.height and data.rated_by == "people"
         who = "people (no rater is named: taken for people)" if unnamed else data.rated_by
-        lines.append(f"compared by {who}: {_count(votes.height, 'choice')} between two outputs")
+        lines.append(f"compared by {who}: {count(votes.height, 'choice')} between two outputs")
     for (rater,), part in data.voted(people=False).group_by("rater", maintain_order=True):
         lines.append(
-            f"compared by the model {rater}: {_count(part.height, 'choice')}, which are not people's "
+            f"compared by the model {rater}: {count(part.height, 'choice')}, which are not people's "
             f"(--person-rater '{rater}' where they are)"
         )
     return lines
@@ -102,7 +103,3 @@ def _gaps(data: Dataset) -> list[str]:
     rated = data.ratings.group_by("aspect", maintain_order=True).agg(pl.struct(KEY).n_unique())
     gaps = [f"{aspect} {len(data) - n}" for aspect, n in rated.iter_rows() if n < len(data)]
     return [f"outputs without a rating: {listed(gaps, MOST)} (of {len(data)})"] if gaps else []
-
-
-def _count(n: int, word: str) -> str:
-    return f"{n:,} {word}{'' if n == 1 else 's'}"

@@ -4,17 +4,16 @@ they are.
 
 from __future__ import annotations
 
-import functools
-import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, dataclass_transform
 
 from nlgauge import registry
 from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.metrics.batch import NEEDS, Scores, limited_scores, limited_stats
+from nlgauge.number import either
 from nlgauge.registry import did_you_mean
-from nlgauge.spec import format_spec, make, parse_spec
+from nlgauge.spec import allowed_words, format_spec, make, parse_spec
 from nlgauge.text.batch import Batch
 from nlgauge.types import Array
 
@@ -71,13 +70,13 @@ class Metric:
 
     def __post_init__(self) -> None:
         cls: Any = type(self)
-        for option, allowed in choices(cls).items():
+        allowed = allowed_words(cls)
+        for option in (field.name for field in fields(cls) if field.name in allowed):
             value = getattr(self, option)
-            if value not in allowed:
-                known = [str(a) for a in allowed if a not in (None, "")]
-                said = " or ".join(filter(None, [", ".join(known[:-1]), known[-1]]))
+            if value not in allowed[option]:
+                known = [str(word) for word in allowed[option] if word not in (None, "")]
                 hint = did_you_mean(value, known) if isinstance(value, str) else ""
-                raise NameUnknown(f"{cls.facts.name}: {option} must be {said}. Got {value!r} instead.{hint}")
+                raise NameUnknown(f"{cls.facts.name}: {option} must be {either(known)}. Got {value!r} instead.{hint}")
         self.check()
 
     def check(self) -> None:
@@ -150,22 +149,6 @@ class Metric:
 def needing(facts: Facts, needs: Iterable[str], bounds: tuple[float, float] | None = None) -> Facts:
     """The facts with other needs beside the output, and perhaps other bounds."""
     return replace(facts, needs=frozenset({"output", *needs}), bounds=bounds or facts.bounds)
-
-
-@functools.cache
-def choices(cls: type[Any]) -> dict[str, tuple[Any, ...]]:
-    """Options that allow a few values only, as their annotation says: option -> values."""
-    try:
-        hints = get_type_hints(cls)
-    except NameError:  # a name that is imported for type checkers alone
-        return {}
-    found = {}
-    for field in fields(cls):
-        kind = hints[field.name]
-        parts = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-        if all(get_origin(p) is Literal or p is type(None) for p in parts):
-            found[field.name] = tuple(v for p in parts for v in (get_args(p) or (None,)))
-    return found
 
 
 @dataclass_transform(frozen_default=True)

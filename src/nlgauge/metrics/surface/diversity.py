@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Metric, metric, signature
 from nlgauge.metrics.batch import Scores, usable
 from nlgauge.text.batch import Batch
@@ -17,6 +16,7 @@ from nlgauge.types import Array, Ints
 
 LI = "li-etal-2016-diversity"
 MAX_ORDER = 4
+Order = Literal[1, 2, 3, 4]
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,7 @@ class Distinct3(Distinct):
 class Repetition(OutputNgrams):
     """Share of the output's n-grams (of four words) that repeat an earlier one."""
 
-    order: int = 4
-
-    def check(self) -> None:
-        if not 1 <= self.order <= MAX_ORDER:
-            raise NlgaugeError(f"repetition: order must be 1 to {MAX_ORDER}. Got {self.order} instead.")
+    order: Order = 4
 
     @property
     def signature(self) -> str:
@@ -114,11 +110,7 @@ class SelfBleu(OutputNgrams):
     batch are compared. An output alone in its system has no value.
     """
 
-    order: int = 4
-
-    def check(self) -> None:
-        if not 1 <= self.order <= MAX_ORDER:
-            raise NlgaugeError(f"self-bleu: order must be 1 to {MAX_ORDER}. Got {self.order} instead.")
+    order: Order = 4
 
     @property
     def signature(self) -> str:

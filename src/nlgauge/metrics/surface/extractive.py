@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import Metric, metric, signature
 from nlgauge.metrics.batch import Scores, usable
 from nlgauge.metrics.overlap.matches import kinds
@@ -22,6 +21,7 @@ from nlgauge.types import Array, Ints
 
 GRUSKY = "grusky-etal-2018-newsroom"
 MAX_ORDER = 4
+Order = Literal[1, 2, 3, 4]
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,7 @@ class FromSource(Metric):
 class Novelty(FromSource):
     """Share of the output's n-grams (of two words) that the source does not have."""
 
-    order: int = 2
-
-    def check(self) -> None:
-        if not 1 <= self.order <= MAX_ORDER:
-            raise NlgaugeError(f"novelty: order must be 1 to {MAX_ORDER}. Got {self.order} instead.")
+    order: Order = 2
 
     @property
     def signature(self) -> str:

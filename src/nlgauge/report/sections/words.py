@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nlgauge.number import missing, number, percent, sentence, some
+from nlgauge.number import count, missing, number, percent, sentence, some
 from nlgauge.number import row_interval as interval
 from nlgauge.table import Table
 
@@ -18,10 +18,6 @@ def two(value: float | None) -> str:
     ('.52', '-.10', '1.00', '–')
     """
     return number(value, 2)
-
-
-def count(n: int, word: str) -> str:
-    return f"{n:,} {word}{'' if n == 1 else 's'}"
 
 
 def one_line(reasons: str) -> str:

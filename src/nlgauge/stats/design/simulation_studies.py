@@ -1,14 +1,14 @@
 """The two simulation studies of gao2025: how measures relate, and what the scale size does to them.
 
-Every trial has a seed of its own, so the result does not depend on the number of workers or their order. In a
-trial all settings share one noise: curves over a grid differ by the setting alone, which a few trials show.
+Every trial has a seed of its own. In a trial all settings share one noise: curves over a grid differ by the setting
+alone, which a few trials show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,29 +21,12 @@ EQUAL_SCALES = tuple((c, c) for c in (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20))
 UNEQUAL_SCALES = tuple((m, h) for h in (3, 5, 10, 50, 100) for m in (3, 5, 10, 50, 100) if m >= h)
 
 
-@dataclass(frozen=True, slots=True)
-class RelationStudy:
-    """Mean of each measure over trials (ρ_sys × μ_ρ × measures), its standard error, and undefined trials."""
+class StudyMeans(NamedTuple):
+    """Mean of each measure over trials (settings × measures), its standard error, and undefined values."""
 
-    rho_sys: tuple[float, ...]
-    mu_rho: tuple[float, ...]
-    measures: tuple[Measure, ...]
     value: FloatArray
     se: FloatArray
     undefined: IntArray
-    method: str
-
-
-@dataclass(frozen=True, slots=True)
-class ScaleStudy:
-    """Mean of each measure over trials (scale pairs × measures), its standard error, and undefined draws."""
-
-    scales: tuple[tuple[int, int], ...]
-    measures: tuple[Measure, ...]
-    value: FloatArray
-    se: FloatArray
-    undefined: IntArray
-    method: str
 
 
 def relation_study(
@@ -54,9 +37,10 @@ def relation_study(
     mu_rho: Sequence[float] = GRID,
     trials: int = 1000,
     measures: Sequence[Measure] = TWELVE,
-    workers: int = 1,
-) -> RelationStudy:
-    """Section 4.3: raise the capability at system or item level, watch all measures (no discretisation)."""
+) -> StudyMeans:
+    """Section 4.3: raise the capability at system or item level, watch all measures (no discretisation): ρ_sys × μ_ρ ×
+    measures.
+    """
     chosen = tuple(measures)
     settings = [replace(params, rho_sys=a, mu_rho=b) for a in rho_sys for b in mu_rho]
 
@@ -65,18 +49,10 @@ def relation_study(
         metrics = np.stack([metric_scores(setting, noise) for setting in settings])
         return np.asarray(evaluate(metrics, human_scores(params, noise), chosen).value)
 
-    found = _run(trial, seed, trials, workers)
+    found = np.stack([trial(own) for own in seed.spawn(trials)])
     shape = (len(rho_sys), len(mu_rho), len(chosen))
-    mean, se, undefined = _summary(found)
-    return RelationStudy(
-        rho_sys=tuple(rho_sys),
-        mu_rho=tuple(mu_rho),
-        measures=chosen,
-        value=mean.reshape(shape),
-        se=se.reshape(shape),
-        undefined=undefined.reshape(shape),
-        method=f"{_setting(params)}, mean of {trials} trials, continuous scores",
-    )
+    value, se, undefined = _summary(found)
+    return StudyMeans(value.reshape(shape), se.reshape(shape), undefined.reshape(shape))
 
 
 def scale_study(
@@ -87,8 +63,7 @@ def scale_study(
     trials: int = 100,
     redraws: int = 100,
     measures: Sequence[Measure] = TWELVE,
-    workers: int = 1,
-) -> ScaleStudy:
+) -> StudyMeans:
     """Section 4.4: cut both variables to (metric, human) scale sizes, with new thresholds in every redraw.
 
     The thresholds of a small scale are the first ones of a large scale's: each is uniform as the algorithm
@@ -112,34 +87,16 @@ def scale_study(
                 found[draw, rows] = evaluate(metrics, human, chosen).value
         return found
 
-    found = _run(trial, seed, trials, workers)
+    found = np.stack([trial(own) for own in seed.spawn(trials)])
     undefined = np.isnan(found).sum(axis=(0, 1))
     known = (~np.isnan(found)).sum(axis=1)
     by_trial = np.full(known.shape, np.nan)
     np.divide(np.nansum(found, axis=1), known, out=by_trial, where=known > 0)
     mean, se, _ = _summary(by_trial)
-    return ScaleStudy(
-        scales=pairs,
-        measures=chosen,
-        value=mean,
-        se=se,
-        undefined=undefined.astype(np.int64),
-        method=f"{_setting(params)}, ρ_sys {params.rho_sys:g}, μ_ρ {params.mu_rho:g}, "
-        f"mean of {trials} trials × {redraws} draws of thresholds",
-    )
+    return StudyMeans(mean, se, undefined.astype(np.int64))
 
 
-def _run(
-    trial: Callable[[np.random.SeedSequence], FloatArray], seed: np.random.SeedSequence, trials: int, workers: int
-) -> FloatArray:
-    seeds = seed.spawn(trials)
-    if workers <= 1:
-        return np.stack([trial(own) for own in seeds])
-    with ThreadPoolExecutor(workers) as pool:
-        return np.stack(list(pool.map(trial, seeds)))
-
-
-def _summary(found: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+def _summary(found: FloatArray) -> StudyMeans:
     """Mean and standard error over the first axis, leaving out (and counting) undefined values."""
     known = ~np.isnan(found)
     count = known.sum(axis=0)
@@ -148,11 +105,4 @@ def _summary(found: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
     squares = np.where(known, (found - mean) ** 2, 0.0).sum(axis=0)
     se = np.full(count.shape, np.nan)
     np.divide(squares, count * np.maximum(count - 1, 1), out=se, where=count > 1)
-    return mean, np.sqrt(se), (len(found) - count).astype(np.int64)
-
-
-def _setting(params: SimulationParams) -> str:
-    return (
-        f"Algorithm 1 with {params.N} systems × {params.M} inputs, σ_m {params.sigma_m:g}, "
-        f"σ_h {params.sigma_h:g}, σ_ρ {params.sigma_rho:g}"
-    )
+    return StudyMeans(mean, np.sqrt(se), (len(found) - count).astype(np.int64))
