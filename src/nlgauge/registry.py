@@ -58,9 +58,7 @@ def _qualname(thing: Any) -> Any:
 
 
 def names(kind: str, what: str | None = None) -> list[str]:
-    """All known names of a kind, sorted, or those that are not registered for other things `only`; nothing is
-    imported.
-    """
+    """All names of a kind, sorted, or those that are not registered for other things `only`; nothing is imported."""
     others = {name for name, (_, only) in _modules(kind).items() if what and only and what not in only.split()}
     return sorted({*_found[kind], *_modules(kind), *_plugins(kind)} - others)
 
@@ -126,9 +124,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 @functools.cache
 def _modules(kind: str) -> dict[str, tuple[str, str]]:
-    """Name -> the module that registers it and what for, from the source text of the kind's folder; private modules are
-    left out.
-    """
+    """Name -> the module that registers it and what for, from the source of the kind's folder; no private modules."""
     package = FOLDERS[kind]
     folder = Path(__file__).parent.joinpath(*package.split(".")[1:])
     found = {}

@@ -103,9 +103,7 @@ def _check_choices(function: Callable[..., Table], options: Mapping[str, Any]) -
 
 
 def _only_families(given: Panel | Choice, takes: Takes, families: object) -> tuple[Panel | Choice, list[str]]:
-    """`families={name: [metrics]}` says which metrics take part: others would join a family by their names, or make
-    their own.
-    """
+    """`families={name: [metrics]}` says which metrics take part: others would join a family by name, or make one."""
     if not isinstance(families, Mapping) or not any(not isinstance(v, str) for v in families.values()):
         return given, []
     said = {m for key, value in families.items() for m in ([key] if isinstance(value, str) else value)}

@@ -1,6 +1,4 @@
-"""What analyses share that set several aspects beside the metrics (colombo2023): the panel, its rankings, and the
-notes.
-"""
+"""What analyses of several aspects beside the metrics (colombo2023) share: the panel, its rankings, the notes."""
 
 from __future__ import annotations
 

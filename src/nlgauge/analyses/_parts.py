@@ -167,9 +167,7 @@ def checked(
 
 
 class Compared(NamedTuple):
-    """The correlations of every metric in two halves of a panel, p that they are as strong, and the permutation
-    check.
-    """
+    """The correlations of every metric in two halves of a panel, p that they are as strong, the permutation check."""
 
     one: list[Correlation]
     two: list[Correlation]

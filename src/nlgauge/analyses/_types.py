@@ -1,6 +1,4 @@
-"""Types of metrics as novikova2017 sorts them: by words in common with references, or by grammar and form of the
-output alone.
-"""
+"""Types of metrics as in novikova2017: words in common with references, or grammar and form of the output alone."""
 
 from __future__ import annotations
 
@@ -36,9 +34,7 @@ def type_of(metric: str) -> str:
 
 
 def types_of(metrics: Sequence[str], given: Types | None = None) -> dict[str, str]:
-    """Metric -> type. `given` ({type: [metrics]}) has the last word on the metrics it names, and then others are left
-    out.
-    """
+    """Metric -> type. `given` ({type: [metrics]}) decides for the metrics it names; others are then left out."""
     if given is None:
         return {m: type_of(m) for m in metrics}
     said = families_of(metrics, given)  # complains about unknown names

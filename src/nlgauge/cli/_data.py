@@ -183,9 +183,7 @@ WORDS = {"true": "True", "false": "False"}  # as JSON and shells spell them: as 
 
 
 def settings(pairs: Sequence[str] | None) -> dict[str, Any]:
-    """`--set draws=200 --set test=williams` as {"draws": 200, "test": "williams"}; `--set groups=@file.json`
-    reads it.
-    """
+    """`--set draws=200 --set test=williams` as {"draws": 200, "test": "williams"}; `groups=@file.json` reads it."""
     import ast
 
     found: dict[str, Any] = {}

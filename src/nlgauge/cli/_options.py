@@ -90,9 +90,7 @@ Out = Annotated[
 
 
 def listed(values: Sequence[str] | None) -> list[str] | None:
-    """`--aspect a,b --aspect c` as [a, b, c]. Commas inside parentheses belong to a spec, e.g.
-    bleu(order=2,smooth='exp').
-    """
+    """`--aspect a,b --aspect c` as [a, b, c]. Commas in parentheses belong to a spec: bleu(order=2,smooth='exp')."""
     if not values:
         return None
     found: list[str] = []

@@ -132,9 +132,7 @@ def _write(tables: Sequence[Table], out: Path, figure: str | None, by: Sequence[
 
 
 def together(tables: Sequence[Table], form: str, by: Sequence[str] = ()) -> str:
-    """Several tables in one file: JSON keeps them apart, CSV is one long table, the others follow each other; groups
-    (`by`) are one table but in JSON.
-    """
+    """Several tables in one file: JSON keeps them apart, CSV is one long table; else groups (`by`) are one table."""
     from nlgauge.table import FORMATS, Table
 
     if form == "json":

@@ -1,6 +1,4 @@
-"""From a path to text or bytes, safely: encodings, compression, sizes; every complaint names the file and what
-to do.
-"""
+"""From a path to text or bytes, safely: encodings, compression, sizes; each complaint names the file and what to do."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""People's labels that stand in another file than the outputs: joined by id, and what matches nothing, repeats or
-conflicts.
-"""
+"""People's labels in another file than the outputs: joined by id; what matches nothing, repeats or conflicts."""
 
 from __future__ import annotations
 
@@ -85,9 +83,7 @@ def labels_of_dataset(data: Dataset) -> Labels:
 
 
 def with_labels(data: Dataset, labels: Labels, ids: bool = True) -> Dataset:
-    """The data with people's labels as ratings. `ids`: the names of the inputs come from the data and are no row
-    numbers.
-    """
+    """The data with people's labels as ratings. `ids`: the inputs' names come from the data and are no row numbers."""
     system = _system_column(data, labels)
     column, mine = _joining_columns(data, labels, ids, system)
     keys, found = _matched(data, labels, column, mine, system)
@@ -265,9 +261,7 @@ def _matches(labels: Labels, column: str, ids: Sequence[pl.Series]) -> int:
 def _matched(
     data: Dataset, labels: Labels, column: str, mine: str, system: str | None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The ids of all rows with labels, and the output of each row that has one. A label that may be of several is of
-    none.
-    """
+    """The ids of all rows with labels, and the output of each row that has one. A label of several is of none."""
     more = {
         theirs: ours for theirs in labels.keys.columns for ours in _flat(data.samples)
         if plain(theirs) == plain(ours) and plain(ours) in PARTS and column != theirs
@@ -301,9 +295,7 @@ def _matched(
 
 
 def _ids(data: Dataset, column: str) -> list[pl.Series]:
-    """The names by which an output may be called: its own, and that without what only tells it apart ('qa: 7', '7
-    #2').
-    """
+    """The names that an output may have: its own, and that without what only tells it apart ('qa: 7', '7 #2')."""
     names = name_text(data.samples[column])
     if column != "input":
         return [names]

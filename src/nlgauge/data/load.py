@@ -174,9 +174,7 @@ def finished(
     data: Dataset, name: str | None, lower: Iterable[str], higher: Iterable[str], people: Iterable[str] | None,
     known: bool
 ) -> Dataset:  # fmt: skip
-    """What the user says about a Dataset that a reader made. `known`: it says itself of which metrics less is
-    better.
-    """
+    """What the user says about a Dataset that a reader made. `known`: it says of which metrics less is better."""
     return replace(
         data, name=name or data.name,
         lower=lower_of(data.metrics, lower, higher, data.name,

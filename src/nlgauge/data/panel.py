@@ -117,9 +117,7 @@ class Panel:
 
     @property
     def clusters(self) -> tuple[str, ...] | None:
-        """The document or conversation of each input, which are not independent; None where every input stands
-        alone.
-        """
+        """The document or conversation of each input, which are not independent; None where each input stands alone."""
         return self.cluster_names or None
 
     @property
@@ -203,9 +201,7 @@ class Panel:
         return replace(self, aspect=aspect)
 
     def once(self, key: Any, compute: Callable[[], T]) -> T:
-        """What `compute` gives, computed once for this very panel: analyses that rest on the same numbers share
-        them.
-        """
+        """What `compute` gives, computed once for this very panel: analyses of the same numbers share them."""
         if key not in self._results:
             self._results[key] = compute()
         found: T = self._results[key]
@@ -266,9 +262,7 @@ def clusters_of(data: Dataset, inputs: Sequence[str]) -> dict[str, Any]:
 
 
 def _by_slot(rated: pl.DataFrame) -> tuple[pl.DataFrame, list[str], bool]:
-    """Thousands of crowd workers would make a huge, empty cube: keep the ratings of an output as 1st, 2nd, …
-    instead.
-    """
+    """Thousands of crowd workers would make a huge, empty cube: keep an output's ratings as 1st, 2nd, … instead."""
     slot = (pl.int_range(pl.len()).over([*KEY, "aspect"]) + 1).cast(pl.String)
     rated = rated.with_columns(pl.when(pl.col("rater").is_not_null()).then(slot).alias("rater"))
     return rated, rated["rater"].drop_nulls().unique(maintain_order=True).to_list(), False

@@ -1,5 +1,4 @@
-"""What the kernels use of the module `cython`, for running them uncompiled where Cython is not installed: types and
-decorators that do nothing."""
+"""What kernels use of the module `cython`, where it is not installed: types and decorators that do nothing."""
 
 from __future__ import annotations
 

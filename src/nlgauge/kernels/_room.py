@@ -29,9 +29,7 @@ def full(shape: int | tuple[int, ...], value: float, kind: str) -> memoryview:
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What the rest of the package calls: the compiled function itself, or the plain one with memory views for
-    arrays.
-    """
+    """What the rest of the package calls: the compiled function, or the plain one with memory views for arrays."""
     if not isinstance(function, types.FunctionType):
         return function
     _say_slow()

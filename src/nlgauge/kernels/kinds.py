@@ -1,6 +1,4 @@
-"""Kinds of things of which many are equal: which rows are equal, how many of each kind a resample draws, ordinal
-disagreement.
-"""
+"""Kinds of equal things: which rows are equal, how many of each kind a resample draws, ordinal disagreement."""
 
 from __future__ import annotations
 

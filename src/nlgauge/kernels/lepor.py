@@ -1,6 +1,4 @@
-"""Word alignment of LEPOR and extractive fragments: both walk over an output and the places of its words in another
-text.
-"""
+"""Word alignment of LEPOR and extractive fragments: both walk over an output and its words' places in another text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What a metric is: a class with facts about itself and `score(batch)`, and hooks that most metrics leave as
-they are.
-"""
+"""What a metric is: a class with facts about itself and `score(batch)`, and hooks that most leave as they are."""
 
 from __future__ import annotations
 

@@ -26,9 +26,7 @@ class Answer(NamedTuple):
 
 
 class Answering(LoadedModel):
-    """An extractive question-answering model by name or folder. A text that is too long is read in overlapping
-    windows.
-    """
+    """An extractive question-answering model by name or folder. Too long a text is read in overlapping windows."""
 
     kind = "qa"
 

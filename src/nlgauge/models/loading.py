@@ -164,9 +164,7 @@ def folder_of(name: str, option: str = "model") -> str:
 
 @functools.cache
 def fingerprint(name: str) -> str:
-    """Name and a hash of the weights where they are on this machine, so that a store never mixes two models of one
-    name.
-    """
+    """Name and hash of the weights where they are here, so that a store never mixes two models of one name."""
     base, precision = split_precision(name)
     if precision:
         return f"{fingerprint(base)}+{precision}"

@@ -1,6 +1,4 @@
-"""How likely a sequence-to-sequence model finds a target given a source; sources are encoded once for all their
-targets.
-"""
+"""How likely a sequence-to-sequence model finds a target given a source; sources are encoded once for all targets."""
 
 from __future__ import annotations
 

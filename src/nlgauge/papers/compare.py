@@ -43,9 +43,7 @@ WITH_SLIP = "ours with the slip"
 
 @dataclass
 class Narrow(Table):
-    """A table for narrow terminals: `joined` columns stand in one, `heads` gives shorter headings. The rows stay as
-    they are.
-    """
+    """A table for narrow terminals: `joined` columns stand in one, `heads` are shorter. Rows stay as they are."""
 
     joined: list[str] = field(default_factory=list)
     heads: dict[str, str] = field(default_factory=dict)
@@ -175,9 +173,7 @@ def count(rows: Iterable[Row], noun: str = "cells") -> str:
 
 
 def scoreboard(compared: Sequence[tuple[Study, Table]]) -> Table:
-    """One line a table, then one a paper: cells compared, equal, within tolerance, different, and why there are no
-    others.
-    """
+    """One line a table, then one a paper: cells compared, equal, within tolerance, different, and why no others."""
 
     rows: list[Row] = []
     papers: dict[str, Counter[str]] = {}

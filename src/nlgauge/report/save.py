@@ -79,9 +79,7 @@ def save_all(pictures: Iterable[Picture]) -> list[Path]:
 def save_tables(
     tables: Sequence[Table], path: str | Path, theme: Theme = "light", *, figure: str | None = None
 ) -> list[Path]:
-    """The pictures of tables, or those that a `figure` of one's own draws; several are numbered: figure-1.svg,
-    figure-2.svg.
-    """
+    """The pictures of tables, or those that a `figure` of one's own draws; several are numbered (figure-1.svg)."""
     path = Path(path)
     drawn = [made for table in tables if (made := figure_of(table, figure)) is not None]
     if not drawn:

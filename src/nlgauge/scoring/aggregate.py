@@ -84,9 +84,7 @@ def _has_corpus(metric: Metric) -> bool:
 
 
 def _corpus(metric: Metric, batch: Batch, groups: dict[Any, Ints]) -> dict[Any, float]:
-    """The value of each group from sums of its samples' statistics, or of its outputs pooled; NaN where there are
-    none.
-    """
+    """The value of each group from sums of its samples' statistics, or its outputs pooled; NaN where there are none."""
     able = usable(batch, metric.facts.needs, may_be_empty=NEEDS).places
     kept = {group: places[np.isin(places, able)] for group, places in groups.items()}
     if not metric.has_stats:

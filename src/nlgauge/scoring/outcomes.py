@@ -1,6 +1,4 @@
-"""What became of every metric on some samples: counts, sums and reasons that add up over batches, and the tables of
-them.
-"""
+"""What became of every metric on some samples: counts, sums, reasons that add up over batches, and their tables."""
 
 from __future__ import annotations
 
@@ -105,9 +103,7 @@ class Sums:
         )  # fmt: skip
 
     def table(self, name: str, metrics: Sequence[Metric]) -> Table:
-        """What was run: metric, mean, unscored, seconds, signature; reasons and warnings as notes, many failures above
-        all.
-        """
+        """What was run: metric, mean, unscored, seconds, signature; reasons and warnings as notes, failures above."""
         rows, remarks, warnings, first = [], [], Counter[str](), list[str]()
         for metric in metrics:
             found = self.outcomes[str(metric)]

@@ -1,6 +1,4 @@
-"""Before any work: which metrics are asked for, whether they exist, whether the data and the installation carry
-them.
-"""
+"""Before any work: which metrics were asked for, whether they exist, whether data and installation carry them."""
 
 from __future__ import annotations
 

@@ -143,9 +143,7 @@ class Replies:
 
 
 class Again:
-    """A Keeper for requests whose kept replies could not be read: they are asked again, and the old reply stays until
-    a new one comes.
-    """
+    """A Keeper for requests whose kept replies could not be read: asked again, the old ones stay until then."""
 
     def __init__(self, replies: Replies, keys: Iterable[bytes]) -> None:
         self.replies, self.again = replies, set(keys)

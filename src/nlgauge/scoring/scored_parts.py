@@ -1,6 +1,4 @@
-"""The batches of a run that are scored, on their way to one file: a table, or every line of the input with its
-scores.
-"""
+"""The batches of a run that are scored, on their way to one file: a table, or each input line with its scores."""
 
 from __future__ import annotations
 
@@ -118,9 +116,7 @@ def _table(rows: TableRows, keys: Mapping[str, Sequence[str | None]], columns: d
 
 
 def _lines(rows: TableRows, columns: dict[str, Column]) -> bytes:
-    """Every line as it was, with its scores behind: under `metric`, and the reasons of missing ones under
-    `failures`.
-    """
+    """Every line as it was, with its scores behind: under `metric`, the reasons of missing ones under `failures`."""
     scores = [(name, column.values.tolist(), column.reasons) for name, column in columns.items()]
     found = []
     for i, line in enumerate(rows.json_lines()):

@@ -134,9 +134,7 @@ def merge(outs: Sequence[str | Path], out: str | Path | None = None, metrics: Se
 
 
 def _metrics(run: PartsFolder, named: Sequence[Metric]) -> list[Metric]:
-    """The metrics of a run: those that the caller names, those known here by name, else only what is recorded of
-    them.
-    """
+    """The metrics of a run: those that the caller names, those known by name, else only what is recorded of them."""
     typed = {str(m): m for m in named}
     found: list[Metric] = []
     for name, said in run.facts["metrics"].items():

@@ -320,9 +320,7 @@ def _shared(
 
 @dataclass(frozen=True)
 class Storing:
-    """An engine for `scoring.run`: metrics that need weights are looked up first, the others are quicker than the
-    look-up.
-    """
+    """An engine for `scoring.run`: metrics with weights are looked up first, others are quicker than that."""
 
     store: Store
 

@@ -1,3 +1,1 @@
-"""Views and changes of texts: tokens, stems, sentences, WordNet, syllables, word lists, controlled damage. No model,
-no metric.
-"""
+"""Views and changes of texts: tokens, stems, sentences, WordNet, syllables, word lists, damage. No model, no metric."""

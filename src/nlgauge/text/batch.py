@@ -111,9 +111,7 @@ class Batch:
         return self.texts.view(key, make)
 
     def keep(self, key: Hashable, make: Callable[[], V]) -> V:
-        """Something computed once for these samples and shared by the metrics of a run (matches of output and
-        reference).
-        """
+        """Something computed once for these samples and shared by the metrics of a run (matches with references)."""
         if key not in self._kept:
             self._kept[key] = make()
         found: V = self._kept[key]

@@ -89,9 +89,7 @@ def tokens(
 
 
 class Vocabulary(NamedTuple):
-    """The distinct tokens: `pool[ends[i]:ends[i + 1]]` are the code points of token i; `table` finds its id
-    (kernels/tokens.py).
-    """
+    """The distinct tokens: `pool[ends[i]:ends[i + 1]]` are the code points of token i; `table` finds its id."""
 
     table: np.ndarray[Any, np.dtype[np.uint64]]
     pool: Codes

@@ -21,9 +21,7 @@ from nlgauge.table import Row, Table
 def ceiling(
     panel: Panel, *, measures: Sequence[Named] | None = None, splits: int = 100, draws: int = DRAWS, seed: int = 0
 ) -> Table:
-    """One row per metric and measure: correlation, ceiling, share of the ceiling, and the share of raters it
-    outdoes.
-    """
+    """One row a metric and measure: correlation, ceiling, share of the ceiling, and the share of raters it outdoes."""
     ratings = ratings_of(panel, "a ceiling")
     chosen, notes = defined(panel, measures_of(measures))
     if not chosen:

@@ -77,9 +77,7 @@ def parameters(panel: Panel, *, human_scale: Bounds | None = None, metric_scale:
 
 
 def _metric(scores: Array, people: Array, sign: float) -> Row:
-    """Spread and ties as they come, and correlations turned by `sign`, over the outputs that people and the metric
-    scored; NaN where one does not exist.
-    """
+    """Spread, ties, and correlations turned by `sign`, over outputs that both scored; NaN where one does not exist."""
     both = np.isfinite(scores) & np.isfinite(people)
     m = fit_scores(np.where(both, scores, np.nan)) if both.any() else None
     turned = sign * scores[None]

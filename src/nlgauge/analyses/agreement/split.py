@@ -1,6 +1,4 @@
-"""How well do metrics agree with people on each part of the data, and is a part better? (novikova2017, Tables 9-11 and
-14)
-"""
+"""How well do metrics agree with people on each part of the data; is one better? (novikova2017, Tables 9-11 and 14)"""
 
 from __future__ import annotations
 

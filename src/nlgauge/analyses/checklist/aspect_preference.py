@@ -24,9 +24,7 @@ from nlgauge.types import Array
 def aspect_preference(
     panel: Panel, *, bins: Bins = "thirds", scale: Scales = None, unit: Unit = "rater", families: Families | None = None
 ) -> Table:
-    """One row per metric: its mean score of each level, the order they make, and its similarity with low < moderate <
-    high.
-    """
+    """One row per metric: its mean score of each level, their order, and its similarity with low < moderate < high."""
     rows = rated_rows(panel, unit)
     levels = rows.levels(panel.aspect, bins, scale)
     family = families_of(panel.names, families)

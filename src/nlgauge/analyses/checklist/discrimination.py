@@ -78,8 +78,7 @@ def discrimination(
 def contrast_ks(
     rows: RaterRows, aspect: str, levels: Levels, pair: tuple[int, int], draws: int, seed: int
 ) -> dict[str, tuple[float, float]]:
-    """KS and p between two levels of an aspect: every metric, then people: each other aspect, and the other
-    raters of the same aspect."""
+    """KS and p between two levels of an aspect: every metric, each other aspect, the aspect's other raters."""
     one, two = levels.level == pair[0], levels.level == pair[1]
     others = {a: values for a, values in rows.human.items() if a != aspect}
     if (raters := rows.others(aspect)) is not None:

@@ -55,9 +55,7 @@ class RaterRows:
 
     @property
     def crossed(self) -> bool:
-        """Several systems on the same inputs: then outputs are not independent. One system: its inputs are the
-        sample.
-        """
+        """Several systems on one set of inputs: outputs are not independent. One system: its inputs are the sample."""
         rated = self._cube(np.ones(len(self.cell)))[0].max(axis=0)
         return self.panel.n_systems == 1 or clustered(self.scores.reshape(len(self.scores), *rated.shape), rated)
 

@@ -30,8 +30,7 @@ def system_preference(
     overall: bool = False,
     families: Families | None = None,
 ) -> Table:
-    """Mean similarity over easy and over hard pairs (and aspects): per metric, per family, per metric and aspect, or
-    every pair (`per`)."""
+    """Mean similarity over easy and hard pairs (and aspects) per metric, family, metric and aspect, or pair (`per`)."""
     panel = chosen_panel(choice, overall)
     if not panel.metrics:
         raise NeedsMissing(f"{panel.name}: no metric scores to compare with people's order.")

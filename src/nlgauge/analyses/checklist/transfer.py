@@ -94,9 +94,7 @@ def transfer(
 
 
 def data_rows(choice: Choice, measure: Measure, family: dict[str, str]) -> tuple[list[Row], list[str]]:
-    """One row per metric: its correlation with people on this data set, mean over the aspects; and what was not
-    possible.
-    """
+    """One row per metric: its correlation with people here, mean over the aspects; and what was not possible."""
     data, aspects, metrics = choice.data, choice.aspects, choice.metrics
     wanted = [a for a in data.aspects if aspects is None or a in aspects]
     names = [m for m in data.metrics if metrics is None or m in metrics]

@@ -1,6 +1,4 @@
-"""Is one metric really better than another? Tests for every pair of metrics (gao2025 section 5.1, novikova2017 section
-5).
-"""
+"""Is one metric really better than another? Tests of all pairs of metrics (gao2025, section 5.1; novikova2017, 5)."""
 
 from __future__ import annotations
 

@@ -87,9 +87,7 @@ def ensemble(
 
 @dataclass(frozen=True)
 class Domain:
-    """Outputs of one part as points: features (n × families), scores (n × metrics), ranks of the ratings, input of
-    each.
-    """
+    """Outputs of a part as points: features (n × families), scores (n × metrics), ranks of the ratings, inputs."""
 
     name: str
     features: Array
@@ -197,9 +195,7 @@ def _best(scores: Array, rating: Array, measure: Measure) -> tuple[int, float]:
 
 
 def _turned(place: Array, sign: float) -> Array:
-    """Ranks from the other end where the metric falls with the ratings: folds that pick different metrics stay
-    comparable.
-    """
+    """Ranks from the other end where the metric falls with the ratings: folds of other metrics stay comparable."""
     return place if sign > 0 else 1 - place
 
 

@@ -1,6 +1,4 @@
-"""The smallest set of complementary metrics that predicts people best (what colombo2023 proposes and does not
-build).
-"""
+"""The smallest set of complementary metrics that predicts people best (colombo2023 proposes and does not build it)."""
 
 from __future__ import annotations
 

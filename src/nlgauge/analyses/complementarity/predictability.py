@@ -1,6 +1,4 @@
-"""How well do all metrics together predict people, and how well do people's other ratings? (colombo2023, Finding 2,
-Fig. 3)
-"""
+"""How well do all metrics together predict people, and how well do people's other ratings? (colombo2023, Fig. 3)"""
 
 from __future__ import annotations
 

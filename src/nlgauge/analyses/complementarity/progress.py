@@ -1,6 +1,4 @@
-"""Have metrics come closer to people over the years? All metrics of the time together, year by year (colombo2023, Fig.
-1).
-"""
+"""Have metrics come closer to people over the years? All metrics of the time together (colombo2023, Fig. 1)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""How many labels do I need: for an estimate of a given width, for a gate, or to tell two systems apart? By simulation
-from the labels at hand.
-"""
+"""How many labels do I need for an estimate, a gate, or to tell two systems apart? Simulated from labels at hand."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""How many inputs, systems or raters tell two metrics apart? Power of a study like this one, by simulation (Algorithm
-1).
-"""
+"""How many inputs, systems or raters tell two metrics apart? The power of such a study, by simulation (Algorithm 1)."""
 
 from __future__ import annotations
 

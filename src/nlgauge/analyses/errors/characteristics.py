@@ -1,6 +1,4 @@
-"""What of the data makes metrics agree with people? Number of references, lengths, any number (novikova2017, section
-8.2).
-"""
+"""What of the data makes metrics agree with people? References, lengths, any number (novikova2017, section 8.2)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Are metrics good at finding bad outputs only? Correlation among bad, average and good outputs (novikova2017, Table
-13).
-"""
+"""Are metrics good at finding bad outputs only? Correlations in bad, average and good ones (novikova2017, Table 13)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Does a metric know which of two outputs is better? Accuracy of relative rankings (novikova2017, section 7.2, Table
-12).
-"""
+"""Does a metric know which of two outputs is better? Accuracy of relative rankings (novikova2017, Table 12)."""
 
 from __future__ import annotations
 

@@ -1,3 +1,1 @@
-"""A judge's pass or fail (or its number) beside people's pass or fail on some rows: verdicts, threshold, calibration,
-slices.
-"""
+"""A judge's pass or fail (or number) beside people's on some rows: verdicts, threshold, calibration, slices."""

@@ -1,6 +1,4 @@
-"""What the analyses of verdicts share: people's pass and fail, the judge's, the rows that have both, words for
-figures.
-"""
+"""What analyses of verdicts share: people's pass and fail, the judge's, the rows that have both, words for figures."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Is a judge's number the probability that people pass? Reliability curve, Brier's score, ECE, and the map that
-corrects it.
-"""
+"""Is a judge's number the probability that people pass? Reliability curve, Brier's score, ECE, and the map to it."""
 
 from __future__ import annotations
 

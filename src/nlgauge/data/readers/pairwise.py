@@ -67,9 +67,7 @@ class Pairwise:
 
     @staticmethod
     def read(path: Path, votes: Mapping[str, str] | str | None = None, encoding: str | None = None) -> Dataset:
-        """`votes='0=first,1=second'` says what an unusual vote means; `votes='negative=first'` which side negative
-        numbers of a scale prefer.
-        """
+        """`votes='0=first,1=second'` says what votes mean; `votes='negative=first'` what negative numbers prefer."""
         return Pairwise.of(read_table(path, encoding), path.name, votes)
 
     @staticmethod

@@ -126,9 +126,7 @@ def find_roles(
 
 
 def _says(table: RawTable, column: str) -> bool:
-    """A rater's column that holds what the rater says, and no names: a judge's numbers, an expert's pass and fail in
-    some rows.
-    """
+    """A rater's column that holds what the rater says, and no names: a judge's numbers, an expert's pass and fail."""
     found = numbers_in(table, column)
     return plain(column) == "judge" or (found is not None and bool(found.how or found.values.null_count()))
 
@@ -194,9 +192,7 @@ class _RoleSearch:
         return len(words) > 1 and any(words & set(few_words(self.table.frame[c])) for c in others)
 
     def dialogue(self) -> list[str]:
-        """`context` beside `fact` is the dialogue so far: what the response answers; the fact is what it may use.
-        Said, as a guess is.
-        """
+        """`context` beside `fact` is the dialogue so far, which a response answers; the fact is what it may use."""
         first = self.taken.get("context", "")
         if "source" in self.taken or "context" in self.said or plain(first) != "context":
             return []

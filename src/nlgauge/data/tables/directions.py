@@ -60,9 +60,7 @@ def lower_by_name(metric: str) -> bool:
 def lower_of(
     metrics: Iterable[str], lower: Iterable[str], higher: Iterable[str], source: str, known: Iterable[str] | None = None
 ) -> frozenset[str]:  # fmt: skip
-    """The metrics of which less is better: said, or by name (or `known`, where the data tell), and not said
-    otherwise.
-    """
+    """The metrics of which less is better: said, by name (or `known`, where the data tell), and not said otherwise."""
     names, more, less = list(metrics), list(higher), list(lower)
     for name in (*less, *more):
         if name not in names:

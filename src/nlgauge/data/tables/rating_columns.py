@@ -270,9 +270,7 @@ def levels(table: RawTable, column: str) -> list[float] | None:
 def raters_in_columns(
     table: RawTable, columns: Sequence[str], names: Mapping[str, str], people: People
 ) -> dict[str, tuple[tuple[str | None, str], ...]]:
-    """Aspect → (rater, column): `coherence_1`, `coherence_2`, or `coherence_ann`, `coherence (Bob)`,
-    `ann_coherence`.
-    """
+    """Aspect → (rater, column): `coherence_1`, `coherence_2`, `coherence_ann`, `coherence (Bob)`, `ann_coherence`."""
     stems: dict[str, list[tuple[str, str]]] = {}
     split: dict[str, tuple[str, str]] = {}
     for column in columns:
@@ -318,9 +316,7 @@ def raters_in_columns(
 
 
 def _of_systems(columns: Sequence[str], named: Mapping[str, tuple[str, str]], people: People) -> set[str]:
-    """Aspects whose "raters" have metrics too: `a_coherence`, `b_coherence`, `a_bleu`, `b_bleu` are systems in
-    columns.
-    """
+    """Aspects whose "raters" have metrics too: `a_coherence`, `b_coherence`, `a_bleu`, `b_bleu` are systems."""
     others = {word for c in columns if c not in named for word in tokens(c)}
     found: dict[str, list[str]] = {}
     for column, (aspect, who) in named.items():

@@ -24,9 +24,7 @@ def is_workbook(path: Path, raw: bytes) -> bool:
 
 
 def read_sheet(path: Path, raw: bytes, sheet: str | None) -> tuple[pl.DataFrame, list[int], list[str]]:
-    """A sheet as texts, the row of each line in the sheet, and what to say. Several filled sheets: one must be
-    named.
-    """
+    """A sheet as texts, the row of each line in the sheet, and remarks. Several filled sheets: one must be named."""
     _check_size(path, raw)
     book = _open(path, raw)
     if sheet is not None and sheet not in book.sheet_names:

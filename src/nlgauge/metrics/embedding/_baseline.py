@@ -60,9 +60,7 @@ def _table(path: str) -> dict[int, tuple[float, float, float]]:
 
 
 def computed(batch: Batch, side: Side, score: Callable[[list[TextPair]], Sequence[float]]) -> float:
-    """The mean score of random pairs: an output with a reference (or source) of another sample. NaN without such
-    pairs.
-    """
+    """The mean score of random pairs: an output with a reference (or source) of another sample. NaN without any."""
     texts = batch.texts.list()
     refs, start = batch.reference.tolist(), batch.start.tolist()
     others = [

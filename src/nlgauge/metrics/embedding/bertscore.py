@@ -1,6 +1,4 @@
-"""Metrics on contextual token vectors: BERTScore, also against the source, and SUPERT; moverscore.py has those by
-transport.
-"""
+"""Metrics on contextual token vectors: BERTScore, also against the source, and SUPERT (by transport: moverscore.py)."""
 
 from __future__ import annotations
 
@@ -80,9 +78,7 @@ class Contextual(Metric):
 
 
 class BertScoring(Contextual):
-    """Greedy matching of all tokens, as the package bert-score does it; [CLS] and [SEP] can be matched but do not
-    count.
-    """
+    """Greedy matching of all tokens, as the package bert-score does; [CLS] and [SEP] are matched and do not count."""
 
     of: Part
     idf: bool

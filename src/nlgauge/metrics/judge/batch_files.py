@@ -1,6 +1,4 @@
-"""OpenAI batch files: requests out as JSONL, their results in, to the same store as if they had been asked one
-by one.
-"""
+"""OpenAI batch files: requests out as JSONL, their results in, to the store that single requests go to."""
 
 from __future__ import annotations
 

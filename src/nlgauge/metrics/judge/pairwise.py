@@ -25,9 +25,7 @@ class ShownPair:
 
 
 def all_pairs(inputs: np.ndarray, rivals: int | None = None, seed: int = 0) -> Iterator[ShownPair]:
-    """Every two samples of one input, in both orders; with `rivals` only so many opponents of each, drawn by the
-    seed.
-    """
+    """Every two samples of one input, in both orders; with `rivals` so many opponents of each, drawn by the seed."""
     rng = np.random.default_rng(seed)
     for number in np.unique(inputs):
         places = np.flatnonzero(inputs == number).tolist()

@@ -143,9 +143,7 @@ def _checked(name: str, path: Path, said: dict[str, Any]) -> Task:
 
 
 def _check_plain(path: Path, said: dict[str, Any]) -> None:
-    """Values are texts and numbers, one level deep. YAML can name a part and repeat it: nested, it grows without
-    bound.
-    """
+    """Values are texts and numbers, one level deep. YAML can name a part and repeat it: nested, it has no bound."""
     for key, value in said.items():
         parts = value.values() if key in ("aspects", "shows") and isinstance(value, dict) else [value]
         if any(isinstance(part, list | dict | set | tuple) for part in parts):
@@ -153,9 +151,7 @@ def _check_plain(path: Path, said: dict[str, Any]) -> None:
 
 
 def template(task: Path, name: str) -> str:
-    """The prompt of a task, which is sent away: from the task's own folder, links followed, and with a hole for the
-    example.
-    """
+    """The prompt of a task, which is sent away: from the task's own folder, links followed, with an {example}."""
     try:
         folder, path = task.parent.resolve(), (task.parent / name).resolve()
         if Path(name).is_absolute() or "\\" in name or not path.is_relative_to(folder):

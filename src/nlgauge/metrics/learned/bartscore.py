@@ -1,6 +1,4 @@
-"""BARTScore: how likely a sequence-to-sequence model finds the output given the source or a reference, or the
-reverse.
-"""
+"""BARTScore: how likely a sequence-to-sequence model finds the output given source or reference, or the reverse."""
 
 from __future__ import annotations
 

@@ -38,9 +38,7 @@ blanc = partial(
 
 
 class Guessing(OnSamples):
-    """The share of masked words of the source that are guessed with the summary only, less those guessed without
-    only.
-    """
+    """The share of masked words of the source that are guessed with the summary only, less those without only."""
 
     gap: int
     model: str

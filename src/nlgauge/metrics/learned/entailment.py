@@ -1,6 +1,4 @@
-"""Does the source entail the output? FactCC, and any natural-language-inference model, on whole texts or sentence by
-sentence.
-"""
+"""Does the source entail the output? FactCC, and any inference model, on whole texts or sentence by sentence."""
 
 from __future__ import annotations
 

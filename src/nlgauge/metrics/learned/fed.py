@@ -1,6 +1,4 @@
-"""How likely are follow-ups that praise or blame the response: FED with its dialogue model, and `follow-up` with any
-model.
-"""
+"""How likely are follow-ups that praise or blame the response: FED's model, and `follow-up` with any model."""
 
 from __future__ import annotations
 
@@ -36,9 +34,7 @@ follow_ups = partial(
 
 @cache
 def turns(which: str) -> Turns:
-    """Aspect -> follow-ups of a happy and an unhappy listener: 'fed' as the paper lists them, 'ours' in our own
-    words.
-    """
+    """Aspect -> follow-ups of a happy and an unhappy listener: 'fed' as the paper lists them, 'ours' in our words."""
     found: dict[str, Turns] = json.loads(Path(__file__).with_name("follow_ups.json").read_text("utf-8"))
     return found[which]
 

@@ -1,6 +1,4 @@
-"""How likely a language model finds the output: perplexity, and likelihood given the source or a reference (or the
-reverse).
-"""
+"""How likely a language model finds the output: perplexity, likelihood given source or reference (or the reverse)."""
 
 from __future__ import annotations
 

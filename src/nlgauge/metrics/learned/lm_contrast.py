@@ -1,6 +1,4 @@
-"""What a strong language model believes and a weak one does not (ContrastScore of 2025; colombo2023's is
-contrastscore.py).
-"""
+"""What a strong language model believes and a weak one does not (ContrastScore; colombo2023's is contrastscore.py)."""
 
 from __future__ import annotations
 

@@ -28,9 +28,7 @@ class Recurring:
     place: Ints
 
     def frequencies(self, texts: Ints, start: Ints) -> tuple[Ids, Ids]:
-        """Of every n-gram the number of documents that have it, and how often; document d: `texts[start[d]:start[d +
-        1]]`.
-        """
+        """Of every n-gram how many documents have it, and how often; document d: `texts[start[d]:start[d + 1]]`."""
         from nlgauge.kernels.recurring import frequencies
 
         found: tuple[Ids, Ids] = frequencies(self.numbers, self.first, self.place[texts], start, len(self.parent))

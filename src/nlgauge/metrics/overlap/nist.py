@@ -55,9 +55,7 @@ class Nist(Metric):
         return pairs.scores(self.from_stats(self.stats(batch)))
 
     def stats(self, batch: Batch) -> Array:
-        """Columns: information matched by order, n-grams of the output by order, output length, mean reference
-        length.
-        """
+        """Columns: information matched by order, n-grams of the output by order, length, mean reference length."""
         tokens, pairs = paired(batch, self.tokenize, lowercase=self.lowercase)
         scored = np.flatnonzero(np.diff(pairs.start) > 0)
         start = np.append(pairs.start[scored], len(pairs.reference))

@@ -1,6 +1,4 @@
-"""Sets whose mirror is one CSV table of scores beside ratings: those of nimah2023 and colombo2023, and PPLM's
-comparisons.
-"""
+"""Sets whose mirror is one CSV table of scores beside ratings: those of nimah2023, colombo2023, PPLM's comparisons."""
 
 from __future__ import annotations
 

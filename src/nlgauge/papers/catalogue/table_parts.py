@@ -48,9 +48,7 @@ def samples(rows: Sequence[Record], **columns: str | Callable[[Record], Any]) ->
 
 
 def ratings(table: pl.DataFrame, rows: Sequence[Record], given: Callable[[Record], Iterable[Given]]) -> pl.DataFrame:
-    """The ratings that `given` finds in each record, for the samples made of the records; missing values are
-    left out.
-    """
+    """The ratings that `given` finds in each record, for the samples made of the records; missing ones are left out."""
     keys = table.select(KEY).iter_rows()
     return long_ratings((*key, *one) for key, row in zip(keys, rows, strict=True) for one in given(row))
 
@@ -60,9 +58,7 @@ def long_ratings(rows: Iterable[tuple[Any, ...]]) -> pl.DataFrame:
 
 
 def unpivot(frame: pl.DataFrame, aspects: Mapping[str, str], rater: str | None = None) -> pl.DataFrame:
-    """Ratings from a wide frame: `aspects` maps a column to its aspect; one `rater` gave them all, or its column says
-    who.
-    """
+    """Ratings of a wide frame: `aspects` maps a column to its aspect; one `rater` gave all, or its column says who."""
     who = pl.col("rater") if "rater" in frame.columns else pl.lit(rater, pl.String).alias("rater")
     long = frame.select(*KEY, who, *(pl.col(c).cast(pl.Float64).fill_nan(None).alias(a) for c, a in aspects.items()))
     long = long.unpivot(index=[*KEY, "rater"], variable_name="aspect", value_name="value")

@@ -52,9 +52,7 @@ def lines(text: str) -> str:
 
 
 def pooled_rouge(spec: str, batch: Batch) -> Array:
-    """F of a ROUGE with all references together: matches of all of them over all their n-grams (ROUGE-1.5.5's
-    default).
-    """
+    """F of a ROUGE with all references together: all their matches over all their n-grams (ROUGE-1.5.5's default)."""
     rouge = metric_from_spec(spec)
     if not isinstance(rouge, Rouge):
         raise NlgaugeError(f"{spec}: is no ROUGE.")
@@ -84,9 +82,7 @@ class BaselineRows:
     slips: dict[Key, float] = field(default_factory=dict)
 
     def arrays(self, scores: Array | str, aspect: str, without: str = "") -> tuple[Array, Array]:
-        """Scores, or a column of the set, and people's ratings, systems × inputs; people among the systems kept,
-        `without` one of them.
-        """
+        """Scores, or a column of the set, and ratings, systems × inputs; with people's outputs, `without` a system."""
         column = scores if isinstance(scores, str) else "scores"
         data = self.data if isinstance(scores, str) else self.data.with_scores({column: scores.tolist()})
         panel = data.panel(aspect, metrics=[column], keep_people=True)

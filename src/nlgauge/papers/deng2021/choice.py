@@ -249,9 +249,7 @@ def reported(task: ChoiceTask, rows: Sequence[Row], sets: Sets, draws: int, seed
 
 @further("deng2021", "choice", title="How the settings of E were chosen", sets=SETS)
 def tables(sources: Sources, task: str = "", quick: bool = False, draws: int = 1000, seed: int = 0) -> list[Table]:
-    """A grid for each task (or for one), then both choices on all sets. quick: layers 3 to 6, whole texts or two
-    sentences.
-    """
+    """A grid for each task (or for one), then both choices on all sets. quick: layers 3-6, whole texts or pairs."""
     sets = Sets(sources.mirror, Store(sources.store), sources.tell)
     if task and task not in TASKS:
         raise NameUnknown(f"task={task}: no such task.{did_you_mean(task, TASKS)} There are {', '.join(TASKS)}.")

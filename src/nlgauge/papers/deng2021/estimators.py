@@ -90,9 +90,7 @@ def cases() -> list[Case]:
 
 
 class Sets:
-    """The published sets with the fields of the paper: x what was asked, c what is known, y the output, r
-    references.
-    """
+    """The published sets with the paper's fields: x what was asked, c what is known, y the output, r references."""
 
     def __init__(self, mirror: str | Path | None, store: Store, tell: Tell) -> None:
         self.mirror, self.store, self.tell = mirror, store, tell
@@ -220,9 +218,7 @@ def correlation_table(sets: Sets, draws: int = 1000, seed: int = 0, only: Iterab
 
 
 def ablation_table(sets: Sets, only: Iterable[str] = ()) -> Table:
-    """Tables 1, 2, 3 and F.5: other directions, sum for product, mean for sum, swapped formulas; our settings
-    throughout.
-    """
+    """Tables 1, 2, 3 and F.5: other directions, sum for product, mean for sum, swapped formulas; our settings."""
     from nlgauge.metrics.alignment.aspects import ASPECTS
 
     rows: list[Row] = []

@@ -1,6 +1,4 @@
-"""Correlations for the study of language-model metrics: ours, of the scores that nimah2023 released, and as deng2021
-prints them.
-"""
+"""Correlations of language-model metrics: ours, of the scores that nimah2023 released, as deng2021 prints them."""
 
 from __future__ import annotations
 
@@ -123,9 +121,7 @@ def shown(rows: Sequence[Row]) -> list[str]:
 
 
 def wide(rows: Sequence[Row]) -> list[str]:
-    """The table as Markdown, one row per metric and one column per aspect: Pearson [low high] / Spearman / Kendall;
-    system.
-    """
+    """As Markdown, one row per metric and one column per aspect: Pearson [low high] / Spearman / Kendall; system."""
     lines: list[str] = []
     for name in dict.fromkeys(str(r["set"]) for r in rows):
         mine = [r for r in rows if r["set"] == name]

@@ -49,9 +49,7 @@ def fields(data: Dataset) -> Batch:
 def scored(
     data: Dataset, name: str, specs: Sequence[str], store: Store, inputs: int, tell: Tell, compute: bool = True
 ) -> dict[str, Array]:  # fmt: skip
-    """One value per output and metric; NaN for inputs that were not asked for, or (compute=False) are not in the
-    store.
-    """
+    """One value per output and metric; NaN for inputs that were not asked for, or (compute=False) not in the store."""
     chosen = np.arange(data.samples.height)
     if name == "summeval" and inputs:
         first = data.samples["input"].unique(maintain_order=True)[:inputs].to_list()

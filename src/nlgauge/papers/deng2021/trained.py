@@ -89,9 +89,7 @@ class Read:
         self.known: dict[ToAlign, tuple[Any, Any]] = {}
 
     def values(self, case: Case, expression: Expression, settings: Settings, heads: Heads) -> list[float]:
-        """The value of an expression for every sample of a set, mean over references where there are some; kept in the
-        store.
-        """
+        """The value of an expression for every sample of a set, mean over its references; kept in the store."""
         batch = first_references(self.sets.get(case.set)[1], case.references)
         how = (
             f"align-expr(expr={expression.text!r}, align={heads[0].facts['kind']!r}, stop={settings.stop}, "
@@ -253,9 +251,7 @@ def _tried(read: Read, case: Case, kind: str, head: str, formula: str, stop: boo
 def study(
     sources: Sources, only: Sequence[str] = (), draws: int = 1000, choose: bool = False, trainings: Sequence[str] = ()
 ) -> list[Table]:
-    """E, D and R on every set, or `only` some. choose: what was tried; trainings: folders of trainings, for
-    Figure 7.
-    """
+    """E, D and R on every set, or `only` some. choose: what was tried; trainings: their folders, for Figure 7."""
     from nlgauge.papers.deng2021.training_steps import ablation, figure_7
 
     read = Read(Sets(sources.mirror, Store(sources.store), sources.tell))

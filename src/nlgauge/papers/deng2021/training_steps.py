@@ -71,9 +71,7 @@ def _point(read: Read, training: Path, head: Head, aspect: str, name: str, tag: 
 
 
 def ablation(steps: Table) -> Table:
-    """The last checkpoint of each training beside the others: what the targets change (Appendix A.1: XSUM .322, with
-    references .282).
-    """
+    """The last checkpoint of each training beside the others (Appendix A.1: XSUM .322, with references .282)."""
     last = {row["task"]: row for row in steps}
     keys = ("targets", "training", "set", "step", "accuracy", "auc", "pearson", "spearman")
     return Table(

@@ -30,9 +30,7 @@ STYLES = ("rts", "altrts", "mcq", "altmcq", "stareval")
 
 
 def ratings(mirror: Path, aspect: str) -> dict[str, dict[tuple[str, str], float]]:
-    """Judge -> (system, document) -> rating; replies without a rating are left out. The first of repeated replies
-    counts.
-    """
+    """Judge -> (system, document) -> rating; without replies that have none; the first of repeated ones counts."""
     found: dict[str, dict[tuple[str, str], float]] = {}
     with gzip.open(mirror / "summeval" / "summeval_llm_judge_responses.jsonl.gz", "rt", encoding="utf-8") as file:
         for line in file:
@@ -46,9 +44,7 @@ def ratings(mirror: Path, aspect: str) -> dict[str, dict[tuple[str, str], float]
 
 
 def judged_set(aspect: str, mirror: str | Path | None = None) -> Dataset:
-    """SummEval's twelve judged systems with one column a judge; the five styles of GPT-3.5 also as draws of one
-    judge.
-    """
+    """SummEval's twelve judged systems with one column a judge; GPT-3.5's five styles also as draws of one judge."""
     data = load_set("summeval", mirror=mirror)
     read = ratings(mirror_folder(mirror), aspect)
     styles = [name for style in STYLES for name in read if name.endswith(f" {style}") and name.startswith("gpt-3.5")]

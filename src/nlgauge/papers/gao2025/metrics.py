@@ -1,6 +1,4 @@
-"""gao2025 (measures), Table 6: parameters of the metrics, means over D1 to D30, for the word-overlap metrics on the
-sets at hand.
-"""
+"""gao2025 (measures), Table 6: parameters of the word-overlap metrics, means over those of D1 to D30 at hand."""
 
 from __future__ import annotations
 

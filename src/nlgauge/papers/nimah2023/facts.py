@@ -1,6 +1,4 @@
-"""nimah2023 (metric preference checklist): what can be counted or worked by hand (Table 2, Tables 7 and 8, section
-3.3).
-"""
+"""nimah2023 (metric preference checklist): what is counted or worked by hand (Table 2, Tables 7 and 8, section 3.3)."""
 
 from __future__ import annotations
 
@@ -153,9 +151,7 @@ def table_8(sources: Sources) -> Ours:
 
 
 def _outputs(sources: Sources, articles: Sequence[str]) -> Ours:
-    """Ratings of one expert, and the surface metrics from the texts: mean of the scores with 1 and with 11
-    references.
-    """
+    """Ratings of one expert, and the surface metrics from the texts: mean of scores with 1 and with 11 references."""
     data = sources("summeval")
     values: dict[Key, float] = {}
     for (article, system), (start, rater) in SHOWN.items():

@@ -155,9 +155,7 @@ def those_here(sources: Sources, benchmarks: Sequence[Benchmark]) -> tuple[list[
 
 
 def with_surface(data: Dataset) -> Dataset:
-    """BLEU and ROUGE-1 of each summary against the article and the first reference, as the authors scored
-    UniEval-summ.
-    """
+    """BLEU and ROUGE-1 of each summary against the article and the first reference, as they scored UniEval-summ."""
     from nlgauge.scoring.score import score
 
     two = pl.concat_list(pl.col("source"), pl.col("references").list.head(1))

@@ -105,9 +105,7 @@ def one_output_a_rater(data: Dataset, name: str) -> Dataset:
 def family_correlations(
     sources: Sources, groups: Sequence[Mapping[str, str]]
 ) -> dict[tuple[str, str], tuple[float, set[str]]]:
-    """(family, group) -> mean correlation, and the data sets in it. `groups`: rows with dataset, group, perhaps
-    family.
-    """
+    """(family, group) -> mean correlation, and the data sets in it. `groups`: rows of dataset, group, maybe family."""
     own, _ = those_here(sources, list(OWN.values()))
     known = KNOWN | {b.name: b.set for b in own}
     data = [one_output_a_rater(sources(here), name) for name, here in known.items()]
@@ -122,9 +120,7 @@ def family_correlations(
 
 
 def _table(sources: Sources, heads: Sequence[str], head_of: Callable[[Transfer], str]) -> Ours:
-    """Each line and head of Table 5 or 6: a value where all data sets that Table 3 lists are at hand, else what is
-    missing.
-    """
+    """Each line and head of Table 5 or 6: a value where all sets of Table 3 are at hand, else what is missing."""
     cells = transfer_groups()
     found = family_correlations(
         sources, [{"dataset": t.dataset, "group": head_of(t), "family": t.family} for t in cells]

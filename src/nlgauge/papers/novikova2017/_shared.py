@@ -41,9 +41,7 @@ def unturned(sources: Sources) -> Dataset:
 
 
 def half_points(data: Dataset) -> Dataset:
-    """Scores on the half points from 1 to 6 that medians of ratings have: eleven bins of equal width over all
-    outputs.
-    """
+    """Scores on the half points from 1 to 6 that medians of ratings have: eleven equal bins over all outputs."""
     import polars as pl
 
     from nlgauge.stats.correlation.quantise import quantise

@@ -64,9 +64,7 @@ def table_2(sources: Sources) -> Ours:
 
 @study("novikova2017", "3", title="best word-based and grammar-based metric", sets=SETS, tolerance=0.01)
 def table_3(sources: Sources) -> Ours:
-    """A metric that is best, or ties with the best at two decimals, is given with its own value; any other with the
-    best one's.
-    """
+    """A metric that is best, or ties with it at two decimals, has its own value; others have the best one's."""
     values: dict[Key, float] = {}
     slips: dict[Key, float] = {}
     reasons: dict[Key, str] = {}

@@ -114,9 +114,7 @@ class Explored:
         return [float(g) for g in (average_ranks(turned) - average_ranks(people)) / (len(scores) - 1)]
 
     def agreement(self, aspect: str, metric: str, places: Sequence[int]) -> dict[str, Any]:
-        """Spearman's rank correlation of a metric with people over some outputs, and of how many; None where a score
-        or rating does not vary.
-        """
+        """Spearman's correlation of a metric with people over some outputs, and their number; None if constant."""
         _known(aspect, self.data.aspects, "aspect")
         _known(metric, self.data.metrics, "metric")
         names = [f"people:{aspect}", _column(metric)]
@@ -144,9 +142,7 @@ class Explored:
         }  # fmt: skip
 
     def listed(self, places: Sequence[int], words: str = "") -> dict[str, Any]:
-        """Those of the places whose output holds the words, and short lines of the first for the list below the
-        picture.
-        """
+        """Those of the places whose output holds the words, and short lines of the first for the list below."""
         there = [p for p in places if 0 <= p < len(self.data.samples)]
         texts = self.data.samples["output"].to_list() if "output" in self.data.samples.columns else []
         wanted = words.strip().casefold()

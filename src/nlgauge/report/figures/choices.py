@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 @figure("rank")
 def strength_dots(table: Table) -> go.Figure:
-    """Systems down the side, best by people on top; chance to beat an average other with its interval, one sign a side;
-    lines part the tiers of the first side."""
+    """Systems, best by people on top: chance to beat an average other, one sign a side; lines part the tiers."""
     import plotly.graph_objects as go
 
     sides, names = distinct(table, "side")[:7], distinct(table, "system")

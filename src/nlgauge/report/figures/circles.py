@@ -19,9 +19,7 @@ POSITIVE, NEGATIVE = DIVERGING[-1][1], DIVERGING[0][1]
 
 
 def correlation_circles(table: Table) -> go.Figure:
-    """`inter-metric` as circles: blue positive, orange negative, the larger the stronger; people's rows have a border
-    (Figure 1).
-    """
+    """`inter-metric` as circles: blue positive, orange negative, larger is stronger; people bordered (Figure 1)."""
     import plotly.graph_objects as go
 
     names = distinct(table, "metric")

@@ -1,6 +1,4 @@
-"""Lines: simulations, coarser scales, progress over years, sets of growing size, two orders, and data that are further
-away.
-"""
+"""Lines: simulations, coarser scales, progress over years, sets of growing size, two orders, data further away."""
 
 from __future__ import annotations
 
@@ -67,9 +65,7 @@ def power_curve(table: Table) -> go.Figure:
 
 @figure("labels-needed")
 def label_curve(table: Table) -> go.Figure:
-    """Width of the interval, or share of studies that decide, against the number of labels, one line a judge; the
-    dashed line is what was asked for.
-    """
+    """Width of the interval, or share of studies that decide, by labels, one line a judge; dashed: as asked for."""
     import plotly.graph_objects as go
 
     falls = any(row["measure"] == "estimate" for row in table)
@@ -96,9 +92,7 @@ def label_curve(table: Table) -> go.Figure:
 
 @figure("relation", "scale")
 def study_curves(table: Table) -> go.Figure:
-    """One panel a grouping, one line a coefficient, labelled at its end: Figure 1 (ρ_sys or μ_ρ) and Figure 2 (scale
-    size).
-    """
+    """One panel a grouping, one line a coefficient, labelled at its end: Figure 1 (ρ_sys, μ_ρ) and 2 (scale size)."""
     if table.kind == "scale":
         title, at = "distinct values", [table.line_name(row) for row in table]
     else:
@@ -239,9 +233,7 @@ def over_years(table: Table) -> go.Figure:
 
 @figure("portfolio")
 def gain_curve(table: Table) -> go.Figure:
-    """What sets of growing size reach on held-out inputs; filled marks are kept by the stop rule, dashes are all
-    metrics.
-    """
+    """What sets of growing size reach on held-out inputs; filled: kept by the stop rule, dashes: all metrics."""
     aspects = distinct(table, "aspect")
     drawn, places = panels(aspects, apart=170, horizontal_spacing=0.1, shared_yaxes=False)
     for aspect, at in zip(aspects, places, strict=True):
@@ -281,8 +273,7 @@ def _held_out(table: Table) -> str:
 
 
 def transfer_lines(table: Table) -> go.Figure:
-    """One line a family (or metric) over the groups of data, its name at the end: what falls does not carry over
-    (nimah2023, Figure 1)."""
+    """One line a family (or metric) over the groups of data, named at its end (nimah2023, Figure 1)."""
     import plotly.graph_objects as go
 
     line = "metric" if "metric" in table.columns else "family"

@@ -1,6 +1,4 @@
-"""Dots: metrics down the side with their values, intervals and marks; and places by people against places by a
-metric.
-"""
+"""Dots: metrics down the side with their values, intervals and marks; places by people against places by a metric."""
 
 from __future__ import annotations
 
@@ -91,9 +89,7 @@ def rank_picture(table: Table) -> go.Figure:
 
 
 def joined(names: list[str], alike: dict[str, list[str]]) -> list[tuple[int, int, int]]:
-    """Longest runs of neighbours of which no two differ significantly: (first, last, lane), two or more metrics
-    each.
-    """
+    """Longest runs of neighbours, no two of which differ significantly: (first, last, lane), of two or more."""
     close = [set(alike[name]) for name in names]
     runs: list[tuple[int, int]] = []
     for first in range(len(names)):
@@ -203,9 +199,7 @@ def marked(name: str, place: int, points: Sequence[tuple[str, float]], **trace: 
 
 @figure("system-means")
 def mean_dots(table: Table) -> go.Figure:
-    """Each system's distance from the mean of the systems, in standard deviations; filled where the difference is
-    significant.
-    """
+    """Each system's distance from the mean of the systems, in standard deviations; filled where significant."""
     lines: dict[str, list[Row]] = {}
     parts = table.columns[: table.columns.index("quantity")]  # by which the data were split
     for row in table:

@@ -23,8 +23,7 @@ APART = 0.25  # between the dots of one system
 
 @figure("estimate")
 def estimate_dots(table: Table) -> go.Figure | None:
-    """One line a system, a dot with its interval an estimator; a cross is the judge's own mean, which may lie far
-    off."""
+    """One line a system, a dot with its interval an estimator; a cross is the judge's mean, which may be far off."""
     import plotly.graph_objects as go
 
     kinds = [m for m in INKS if any(r["measure"] == m for r in table)]

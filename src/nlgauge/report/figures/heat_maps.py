@@ -237,8 +237,7 @@ def _win_tip(row: Row) -> str:
 
 @figure("robustness")
 def robustness_map(table: Table) -> go.Figure:
-    """Metrics × perturbations: the share of falls. Blue where a fall is right, orange where it is a false alarm, grey
-    where nothing can be said."""
+    """Metrics × perturbations: the share of falls. Blue where a fall is right, orange a false alarm, grey unknown."""
     kinds, metrics = distinct(table, "perturbation"), distinct(table, "metric")
     at = {(row["metric"], row["perturbation"]): row for row in table}
     damaging = {row["perturbation"] for row in table if row["should"] == "fall"}

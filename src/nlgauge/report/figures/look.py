@@ -105,9 +105,7 @@ def heat(
     texts: Sequence[Sequence[str]] | None,
     *, top: float | None = 1.0, low: float | None = None, **trace: Any,
 ) -> go.Figure:  # fmt: skip
-    """Lines × columns as colours, zero white; `top` is the size of the strongest colour, by default the largest
-    value.
-    """
+    """Lines × columns as colours, zero white; `top` is the size of the strongest colour, else the largest value."""
     import plotly.graph_objects as go
 
     most = top or max((abs(v) for each in values for v in each if v is not None and there(v)), default=1.0) or 1.0

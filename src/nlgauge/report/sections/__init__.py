@@ -57,9 +57,7 @@ class Run:
         return max(1, self.metrics * (self.metrics - 1) // 2)
 
     def within(self, wanted: int, times: float, least: int = 50) -> int:
-        """Draws that fit into the work for one section, when each takes so many passes over all outputs; fewer are
-        said.
-        """
+        """Draws that fit into the work for one section, each so many passes over all outputs; fewer are said."""
         made = min(wanted, max(least, int(MOST_WORK / (times * max(1, len(self.data))))))
         if made < wanted:
             self.left.append(

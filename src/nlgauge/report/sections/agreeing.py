@@ -207,9 +207,7 @@ def _spread(run: Run) -> Ask:
 
 
 def _sure(run: Run) -> list[str] | None:
-    """Measures that get intervals: all that are shown; in a hurry those of the gate's grouping, of one system all
-    outputs.
-    """
+    """Measures that get intervals: all shown; in a hurry the gate's grouping, of one system all outputs."""
     if run.measures is not None or not run.quick:
         return None if run.measures is None else list(run.measures)
     grouping = run.gate.partition("/")[0] if run.data.samples["system"].n_unique() > 1 else "global"

@@ -118,9 +118,7 @@ def _chosen(panel: Panel) -> dict[str, list[list[Cell]]]:
 def _cells(
     run: Run, panels: dict[str, Panel], chosen: dict[str, dict[str, list[list[Cell]]]]
 ) -> tuple[list[Cell], int]:
-    """The outputs on the page in the order of the data, and how many rated ones are not; the same ones whatever the
-    order of the file.
-    """
+    """The outputs on the page, the same whatever the order of the file, and how many rated ones are not on it."""
     rated = {
         (p.systems[i], p.inputs[j]) for p in panels.values() for i, j in np.argwhere(np.isfinite(p.human)).tolist()
     }

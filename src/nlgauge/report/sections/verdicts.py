@@ -44,9 +44,7 @@ def verdicts(run: Run) -> Findings:
 
 
 def answers_about(data: Dataset, metrics: Sequence[str]) -> list[str]:
-    """How far these judges can be relied on, a line for each aspect on which people said pass or fail; none
-    elsewhere.
-    """
+    """How far these judges can be relied on, a line for each aspect on which people said pass or fail; else none."""
     if not (aspects := pass_or_fail(Run(Selection(data)))):
         return []
     run = Run(Selection(data, aspects, metrics, keep_people=True))

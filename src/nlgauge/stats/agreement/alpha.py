@@ -213,9 +213,7 @@ def _ordinal_parts(data: _Pairable, weights: FloatArray) -> tuple[FloatArray, Fl
 
 
 def _value_counts(data: _Pairable) -> FloatArray | csr_array:
-    """How often each value is in a unit of each kind; with few kinds and values no sparse matrix is worth its
-    import.
-    """
+    """How often each value is in a unit of each kind; few kinds and values are not worth a sparse matrix's import."""
     shape = (data.sizes.size, data.values.size)
     if shape[0] * shape[1] <= 1 << 16:
         return np.bincount(data.kind * shape[1] + data.code, minlength=shape[0] * shape[1]).reshape(shape) * 1.0
@@ -249,9 +247,7 @@ def _ratio_parts(data: _Pairable, weights: FloatArray) -> tuple[FloatArray, Floa
 def _pairs(
     data: _Pairable, scores: FloatArray, distance: Callable[[FloatArray, FloatArray], FloatArray]
 ) -> Iterator[tuple[IntArray, FloatArray]]:
-    """The kind and the distance of each pair of ratings within a kind: neighbours in the list, then next
-    neighbours, …
-    """
+    """The kind and the distance of each pair of ratings within a kind: neighbours, then next neighbours, …"""
     for step in range(1, int(data.sizes.max())):
         same = data.kind[step:] == data.kind[:-step]
         yield data.kind[step:][same], distance(scores[step:][same], scores[:-step][same])

@@ -244,9 +244,7 @@ def split_half(
 
 
 def share_of_ceiling(values: ArrayLike, ceiling: Ceiling) -> FloatArray:
-    """Correlations (metrics × measures) as a share of the ceiling; it may exceed 1 by chance. NaN where the measure has
-    no ceiling.
-    """
+    """Correlations (metrics × measures) as a share of the ceiling; it may exceed 1 by chance. NaN without a ceiling."""
     return np.asarray(np.asarray(values, dtype=np.float64) / ceiling.ceiling)
 
 

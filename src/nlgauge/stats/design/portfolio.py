@@ -130,9 +130,7 @@ class _Folded:
 
 
 def greedy(data: _Folded, measure: Measure, inner: Sequence[int], most: int) -> Path:
-    """At each step the metric whose addition reaches most in the inner folds, mean over folds; the first one wins a
-    tie.
-    """
+    """At each step the metric whose addition reaches most in the inner folds, mean over folds; the first wins a tie."""
     chosen: list[int] = []
     value, error = np.full(most, np.nan), np.full(most, np.nan)
     others = {f: data.sums([g for g in inner if g != f]) for f in inner}

@@ -137,9 +137,7 @@ class Reached:
 
     @classmethod
     def of(cls, values: Floats) -> Reached:
-        """Folds share training data, so their spread is too small: its variance is corrected (Nadeau and Bengio
-        2003).
-        """
+        """Folds share training data and their spread is too small: it is corrected (Nadeau and Bengio 2003)."""
         from scipy.special import stdtrit
 
         k, kept = len(values), values[np.isfinite(values)]

@@ -38,9 +38,7 @@ def relation_study(
     trials: int = 1000,
     measures: Sequence[Measure] = TWELVE,
 ) -> StudyMeans:
-    """Section 4.3: raise the capability at system or item level, watch all measures (no discretisation): ρ_sys × μ_ρ ×
-    measures.
-    """
+    """Section 4.3: raise the capability at system or item level; gives ρ_sys × μ_ρ × measures (no discretisation)."""
     chosen = tuple(measures)
     settings = [replace(params, rho_sys=a, mu_rho=b) for a in rho_sys for b in mu_rho]
 

@@ -141,9 +141,7 @@ def ranking_consistency(
 
 
 def _tau_b(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """tau-b of each row of a with the same row of b (NaN values are left out), and what each pair of columns brings
-    in.
-    """
+    """tau-b of each row of a with the same row of b (NaN values are left out), and what each two columns bring in."""
     i, k = np.triu_indices(a.shape[1], 1)
     with np.errstate(invalid="ignore"):
         s, t = np.sign(a[:, i] - a[:, k]), np.sign(b[:, i] - b[:, k])

@@ -232,8 +232,7 @@ def _sigmoid(x: Floats) -> Floats:
 
 
 def _terms(eta: Floats, tie: Floats, counts: Floats, family: TieModel) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Derivatives of the log-likelihood of each cell by eta and by the tie's parameter, and its information (eta·eta,
-    eta·tie, tie·tie)."""
+    """Derivatives of each cell's log-likelihood by eta and the tie's parameter, and its information on both."""
     won, lost, tied = counts[..., 0], counts[..., 1], counts[..., 2]
     if family == "davidson":
         top = np.maximum(np.abs(eta) / 2, tie)
@@ -332,8 +331,7 @@ def _newton(design: Floats, counts: Floats, family: TieModel) -> tuple[Floats, F
 
 
 def _chords(design: Floats, drawn: Floats, free: Floats, inverse: Floats, family: TieModel, extra: Floats) -> Floats:
-    """Climb every draw with the matrix of the estimate, which costs no new one; those that do not arrive get Newton's,
-    or with no finite maximum the penalty."""
+    """Climb every draw with the estimate's matrix; where that does not arrive by Newton's, or by the penalty."""
     width, at = design.shape[1], np.tile(free, (len(drawn), 1))
     going = np.arange(len(drawn))
     for _ in range(40):

@@ -137,9 +137,7 @@ def block_values(mean: Floats, human: NDArray[np.bool_]) -> dict[Block, Floats]:
 
 
 def _block_means(mean: Floats, human: NDArray[np.bool_], pulls: dict[Block, Floats]) -> dict[Block, BlockMean]:
-    """`pulls`: how far each input pulls the sum of a block; their squares add up to its variance (jackknife to first
-    order).
-    """
+    """`pulls`: how far each input pulls the sum of a block; their squares add up to its variance (jackknife)."""
     found: dict[Block, BlockMean] = {}
     for block, values in block_values(mean, human).items():
         if not len(values):

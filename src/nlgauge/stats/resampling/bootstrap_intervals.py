@@ -1,6 +1,4 @@
-"""From a bootstrap distribution to an interval: percentile, and bias-corrected and accelerated (BCa, Efron
-1987).
-"""
+"""From a bootstrap distribution to an interval: percentile, and bias-corrected and accelerated (BCa, Efron 1987)."""
 
 from __future__ import annotations
 

@@ -20,9 +20,7 @@ ROOM = 1 << 30  # bytes that the levels of one group may take in the kernels (th
 
 
 def refusals(human: SortedPanel) -> dict[str, str]:
-    """Groupings that cannot be resampled here, and why: a group's levels of people's scores must fit into the
-    memory.
-    """
+    """Groupings that cannot be resampled here, and why: a group's levels of people's scores must fit into memory."""
     found = {}
     for grouping, plan in human.plans.items():
         ordered = human.z[human.orders[grouping]].reshape(plan.groups, plan.size)

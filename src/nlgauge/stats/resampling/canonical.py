@@ -61,9 +61,7 @@ def canonical_order(people: Iterable[Floats], metrics: Iterable[Floats] = ()) ->
 
 
 def rater_order(cubes: Iterable[Floats], order: Order) -> Ints:
-    """Raters (first axis of each cube, one cube an aspect) by what they gave, output after output in canonical
-    order.
-    """
+    """Raters (first axis of each cube, one cube an aspect) by what they gave, output by output in canonical order."""
     ranks = sorted((_ranks(cube) for cube in cubes), key=lambda r: np.sort(r, axis=None).tobytes())
     placed = [r[:, order.systems][:, :, order.inputs].reshape(len(r), -1) for r in ranks]
     return np.argsort(_dense(np.concatenate(placed, axis=1)), kind="stable")

@@ -41,9 +41,7 @@ UNITS = {"both": "systems and inputs like these", "inputs": "these systems and i
 
 
 class Spread(NamedTuple):
-    """Variance of a value and the degrees of freedom with which it is known, any shape; NaN where it cannot be
-    known.
-    """
+    """Variance of a value and the degrees of freedom behind it, any shape; NaN where it cannot be known."""
 
     variance: Floats
     free: Floats
@@ -59,9 +57,7 @@ class WithoutEach:
     outputs: Floats | None
 
     def moved(self, change: Callable[..., Floats], *others: WithoutEach) -> WithoutEach:
-        """The same on another scale, or what `change` makes of these and others that were found without the same
-        units.
-        """
+        """The same on another scale, or what `change` makes of these and others that were found without these units."""
         all_of = [(each.value, each.systems, each.inputs, each.outputs) for each in (self, *others)]
         value, systems, inputs, outputs = (
             None if any(v is None for v in values) else change(*values) for values in zip(*all_of, strict=True)

@@ -1,6 +1,4 @@
-"""Intervals of a rank correlation between independent points, such as systems' means: from its value and their
-number.
-"""
+"""Intervals of a rank correlation between independent points (systems' means): from its value and their number."""
 
 from __future__ import annotations
 

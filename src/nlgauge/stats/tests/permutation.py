@@ -51,9 +51,7 @@ class PairTests:
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """One pair: `difference`, `p` and `undefined` per measure; `samples` (L × draws) are the drawn
-    differences.
-    """
+    """One pair: `difference`, `p` and `undefined` per measure; `samples` (L × draws) are the drawn differences."""
 
     measures: tuple[str, ...]
     difference: Floats

@@ -1,6 +1,4 @@
-"""Is a correlation different from zero? The p behind the stars of correlation tables (novikova2017, Tables 9-11, 13,
-14).
-"""
+"""Is a correlation different from zero? The p behind the stars of correlations (novikova2017, Tables 9-11, 13, 14)."""
 
 from __future__ import annotations
 

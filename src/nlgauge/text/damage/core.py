@@ -73,8 +73,7 @@ def count(n: int, amount: float) -> int:
 
 
 def choose(n: int, amount: float, rng: Generator) -> set[int]:
-    """Some of n places. Cutting one permutation puts the places of a small amount among those of a larger
-    one under the same seed."""
+    """Some of n places, from one permutation: those of a small amount are among those of a larger one of that seed."""
     return set(rng.permutation(n)[: count(n, amount)].tolist())
 
 

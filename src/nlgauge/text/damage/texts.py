@@ -11,8 +11,7 @@ from nlgauge.text.damage.core import Pieces, choose, compare, count, register, s
 
 @register("wrong")
 def wrong(words: list[str], amount: float, rng: Generator, pool: Sequence[str]) -> Pieces:
-    """Fluent but wrong: sentences of another output, from the pool, in the place of that share of the sentences; 1
-    gives the whole other output."""
+    """Fluent but wrong: sentences of another output in the place of that share; 1: the whole other output."""
     others = [text.split() for text in pool if text.split() not in ([], words)]
     if not others:
         return unchanged(words)

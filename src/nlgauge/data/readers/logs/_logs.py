@@ -61,9 +61,7 @@ class Log:
         self, system: str, input: str, *, task: str | None = None, repeat: Any = None, extra: Mapping[str,
             Any] | None = None, **texts: Any
     ) -> int:  # fmt: skip
-        """The row of an output. Records with the same system, task, input and `repeat` (epoch, run) speak of one
-        output.
-        """
+        """The row of an output. Records of one system, task, input and `repeat` (epoch, run) speak of one output."""
         row = self._row_of.setdefault((system, task, input, repeat), len(self.rows))
         if row == len(self.rows):
             self.rows.append({"system": system, "input": input} | ({} if task is None else {"task": task}))

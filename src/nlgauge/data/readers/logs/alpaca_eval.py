@@ -21,9 +21,7 @@ MIDDLE = 1.5  # 1 is the first output, 2 the second; a weighted annotator says a
 
 @register("reader", "alpaca-eval", only="json")
 class AlpacaEval:
-    """AlpacaEval annotations.json: choices between two models; an annotator with a name is a model, a number is a
-    person.
-    """
+    """AlpacaEval annotations.json: choices between two models; a named annotator is a model, a number is a person."""
 
     takes = Takes(
         "`annotations.json` of `alpaca_eval`",

@@ -1,6 +1,4 @@
-"""Langfuse: scores as its public API and SDK hand them over (`scores.get_many`, v2 and v3), and as its page exports
-them.
-"""
+"""Langfuse: scores as its API and SDK give them (`scores.get_many`, v2 and v3), and as its page exports them."""
 
 from __future__ import annotations
 

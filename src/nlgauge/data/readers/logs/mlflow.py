@@ -19,9 +19,7 @@ SOURCES = {"HUMAN": PERSON, "LLM_JUDGE": MODEL, "AI_JUDGE": MODEL, "CODE": CODE}
 
 @register("reader", "mlflow", only="json")
 class Mlflow(LogReader):
-    """MLflow traces with assessments (JSON lines or a JSON list of traces): HUMAN is people, LLM_JUDGE and CODE are
-    metrics.
-    """
+    """MLflow traces with assessments (JSON lines or a JSON list): HUMAN is people, LLM_JUDGE and CODE are metrics."""
 
     takes = Takes(
         "one `trace.to_json()` a line, or `search_traces().to_json(…, orient='records', lines=True)`",
@@ -103,9 +101,7 @@ def _expected(assessment: Record) -> list[str]:
 
 
 def _judge(log: Log, row: int, found: list[Record]) -> None:
-    """Feedback that the same kind of source replaced is left aside; what a person overruled is still what the judge
-    said.
-    """
+    """Feedback that its kind of source replaced is left aside; what a person overruled is still what the judge said."""
     replaced = {str(a.values.get("overrides")): a for a in found if a.values.get("overrides")}
     for assessment in found:
         feedback = assessment.maybe("feedback", dict)

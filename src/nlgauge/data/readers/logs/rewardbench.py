@@ -18,9 +18,7 @@ SIDES = ("chosen", "rejected")
 
 @register("reader", "rewardbench", only="json")
 class RewardBench:
-    """RewardBench outputs (MODEL_outputs.jsonl): the reward model is a metric, chosen over rejected is people's
-    choice.
-    """
+    """RewardBench outputs (MODEL_outputs.jsonl): the reward model is a metric, chosen over rejected is people's."""
 
     takes = Takes(
         "`MODEL_outputs.jsonl` of `rewardbench`; the file's name is the model's",
