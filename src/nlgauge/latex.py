@@ -27,8 +27,7 @@ SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
     "−": "$-$", "…": r"\dots{}", "†": r"\textsuperscript{\textdagger}", "‡": r"\textsuperscript{\textdaggerdbl}",
-    "\n": " ",
-    **{sign: f"$\\{name}$" for sign, name in (GREEK | MATHS).items()},
+    "\n": " ", **{sign: f"$\\{name}$" for sign, name in (GREEK | MATHS).items()},
     **{sign: f"$_{place}$" for place, sign in enumerate("₀₁₂₃₄₅₆₇₈₉")},
     **{sign: f"$^{place}$" for place, sign in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
 }  # fmt: skip

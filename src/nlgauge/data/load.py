@@ -62,12 +62,10 @@ def load(
     or mappings from the name to use to the column (`human` also to several: the raters of an aspect); "+x" adds a
     column to those that are found. `lower` names metrics of which less is better, `higher` those of which it is not,
     whatever their names say (ter, wer, perplexity … are known). `values` says what words are worth ({"good": 3, "bad":
-    1}),
-    `sheet` names one of an Excel file. Raters whose names are those of language models are no people: `person_raters`
-    and
-    `model_raters` say what a rater is. `labels` is another file, frame or Dataset with people's labels of these
-    outputs, joined by id; a column of it may be named with `human`, `rater`, `input` and `system`. Further options
-    belong to the reader of a known layout, e.g. lp="en-de" (docs/formats.md).
+    1}), `sheet` names one of an Excel file. Raters whose names are those of language models are no people:
+    `person_raters` and `model_raters` say what a rater is. `labels` is another file, frame or Dataset with people's
+    labels of these outputs, joined by id; a column of it may be named with `human`, `rater`, `input` and `system`.
+    Further options belong to the reader of a known layout, e.g. lp="en-de" (docs/formats.md).
 
     >>> import nlgauge as ng
     >>> rows = [{"system": s, "doc": d, "coherence": c, "bleu": b}
@@ -75,9 +73,10 @@ def load(
     >>> ng.load(rows, name="mine")
     Dataset('mine': 2 systems × 2 inputs, 4 outputs, aspects ['coherence'], 0 raters, 1 metrics)
     """
-    said = {"system": system, "input": input, "output": output, "source": source, "context": context,
-            "references": references,
-            "control": control, "rater": rater}  # fmt: skip
+    said = {
+        "system": system, "input": input, "output": output, "source": source, "context": context,
+        "references": references, "control": control, "rater": rater,
+    }  # fmt: skip
     said = {role: column for role, column in said.items() if column is not None}
     theirs = None if labels is None else LabelFile.of(labels, said, human, values)
     if theirs is not None:  # words about its columns are not about those of the data

@@ -62,9 +62,8 @@ class Usable:
     """The samples of a batch that can be scored, and why the others cannot.
 
     The references that hold something are `reference` (text numbers), `sample` says whose each is; those of sample s
-    are
-    `reference[start[s]:start[s + 1]]`. `of_sample` is the output of each sample, 0 where there is none. `samples`: the
-    texts in the order of `places`, where they were asked for.
+    are `reference[start[s]:start[s + 1]]`. `of_sample` is the output of each sample, 0 where there is none. `samples`:
+    the texts in the order of `places`, where they were asked for.
     """
 
     of_sample: Ints

@@ -138,8 +138,7 @@ def _aspect(run: Run, about: str, tables: Rows, judged: bool) -> AspectAnswer:
     metrics = [
         MetricAnswer(
             name, *_ends(of.get(name, {})), shares.get(name), bool(of.get(name, {}).get("may_be_best")),
-            bool(of.get(name, {}).get("clearly_best")), name in run.data.lower,
-            marks.get(name, {}),
+            bool(of.get(name, {}).get("clearly_best")), name in run.data.lower, marks.get(name, {}),
         )
         for name in names
     ]  # fmt: skip

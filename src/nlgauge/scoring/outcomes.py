@@ -110,8 +110,7 @@ class Sums:
             rows.append({
                 "metric": str(metric), "mean": found.mean, "scored": found.scored, "unscored": found.unscored,
                 "seconds": found.seconds, "better": "lower" if metric.facts.lower else "higher",
-                "against": against(metric),
-                "signature": signature_of(metric),
+                "against": against(metric), "signature": signature_of(metric),
             })  # fmt: skip
             first += headline(str(metric), found.reasons, found.scored + found.unscored)
             remarks += [f"{metric}: {n} unscored ({reason})" for reason, n in found.reasons.most_common()]

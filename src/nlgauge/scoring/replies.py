@@ -169,8 +169,7 @@ def _row(key: bytes, request: Request, reply: Reply, now: float) -> tuple[Any, .
     packed = [zlib.compress(text.encode("utf-8", "surrogatepass"), 6) for text in (body, said)]
     return (
         key, request.url, str(request.body.get("model", "")), request.draw, packed[0], packed[1], reply.model,
-        reply.fingerprint,
-        reply.finish, reply.prompt_tokens, reply.completion_tokens, reply.seconds, now,
+        reply.fingerprint, reply.finish, reply.prompt_tokens, reply.completion_tokens, reply.seconds, now,
     )  # fmt: skip
 
 

@@ -90,8 +90,7 @@ def split(
 
 
 def _aspect(
-    parts: Sequence[Choice], aspect: str, measure: Measure, draws: int, outputs: Outputs,
-    lost: list[str]
+    parts: Sequence[Choice], aspect: str, measure: Measure, draws: int, outputs: Outputs, lost: list[str]
 ) -> list[Row]:  # fmt: skip
     kept, seed = list(panels_of(parts, aspect, lost)), parts[0].seed
     found = [correlations(panel.oriented(), panel.human, measure, outputs, seed) for _, panel in kept]

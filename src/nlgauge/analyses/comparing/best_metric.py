@@ -54,8 +54,7 @@ def best_metric(
         best, n = found[members[0]], len(members)
         row: Row = {
             "type": kind, "aspect": panel.aspect, "metric": members[0], "measure": str(chosen), "value": best.value,
-            "n": best.n,
-            "p": best.p, "significant": bool(best.p < level),
+            "n": best.n, "p": best.p, "significant": bool(best.p < level),
             "next": None, "next_value": float("nan"), "p_to_next": float("nan"), "clearly_best": n == 1, "metrics": n,
         }  # fmt: skip
         if n > 1:

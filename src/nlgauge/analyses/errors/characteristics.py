@@ -153,8 +153,7 @@ def _rows(
     found = compared(halves, measure, outputs, draws, seed)
     return [
         {"characteristic": name, "aspect": panel.aspect, "metric": metric, "measure": str(measure), "cut": cut,
-         "value_low": a.value,
-         "value_high": b.value, "p_low": a.p, "p_high": b.p, "n_low": a.n, "n_high": b.n,
+         "value_low": a.value, "value_high": b.value, "p_low": a.p, "p_high": b.p, "n_low": a.n, "n_high": b.n,
          "difference": b.value - a.value, "p": p,
          "p_check": check, "reason": a.reason or b.reason}
         for metric, a, b, p, check in zip(panel.metrics, *found, strict=True)

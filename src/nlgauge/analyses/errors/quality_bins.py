@@ -67,8 +67,7 @@ def quality_bins(
             one = values[k]
             rows.append(
                 {"metric": metric, "aspect": panel.aspect, "bin": name, "measure": str(chosen), "value": one.value,
-                 "n": one.n,
-                 "p": one.p, "significant": bool(one.p < level), "stronger": strong and name == BAD,
+                 "n": one.n, "p": one.p, "significant": bool(one.p < level), "stronger": strong and name == BAD,
                  "p_difference": pair.p[k], "p_check": pair.check[k], "p_corrected": float(adjusted[k]),
                  "reason": one.reason}
             )  # fmt: skip

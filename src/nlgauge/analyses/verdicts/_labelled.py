@@ -175,8 +175,7 @@ def figure_row(metric: str, aspect: str, measure: str, figure: Figure) -> Row:
     """A row with the canonical columns."""
     return {
         "metric": metric, "aspect": aspect, "measure": measure, "value": figure.value, "low": figure.low,
-        "high": figure.high,
-        "p": figure.p, "n": figure.n, "hits": figure.hits, "reason": figure.reason or None,
+        "high": figure.high, "p": figure.p, "n": figure.n, "hits": figure.hits, "reason": figure.reason or None,
     }  # fmt: skip
 
 

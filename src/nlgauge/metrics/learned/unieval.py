@@ -38,8 +38,7 @@ CONSISTENT = Ask("Is this claim consistent with the document?", "claim", (DOCUME
 TASKS: dict[str, dict[str, Ask]] = {
     "summarization": {
         "coherence": Ask("Is this a coherent summary to the document?", "summary", (DOCUMENT,)),
-        "consistency": CONSISTENT,
-        "fluency": Ask("Is this a fluent paragraph?", "paragraph", (), "mean"),
+        "consistency": CONSISTENT, "fluency": Ask("Is this a fluent paragraph?", "paragraph", (), "mean"),
         "relevance": Ask("Is this summary relevant to the reference?", "summary", (REFERENCE,)),
     },
     "dialogue": {

@@ -184,8 +184,7 @@ def aligned(tokens: Tokens, pairs: Usable, greedy: bool, synonyms: bool, light: 
         np.bitwise_or.at(sieve, owner, np.uint64(1) << (sets * 2654435761 >> 7 & 63).astype(np.uint64))
     found = align(
         tokens.ids, tokens.start, tokens.length, pairs.output, pairs.reference, stems.of_word, sets, at, sieve,
-        function,
-        greedy,
+        function, greedy,
     )  # fmt: skip
     if not greedy:  # 1.5 does not count the one chunk of a sentence that is matched as a whole
         whole = (found[:, :6].sum(axis=1) == tokens.length[pairs.output]) & (found[:, 12] == 1)

@@ -1,8 +1,7 @@
 """The catalogue of published human-judgement sets: what they hold, where they come from, how to load them.
 
 The facts stand in sets/*.toml, one file per family of sets (`[all]`: what its sets share); the files are found, not
-listed.
-`loader` names the function that reads a set: `module`, `module.function`, or with options `module(option='x')`.
+listed. `loader` names the function that reads a set: `module`, `module.function`, or with options `module(option='x')`.
 Nothing of the data stands here, only facts about it (sizes, hashes, licences) and the code that joins files.
 """
 

@@ -1,8 +1,8 @@
 """deng2021 (ctc), Tables D.1–F.6: every row that needs no weights we do not have; the others say so.
 
-BaselineRows from the texts and from released scores are judged, whichever the metric. BaselineRows that run a model of
-ours (embedding matching beside the paper's BERT-base, BERTScore, MoverScore, sentence movers) stand beside and are not:
-the weights are others.
+Rows from the texts and from released scores are judged, whichever the metric. Rows that run a model of ours
+(embedding matching beside the paper's BERT-base, BERTScore, MoverScore, sentence movers) stand beside and are not: the
+weights are others.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """deng2021, Figure 7 and the ablation of Appendix A.1, for trainings of one's own.
 
 Figure 7: does a higher accuracy of the alignment bring a higher correlation with people? Each checkpoint of a training
-is one
-point: accuracy on held-out weak labels (the human token labels that the paper had for XSUM are not here), and the
-correlation of the aspect that its task serves.
+is one point: accuracy on held-out weak labels (the human token labels that the paper had for XSUM are not here), and
+the correlation of the aspect that its task serves.
 """
 
 from __future__ import annotations

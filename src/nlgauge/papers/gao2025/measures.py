@@ -1,7 +1,7 @@
 """gao2025 (measures): its data sets (Tables 1, 5, 6) and its DP and RC values (Tables 2, 3, 7).
 
 The scores of the paper's 32 metrics were never published: 18 of them are GPT judges. So its Tables 2, 3, 6 and 7 cannot
-be recomputed cell by cell; what they are said to show is tested in measures_claims.py.
+be recomputed cell by cell; what they are said to show is tested in claims.py.
 """
 
 from __future__ import annotations

@@ -14,13 +14,11 @@ if TYPE_CHECKING:
 SET = "bagel-sf"
 WORD = {
     "TER": "TER", "BLEU1": "Bleu_1", "BLEU2": "Bleu_2", "BLEU3": "Bleu_3", "BLEU4": "Bleu_4", "ROUGE": "ROUGE_L",
-    "NIST": "NIST",
-    "LEPOR": "LEPOR", "CIDEr": "CIDEr", "METEOR": "METEOR", "SIM": "sim.mr.sys",
+    "NIST": "NIST", "LEPOR": "LEPOR", "CIDEr": "CIDEr", "METEOR": "METEOR", "SIM": "sim.mr.sys",
 }  # fmt: skip
 GRAMMAR = {
     "RE": "sys.read.flesch", "cpw": "sys.cpw", "len": "sys.ref.len", "wps": "sys.wps", "sps": "sys.sps",
-    "spw": "sys.spw",
-    "pol": "sys.n.poly", "ppw": "sys.pspw", "msp": "n.misspel", "prs": "parser.sc.mean",
+    "spw": "sys.spw", "pol": "sys.n.poly", "ppw": "sys.pspw", "msp": "n.misspel", "prs": "parser.sc.mean",
 }  # fmt: skip
 METRICS = WORD | GRAMMAR
 NAMES = {column: name for name, column in METRICS.items()}

@@ -90,8 +90,7 @@ def _circles(points: Sequence[tuple[str, str, float]], cell: int, texts: bool = 
     return go.Scatter(
         x=[plain(x.removeprefix(PEOPLE)) for x, _, _ in known], y=[plain(y.removeprefix(PEOPLE)) for _, y, _ in known],
         mode="markers+text" if texts else "markers", text=[number(v, 2) for _, _, v in known],
-        textposition="bottom center",
-        textfont={"size": 10}, cliponaxis=False,
+        textposition="bottom center", textfont={"size": 10}, cliponaxis=False,
         # The area says the strength: a correlation of 1 fills its cell.
         marker={"size": [max(2.0, 0.92 * cell * math.sqrt(abs(v))) for _, _, v in known], "opacity": 0.9,
                 "color": [POSITIVE if v >= 0 else NEGATIVE for _, _, v in known], "line": {"width": 0}},

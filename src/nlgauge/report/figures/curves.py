@@ -209,8 +209,7 @@ def over_years(table: Table) -> go.Figure:
         aside = 0.13 * (k - (len(known) - 1) / 2)
         drawn.add_annotation(
             x=rows[-1]["year"] + 0.13 * len(known) / 2, y=labels[aspect], text=plain(aspect), xanchor="left", xshift=8,
-            showarrow=False,
-            font={"color": ink},
+            showarrow=False, font={"color": ink},
         )  # fmt: skip
         drawn.add_trace(
             go.Scatter(
@@ -290,15 +289,13 @@ def transfer_lines(table: Table) -> go.Figure:
         drawn.add_trace(
             go.Scatter(
                 x=[str(row[across]) for row in rows], y=[row["value"] for row in rows], mode="lines+markers",
-                name=plain(name),
-                line={"color": ink, "width": 2}, marker={"size": 9, "symbol": SIGNS[k % len(SIGNS)]},
+                name=plain(name), line={"color": ink, "width": 2}, marker={"size": 9, "symbol": SIGNS[k % len(SIGNS)]},
                 hovertemplate=f"{plain(name)}, %{{x}}: %{{y:.3f}}<extra></extra>",
             )
         )  # fmt: skip
         drawn.add_annotation(
             x=str(rows[-1][across]), y=places[name], text=f"{plain(name)} {number(last[name])}", xanchor="left",
-            xshift=12,
-            showarrow=False, font={"color": ink, "size": 12}, name=LABEL,
+            xshift=12, showarrow=False, font={"color": ink, "size": 12}, name=LABEL,
         )  # fmt: skip
     framed(drawn, height, margin={"l": 10, "r": 60 + 7 * max(map(len, found), default=0), "t": 30, "b": 50})
     drawn.update_xaxes(type="category", categoryorder="array", categoryarray=groups, range=[-0.2, len(groups) - 0.8])

@@ -293,8 +293,7 @@ def disagreement_points(table: Table) -> go.Figure:
         drawn.add_trace(
             go.Scatter(
                 x=[r["people_place"] for r in rows], y=[r["metric_place"] for r in rows], mode="markers",
-                name=plain(who),
-                text=[plain(tip) for tip in tips], marker={"color": COLOURS[k], "size": 10},
+                name=plain(who), text=[plain(tip) for tip in tips], marker={"color": COLOURS[k], "size": 10},
                 hovertemplate="%{text}<extra></extra>",
             )
         )  # fmt: skip
@@ -341,8 +340,7 @@ def distance_and_order(distance: Table, order: Table, lines: str = "metric") -> 
     """Left how far a metric tells levels or systems apart (KS), right whether it orders them as people do.
 
     Figures 2, 3 and 9 of nimah2023: `discrimination` and `aspect-preference`. Figures 4 to 6: `system-discrimination`
-    and
-    `system-preference`. `lines="family"` where the tables were made with per=family.
+    and `system-preference`. `lines="family"` where the tables were made with per=family.
     """
     # A line without any value (an aspect that was not rated on these levels) only takes room.
     names = list(dict.fromkeys(row[lines] for t in (distance, order) for row in t if there(row["value"])))

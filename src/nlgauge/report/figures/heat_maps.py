@@ -205,8 +205,7 @@ def win_matrices(table: Table) -> go.Figure:
         drawn.add_trace(
             go.Heatmap(
                 z=[[2 * r["value"] + r["tied"] - 1 if r["n"] else None for r in line] for line in cells], x=shown,
-                y=shown,
-                coloraxis="coloraxis", xgap=1, ygap=1, text=[[_win(r) for r in line] for line in cells],
+                y=shown, coloraxis="coloraxis", xgap=1, ygap=1, text=[[_win(r) for r in line] for line in cells],
                 texttemplate="%{text}" if len(names) <= 8 else "",
                 customdata=[[_win_tip(r) for r in line] for line in cells],
                 hovertemplate="%{y} over %{x}<br>%{customdata}<extra>" + plain(side) + "</extra>",
@@ -247,11 +246,9 @@ def robustness_map(table: Table) -> go.Figure:
     signs = {"fall": 1.0, "stay": -1.0, "not fall": -1.0}
     return heat(
         [[signs.get(row["should"], 0.0) * row["falls"] if row else None for row in line] for line in cells], columns,
-        metrics,
-        [[number(row["falls"], 2, missing="") if row else "" for row in line] for line in cells],
+        metrics, [[number(row["falls"], 2, missing="") if row else "" for row in line] for line in cells],
         customdata=[[_fall_tip(row) for row in line] for line in cells],
-        hovertemplate="%{y}, %{x}<br>%{customdata}<extra></extra>",
-        hoverongaps=False,
+        hovertemplate="%{y}, %{x}<br>%{customdata}<extra></extra>", hoverongaps=False,
         colorbar={"tickvals": [-1, 0, 1], "ticktext": ["false alarms", "does not fall", "damage noticed"],
                   "thickness": 12},
     )  # fmt: skip

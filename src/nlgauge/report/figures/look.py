@@ -116,8 +116,7 @@ def heat(
     figure = go.Figure(
         go.Heatmap(
             z=[[v if there(v) else None for v in each] for each in values], x=[cut(c) for c in columns],
-            y=[cut(i) for i in lines],
-            text=texts, zmin=-most if low is None else low, zmax=most, **{**common, **trace},
+            y=[cut(i) for i in lines], text=texts, zmin=-most if low is None else low, zmax=most, **{**common, **trace},
         )
     )  # fmt: skip
     few = len(lines) <= MANY
@@ -154,8 +153,7 @@ def listed(figure: go.Figure, names: Sequence[Any], height: int = 0, **layout: A
     framed(figure, height or 130 + (24 if few else 15) * max(len(names), 2), **layout)
     figure.update_yaxes(
         type="category", categoryorder="array", categoryarray=[cut(n) for n in names], range=[len(names) - 0.5, -0.5],
-        dtick=1,
-        tickfont={"size": 13 if few else 10},
+        dtick=1, tickfont={"size": 13 if few else 10},
     )  # fmt: skip
     return figure
 

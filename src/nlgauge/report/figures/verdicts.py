@@ -54,8 +54,7 @@ def share_dots(table: Table) -> go.Figure:
     drawn.update_xaxes(range=[-0.02, 1.02], tickformat=".0%")
     drawn.add_annotation(
         text="dotted: always giving the more common verdict", xref="paper", yref="paper", x=0, y=0, yshift=-36,
-        yanchor="top",
-        xanchor="left", showarrow=False, font={"size": 12},
+        yanchor="top", xanchor="left", showarrow=False, font={"size": 12},
     )  # fmt: skip
     return drawn
 
@@ -66,8 +65,7 @@ def _dots(name: str, rows: list[Row], shown: list[str], ink: str, shift: float) 
     ends = [[_end(r["high"] - r["value"]) for r in rows], [_end(r["value"] - r["low"]) for r in rows]]
     return go.Scatter(
         x=[r["value"] for r in rows], y=[shown.index(r["measure"]) + shift for r in rows], mode="markers",
-        name=plain(name),
-        marker={"color": ink, "size": 11},
+        name=plain(name), marker={"color": ink, "size": 11},
         error_x={"type": "data", "symmetric": False, "array": ends[0], "arrayminus": ends[1], "color": ink,
                  "thickness": 2, "width": 0},
         text=[f"{r['value']:.0%} of {r['n']:,}" for r in rows],

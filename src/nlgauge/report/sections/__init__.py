@@ -149,8 +149,7 @@ class Answered:
 
 def section(
     key: str, *, order: int, question: str, not_said: str, ahead: Callable[[Run], Sequence[Ask]] | None = None,
-    last: bool = False,
-    applies: Callable[[Run], bool] | None = None, of_choices: bool = False,
+    last: bool = False, applies: Callable[[Run], bool] | None = None, of_choices: bool = False,
 ) -> Callable[[Callable[[Run], Findings]], Callable[[Run], Findings]]:  # fmt: skip
     """Decorator: this function answers that question."""
 

@@ -6,11 +6,10 @@
 
 A ratio of two sums of pair counts, as this one, is a `pair_coefficient`.
 
-`needs` says what the function is given: for "pearson", "spearman" or "counts" the GroupStats of one
-kernel pass with that part filled in, for "own" the Groups themselves and a random generator. Each
-function gives one value per metric and group, NaN where it is undefined. C, D: pairs that metric and
-people order alike, or opposite; T_h: tied by people only; T_m: by the metric only; T_hm: by both. One
-pass serves all that need counts.
+`needs` says what the function is given: for "pearson", "spearman" or "counts" the GroupStats of one kernel pass with
+that part filled in, for "own" the Groups themselves and a random generator. Each function gives one value per metric
+and group, NaN where it is undefined. C, D: pairs that metric and people order alike, or opposite; T_h: tied by people
+only; T_m: by the metric only; T_hm: by both. One pass serves all that need counts.
 """
 
 from __future__ import annotations

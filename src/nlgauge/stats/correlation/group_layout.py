@@ -1,7 +1,6 @@
 """How the cells of a systems × inputs table form the groups of a grouping, and in what order.
 
-Resampling never sorts: the cells of every group are sorted once, and each draw only says how often each cell
-counts.
+Resampling never sorts: the cells of every group are sorted once, and each draw only says how often each cell counts.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Named sets of conventions, so that anyone can get another tool's number and see in words why it differs.
 
-All profiles run on one engine. What the engine does not imitate is another program's rounding noise: two
-values that are equal on paper are equal here, where a tool that compares floats finds them equal or not by
-chance.
+All profiles run on one engine. What the engine does not imitate is another program's rounding noise: two values that
+are equal on paper are equal here, where a tool that compares floats finds them equal or not by chance.
 """
 
 from __future__ import annotations

@@ -33,9 +33,8 @@ class HumanSide(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """The metric side. Group g has the entries start[g] … start[g+1]; `end` is where the run of an entry ends
-    (set at its first entry); `below`: entries before the run with a lower human level; `whole`: a run could
-    fill the group.
+    """The metric side. Group g has the entries start[g] … start[g+1]; `end` is where the run of an entry ends (set at
+    its first entry); `below`: entries before the run with a lower human level; `whole`: a run could fill the group.
     """
 
     start: Ints

@@ -13,10 +13,9 @@ ROUNDING = 1e-12  # a drawn lead this close to the observed one, relative to wha
 def soft_pairwise_accuracy(metrics: Floats, human: Floats, *, rng: np.random.Generator, draws: int = 1000) -> Floats:
     """1 − mean |p_h − p_m| over system pairs, one value per metric (K×N×M against N×M).
 
-    p is the one-sided p-value of "the first system is better": the share of draws in which, after swapping
-    the two systems' scores input by input at random, the first leads by at least as much as observed. People
-    and all metrics share the same swaps. A pair uses the inputs where both systems have both scores; pairs
-    without any are left out.
+    p is the one-sided p-value of "the first system is better": the share of draws in which, after swapping the two
+    systems' scores input by input at random, the first leads by at least as much as observed. People and all metrics
+    share the same swaps. A pair uses the inputs where both systems have both scores; pairs without any are left out.
     """
     signs: Floats = rng.choice(np.array([-1.0, 1.0]), size=(draws, human.shape[1]))
     human_there = np.isfinite(human)

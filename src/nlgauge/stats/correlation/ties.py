@@ -15,11 +15,10 @@ from nlgauge.kernels.shared import NEAR
 def snap(x: ArrayLike, axis: int | None = None, scale: ArrayLike | None = None) -> NDArray[np.float64]:
     """Make values exactly equal that differ by rounding only: by at most 1e-12 of their size.
 
-    `axis=None` looks at the whole array, `axis=-1` at each row for itself. Missing values stay NaN.
-    Values that are linked by close ones are one too; they take the smallest of them. `scale` is the size, of the shape
-    of `x` or fit for it: by default
-    |x|; for a sum or mean the largest number added up, because rounding errors grow with that and not with what is left
-    when standard scores cancel out; 1 for a correlation.
+    `axis=None` looks at the whole array, `axis=-1` at each row for itself. Missing values stay NaN. Values that are
+    linked by close ones are one too; they take the smallest of them. `scale` is the size, of the shape of `x` or fit
+    for it: by default |x|; for a sum or mean the largest number added up, because rounding errors grow with that and
+    not with what is left when standard scores cancel out; 1 for a correlation.
 
     >>> x = np.array([0.1 + 0.2, 0.3, 1e-80, 2e-80])
     >>> len(set(x.tolist())), len(set(snap(x).tolist()))

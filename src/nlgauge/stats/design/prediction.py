@@ -90,8 +90,7 @@ def boosted(seed: int = 0) -> Model:
     except ImportError:
         raise NeedsMissing("XGBoost needs the extra 'boost': pip install \"nlgauge[boost]\"") from None
     settings = {
-        "objective": "reg:squarederror", "max_depth": 6, "eta": 0.3, "tree_method": "hist", "nthread": 1,
-        "seed": seed,
+        "objective": "reg:squarederror", "max_depth": 6, "eta": 0.3, "tree_method": "hist", "nthread": 1, "seed": seed,
     }  # fmt: skip
 
     def predict(x: Floats, y: Floats, new: Floats) -> Floats:

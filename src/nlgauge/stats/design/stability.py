@@ -25,8 +25,7 @@ ENOUGH = 6  # metrics: with fewer, no measure is said to stand out
 
 
 def discriminative_power(p: ArrayLike) -> Floats:
-    """Mean p-value over the metric pairs (first axis), Algorithm 2; lower is better. Undefined tests are left
-    out.
+    """Mean p-value over the metric pairs (first axis), Algorithm 2; lower is better. Undefined tests are left out.
 
     >>> discriminative_power([[0.01, 0.2], [0.03, 0.4]]).tolist()
     [0.02, 0.30000000000000004]
@@ -84,9 +83,8 @@ def _all_pairs(rows: int) -> NDArray[np.int64]:
 @dataclass(frozen=True)
 class RankingConsistency:
     """Ranking consistency: `value` per measure, `trials` (L×T) the tau-b of each split (NaN: no two metrics to
-    compare).
-    `by_pair` (P×L): the share of tau-b that each metric pair brings in, mean over splits; its mean over pairs is
-    `value`.
+    compare). `by_pair` (P×L): the share of tau-b that each metric pair brings in, mean over splits; its mean over pairs
+    is `value`.
     """
 
     measures: tuple[str, ...]
@@ -113,9 +111,8 @@ def ranking_consistency(
     """Split the inputs in two halves, rank the K metrics on each, tau-b of the two rankings; mean over trials
     (Algorithm 3). `over="systems"` splits the systems instead: would others rank the metrics alike?
 
-    Splits are shared by all measures. With an odd number of inputs the second half has one more. Correlations
-    that differ by rounding only are tied; a metric whose correlation is undefined on a half is left out of
-    that trial.
+    Splits are shared by all measures. With an odd number of inputs the second half has one more. Correlations that
+    differ by rounding only are tied; a metric whose correlation is undefined on a half is left out of that trial.
     """
     metrics, human = arrays(x, z)
     want = wanted(measures)

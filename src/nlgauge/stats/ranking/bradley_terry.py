@@ -143,8 +143,7 @@ def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: b
     turn = _centring(systems, len(found))
     theta, effects, tie = _parted(turn @ found, systems, family)
     return Strengths(
-        theta, effects, tie, ties, position, penalised, score @ inverse @ turn.T, turn @ inverse @ turn.T,
-        len(units),
+        theta, effects, tie, ties, position, penalised, score @ inverse @ turn.T, turn @ inverse @ turn.T, len(units),
     )  # fmt: skip
 
 

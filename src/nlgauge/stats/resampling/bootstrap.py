@@ -68,9 +68,8 @@ def bootstrap(
     """Resample inputs, systems, both or raters with replacement and recompute every measure of every metric.
 
     `x` is metrics × systems × inputs (or one table), `z` systems × inputs, or raters × systems × inputs. With
-    `how="raters"` the human score of an output is the mean over the resampled raters who rated it; otherwise
-    over all. Resamples are shared by all metrics and measures. A cell counts where people and the metric have
-    a score.
+    `how="raters"` the human score of an output is the mean over the resampled raters who rated it; otherwise over all.
+    Resamples are shared by all metrics and measures. A cell counts where people and the metric have a score.
 
     >>> rng = np.random.default_rng(1)
     >>> z = rng.integers(1, 6, (8, 30)).astype(float)
@@ -123,12 +122,10 @@ def bootstrap_test(
     seed: int = 0,
     profile: str | Profile = "nlgauge",
 ) -> tuple[Floats, Floats]:
-    """(p, difference) per measure for metric 1 against metric 2, over outputs that people and both metrics
-    scored.
+    """(p, difference) per measure for metric 1 against metric 2, over outputs that people and both metrics scored.
 
-    The resampled differences d* are moved to 0, their place if the metrics were equally good: two-sided p =
-    share of |d* − d| ≥ |d|, with the +1 of the count rule. The profile `sacrerouge` takes |d*| ≥ 2|d|
-    instead.
+    The resampled differences d* are moved to 0, their place if the metrics were equally good: two-sided p = share of
+    |d* − d| ≥ |d|, with the +1 of the count rule. The profile `sacrerouge` takes |d*| ≥ 2|d| instead.
     """
     rules = profile_of(profile)
     both, human = arrays(np.stack([np.asarray(x1, float), np.asarray(x2, float)]), z)

@@ -33,8 +33,7 @@ def percentile_interval(samples: Floats, level: float = 0.95) -> Interval:
 
 
 def bca_interval(samples: Floats, value: Floats, leave_one_out: Sequence[Floats], level: float = 0.95) -> Interval:
-    """BCa interval around `value`; `leave_one_out` has one array (… × units) for each unit that was
-    resampled.
+    """BCa interval around `value`; `leave_one_out` has one array (… × units) for each unit that was resampled.
 
     When systems *and* inputs are resampled both are left out one by one, and the acceleration is the one of
     several independent samples: sums over both of the third and second powers of the influences.

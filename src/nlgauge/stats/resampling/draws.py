@@ -1,9 +1,8 @@
 """The random draws of permutation tests, bootstraps and splits, in strips as the kernels read them.
 
-Draws are shared by all metrics, pairs and measures, and come in blocks with a seed of their own, so a result
-depends neither on what else was computed nor on the number of threads, and 2,000 draws begin with the same
-1,000. With `legacy` the numbers of `np.random.seed(seed)` are drawn in the order in which nlpstats draws
-them.
+Draws are shared by all metrics, pairs and measures, and come in blocks with a seed of their own, so a result depends
+neither on what else was computed nor on the number of threads, and 2,000 draws begin with the same 1,000. With `legacy`
+the numbers of `np.random.seed(seed)` are drawn in the order in which nlpstats draws them.
 """
 
 from __future__ import annotations

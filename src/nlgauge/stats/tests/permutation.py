@@ -33,10 +33,9 @@ from nlgauge.stats.resampling.draws import Masks, Swap, block_masks, blocks_of, 
 
 @dataclass(frozen=True)
 class PairTests:
-    """Tests of P metric pairs under L measures. `p` and `difference` (first minus second) are P×L; `cells` is
-    the number of outputs used; `undefined` counts draws in which a correlation was undefined (all groups
-    constant): they are left out of p, except under the count rule "plain", which keeps them in the
-    denominator.
+    """Tests of P metric pairs under L measures. `p` and `difference` (first minus second) are P×L; `cells` is the
+    number of outputs used; `undefined` counts draws in which a correlation was undefined (all groups constant): they
+    are left out of p, except under the count rule "plain", which keeps them in the denominator.
     """
 
     measures: tuple[str, ...]
@@ -75,10 +74,9 @@ def permutation_test(
 ) -> PermutationTest:
     """Test metric 1 against metric 2 (systems × inputs each) for every measure at once.
 
-    Only outputs count that people and *both* metrics scored: a swap could otherwise move a gap from one
-    metric to the other and change what is compared. Each metric is standardised over those outputs, people's
-    scores never are (that would break their ties). With the alternative "greater" of a profile the question is
-    whether metric 1 is better.
+    Only outputs count that people and *both* metrics scored: a swap could otherwise move a gap from one metric to the
+    other and change what is compared. Each metric is standardised over those outputs, people's scores never are (that
+    would break their ties). With the alternative "greater" of a profile the question is whether metric 1 is better.
 
     >>> rng = np.random.default_rng(1)
     >>> z = rng.integers(1, 6, (8, 30)).astype(float)

@@ -24,8 +24,7 @@ def williams_test(
     alternative: str = "two-sided",
     absolute: bool = False,
 ) -> Floats:
-    """p-value from the correlations of metric 1 and of metric 2 with people, and of the metrics with each
-    other.
+    """p-value from the correlations of metric 1 and of metric 2 with people, and of the metrics with each other.
 
     `n` is the number of points in one correlation. "greater": metric 1 is better. `absolute` drops the signs
     first, as nlpstats and the WMT scripts do. Equal correlations give p = 1 (one-sided .5), also for identical
@@ -61,8 +60,7 @@ def williams_pairs(
     absolute: bool = False,
     progress: Progress | None = None,
 ) -> PairTests:
-    """Williams' test for all pairs of K metrics (K×N×M) under every measure; outputs count that people and
-    both scored.
+    """Williams' test for all pairs of K metrics (K×N×M) under every measure; outputs count that people and both scored.
 
     n is the number of points in one correlation: systems for system and input level (as nlpstats; the most
     that any input has), inputs for item level, outputs for global. The test assumes independent points and

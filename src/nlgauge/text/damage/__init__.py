@@ -13,6 +13,5 @@ from nlgauge.text.damage.effects import ASPECTS, EFFECTS, Effect, aspect_of, eff
 
 __all__ = [
     "ASPECTS", "DAMAGES", "EFFECTS", "KINDS", "Damage", "Damaged", "Effect", "aspect_of", "damage", "effect", "letters",
-    "meaning",
-    "order", "register", "texts",
+    "meaning", "order", "register", "texts",
 ]  # fmt: skip

@@ -17,8 +17,7 @@ from nlgauge.registry import register
 HUMAN = "human"  # the assertion that the web page adds when a person gives a thumb up or down
 GRADED = {
     "agent-rubric", "answer-relevance", "context-faithfulness", "context-recall", "context-relevance", "factuality",
-    "g-eval",
-    "llm-rubric", "model-graded-closedqa", "model-graded-factuality", "search-rubric", "select-best",
+    "g-eval", "llm-rubric", "model-graded-closedqa", "model-graded-factuality", "search-rubric", "select-best",
     "trajectory:goal-success",
 }  # fmt: skip
 # Assertions whose value is what the output should have been.
