@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nlgauge.analyses._common import Named, measures_of, people_note, signature, turned_note
 from nlgauge.data.choice import Choice
 from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError
 from nlgauge.stats.correlation.measure import Measure
-from nlgauge.types import Array
+from nlgauge.types import Array, Mask
 
 H = "H:"  # as the paper marks people's ratings among the metrics
 
@@ -43,7 +42,7 @@ class Sides:
         return [*(H + a for a in self.humans), *self.panel.metrics]
 
     @property
-    def human(self) -> NDArray[np.bool_]:
+    def human(self) -> Mask:
         return np.arange(len(self.names)) < len(self.humans)
 
     def people(self) -> Array:

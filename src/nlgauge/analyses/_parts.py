@@ -15,13 +15,13 @@ from nlgauge.data.panel import Panel
 from nlgauge.errors import DataError, NameUnknown, NeedsMissing, NlgaugeError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.tests.fisher import fisher_test
-from nlgauge.stats.tests.independent_parts import Bools, dealt_tests
+from nlgauge.stats.tests.independent_parts import dealt_tests
 from nlgauge.stats.tests.part_tests import WORDS as PART_WORDS
 from nlgauge.stats.tests.part_tests import part_tests
 from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
 from nlgauge.stats.tests.row_column_permutation import clustered, related_tests
 from nlgauge.stats.tests.zero_correlation import zero_test
-from nlgauge.types import Array
+from nlgauge.types import Array, Mask
 
 _FISHER = (
     "Fisher's z test for two independent correlations (variances of Bonett and Wright), two-sided, outputs "
@@ -100,8 +100,8 @@ class Halves(NamedTuple):
 
     scores: Array
     human: Array
-    one: Bools
-    two: Bools
+    one: Mask
+    two: Mask
 
     @classmethod
     def of(cls, a: Panel, b: Panel) -> Halves:

@@ -17,6 +17,7 @@ from nlgauge.number import percent
 from nlgauge.stats.agreement.kappa import cohen_kappa
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
 from nlgauge.table import Row, Table
+from nlgauge.types import Array
 
 
 @analysis("inter-aspect", paper="nimah2023", takes="dataset", question="Do people's aspects agree with each other?")
@@ -86,9 +87,7 @@ def unanimity_words(levels: NDArray[np.int8]) -> str:
     )
 
 
-def _pair(
-    a: str, b: str, rows: RaterRows, levels: dict[str, NDArray[np.int8]], means: tuple[NDArray[np.float64], ...]
-) -> Row:
+def _pair(a: str, b: str, rows: RaterRows, levels: dict[str, NDArray[np.int8]], means: tuple[Array, ...]) -> Row:
     from scipy.stats import kendalltau
 
     x, y = rows.human[a], rows.human[b]

@@ -14,8 +14,7 @@ from nlgauge.data.families import Families, families_of
 from nlgauge.number import sentence
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, NONE, Bins
 from nlgauge.table import Layout, Row, Table
-
-Mask = NDArray[np.bool_]
+from nlgauge.types import Mask
 
 
 @analysis(

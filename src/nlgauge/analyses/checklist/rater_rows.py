@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nlgauge.data.choice import Choice
 from nlgauge.data.panel import Panel
@@ -16,10 +15,9 @@ from nlgauge.stats.ranking.quality_levels import Bins, Levels, Scale, quality_le
 from nlgauge.stats.tests.ks import ks_permutation
 from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
 from nlgauge.stats.tests.row_column_permutation import clustered, ks_shuffled, ks_swapped
-from nlgauge.types import Array
+from nlgauge.types import Array, Ints, Mask
 
 Unit = Literal["rater", "output"]
-Bools = NDArray[np.bool_]
 KSTests = dict[str, tuple[float, float]]  # name -> KS, p
 Scales = Scale | Mapping[str, Scale] | None
 OVERALL = "Overall"
@@ -36,16 +34,16 @@ class RaterRows:
 
     panel: Panel
     unit: Unit
-    cell: NDArray[np.int64]
+    cell: Ints
     human: dict[str, Array]
     scores: Array
-    slot: NDArray[np.int64]  # whose rating it is: the place of the rater
+    slot: Ints  # whose rating it is: the place of the rater
 
     @property
-    def system(self) -> NDArray[np.int64]:
+    def system(self) -> Ints:
         return self.cell // self.panel.n_inputs
 
-    def weights(self, chosen: NDArray[np.bool_]) -> Array:
+    def weights(self, chosen: Mask) -> Array:
         """How often each cell stands in the chosen rows."""
         return np.bincount(self.cell[chosen], minlength=self.scores.shape[1]).astype(np.float64)
 
@@ -69,7 +67,7 @@ class RaterRows:
             "because few inputs have several systems"
         )
 
-    def ks(self, one: Bools, two: Bools, draws: int, seed: int) -> KSTests:
+    def ks(self, one: Mask, two: Mask, draws: int, seed: int) -> KSTests:
         """KS and p of every metric between two sets of rows."""
         if not self.panel.metrics:
             return {}
@@ -87,7 +85,7 @@ class RaterRows:
             found = ks_permutation(self.scores, low, high, draws=draws, seed=seed)
         return _named(self.panel.names, found)
 
-    def human_ks(self, one: Bools, two: Bools, values: Mapping[str, Array], draws: int, seed: int) -> KSTests:
+    def human_ks(self, one: Mask, two: Mask, values: Mapping[str, Array], draws: int, seed: int) -> KSTests:
         """The same with people's ratings, one a row, in the place of a metric's scores."""
         if not values:
             return {}
@@ -203,14 +201,14 @@ def _mean_of(parts: list[Array]) -> Array:
     return snap(mean, scale=largest(stacked, axis=0))
 
 
-def _means(values: Array, system: NDArray[np.int64], systems: int) -> Array:
+def _means(values: Array, system: Ints, systems: int) -> Array:
     known = ~np.isnan(values)
     n = np.bincount(system[known], minlength=systems)
     total = np.bincount(system[known], weights=values[known], minlength=systems)
     return snap(np.where(n > 0, total / np.maximum(n, 1), np.nan), scale=_largest(values, system, systems))
 
 
-def _largest(values: Array, group: NDArray[np.int64], groups: int) -> Array:
+def _largest(values: Array, group: Ints, groups: int) -> Array:
     """The size of the largest value of each group: rounding errors of its mean are relative to that."""
     size = np.zeros(groups)
     np.maximum.at(size, group, np.nan_to_num(np.abs(values)))

@@ -17,7 +17,6 @@ from nlgauge.number import number
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.design.prediction import (
     Grouped,
-    Ints,
     Model,
     Reached,
     best_single,
@@ -29,7 +28,7 @@ from nlgauge.stats.design.prediction import (
     within_inputs,
 )
 from nlgauge.table import Layout, Row, Table
-from nlgauge.types import Array
+from nlgauge.types import Array, Ints
 
 ModelName = Literal["xgboost", "ridge"]
 SETS = {

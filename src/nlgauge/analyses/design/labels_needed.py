@@ -9,7 +9,7 @@ import numpy as np
 
 from nlgauge.analyses import Progress, analysis
 from nlgauge.analyses._common import counted, people_note, signature
-from nlgauge.analyses.verdicts._labelled import Bools, judge_pass, labelled, people_pass
+from nlgauge.analyses.verdicts._labelled import judge_pass, labelled, people_pass
 from nlgauge.analyses.verdicts.verdicts import ALSO
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NameUnknown, NeedsMissing, NlgaugeError
@@ -17,7 +17,7 @@ from nlgauge.number import number
 from nlgauge.stats.agreement.two_by_two import cell_counts, figures_of
 from nlgauge.stats.estimation.means import PartlyLabelled, mean_estimate
 from nlgauge.table import Row, Table
-from nlgauge.types import Array
+from nlgauge.types import Array, Mask
 
 Aim = Literal["estimate", "gate", "compare"]
 SIZES = (20, 30, 50, 80, 120, 200, 300, 500, 800, 1200, 2000)
@@ -168,7 +168,7 @@ def _gates(panel: Panel, gate: str, people_from: float | None, judge_from: float
             raise NameUnknown(f"gate '{gate}': no figure '{measure}'; use {', '.join(known)}.")
 
         def study(
-            n: int, rng: np.random.Generator, trials: int, said: tuple[Bools, Bools] = (mine.passed, passed)
+            n: int, rng: np.random.Generator, trials: int, said: tuple[Mask, Mask] = (mine.passed, passed)
         ) -> Array:
             decided = []
             for at in rng.integers(len(said[0]), size=(trials, n)):

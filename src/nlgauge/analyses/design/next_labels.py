@@ -15,7 +15,7 @@ from nlgauge.stats.agreement.curves import cheapest, sweep
 from nlgauge.stats.design import label_sampling as sampling
 from nlgauge.stats.estimation.several_judges import LABELS_PER_JUDGE, cross_fitted
 from nlgauge.table import Row, Table
-from nlgauge.types import Array
+from nlgauge.types import Array, Ints
 
 Goal = Literal["estimate", "agreement", "ranking", "threshold"]
 How = Literal["random", "stratified", "disagreement", "optimal", "diverse"]
@@ -49,8 +49,8 @@ class Population:
     labels: Array  # NaN where there is none
     free: Array  # may be drawn
     draw: int  # number of this draw
-    system: sampling.Ints
-    unit: sampling.Ints
+    system: Ints
+    unit: Ints
     notes: list[str]
 
     @property
@@ -136,7 +136,7 @@ def population(data: Dataset, keep_people: bool = False) -> Population:
     )
 
 
-def _codes(names: pl.Series) -> sampling.Ints:
+def _codes(names: pl.Series) -> Ints:
     return np.unique(names.to_numpy(), return_inverse=True)[1].astype(np.int64)
 
 
@@ -149,7 +149,7 @@ def _row(people: Population, at: int, probability: float, stratum: int) -> Row:
 
 
 def draw_rows(
-    people: Population, free: sampling.Ints, n: int, goal: Goal, how: How, cut: float | None, rng: np.random.Generator
+    people: Population, free: Ints, n: int, goal: Goal, how: How, cut: float | None, rng: np.random.Generator
 ) -> tuple[sampling.Draw, str]:
     """The draw among the free outputs, and what was done in words."""
     said = WHAT[how]
@@ -190,7 +190,7 @@ def draw_rows(
 
 
 def _by_system(
-    people: Population, free: sampling.Ints, n: int, size: Array, judge: Array, rng: np.random.Generator
+    people: Population, free: Ints, n: int, size: Array, judge: Array, rng: np.random.Generator
 ) -> sampling.Draw:
     """Labels given to systems (Neyman, where labels tell their spread), then in steps along the score inside each."""
     system = _dense(people.system[free])
@@ -209,7 +209,7 @@ def _by_system(
     return sampling.Draw(rng.permutation(np.concatenate(chosen)), probability, system)
 
 
-def _system_spread(people: Population, free: sampling.Ints, system: sampling.Ints) -> Array:
+def _system_spread(people: Population, free: Ints, system: Ints) -> Array:
     """Standard deviation of the labels of each system, drawn towards that of all by as much as eight labels weigh."""
     known = np.isfinite(people.labels)
     if not people.learned:
@@ -308,5 +308,5 @@ def _features(people: Population) -> tuple[Array, str]:
     return table @ axes[:, -6:], "by their words"
 
 
-def _dense(codes: sampling.Ints) -> sampling.Ints:
+def _dense(codes: Ints) -> Ints:
     return np.unique(codes, return_inverse=True)[1].astype(np.int64)

@@ -20,9 +20,8 @@ from nlgauge.stats.correlation.quantise import quantise, scale_levels
 from nlgauge.stats.tests.row_column_permutation import WORDS as SHUFFLED
 from nlgauge.stats.tests.row_column_permutation import order_tests
 from nlgauge.table import Row, Table
-from nlgauge.types import Array
+from nlgauge.types import Array, Mask
 
-Bools = NDArray[np.bool_]
 SHUFFLES = 499
 
 
@@ -84,7 +83,7 @@ class Orders:
     """Which of each pair is higher (-1, 0, 1), and where both values are there."""
 
     sign: NDArray[np.int8]
-    there: Bools
+    there: Mask
 
 
 def orders(values: Array) -> Orders:
@@ -95,7 +94,7 @@ def orders(values: Array) -> Orders:
     return Orders(np.sign(np.where(there, gap, 0.0)).astype(np.int8), there)
 
 
-def signed_rank_p(ours: Bools, theirs: Bools) -> NDArray[np.float64]:
+def signed_rank_p(ours: Mask, theirs: Mask) -> Array:
     """Wilcoxon's signed rank test of right and wrong pairs against every row of `theirs`: all differences are 1 or -1,
     so all ranks are equal and the test statistic is (b - c)/sqrt(b + c).
 
@@ -151,7 +150,7 @@ def _test_words(outputs: Outputs) -> str:
     )
 
 
-def _against(name: str, ours: Orders, people: Orders, right: Bools, level: float) -> Row:
+def _against(name: str, ours: Orders, people: Orders, right: Mask, level: float) -> Row:
     """Columns of one form of the scores; those of the raw scores carry the plain names."""
     there = ours.there & people.there
     n = int(there.sum())

@@ -12,9 +12,7 @@ from nlgauge.errors import NeedsMissing
 from nlgauge.number import number, some
 from nlgauge.stats.agreement.two_by_two import Figure
 from nlgauge.table import Layout, Row
-from nlgauge.types import Array
-
-Bools = NDArray[np.bool_]
+from nlgauge.types import Array, Ints, Mask
 
 
 @dataclass(frozen=True)
@@ -32,10 +30,10 @@ class Labelled:
     """Rows with a verdict of people and a score of one judge. `score` is oriented: more is better."""
 
     judge: str
-    passed: Bools
+    passed: Mask
     score: Array
     clusters: NDArray[np.str_] | None
-    at: tuple[NDArray[np.int64], NDArray[np.int64]]  # system and input of each row
+    at: tuple[Ints, Ints]  # system and input of each row
     turned: bool = False
 
     @property
@@ -134,7 +132,7 @@ def labelled(panel: Panel, judge: str, people: PeoplePass) -> Labelled:
     return Labelled(judge, people.passed[both] > 0.5, score, clusters, (systems, inputs), turned)
 
 
-def judge_pass(rows: Labelled, people: PeoplePass, cut: float | None = None) -> tuple[Bools, str]:
+def judge_pass(rows: Labelled, people: PeoplePass, cut: float | None = None) -> tuple[Mask, str]:
     """The judge's verdicts, and what was taken as pass and fail. `cut` is on the judge's own scale."""
     own = -rows.score if rows.turned else rows.score
     if cut is not None:

@@ -11,7 +11,6 @@ import polars as pl
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import people_note, signature
 from nlgauge.analyses.verdicts._labelled import (
-    Bools,
     Labelled,
     asked,
     cluster_notes,
@@ -33,6 +32,7 @@ from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, SHARES, cell_co
 from nlgauge.stats.tests.corrections import benjamini_hochberg
 from nlgauge.stats.tests.two_shares import clustered_difference_test, fisher_exact_test
 from nlgauge.table import Row, Table
+from nlgauge.types import Mask
 
 Measured = Literal["agreement", "fail_recall", "pass_recall"]
 WORDS = {
@@ -133,12 +133,12 @@ def _in_words(row: Row) -> str:
     )  # fmt: skip
 
 
-def _slice(mine: Labelled, judged: Bools, inside: Bools, measure: Measured, level: float) -> Row | None:
+def _slice(mine: Labelled, judged: Mask, inside: Mask, measure: Measured, level: float) -> Row | None:
     """One slice beside all other rows; None where there are too few of either."""
     share = SHARES[measure]
     names = mine.names
 
-    def counts(part: Bools) -> np.ndarray:
+    def counts(part: Mask) -> np.ndarray:
         within = None if names is None else [n for n, there in zip(names, part, strict=True) if there]
         return cell_counts(mine.passed[part], judged[part], within)
 
@@ -158,7 +158,7 @@ def _slice(mine: Labelled, judged: Bools, inside: Bools, measure: Measured, leve
     }  # fmt: skip
 
 
-def _clustered(mine: Labelled, judged: Bools, inside: Bools, of: tuple[int, ...], hits: tuple[int, ...]) -> float:
+def _clustered(mine: Labelled, judged: Mask, inside: Mask, of: tuple[int, ...], hits: tuple[int, ...]) -> float:
     cell = 2 * mine.passed.astype(np.int64) + judged
     used, hit = np.isin(cell, of), np.isin(cell, hits)
     names, code = np.unique(np.asarray(mine.clusters), return_inverse=True)

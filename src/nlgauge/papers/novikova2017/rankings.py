@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from nlgauge.analyses.agreement.split import split
-from nlgauge.analyses.errors.relative_ranking import Bools, orders, relative_ranking, signed_rank_p
+from nlgauge.analyses.errors.relative_ranking import orders, relative_ranking, signed_rank_p
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
@@ -41,7 +41,7 @@ from nlgauge.papers.novikova2017._shared import (
 from nlgauge.stats.agreement.icc import icc
 from nlgauge.stats.correlation.quantise import quantise
 from nlgauge.table import Table
-from nlgauge.types import Array
+from nlgauge.types import Array, Mask
 
 TABLE_12 = [*WORD.values(), METRICS["RE"]]
 PARTS = ["dataset", "system"]
@@ -116,7 +116,7 @@ def table_4(sources: Sources) -> Ours:
     )
 
 
-def _right_at_random(human: Array, raw: bool, printed: float | None = None) -> Bools:
+def _right_at_random(human: Array, raw: bool, printed: float | None = None) -> Mask:
     """Which pairs random scores order as people do, draw by draw; scores in eleven steps unless raw.
 
     With `printed`, only draws that are right in so many per cent of the pairs: the odds of all pairs are raised alike
@@ -138,7 +138,7 @@ def _right_at_random(human: Array, raw: bool, printed: float | None = None) -> B
     return np.asarray(draws[draws.sum(axis=1) == right])
 
 
-def _better(key: Key, panel: Panel, ends: dict[str, tuple[float, float]], chance: Bools) -> dict[Key, float]:
+def _better(key: Key, panel: Panel, ends: dict[str, tuple[float, float]], chance: Mask) -> dict[Key, float]:
     """1 for every metric that is right more often than random scores, median p of the draws < .05."""
     people = orders(panel.human)
     found: dict[Key, float] = {}

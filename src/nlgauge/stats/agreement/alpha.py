@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
-from nlgauge.stats.agreement.rater_units import FloatArray, IntArray, as_units
+from nlgauge.stats.agreement.rater_units import as_units
+from nlgauge.types import Array, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -49,17 +50,17 @@ class Alpha:
 class _Pairable:
     """Kinds of units with at least two ratings: the ratings of all kinds as one long list, kind after kind."""
 
-    times: FloatArray  # units of each kind
-    sizes: FloatArray  # ratings of a unit of each kind
-    kind: IntArray  # of each rating in the list
-    code: IntArray
-    values: FloatArray
+    times: Array  # units of each kind
+    sizes: Array  # ratings of a unit of each kind
+    kind: Ints  # of each rating in the list
+    code: Ints
+    values: Array
 
     @property
     def units(self) -> int:
         return int(self.times.sum())
 
-    def per_kind(self, weights: FloatArray) -> FloatArray:
+    def per_kind(self, weights: Array) -> Array:
         return np.bincount(self.kind, weights=weights, minlength=self.sizes.size).astype(np.float64)
 
 
@@ -112,7 +113,7 @@ def alpha(
     return Alpha(value, float(low), float(high), units, table.shape[1] - units, reason, method)
 
 
-def _pairable(table: FloatArray) -> _Pairable:
+def _pairable(table: Array) -> _Pairable:
     from nlgauge.kernels.kinds import distinct_rows
 
     # In rising order, missing last, so that equal units are equal rows of bits: one kind of 0 and of "missing".
@@ -128,13 +129,13 @@ def _pairable(table: FloatArray) -> _Pairable:
     return _Pairable(times[kept].astype(np.float64), sizes[kept].astype(np.float64), kind, code.reshape(-1), values)
 
 
-def _over_units(data: _Pairable, level: Level, rng: np.random.Generator, draws: int) -> FloatArray:
+def _over_units(data: _Pairable, level: Level, rng: np.random.Generator, draws: int) -> Array:
     cost = max(data.code.size, data.units)
     blocks = _resampled(data.times, data.units, draws, rng, max(1, _BLOCK // cost))
     return np.concatenate([_one_minus(*_PARTS[level](data, counts)) for counts in blocks])
 
 
-def _over_pairs(data: _Pairable, level: Level, rng: np.random.Generator, draws: int) -> FloatArray:
+def _over_pairs(data: _Pairable, level: Level, rng: np.random.Generator, draws: int) -> Array:
     _, expected = _PARTS[level](data, data.times[None, :])
     scores = _mid_ranks(data, data.times[None, :])[0] if level == "ordinal" else data.values
     kinds, distances = zip(*_pairs(data, scores[data.code], _DISTANCES[level]), strict=True)
@@ -148,7 +149,7 @@ def _over_pairs(data: _Pairable, level: Level, rng: np.random.Generator, draws: 
     return np.maximum(found, -1.0)
 
 
-def _resampled(times: FloatArray, size: int, draws: int, rng: np.random.Generator, block: int) -> Iterator[FloatArray]:
+def _resampled(times: Array, size: int, draws: int, rng: np.random.Generator, block: int) -> Iterator[Array]:
     """Blocks of draws × kinds: how many of each kind are among `size` drawn with replacement, where there are `times`
     of it.
 
@@ -172,14 +173,14 @@ def _resampled(times: FloatArray, size: int, draws: int, rng: np.random.Generato
         yield counts
 
 
-def _one_minus(observed: FloatArray, expected: FloatArray) -> FloatArray:
+def _one_minus(observed: Array, expected: Array) -> Array:
     """1 - observed/expected; NaN for a draw in which nothing can disagree."""
     ratio = np.full(observed.shape, np.nan)
     np.divide(observed, expected, out=ratio, where=expected > 0.0)
     return 1.0 - ratio
 
 
-def _interval_parts(data: _Pairable, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _interval_parts(data: _Pairable, weights: Array) -> tuple[Array, Array]:
     """Observed and expected disagreement under squared differences, for each row of weights of the kinds.
 
     Within a unit of m ratings the pairs sum to 2 (m Σx² - (Σx)²), which is 2 m times the sum of squared
@@ -196,14 +197,14 @@ def _interval_parts(data: _Pairable, weights: FloatArray) -> tuple[FloatArray, F
     return observed, np.where(expected > 1e-12 * n * squares, expected, 0.0)
 
 
-def _mid_ranks(data: _Pairable, weights: FloatArray) -> FloatArray:
+def _mid_ranks(data: _Pairable, weights: Array) -> Array:
     """Of each value, less their mean, in each resample."""
     totals = np.asarray(weights @ _value_counts(data))
-    ranks: FloatArray = np.cumsum(totals, axis=1) - totals / 2.0 - totals.sum(axis=1)[:, None] / 2.0
+    ranks: Array = np.cumsum(totals, axis=1) - totals / 2.0 - totals.sum(axis=1)[:, None] / 2.0
     return ranks
 
 
-def _ordinal_parts(data: _Pairable, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _ordinal_parts(data: _Pairable, weights: Array) -> tuple[Array, Array]:
     """The ordinal distance is the squared difference of mid-ranks, which depend on the resample."""
     from nlgauge.kernels.kinds import ordinal
 
@@ -212,7 +213,7 @@ def _ordinal_parts(data: _Pairable, weights: FloatArray) -> tuple[FloatArray, Fl
     return observed, expected
 
 
-def _value_counts(data: _Pairable) -> FloatArray | csr_array:
+def _value_counts(data: _Pairable) -> Array | csr_array:
     """How often each value is in a unit of each kind; few kinds and values are not worth a sparse matrix's import."""
     shape = (data.sizes.size, data.values.size)
     if shape[0] * shape[1] <= 1 << 16:
@@ -222,7 +223,7 @@ def _value_counts(data: _Pairable) -> FloatArray | csr_array:
     return csr_array((np.ones(data.kind.size), (data.kind, data.code)), shape=shape)
 
 
-def _nominal_parts(data: _Pairable, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _nominal_parts(data: _Pairable, weights: Array) -> tuple[Array, Array]:
     counts = _value_counts(data)
     equal_pairs = np.asarray((counts * counts).sum(axis=1)).reshape(-1)
     n = weights @ data.sizes
@@ -231,7 +232,7 @@ def _nominal_parts(data: _Pairable, weights: FloatArray) -> tuple[FloatArray, Fl
     return observed, (n**2 - (totals**2).sum(axis=1)) / (n - 1.0)
 
 
-def _ratio_parts(data: _Pairable, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _ratio_parts(data: _Pairable, weights: Array) -> tuple[Array, Array]:
     within = np.zeros(data.sizes.size)
     for kinds, distances in _pairs(data, data.values[data.code], _ratio):
         within += 2.0 * np.bincount(kinds, weights=distances, minlength=within.size)
@@ -244,38 +245,36 @@ def _ratio_parts(data: _Pairable, weights: FloatArray) -> tuple[FloatArray, Floa
     return weights @ (within / (data.sizes - 1.0)), expected / (weights @ data.sizes - 1.0)
 
 
-def _pairs(
-    data: _Pairable, scores: FloatArray, distance: Callable[[FloatArray, FloatArray], FloatArray]
-) -> Iterator[tuple[IntArray, FloatArray]]:
+def _pairs(data: _Pairable, scores: Array, distance: Callable[[Array, Array], Array]) -> Iterator[tuple[Ints, Array]]:
     """The kind and the distance of each pair of ratings within a kind: neighbours, then next neighbours, …"""
     for step in range(1, int(data.sizes.max())):
         same = data.kind[step:] == data.kind[:-step]
         yield data.kind[step:][same], distance(scores[step:][same], scores[:-step][same])
 
 
-def _ratio(a: FloatArray, b: FloatArray) -> FloatArray:
+def _ratio(a: Array, b: Array) -> Array:
     total = a + b
     quotient = np.divide(a - b, total, out=np.zeros(np.broadcast(a, b).shape), where=total != 0.0)
     return quotient**2
 
 
-def _squared(a: FloatArray, b: FloatArray) -> FloatArray:
+def _squared(a: Array, b: Array) -> Array:
     return (a - b) ** 2
 
 
-_PARTS: dict[str, Callable[[_Pairable, FloatArray], tuple[FloatArray, FloatArray]]] = {
+_PARTS: dict[str, Callable[[_Pairable, Array], tuple[Array, Array]]] = {
     "nominal": _nominal_parts,
     "ordinal": _ordinal_parts,
     "interval": _interval_parts,
     "ratio": _ratio_parts,
 }
-_DISTANCES: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
+_DISTANCES: dict[str, Callable[[Array, Array], Array]] = {
     "nominal": lambda a, b: (a != b).astype(np.float64),
     "ordinal": _squared,
     "interval": _squared,
     "ratio": _ratio,
 }
-_BOOTSTRAPS: dict[str, Callable[[_Pairable, Level, np.random.Generator, int], FloatArray]] = {
+_BOOTSTRAPS: dict[str, Callable[[_Pairable, Level, np.random.Generator, int], Array]] = {
     "units": _over_units,
     "pairs": _over_pairs,
 }

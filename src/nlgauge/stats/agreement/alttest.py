@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from nlgauge.errors import DataError
-from nlgauge.stats.agreement.rater_units import BoolArray, FloatArray, as_units
+from nlgauge.stats.agreement.rater_units import as_units
 from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.stats.tests.corrections import benjamini_yekutieli
+from nlgauge.types import Array, Mask
 
 Closeness = Literal["rmse", "accuracy"]
 Scale = Literal["raw", "ranks", "zscore"]
@@ -30,9 +31,9 @@ class AltTest:
     winning_rate: float
     advantage: float
     passed: bool
-    p: FloatArray
-    lost_to: BoolArray  # raters whose advantage is surely larger by more than ε
-    units: FloatArray
+    p: Array
+    lost_to: Mask  # raters whose advantage is surely larger by more than ε
+    units: Array
     skipped_raters: int
     dropped_units: int
     reason: str
@@ -99,7 +100,7 @@ def alt_test(
     )
 
 
-def _closeness(candidate: FloatArray, others: FloatArray, how: Closeness) -> FloatArray:
+def _closeness(candidate: Array, others: Array, how: Closeness) -> Array:
     """How well one voice fits the others on each unit, higher is closer."""
     given = ~np.isnan(others)
     if how == "accuracy":
@@ -110,7 +111,7 @@ def _closeness(candidate: FloatArray, others: FloatArray, how: Closeness) -> Flo
     return np.asarray(-(np.where(given, others - candidate, 0.0) ** 2).sum(axis=0) / given.sum(axis=0))
 
 
-def _p_less(difference: FloatArray, epsilon: float) -> float:
+def _p_less(difference: Array, epsilon: float) -> float:
     """One-sided t-test that the mean difference lies below ε."""
     n = difference.size
     gap, spread = float(difference.mean()) - epsilon, float(difference.std(ddof=1))
@@ -119,7 +120,7 @@ def _p_less(difference: FloatArray, epsilon: float) -> float:
     return float(stdtr(n - 1, gap / (spread / np.sqrt(n))))
 
 
-def _on_scale(table: FloatArray, scale: Scale) -> FloatArray:
+def _on_scale(table: Array, scale: Scale) -> Array:
     if scale == "raw":
         return table
     if scale == "ranks":
@@ -132,7 +133,7 @@ def _on_scale(table: FloatArray, scale: Scale) -> FloatArray:
     return np.asarray(centred / np.where(spread > 0.0, spread, 1.0))
 
 
-def _scale_warning(table: FloatArray, score: FloatArray, scale: Scale) -> str:
+def _scale_warning(table: Array, score: Array, scale: Scale) -> str:
     if scale != "raw" or score.size == 0:
         return ""
     low, high = np.nanmin(table), np.nanmax(table)

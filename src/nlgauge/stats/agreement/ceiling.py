@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nlgauge.errors import DataError
-from nlgauge.stats.agreement.rater_units import FloatArray, mean_of_raters
+from nlgauge.stats.agreement.rater_units import mean_of_raters
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.ties import largest, snap
+from nlgauge.types import Array, Mask
 
 DRAWS = 400
 MODEL = 0.012  # error of the model for ranks, as ratings on a scale are not normal: off by .006 in simulations
@@ -34,7 +35,7 @@ WIDER = 1.15  # intervals are made so much wider: found by simulation, for ratin
 class SplitHalves:
     """Per measure: the correlation of two halves of the raters, mean over the splits; raters per cell and half."""
 
-    half: FloatArray
+    half: Array
     raters: float
     half_raters: float
 
@@ -43,9 +44,9 @@ class SplitHalves:
 class Ceiling:
     """Per measure: what the true score would reach, with its 95 % interval; NaN with the reason."""
 
-    ceiling: FloatArray
-    low: FloatArray
-    high: FloatArray
+    ceiling: Array
+    low: Array
+    high: Array
     reasons: tuple[str, ...]
     method: str
 
@@ -55,11 +56,11 @@ class LeaveOneOut:
     """Each rater against the mean of the others (raters × measures), and each metric against the same means
     on the cells that rater rated (raters × metrics × measures)."""
 
-    raters: FloatArray
-    metrics: FloatArray
+    raters: Array
+    metrics: Array
 
     @property
-    def closer(self) -> FloatArray:
+    def closer(self) -> Array:
         """Share of raters than whom the metric is closer to the rest (metrics × measures)."""
         known = ~(np.isnan(self.metrics) | np.isnan(self.raters)[:, None, :])
         wins = (self.metrics >= self.raters[:, None, :]) & known
@@ -122,9 +123,7 @@ def ceilings(
     )
 
 
-def true_scores(
-    ratings: FloatArray, rng: np.random.Generator, *, draws: int = DRAWS, persons: bool = False
-) -> FloatArray:
+def true_scores(ratings: Array, rng: np.random.Generator, *, draws: int = DRAWS, persons: bool = False) -> Array:
     """What the true scores may be, given the ratings: draws × systems × inputs, NaN where nobody rated.
 
     The sizes of noise and parts are not known either: they are drawn too, over inputs by the Bayesian bootstrap
@@ -140,7 +139,7 @@ def true_scores(
     weight = rng.standard_exponential((draws, inputs))
     weight *= there.any(axis=0)
 
-    def over_inputs(squares: FloatArray, each: FloatArray) -> FloatArray:
+    def over_inputs(squares: Array, each: Array) -> Array:
         below = weight @ each
         return np.asarray(weight @ squares / np.where(below > 0, below, 1.0))
 
@@ -166,7 +165,7 @@ def true_scores(
         }
     share = np.where(there, 1.0 / np.maximum(count, 1), 0.0)  # of the noise of one rating that is in the mean
     out = np.zeros((draws, systems, inputs))
-    sides: list[tuple[str, FloatArray, FloatArray, FloatArray]] = [
+    sides: list[tuple[str, Array, Array, Array]] = [
         ("rows", rows[:, None], _over(share, there, 1)[:, None], there.sum(axis=1)[:, None].astype(np.float64)),
         ("cols", cols[None, :], _over(share, there, 0)[None, :], per_input[None, :]),
         ("rest", rest, share, np.ones((1, 1))),
@@ -186,7 +185,7 @@ def true_scores(
     return out
 
 
-def _parts(human: FloatArray, there: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _parts(human: Array, there: Mask) -> tuple[Array, Array, Array]:
     """Deviations of systems and of inputs from the whole, and the rest of each output (0 where nobody rated)."""
     rest = np.where(there, human, 0.0)
     rest = np.where(there, rest - rest[there].mean(), 0.0)
@@ -199,12 +198,12 @@ def _parts(human: FloatArray, there: NDArray[np.bool_]) -> tuple[FloatArray, Flo
     return rows, cols, rest
 
 
-def _drawn(squares: float, free: int, draws: int, rng: np.random.Generator) -> FloatArray:
+def _drawn(squares: float, free: int, draws: int, rng: np.random.Generator) -> Array:
     """What a mean square may be, given the sum of squares and its degrees of freedom."""
     return np.asarray(squares / rng.chisquare(free, draws)) if free > 0 else np.zeros(draws)
 
 
-def _centred(noise: FloatArray, part: str) -> FloatArray:
+def _centred(noise: Array, part: str) -> Array:
     """Parts sum to nothing: over systems, over inputs, or over both."""
     if part != "cols" and noise.shape[1] > 1:
         noise = noise - noise.mean(axis=1, keepdims=True)
@@ -218,7 +217,7 @@ def _more(n: int) -> float:
     return n / (n - 1.0) if n > 1 else 1.0
 
 
-def _over(values: FloatArray, there: NDArray[np.bool_], axis: int) -> FloatArray:
+def _over(values: Array, there: Mask, axis: int) -> Array:
     return np.asarray(values.sum(axis=axis) / np.maximum(there.sum(axis=axis), 1))
 
 
@@ -243,7 +242,7 @@ def split_half(
     return SplitHalves(half, _mean(count[usable]), _mean(count[usable] // 2))
 
 
-def share_of_ceiling(values: ArrayLike, ceiling: Ceiling) -> FloatArray:
+def share_of_ceiling(values: ArrayLike, ceiling: Ceiling) -> Array:
     """Correlations (metrics × measures) as a share of the ceiling; it may exceed 1 by chance. NaN without a ceiling."""
     return np.asarray(np.asarray(values, dtype=np.float64) / ceiling.ceiling)
 
@@ -269,7 +268,7 @@ def leave_one_out(ratings: ArrayLike, metrics: ArrayLike, measures: Sequence[Mea
     return LeaveOneOut(raters, found)
 
 
-def _cube(ratings: ArrayLike) -> FloatArray:
+def _cube(ratings: ArrayLike) -> Array:
     table = np.asarray(ratings, dtype=np.float64)
     if table.ndim != 3:
         raise DataError(f"ratings must be raters × systems × inputs; found {table.ndim} dimensions")
@@ -278,7 +277,7 @@ def _cube(ratings: ArrayLike) -> FloatArray:
     return table
 
 
-def _halves(table: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def _halves(table: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Means of two random halves of equal size in every cell."""
     given = ~np.isnan(table)
     key = np.where(given, rng.random(table.shape), np.inf)

@@ -8,14 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
 from nlgauge.stats.agreement.proportion import Ends
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, Figure
+from nlgauge.types import Array, Ints, Mask
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 FEWEST = 10  # rows of each verdict below an area that gets an interval
 PARTS = 500  # units that are left out in turn, at most; more units are dealt into so many parts
 PRIOR = 20  # rows that Hanley and McNeil's variance is worth beside the one that the rows show
@@ -25,8 +24,8 @@ PRIOR_PRECISION = 60  # the same for the binomial variance of an average precisi
 class Sweep(NamedTuple):
     """Counts of the four cells (as in two_by_two) at every threshold, from the lowest score to beyond the highest."""
 
-    thresholds: Floats
-    counts: Floats
+    thresholds: Array
+    counts: Array
 
 
 def sweep(score: ArrayLike, passed: ArrayLike) -> Sweep:
@@ -66,7 +65,7 @@ def average_precision(score: ArrayLike, passed: ArrayLike) -> float:
     return _precision(x, z)
 
 
-def _precision(x: Floats, z: Bools) -> float:
+def _precision(x: Array, z: Mask) -> float:
     bad = int((~z).sum())
     if not bad:
         return np.nan
@@ -109,7 +108,7 @@ def cheapest(swept: Sweep, miss: float = 1.0, alarm: float = 1.0) -> int:
     return int(np.flatnonzero(cost <= cost.min() + 1e-12)[-1])
 
 
-def halves(passed: ArrayLike, clusters: Sequence[object] | None = None, seed: int = 0) -> Bools:
+def halves(passed: ArrayLike, clusters: Sequence[object] | None = None, seed: int = 0) -> Mask:
     """Which rows are in the first half: rows (or whole clusters) dealt at random, those with a fail apart from the
     others, so that both halves have some. Rows must come in canonical order, so that the deal depends on content
     only."""
@@ -124,7 +123,7 @@ def halves(passed: ArrayLike, clusters: Sequence[object] | None = None, seed: in
     return np.asarray(first[code])
 
 
-def checked(score: ArrayLike, passed: ArrayLike) -> tuple[Floats, Bools]:
+def checked(score: ArrayLike, passed: ArrayLike) -> tuple[Array, Mask]:
     x, z = np.asarray(score, np.float64), np.asarray(passed, bool)
     if x.shape != z.shape or x.ndim != 1:
         raise DataError(f"scores and verdicts must be of the same rows; found {x.shape} and {z.shape}")
@@ -133,13 +132,13 @@ def checked(score: ArrayLike, passed: ArrayLike) -> tuple[Floats, Bools]:
     return x, z
 
 
-def cluster_codes(clusters: Sequence[object]) -> NDArray[np.int64]:
+def cluster_codes(clusters: Sequence[object]) -> Ints:
     """Clusters numbered by their first row, so that their names play no part."""
     _, first, code = np.unique(np.asarray(clusters), return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[code.reshape(-1)], np.int64)
 
 
-def lacking_rows(z: Bools, clusters: Sequence[object] | None, fewest: int = FEWEST) -> str:
+def lacking_rows(z: Mask, clusters: Sequence[object] | None, fewest: int = FEWEST) -> str:
     """What is missing for an interval, and about how many labels would bring it; empty where nothing is."""
     for part, word in ((~z, "failed"), (z, "passed")):
         found = int(part.sum())
@@ -154,14 +153,14 @@ def lacking_rows(z: Bools, clusters: Sequence[object] | None, fewest: int = FEWE
     return ""
 
 
-def _placements(ones: Floats, others: Floats) -> Floats:
+def _placements(ones: Array, others: Array) -> Array:
     """Share of `others` that each of `ones` is above."""
     ranked = np.sort(others)
     left, right = np.searchsorted(ranked, ones, "left"), np.searchsorted(ranked, ones, "right")
     return np.asarray((left + right) / 2 / len(others))
 
 
-def _area_interval(area: float, x: Floats, z: Bools, clusters: Sequence[object] | None, level: float) -> Ends:
+def _area_interval(area: float, x: Array, z: Mask, clusters: Sequence[object] | None, level: float) -> Ends:
     from scipy.special import stdtrit
 
     good, bad = int(z.sum()), int((~z).sum())
@@ -185,19 +184,19 @@ def _area_interval(area: float, x: Floats, z: Bools, clusters: Sequence[object] 
         scale = len(x) / few  # as if a cluster were one row
     t = float(stdtrit(free, (1 + level) / 2))
 
-    def beyond(a: Floats) -> Floats:
+    def beyond(a: Array) -> Array:
         return np.asarray(np.abs(a - area) - t * np.sqrt(scale * _hanley(a, good, bad)))
 
     return Ends(_crossing(beyond, 0.0, area), _crossing(beyond, 1.0, area))
 
 
-def _hanley(a: float | Floats, good: int, bad: int) -> Floats:
+def _hanley(a: float | Array, good: int, bad: int) -> Array:
     """Hanley and McNeil's variance of an area, symmetric in the two kinds of rows as Newcombe takes it."""
     half = (good + bad) / 2 - 1
     return np.asarray(a * (1 - a) / (good * bad) * (1 + half * (1 - a) / (2 - a) + half * a / (1 + a)))
 
 
-def _crossing(beyond: Callable[[Floats], Floats], far: float, near: float) -> float:
+def _crossing(beyond: Callable[[Array], Array], far: float, near: float) -> float:
     """The point between `near` (inside the interval) and `far` where the interval ends."""
     for _ in range(60):
         middle = (far + near) / 2
@@ -209,7 +208,7 @@ def _crossing(beyond: Callable[[Floats], Floats], far: float, near: float) -> fl
 
 
 def _precision_interval(
-    value: float, x: Floats, z: Bools, clusters: Sequence[object] | None, level: float, seed: int
+    value: float, x: Array, z: Mask, clusters: Sequence[object] | None, level: float, seed: int
 ) -> Ends:
     from scipy.special import expit, logit, stdtrit
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
-from nlgauge.stats.agreement.rater_units import FloatArray, as_units
+from nlgauge.stats.agreement.rater_units import as_units
+from nlgauge.types import Array
 
 SMOOTH = 0.01  # added to every count of a confusion table: no label is impossible
 
@@ -17,13 +18,13 @@ SMOOTH = 0.01  # added to every count of a confusion table: no label is impossib
 class DawidSkene:
     """Labels; their probabilities for each unit (NaN where unrated); raters × true × given; share of each label."""
 
-    labels: FloatArray
-    posterior: FloatArray
-    confusion: FloatArray
-    prior: FloatArray
+    labels: Array
+    posterior: Array
+    confusion: Array
+    prior: Array
 
     @property
-    def consensus(self) -> FloatArray:
+    def consensus(self) -> Array:
         """The most likely label of each unit."""
         likely = self.labels[np.argmax(np.nan_to_num(self.posterior, nan=-1.0), axis=1)]
         return np.where(np.isnan(self.posterior[:, 0]), np.nan, likely)

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import fdtrc, fdtri
 
-from nlgauge.stats.agreement.rater_units import BoolArray, FloatArray, as_units
+from nlgauge.stats.agreement.rater_units import as_units
+from nlgauge.types import Array, Mask
 
 FORMS = ("ICC(1)", "ICC(A,1)", "ICC(C,1)", "ICC(k)", "ICC(A,k)", "ICC(C,k)")
 TAIL = 0.975  # of intervals of 95 %
@@ -89,7 +90,7 @@ def icc(ratings: ArrayLike, *, persons: bool = True, unequal: bool = False, anon
     )
 
 
-def _one_way(table: FloatArray, given: BoolArray) -> list[IccForm]:
+def _one_way(table: Array, given: Mask) -> list[IccForm]:
     names = ("ICC(1)", "ICC(k)")
     counts = given.sum(axis=0).astype(np.float64)
     n, total = counts.size, float(counts.sum())
@@ -114,7 +115,7 @@ def _one_way(table: FloatArray, given: BoolArray) -> list[IccForm]:
     return [single, IccForm("ICC(k)", _average(msb, msw), f, df1, df2, p, low, high, reason)]
 
 
-def _two_way(table: FloatArray) -> list[IccForm]:
+def _two_way(table: Array) -> list[IccForm]:
     names = ("ICC(A,1)", "ICC(C,1)", "ICC(A,k)", "ICC(C,k)")
     k, n = table.shape
     if n < 2 or k < 2:
@@ -185,13 +186,13 @@ def _ratio(between: float, within: float) -> float:
     return between / within if within > 0.0 else np.inf
 
 
-def _k0(counts: FloatArray) -> float:
+def _k0(counts: Array) -> float:
     """Average number of raters for the expected mean square between units; k itself when all counts agree."""
     total = float(counts.sum())
     return (total - float((counts**2).sum()) / total) / (counts.size - 1)
 
 
-def _square_sum(effect: FloatArray, table: FloatArray, given: BoolArray) -> float:
+def _square_sum(effect: Array, table: Array, given: Mask) -> float:
     """Sum of squares, exactly 0 where only rounding of equal ratings is left."""
     scale = float(np.abs(table[given]).max()) if given.any() else 0.0
     total = float((effect**2).sum())

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nlgauge.stats.agreement.rater_units import FloatArray, IntArray
+from nlgauge.types import Array, Ints, Mask
 
 CLUSTERS = 10  # fewer give no interval
 MOST_JURIES = 2000
@@ -23,9 +22,9 @@ FOLDS = 5
 class Alike:
     """Correlation of the judges' errors, judges × judges, with interval; their mean and the judges it leaves."""
 
-    value: FloatArray
-    low: FloatArray
-    high: FloatArray
+    value: Array
+    low: Array
+    high: Array
     mean: tuple[float, float, float]
     effective: tuple[float, float, float]
 
@@ -40,7 +39,7 @@ def effective_judges(mean: float, judges: int) -> float:
     return judges / below if below > 0 else np.inf
 
 
-def errors_alike(labels: FloatArray, scores: FloatArray, clusters: IntArray, level: float = 0.95) -> Alike:
+def errors_alike(labels: Array, scores: Array, clusters: Ints, level: float = 0.95) -> Alike:
     """Correlation of errors: of two judges' scores with people's label held fixed. Whole clusters are left out in
     turn, on Fisher's scale, with Student's t.
 
@@ -74,7 +73,7 @@ def errors_alike(labels: FloatArray, scores: FloatArray, clusters: IntArray, lev
     return Alike(square[0], square[1], square[2], mean, ends)
 
 
-def _partial(moments: FloatArray) -> FloatArray:
+def _partial(moments: Array) -> Array:
     """Correlations of the scores with 1 and the label taken out, from moments … × (1, label, scores)."""
     known, cross, own = moments[:, :2, :2], moments[:, :2, 2:], moments[:, 2:, 2:]
     rest = own - np.swapaxes(cross, 1, 2) @ np.linalg.pinv(known) @ cross
@@ -83,7 +82,7 @@ def _partial(moments: FloatArray) -> FloatArray:
         return np.asarray(np.nan_to_num(rest / (sd[:, :, None] * sd[:, None, :])))
 
 
-def juries(costs: Sequence[float], budget: float | None, sizes: Sequence[int]) -> NDArray[np.bool_]:
+def juries(costs: Sequence[float], budget: float | None, sizes: Sequence[int]) -> Mask:
     """All sets of judges of these sizes within the budget, juries × judges; the largest sizes are left out first where
     they would be more than 2,000.
 
@@ -107,19 +106,17 @@ class Chosen:
     """The jury chosen on all rows, the one chosen without each fold, and the fold of each cluster."""
 
     jury: int
-    in_folds: IntArray
-    fold: IntArray
+    in_folds: Ints
+    fold: Ints
 
 
-def choose(
-    value: Callable[[NDArray[np.bool_]], FloatArray], clusters: int, preference: FloatArray, rng: np.random.Generator
-) -> Chosen:
+def choose(value: Callable[[Mask], Array], clusters: int, preference: Array, rng: np.random.Generator) -> Chosen:
     """The best jury without each fold of clusters and on all of them; `value` gives the value of every jury on the
     clusters that are kept, `preference` (less is better) decides between equal ones.
     """
     fold = rng.permutation(clusters) % FOLDS
 
-    def best(kept: NDArray[np.bool_]) -> int:
+    def best(kept: Mask) -> int:
         found = np.nan_to_num(value(kept), nan=-np.inf)
         near = np.flatnonzero(found >= found.max() - 1e-9)
         return int(near[np.argmin(preference[near])])

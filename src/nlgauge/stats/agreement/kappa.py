@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
-from nlgauge.stats.agreement.rater_units import FloatArray, as_units
+from nlgauge.stats.agreement.rater_units import as_units
+from nlgauge.types import Array
 
 Weights = Literal["none", "linear", "quadratic"]
 
@@ -95,7 +96,7 @@ def mean_pairwise_kappa(ratings: ArrayLike, weights: Weights = "none") -> Pairwi
     return PairwiseKappa(float(np.mean(known)))
 
 
-def _disagreement(x: FloatArray, y: FloatArray, weights: Weights) -> tuple[float, float]:
+def _disagreement(x: Array, y: Array, weights: Weights) -> tuple[float, float]:
     """Mean distance of the paired values, and of all values of one rater with all of the other."""
     if weights == "quadratic":
         seen = float(((x - y) ** 2).mean())
@@ -111,7 +112,7 @@ def _disagreement(x: FloatArray, y: FloatArray, weights: Weights) -> tuple[float
     return float((x != y).mean()), 1.0 - float(share_x @ share_y)
 
 
-def _mean_distance(x: FloatArray, y: FloatArray) -> float:
+def _mean_distance(x: Array, y: Array) -> float:
     """Mean of |x_i - y_j| over all i and j, from the two distribution functions: no pairs formed."""
     values = np.unique(np.concatenate([x, y]))
     below_x = np.searchsorted(np.sort(x), values[:-1], side="right") / x.size

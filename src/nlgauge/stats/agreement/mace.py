@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 from scipy.special import digamma
 
 from nlgauge.errors import DataError
-from nlgauge.stats.agreement.rater_units import FloatArray, IntArray, as_units
+from nlgauge.stats.agreement.rater_units import as_units
+from nlgauge.types import Array, Ints
 
 _FLOOR = 1e-300
 SPAM_PRIOR, HABIT_PRIOR = 0.5, 10.0  # as in the authors' tool
@@ -25,31 +26,31 @@ SPAM_PRIOR, HABIT_PRIOR = 0.5, 10.0  # as in the authors' tool
 class Mace:
     """Competence per rater (NaN where silent); consensus and posterior per unit (NaN where unrated)."""
 
-    competence: FloatArray
-    consensus: FloatArray
-    posterior: FloatArray
-    habits: FloatArray
+    competence: Array
+    consensus: Array
+    posterior: Array
+    habits: Array
     log_likelihood: float
     converged: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Votes:
-    rater: IntArray
-    unit: IntArray
-    label: IntArray
+    rater: Ints
+    unit: Ints
+    label: Ints
     raters: int
     units: int
     labels: int
-    log_prior: FloatArray
+    log_prior: Array
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    know: FloatArray
-    guess: FloatArray
-    habits: FloatArray
-    posterior: FloatArray
+    know: Array
+    guess: Array
+    habits: Array
+    posterior: Array
     log_likelihood: float
     converged: bool
 
@@ -92,7 +93,7 @@ def mace(
     )
 
 
-def _votes(table: FloatArray, label_prior: str) -> tuple[_Votes, FloatArray]:
+def _votes(table: Array, label_prior: str) -> tuple[_Votes, Array]:
     rater, unit = np.nonzero(~np.isnan(table))
     if rater.size == 0:
         raise DataError("MACE needs at least one rating; all are missing")
@@ -116,7 +117,7 @@ def _fit(votes: _Votes, rng: np.random.Generator, iterations: int, tolerance: fl
     return state
 
 
-def _start(votes: _Votes, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _start(votes: _Votes, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     """Near even, with enough noise that the starts differ."""
     spam = rng.uniform(1.0, 2.5, size=(votes.raters, 2))
     habits = rng.uniform(1.0, 2.5, size=(votes.raters, votes.labels))
@@ -125,30 +126,30 @@ def _start(votes: _Votes, rng: np.random.Generator) -> tuple[FloatArray, FloatAr
     return spam[:, 1], spam[:, 0], habits
 
 
-def _expect(votes: _Votes, know: FloatArray, guess: FloatArray, habits: FloatArray) -> _State:
+def _expect(votes: _Votes, know: Array, guess: Array, habits: Array) -> _State:
     """Posterior over labels: a vote for a multiplies the odds of a by 1 + know / (guess·habit)."""
     guessed = np.maximum(guess[votes.rater] * habits[votes.rater, votes.label], _FLOOR)
     base = np.bincount(votes.unit, weights=np.log(guessed), minlength=votes.units)
     gain = np.log1p(know[votes.rater] / guessed)
     cell = votes.unit * votes.labels + votes.label
     by_label = np.bincount(cell, weights=gain, minlength=votes.units * votes.labels)
-    joint: FloatArray = by_label.reshape(votes.units, votes.labels) + base[:, None] + votes.log_prior
+    joint: Array = by_label.reshape(votes.units, votes.labels) + base[:, None] + votes.log_prior
     top = joint.max(axis=1)
     marginal = top + np.log(np.exp(joint - top[:, None]).sum(axis=1))
     return _State(know, guess, habits, np.exp(joint - marginal[:, None]), float(marginal.sum()), False)
 
 
-def _maximise(votes: _Votes, state: _State) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _maximise(votes: _Votes, state: _State) -> tuple[Array, Array, Array]:
     guessed = state.guess[votes.rater] * state.habits[votes.rater, votes.label]
     know = state.know[votes.rater]
     knew = state.posterior[votes.unit, votes.label] * know / np.maximum(guessed + know, _FLOOR)
     cell = votes.rater * votes.labels + votes.label
     spread = np.bincount(cell, weights=1.0 - knew, minlength=votes.raters * votes.labels)
-    habits: FloatArray = spread.reshape(votes.raters, votes.labels).astype(np.float64)
+    habits: Array = spread.reshape(votes.raters, votes.labels).astype(np.float64)
     known = np.bincount(votes.rater, weights=knew, minlength=votes.raters).astype(np.float64)
     both = _normalise(np.stack([known, habits.sum(axis=1)], axis=1) + SPAM_PRIOR)
     return both[:, 0], both[:, 1], _normalise(habits + HABIT_PRIOR)
 
 
-def _normalise(total: FloatArray) -> FloatArray:
+def _normalise(total: Array) -> Array:
     return np.asarray(np.exp(digamma(total) - digamma(total.sum(axis=1, keepdims=True))))

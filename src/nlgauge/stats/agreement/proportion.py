@@ -15,11 +15,11 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.types import Array
 
-Floats = NDArray[np.float64]
 Kind = Literal["lean", "midp", "wilson", "exact"]
 KINDS = {
     "lean": "Clopper-Pearson with .7 of the count's own probability in each tail",
@@ -76,12 +76,12 @@ def proportion_interval(
     return Ends(low[()], (1 - missed)[()])
 
 
-def _lower(x: Floats, n: Floats, tail: float, own: float) -> Floats:
+def _lower(x: Array, n: Array, tail: float, own: float) -> Array:
     outer = _exact(x, n, tail)
     return outer if own == 1 else _leaner(x, n, tail, outer, own)
 
 
-def _wilson(x: Floats, n: Floats, tail: float) -> Ends:
+def _wilson(x: Array, n: Array, tail: float) -> Ends:
     from scipy.special import ndtri
 
     z = -float(ndtri(tail))
@@ -92,14 +92,14 @@ def _wilson(x: Floats, n: Floats, tail: float) -> Ends:
     return Ends(np.where(x <= 0, 0.0, centre - half)[()], np.where(x >= n, 1.0, centre + half)[()])
 
 
-def _exact(x: Floats, n: Floats, tail: float) -> Floats:
+def _exact(x: Array, n: Array, tail: float) -> Array:
     """Clopper and Pearson's lower end."""
     from scipy.special import betaincinv
 
     return np.where(x > 0, betaincinv(np.where(x > 0, x, 1.0), n - x + 1, tail), 0.0)
 
 
-def _leaner(x: Floats, n: Floats, tail: float, outer: Floats, own: float) -> Floats:
+def _leaner(x: Array, n: Array, tail: float, outer: Array, own: float) -> Array:
     """The lower end at which P(more than x) + own P(x) = tail: between Clopper and Pearson's and the one for x + 1.
 
     Newton's steps on the logarithm of the tail, which is concave; halves of the bracket where one leaves it.
@@ -124,7 +124,7 @@ def _leaner(x: Floats, n: Floats, tail: float, outer: Floats, own: float) -> Flo
     return np.where(x > 0, at, 0.0)
 
 
-def melded_interval(shares: Sequence[tuple[float, float]], figure: Callable[..., Floats], level: float = 0.95) -> Ends:
+def melded_interval(shares: Sequence[tuple[float, float]], figure: Callable[..., Array], level: float = 0.95) -> Ends:
     """Interval of `figure(p, q, ...)` where p, q, ... are independent shares, each given as (x, n).
 
     >>> low, high = melded_interval([(45, 50), (30, 40)], lambda p, q: (p + q) / 2)
@@ -142,7 +142,7 @@ def melded_interval(shares: Sequence[tuple[float, float]], figure: Callable[...,
 
 
 @lru_cache(maxsize=512)
-def _confidence(x: float, n: float, place: int, shares: int) -> Floats:
+def _confidence(x: float, n: float, place: int, shares: int) -> Array:
     """Points of the mid-P confidence distribution of a share, which is the mean of Clopper and Pearson's lower and
     upper one.
 
@@ -162,7 +162,7 @@ def _confidence(x: float, n: float, place: int, shares: int) -> Floats:
 
 
 @lru_cache(maxsize=8)
-def _even_points(dimensions: int) -> Floats:
+def _even_points(dimensions: int) -> Array:
     """Normal scores of points that fill the unit cube evenly (Halton's, one prime a dimension)."""
     from scipy.special import ndtri
 
@@ -178,7 +178,7 @@ def _even_points(dimensions: int) -> Floats:
 
 
 def clustering(
-    counts: Floats, figure: Callable[[Floats], Floats], used: Callable[[Floats], Floats], level: float = 0.95
+    counts: Array, figure: Callable[[Array], Array], used: Callable[[Array], Array], level: float = 0.95
 ) -> Clustering:
     """The design effect of a figure of cell counts: its variance with whole clusters left out over that with rows left
     out.
@@ -204,7 +204,7 @@ def clustering(
     return Clustering(effect * student**2, clusters - 1)
 
 
-def _spread(left: Floats, times: Floats) -> float:
+def _spread(left: Array, times: Array) -> float:
     """Jackknife variance of values with one unit left out, each occurring `times` times."""
     kept = (times > 0) & np.isfinite(left)
     if (times[~np.isfinite(left)] > 0).any():  # the figure hangs on one unit

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
+from nlgauge.types import Array
 
 
-def as_units(ratings: ArrayLike) -> FloatArray:
+def as_units(ratings: ArrayLike) -> Array:
     """Ratings as raters × units; raters × systems × inputs is flattened, one unit per (system, input).
 
     >>> as_units([[1, 2], [1, np.nan]]).shape
@@ -27,7 +24,7 @@ def as_units(ratings: ArrayLike) -> FloatArray:
     return array.reshape(array.shape[0], -1)
 
 
-def mean_of_raters(ratings: ArrayLike) -> FloatArray:
+def mean_of_raters(ratings: ArrayLike) -> Array:
     """Mean over the raters who gave a value; NaN where nobody did. Keeps the shape of the units."""
     array = np.asarray(ratings, dtype=np.float64)
     given = ~np.isnan(array)

@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
 from nlgauge.stats.agreement.curves import checked, cluster_codes, lacking_rows
 from nlgauge.stats.agreement.proportion import clustering, melded_interval, proportion_interval
 from nlgauge.stats.agreement.two_by_two import CLUSTERS, FEWEST, Figure
+from nlgauge.types import Array, Ints, Mask
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 BINS = 10
 PRIOR = 1  # rows that the binomial variance is worth beside the variance seen
 CLEAR = 2.5  # standard errors from which on a bin's distance is surely not 0
@@ -37,10 +36,10 @@ class Bin(NamedTuple):
 class Map(NamedTuple):
     """Corners of a rising map from score to probability; between them straight lines, beyond them level."""
 
-    scores: Floats
-    probabilities: Floats
+    scores: Array
+    probabilities: Array
 
-    def of(self, scores: ArrayLike) -> Floats:
+    def of(self, scores: ArrayLike) -> Array:
         return np.asarray(np.interp(np.asarray(scores, np.float64), self.scores, self.probabilities))
 
 
@@ -102,19 +101,19 @@ def reliability_bins(
     return found
 
 
-def _too_few(n: int, code: NDArray[np.int64], clustered: bool) -> str:
+def _too_few(n: int, code: Ints, clustered: bool) -> str:
     if n < FEWEST:
         return f"needs at least {FEWEST} rows, found {n}"
     groups = len(np.unique(code))
     return f"needs at least {CLUSTERS} clusters, found {groups}" if clustered and groups < CLUSTERS else ""
 
 
-def _share(counts: Floats) -> Floats:
+def _share(counts: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(counts[..., 0] / counts.sum(axis=-1))
 
 
-def _bins(x: Floats, bins: int) -> NDArray[np.int64]:
+def _bins(x: Array, bins: int) -> Ints:
     """Bins of equal width, each with its upper end; 0 belongs to the first."""
     return np.asarray(np.clip(np.ceil(x * bins) - 1, 0, bins - 1), np.int64)
 
@@ -154,7 +153,7 @@ def calibration_figures(
     return {"brier": brier, "ece": ece, "ece_by_chance": by_chance}
 
 
-def _cluster_effect(d: Floats, code: NDArray[np.int64], units: int) -> float:
+def _cluster_effect(d: Array, code: Ints, units: int) -> float:
     """Variance of a mean over clusters, over that of independent rows; at least 1."""
     if units == len(d):
         return 1.0
@@ -164,7 +163,7 @@ def _cluster_effect(d: Floats, code: NDArray[np.int64], units: int) -> float:
     return max(1.0, whole / rows) if rows > 0 else len(d) / units
 
 
-def _brier(base: Figure, off: Floats, z: Bools, code: NDArray[np.int64], units: int, level: float) -> Figure:
+def _brier(base: Figure, off: Array, z: Mask, code: Ints, units: int, level: float) -> Figure:
     from scipy.special import ndtri, stdtrit
 
     d = off**2
@@ -182,7 +181,7 @@ def _brier(base: Figure, off: Floats, z: Bools, code: NDArray[np.int64], units: 
 
 
 def _ece(
-    base: Figure, off: Floats, place: NDArray[np.int64], gaps: Floats, chance: Floats, code: NDArray[np.int64],
+    base: Figure, off: Array, place: Ints, gaps: Array, chance: Array, code: Ints,
     units: int, level: float,
 ) -> Figure:  # fmt: skip
     from scipy.special import stdtrit
@@ -204,7 +203,7 @@ def _ece(
     return Figure(base.value, float(np.clip(low, 0.0, base.value)), float(np.clip(high, base.value, 1.0)), base.n)
 
 
-def _folded(mean: Floats, spread: Floats) -> Floats:
+def _folded(mean: Array, spread: Array) -> Array:
     """Expected distance from 0 of a normal."""
     from scipy.special import erf
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
 from nlgauge.stats.agreement.proportion import Ends, Kind, clustering, melded_interval, proportion_interval
+from nlgauge.types import Array
 
-Floats = NDArray[np.float64]
 FEWEST = 5  # rows below a share that gets an interval
 CLUSTERS = 10  # clusters below which nothing can be said about others
 
@@ -43,14 +43,14 @@ class Share(NamedTuple):
     of: tuple[int, ...]
     rows: str  # what stands below the line, for people
 
-    def value(self, counts: Floats) -> Floats:
+    def value(self, counts: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.over(counts) / self.below(counts))
 
-    def over(self, counts: Floats) -> Floats:
+    def over(self, counts: Array) -> Array:
         return np.asarray(counts[..., list(self.hits)].sum(axis=-1))
 
-    def below(self, counts: Floats) -> Floats:
+    def below(self, counts: Array) -> Array:
         return np.asarray(counts[..., list(self.of)].sum(axis=-1))
 
 
@@ -69,48 +69,48 @@ SHARES = {
 FAILED, PASSED = SHARES["fail_recall"], SHARES["pass_recall"]
 
 
-def f1_of_jaccard(j: Floats) -> Floats:
+def f1_of_jaccard(j: Array) -> Array:
     """F1 from a share of which it is a rising function, so that the interval of the one is that of the other."""
     return np.asarray(2 * j / (1 + j))
 
 
-def kappa_of(passed: Floats, fail_recall: Floats, pass_recall: Floats) -> Floats:
+def kappa_of(passed: Array, fail_recall: Array, pass_recall: Array) -> Array:
     """Cohen's kappa from the share that people pass and the judge's two recalls."""
     judge = passed * pass_recall + (1 - passed) * (1 - fail_recall)
     gain = 2 * passed * (1 - passed) * (fail_recall + pass_recall - 1)
     return np.asarray(gain / (passed * (1 - judge) + (1 - passed) * judge))
 
 
-def mcc_of(passed: Floats, fail_recall: Floats, pass_recall: Floats) -> Floats:
+def mcc_of(passed: Array, fail_recall: Array, pass_recall: Array) -> Array:
     """Matthews' correlation from the same three shares."""
     judge = passed * pass_recall + (1 - passed) * (1 - fail_recall)
     return np.asarray((fail_recall + pass_recall - 1) * np.sqrt(passed * (1 - passed) / (judge * (1 - judge))))
 
 
-def kappa(counts: Floats) -> Floats:
+def kappa(counts: Array) -> Array:
     a, b, c, d = np.moveaxis(counts, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d)))
 
 
-def mcc(counts: Floats) -> Floats:
+def mcc(counts: Array) -> Array:
     a, b, c, d = np.moveaxis(counts, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((a * d - b * c) / np.sqrt((a + b) * (c + d) * (a + c) * (b + d)))
 
 
-def balanced_accuracy(counts: Floats) -> Floats:
+def balanced_accuracy(counts: Array) -> Array:
     return np.asarray((FAILED.value(counts) + PASSED.value(counts)) / 2)
 
 
-def gain(counts: Floats, over: str = "pass") -> Floats:
+def gain(counts: Array, over: str = "pass") -> Array:
     """Agreement of the judge less that of a judge who always says `over`."""
     better, worse = (0, 2) if over == "pass" else (3, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray((counts[..., better] - counts[..., worse]) / counts.sum(axis=-1))
 
 
-def cell_counts(people: ArrayLike, judge: ArrayLike, clusters: Sequence[object] | None = None) -> Floats:
+def cell_counts(people: ArrayLike, judge: ArrayLike, clusters: Sequence[object] | None = None) -> Array:
     """Counts of the four cells, clusters × 4 (one line where every row stands alone). True is pass.
 
     >>> cell_counts([True, True, False], [True, False, False]).tolist()
@@ -145,7 +145,7 @@ def verdict_figures(
 
 
 def figures_of(
-    counts: Floats, *, clustered: bool = False, level: float = 0.95, kind: Kind = "lean"
+    counts: Array, *, clustered: bool = False, level: float = 0.95, kind: Kind = "lean"
 ) -> dict[str, Figure]:
     """The same from counts of the four cells, clusters × 4."""
     made = _Maker(counts, clustered, level, kind)
@@ -162,7 +162,7 @@ def figures_of(
 
 
 # Value from counts, value from the share that people pass and the two recalls, and why there may be none.
-MELDED: dict[str, tuple[Callable[[Floats], Floats], Callable[..., Floats], str]] = {
+MELDED: dict[str, tuple[Callable[[Array], Array], Callable[..., Array], str]] = {
     "balanced_accuracy": (
         balanced_accuracy, lambda _, f, p: (f + p) / 2, "one of the two verdicts was never given by people",
     ),
@@ -171,7 +171,7 @@ MELDED: dict[str, tuple[Callable[[Floats], Floats], Callable[..., Floats], str]]
 }  # fmt: skip
 
 
-def figure_of(counts: Floats, figure: str, *, clustered: bool = False, level: float = 0.95) -> Figure:
+def figure_of(counts: Array, figure: str, *, clustered: bool = False, level: float = 0.95) -> Figure:
     """One figure: quicker than all."""
     if figure in MELDED:
         return _Maker(counts, clustered, level, "lean").melded(*MELDED[figure])
@@ -179,7 +179,7 @@ def figure_of(counts: Floats, figure: str, *, clustered: bool = False, level: fl
 
 
 def share_figures(
-    counts: Floats, *, clustered: bool = False, level: float = 0.95, kind: Kind = "lean"
+    counts: Array, *, clustered: bool = False, level: float = 0.95, kind: Kind = "lean"
 ) -> dict[str, Figure]:
     """The shares alone, which cost far less than all figures: for every threshold, or every slice."""
     return _Maker(counts, clustered, level, kind).shares()
@@ -191,20 +191,20 @@ def rests_on(figure: str) -> tuple[Share, ...]:
     return (own,) if own else (FAILED, PASSED)
 
 
-def cost_figure(counts: Floats, miss: float, alarm: float, *, clustered: bool = False, level: float = 0.95) -> Figure:
+def cost_figure(counts: Array, miss: float, alarm: float, *, clustered: bool = False, level: float = 0.95) -> Figure:
     """Cost of a row on average: `miss` where people fail it and the judge passes, `alarm` for the reverse."""
 
-    def cost(c: Floats) -> Floats:
+    def cost(c: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray((miss * c[..., 1] + alarm * c[..., 2]) / c.sum(axis=-1))
 
-    def of_shares(passed: Floats, fail_recall: Floats, pass_recall: Floats) -> Floats:
+    def of_shares(passed: Array, fail_recall: Array, pass_recall: Array) -> Array:
         return np.asarray(miss * (1 - passed) * (1 - fail_recall) + alarm * passed * (1 - pass_recall))
 
     return _Maker(counts, clustered, level, "lean").melded(cost, of_shares, "there are no rows")
 
 
-def lacking(counts: Floats, shares: Sequence[Share], *, clustered: bool = False, fewest: int = FEWEST) -> str:
+def lacking(counts: Array, shares: Sequence[Share], *, clustered: bool = False, fewest: int = FEWEST) -> str:
     """What is missing for an interval, and about how many labels would bring it; empty where nothing is."""
     total = counts.sum(axis=0)
     for share in shares:
@@ -222,12 +222,12 @@ def lacking(counts: Floats, shares: Sequence[Share], *, clustered: bool = False,
 class _Maker:
     """Values and intervals of figures of one table, with the design effects of its clusters."""
 
-    def __init__(self, counts: Floats, clustered: bool, level: float, kind: Kind) -> None:
+    def __init__(self, counts: Array, clustered: bool, level: float, kind: Kind) -> None:
         self.counts, self.clustered, self.level, self.kind = counts, clustered, level, kind
         self.total = counts.sum(axis=0)
         self.n = int(self.total.sum())
 
-    def effect(self, figure: Callable[[Floats], Floats], *rests_on: Share) -> float:
+    def effect(self, figure: Callable[[Array], Array], *rests_on: Share) -> float:
         """The design effect of a figure: 1 where every row stands alone."""
         if not self.clustered:
             return 1.0
@@ -256,7 +256,7 @@ class _Maker:
                 found[name] = _with(found[name], Ends(*ends))
         return found
 
-    def melded(self, figure: Callable[[Floats], Floats], of_shares: Callable[..., Floats], undefined: str) -> Figure:
+    def melded(self, figure: Callable[[Array], Array], of_shares: Callable[..., Array], undefined: str) -> Figure:
         """A figure of the share that people pass and the two recalls."""
         value = float(figure(self.total))
         if np.isnan(value):

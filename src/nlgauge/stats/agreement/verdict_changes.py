@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nlgauge.stats.agreement.proportion import clustering
 from nlgauge.stats.agreement.two_by_two import (
@@ -23,11 +23,11 @@ from nlgauge.stats.agreement.two_by_two import (
     mcc,
     rests_on,
 )
+from nlgauge.types import Array
 
-Floats = NDArray[np.float64]
 ADDED = 0.5  # rows added to each cell
 FEWEST = 10  # rows below a share of which a change gets an interval: with fewer, .06 of data sets passed at the limit
-VALUES: dict[str, Callable[[Floats], Floats]] = {
+VALUES: dict[str, Callable[[Array], Array]] = {
     **{name: share.value for name, share in SHARES.items()},
     "fail_f1": lambda c: f1_of_jaccard(SHARES["fail_jaccard"].value(c)),
     "pass_f1": lambda c: f1_of_jaccard(SHARES["pass_jaccard"].value(c)),
@@ -38,7 +38,7 @@ OLD = np.array([[2 * (c >> 2) + (c >> 1 & 1) == k for k in range(4)] for c in ra
 NEW = np.array([[2 * (c >> 2) + (c & 1) == k for k in range(4)] for c in range(8)], float)
 
 
-def eight_cells(people: ArrayLike, old: ArrayLike, new: ArrayLike, clusters: Sequence[object] | None = None) -> Floats:
+def eight_cells(people: ArrayLike, old: ArrayLike, new: ArrayLike, clusters: Sequence[object] | None = None) -> Array:
     """Counts, clusters × 8 (one line where every row stands alone). True is pass."""
     z, x, y = (np.asarray(a, bool).astype(np.int64) for a in (people, old, new))
     cell = 4 * z + 2 * x + y
@@ -48,7 +48,7 @@ def eight_cells(people: ArrayLike, old: ArrayLike, new: ArrayLike, clusters: Seq
     return np.bincount(8 * code.reshape(-1) + cell, minlength=8 * len(names)).reshape(-1, 8).astype(np.float64)
 
 
-def change_of(counts: Floats, figure: str, *, clustered: bool = False, level: float = 0.95) -> Figure:
+def change_of(counts: Array, figure: str, *, clustered: bool = False, level: float = 0.95) -> Figure:
     """New less old value of a figure, from counts clusters × 8.
 
     >>> counts = eight_cells([0] * 20 + [1] * 20, [0] * 18 + [1] * 22, [0] * 12 + [1] * 28)
@@ -60,7 +60,7 @@ def change_of(counts: Floats, figure: str, *, clustered: bool = False, level: fl
 
     of = VALUES[figure]
 
-    def difference(cells: Floats) -> Floats:
+    def difference(cells: Array) -> Array:
         return np.asarray(of(cells @ NEW) - of(cells @ OLD))
 
     total = counts.sum(axis=0)

@@ -19,14 +19,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nlgauge.stats.correlation.groups import GROUPINGS, Groups
+from nlgauge.types import Array, Mask
 
 if TYPE_CHECKING:
     from nlgauge.stats.correlation.panel_kernels import GroupStats
 
-Floats = NDArray[np.float64]
 Needs = Literal["pearson", "spearman", "counts", "own"]
 
 
@@ -40,7 +39,7 @@ class Coefficient:
     definition: str
     formula: str
     needs: Needs
-    function: Callable[..., Floats]
+    function: Callable[..., Array]
     groupings: tuple[str, ...] = tuple(GROUPINGS)
 
 
@@ -57,10 +56,10 @@ def coefficient(
     formula: str,
     needs: Needs,
     groupings: tuple[str, ...] = tuple(GROUPINGS),
-) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
+) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
     """Register a function as a coefficient."""
 
-    def register(function: Callable[..., Floats]) -> Callable[..., Floats]:
+    def register(function: Callable[..., Array]) -> Callable[..., Array]:
         COEFFICIENTS[name] = Coefficient(name, label, title, definition, formula, needs, function, groupings)
         return function
 
@@ -71,7 +70,7 @@ def pairs(s: GroupStats) -> Any:
     return s.n * (s.n - 1) // 2
 
 
-def ratio(above: Any, below: Any) -> Floats:
+def ratio(above: Any, below: Any) -> Array:
     """Division that gives NaN, silently, where the denominator is 0."""
     below = np.asarray(below)
     out = np.empty(below.shape)
@@ -88,7 +87,7 @@ def ratio(above: Any, below: Any) -> Floats:
     definition="Linear correlation of metric and human scores.",
     formula="cov(x, z) / (sd(x) sd(z))",
 )
-def pearson(s: GroupStats) -> Floats:
+def pearson(s: GroupStats) -> Array:
     return s.pearson
 
 
@@ -100,13 +99,13 @@ def pearson(s: GroupStats) -> Floats:
     definition="Pearson's r of the ranks; tied values share their average rank.",
     formula="r(rank(x), rank(z))",
 )
-def spearman(s: GroupStats) -> Floats:
+def spearman(s: GroupStats) -> Array:
     return s.spearman
 
 
 # --- the pair-count family: ratios of two sums over (C, D, T_h, T_m, T_hm) ---
 
-FORMS: dict[str, Floats] = {}  # weights of the counts above and below, which the resampling kernels read, too
+FORMS: dict[str, Array] = {}  # weights of the counts above and below, which the resampling kernels read, too
 C_MINUS_D, TOLD, ALL = (1, -1, 0, 0, 0), (1, 1, 0, 1, 0), (1, 1, 1, 1, 1)
 Weights = tuple[int, int, int, int, int]
 
@@ -122,13 +121,13 @@ def _total(weights: Weights, counts: Sequence[Any]) -> Any:
 
 def pair_coefficient(
     name: str, above: Weights, below: Weights, other: Weights | None = None, **facts: Any
-) -> Callable[[GroupStats], Floats]:
+) -> Callable[[GroupStats], Array]:
     """Register a ratio of pair counts; with `other`, the root of the product of two sums stands below."""
     if any(w[0] != 1 or not {*w} <= {-1, 0, 1} for w in (above, below, other or below)):
         raise ValueError(f"{name}: weights are 1, 0 or -1, and that of C is 1")
     FORMS[name] = np.array([above, below, other or below], np.float64)
 
-    def value(s: GroupStats) -> Floats:
+    def value(s: GroupStats) -> Array:
         counts = (s.concordant, s.discordant, s.tied_human, s.tied_metric, s.tied_both)
         if other is None:
             return ratio(_total(above, counts), _total(below, counts))
@@ -159,7 +158,7 @@ pair_coefficient(
     definition="Concordant minus discordant pairs, scaled for k, the smaller number of distinct values.",
     formula="2 (C − D) / (n² (k − 1) / k)",
 )
-def tau_c(s: GroupStats) -> Floats:
+def tau_c(s: GroupStats) -> Array:
     below = ratio(s.n.astype(float) ** 2 * (s.classes - 1), s.classes)
     return np.clip(ratio(2 * (s.concordant - s.discordant), np.nan_to_num(below)), -1, 1)
 
@@ -201,7 +200,7 @@ pair_coefficient(
     definition="acc-eq with metric scores at most ε apart tied, for the ε with the highest mean over groups.",
     formula="max over ε of mean (C + T_hm) / all pairs",
 )
-def acc_eq_calibrated(groups: Groups, rng: np.random.Generator) -> Floats:
+def acc_eq_calibrated(groups: Groups, rng: np.random.Generator) -> Array:
     return groups.calibration.accuracy
 
 
@@ -213,7 +212,7 @@ def acc_eq_calibrated(groups: Groups, rng: np.random.Generator) -> Floats:
     definition="tau-23 with metric scores at most ε apart tied, for the ε with the highest mean over groups.",
     formula="max over ε of mean (C + T_hm − D − T_h − T_m) / all pairs",
 )
-def tau_23_calibrated(groups: Groups, rng: np.random.Generator) -> Floats:
+def tau_23_calibrated(groups: Groups, rng: np.random.Generator) -> Array:
     return 2 * acc_eq_calibrated(groups, rng) - 1  # group by group tau-23 = 2 acc-eq − 1: the same ε is best
 
 
@@ -226,7 +225,7 @@ def tau_23_calibrated(groups: Groups, rng: np.random.Generator) -> Floats:
     definition="How alike metric and people are in how surely one system beats another (1,000 sign flips).",
     formula="1 − mean |p_h − p_m| over system pairs",
 )
-def spa(groups: Groups, rng: np.random.Generator) -> Floats:
+def spa(groups: Groups, rng: np.random.Generator) -> Array:
     from nlgauge.stats.correlation.soft_accuracy import soft_pairwise_accuracy
 
     return soft_pairwise_accuracy(groups.metrics, groups.human, rng=rng)[:, None]
@@ -270,14 +269,14 @@ def _centred(values: Floats, there: NDArray[np.bool_], n: NDArray[np.int64]) -> 
     definition="Chance that a best output of the metric, picked blindly among ties, is one of people's best.",
     formula="|best(x) ∩ best(z)| / |best(x)|",
 )
-def top_1(groups: Groups, rng: np.random.Generator) -> Floats:
+def top_1(groups: Groups, rng: np.random.Generator) -> Array:
     there = np.isfinite(groups.x) & np.isfinite(groups.z)
     best_x, best_z = _best(groups.x, there), _best(groups.z, there)
     share = ratio((best_x & best_z).sum(axis=2), best_x.sum(axis=2))
     return np.where(there.sum(axis=2) < 2, np.nan, share)
 
 
-def _best(values: Floats, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _best(values: Array, there: Mask) -> Mask:
     kept = np.where(there, values, -np.inf)
-    best: NDArray[np.bool_] = there & (kept == kept.max(axis=2, keepdims=True, initial=-np.inf))
+    best: Mask = there & (kept == kept.max(axis=2, keepdims=True, initial=-np.inf))
     return best

@@ -13,7 +13,7 @@ from nlgauge.engines import current
 from nlgauge.errors import DataError
 from nlgauge.kernels.shared import NEAR, STRIP
 from nlgauge.stats.correlation.coefficients import FORMS
-from nlgauge.stats.correlation.group_layout import GROUPED, Bools, Floats, GroupLayout, Ints, layout, sorted_cells
+from nlgauge.stats.correlation.group_layout import GROUPED, GroupLayout, layout, sorted_cells
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.resampled_groups import (
     CellWeights,
@@ -31,6 +31,7 @@ from nlgauge.stats.correlation.resampled_groups import (
 )
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.resampling.draws import Masks, Weights, joined
+from nlgauge.types import Array, Ids, Ints, Mask
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -43,8 +44,8 @@ class Slots(NamedTuple):
 
     pearson: int
     spearman: int
-    forms: Floats
-    places: NDArray[np.int64]
+    forms: Array
+    places: Ints
 
     def used(self) -> list[int]:
         return [i for i in (self.pearson, self.spearman, *self.places.tolist()) if i >= 0]
@@ -101,8 +102,8 @@ def _measure(m: object) -> Measure:
 class Sorted(NamedTuple):
     """One metric: its cells as a flat table, and sorted inside the groups of each grouping."""
 
-    x: Floats
-    orders: dict[str, Ints]
+    x: Array
+    orders: dict[str, Ids]
 
 
 @dataclass(frozen=True)
@@ -111,13 +112,13 @@ class SortedPanel:
 
     systems: int
     inputs: int
-    z: Floats
-    there: Bools
+    z: Array
+    there: Mask
     plans: dict[str, GroupLayout]
-    orders: dict[str, Ints]
+    orders: dict[str, Ids]
     metrics: tuple[Sorted, ...]
 
-    def shared(self, *metrics: int) -> Bools:
+    def shared(self, *metrics: int) -> Mask:
         """Cells that people and all of these metrics have."""
         valid = self.there.copy()
         for k in metrics:
@@ -125,7 +126,7 @@ class SortedPanel:
         return valid
 
 
-def arrays(metrics: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats]:
+def arrays(metrics: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:
     """Metrics as K×N×M and people as N×M, NaN for anything that is not a finite number."""
     x, z = np.array(metrics, np.float64), np.array(human, np.float64)
     if x.ndim == 2:
@@ -142,7 +143,7 @@ def arrays(metrics: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats]:
     return x, z
 
 
-def table(x: Floats, z: Floats, want: Wanted) -> SortedPanel:
+def table(x: Array, z: Array, want: Wanted) -> SortedPanel:
     """Sort every metric once; all draws share the result."""
     _, n, m = x.shape
     flat = z.reshape(-1)
@@ -163,7 +164,7 @@ def swap_pair(
     near: float = NEAR,
     standardise: bool = True,
     constant_is_zero: bool = False,
-) -> Floats:
+) -> Array:
     """Both correlations of a metric pair in every draw: 2 × measures × (1 + draws), unswapped data first."""
     valid = data.shared(*pair)
     first, second = (data.metrics[k] for k in pair)
@@ -197,11 +198,11 @@ class Weighing:
 
     data: SortedPanel
     want: Wanted
-    x: Floats
-    valid: Bools
-    near: tuple[Floats, Floats]
+    x: Array
+    valid: Mask
+    near: tuple[Array, Array]
     walks: dict[str, Walk]
-    values: Floats | None
+    values: Array | None
 
     @classmethod
     def of(cls, data: SortedPanel, k: int, want: Wanted, systems_once: bool) -> Weighing:
@@ -219,7 +220,7 @@ class Weighing:
             group_values(walks["input"], x, data.z, valid, want.fast["input"], values)
         return cls(data, want, x, valid, near, walks, values)
 
-    def under(self, weights: Weights) -> Floats:
+    def under(self, weights: Weights) -> Array:
         """Measures × draws."""
         from nlgauge.kernels.pool import mean_values
 
@@ -251,7 +252,7 @@ class Weighing:
         return joined(sums.mean(), draws)
 
 
-def scale_of(x: Floats, valid: Bools, standardise: bool = True) -> tuple[float, float]:
+def scale_of(x: Array, valid: Mask, standardise: bool = True) -> tuple[float, float]:
     """Mean and 1 / sd over the cells in use, for (x − mean) · unit; a constant metric is only centred."""
     used = x[valid]
     size = float(largest(used, axis=0))
@@ -263,12 +264,12 @@ def scale_of(x: Floats, valid: Bools, standardise: bool = True) -> tuple[float, 
     return float(np.ldexp(used.mean(), power)), float(np.ldexp(1.0 / sd, -power)) if sd > 0 else 1.0
 
 
-def rounding(x: Floats, valid: Bools, systems: int) -> Floats:
+def rounding(x: Array, valid: Mask, systems: int) -> Array:
     """How far two means of each system may lie apart by rounding: relative to the largest score that it adds up."""
     return NEAR * largest(_by_system(np.where(valid, x, 0.0), systems), axis=1)
 
 
-def people_means(z: Floats, valid: Bools, systems: int) -> Floats:
+def people_means(z: Array, valid: Mask, systems: int) -> Array:
     """People's mean of every system over the cells in use, equal ones made equal; 0 where there is no cell."""
     kept, n = _by_system(np.where(valid, z, 0.0), systems), _by_system(valid, systems).sum(axis=1)
     means = np.where(n > 0, kept.sum(axis=1) / np.maximum(n, 1), np.nan)

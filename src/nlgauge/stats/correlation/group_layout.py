@@ -8,11 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
-Bools = NDArray[np.bool_]
+from nlgauge.types import Array, Ids
 
 GROUPED = ("global", "input", "item")  # the groupings that correlate cells; "system" correlates means
 
@@ -20,7 +17,7 @@ GROUPED = ("global", "input", "item")  # the groupings that correlate cells; "sy
 class GroupLayout(NamedTuple):
     """Cell numbers (system * n_inputs + input) of one grouping, group after group, all of the same size."""
 
-    cells: Ints
+    cells: Ids
     size: int
 
     @property
@@ -41,7 +38,7 @@ def layout(grouping: str, systems: int, inputs: int) -> GroupLayout:
     return GroupLayout(np.ascontiguousarray(cells.reshape(systems, inputs).T).reshape(-1), systems)
 
 
-def sorted_cells(plan: GroupLayout, x: Floats, z: Floats | None = None) -> Ints:
+def sorted_cells(plan: GroupLayout, x: Array, z: Array | None = None) -> Ids:
     """The cells of each group by rising x, equal x by rising z; missing values last.
 
     `x` and `z` are flat tables of all cells.

@@ -7,15 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nlgauge.stats.correlation.ties import largest, snap
+from nlgauge.types import Array, Ints, Mask
 
 if TYPE_CHECKING:
     from nlgauge.stats.correlation.panel_kernels import GroupStats
     from nlgauge.stats.correlation.tie_calibration import Calibration
 
-Floats = NDArray[np.float64]
 
 GROUPINGS = {
     "global": (
@@ -39,11 +38,11 @@ class Groups:
     """
 
     grouping: str
-    metrics: Floats
-    human: Floats
-    x: Floats
-    z: Floats
-    cells: NDArray[np.int64] | None = None
+    metrics: Array
+    human: Array
+    x: Array
+    z: Array
+    cells: Ints | None = None
 
     def stats(self, *, pearson: bool, spearman: bool, counts: bool) -> GroupStats:
         from nlgauge.stats.correlation.panel_kernels import group_stats
@@ -58,7 +57,7 @@ class Groups:
         return calibrate(self.x, self.z)
 
 
-def cut(metrics: Floats, human: Floats, grouping: str) -> Groups:
+def cut(metrics: Array, human: Array, grouping: str) -> Groups:
     """Cut metrics (K×N×M) and human scores (N×M) into the vectors of one grouping."""
     k, n, m = metrics.shape
     if grouping == "global":
@@ -70,7 +69,7 @@ def cut(metrics: Floats, human: Floats, grouping: str) -> Groups:
     return _system_means(metrics, human)
 
 
-def _system_means(metrics: Floats, human: Floats) -> Groups:
+def _system_means(metrics: Array, human: Array) -> Groups:
     """Means over the outputs that metric and people share, with exactly equal means kept equal."""
     shared = np.isfinite(metrics) & np.isfinite(human)
     per_system = shared.sum(axis=2)
@@ -82,7 +81,7 @@ def _system_means(metrics: Floats, human: Floats) -> Groups:
     return Groups("system", metrics, human, means[: len(x)], means[len(x) :], cells)
 
 
-def _mean(values: Floats, there: NDArray[np.bool_], count: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _mean(values: Array, there: Mask, count: Ints) -> tuple[Array, Array]:
     """Means per system, and the size of the largest value that went into each."""
     kept = values if there.all() else np.where(there, values, 0.0)
     size = largest(kept, axis=2)
@@ -90,5 +89,5 @@ def _mean(values: Floats, there: NDArray[np.bool_], count: NDArray[np.int64]) ->
     # has a scale of its own, or a tiny metric beside a huge one would lose its digits)
     scale = np.where(size.max(axis=1, initial=0.0, keepdims=True) > 1e280, 2.0**-64, 1.0)
     with np.errstate(invalid="ignore"):
-        mean: Floats = (kept * scale[:, :, None] if (scale < 1.0).any() else kept).sum(axis=2) / count / scale
+        mean: Array = (kept * scale[:, :, None] if (scale < 1.0).any() else kept).sum(axis=2) / count / scale
     return mean, size

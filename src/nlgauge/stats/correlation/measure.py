@@ -15,12 +15,10 @@ from nlgauge.stats.correlation.coefficients import ALIASES, COEFFICIENTS, Coeffi
 from nlgauge.stats.correlation.groups import GROUPINGS, Groups, cut
 from nlgauge.stats.correlation.names import check_grouping, find_coefficient
 from nlgauge.stats.correlation.reasons import why_undefined
+from nlgauge.types import Array, Ints
 
 if TYPE_CHECKING:
     from nlgauge.stats.correlation.panel_kernels import GroupStats
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ mt-metrics-eval average_by="item").'
         """One sentence that a user can paste into a paper."""
         return f"{self.facts.title} {GROUPINGS[self.grouping]}."
 
-    def __call__(self, x: Floats, z: Floats, *, seed: int = 0) -> Estimate:
+    def __call__(self, x: Array, z: Array, *, seed: int = 0) -> Estimate:
         """The measure of one metric (systems × inputs) against people.
 
         >>> x = np.array([[1.0, 2.0], [2.0, 3.0], [4.0, 1.0]])
@@ -100,7 +98,7 @@ class Estimates:
     """Estimates of K metrics (rows) by L measures (columns), each quantity an array of its own."""
 
     measures: tuple[Measure, ...]
-    value: Floats
+    value: Array
     n: Ints
     groups: Ints
     dropped: Ints
@@ -112,7 +110,7 @@ class Estimates:
         return Estimate(value, n, int(self.groups[k, j]), int(self.dropped[k, j]), self.reason[k, j])
 
 
-def evaluate(metrics: Floats, human: Floats, measures: Sequence[Measure], *, seed: int = 0) -> Estimates:
+def evaluate(metrics: Array, human: Array, measures: Sequence[Measure], *, seed: int = 0) -> Estimates:
     """All measures of all metrics (K×N×M) against people (N×M) in one pass per grouping.
 
     A cell counts where metric and people are both finite. `seed` matters to soft pairwise accuracy only.
@@ -134,13 +132,13 @@ def evaluate(metrics: Floats, human: Floats, measures: Sequence[Measure], *, see
     return Estimates(tuple(measures), value.T, n.T, groups.T, dropped.T, reason.T)
 
 
-def group_values(metrics: Floats, human: Floats, measure: Measure, *, seed: int = 0) -> Floats:
+def group_values(metrics: Array, human: Array, measure: Measure, *, seed: int = 0) -> Array:
     """The coefficient of each group (K×G), NaN where the group is dropped; its mean is the measure's value.
 
     Groups are the inputs for `input`, the systems for `item`, and a single one for `global` and `system`.
     """
     metrics, human = _arrays(metrics, human)
-    values: Floats = _Pass.of(metrics, human, [measure]).values(seed)[0]
+    values: Array = _Pass.of(metrics, human, [measure]).values(seed)[0]
     return values
 
 
@@ -153,13 +151,13 @@ class _Pass:
     stats: GroupStats
 
     @classmethod
-    def of(cls, metrics: Floats, human: Floats, measures: Sequence[Measure]) -> _Pass:
+    def of(cls, metrics: Array, human: Array, measures: Sequence[Measure]) -> _Pass:
         needs = {m.facts.needs for m in measures}
         groups = cut(metrics, human, measures[0].grouping)
         stats = groups.stats(pearson="pearson" in needs, spearman="spearman" in needs, counts="counts" in needs)
         return cls(measures, groups, stats)
 
-    def values(self, seed: int) -> Floats:
+    def values(self, seed: int) -> Array:
         """Measures × metrics × groups, NaN where undefined or resting on too few points."""
         values = np.empty((len(self.measures), *self.stats.n.shape))
         for j, measure in enumerate(self.measures):
@@ -173,7 +171,7 @@ class _Pass:
         values[:, self.stats.n < least] = np.nan
         return values
 
-    def means(self, seed: int) -> tuple[Floats, Ints, Ints, Ints]:
+    def means(self, seed: int) -> tuple[Array, Ints, Ints, Ints]:
         """Mean over groups, cells used, groups used and groups dropped, each measures × metrics."""
         values = self.values(seed)
         defined = ~np.isnan(values)
@@ -183,7 +181,7 @@ class _Pass:
         return value, (defined * cells).sum(axis=2), groups, values.shape[2] - groups
 
 
-def _arrays(metrics: Floats, human: Floats) -> tuple[Floats, Floats]:
+def _arrays(metrics: Array, human: Array) -> tuple[Array, Array]:
     metrics, human = np.asarray(metrics, np.float64), np.asarray(human, np.float64)
     if metrics.ndim != 3 or human.ndim != 2 or metrics.shape[1:] != human.shape:
         raise DataError(

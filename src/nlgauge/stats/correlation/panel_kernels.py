@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from nlgauge.types import Array, Ints
 
 DEFINED, TOO_FEW, METRIC_CONSTANT, HUMAN_CONSTANT, BOTH_CONSTANT = range(5)  # as in kernels/panel.py
 
@@ -18,8 +17,8 @@ class GroupStats(NamedTuple):
 
     n: Ints
     state: NDArray[np.int8]  # DEFINED, TOO_FEW, ..._CONSTANT
-    pearson: Floats
-    spearman: Floats
+    pearson: Array
+    spearman: Array
     concordant: Ints
     discordant: Ints
     tied_human: Ints  # tied by people only
@@ -28,9 +27,7 @@ class GroupStats(NamedTuple):
     classes: Ints  # the smaller number of distinct values (tau-c)
 
 
-def group_stats(
-    x: Floats, z: Floats, *, pearson: bool = True, spearman: bool = True, counts: bool = True
-) -> GroupStats:
+def group_stats(x: Array, z: Array, *, pearson: bool = True, spearman: bool = True, counts: bool = True) -> GroupStats:
     """Statistics of metrics `x` (K×G×S) against people `z` (1×G×S or K×G×S); NaN marks missing points.
 
     >>> s = group_stats(np.array([[[1.0, 2, 3, 3]]]), np.array([[[1.0, 3, 2, 2]]]))

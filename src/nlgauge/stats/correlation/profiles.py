@@ -13,8 +13,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from nlgauge.errors import DataError, NameUnknown
-from nlgauge.stats.correlation.group_layout import Floats
 from nlgauge.stats.resampling.draws import Swap
+from nlgauge.types import Array
 
 Alternative = Literal["two-sided", "greater", "less"]
 Count = Literal["plus-one", "plain"]
@@ -121,7 +121,7 @@ def profile_of(profile: str | Profile, how: Swap | None = None) -> Profile:
     return profile
 
 
-def apply_missing(rule: Missing, x: Floats, z: Floats) -> tuple[Floats, Floats]:
+def apply_missing(rule: Missing, x: Array, z: Array) -> tuple[Array, Array]:
     """Metrics (K×N×M) and people (N×M) as the profile treats gaps; NaN marks what is left out."""
     if rule == "zero":
         return np.nan_to_num(x, nan=0.0), np.nan_to_num(z, nan=0.0)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.types import Array
 
-Floats = NDArray[np.float64]
 MOST_LEVELS = 101  # a slider from 0 to 100; finer ratings are as good as continuous
 
 
@@ -27,7 +27,7 @@ def scale_levels(ratings: ArrayLike) -> int:
     return int(min(round(span / gap) + 1, MOST_LEVELS))
 
 
-def quantise(scores: ArrayLike, levels: int, ends: tuple[float, float] | None = None) -> Floats:
+def quantise(scores: ArrayLike, levels: int, ends: tuple[float, float] | None = None) -> Array:
     """The number of the bin, 0 to levels - 1, when the range of the scores is cut into bins of equal width.
 
     A score on an edge belongs to the lower bin. `ends` is the range when the scores are a part of more.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from nlgauge.types import Array
 
 
-def average_ranks(values: ArrayLike, axis: int | None = None) -> NDArray[np.float64]:
+def average_ranks(values: ArrayLike, axis: int | None = None) -> Array:
     """Ranks from 1, ties share their mean; missing values (NaN) have no rank and move nobody else's.
 
     >>> average_ranks([3.0, 1.0, 3.0, np.nan]).tolist()

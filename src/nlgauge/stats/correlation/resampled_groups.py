@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nlgauge.kernels.shared import STRIP
-from nlgauge.stats.correlation.group_layout import Bools, Floats, GroupLayout, Ints
+from nlgauge.stats.correlation.group_layout import GroupLayout
+from nlgauge.types import Array, Ids, Mask
 
 if TYPE_CHECKING:
     from nlgauge.stats.correlation.evaluate_groups import Slots
@@ -24,12 +25,12 @@ class HumanSide(NamedTuple):
     level) and `rank` (twice the average rank, centred: a whole number) per cell.
     """
 
-    n: Ints
-    levels: Ints
-    tied: Floats
-    cubes: Floats
-    code: Ints
-    rank: Ints
+    n: Ids
+    levels: Ids
+    tied: Array
+    cubes: Array
+    code: Ids
+    rank: Ids
 
 
 class Pool(NamedTuple):
@@ -37,20 +38,20 @@ class Pool(NamedTuple):
     its first entry); `below`: entries before the run with a lower human level; `whole`: a run could fill the group.
     """
 
-    start: Ints
-    cell: Ints
-    source: Ints
-    below: Ints
-    end: Ints
-    whole: Bools
+    start: Ids
+    cell: Ids
+    source: Ids
+    below: Ids
+    end: Ids
+    whole: Mask
 
 
 class CellWeights(NamedTuple):
     """A cell counts rows[row] · cols[col] times inside its group, group g counts groups[g] times in the mean
     (the last row of `groups` stands for every further group)."""
 
-    row: Ints
-    col: Ints
+    row: Ids
+    col: Ids
     rows: Times
     cols: Times
     groups: Times
@@ -67,7 +68,7 @@ class Scales(NamedTuple):
     unit2: float
 
 
-def human_side(plan: GroupLayout, order: Ints, z: Floats, valid: Bools) -> HumanSide:
+def human_side(plan: GroupLayout, order: Ids, z: Array, valid: Mask) -> HumanSide:
     from nlgauge.kernels import pool as kernel
 
     g, n = plan.groups, len(z)
@@ -83,18 +84,18 @@ def human_side(plan: GroupLayout, order: Ints, z: Floats, valid: Bools) -> Human
     return side
 
 
-def pool_one(plan: GroupLayout, order: Ints, x: Floats, side: HumanSide, valid: Bools) -> Pool:
+def pool_one(plan: GroupLayout, order: Ids, x: Array, side: HumanSide, valid: Mask) -> Pool:
     """One metric alone, for weights (bootstrap, halves, leave-one-out)."""
     return pool_two(plan, (order, order[:0]), (x, x), Scales(0.0, 1.0, 0.0, 1.0), side, valid, 0.0)
 
 
 def pool_two(
     plan: GroupLayout,
-    orders: tuple[Ints, Ints],
-    x: tuple[Floats, Floats],
+    orders: tuple[Ids, Ids],
+    x: tuple[Array, Array],
     scales: Scales,
     side: HumanSide,
-    valid: Bools,
+    valid: Mask,
     near: float,
 ) -> Pool:
     """Two metrics in one order. Inside a metric only equal scores are tied: standardising must not make equal what is
@@ -125,24 +126,24 @@ class Walk(NamedTuple):
 class GroupSums(NamedTuple):
     """Sums over groups and how many groups were added: … × coefficients × strips × STRIP each."""
 
-    total: Floats
-    groups: Floats
+    total: Array
+    groups: Array
 
     @classmethod
     def zeros(cls, *shape: int) -> GroupSums:
         return cls(np.zeros((*shape, STRIP)), np.zeros((*shape, STRIP)))
 
-    def mean(self) -> Floats:
+    def mean(self) -> Array:
         out = np.full_like(self.total, np.nan)
         np.divide(self.total, self.groups, out=out, where=self.groups > 0)
         return out
 
-    def lanes(self) -> tuple[Floats, Floats]:
+    def lanes(self) -> tuple[Array, Array]:
         return self.total.reshape(-1, STRIP), self.groups.reshape(-1, STRIP)
 
 
 def swap_groups(
-    walk: Walk, x: tuple[Floats, Floats], z: Floats, valid: Bools, scales: Scales, masks: Masks, slots: Slots,
+    walk: Walk, x: tuple[Array, Array], z: Array, valid: Mask, scales: Scales, masks: Masks, slots: Slots,
     sums: GroupSums
 ) -> None:  # fmt: skip
     """Add up the coefficients of all groups under swap masks; sums are 2 × coefficients × strips × STRIP."""
@@ -156,7 +157,7 @@ def swap_groups(
 
 
 def swap_systems(
-    x: tuple[Floats, Floats], human: Floats, valid: Bools, near: tuple[Floats, Floats], scales: Scales,
+    x: tuple[Array, Array], human: Array, valid: Mask, near: tuple[Array, Array], scales: Scales,
     masks: Masks, slots: Slots, sums: GroupSums,
 ) -> None:  # fmt: skip
     """The same at the system level; `human` are people's means, `near` how far means may lie apart by rounding."""
@@ -168,9 +169,7 @@ def swap_systems(
     )  # fmt: skip
 
 
-def weigh_groups(
-    walk: Walk, x: Floats, z: Floats, valid: Bools, by: CellWeights, slots: Slots, sums: GroupSums
-) -> None:
+def weigh_groups(walk: Walk, x: Array, z: Array, valid: Mask, by: CellWeights, slots: Slots, sums: GroupSums) -> None:
     """Add up the coefficients of all groups under weights; sums are coefficients × strips × STRIP."""
     from nlgauge.kernels import weight
 
@@ -182,7 +181,7 @@ def weigh_groups(
 
 
 def weigh_systems(
-    x: Floats, z: Floats, valid: Bools, near: tuple[Floats, Floats], rows: Times, cols: Times, slots: Slots,
+    x: Array, z: Array, valid: Mask, near: tuple[Array, Array], rows: Times, cols: Times, slots: Slots,
     sums: GroupSums
 ) -> None:  # fmt: skip
     """The same at the system level, when systems count `rows` times and inputs `cols` times."""
@@ -193,7 +192,7 @@ def weigh_systems(
     )  # fmt: skip
 
 
-def group_values(walk: Walk, x: Floats, z: Floats, valid: Bools, slots: Slots, values: Floats) -> None:
+def group_values(walk: Walk, x: Array, z: Array, valid: Mask, slots: Slots, values: Array) -> None:
     """Every group's own coefficients, coefficients × groups; those without a value stay NaN."""
     from nlgauge.kernels import pool as kernel
 

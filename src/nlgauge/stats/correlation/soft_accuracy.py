@@ -3,41 +3,40 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from nlgauge.types import Array, Mask
 
 ROUNDING = 1e-12  # a drawn lead this close to the observed one, relative to what was added up, equals it
 
 
-def soft_pairwise_accuracy(metrics: Floats, human: Floats, *, rng: np.random.Generator, draws: int = 1000) -> Floats:
+def soft_pairwise_accuracy(metrics: Array, human: Array, *, rng: np.random.Generator, draws: int = 1000) -> Array:
     """1 − mean |p_h − p_m| over system pairs, one value per metric (K×N×M against N×M).
 
     p is the one-sided p-value of "the first system is better": the share of draws in which, after swapping the two
     systems' scores input by input at random, the first leads by at least as much as observed. People and all metrics
     share the same swaps. A pair uses the inputs where both systems have both scores; pairs without any are left out.
     """
-    signs: Floats = rng.choice(np.array([-1.0, 1.0]), size=(draws, human.shape[1]))
+    signs: Array = rng.choice(np.array([-1.0, 1.0]), size=(draws, human.shape[1]))
     human_there = np.isfinite(human)
     human_p = _p_values(human, human_there, signs)
     result = np.full(len(metrics), np.nan)
     for k, metric in enumerate(metrics):
         there = human_there & np.isfinite(metric)
         people = human_p if (there == human_there).all() else _p_values(human, there, signs)
-        distance: Floats = np.abs(np.subtract(people, _p_values(metric, there, signs)))
+        distance: Array = np.abs(np.subtract(people, _p_values(metric, there, signs)))
         if not np.isnan(distance).all():
             result[k] = 1.0 - np.nanmean(distance)
     return result
 
 
-def _p_values(scores: Floats, there: NDArray[np.bool_], signs: Floats) -> Floats:
+def _p_values(scores: Array, there: Mask, signs: Array) -> Array:
     """p of all pairs i < j, row after row; NaN for a pair without a shared input."""
     n = len(scores)
     kept = np.where(there, scores, 0.0)
     complete = bool(there.all())
     flipped = signs @ kept.T if complete else np.empty((0, 0))
     size = np.abs(kept).sum(axis=1)
-    p: list[Floats] = [np.empty(0)]
+    p: list[Array] = [np.empty(0)]
     for i in range(n - 1):
         shared = there[i] & there[i + 1 :]
         lead = np.where(shared, kept[i] - kept[i + 1 :], 0.0)

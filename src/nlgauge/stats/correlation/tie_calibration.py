@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nlgauge.kernels import ties
-from nlgauge.stats.correlation.panel_kernels import Floats, Ints, group_stats
+from nlgauge.stats.correlation.panel_kernels import group_stats
+from nlgauge.types import Array, Ints
 
 BUCKET_BITS = 16
 SORTABLE = 1 << 15  # so many pairs are sorted at once
@@ -32,11 +33,11 @@ INFINITY_BITS = 0x7FF0000000000000
 class Calibration:
     """Best ε per metric, and at it the accuracy with ties of each group (NaN for a group without pairs)."""
 
-    epsilon: Floats
-    accuracy: Floats
+    epsilon: Array
+    accuracy: Array
 
 
-def calibrate(x: Floats, z: Floats) -> Calibration:
+def calibrate(x: Array, z: Array) -> Calibration:
     """Calibrate ties of metrics `x` (K×G×S) against people `z` (1×G×S or K×G×S).
 
     Among several ε that are equally good the smallest is taken; 0 keeps the metric's own ties.
@@ -66,8 +67,8 @@ def calibrate(x: Floats, z: Floats) -> Calibration:
 class _Points:
     """All points of one metric, group after group, in order of the metric within the group."""
 
-    x: Floats
-    z: Floats
+    x: Array
+    z: Array
     start: Ints  # of each group, and the end
     weight: Ints  # of one pair of each group
 
@@ -150,7 +151,7 @@ def _join(keep: NDArray[np.intp], below: Ints, most: int) -> list[tuple[int, int
     return runs
 
 
-def _sorted_maximum(points: _Points, edges: Floats, count: int, before: int) -> tuple[int, int]:
+def _sorted_maximum(points: _Points, edges: Array, count: int, before: int) -> tuple[int, int]:
     difference, gain = np.empty(count), np.empty(count, np.int64)
     count = ties.collect(points.x, points.z, points.start, points.weight, edges[0], edges[1], difference, gain)
     if count == 0:

@@ -7,12 +7,13 @@ values are one is relative to each value itself, or to what was added up to make
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nlgauge.kernels.shared import NEAR
+from nlgauge.types import Array
 
 
-def snap(x: ArrayLike, axis: int | None = None, scale: ArrayLike | None = None) -> NDArray[np.float64]:
+def snap(x: ArrayLike, axis: int | None = None, scale: ArrayLike | None = None) -> Array:
     """Make values exactly equal that differ by rounding only: by at most 1e-12 of their size.
 
     `axis=None` looks at the whole array, `axis=-1` at each row for itself. Missing values stay NaN. Values that are
@@ -36,12 +37,12 @@ def snap(x: ArrayLike, axis: int | None = None, scale: ArrayLike | None = None) 
     return np.moveaxis(snapped, -1, axis)
 
 
-def largest(values: NDArray[np.float64], axis: int | tuple[int, ...]) -> NDArray[np.float64]:
+def largest(values: Array, axis: int | tuple[int, ...]) -> Array:
     """The size of the largest finite number along `axis`, 0 where there is none: the `scale` of a sum or mean."""
     return np.asarray(np.where(np.isfinite(values), np.abs(values), 0.0).max(axis=axis, initial=0.0))
 
 
-def _snap_rows(x: NDArray[np.float64], size: NDArray[np.float64]) -> NDArray[np.float64]:
+def _snap_rows(x: Array, size: Array) -> Array:
     order = np.argsort(x, axis=1, kind="stable")  # NaN goes last
     row = np.arange(len(x))[:, None]
     ordered, near = x[row, order], NEAR * size[row, order]

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit, stdtrit
 
 from nlgauge.stats.correlation.ties import largest, snap
@@ -26,15 +26,14 @@ from nlgauge.stats.resampling.jackknife import (
     without_each,
 )
 from nlgauge.stats.resampling.rank_intervals import kendall_interval, perfect
+from nlgauge.types import Array, Mask
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Use = Literal["rank", "choose", "flag"]
 Verdict = Literal["good", "usable", "not", "cannot tell"]
 CHUNK = 4_000_000  # weights of outputs that are held at once
 
 
-def rank_right(metric: Floats, human: Floats, rows: Floats, cols: Floats) -> Floats:
+def rank_right(metric: Array, human: Array, rows: Array, cols: Array) -> Array:
     """Share of system pairs in people's order, for each draw; NaN where no two systems differ."""
     both = np.isfinite(metric) & np.isfinite(human)
     weight = both @ cols.T  # systems × draws
@@ -51,7 +50,7 @@ def rank_right(metric: Floats, human: Floats, rows: Floats, cols: Floats) -> Flo
     return _share(right, pairs)
 
 
-def choose_right(metric: Floats, human: Floats, rows: Floats, cols: Floats) -> Floats:
+def choose_right(metric: Array, human: Array, rows: Array, cols: Array) -> Array:
     """Share of pairs of outputs of one input in people's order."""
     first, second = (np.array(side, np.int64) for side in zip(*combinations(range(len(metric)), 2),
         strict=True)) if len(metric) > 1 else (np.zeros(0, np.int64),) * 2  # fmt: skip
@@ -68,7 +67,7 @@ def choose_right(metric: Floats, human: Floats, rows: Floats, cols: Floats) -> F
     return _share(right, pairs)
 
 
-def flag_right(metric: Floats, bad: Bools, human: Floats, rows: Floats, cols: Floats) -> Floats:
+def flag_right(metric: Array, bad: Mask, human: Array, rows: Array, cols: Array) -> Array:
     """Area under the ROC curve of the metric, turned, for bad outputs against the others that people rated."""
     known = np.isfinite(metric) & np.isfinite(human)
     system, given = (np.broadcast_to(np.arange(n).reshape(s), metric.shape)[known] for n, s in zip(metric.shape, ((-1,
@@ -92,9 +91,9 @@ def flag_right(metric: Floats, bad: Bools, human: Floats, rows: Floats, cols: Fl
 
 def use_interval(
     use: Use,
-    metric: Floats,
-    human: Floats,
-    bad: Bools,
+    metric: Array,
+    human: Array,
+    bad: Mask,
     over: Literal["both", "inputs"],
     level: float = 0.95,
     clusters: ArrayLike | None = None,
@@ -110,7 +109,7 @@ def use_interval(
     systems, inputs = int(shared.any(axis=1).sum()), len(np.unique(units[shared.any(axis=0)]))
     rows, cols = without_each(human.shape, groups, over)
 
-    def right(x: Floats, r: Floats, c: Floats) -> Floats:
+    def right(x: Array, r: Array, c: Array) -> Array:
         if use == "flag":
             return flag_right(x, bad, human, r, c)
         return (rank_right if use == "rank" else choose_right)(x, human, r, c)
@@ -135,7 +134,7 @@ def use_interval(
     return whole, float(expit(logit(whole) - half)), float(expit(logit(whole) + half)), None
 
 
-def _logit_spread(right: Any, metric: Floats, human: Floats, rows: Floats, cols: Floats, over: str) -> Spread:
+def _logit_spread(right: Any, metric: Array, human: Array, rows: Array, cols: Array, over: str) -> Spread:
     found = right(metric, rows, cols)
     outputs = None
     if over == "both":
@@ -161,6 +160,6 @@ def _logit(share: Any) -> Any:
     return logit(np.clip(share, 1e-6, 1 - 1e-6))
 
 
-def _share(right: Any, all_: Any) -> Floats:
+def _share(right: Any, all_: Any) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(all_ > 0, right / all_, np.nan), np.float64)

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from nlgauge.stats.correlation.evaluate_groups import Progress, SortedPanel, Wanted, Weighing, run_all, table
-from nlgauge.stats.correlation.group_layout import Floats
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.resampling.draws import weights
+from nlgauge.types import Array
 
 CHUNK = 1024  # draws handled at once, to bound the memory
 
 
 def weighted(
-    x: Floats, z: Floats, systems: Floats, inputs: Floats, want: Wanted, progress: Progress | None = None
-) -> Floats:
+    x: Array, z: Array, systems: Array, inputs: Array, want: Wanted, progress: Progress | None = None
+) -> Array:
     """Metrics × measures × draws, for weights draws × systems and draws × inputs.
 
     A cell counts where people and the metric have a score.
@@ -37,11 +37,11 @@ class _Weighed:
     """A job is a metric and the first of its draws."""
 
     data: SortedPanel
-    systems: Floats
-    inputs: Floats
+    systems: Array
+    inputs: Array
     want: Wanted
 
-    def __call__(self, job: tuple[int, int]) -> Floats:
+    def __call__(self, job: tuple[int, int]) -> Array:
         k, at = job
         systems, inputs = self.systems[at : at + CHUNK], self.inputs[at : at + CHUNK]
         found = Weighing.of(self.data, k, self.want, bool((systems == 1).all())).under(weights(systems, inputs))
@@ -52,7 +52,7 @@ class _Weighed:
         return found
 
 
-def _slowly(x: Floats, z: Floats, systems: Floats, inputs: Floats, want: Wanted) -> Floats:
+def _slowly(x: Array, z: Array, systems: Array, inputs: Array, want: Wanted) -> Array:
     """Any other measure: repeat the systems and inputs and evaluate the table, draw by draw."""
     out = np.empty((len(want.slow), len(systems)))
     for d in range(len(systems)):

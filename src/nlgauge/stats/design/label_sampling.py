@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nlgauge.types import Array
+from nlgauge.types import Array, Ints
 
-Ints = NDArray[np.int64]
 FLOOR = 0.25  # share of a draw that is spread evenly: no row weighs more than 1 / FLOOR times the mean
 PARTS = 4  # of the scores, each with a spread of its own
 

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nlgauge.errors import DataError
-from nlgauge.stats.agreement.rater_units import FloatArray
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.simulate import Noise, SimulationParams, human_scores, metric_scores
+from nlgauge.types import Array
 
-PairTest = Callable[[FloatArray, FloatArray, FloatArray, Measure, np.random.Generator], float]
+PairTest = Callable[[Array, Array, Array, Measure, np.random.Generator], float]
 Axis = Literal["inputs", "systems", "raters"]
 
 
@@ -95,7 +95,7 @@ def swap_test(how: Literal["systems", "inputs", "both", "cells"] = "systems", dr
     than six systems no swap of systems can reach p = .05.
     """
 
-    def test(x1: FloatArray, x2: FloatArray, z: FloatArray, measure: Measure, rng: np.random.Generator) -> float:
+    def test(x1: Array, x2: Array, z: Array, measure: Measure, rng: np.random.Generator) -> float:
         from nlgauge.stats.tests.permutation import permutation_test
 
         seed = int(rng.integers(2**31))
@@ -104,7 +104,7 @@ def swap_test(how: Literal["systems", "inputs", "both", "cells"] = "systems", dr
     return test
 
 
-def simulate_pair(pair: MetricPair, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, FloatArray]:
+def simulate_pair(pair: MetricPair, rng: np.random.Generator) -> tuple[Array, Array, Array]:
     """Two metrics and people's scores of the same outputs."""
     params, between, raters = pair.params, pair.between, pair.raters
     noise = Noise.draw(params.N, params.M, rng)

@@ -13,8 +13,9 @@ import numpy as np
 
 from nlgauge.stats.correlation.coefficients import ratio
 from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.stats.design.prediction import PENALTY, Floats, Ints, Model, Reached, fold_count, folds, within_inputs
+from nlgauge.stats.design.prediction import PENALTY, Model, Reached, fold_count, folds, within_inputs
 from nlgauge.stats.resampling.canonical import table_order
+from nlgauge.types import Array, Ints
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Path:
     """Metrics in the order they were chosen, and what each size reached in the inner folds."""
 
     chosen: list[int]
-    value: Floats
-    error: Floats  # standard error over inner folds
+    value: Array
+    error: Array  # standard error over inner folds
 
     @property
     def size(self) -> int:
@@ -48,8 +49,8 @@ class Portfolio:
 
 
 def portfolio(
-    metrics: Floats,
-    target: Floats,
+    metrics: Array,
+    target: Array,
     measure: Measure,
     *,
     most: int = 8,
@@ -91,13 +92,13 @@ class _Folded:
     `products`: X'X, X'y and the number of outputs of each fold.
     """
 
-    x: list[Floats]  # K × N × inputs of the fold
-    y: list[Floats]
-    target: list[Floats]
-    products: list[tuple[Floats, Floats, int]]
+    x: list[Array]  # K × N × inputs of the fold
+    y: list[Array]
+    target: list[Array]
+    products: list[tuple[Array, Array, int]]
 
     @classmethod
-    def of(cls, metrics: Floats, target: Floats, fold: Ints) -> _Folded:
+    def of(cls, metrics: Array, target: Array, fold: Ints) -> _Folded:
         there = np.isfinite(target)
         x = np.where(there, within_inputs(np.where(there, metrics, np.nan)), 0.0)
         y = within_inputs(target[None])[0]
@@ -107,7 +108,7 @@ class _Folded:
         sizes = [int(np.isfinite(t).sum()) for t in targets]
         return cls(xs, ys, targets, [(a @ a.T, a @ b, n) for (a, b), n in zip(flat, sizes, strict=True)])
 
-    def sums(self, folds: Sequence[int]) -> tuple[Floats, Floats, int]:
+    def sums(self, folds: Sequence[int]) -> tuple[Array, Array, int]:
         """Products of several folds together."""
         parts = [self.products[f] for f in folds]
         gram, right = np.sum([p[0] for p in parts], axis=0), np.sum([p[1] for p in parts], axis=0)
@@ -150,8 +151,8 @@ def greedy(data: _Folded, measure: Measure, inner: Sequence[int], most: int) -> 
 
 
 def _candidates(
-    data: _Folded, test: int, train: tuple[Floats, Floats, int], chosen: list[int], left: list[int], measure: Measure
-) -> Floats:  # fmt: skip
+    data: _Folded, test: int, train: tuple[Array, Array, int], chosen: list[int], left: list[int], measure: Measure
+) -> Array:  # fmt: skip
     """What the chosen metrics reach on fold `test` with each candidate added."""
     gram, right, n = train
     sets = np.array([[*chosen, k] for k in left])
@@ -163,11 +164,11 @@ def _candidates(
     return _measured(predicted, data.target[test], measure)
 
 
-def _solve(gram: Floats, right: Floats, n: int) -> Floats:
+def _solve(gram: Array, right: Array, n: int) -> Array:
     penalty = PENALTY * n * np.eye(gram.shape[-1])
     return np.asarray(np.linalg.solve(gram + penalty, right[..., None])[..., 0])
 
 
-def _measured(predicted: Floats, target: Floats, measure: Measure) -> Floats:
+def _measured(predicted: Array, target: Array, measure: Measure) -> Array:
     # Equal ranks must give equal predictions, whatever the order of the sums.
     return evaluate(np.round(predicted, 9), target, [measure]).value[:, 0]

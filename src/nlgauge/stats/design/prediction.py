@@ -10,22 +10,20 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.ranking.rankings import ranks
 from nlgauge.stats.resampling.canonical import table_order
+from nlgauge.types import Array, Ints, Mask
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Model = Callable[[Floats, Floats, Floats], Floats]
+Model = Callable[[Array, Array, Array], Array]
 Grouped = Literal["inputs", "outputs"]
 
 PENALTY = 0.01  # of ridge, times the number of training outputs: metrics of one family are nearly the same
 
 
-def folds(there: NDArray[np.bool_], count: int, rng: np.random.Generator, by: Grouped = "inputs") -> Ints:
+def folds(there: Mask, count: int, rng: np.random.Generator, by: Grouped = "inputs") -> Ints:
     """The fold of every cell, −1 where there is nothing to predict.
 
     `inputs`: all outputs of an input stand in one fold, so that no input is on both sides. `outputs`: plain folds.
@@ -42,7 +40,7 @@ def folds(there: NDArray[np.bool_], count: int, rng: np.random.Generator, by: Gr
     return np.where(there, found, -1)
 
 
-def fold_count(there: NDArray[np.bool_], wanted: int, by: Grouped = "inputs", least: int = 2) -> int:
+def fold_count(there: Mask, wanted: int, by: Grouped = "inputs", least: int = 2) -> int:
     """As many folds as asked for, or as many as there are inputs (outputs) to share out; too few is an error."""
     found = int(there.any(axis=0).sum() if by == "inputs" else there.sum())
     if found < least or wanted < 2:
@@ -52,7 +50,7 @@ def fold_count(there: NDArray[np.bool_], wanted: int, by: Grouped = "inputs", le
     return min(wanted, found)
 
 
-def within_inputs(scores: Floats) -> Floats:
+def within_inputs(scores: Array) -> Array:
     """Ranks of the systems of each input, from −1 (worst) to 1, ties in the middle; a missing score is in the middle
     too.
 
@@ -73,7 +71,7 @@ def within_inputs(scores: Floats) -> Floats:
 def ridge(penalty: float = PENALTY) -> Model:
     """Linear regression with a small penalty, so that near copies share their weight."""
 
-    def predict(x: Floats, y: Floats, new: Floats) -> Floats:
+    def predict(x: Array, y: Array, new: Array) -> Array:
         mean = x.mean(axis=0)
         z = x - mean
         gram = z.T @ z + penalty * len(x) * np.eye(x.shape[1])
@@ -93,7 +91,7 @@ def boosted(seed: int = 0) -> Model:
         "objective": "reg:squarederror", "max_depth": 6, "eta": 0.3, "tree_method": "hist", "nthread": 1, "seed": seed,
     }  # fmt: skip
 
-    def predict(x: Floats, y: Floats, new: Floats) -> Floats:
+    def predict(x: Array, y: Array, new: Array) -> Array:
         trees = xgboost.train(settings, xgboost.DMatrix(x, y, nthread=1), 100)
         return np.asarray(trees.predict(xgboost.DMatrix(new, nthread=1)), np.float64)
 
@@ -112,7 +110,7 @@ def model_of(name: str, seed: int = 0) -> tuple[Model, str]:
     return make(), words
 
 
-def held_out(features: Floats, target: Floats, fold: Ints, model: Model) -> Floats:
+def held_out(features: Array, target: Array, fold: Ints, model: Model) -> Array:
     """Predictions for every cell by a model that saw the other folds only."""
     predicted = np.full(target.shape, np.nan)
     # Trees choose the first of equal splits: features come by content, not by their place in the file.
@@ -129,13 +127,13 @@ def held_out(features: Floats, target: Floats, fold: Ints, model: Model) -> Floa
 class Reached:
     """A measure on held-out data: its value in each fold, their mean, and a 95 % interval of the mean."""
 
-    folds: Floats
+    folds: Array
     value: float
     low: float
     high: float
 
     @classmethod
-    def of(cls, values: Floats) -> Reached:
+    def of(cls, values: Array) -> Reached:
         """Folds share training data and their spread is too small: it is corrected (Nadeau and Bengio 2003)."""
         from scipy.special import stdtrit
 
@@ -149,12 +147,12 @@ class Reached:
         return cls(values, mean, mean - float(half), mean + float(half))
 
 
-def reached(predicted: Floats, target: Floats, fold: Ints, measure: Measure) -> Reached:
+def reached(predicted: Array, target: Array, fold: Ints, measure: Measure) -> Reached:
     """The measure of the predictions in each fold by itself."""
     return Reached.of(np.array([_in_fold(predicted[None], target, fold == f, measure)[0] for f in _all(fold)]))
 
 
-def best_single(metrics: Floats, target: Floats, fold: Ints, measure: Measure) -> tuple[Reached, Ints]:
+def best_single(metrics: Array, target: Array, fold: Ints, measure: Measure) -> tuple[Reached, Ints]:
     """The metric that is best on the other folds, on the one held out; and which it was each time."""
     values, chosen = [], []
     for f in _all(fold):
@@ -169,7 +167,7 @@ def _all(fold: Ints) -> range:
     return range(int(fold.max()) + 1)
 
 
-def _in_fold(metrics: Floats, target: Floats, mask: NDArray[np.bool_], measure: Measure) -> Any:
+def _in_fold(metrics: Array, target: Array, mask: Mask, measure: Measure) -> Any:
     inputs = mask.any(axis=0)
     human = np.where(mask, target, np.nan)[:, inputs]
     return evaluate(metrics[:, :, inputs], human, [measure]).value[:, 0]

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from nlgauge.errors import DataError
-from nlgauge.stats.agreement.rater_units import FloatArray
+from nlgauge.types import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,11 @@ class SimulationParams:
 class Noise:
     """Standard draws of one panel: per system for people and metric, per cell likewise, and for ρ_i."""
 
-    system_h: FloatArray
-    system_m: FloatArray
-    rho: FloatArray
-    cell_h: FloatArray
-    cell_m: FloatArray
+    system_h: Array
+    system_m: Array
+    rho: Array
+    cell_h: Array
+    cell_m: Array
 
     @classmethod
     def draw(cls, systems: int, inputs: int, rng: np.random.Generator) -> Noise:
@@ -80,7 +80,7 @@ class Noise:
         )
 
 
-def simulate_panel(params: SimulationParams, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def simulate_panel(params: SimulationParams, rng: np.random.Generator) -> tuple[Array, Array]:
     """One panel of Algorithm 1: metric scores X and human scores Z, both N × M.
 
     >>> X, Z = simulate_panel(SimulationParams(N=5, M=100, scale_h=5), np.random.default_rng(0))
@@ -96,13 +96,13 @@ def simulate_panel(params: SimulationParams, rng: np.random.Generator) -> tuple[
     return x, z
 
 
-def human_scores(params: SimulationParams, noise: Noise) -> FloatArray:
+def human_scores(params: SimulationParams, noise: Noise) -> Array:
     """Continuous human scores; they depend on no parameter of the metric."""
     means = params.mu_h + params.sigma_h * noise.system_h
     return means[:, None] + _within(params.within_h, params.sigma_h) * noise.cell_h
 
 
-def metric_scores(params: SimulationParams, noise: Noise) -> FloatArray:
+def metric_scores(params: SimulationParams, noise: Noise) -> Array:
     """Continuous metric scores correlated with the human scores of the same noise."""
     means = params.mu_m + params.sigma_m * _mix(params.rho_sys, noise.system_h, noise.system_m)
     rho = truncated_normal(noise.rho, params.mu_rho, params.sigma_rho)
@@ -110,7 +110,7 @@ def metric_scores(params: SimulationParams, noise: Noise) -> FloatArray:
     return means[:, None] + _within(params.within_m, params.sigma_m) * cells
 
 
-def truncated_normal(uniform: ArrayLike, mean: float, sd: float) -> FloatArray:
+def truncated_normal(uniform: ArrayLike, mean: float, sd: float) -> Array:
     """Normal(mean, sd) cut to [-1, 1], by inverting its distribution function at uniform draws."""
     u = np.asarray(uniform, dtype=np.float64)
     if sd == 0.0:
@@ -119,12 +119,12 @@ def truncated_normal(uniform: ArrayLike, mean: float, sd: float) -> FloatArray:
     return np.asarray(np.clip(mean + sd * ndtri(low + u * (high - low)), -1.0, 1.0))
 
 
-def thresholds(scale: int, mu: float, sigma: float, rng: np.random.Generator) -> FloatArray:
+def thresholds(scale: int, mu: float, sigma: float, rng: np.random.Generator) -> Array:
     """scale - 1 cut points, uniform within μ ± σ (the paper has μ = 0), sorted."""
     return np.sort(rng.uniform(mu - sigma, mu + sigma, size=scale - 1))
 
 
-def discretise(x: ArrayLike, cuts: ArrayLike) -> FloatArray:
+def discretise(x: ArrayLike, cuts: ArrayLike) -> Array:
     """Number of cut points at or below each value, in a new array; NaN stays NaN.
 
     >>> discretise([-1.0, 0.2, 3.0], [0.0, 1.0]).tolist()
@@ -135,12 +135,12 @@ def discretise(x: ArrayLike, cuts: ArrayLike) -> FloatArray:
     return np.where(np.isnan(values), np.nan, steps.astype(np.float64))
 
 
-def _mix(rho: ArrayLike, shared: FloatArray, own: FloatArray) -> FloatArray:
+def _mix(rho: ArrayLike, shared: Array, own: Array) -> Array:
     r = np.asarray(rho, dtype=np.float64)
     return np.asarray(r * shared + np.sqrt(1.0 - r**2) * own)
 
 
-def _within(given: float | tuple[float, ...] | None, default: float) -> FloatArray:
+def _within(given: float | tuple[float, ...] | None, default: float) -> Array:
     return np.asarray(default if given is None else given, dtype=np.float64).reshape(-1, 1)
 
 
@@ -205,18 +205,18 @@ def fit_panel(x: ArrayLike, z: ArrayLike) -> SimulationParams:
     )
 
 
-def _mean(values: FloatArray | Sequence[float]) -> float:
+def _mean(values: Array | Sequence[float]) -> float:
     array = np.asarray(values, dtype=np.float64)
     known = array[~np.isnan(array)]
     return float(known.mean()) if known.size else np.nan
 
 
-def _sd(values: FloatArray) -> float:
+def _sd(values: Array) -> float:
     known = values[~np.isnan(values)]
     return float(known.std(ddof=1)) if known.size > 1 else np.nan
 
 
-def _pearson(a: FloatArray, b: FloatArray) -> float:
+def _pearson(a: Array, b: Array) -> float:
     both = ~(np.isnan(a) | np.isnan(b))
     if both.sum() < 2:
         return np.nan

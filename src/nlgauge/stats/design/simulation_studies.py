@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nlgauge.stats.agreement.rater_units import FloatArray, IntArray
 from nlgauge.stats.correlation.measure import TWELVE, Measure, evaluate
 from nlgauge.stats.design.simulate import Noise, SimulationParams, discretise, human_scores, metric_scores
+from nlgauge.types import Array, Ints
 
 GRID = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 EQUAL_SCALES = tuple((c, c) for c in (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20))
@@ -24,9 +24,9 @@ UNEQUAL_SCALES = tuple((m, h) for h in (3, 5, 10, 50, 100) for m in (3, 5, 10, 5
 class StudyMeans(NamedTuple):
     """Mean of each measure over trials (settings × measures), its standard error, and undefined values."""
 
-    value: FloatArray
-    se: FloatArray
-    undefined: IntArray
+    value: Array
+    se: Array
+    undefined: Ints
 
 
 def relation_study(
@@ -42,7 +42,7 @@ def relation_study(
     chosen = tuple(measures)
     settings = [replace(params, rho_sys=a, mu_rho=b) for a in rho_sys for b in mu_rho]
 
-    def trial(own: np.random.SeedSequence) -> FloatArray:
+    def trial(own: np.random.SeedSequence) -> Array:
         noise = Noise.draw(params.N, params.M, np.random.default_rng(own))
         metrics = np.stack([metric_scores(setting, noise) for setting in settings])
         return np.asarray(evaluate(metrics, human_scores(params, noise), chosen).value)
@@ -70,7 +70,7 @@ def scale_study(
     chosen, pairs = tuple(measures), tuple(scales)
     largest = max(max(pair) for pair in pairs)
 
-    def trial(own: np.random.SeedSequence) -> FloatArray:
+    def trial(own: np.random.SeedSequence) -> Array:
         rng = np.random.default_rng(own)
         noise = Noise.draw(params.N, params.M, rng)
         x, z = metric_scores(params, noise), human_scores(params, noise)
@@ -94,7 +94,7 @@ def scale_study(
     return StudyMeans(mean, se, undefined.astype(np.int64))
 
 
-def _summary(found: FloatArray) -> StudyMeans:
+def _summary(found: Array) -> StudyMeans:
     """Mean and standard error over the first axis, leaving out (and counting) undefined values."""
     known = ~np.isnan(found)
     count = known.sum(axis=0)

@@ -8,23 +8,23 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from nlgauge.errors import DataError
 from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
-from nlgauge.stats.correlation.group_layout import Floats
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.bootstrap_intervals import Interval
 from nlgauge.stats.resampling.draws import halves
+from nlgauge.types import Array, Ints
 
 LEAST_POWER = 0.25  # a mean p-value of .5 is what equal metrics have; above half of that a measure tells little apart
 LEVEL = 0.95  # of the intervals behind advice
 ENOUGH = 6  # metrics: with fewer, no measure is said to stand out
 
 
-def discriminative_power(p: ArrayLike) -> Floats:
+def discriminative_power(p: ArrayLike) -> Array:
     """Mean p-value over the metric pairs (first axis), Algorithm 2; lower is better. Undefined tests are left out.
 
     >>> discriminative_power([[0.01, 0.2], [0.03, 0.4]]).tolist()
@@ -35,7 +35,7 @@ def discriminative_power(p: ArrayLike) -> Floats:
     return np.where(tested > 0, np.nansum(values, axis=0) / np.maximum(tested, 1), np.nan)
 
 
-def p_value_curve(p: ArrayLike) -> Floats:
+def p_value_curve(p: ArrayLike) -> Array:
     """The p-values of each measure from high to low; the area under the curve is the discriminative power.
 
     >>> p_value_curve([0.01, 0.5, 0.2]).tolist()
@@ -73,7 +73,7 @@ def over_metrics(values: ArrayLike, pairs: ArrayLike | None = None, *, level: fl
     return Interval((middle - half).reshape(given.shape[1:]), (middle + half).reshape(given.shape[1:]))
 
 
-def _all_pairs(rows: int) -> NDArray[np.int64]:
+def _all_pairs(rows: int) -> Ints:
     metrics = round((1 + np.sqrt(1 + 8 * rows)) / 2)
     if metrics * (metrics - 1) // 2 != rows:
         raise DataError(f"{rows} p-values are not all pairs of some number of metrics: give `pairs`")
@@ -88,9 +88,9 @@ class RankingConsistency:
     """
 
     measures: tuple[str, ...]
-    value: Floats
-    trials: Floats
-    by_pair: Floats
+    value: Array
+    trials: Array
+    by_pair: Array
     method: str
 
     def interval(self, level: float = 0.95) -> Interval:
@@ -137,7 +137,7 @@ def ranking_consistency(
     return RankingConsistency(want.names, value, taus, by_pair, method)
 
 
-def _tau_b(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+def _tau_b(a: Array, b: Array) -> tuple[Array, Array]:
     """tau-b of each row of a with the same row of b (NaN values are left out), and what each two columns bring in."""
     i, k = np.triu_indices(a.shape[1], 1)
     with np.errstate(invalid="ignore"):
@@ -167,7 +167,7 @@ class Advice:
         return len(self.alike) == 1
 
 
-def advise(p: Floats, pairs: NDArray[np.int64], kept: Sequence[Floats], order: Sequence[int]) -> Advice:
+def advise(p: Array, pairs: Ints, kept: Sequence[Array], order: Sequence[int]) -> Advice:
     """What may be said of L measures, from p-values (P×L) and the consistencies of metric pairs (`kept`, P×L each: on
     halves of the inputs, of the systems).
 

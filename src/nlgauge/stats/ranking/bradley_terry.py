@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nlgauge.errors import DataError
+from nlgauge.types import Array, Ints, Mask
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+Integers = Ints
 TieModel = Literal["davidson", "rao-kupper", "half", "drop"]
 FIRST, SECOND, TIE = 0, 1, 2  # in `outcome`
 STEPS, CLOSE = 100, 1e-10
@@ -36,7 +35,7 @@ class Ballots:
     second: Integers
     outcome: Integers
     unit: Integers
-    covariates: Floats | None = None
+    covariates: Array | None = None
 
     def __len__(self) -> int:
         return len(self.first)
@@ -54,18 +53,18 @@ class Strengths:
     cross-product is the covariance clustered by unit. `model` is the covariance that the model implies.
     """
 
-    theta: Floats
-    effects: Floats
+    theta: Array
+    effects: Array
     tie: float
     ties: TieModel
     position: bool
     penalised: bool
-    influence: Floats
-    model: Floats
+    influence: Array
+    model: Array
     units: int
 
     @property
-    def covariance(self) -> Floats:
+    def covariance(self) -> Array:
         """Clustered by unit (sandwich). Under the penalty residuals vanish and with them the sandwich: then that of the
         model, widened by the design effect of the parameters that have one."""
         scale = self.units / max(1, self.units - 1)
@@ -82,11 +81,11 @@ class Strengths:
 class _Cells:
     """Choices that have the same probabilities, counted together: design is cells × parameters without the tie's."""
 
-    design: Floats
+    design: Array
     of: Integers  # the cell of each choice
 
 
-def winners_reach(ballots: Ballots, systems: int, ties: TieModel = "davidson") -> NDArray[np.bool_]:
+def winners_reach(ballots: Ballots, systems: int, ties: TieModel = "davidson") -> Mask:
     """reach[a, b]: a chain of wins (or ties) leads from a down to b."""
     reach = np.eye(systems, dtype=bool)
     a, b, o = ballots.first, ballots.second, ballots.outcome
@@ -147,7 +146,7 @@ def fit(ballots: Ballots, systems: int, ties: TieModel = "davidson", position: b
     )  # fmt: skip
 
 
-def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Generator) -> Floats:
+def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Generator) -> Array:
     """draws × (systems + effects + tie): the estimates on units drawn with replacement.
 
     Each draw starts at the estimate and climbs with the same matrix; one that has no finite maximum is penalised.
@@ -178,7 +177,7 @@ def bootstrap(ballots: Ballots, made: Strengths, draws: int, rng: np.random.Gene
     return np.concatenate(found) @ _centring(systems, len(free)).T
 
 
-def expected_score(gap: Floats, tie: float, ties: TieModel) -> Floats:
+def expected_score(gap: Array, tie: float, ties: TieModel) -> Array:
     """Chance of a win plus half that of a tie, for systems that differ by `gap`, no place being first."""
     if ties == "davidson" and np.isfinite(tie):
         up, down = np.exp(gap / 2), np.exp(-gap / 2)
@@ -210,13 +209,13 @@ def _cells(ballots: Ballots, systems: int, position: bool) -> _Cells:
     return _Cells(np.hstack([design[:, 1:], place, more]), np.asarray(of, np.int64))
 
 
-def _counted(cells: _Cells, outcome: Integers, weights: Floats) -> Floats:
+def _counted(cells: _Cells, outcome: Integers, weights: Array) -> Array:
     counts = np.zeros((len(cells.design), 3))
     np.add.at(counts, (cells.of, outcome), weights)
     return counts
 
 
-def _penalty(counts: Floats, systems: int) -> Floats:
+def _penalty(counts: Array, systems: int) -> Array:
     """(systems − 1) votes over all cells in proportion to their choices, half wins and half losses."""
     share = counts.sum(axis=1) / counts.sum()
     return np.stack([share, share, 0 * share], axis=1) * (systems - 1) / 2
@@ -226,11 +225,11 @@ def _parameters(cells: _Cells, family: TieModel) -> int:
     return int(cells.design.shape[1]) + (family in ("davidson", "rao-kupper"))
 
 
-def _sigmoid(x: Floats) -> Floats:
+def _sigmoid(x: Array) -> Array:
     return np.asarray(0.5 * (1 + np.tanh(x / 2)))
 
 
-def _terms(eta: Floats, tie: Floats, counts: Floats, family: TieModel) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+def _terms(eta: Array, tie: Array, counts: Array, family: TieModel) -> tuple[Array, Array, Array, Array, Array]:
     """Derivatives of each cell's log-likelihood by eta and the tie's parameter, and its information on both."""
     won, lost, tied = counts[..., 0], counts[..., 1], counts[..., 2]
     if family == "davidson":
@@ -253,7 +252,7 @@ def _terms(eta: Floats, tie: Floats, counts: Floats, family: TieModel) -> tuple[
     return won - n * p, nothing, n * p * (1 - p), nothing, nothing
 
 
-def _likelihood(design: Floats, counts: Floats, found: Floats, family: TieModel) -> float:
+def _likelihood(design: Array, counts: Array, found: Array, family: TieModel) -> float:
     width = design.shape[1]
     eta, tie = design @ found[:width], found[width] if len(found) > width else 0.0
     if family == "davidson":
@@ -266,7 +265,7 @@ def _likelihood(design: Floats, counts: Floats, found: Floats, family: TieModel)
     return float(((won + tied) * log_up + (lost + tied) * log_down + tied * np.log(np.expm1(2 * tie))).sum())
 
 
-def _climbs(design: Floats, counts: Floats, at: Floats, family: TieModel) -> tuple[Floats, Floats]:
+def _climbs(design: Array, counts: Array, at: Array, family: TieModel) -> tuple[Array, Array]:
     """Gradient (draws × parameters) and information (draws × parameters × parameters)."""
     width = design.shape[1]
     tie = at[:, width:] if at.shape[1] > width else np.zeros((len(at), 1))
@@ -281,7 +280,7 @@ def _climbs(design: Floats, counts: Floats, at: Floats, family: TieModel) -> tup
     return np.hstack([gradient, by_tie.sum(axis=1, keepdims=True)]), information
 
 
-def _gradients(cells: _Cells, outcome: Integers, found: Floats, family: TieModel) -> Floats:
+def _gradients(cells: _Cells, outcome: Integers, found: Array, family: TieModel) -> Array:
     """Gradient of each choice, choices × parameters."""
     width = cells.design.shape[1]
     eta = cells.design @ found[:width]
@@ -292,7 +291,7 @@ def _gradients(cells: _Cells, outcome: Integers, found: Floats, family: TieModel
     return gradient if len(found) == width else np.hstack([gradient, by_tie[:, None]])
 
 
-def _newton(design: Floats, counts: Floats, family: TieModel) -> tuple[Floats, Floats]:
+def _newton(design: Array, counts: Array, family: TieModel) -> tuple[Array, Array]:
     """The maximum and the inverse information there; NaN where there is none."""
     size = design.shape[1] + (family in ("davidson", "rao-kupper"))
     at = np.zeros(size)
@@ -329,7 +328,7 @@ def _newton(design: Floats, counts: Floats, family: TieModel) -> tuple[Floats, F
     return none
 
 
-def _chords(design: Floats, drawn: Floats, free: Floats, inverse: Floats, family: TieModel, extra: Floats) -> Floats:
+def _chords(design: Array, drawn: Array, free: Array, inverse: Array, family: TieModel, extra: Array) -> Array:
     """Climb every draw with the estimate's matrix; where that does not arrive by Newton's, or by the penalty."""
     width, at = design.shape[1], np.tile(free, (len(drawn), 1))
     going = np.arange(len(drawn))
@@ -359,7 +358,7 @@ def _chords(design: Floats, drawn: Floats, free: Floats, inverse: Floats, family
     return at
 
 
-def _centring(systems: int, free: int) -> Floats:
+def _centring(systems: int, free: int) -> Array:
     """From the free parameters (the first system is 0) to strengths of mean 0, and the rest as it is."""
     turn = np.zeros((free + 1, free))
     turn[1:, :] = np.eye(free)
@@ -367,7 +366,7 @@ def _centring(systems: int, free: int) -> Floats:
     return turn
 
 
-def _parted(all_of: Floats, systems: int, family: TieModel) -> tuple[Floats, Floats, float]:
+def _parted(all_of: Array, systems: int, family: TieModel) -> tuple[Array, Array, float]:
     with_tie = family in ("davidson", "rao-kupper")
     effects = all_of[systems:-1] if with_tie else all_of[systems:]
     return all_of[:systems], effects, float(all_of[-1]) if with_tie else float("nan")

@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nlgauge.stats.correlation.coefficients import ratio
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from nlgauge.types import Array, Ints, Mask
 
 SUBSETS = 16  # up to here the best order of all subsets is quick
 PROGRAMME = 120  # up to here an integer programme is tried
@@ -30,7 +27,7 @@ class Votes:
     ties: Ints
 
     @classmethod
-    def of(cls, scores: Floats) -> Votes:
+    def of(cls, scores: Array) -> Votes:
         """Votes of all metrics on all inputs (K × N × M, more is better)."""
         from nlgauge.kernels.consensus import count_votes
 
@@ -53,7 +50,7 @@ class Kemeny:
         return self.against == self.bound
 
 
-def borda(votes: Votes) -> Floats:
+def borda(votes: Votes) -> Array:
     """Share of its comparisons that each system wins, a tie counting half; falls with the rank sum of Eq. 1.
 
     >>> borda(Votes.of(np.array([[[3.0], [2.0], [1.0]], [[2.0], [3.0], [1.0]]]))).tolist()
@@ -166,7 +163,7 @@ def _programme(wins: Ints, until: float) -> tuple[Ints | None, int]:
         triples += cycles
 
 
-def _cycles(before: NDArray[np.bool_], most: int = 5000) -> list[tuple[int, int, int]]:
+def _cycles(before: Mask, most: int = 5000) -> list[tuple[int, int, int]]:
     """Triples a < b < c that go round in a circle."""
     found: list[tuple[int, int, int]] = []
     n = len(before)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.types import Array
 
 LOW, MODERATE, HIGH, NONE = 0, 1, 2, -1
 LEVELS = ("low", "moderate", "high")
@@ -77,7 +78,7 @@ def rating_scale(values: ArrayLike) -> Scale | None:
     return (low, high) if low < high and high - low <= WIDEST and stepped else None
 
 
-def _cut(x: NDArray[np.float64], below: float, above: float, why: str) -> Levels:
+def _cut(x: Array, below: float, above: float, why: str) -> Levels:
     edge = 1e-9 * max(abs(below), abs(above), 1.0)  # 1 + 4/3 and 7/3 are the same cut
     level = np.full(x.shape, MODERATE, np.int8)
     with np.errstate(invalid="ignore"):
@@ -87,7 +88,7 @@ def _cut(x: NDArray[np.float64], below: float, above: float, why: str) -> Levels
     return Levels(level, f"low < {below:.3g}, high > {above:.3g} ({why})")
 
 
-def _terciles(x: NDArray[np.float64]) -> Levels:
+def _terciles(x: Array) -> Levels:
     """Three parts of about equal size; equal ratings stay together."""
     known = x[~np.isnan(x)]
     if not len(known):

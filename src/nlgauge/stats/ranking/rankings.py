@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nlgauge.stats.correlation.coefficients import kendall, pairs, ratio, tau_13
 from nlgauge.stats.correlation.ranks import average_ranks
+from nlgauge.types import Array, Ints, Mask
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Rule = Literal["tau-b", "inversions", "decided"]
 Block = Literal["human–human", "automatic–automatic", "human–automatic"]
 BLOCKS: tuple[Block, ...] = ("human–human", "automatic–automatic", "human–automatic")
@@ -28,7 +26,7 @@ RULES: dict[Rule, str] = {
 }
 
 
-def ranks(scores: Floats, axis: int) -> Floats:
+def ranks(scores: Array, axis: int) -> Array:
     """Ranks along an axis, 1 for the highest score; missing scores have none.
 
     >>> ranks(np.array([0.3, 0.9, 0.9, np.nan]), 0).tolist()
@@ -37,7 +35,7 @@ def ranks(scores: Floats, axis: int) -> Floats:
     return average_ranks(-np.asarray(scores, np.float64), axis)
 
 
-def system_representation(scores: Floats) -> Floats:
+def system_representation(scores: Array) -> Array:
     """Eq. 1: for each metric and system the sum over inputs of its rank among the systems (K × N).
 
     Where cells are missing, ranks are stretched to all systems and sums to all inputs.
@@ -48,18 +46,18 @@ def system_representation(scores: Floats) -> Floats:
     return _sums(np.asarray(scores, np.float64), 1)
 
 
-def input_representation(scores: Floats) -> Floats:
+def input_representation(scores: Array) -> Array:
     """Eq. 2: for each metric and input the sum over systems of its rank among the inputs (K × M)."""
     return _sums(np.asarray(scores, np.float64), 2)
 
 
-def _sums(scores: Floats, axis: int) -> Floats:
+def _sums(scores: Array, axis: int) -> Array:
     other = 3 - axis
     there = ~np.isnan(scores)
     count = there.sum(axis=axis, keepdims=True)
     whole = (ranks(scores, axis) - 0.5) * ratio(scores.shape[axis], count) + 0.5
     found = there.sum(axis=other)
-    total: Floats = np.where(there, whole, 0.0).sum(axis=other) * ratio(scores.shape[other], found)
+    total: Array = np.where(there, whole, 0.0).sum(axis=other) * ratio(scores.shape[other], found)
     return total
 
 
@@ -77,12 +75,12 @@ class BlockMean:
 class Distances:
     """Mean over inputs of the distance between rankings, by rule; `inputs` is how many went into it (tau-b)."""
 
-    mean: dict[Rule, Floats]
+    mean: dict[Rule, Array]
     inputs: dict[Rule, Ints]
     blocks: dict[Rule, dict[Block, BlockMean]]
 
 
-def pair_distances(scores: Floats) -> Iterator[tuple[int, dict[Rule, Floats]]]:
+def pair_distances(scores: Array) -> Iterator[tuple[int, dict[Rule, Array]]]:
     """For each metric k its distance to the metrics after it, by rule: (K − k − 1) × M, NaN where undefined."""
     from nlgauge.stats.correlation.panel_kernels import group_stats
 
@@ -99,7 +97,7 @@ def pair_distances(scores: Floats) -> Iterator[tuple[int, dict[Rule, Floats]]]:
         )
 
 
-def rank_distances(scores: Floats, human: NDArray[np.bool_]) -> Distances:
+def rank_distances(scores: Array, human: Mask) -> Distances:
     """Complementarity (Eq. 3) of all pairs of metrics, and its mean over the blocks of human and automatic ones.
 
     `human` marks the metrics that are people's ratings.
@@ -126,7 +124,7 @@ def block_of(first_human: bool, second_human: bool) -> Block:
     return BLOCKS[0 if first_human and second_human else 2 if first_human or second_human else 1]
 
 
-def block_values(mean: Floats, human: NDArray[np.bool_]) -> dict[Block, Floats]:
+def block_values(mean: Array, human: Mask) -> dict[Block, Array]:
     """Distances of all pairs that have one, block by block."""
     found: dict[Block, list[float]] = {block: [] for block in BLOCKS}
     for i in range(len(mean)):
@@ -136,7 +134,7 @@ def block_values(mean: Floats, human: NDArray[np.bool_]) -> dict[Block, Floats]:
     return {block: np.array(values) for block, values in found.items()}
 
 
-def _block_means(mean: Floats, human: NDArray[np.bool_], pulls: dict[Block, Floats]) -> dict[Block, BlockMean]:
+def _block_means(mean: Array, human: Mask, pulls: dict[Block, Array]) -> dict[Block, BlockMean]:
     """`pulls`: how far each input pulls the sum of a block; their squares add up to its variance (jackknife)."""
     found: dict[Block, BlockMean] = {}
     for block, values in block_values(mean, human).items():

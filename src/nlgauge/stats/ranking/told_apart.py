@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from nlgauge.types import Array, Ints, Mask
+
 DRAWS = 20_000
 
 
@@ -18,22 +18,22 @@ class AllPairs:
     `reach` standard errors on both sides of every gap hold all true gaps together at the level asked for.
     """
 
-    gap: Floats
-    error: Floats
-    p: Floats
+    gap: Array
+    error: Array
+    p: Array
     reach: float
 
     @property
-    def better(self) -> NDArray[np.bool_]:
+    def better(self) -> Mask:
         """Row clearly above column: the simultaneous interval of the gap lies above 0."""
         return np.asarray(self.gap > self.reach * self.error)
 
     @property
-    def ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def ranks(self) -> tuple[Ints, Ints]:
         """The best and the worst rank each system can have."""
         return 1 + self.better.sum(axis=0), len(self.gap) - self.better.sum(axis=1)
 
-    def tiers(self) -> NDArray[np.int64]:
+    def tiers(self) -> Ints:
         """Smallest groups of neighbours such that every system is clearly above every system of the next group."""
         order = np.argsort(-self.gap.mean(axis=1), kind="stable")
         above = self.better[np.ix_(order, order)]
@@ -43,7 +43,7 @@ class AllPairs:
         return tier
 
 
-def deviations(covariance: Floats, units: int, rng: np.random.Generator, draws: int = DRAWS) -> Floats:
+def deviations(covariance: Array, units: int, rng: np.random.Generator, draws: int = DRAWS) -> Array:
     """Errors of estimates with this covariance, from so many independent units: draws of a multivariate t."""
     values, vectors = np.linalg.eigh(covariance)
     normal = rng.standard_normal((draws, len(values))) * np.sqrt(np.maximum(values, 0))
@@ -51,7 +51,7 @@ def deviations(covariance: Floats, units: int, rng: np.random.Generator, draws: 
     return np.asarray(normal @ vectors.T * np.sqrt(freedom / rng.chisquare(freedom, (draws, 1))))
 
 
-def all_pairs(values: Floats, covariance: Floats, errors: Floats, level: float = 0.95) -> AllPairs:
+def all_pairs(values: Array, covariance: Array, errors: Array, level: float = 0.95) -> AllPairs:
     """Tests of all differences of `values` at once by the largest |t| (single step): `errors` are draws × values of
     what the estimates may be off by.
 

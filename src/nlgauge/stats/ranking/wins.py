@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from nlgauge.types import Array, Ints
+
+Integers = Ints
 TIE, UNKNOWN = -1, -2  # in `preferred` of `vote_counts`
 
 
@@ -24,16 +25,16 @@ class Wins:
     n: Integers
 
     @property
-    def fraction(self) -> Floats:
+    def fraction(self) -> Array:
         """Share of the comparisons A-B that A won; NaN where there was none. Ties are not wins of either side."""
         return _share(self.wins, self.n)
 
     @property
-    def tied(self) -> Floats:
+    def tied(self) -> Array:
         return _share(self.ties, self.n)
 
     @property
-    def lost(self) -> Floats:
+    def lost(self) -> Array:
         return _share(self.n - self.wins - self.ties, self.n)
 
     def merged(self) -> Wins:
@@ -89,5 +90,5 @@ def score_votes(scores_first: ArrayLike, scores_second: ArrayLike, first: ArrayL
     return np.asarray(np.where(np.isnan(x) | np.isnan(y), UNKNOWN, choice), np.int64)
 
 
-def _share(part: Integers, whole: Integers) -> Floats:
+def _share(part: Integers, whole: Integers) -> Array:
     return np.asarray(np.where(whole > 0, part / np.maximum(whole, 1), np.nan))

@@ -13,14 +13,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nlgauge.stats.agreement.two_by_two import Figure, figure_of
 from nlgauge.stats.agreement.verdict_changes import ADDED, VALUES
 from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
 from nlgauge.stats.resampling.jackknife import intervals, left_out, over_of, widened
+from nlgauge.types import Array, Ints, Mask
 
-Floats = NDArray[np.float64]
 DRAWS = 8192
 CLEARLY = 0.005  # of the error rate, spent on leaving out those that are clearly below the best
 ALIKE = 1e-9  # a standard error of a difference below this is none
@@ -30,7 +30,7 @@ class BestChoice(NamedTuple):
     """The best of several, those that could have been it, and the level whose lower end holds for all of them."""
 
     best: int
-    contenders: NDArray[np.bool_]
+    contenders: Mask
     level: float
 
 
@@ -61,7 +61,7 @@ def choose(values: ArrayLike, covariance: ArrayLike, level: float = 0.95) -> Bes
     return BestChoice(best, contenders, float(2 * ndtr(_largest(correlation, tail)) - 1))
 
 
-def _largest(correlation: Floats, tail: float) -> float:
+def _largest(correlation: Array, tail: float) -> float:
     """The value that the largest of correlated normal errors passes with that probability."""
     from scipy.special import ndtri
 
@@ -73,7 +73,7 @@ def _largest(correlation: Floats, tail: float) -> float:
 
 
 @lru_cache(maxsize=32)
-def _normals(k: int) -> Floats:
+def _normals(k: int) -> Array:
     """Always the same draws, both signs of each: the result depends on the data alone."""
     half = np.random.default_rng(20).standard_normal((DRAWS // 2, k))
     return np.concatenate([half, -half])
@@ -82,7 +82,7 @@ def _normals(k: int) -> Floats:
 class BestOf(NamedTuple):
     """The value of every judge, and the best one's own and honest interval."""
 
-    values: Floats
+    values: Array
     chosen: BestChoice
     own: Figure
     honest: Figure
@@ -140,14 +140,14 @@ def best_correlation(
     return BestOf(values, chosen, own, replace(own, low=float(found[1].low[0, 0])))
 
 
-def _counts(cell: NDArray[np.int64], code: NDArray[np.int64] | None) -> Floats:
+def _counts(cell: Ints, code: Ints | None) -> Array:
     if code is None:
         return np.bincount(cell, minlength=4).astype(np.float64)[None]
     units = int(code.max()) + 1
     return np.bincount(4 * code + cell, minlength=4 * units).reshape(units, 4).astype(np.float64)
 
 
-def _moves(cell: NDArray[np.int64], total: Floats, figure: str) -> tuple[Floats, float]:
+def _moves(cell: Ints, total: Array, figure: str) -> tuple[Array, float]:
     """How the figure moves without each row, and its standard error with a half added to each cell."""
     of = VALUES[figure]
     more = total + ADDED

@@ -8,18 +8,18 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nlgauge.engines import Local, using
 from nlgauge.errors import DataError
 from nlgauge.stats.correlation.evaluate_groups import Progress, Wanted, arrays, wanted
-from nlgauge.stats.correlation.group_layout import Floats
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.correlation.profiles import Profile, apply_missing, profile_of
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.bootstrap_intervals import Interval, bca_interval, percentile_interval
 from nlgauge.stats.resampling.draws import bootstrap_counts
+from nlgauge.types import Array, Ints
 
 Unit = Literal["inputs", "systems", "both", "raters"]
 
@@ -32,17 +32,17 @@ class Bootstrap:
     """
 
     measures: tuple[str, ...]
-    value: Floats
-    samples: Floats
+    value: Array
+    samples: Array
     method: str
-    left_out: Callable[[], tuple[Floats, ...]]
+    left_out: Callable[[], tuple[Array, ...]]
 
     @cached_property
-    def leave_one_out(self) -> tuple[Floats, ...]:
+    def leave_one_out(self) -> tuple[Array, ...]:
         return self.left_out()
 
     @cached_property
-    def undefined(self) -> NDArray[np.int64]:
+    def undefined(self) -> Ints:
         return np.asarray(np.isnan(self.samples).sum(axis=2), np.int64)
 
     def interval(self, kind: Literal["percentile", "bca"] = "percentile", level: float = 0.95) -> Interval:
@@ -95,7 +95,7 @@ def bootstrap(
     rows, cols = (np.concatenate(part) for part in zip(*whole, *counts, strict=True))
     found = weighted(metrics, human, rows, cols, want, progress)
 
-    def left_out() -> tuple[Floats, ...]:
+    def left_out() -> tuple[Array, ...]:
         sides = [(1.0 - np.eye(n), np.ones((n, m)))] * (how != "inputs")
         sides += [(np.ones((m, n)), 1.0 - np.eye(m))] * (how != "systems")
         return tuple(weighted(metrics, human, *side, want) for side in sides)
@@ -121,7 +121,7 @@ def bootstrap_test(
     draws: int = 1000,
     seed: int = 0,
     profile: str | Profile = "nlgauge",
-) -> tuple[Floats, Floats]:
+) -> tuple[Array, Array]:
     """(p, difference) per measure for metric 1 against metric 2, over outputs that people and both metrics scored.
 
     The resampled differences d* are moved to 0, their place if the metrics were equally good: two-sided p = share of
@@ -150,7 +150,7 @@ def bootstrap_test(
     return p, d
 
 
-def _mean_rating(ratings: Floats, times: Floats) -> Floats:
+def _mean_rating(ratings: Array, times: Array) -> Array:
     """Mean over raters who rated an output, each counted `times` times; equal means are kept equal."""
     there = np.isfinite(ratings)
     n = np.tensordot(times, there.astype(np.float64), 1)
@@ -158,7 +158,7 @@ def _mean_rating(ratings: Floats, times: Floats) -> Floats:
     return snap(np.where(n > 0, total / np.maximum(n, 1), np.nan), scale=largest(ratings, axis=0))
 
 
-def _raters(metrics: Floats, ratings: Floats, draws: int, seed: int, want: Wanted) -> tuple[Floats, Floats, Floats]:
+def _raters(metrics: Array, ratings: Array, draws: int, seed: int, want: Wanted) -> tuple[Array, Array, Array]:
     """Few raters make few different resamples (3 raters: 10), so each is evaluated once."""
     r = len(ratings)
     drawn = np.concatenate([cols for _, cols in bootstrap_counts("inputs", 1, r, draws, seed)])

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.correlation.group_layout import Floats
+from nlgauge.types import Array
 
 SAME = 1e-10  # a resampled value this close to the estimate equals it
 
@@ -17,11 +17,11 @@ SAME = 1e-10  # a resampled value this close to the estimate equals it
 class Interval(NamedTuple):
     """Lower and upper ends; NaN where there is none (no defined draw; for BCa: all draws on one side)."""
 
-    low: Floats
-    high: Floats
+    low: Array
+    high: Array
 
 
-def percentile_interval(samples: Floats, level: float = 0.95) -> Interval:
+def percentile_interval(samples: Array, level: float = 0.95) -> Interval:
     """Quantiles of the defined draws (last axis), as `np.percentile` takes them.
 
     >>> low, high = percentile_interval(np.arange(101.0), level=0.5)
@@ -32,7 +32,7 @@ def percentile_interval(samples: Floats, level: float = 0.95) -> Interval:
     return _quantiles(samples, np.full(samples.shape[:-1], tail), np.full(samples.shape[:-1], 1 - tail))
 
 
-def bca_interval(samples: Floats, value: Floats, leave_one_out: Sequence[Floats], level: float = 0.95) -> Interval:
+def bca_interval(samples: Array, value: Array, leave_one_out: Sequence[Array], level: float = 0.95) -> Interval:
     """BCa interval around `value`; `leave_one_out` has one array (… × units) for each unit that was resampled.
 
     When systems *and* inputs are resampled both are left out one by one, and the acceleration is the one of
@@ -62,13 +62,13 @@ def _tail(level: float) -> float:
     return (1 - level) / 2
 
 
-def _nanmean(a: Floats) -> Floats:
+def _nanmean(a: Array) -> Array:
     total, n = np.nansum(a, axis=-1), np.isfinite(a).sum(axis=-1)
-    out: Floats = np.where(n > 0, total / np.maximum(n, 1), np.nan)
+    out: Array = np.where(n > 0, total / np.maximum(n, 1), np.nan)
     return out
 
 
-def _quantiles(samples: Floats, low: Floats, high: Floats) -> Interval:
+def _quantiles(samples: Array, low: Array, high: Array) -> Interval:
     flat = samples.reshape(-1, samples.shape[-1])
     ends = np.full((2, len(flat)), np.nan)
     for i, (row, a, b) in enumerate(zip(flat, low.reshape(-1), high.reshape(-1), strict=True)):

@@ -13,8 +13,9 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.kernels.shared import STRIP
 from nlgauge.stats.correlation.evaluate_groups import Progress, Sorted, SortedPanel, Wanted, Weighing, run_all
-from nlgauge.stats.correlation.group_layout import Floats, sorted_cells
+from nlgauge.stats.correlation.group_layout import sorted_cells
 from nlgauge.stats.resampling.draws import Weights
+from nlgauge.types import Array
 
 ROOM = 1 << 30  # bytes that the levels of one group may take in the kernels (three arrays of a strip)
 
@@ -40,11 +41,11 @@ class _Strip:
     metric: Weighing
     given: Weights
 
-    def __call__(self, s: int) -> Floats:
+    def __call__(self, s: int) -> Array:
         return self.metric.under(self.given.strip(s))
 
 
-def resample(human: SortedPanel, x: Floats, given: Weights, want: Wanted, progress: Progress | None = None) -> Floats:
+def resample(human: SortedPanel, x: Array, given: Weights, want: Wanted, progress: Progress | None = None) -> Array:
     """One metric's measures × draws (the data themselves first), as `weighted` gives them; `human` has no metrics."""
     if want.slow:
         names = ", ".join(str(m) for m in want.slow_measures)

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from nlgauge.types import Array, Ints
 
 
 class Order(NamedTuple):
@@ -26,7 +25,7 @@ class Order(NamedTuple):
     inputs: Ints
 
 
-def canonical_order(people: Iterable[Floats], metrics: Iterable[Floats] = ()) -> Order:
+def canonical_order(people: Iterable[Array], metrics: Iterable[Array] = ()) -> Order:
     """The order of systems and inputs. `people`: tables systems × inputs or cubes raters × systems × inputs, `metrics`
     tables with more always better. The order of tables, and of raters in a cube, does not matter.
 
@@ -60,14 +59,14 @@ def canonical_order(people: Iterable[Floats], metrics: Iterable[Floats] = ()) ->
     return Order(np.argsort(classes[0], kind="stable"), np.argsort(classes[1], kind="stable"))
 
 
-def rater_order(cubes: Iterable[Floats], order: Order) -> Ints:
+def rater_order(cubes: Iterable[Array], order: Order) -> Ints:
     """Raters (first axis of each cube, one cube an aspect) by what they gave, output by output in canonical order."""
     ranks = sorted((_ranks(cube) for cube in cubes), key=lambda r: np.sort(r, axis=None).tobytes())
     placed = [r[:, order.systems][:, :, order.inputs].reshape(len(r), -1) for r in ranks]
     return np.argsort(_dense(np.concatenate(placed, axis=1)), kind="stable")
 
 
-def table_order(tables: Sequence[Floats] | Floats) -> Ints:
+def table_order(tables: Sequence[Array] | Array) -> Ints:
     """Metrics (systems × inputs each, already in canonical order) by their ranks: for draws over metrics."""
     if not len(tables):
         return np.empty(0, np.int64)
@@ -106,7 +105,7 @@ def _numbered(values: NDArray[Any]) -> Ints:
     return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _ranks(table: Floats) -> Ints:
+def _ranks(table: Array) -> Ints:
     """Dense ranks over the whole table, 0 where a value is missing."""
     there = np.isfinite(table)
     ranks = np.zeros(table.shape, np.int64)
@@ -114,7 +113,7 @@ def _ranks(table: Floats) -> Ints:
     return ranks
 
 
-def _ratings(table: Floats) -> Ints:
+def _ratings(table: Array) -> Ints:
     """One number for the ratings of an output, whoever gave which."""
     ranks = _ranks(table)
     if table.ndim == 2:

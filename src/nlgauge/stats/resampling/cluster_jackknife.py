@@ -6,26 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from nlgauge.types import Array, Ints
 
 
 @dataclass(frozen=True)
 class Jackknifed:
     """Figures and their standard errors; `freedom` of Student's t is the number of clusters less one."""
 
-    value: Floats
-    se: Floats
+    value: Array
+    se: Array
     freedom: int
 
-    def half(self, level: float = 0.95) -> Floats:
+    def half(self, level: float = 0.95) -> Array:
         """Half the width of the interval."""
         from scipy.special import stdtrit
 
         return np.asarray(stdtrit(max(1, self.freedom), (1 + level) / 2) * self.se)
 
-    def p(self) -> Floats:
+    def p(self) -> Array:
         """Two-sided p that each figure is 0; 1 where it is 0 without any error."""
         from scipy.special import stdtr
 
@@ -35,7 +34,7 @@ class Jackknifed:
         return np.where(self.se > 0, p, np.where(apart > 0, 0.0, 1.0))
 
 
-def jackknifed(rows: Floats, clusters: NDArray[np.int64], figures: Callable[[Floats], Floats]) -> Jackknifed:
+def jackknifed(rows: Array, clusters: Ints, figures: Callable[[Array], Array]) -> Jackknifed:
     """`rows` × quantities are summed by cluster (codes from 0 up); `figures` maps sums (… × quantities) to … × figures.
 
     >>> rows = np.array([[1.0, 2.0], [1.0, 4.0], [1.0, 6.0]])

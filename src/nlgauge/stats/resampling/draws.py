@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from nlgauge.errors import NlgaugeError
 from nlgauge.kernels.kinds import count_picks
 from nlgauge.kernels.shared import STRIP
-from nlgauge.stats.correlation.group_layout import Floats, Ints
+from nlgauge.types import Array, Ids
 
 Swap = Literal["both", "inputs", "systems", "cells"]
 Resample = Literal["both", "inputs", "systems"]
 Bits = NDArray[np.int8]
-Times = NDArray[np.float64] | NDArray[np.uint8]  # how often something counts
+Times = Array | NDArray[np.uint8]  # how often something counts
 
 BLOCK = 8 * STRIP - 1  # draws per block: with the unswapped data in front they fill eight strips
 PICKS = 1 << 20  # units drawn at once, to bound the memory
@@ -36,8 +36,8 @@ class Masks(NamedTuple):
 
     rows: Bits
     cols: Bits
-    row: Ints
-    col: Ints
+    row: Ids
+    col: Ids
     draws: int
 
 
@@ -131,19 +131,19 @@ def _still(draws: int) -> Bits:
     return np.zeros((-(-(draws + 1) // STRIP), 1, STRIP), np.int8)
 
 
-def joined(strips: Floats, draws: int, first: int = 0) -> Floats:
+def joined(strips: Array, draws: int, first: int = 0) -> Array:
     """… × strips × STRIP → … × draws, the inverse of the strips."""
     return strips.reshape(*strips.shape[:-2], -1)[..., first : first + draws]
 
 
-def weights(systems: Floats, inputs: Floats) -> Weights:
+def weights(systems: Array, inputs: Array) -> Weights:
     """Weights given as draws × systems and draws × inputs."""
     return Weights(_strips(systems), _strips(inputs), len(systems))
 
 
 def bootstrap_counts(
     how: Resample, systems: int, inputs: int, draws: int, seed: int, legacy: bool = False
-) -> Iterator[tuple[Floats, Floats]]:
+) -> Iterator[tuple[Array, Array]]:
     """Some draws at a time, as (draws × systems, draws × inputs): how often each was drawn with replacement."""
     if how not in ("both", "inputs", "systems"):
         raise NlgaugeError(f"what to resample must be one of both, inputs, systems; found {how!r}")
@@ -179,7 +179,7 @@ def bootstrap_weights(how: Resample, systems: int, inputs: int, draws: int, seed
     return Weights(found[0], found[1], draws + 1)
 
 
-def halves(inputs: int, trials: int, seed: int) -> Floats:
+def halves(inputs: int, trials: int, seed: int) -> Array:
     """trials × inputs: 1 for the ⌊M/2⌋ inputs of the first half, 0 for the others."""
     out = np.zeros((trials, inputs))
     at = 0

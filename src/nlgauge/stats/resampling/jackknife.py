@@ -20,15 +20,15 @@ from scipy.special import stdtr, stdtrit
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.correlation.evaluate_groups import Progress, Wanted, arrays, wanted
-from nlgauge.stats.correlation.group_layout import Bools, Floats
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.canonical import canonical_order
 from nlgauge.stats.resampling.rank_intervals import CUT, kendall_interval, perfect, spearman_interval
 from nlgauge.stats.tests.permutation import PairTests, all_pairs, permutation_pairs
+from nlgauge.types import Array, Ints, Mask
 
 Over = Literal["auto", "both", "inputs"]
-Labels = NDArray[np.int64]
+Labels = Ints
 
 SYSTEMS = 6  # with fewer nothing can be said of other systems
 INPUTS = 10  # with fewer there is no interval
@@ -43,20 +43,20 @@ UNITS = {"both": "systems and inputs like these", "inputs": "these systems and i
 class Spread(NamedTuple):
     """Variance of a value and the degrees of freedom behind it, any shape; NaN where it cannot be known."""
 
-    variance: Floats
-    free: Floats
+    variance: Array
+    free: Array
 
 
 @dataclass(frozen=True)
 class WithoutEach:
     """Values (… ) and what they become without each system, group of inputs and set of outputs (last axis)."""
 
-    value: Floats
-    systems: Floats | None
-    inputs: Floats
-    outputs: Floats | None
+    value: Array
+    systems: Array | None
+    inputs: Array
+    outputs: Array | None
 
-    def moved(self, change: Callable[..., Floats], *others: WithoutEach) -> WithoutEach:
+    def moved(self, change: Callable[..., Array], *others: WithoutEach) -> WithoutEach:
         """The same on another scale, or what `change` makes of these and others that were found without these units."""
         all_of = [(each.value, each.systems, each.inputs, each.outputs) for each in (self, *others)]
         value, systems, inputs, outputs = (
@@ -89,9 +89,9 @@ class WithoutEach:
 class Intervals:
     """Ends K×L with the value; where there is none, `reason` says why."""
 
-    value: Floats
-    low: Floats
-    high: Floats
+    value: Array
+    low: Array
+    high: Array
     reason: NDArray[np.object_]
     over: str
     method: str
@@ -211,7 +211,7 @@ def difference_tests(
     there = np.isfinite(metrics) & np.isfinite(human)
     groups = input_groups(metrics, human, clusters) if clusters is not None else np.arange(human.shape[1])
     for mask, at in _by_shared(there, chosen).items():
-        shared: Bools = np.frombuffer(mask, bool).reshape(human.shape)
+        shared: Mask = np.frombuffer(mask, bool).reshape(human.shape)
         cells[at] = int(shared.sum())
         used = np.unique(chosen[at])
         place = np.full(len(metrics), -1, np.int64)
@@ -263,8 +263,8 @@ def change_intervals(
 
 
 def left_out(
-    x: Floats,
-    z: Floats,
+    x: Array,
+    z: Array,
     want: Wanted,
     over: Literal["both", "inputs"],
     clusters: ArrayLike | None = None,
@@ -288,7 +288,7 @@ def left_out(
     return WithoutEach(found[:, :, 0], systems, found[:, :, 1 + one :], outputs)
 
 
-def without_each(shape: tuple[int, int], groups: Labels, over: Literal["both", "inputs"]) -> tuple[Floats, Floats]:
+def without_each(shape: tuple[int, int], groups: Labels, over: Literal["both", "inputs"]) -> tuple[Array, Array]:
     """How often each system and each input counts: all once, then each system left out, then each group of inputs."""
     n, m = shape
     kept = (groups[None, :] != np.arange(int(groups.max(initial=-1)) + 1)[:, None]).astype(np.float64)
@@ -297,7 +297,7 @@ def without_each(shape: tuple[int, int], groups: Labels, over: Literal["both", "
     return rows, np.concatenate([np.ones((1, m)), np.ones((one, m)), kept])
 
 
-def input_groups(x: Floats, z: Floats, clusters: ArrayLike | None = None) -> Labels:
+def input_groups(x: Array, z: Array, clusters: ArrayLike | None = None) -> Labels:
     """Which inputs are left out together: clusters, single inputs, or groups of even size where there are very many."""
     m = z.shape[1]
     if clusters is not None:
@@ -309,7 +309,7 @@ def input_groups(x: Floats, z: Floats, clusters: ArrayLike | None = None) -> Lab
     return groups
 
 
-def output_sets(z: Floats) -> Labels:
+def output_sets(z: Array) -> Labels:
     """Sets of outputs that take from every input at most one system (or every SETS-th) and from every system its share.
 
     The start in each input comes from people's ratings of it, not from its place in the file or its name.
@@ -329,7 +329,7 @@ def output_sets(z: Floats) -> Labels:
     return np.asarray((place[:, None] + np.array(start, np.int64).reshape(1, m)) % max(size, 1), np.int64)
 
 
-def _delete_one(values: Floats) -> tuple[Floats, Floats]:
+def _delete_one(values: Array) -> tuple[Array, Array]:
     """Delete-one variance over the last axis and the number of units; NaN where a fifth of the values is undefined."""
     there = np.isfinite(values)
     n = there.sum(axis=-1).astype(np.float64)
@@ -340,7 +340,7 @@ def _delete_one(values: Floats) -> tuple[Floats, Floats]:
     return np.where(enough, (n - 1) / some * square, np.nan), n
 
 
-def student_p(gap: WithoutEach) -> Floats:
+def student_p(gap: WithoutEach) -> Array:
     """Two-sided p of the differences; 1 for two metrics that never differ."""
     spread = gap.spread()
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -349,7 +349,7 @@ def student_p(gap: WithoutEach) -> Floats:
     return np.where(same, 1.0, np.where(spread.variance > 0, p, np.nan))
 
 
-def _by_shared(there: Bools, pairs: Labels) -> dict[bytes, Labels]:
+def _by_shared(there: Mask, pairs: Labels) -> dict[bytes, Labels]:
     """Pairs by the outputs that both metrics scored."""
     found: dict[bytes, list[int]] = {}
     for at, (i, j) in enumerate(pairs):
@@ -371,6 +371,6 @@ def _test_method(want: Wanted, unit: str, clustered: bool, means: bool, draws: i
     )
 
 
-def widened(values: Floats) -> Floats:
+def widened(values: Array) -> Array:
     with np.errstate(invalid="ignore"):
         return np.arctanh(np.clip(values, -CUT, CUT))

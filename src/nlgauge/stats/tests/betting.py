@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from nlgauge.types import Array
+
 MOST = 0.75  # of what may be staked on one value
 GRID = 1001
 
 
-def log_capital(values: ArrayLike, null: ArrayLike, alpha: float) -> Floats:
+def log_capital(values: ArrayLike, null: ArrayLike, alpha: float) -> Array:
     """Log of the capital after each value (the first axis) of who bets that the mean of values in [0, 1] is not `null`.
 
     If it is, the capital ever reaches 1/alpha with a chance of at most alpha, however often one looks.

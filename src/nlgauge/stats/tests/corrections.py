@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from nlgauge.types import Array
 
 
-def holm(p: ArrayLike) -> Floats:
+def holm(p: ArrayLike) -> Array:
     """Holm's step-down p-values (family-wise error); NaN stays NaN and is not counted among the tests.
 
     >>> holm([0.01, 0.04, 0.03, float("nan")]).round(3).tolist()
@@ -19,7 +19,7 @@ def holm(p: ArrayLike) -> Floats:
     return _adjust(p, lambda s: np.maximum.accumulate(s * np.arange(len(s), 0, -1)))
 
 
-def benjamini_hochberg(p: ArrayLike) -> Floats:
+def benjamini_hochberg(p: ArrayLike) -> Array:
     """Benjamini and Hochberg's step-up p-values (false discovery rate); NaN stays NaN and is not counted.
 
     >>> benjamini_hochberg([0.01, 0.04, 0.03, float("nan")]).round(3).tolist()
@@ -28,7 +28,7 @@ def benjamini_hochberg(p: ArrayLike) -> Floats:
     return _adjust(p, lambda s: np.minimum.accumulate((s * len(s) / np.arange(1, len(s) + 1))[::-1])[::-1])
 
 
-def benjamini_yekutieli(p: ArrayLike) -> Floats:
+def benjamini_yekutieli(p: ArrayLike) -> Array:
     """Benjamini and Yekutieli's step-up p-values: the false discovery rate whatever the tests have in common.
 
     >>> benjamini_yekutieli([0.01, 0.04, 0.03]).round(3).tolist()
@@ -38,7 +38,7 @@ def benjamini_yekutieli(p: ArrayLike) -> Floats:
     return np.asarray(np.minimum(benjamini_hochberg(p) * (1 / np.arange(1, tests + 1)).sum(), 1.0))
 
 
-def _adjust(p: ArrayLike, step: Callable[[Floats], Floats]) -> Floats:
+def _adjust(p: ArrayLike, step: Callable[[Array], Array]) -> Array:
     """Apply a rule to the rising p-values and put the results back in their places, at most 1."""
     values = np.asarray(p, np.float64)
     flat = values.reshape(-1)

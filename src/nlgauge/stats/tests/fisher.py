@@ -10,17 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from nlgauge.errors import NlgaugeError
-
-Floats = NDArray[np.float64]
+from nlgauge.types import Array
 
 
 def fisher_interval(
     r: ArrayLike, n: ArrayLike, coefficient: str = "pearson", level: float = 0.95
-) -> tuple[Floats, Floats]:
+) -> tuple[Array, Array]:
     """Lower and upper end; NaN where n is too small.
 
     >>> low, high = fisher_interval(0.5, 30)
@@ -36,7 +35,7 @@ def fisher_interval(
     return np.tanh(z - half), np.tanh(z + half)
 
 
-def fisher_test(r1: ArrayLike, n1: ArrayLike, r2: ArrayLike, n2: ArrayLike, coefficient: str = "pearson") -> Floats:
+def fisher_test(r1: ArrayLike, n1: ArrayLike, r2: ArrayLike, n2: ArrayLike, coefficient: str = "pearson") -> Array:
     """Two-sided p-value that two correlations measured on *different* outputs are equal.
 
     >>> round(float(fisher_test(0.6, 100, 0.3, 100)), 4)
@@ -50,7 +49,7 @@ def fisher_test(r1: ArrayLike, n1: ArrayLike, r2: ArrayLike, n2: ArrayLike, coef
     return np.asarray(2 * ndtr(-np.abs(z)))
 
 
-def _variance(r: Floats, n: Floats, coefficient: str) -> Any:
+def _variance(r: Array, n: Array, coefficient: str) -> Any:
     if coefficient in ("pearson", "spearman"):
         above, lost = (np.ones_like(r) if coefficient == "pearson" else 1 + r**2 / 2), 3
     elif coefficient == "kendall":

@@ -10,18 +10,16 @@ from __future__ import annotations
 from copy import deepcopy
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nlgauge.stats.correlation.ranks import average_ranks
+from nlgauge.types import Array, Mask
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 BLOCK = 4_000_000  # cells of the mask matrix that are held at once
 
 
 def dealt_tests(
-    x: Floats, z: Floats, one: Bools, two: Bools, *, ranks: bool, draws: int, rng: np.random.Generator
-) -> Floats:
+    x: Array, z: Array, one: Mask, two: Mask, *, ranks: bool, draws: int, rng: np.random.Generator
+) -> Array:
     """p = (count + 1)/(draws + 1) of |r1 - r2| for K metrics (K × n) against ratings (n); `one` and `two` are the
     parts.
 
@@ -46,7 +44,7 @@ def dealt_tests(
 
 
 def dealt_test(
-    one: tuple[Floats, Floats], two: tuple[Floats, Floats], *, ranks: bool, draws: int, rng: np.random.Generator
+    one: tuple[Array, Array], two: tuple[Array, Array], *, ranks: bool, draws: int, rng: np.random.Generator
 ) -> float:
     """The same for one metric, each part as (scores, ratings) without gaps."""
     n, total = len(one[0]), len(one[0]) + len(two[0])
@@ -56,8 +54,8 @@ def dealt_test(
 
 
 def _tests(
-    one: tuple[Floats, Floats], two: tuple[Floats, Floats], ranks: bool, draws: int, rng: np.random.Generator
-) -> Floats:
+    one: tuple[Array, Array], two: tuple[Array, Array], ranks: bool, draws: int, rng: np.random.Generator
+) -> Array:
     x = np.concatenate([_alike(one[0], ranks), _alike(two[0], ranks)], axis=1)
     z = np.concatenate([_alike(one[1][None], ranks), _alike(two[1][None], ranks)], axis=1)[0]
     n, total = one[0].shape[1], x.shape[1]
@@ -73,25 +71,25 @@ def _tests(
     return np.where(np.isnan(seen), np.nan, (hits + 1) / (known + 1))
 
 
-def _mask(n: int, total: int) -> Floats:
+def _mask(n: int, total: int) -> Array:
     return np.where(np.arange(total) < n, 1.0, 0.0)
 
 
-def _alike(values: Floats, ranks: bool) -> Floats:
+def _alike(values: Array, ranks: bool) -> Array:
     if ranks:
         return np.asarray((average_ranks(values, axis=1) - 0.5) / values.shape[1])
     spread = values.std(axis=1, keepdims=True)
     return np.asarray((values - values.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0))
 
 
-def _gap(x: Floats, z: Floats, first: Floats) -> Floats:
+def _gap(x: Array, z: Array, first: Array) -> Array:
     """|r of the first part - r of the second|: draws × metrics."""
     terms = np.concatenate([np.ones((1, len(z))), z[None], z[None] ** 2, x, x**2, x * z]).T
     inside = first @ terms
     return np.asarray(np.abs(_pearson(inside, len(x)) - _pearson(terms.sum(axis=0) - inside, len(x))))
 
 
-def _pearson(sums: Floats, k: int) -> Floats:
+def _pearson(sums: Array, k: int) -> Array:
     n, z, zz = (sums[:, i, None] for i in range(3))
     x, xx, xz = (sums[:, 3 + i * k : 3 + (i + 1) * k] for i in range(3))
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nlgauge.errors import NlgaugeError
-
-Floats = NDArray[np.float64]
+from nlgauge.types import Array, Mask
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def ks(a: ArrayLike, b: ArrayLike, p: Literal["auto", "exact", "asymp"] = "auto"
     return KS(ks_distance(x, y), float(ks_2samp(x, y, method=p).pvalue), len(x), len(y))
 
 
-def ks_weighted(scores: Floats, low: Floats, high: Floats) -> Floats:
+def ks_weighted(scores: Array, low: Array, high: Array) -> Array:
     """KS of each row of scores (metrics × outputs) when output i stands `low[i]` times in one sample and `high[i]`
     times in the other: what repeating each score once a rater gives, without repeating it."""
     found = np.full(len(scores), np.nan)
@@ -68,16 +67,14 @@ def ks_weighted(scores: Floats, low: Floats, high: Floats) -> Floats:
     return found
 
 
-def ks_permutation(
-    scores: Floats, low: Floats, high: Floats, *, draws: int = 499, seed: int = 0
-) -> tuple[Floats, Floats]:
+def ks_permutation(scores: Array, low: Array, high: Array, *, draws: int = 499, seed: int = 0) -> tuple[Array, Array]:
     """KS of each metric as `ks_weighted`, and its p: scores dealt anew to the outputs, (count+1)/(draws+1).
 
     The ratings of one output stay together, so that three raters do not count as three independent outputs.
     """
     observed = ks_weighted(scores, low, high)
     p = np.full(len(scores), np.nan)
-    drawn: tuple[bytes, Floats, Floats] | None = None  # metrics with the same outputs present share their draws
+    drawn: tuple[bytes, Array, Array] | None = None  # metrics with the same outputs present share their draws
     for k, row in enumerate(scores):
         if np.isnan(observed[k]):
             continue
@@ -93,7 +90,7 @@ def ks_permutation(
     return observed, p
 
 
-def ks_chance(low: Floats, high: Floats, *, draws: int = 499, seed: int = 0) -> float:
+def ks_chance(low: Array, high: Array, *, draws: int = 499, seed: int = 0) -> float:
     """Mean KS of scores that have nothing to do with the samples: never 0, and large where the samples are small."""
     kept = low + high > 0
     if not low.sum() or not high.sum():
@@ -101,28 +98,28 @@ def ks_chance(low: Floats, high: Floats, *, draws: int = 499, seed: int = 0) -> 
     return float(_walks(low[kept], high[kept], draws, seed).max(axis=0).mean())
 
 
-def _reached(drawn: Floats, observed: float) -> int:
+def _reached(drawn: Array, observed: float) -> int:
     return int((drawn >= observed - 1e-12).sum())
 
 
-def _present(values: ArrayLike) -> Floats:
+def _present(values: ArrayLike) -> Array:
     x = np.asarray(values, np.float64).ravel()
     return np.sort(x[~np.isnan(x)])
 
 
-def _gaps(low: Floats, high: Floats) -> Floats:
+def _gaps(low: Array, high: Array) -> Array:
     """The step that each output makes in P1 − P2; none when a sample is empty."""
     if not low.sum() or not high.sum():
         return np.empty(0)
     return np.asarray(low / low.sum() - high / high.sum())
 
 
-def _ends(ordered: Floats) -> NDArray[np.bool_]:
+def _ends(ordered: Array) -> Mask:
     """Last places of runs of equal values: only there the distribution functions are complete."""
     return np.append(ordered[1:] != ordered[:-1], True)
 
 
-def _walks(low: Floats, high: Floats, draws: int, seed: int) -> Floats:
+def _walks(low: Array, high: Array, draws: int, seed: int) -> Array:
     """|P1 − P2| after each output, outputs × draws, for outputs in random order."""
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     shuffled = rng.permuted(np.tile(_gaps(low, high)[:, None], draws), axis=0)

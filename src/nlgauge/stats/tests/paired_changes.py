@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from nlgauge.stats.correlation.group_layout import Floats
 from nlgauge.stats.resampling.bootstrap_intervals import Interval, percentile_interval
 from nlgauge.stats.resampling.draws import bootstrap_counts
+from nlgauge.types import Array, Ints
 
 ROUNDING = 1e-9  # relative to the scores: smaller changes are rounding
 
@@ -29,7 +29,7 @@ class Moves:
     change: float
 
 
-def signs(change: Floats, threshold: float, scale: Floats) -> Floats:
+def signs(change: Array, threshold: float, scale: Array) -> Array:
     """−1 where the change is below −threshold, 1 above threshold, 0 between, NaN where there is none (or no threshold).
 
     `scale` is the size of the scores that were subtracted, for the rounding of the difference.
@@ -77,7 +77,7 @@ def mean_interval(
     return percentile_interval((times @ total) / (times @ count), level)
 
 
-def monotonicity(change: ArrayLike, kind: NDArray[np.int64], scale: ArrayLike) -> tuple[float, int]:
+def monotonicity(change: ArrayLike, kind: Ints, scale: ArrayLike) -> tuple[float, int]:
     """(Mean over outputs, outputs) of tau-a between the amount and the fall of the score: 1 if more always costs more.
 
     Rows of `change` go from the least amount to the most. `kind` numbers the texts of each output (−1: none); two

@@ -7,7 +7,6 @@ from __future__ import annotations
 import numpy as np
 
 from nlgauge.stats.correlation.evaluate_groups import wanted
-from nlgauge.stats.correlation.group_layout import Bools, Floats
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.jackknife import (
@@ -20,6 +19,7 @@ from nlgauge.stats.resampling.jackknife import (
     widened,
     without_each,
 )
+from nlgauge.types import Array, Mask
 
 WORDS = (
     "difference of Fisher's z over its delete-one standard error against Student's t, two-sided, for systems and "
@@ -27,7 +27,7 @@ WORDS = (
 )
 
 
-def part_tests(x: Floats, z: Floats, one: Bools, two: Bools, measure: Measure, *, absolute: bool = True) -> Floats:
+def part_tests(x: Array, z: Array, one: Mask, two: Mask, measure: Measure, *, absolute: bool = True) -> Array:
     """Two-sided p for each metric (K × N × M) that its correlation with the ratings (N × M) is as strong on the outputs
     `one` as on `two`, sign aside if `absolute`; NaN where there are too few systems or inputs to say.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nlgauge.kernels.shared import NEAR
 from nlgauge.stats.correlation.evaluate_groups import (
@@ -25,10 +25,10 @@ from nlgauge.stats.correlation.evaluate_groups import (
     table,
     wanted,
 )
-from nlgauge.stats.correlation.group_layout import Floats
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.correlation.profiles import Profile, apply_missing, profile_of
 from nlgauge.stats.resampling.draws import Masks, Swap, block_masks, blocks_of, swap_masks
+from nlgauge.types import Array, Ints
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class PairTests:
     """
 
     measures: tuple[str, ...]
-    pairs: NDArray[np.int64]
-    difference: Floats
-    p: Floats
-    undefined: NDArray[np.int64]
-    cells: NDArray[np.int64]
+    pairs: Ints
+    difference: Array
+    p: Array
+    undefined: Ints
+    cells: Ints
     draws: int
     method: str
 
@@ -53,11 +53,11 @@ class PermutationTest:
     """One pair: `difference`, `p` and `undefined` per measure; `samples` (L × draws) are the drawn differences."""
 
     measures: tuple[str, ...]
-    difference: Floats
-    p: Floats
-    undefined: NDArray[np.int64]
+    difference: Array
+    p: Array
+    undefined: Ints
     cells: int
-    samples: Floats
+    samples: Array
     method: str
 
 
@@ -142,12 +142,12 @@ class _Swapped:
     data: SortedPanel
     want: Wanted
     rules: Profile
-    pairs: NDArray[np.int64]
+    pairs: Ints
     draws: int
     seed: int
     _masks: tuple[int, Masks] | None = field(default=None, init=False)  # of the block before, mostly this one
 
-    def __call__(self, job: tuple[int, int]) -> tuple[Floats, NDArray[np.int64], NDArray[np.int64]]:
+    def __call__(self, job: tuple[int, int]) -> tuple[Array, Ints, Ints]:
         block, at = job
         pair = (int(self.pairs[at, 0]), int(self.pairs[at, 1]))
         found = _differences(self.data, pair, self._of(block), self.want, self.rules)
@@ -163,12 +163,12 @@ class _Swapped:
         return kept[1]
 
 
-def all_pairs(metrics: int) -> NDArray[np.int64]:
+def all_pairs(metrics: int) -> Ints:
     """Each two of K metrics, in the order of `combinations`."""
     return np.array(list(combinations(range(metrics), 2)), np.int64).reshape(-1, 2)
 
 
-def _differences(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Floats:
+def _differences(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Array:
     """First minus second correlation, measures × (1 + draws), the observed difference first."""
     both = swap_pair(
         data,
@@ -179,13 +179,13 @@ def _differences(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: W
         standardise=rules.standardise,
         constant_is_zero=rules.constant == "zero",
     )
-    found: Floats = both[0] - both[1]
+    found: Array = both[0] - both[1]
     if want.slow:
         found[list(want.slow)] = _slowly(data, pair, masks, want, rules)
     return found
 
 
-def _slowly(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Floats:
+def _slowly(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Array:
     """Any other measure: build each swapped pair of tables and evaluate it. Right, and far slower."""
     valid, shape = data.shared(*pair), (data.systems, data.inputs)
     x1, x2 = (np.where(valid, data.metrics[k].x, 0.0) for k in pair)
@@ -204,7 +204,7 @@ def _slowly(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted
     return out
 
 
-def _compare(samples: Floats, observed: Floats, rules: Profile) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _compare(samples: Array, observed: Array, rules: Profile) -> tuple[Ints, Ints]:
     """How many draws are at least as extreme as the observed difference, and how many are undefined."""
     seen = observed[:, None]
     with np.errstate(invalid="ignore"):
@@ -217,9 +217,7 @@ def _compare(samples: Floats, observed: Floats, rules: Profile) -> tuple[NDArray
     return extreme.sum(axis=1), np.isnan(samples).sum(axis=1)
 
 
-def _p_values(
-    exceed: NDArray[np.int64], undefined: NDArray[np.int64], observed: Floats, draws: int, rules: Profile
-) -> Floats:
+def _p_values(exceed: Ints, undefined: Ints, observed: Array, draws: int, rules: Profile) -> Array:
     # (count + 1) / (draws + 1): the observed data is one of the draws, so p is never 0 and never too small
     p = (exceed + 1) / (draws - undefined + 1) if rules.count == "plus-one" else exceed / draws
     return np.where(np.isnan(observed), np.nan, p)

@@ -17,16 +17,15 @@ from numpy.typing import NDArray
 
 from nlgauge.stats.correlation.ranks import average_ranks
 from nlgauge.stats.tests.ks import ks_weighted
+from nlgauge.types import Array, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 BLOCK = 4_000_000  # cells of shuffled tables that are held at once
 NEAR = 1e-12
 CROSSED = 0.5  # share of systems × inputs that one of two tables must have: else a shuffle leaves too few outputs
 WORDS = "whole systems and whole inputs of the ratings shuffled"
 
 
-def clustered(x: Floats, z: Floats) -> bool:
+def clustered(x: Array, z: Array) -> bool:
     """Are there several systems on the same inputs, in the metric (… × N × M) or in the ratings (N × M)?"""
     n, m = z.shape
     share = max(float(np.isfinite(table).mean()) for table in (x, z)) if x.size else 0.0
@@ -45,7 +44,7 @@ def shuffles(systems: int, inputs: int, draws: int, seed: int, cells: int) -> It
         )
 
 
-def related_tests(x: Floats, z: Floats, *, ranks: bool, draws: int = 999, seed: int = 0) -> Floats:
+def related_tests(x: Array, z: Array, *, ranks: bool, draws: int = 999, seed: int = 0) -> Array:
     """p = (count + 1)/(draws + 1) that each metric (K × N × M) has no correlation with the ratings (N × M), two-sided.
 
     The correlation is Pearson's over all outputs, of the ranks that each variable has by itself if `ranks`.
@@ -68,13 +67,13 @@ def related_tests(x: Floats, z: Floats, *, ranks: bool, draws: int = 999, seed: 
     return np.where(np.isfinite(seen) & (known > 0), (hits + 1) / (known + 1), np.nan)
 
 
-def ks_shuffled(scores: Floats, low: Floats, high: Floats, *, draws: int = 499, seed: int = 0) -> tuple[Floats, Floats]:
+def ks_shuffled(scores: Array, low: Array, high: Array, *, draws: int = 499, seed: int = 0) -> tuple[Array, Array]:
     """KS of each row of scores (K × raters × N × M) between two samples, and its p: the levels are shuffled by system
     and input. `low` and `high` (raters × N × M) say how often an output stands in each sample; one rater for metrics.
     """
     n, m = low.shape[1:]
 
-    def drawn() -> Iterator[tuple[Floats, Floats]]:
+    def drawn() -> Iterator[tuple[Array, Array]]:
         for rows, cols in shuffles(n, m, draws, seed, low.size):
             at = (slice(None), rows[:, :, None], cols[:, None, :])
             yield tuple(w[at].transpose(1, 0, 2, 3).reshape(len(rows), -1) for w in (low, high))  # type: ignore[misc]
@@ -82,7 +81,7 @@ def ks_shuffled(scores: Floats, low: Floats, high: Floats, *, draws: int = 499, 
     return _ks_tests(_flat(scores), low.ravel(), high.ravel(), drawn())
 
 
-def ks_swapped(scores: Floats, weights: Floats, *, draws: int = 499, seed: int = 0) -> tuple[Floats, Floats]:
+def ks_swapped(scores: Array, weights: Array, *, draws: int = 499, seed: int = 0) -> tuple[Array, Array]:
     """KS between two systems (K × raters × 2 × M, `weights` raters × 2 × M), and its p: the two systems' outputs of an
     input change places at random. Outputs of one input stay compared with each other."""
     low, high = weights.copy(), weights.copy()
@@ -91,7 +90,7 @@ def ks_swapped(scores: Floats, weights: Floats, *, draws: int = 499, seed: int =
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     size = max(1, BLOCK // max(weights.size, 1))
 
-    def drawn() -> Iterator[tuple[Floats, Floats]]:
+    def drawn() -> Iterator[tuple[Array, Array]]:
         for at in range(0, draws, size):
             swap = rng.integers(0, 2, (min(size, draws - at), 1, 1, inputs)).astype(bool)
             pair = np.where(swap, high, low), np.where(swap, low, high)
@@ -100,13 +99,11 @@ def ks_swapped(scores: Floats, weights: Floats, *, draws: int = 499, seed: int =
     return _ks_tests(_flat(scores), low.ravel(), high.ravel(), drawn())
 
 
-def _flat(scores: Floats) -> Floats:
+def _flat(scores: Array) -> Array:
     return scores.reshape(len(scores), int(np.prod(scores.shape[1:])))
 
 
-def _ks_tests(
-    scores: Floats, low: Floats, high: Floats, drawn: Iterator[tuple[Floats, Floats]]
-) -> tuple[Floats, Floats]:
+def _ks_tests(scores: Array, low: Array, high: Array, drawn: Iterator[tuple[Array, Array]]) -> tuple[Array, Array]:
     observed = ks_weighted(scores, low, high)
     hits, known = np.zeros(len(scores), np.int64), np.zeros(len(scores), np.int64)
     complete = np.asarray(np.isfinite(scores).all(axis=1))
@@ -122,13 +119,13 @@ def _ks_tests(
     return observed, np.where(np.isnan(observed) | (known == 0), np.nan, (hits + 1) / (known + 1))
 
 
-def _steps(low: Floats, high: Floats) -> Floats:
+def _steps(low: Array, high: Array) -> Array:
     """The step that each output makes in P1 − P2 in each draw (outputs × draws); NaN where a sample is empty."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(low / low.sum(axis=0) - high / high.sum(axis=0))
 
 
-def _distances(row: Floats, steps: Floats) -> Floats:
+def _distances(row: Array, steps: Array) -> Array:
     """KS of one metric for each draw."""
     order = np.argsort(row, kind="stable")
     ordered = row[order]
@@ -140,7 +137,7 @@ def _distances(row: Floats, steps: Floats) -> Floats:
     return np.asarray(np.maximum(walk.max(axis=0), -walk.min(axis=0)))
 
 
-def _scaled(table: Floats, ranks: bool) -> Floats:
+def _scaled(table: Array, ranks: bool) -> Array:
     """Standard scores (of the ranks) over the known outputs."""
     known = np.isfinite(table)
     values = table[known]
@@ -152,7 +149,7 @@ def _scaled(table: Floats, ranks: bool) -> Floats:
     return found
 
 
-def _pearson(one: Floats, two: Floats) -> Floats:
+def _pearson(one: Array, two: Array) -> Array:
     """Correlations of the rows of two tables over the outputs that both have."""
     a, b = np.isfinite(one), np.isfinite(two)
     x, y = np.where(a, one, 0.0), np.where(b, two, 0.0)
@@ -170,7 +167,7 @@ def _pearson(one: Floats, two: Floats) -> Floats:
         return np.asarray(np.where(spread > NEAR, covariance / np.sqrt(spread), np.nan))
 
 
-def order_tests(x: Floats, z: Floats, *, draws: int = 499, seed: int = 0) -> Floats:
+def order_tests(x: Array, z: Array, *, draws: int = 499, seed: int = 0) -> Array:
     """p that each metric (K × N × M) orders the outputs of an input no better or worse than an unrelated one,
     two-sided.
 
@@ -192,7 +189,7 @@ def order_tests(x: Floats, z: Floats, *, draws: int = 499, seed: int = 0) -> Flo
     return np.where(np.isfinite(seen) & (known > 0), (hits + 1) / (known + 1), np.nan)
 
 
-def _orders(table: Floats, first: Ints, second: Ints) -> NDArray[np.int8]:
+def _orders(table: Array, first: Ints, second: Ints) -> NDArray[np.int8]:
     """Which output of each pair is higher: -1, 0, 1; 2 where one is missing."""
     gap = table[first] - table[second]
     with np.errstate(invalid="ignore"):

@@ -6,11 +6,11 @@ import warnings
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from nlgauge.errors import NameUnknown
+from nlgauge.types import Array
 
-Floats = NDArray[np.float64]
 MeanTest = Literal["t", "student", "mann-whitney", "paired-t", "wilcoxon", "permutation"]
 CHOICE_DRAWS = 4999
 PAIRED = ("paired-t", "wilcoxon", "permutation")
@@ -25,7 +25,7 @@ WORDS: dict[str, str] = {
 
 
 def mean_test(
-    a: Floats, b: Floats, test: MeanTest = "t", *, draws: int = 1000, rng: np.random.Generator | None = None
+    a: Array, b: Array, test: MeanTest = "t", *, draws: int = 1000, rng: np.random.Generator | None = None
 ) -> float:
     """Two-sided p of two systems' scores, one value an input each and NaN where missing; NaN when nothing can be said.
 
@@ -72,7 +72,7 @@ def choice_test(signs: ArrayLike, groups: ArrayLike) -> float:
     return _paired(sums, "permutation", CHOICE_DRAWS, np.random.default_rng(np.random.SeedSequence(0)))
 
 
-def _paired(gap: Floats, test: str, draws: int, rng: np.random.Generator) -> float:
+def _paired(gap: Array, test: str, draws: int, rng: np.random.Generator) -> float:
     from scipy import stats
 
     if not gap.any():

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from nlgauge.types import Array, Ints
 
 
 def fisher_exact_test(hits: int, n: int, other_hits: int, other_n: int) -> float:
@@ -19,7 +18,7 @@ def fisher_exact_test(hits: int, n: int, other_hits: int, other_n: int) -> float
     right, total = hits + other_hits, n + other_n
     k = np.arange(max(0, right - other_n), min(n, right) + 1)
 
-    def choose(a: int, b: NDArray[np.int64]) -> Floats:
+    def choose(a: int, b: Ints) -> Array:
         return np.asarray(gammaln(a + 1.0) - gammaln(b + 1.0) - gammaln(a - b + 1.0))
 
     weight = choose(n, k) + choose(other_n, right - k)
@@ -30,13 +29,13 @@ def fisher_exact_test(hits: int, n: int, other_hits: int, other_n: int) -> float
     return float(min(1.0, chance[chance <= seen * (1 + 1e-7)].sum() / chance.sum())) if total else np.nan
 
 
-def clustered_difference_test(counts: Floats) -> float:
+def clustered_difference_test(counts: Array) -> float:
     """Two-sided p of the difference of two shares, clusters × (hits, misses, other hits, other misses): whole
     clusters left out in turn, Student's t with the clusters of the smaller side less one as degrees of freedom. NaN
     where nothing varies."""
     from scipy.special import stdtr
 
-    def difference(c: Floats) -> Floats:
+    def difference(c: Array) -> Array:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(c[..., 0] / (c[..., 0] + c[..., 1]) - c[..., 2] / (c[..., 2] + c[..., 3]))
 

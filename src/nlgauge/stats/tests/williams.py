@@ -10,9 +10,9 @@ from scipy.special import stdtr
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.stats.correlation.evaluate_groups import Progress, arrays, wanted
-from nlgauge.stats.correlation.group_layout import Bools, Floats
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.tests.permutation import PairTests, all_pairs
+from nlgauge.types import Array, Mask
 
 
 def williams_test(
@@ -23,7 +23,7 @@ def williams_test(
     *,
     alternative: str = "two-sided",
     absolute: bool = False,
-) -> Floats:
+) -> Array:
     """p-value from the correlations of metric 1 and of metric 2 with people, and of the metrics with each other.
 
     `n` is the number of points in one correlation. "greater": metric 1 is better. `absolute` drops the signs
@@ -69,7 +69,7 @@ def williams_pairs(
     metrics, human = arrays(x, z)
     want, chosen = wanted(measures).measures, all_pairs(len(metrics))
     there = np.isfinite(metrics) & np.isfinite(human)
-    found: dict[bytes, tuple[Floats, Floats]] = {}
+    found: dict[bytes, tuple[Array, Array]] = {}
     shape = (len(chosen), len(want))
     difference, p, cells = np.empty(shape), np.empty(shape), np.empty(len(chosen), np.int64)
     for at, (i, j) in enumerate(chosen):
@@ -100,7 +100,7 @@ def williams_pairs(
     return PairTests(names, chosen, difference, p, np.zeros(shape, np.int64), cells, 0, method)
 
 
-def _points(measure: Measure, shared: Bools) -> int:
+def _points(measure: Measure, shared: Mask) -> int:
     if measure.grouping == "global":
         return int(shared.sum())
     if measure.grouping == "item":

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, stdtr
 
 from nlgauge.errors import NlgaugeError
+from nlgauge.types import Array
 
-Floats = NDArray[np.float64]
 
-
-def zero_test(r: ArrayLike, n: ArrayLike, coefficient: str = "pearson") -> Floats:
+def zero_test(r: ArrayLike, n: ArrayLike, coefficient: str = "pearson") -> Array:
     """Two-sided p that a correlation of `n` independent points is zero; NaN where n is too small.
 
     Pearson and Spearman by the t distribution with n - 2 degrees of freedom (as R's rcorr and scipy), Kendall by the
