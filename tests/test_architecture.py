@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 import subprocess
 import sys
@@ -73,6 +74,17 @@ def test_rooms_import_downward_only(path: Path) -> None:
     for name in imports(path):
         other = name.split(".")[1] if "." in name else ""
         assert level(other) >= level(here), f"{place(path)} imports {name}"
+
+
+@pytest.mark.parametrize("within", ["analyses", "metrics", "papers"])
+def test_groups_of_a_room_import_each_other_in_no_circle(within: str) -> None:
+    """A group is a folder of a room; what several groups share stands in the room itself."""
+    uses: dict[str, set[str]] = {}
+    for path in (p for p in modules() if place(p).startswith(f"{within}/") and place(p).count("/") > 1):
+        group = place(path).split("/")[1]
+        others = {name.split(".")[2] for name in imports(path) if name.startswith(f"nlgauge.{within}.")}
+        uses[group] = uses.get(group, set()) | {o for o in others if o != group and (SRC / within / o).is_dir()}
+    graphlib.TopologicalSorter(uses).prepare()  # a CycleError names the circle
 
 
 @each_module

@@ -11,10 +11,10 @@ from analysis_panels import by, noisy_panel, panel_of, upside_down, with_holes
 from scipy.stats import ks_2samp
 from small_datasets import dataset
 
-from nlgauge.analyses.agreement.inter_aspect import inter_aspect
 from nlgauge.analyses.checklist.aspect_disagreement import aspect_disagreement
 from nlgauge.analyses.checklist.aspect_preference import aspect_preference
 from nlgauge.analyses.checklist.discrimination import discrimination
+from nlgauge.analyses.checklist.inter_aspect import inter_aspect
 from nlgauge.analyses.checklist.joint_aspects import joint_aspects
 from nlgauge.analyses.checklist.rater_rows import rated_rows, with_overall
 from nlgauge.data.panel import Panel

@@ -22,13 +22,13 @@ from nlgauge.analyses._parts import (
     single,
     star_words,
 )
-from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import Dataset
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing
 from nlgauge.number import starred
 from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
 from nlgauge.table import Layout, Row, Table
 
 WIDEST = 12  # parts that still stand beside each other
@@ -163,7 +163,7 @@ def _method(tests: int, correction: str, level: float, draws: int, outputs: Outp
         return words
     return (
         f"{words} † significantly stronger (absolute) than in every part it is compared with: "
-        f"{difference_words(outputs)}; {WORDS[correction]} over {tests} tests.{check_words(draws, seed)}"
+        f"{difference_words(outputs)}; {CORRECTION_WORDS[correction]} over {tests} tests.{check_words(draws, seed)}"
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import known_mean, people_note, signature, turned_note
-from nlgauge.analyses.agreement.inter_aspect import aspect_levels, level_words, two_or_more, unanimity_words
+from nlgauge.analyses.checklist.inter_aspect import aspect_levels, level_words, two_or_more, unanimity_words
 from nlgauge.analyses.checklist.rater_rows import RaterRows, Scales, Unit, chosen_panel, rated_rows, row_words
 from nlgauge.data.choice import Choice
 from nlgauge.data.families import Families, families_of

@@ -9,10 +9,10 @@ import numpy as np
 
 from nlgauge.analyses import analysis
 from nlgauge.analyses._common import Named, known_mean, measures_of, people_note, signature, turned_note
-from nlgauge.analyses.agreement.inter_aspect import level_words
 from nlgauge.analyses.checklist.aspect_preference import level_means, level_similarity
 from nlgauge.analyses.checklist.discrimination import contrast_ks
 from nlgauge.analyses.checklist.easy_hard_pairs import EASY, HUMAN, Pairs, system_pairs
+from nlgauge.analyses.checklist.inter_aspect import level_words
 from nlgauge.analyses.checklist.rater_rows import (
     CONTRASTS,
     OTHER_RATERS,

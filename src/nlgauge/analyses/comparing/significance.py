@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
@@ -19,7 +18,7 @@ from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.stats.resampling.bootstrap import bootstrap_test
 from nlgauge.stats.resampling.jackknife import difference_tests, over_of, too_few, unit_word
-from nlgauge.stats.tests.corrections import benjamini_hochberg, holm
+from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
 from nlgauge.stats.tests.permutation import PairTests, permutation_pairs
 from nlgauge.stats.tests.williams import williams_pairs
 from nlgauge.table import Layout, Row, Table
@@ -27,8 +26,6 @@ from nlgauge.types import Array
 
 Swap = Literal["both", "inputs", "systems", "cells"]
 Test = Literal["auto", "permutation", "williams", "bootstrap"]
-CORRECTIONS: dict[str, Callable[[Any], Any]] = {"holm": holm, "bh": benjamini_hochberg, "none": np.asarray}
-WORDS = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction", "none": "no correction"}
 
 
 @analysis("significance", paper="gao2025", question="Is one metric really better than another?")
@@ -96,7 +93,7 @@ def significance(
         layout=Layout("better", "worse", "p_corrected") if len(names) <= 12 else None,
         shown=["better", "worse", "difference", "p", "p_corrected", "significant"],
         definitions={str(chosen): chosen.definition},
-        method=f"{sentence(tests.method)}. {sentence(WORDS[correction])} over {len(rows)} pairs.",
+        method=f"{sentence(tests.method)}. {sentence(CORRECTION_WORDS[correction])} over {len(rows)} pairs.",
         notes=[*_notes(panel, tests, rows, facts, test, swapped), *_too_few_draws(tests, rows, correction, level)],
         facts=facts,
         signature=signature(panel, measure=chosen, test=test, profile=profile, correction=correction, seed=seed),

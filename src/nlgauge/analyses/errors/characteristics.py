@@ -21,7 +21,6 @@ from nlgauge.analyses._parts import (
     single,
     star_words,
 )
-from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
 from nlgauge.data.choice import Choice
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.data.panel import Panel
@@ -29,6 +28,7 @@ from nlgauge.errors import NameUnknown, NeedsMissing
 from nlgauge.number import starred
 from nlgauge.registry import did_you_mean
 from nlgauge.stats.correlation.measure import Measure
+from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
 from nlgauge.table import Row, Table
 from nlgauge.types import Array
 
@@ -84,7 +84,7 @@ def characteristics(
         definitions={str(chosen): chosen.definition},
         method="Low: below the cut, high: at or above it; the cut is the median, or the next value where half the "
         f"outputs share the lowest one. {star_words(level, outputs, seed)}. p: {difference_words(outputs)}, absolute "
-        f"correlations; {WORDS[correction]} over {len(rows)} tests.{check_words(draws, seed)}",
+        f"correlations; {CORRECTION_WORDS[correction]} over {len(rows)} tests.{check_words(draws, seed)}",
         notes=[
             *(_about(name, panels[wanted[0]], table, chosen, outputs) for name in names),
             *([f"the same for all outputs: {', '.join(constant)}."] if constant else []),

@@ -20,11 +20,11 @@ from nlgauge.analyses._parts import (
     star_words,
 )
 from nlgauge.analyses.agreement.split import marked
-from nlgauge.analyses.comparing.significance import CORRECTIONS, WORDS
 from nlgauge.data.panel import Panel
 from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.number import number, percent
 from nlgauge.stats.ranking.quality_levels import HIGH, LOW, quality_levels, rating_scale
+from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
 from nlgauge.table import Layout, Row, Table
 from nlgauge.types import Array
 
@@ -87,7 +87,7 @@ def quality_bins(
         cells={"value": lambda row: marked(row, level)},
         definitions={str(chosen): chosen.definition},
         method=f"{bins.words}. {star_words(level, outputs, seed)}. † significantly stronger among bad outputs than "
-        f"among the others: {difference_words(outputs)}, {WORDS[correction]} over {len(pair.p)} "
+        f"among the others: {difference_words(outputs)}, {CORRECTION_WORDS[correction]} over {len(pair.p)} "
         f"metrics.{check_words(draws, seed)}",
         notes=_notes(panel, rows, bins),
         signature=signature(panel, measure=chosen, cuts=str(cuts).replace(" ", ""), correction=correction, draws=draws,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -124,6 +125,11 @@ class SortedPanel:
         for k in metrics:
             valid &= np.isfinite(self.metrics[k].x)
         return valid
+
+
+def all_pairs(metrics: int) -> Ints:
+    """Each two of K metrics, in the order of `combinations`."""
+    return np.array(list(combinations(range(metrics), 2)), np.int64).reshape(-1, 2)
 
 
 def arrays(metrics: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:

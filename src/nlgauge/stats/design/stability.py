@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from nlgauge.errors import DataError
-from nlgauge.stats.correlation.evaluate_groups import arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import all_pairs, arrays, wanted
 from nlgauge.stats.correlation.ties import snap
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.bootstrap_intervals import Interval
@@ -55,7 +54,7 @@ def over_metrics(values: ArrayLike, pairs: ArrayLike | None = None, *, level: fl
     """
     given = np.asarray(values, np.float64)
     flat = given.reshape(len(given), -1)
-    named = _all_pairs(len(given)) if pairs is None else np.asarray(pairs, np.int64).reshape(-1, 2)
+    named = _pairs_of(len(given)) if pairs is None else np.asarray(pairs, np.int64).reshape(-1, 2)
     metrics = np.unique(named)
     there = np.isfinite(flat)
     total, n = np.where(there, flat, 0.0).sum(axis=0), there.sum(axis=0)
@@ -73,11 +72,11 @@ def over_metrics(values: ArrayLike, pairs: ArrayLike | None = None, *, level: fl
     return Interval((middle - half).reshape(given.shape[1:]), (middle + half).reshape(given.shape[1:]))
 
 
-def _all_pairs(rows: int) -> Ints:
+def _pairs_of(rows: int) -> Ints:
     metrics = round((1 + np.sqrt(1 + 8 * rows)) / 2)
     if metrics * (metrics - 1) // 2 != rows:
         raise DataError(f"{rows} p-values are not all pairs of some number of metrics: give `pairs`")
-    return np.array(list(combinations(range(metrics), 2)), np.int64).reshape(-1, 2)
+    return all_pairs(metrics)
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.correlation.evaluate_groups import Progress, Wanted, arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import Progress, Wanted, all_pairs, arrays, wanted
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.canonical import canonical_order
 from nlgauge.stats.resampling.rank_intervals import CUT, kendall_interval, perfect, spearman_interval
-from nlgauge.stats.tests.permutation import PairTests, all_pairs, permutation_pairs
+from nlgauge.stats.tests.permutation import PairTests, permutation_pairs
 from nlgauge.types import Array, Ints, Mask
 
 Over = Literal["auto", "both", "inputs"]

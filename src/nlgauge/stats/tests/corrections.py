@@ -38,6 +38,14 @@ def benjamini_yekutieli(p: ArrayLike) -> Array:
     return np.asarray(np.minimum(benjamini_hochberg(p) * (1 / np.arange(1, tests + 1)).sum(), 1.0))
 
 
+CORRECTIONS: dict[str, Callable[[ArrayLike], Array]] = {
+    "holm": holm,
+    "bh": benjamini_hochberg,
+    "none": lambda p: np.asarray(p, np.float64),
+}
+CORRECTION_WORDS = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction", "none": "no correction"}
+
+
 def _adjust(p: ArrayLike, step: Callable[[Array], Array]) -> Array:
     """Apply a rule to the rising p-values and put the results back in their places, at most 1."""
     values = np.asarray(p, np.float64)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +17,7 @@ from nlgauge.stats.correlation.evaluate_groups import (
     Progress,
     SortedPanel,
     Wanted,
+    all_pairs,
     arrays,
     run_all,
     scale_of,
@@ -161,11 +161,6 @@ class _Swapped:
             kept = block, block_masks(how, systems, inputs, self.draws, self.seed, self.rules.legacy, block)
             self._masks = kept
         return kept[1]
-
-
-def all_pairs(metrics: int) -> Ints:
-    """Each two of K metrics, in the order of `combinations`."""
-    return np.array(list(combinations(range(metrics), 2)), np.int64).reshape(-1, 2)
 
 
 def _differences(data: SortedPanel, pair: tuple[int, int], masks: Masks, want: Wanted, rules: Profile) -> Array:

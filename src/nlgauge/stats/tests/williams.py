@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.correlation.evaluate_groups import Progress, arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import Progress, all_pairs, arrays, wanted
 from nlgauge.stats.correlation.measure import Measure, evaluate
-from nlgauge.stats.tests.permutation import PairTests, all_pairs
+from nlgauge.stats.tests.permutation import PairTests
 from nlgauge.types import Array, Mask
 
 
