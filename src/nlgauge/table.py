@@ -96,8 +96,8 @@ class Table:
             "analysis": self.kind, "title": self.title, "method": self.method, "signature": self.signature,
             **({"answers": self.answers} if self.answers else {}), "notes": self.notes,
             **({"headlines": self.headlines} if self.headlines else {}), "definitions": self.definitions,
-            **({"facts": _plain(self.facts)} if self.facts else {}), "rows": [{k: _plain(v) for k,
-                v in row.items()} for row in self.rows],
+            **({"facts": _plain(self.facts)} if self.facts else {}),
+            "rows": [{k: _plain(v) for k, v in row.items()} for row in self.rows],
         }  # fmt: skip
 
     def to_json(self) -> str:

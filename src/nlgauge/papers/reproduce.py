@@ -82,8 +82,8 @@ def overview(mirror: str | Path | None = None) -> Table:
     for s in studies():
         absent = [n for n in s.sets if entry(n).here(folder) != "yes"]
         rows.append(
-            {"study": s.name.replace("/", " "), "what": s.title, "state": "our own" if s.further else state.get(s.name,
-                "recomputed"),
+            {"study": s.name.replace("/", " "), "what": s.title,
+             "state": "our own" if s.further else state.get(s.name, "recomputed"),
              "data": "not here: " + ", ".join(absent) if absent else "here", "slow": "slow" if s.slow else ""}
         )  # fmt: skip
     slow = any(row["slow"] for row in rows)

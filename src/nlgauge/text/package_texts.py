@@ -152,8 +152,8 @@ def grouped(paragraphs: Sequence[str], least: int) -> list[list[str]]:
 
 def passage(block: Sequence[str]) -> str:
     """One passage: its sentences of ordinary length, the first ten; '' where there are too few."""
-    tidy = (_SPACE.sub(" ", s.replace("( ", "(").replace("(, ", "(").replace("()", "").replace(" ,",
-        ",")).strip() for s in block)  # fmt: skip
+    tidy = (s.replace("( ", "(").replace("(, ", "(").replace("()", "").replace(" ,", ",") for s in block)
+    tidy = (_SPACE.sub(" ", s).strip() for s in tidy)
     kept = [s for s in tidy if SHORTEST <= len(s.split()) <= LONGEST]
     return " ".join(kept[: SENTENCES[1]]) if len(kept) >= SENTENCES[0] else ""
 

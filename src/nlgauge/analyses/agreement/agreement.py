@@ -76,8 +76,8 @@ def side_by_side(units: np.ndarray) -> np.ndarray:
 def _row(panel: Panel, name: str, found: Any, units: int, dropped: int) -> Row:
     """One coefficient; kappas have no interval."""
     return {
-        "coefficient": name, "aspect": panel.aspect, "value": float(found.value), "low": float(getattr(found, "low",
-            np.nan)),
+        "coefficient": name, "aspect": panel.aspect, "value": float(found.value),
+        "low": float(getattr(found, "low", np.nan)),
         "high": float(getattr(found, "high", np.nan)), "n": int(units), "left_out": int(dropped),
         "reason": found.reason or None,
     }  # fmt: skip

@@ -90,8 +90,8 @@ def _metric(scores: Array, people: Array, sign: float) -> Row:
         "rho_sys": rho, "mu_rho": item, "sigma_rho": float(inside.std(ddof=1)) if len(inside) > 1 else None,
         "input_pearson": by_input, "global_pearson": whole, "unique": m.unique if m else 0,
         "tie_ratio": m.tie_ratio if m else None,
-        "cells": int(both.sum()), "dropped_systems": int(found.dropped[0, 1]), "dropped_inputs": int(found.dropped[0,
-            2]),
+        "cells": int(both.sum()), "dropped_systems": int(found.dropped[0, 1]),
+        "dropped_inputs": int(found.dropped[0, 2]),
     }  # fmt: skip
 
 

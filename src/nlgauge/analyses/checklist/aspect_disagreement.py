@@ -61,9 +61,8 @@ def aspect_disagreement(
             "agree": "rows in which all aspects have the same level; disagree: the others",
             "KS": "largest gap between the scores of low and high rows, mean over the aspects",
         },
-        method=f"{sentence(row_words(rows))}. Levels: " + "; ".join(f"{a}: {w}" for a,
-            w in level_words(rows, bins, scale).items())
-        + f". Rows where they disagree: {counts['disagree']}.",
+        method=f"{sentence(row_words(rows))}. Levels: {level_words(rows, bins, scale)}. Rows where they disagree: "
+        f"{counts['disagree']}.",
         notes=[
             unanimity_words(np.stack(list(aspect_levels(rows, bins, scale).values()))),
             f"a metric that knows nothing and scores every output by itself has KS {number(chance['agree'])} "

@@ -126,8 +126,7 @@ def checklist(
         },
         method=_criteria_words(rule) + f" p of the aspects: {rows.words}; of two systems: their outputs of each "
                                        f"input change places; {draws} draws. "
-        + f"{row_words(rows).capitalize()}; levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins,
-            scale).items()) + ".",
+        + f"{row_words(rows).capitalize()}; levels: {level_words(rows, bins, scale)}.",
         answers=["passes most: " + ", ".join(f"{name} ({_score(name, results)})" for name in order[:3]) + "."],
         notes=[
             *(f"{a} not assessed: {r.reason}." for a, r in results.items() if r.reason),
@@ -221,12 +220,12 @@ def _systems(
         if not np.isnan(row["value"]):
             order[row["metric"]].append(row["value"])
     known = {name: known_mean(some) for name, some in order.items() if some}
-    chance = chance_similarity(2)
+    chance, none = chance_similarity(2), "no pair of systems has scores"
+    passes: dict[str, bool | None] = {name: _beyond(value, chance) >= rule.beyond for name, value in known.items()}
     return {
-        "system KS": _judged(seen, known_mean(people), rule, "no pair of systems has scores"),
-        "system order": Assessment(known, {n: _beyond(v, chance) >= rule.beyond for n, v in known.items()}, 1.0,
-                               "" if known else "no pair of systems has scores"),
-    }  # fmt: skip
+        "system KS": _judged(seen, known_mean(people), rule, none),
+        "system order": Assessment(known, passes, 1.0, "" if known else none),
+    }
 
 
 def _low_bar(human: float, raters: bool) -> list[str]:

@@ -45,8 +45,7 @@ def inter_aspect(choice: Choice, *, bins: Bins = "thirds", scale: Scales = None,
             "opposite": "share of the rows that are low on one aspect and high on the other",
             "systems τ": "Kendall's tau-b between the two orders of the systems",
         },
-        method=f"{row_words(rows).split(',')[0].capitalize()}. Levels: " + "; ".join(f"{a}: {words}" for a,
-            words in level_words(rows, bins, scale).items()) + ".",
+        method=f"{row_words(rows).split(',')[0].capitalize()}. Levels: {level_words(rows, bins, scale)}.",
         notes=[
             unanimity_words(np.stack(list(levels.values()))),
             *([f"{apart} pairs of aspects have no row in common (different raters); unit=output compares their "
@@ -68,10 +67,12 @@ def aspect_levels(rows: RaterRows, bins: Bins, scale: Scales) -> dict[str, NDArr
     return {aspect: rows.levels(aspect, bins, scale).level for aspect in rows.human}
 
 
-def level_words(rows: RaterRows, bins: Bins, scale: Scales) -> dict[str, str]:
+def level_words(rows: RaterRows, bins: Bins, scale: Scales) -> str:
     """How each aspect was cut; said once where all were cut alike."""
     words = {aspect: rows.levels(aspect, bins, scale).words for aspect in rows.human}
-    return {"all": next(iter(words.values()))} if len(set(words.values())) == 1 else words
+    if len(set(words.values())) == 1:
+        words = {"all": next(iter(words.values()))}
+    return "; ".join(f"{aspect}: {cut}" for aspect, cut in words.items())
 
 
 def unanimity_words(levels: NDArray[np.int8]) -> str:

@@ -63,10 +63,9 @@ def joint_aspects(
             **({"follows": "of rows high on one aspect and low on the other, the aspect whose high rows the "
                            "metric scores higher (where p < .05)"} if extra else {}),
         },
-        method=f"{sentence(row_words(rows))}: " + ", ".join(f"{int(mask.sum())} "
-            f"{name}" for name, mask in parts.items())
-        + ". Levels: " + "; ".join(f"{a}: {w}" for a, w in level_words(rows, bins, scale).items())
-        + f". p: {rows.words}, {draws} draws.",
+        method=f"{sentence(row_words(rows))}: "
+        + ", ".join(f"{int(mask.sum())} {name}" for name, mask in parts.items())
+        + f". Levels: {level_words(rows, bins, scale)}. p: {rows.words}, {draws} draws.",
         notes=[*_empty(parts), *people_note(panel), *turned_note(panel)],
         signature=signature(panel, aspect=",".join(panel.humans), bins=bins, unit=unit, draws=draws, seed=choice.seed),
     )  # fmt: skip

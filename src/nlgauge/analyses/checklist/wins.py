@@ -85,8 +85,10 @@ def _table(
     return Table(
         title=f"{data.name}: win fractions on {named}" + (", by models only" if kind == "models" else ""),
         rows=[{"aspect": named, **row} for row in rows],
-        layout=Layout(("side", "first"), "second", "value", line=": ".join, extra={"ties": lambda mine: _share(mine,
-            "tied"), "n": lambda mine: str(sum(r["n"] for r in mine))}),
+        layout=Layout(
+            ("side", "first"), "second", "value", line=": ".join,
+            extra={"ties": lambda mine: _share(mine, "tied"), "n": lambda mine: str(sum(r["n"] for r in mine))},
+        ),
         definitions={"cell": "share of the comparisons of A (line, first) with B (column, second) that A wins; "
                              "what is missing to 1 are B's wins and ties"},
         heads={"first": "A"},

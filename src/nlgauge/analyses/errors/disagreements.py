@@ -102,8 +102,8 @@ def _worst(
             rows.append(
                 {"metric": name, "aspect": panel.aspect, "who": who, "system": panel.systems[i],
                  "input": panel.inputs[j],
-                 "people": float(panel.human[i, j]), "metric_place": float(place[i, j]), "people_place": float(people[i,
-                     j]),
+                 "people": float(panel.human[i, j]), "metric_place": float(place[i, j]),
+                 "people_place": float(people[i, j]),
                  "gap": float(gap[i, j]), **{c: text.get(c, "") for c in ("source", "output", "reference")}}
             )  # fmt: skip
     return rows

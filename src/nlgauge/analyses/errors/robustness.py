@@ -182,9 +182,8 @@ def _rows(
     way = -1.0 if metric.facts.lower else 1.0
     blocks = values[1:].reshape(len(made.kinds), len(made.amounts), -1)
     rows: list[Row] = [
-        {"perturbation": kind, "metric": str(metric), "aspect": aspect, **_moved(made, kind, way * original,
-            way * after, sd, limits[should in ALARM], draws, seed)}
-        | {"should": should}
+        {"perturbation": kind, "metric": str(metric), "aspect": aspect,
+         **_moved(made, kind, way * original, way * after, sd, limits[should in ALARM], draws, seed), "should": should}
         for kind, after in zip(made.kinds, blocks, strict=True)
         for should in [effect(kind, aspect)]
     ]  # fmt: skip
@@ -211,9 +210,9 @@ def _moved(
     in_sd = change / sd
     all_pairs = moves(np.where(np.isfinite(once), in_sd, np.nan), once)
     (low, high), (less, more) = (
-        mean_interval(np.where(np.isnan(once), np.nan, v), made.inputs, draws=draws, seed=seed) for v in (once == -1,
-            in_sd)
-    )  # fmt: skip
+        mean_interval(np.where(np.isnan(once), np.nan, v), made.inputs, draws=draws, seed=seed)
+        for v in (once == -1, in_sd)
+    )
     outputs = int(applies.any(axis=0).sum())
     row: Row = {
         "outputs": outputs, "not_applicable": texts.shape[1] - outputs, "pairs": all_pairs.pairs,

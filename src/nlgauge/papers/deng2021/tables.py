@@ -36,8 +36,8 @@ OF_OTHERS = {
     "USR-DR (x=c)": WEIGHTS, "USR-DR (x=f)": WEIGHTS, "BERTScore (large)": WEIGHTS,
     "Ours (E) (RoBERTa-large)": WEIGHTS, "Ours (E) (RoBERTa-large-MNLI-9)": WEIGHTS,
 }  # fmt: skip
-OF_OTHERS |= {f"Ours ({x}){on}": TRAINED for x in "DR" for on in ("", " (CNN/DM)", " (XSUM)", " (PersonaChat)",
-    " (TopicalChat)")}  # fmt: skip
+TRAINED_ON = ("", " (CNN/DM)", " (XSUM)", " (PersonaChat)", " (TopicalChat)")
+OF_OTHERS |= {f"Ours ({x}){on}": TRAINED for x in "DR" for on in TRAINED_ON}
 ROUGE = "the paper has ROUGE-1.5.5, whose tokens and stems differ a little from rouge_score's, which ours are"
 METEOR = "the paper's METEOR 1.5 has a paraphrase table, ours does not"
 SUMMARY = {

@@ -38,8 +38,8 @@ from nlgauge.text.batch import Batch
 
 KINDS = ("E", "D", "R")
 ABOUT = [
-    ("D.4", "qags-cnndm", "consistency", 0), ("D.4", "qags-xsum", "consistency", 0), ("D.1", "summeval", "consistency",
-        0),
+    ("D.4", "qags-cnndm", "consistency", 0), ("D.4", "qags-xsum", "consistency", 0),
+    ("D.1", "summeval", "consistency", 0),
     ("D.2", "summeval", "relevance", 1), ("D.3", "summeval", "relevance", 11), ("E.1", "yelp", "preservation", 0),
     ("F.1", "usr-persona", "engagingness", 0), ("F.2", "usr-persona", "groundedness", 0),
     ("F.3", "usr-topical", "engagingness", 0), ("F.4", "usr-topical", "groundedness", 0),
@@ -68,8 +68,8 @@ TRIED = {
 }  # fmt: skip
 TRIED_HEADS = {
     "consistency": ("summarisation",), "relevance": ("summarisation",), "preservation": ("style", "summarisation"),
-    "engagingness": ("response", "dialogue", "summarisation"), "groundedness": ("dialogue", "summarisation",
-        "response"),
+    "engagingness": ("response", "dialogue", "summarisation"),
+    "groundedness": ("dialogue", "summarisation", "response"),
 }  # fmt: skip
 
 

@@ -298,18 +298,13 @@ def _mixed(sources: Sources, name: str) -> str:
     )
 
 
+WITHOUT_OVERALL = "the printed value comes out (.4167) without the column overall_unieval, Table 19's only with it."
+LESS_PERPLEXITY = (
+    "the printed value comes out when less perplexity is preferred; then the easy pairs, printed as .333, would have 1."
+)
 TABLE_22: dict[Key, str] = {
-    (
-        "CTRL-Topic",
-        "Easy",
-        UNIEVAL,
-    ): "the printed value comes out (.4167) without the column overall_unieval, Table 19's only with it.",
-    (
-        "CTRL-Topic",
-        "Hard",
-        PERPLEXITY,
-    ): "the printed value comes out when less perplexity is preferred; then the easy pairs, printed "
-    "as .333, would have 1.",
+    ("CTRL-Topic", "Easy", UNIEVAL): WITHOUT_OVERALL,
+    ("CTRL-Topic", "Hard", PERPLEXITY): LESS_PERPLEXITY,
 }
 
 

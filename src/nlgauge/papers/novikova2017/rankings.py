@@ -65,8 +65,8 @@ def table_12(sources: Sources) -> Ours:
     numbers = _cells(quantised, "raw", "accuracy")
     return Ours(
         values,
-        {(d, k, a, "rand"): ONE_DRAW for d in ("BAGEL", "SFHOTEL", "SFREST") for k in ("raw",
-            "quantised") for a in ASPECTS},
+        {(d, k, a, "rand"): ONE_DRAW
+         for d in ("BAGEL", "SFHOTEL", "SFREST") for k in ("raw", "quantised") for a in ASPECTS},
         [
             "Pairs: first output of either system for an MR; the MR with two LOLS outputs is left out. Raw scores "
             "are compared as text, as the authors evidently did (1e-09 above 0.2, 10.1 below 9.8); "

@@ -93,8 +93,8 @@ def build(explored: Explored, token: str) -> Starlette:
 
     return Starlette(
         routes=[
-            Route("/", guarded(page)), Route("/plotly.js", guarded(plotly, key=False)), Route("/points",
-                guarded(points)),
+            Route("/", guarded(page)), Route("/plotly.js", guarded(plotly, key=False)),
+            Route("/points", guarded(points)),
             Route("/sample", guarded(sample)), Route("/list", guarded(listed), methods=["POST"]),
             Route("/export", guarded(export), methods=["POST"]), Route("/labels", guarded(labels)),
             Route("/label", guarded(label), methods=["POST"]),

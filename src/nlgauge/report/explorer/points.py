@@ -150,8 +150,8 @@ class Explored:
             there = [p for p in there if texts and wanted in (texts[p] or "").casefold()]
         rows = self.data.samples.select(KEY).rows()
         first = [
-            {"place": p, "system": rows[p][0], "input": rows[p][1], "output": _around(texts[p] or "",
-                wanted) if texts else ""}
+            {"place": p, "system": rows[p][0], "input": rows[p][1],
+             "output": _around(texts[p] or "", wanted) if texts else ""}
             for p in there[:LISTED]
         ]  # fmt: skip
         return {"places": there, "rows": first}

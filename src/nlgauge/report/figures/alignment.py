@@ -92,8 +92,8 @@ def _bars(rows: Sequence[Row], names: Sequence[str]) -> list[Any]:
         start = -width / 2 if not both else (-width if coefficient == "pearson" else 0.0)
         bars.append(
             go.Bar(
-                x=[names.index(r["metric"]) for r in mine], y=[float(str(r["printed"]).replace("−",
-                    "-")) for r in mine],
+                x=[names.index(r["metric"]) for r in mine],
+                y=[float(str(r["printed"]).replace("−", "-")) for r in mine],
                 text=[_shown(r["metric"]) for r in mine], textposition="none",
                 width=width, offset=start, name=f"{coefficient}, printed",
                 marker={"color": [KINDS[kind_of(r["metric"])] for r in mine], "opacity": opacity},

@@ -177,8 +177,8 @@ def two_orders(table: Table) -> go.Figure:
         moved = abs(places[0] - places[-1]) > len(table) / 4
         drawn.add_trace(
             go.Scatter(
-                x=sides, y=places, mode="lines+markers+text", line={"color": ACCENT if moved else GRID,
-                    "width": 2 if moved else 1.5},
+                x=sides, y=places, mode="lines+markers+text",
+                line={"color": ACCENT if moved else GRID, "width": 2 if moved else 1.5},
                 marker={"color": ACCENT if moved else QUIET, "size": 7}, text=[f"{text} ", f" {text}"][: len(sides)],
                 textposition=["middle left", "middle right"][: len(sides)],
                 textfont={"size": 11 if len(rows) <= 25 else 9},

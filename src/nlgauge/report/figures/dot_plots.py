@@ -124,8 +124,8 @@ def _with_intervals(rows: list[Row], names: Sequence[str], ink: str, **marker: A
 
     tips = [number(row["value"]) + ends(row["low"], row["high"]) for row in rows]
     return go.Scatter(
-        x=[row["value"] for row in rows], y=[cut(n) for n in names], mode="markers", marker={"color": ink, "size": 9,
-            **marker}, text=tips,
+        x=[row["value"] for row in rows], y=[cut(n) for n in names], mode="markers",
+        marker={"color": ink, "size": 9, **marker}, text=tips,
         error_x=whiskers(rows, ink, width=0), hovertemplate="%{y}: %{text}<extra></extra>",
     )  # fmt: skip
 
@@ -270,8 +270,8 @@ def _dots(title: str, series: dict[str, list[Point]], inks: Sequence[str] = COLO
             go.Scatter(
                 x=[p[1] for p in points], y=[cut(p[0]) for p in points], mode="markers", name=plain(name),
                 text=[plain(p[2]) for p in points], hovertemplate="%{y}: %{text}<extra>" + plain(name) + "</extra>",
-                marker={"color": [ink if p[3] else "rgba(0,0,0,0)" for p in points], "size": 10, "line": {"color": ink,
-                    "width": 2}},
+                marker={"color": [ink if p[3] else "rgba(0,0,0,0)" for p in points], "size": 10,
+                        "line": {"color": ink, "width": 2}},
             )
         )  # fmt: skip
     rest = f" (first {MOST_LINES} of {len(lines)} lines)" if len(lines) > MOST_LINES else ""
@@ -319,8 +319,8 @@ def from_both(table: Table) -> go.Figure:
                 x=[x for (x, _), _ in mine], y=[y for (_, y), _ in mine], mode="markers+text", name=kind,
                 textfont={"size": 10},
                 marker={"color": ink, "symbol": mark, "size": 9}, textposition="top center", cliponaxis=False,
-                customdata=[name for _, name in mine], text=[name if _alone(place, places) else "" for place,
-                    name in mine],
+                customdata=[name for _, name in mine],
+                text=[name if _alone(place, places) else "" for place, name in mine],
                 hovertemplate="%{customdata}<br>%{x:.3f} %{y:.3f}<extra></extra>",
             )
         )  # fmt: skip

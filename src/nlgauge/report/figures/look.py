@@ -167,8 +167,8 @@ def panels(
     across = max(1, min(most, len(titles)))
     down = max(1, -(-len(titles) // across))
     figure = make_subplots(
-        rows=down, cols=across, subplot_titles=[plain(t) for t in titles], vertical_spacing=min(0.4,
-            apart / (tall * down)),
+        rows=down, cols=across, subplot_titles=[plain(t) for t in titles],
+        vertical_spacing=min(0.4, apart / (tall * down)),
         **{"horizontal_spacing": 0.03, "shared_yaxes": True, **more},
     )  # fmt: skip
     return figure, [{"row": k // across + 1, "col": k % across + 1} for k in range(len(titles))]

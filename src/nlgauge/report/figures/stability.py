@@ -77,8 +77,8 @@ def _curves(table: Table) -> list[Any]:
 
 # Where a label may stand, as the distance of its middle from the point in label widths and heights.
 SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (0.8, 0), "middle left": (-0.8, 0),
-         "top right": (0.7, 0.9), "bottom left": (-0.7, -0.9), "top left": (-0.7, 0.9), "bottom right": (0.7,
-             -0.9)}  # fmt: skip
+         "top right": (0.7, 0.9), "bottom left": (-0.7, -0.9), "top left": (-0.7, 0.9),
+         "bottom right": (0.7, -0.9)}  # fmt: skip
 
 
 def _label_places(points: list[tuple[float, float]]) -> list[str]:

@@ -39,8 +39,8 @@ def share_dots(table: Table) -> go.Figure:
             drawn.add_trace(_dots(name, rows, shown, ink, shift))
     common = [r["value"] for r in table if r["measure"] in ("always_pass", "always_fail")]
     lines = [
-        {"type": "line", "x0": v, "x1": v, "y0": 0, "y1": 1, "yref": "paper", "line": {"color": QUIET, "width": 1,
-            "dash": "dot"}}
+        {"type": "line", "x0": v, "x1": v, "y0": 0, "y1": 1, "yref": "paper",
+         "line": {"color": QUIET, "width": 1, "dash": "dot"}}
         for v in ([max(common)] if common else [])
     ]  # fmt: skip
     framed(drawn, 110 + 52 * len(shown), margin={"l": 10, "r": 20, "t": 20, "b": 70}, shapes=lines)

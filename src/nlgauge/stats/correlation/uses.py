@@ -52,8 +52,7 @@ def rank_right(metric: Array, human: Array, rows: Array, cols: Array) -> Array:
 
 def choose_right(metric: Array, human: Array, rows: Array, cols: Array) -> Array:
     """Share of pairs of outputs of one input in people's order."""
-    first, second = (np.array(side, np.int64) for side in zip(*combinations(range(len(metric)), 2),
-        strict=True)) if len(metric) > 1 else (np.zeros(0, np.int64),) * 2  # fmt: skip
+    first, second = np.triu_indices(len(metric), 1)
     right, pairs = np.zeros(len(cols)), np.zeros(len(cols))
     step = max(1, CHUNK // max(1, metric.shape[1]))
     for at in range(0, len(first), step):
@@ -70,8 +69,7 @@ def choose_right(metric: Array, human: Array, rows: Array, cols: Array) -> Array
 def flag_right(metric: Array, bad: Mask, human: Array, rows: Array, cols: Array) -> Array:
     """Area under the ROC curve of the metric, turned, for bad outputs against the others that people rated."""
     known = np.isfinite(metric) & np.isfinite(human)
-    system, given = (np.broadcast_to(np.arange(n).reshape(s), metric.shape)[known] for n, s in zip(metric.shape, ((-1,
-        1), (1, -1)), strict=True))  # fmt: skip
+    system, given = np.nonzero(known)
     values, is_bad = metric[known], bad[known]
     if not len(values):
         return np.full(len(cols), np.nan)

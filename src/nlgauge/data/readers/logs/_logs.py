@@ -58,8 +58,8 @@ class Log:
         self._row_of: dict[tuple[Any, ...], int] = {}
 
     def output(
-        self, system: str, input: str, *, task: str | None = None, repeat: Any = None, extra: Mapping[str,
-            Any] | None = None, **texts: Any
+        self, system: str, input: str, *, task: str | None = None, repeat: Any = None,
+        extra: Mapping[str, Any] | None = None, **texts: Any
     ) -> int:  # fmt: skip
         """The row of an output. Records of one system, task, input and `repeat` (epoch, run) speak of one output."""
         row = self._row_of.setdefault((system, task, input, repeat), len(self.rows))
