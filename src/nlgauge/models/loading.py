@@ -26,6 +26,7 @@ from nlgauge.models.onnx import check_onnx, load_onnx, onnx_file
 from nlgauge.models.precision import lowered, split_precision
 from nlgauge.models.tensors import longest_input
 from nlgauge.places import kept_at
+from nlgauge.writing import whole
 
 Kind = Literal["encoder", "causal", "seq2seq", "masked", "classifier", "qa", "tokens"]
 CLASSES = {
@@ -315,6 +316,5 @@ def save_converted(folder: Path, config: Any, tokenizer: Any, weights: Any) -> N
     folder.mkdir(parents=True, exist_ok=True)
     config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    part = folder / f"part-{os.getpid()}"
-    save_file({k: v.contiguous() for k, v in weights.items()}, part, metadata={"format": "pt"})
-    part.replace(folder / "model.safetensors")
+    with whole(folder / "model.safetensors") as part:
+        save_file({k: v.contiguous() for k, v in weights.items()}, part, metadata={"format": "pt"})
