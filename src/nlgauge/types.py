@@ -14,4 +14,5 @@ Ids = np.ndarray[Any, np.dtype[np.int32]]
 Codes = np.ndarray[Any, np.dtype[np.uint32]]
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 Names = str | Sequence[str] | None  # one name, several, or all there are
+Steps = Callable[[int, int], None]  # steps done, of how many
 Progress = Callable[[str, int, int], None]  # of what, steps done, of how many

@@ -15,12 +15,13 @@ from nlgauge.registry import register
 from nlgauge.spec import allowed_words
 from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.table import Table
+from nlgauge.types import Steps
 
 if TYPE_CHECKING:
     from nlgauge.data.panel import Panel
 
 P = ParamSpec("P")
-Progress = Callable[[int, int], None]
+Progress = Steps
 Takes = Literal["panel", "dataset", "groups", "datasets"]
 
 

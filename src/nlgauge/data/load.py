@@ -25,7 +25,7 @@ from nlgauge.errors import DataError, NameUnknown, NoSuchFile
 from nlgauge.spec import parse_spec
 
 ROLES = ("system", "input", "output", "source", "context", "references", "control", "rater")
-Names = Mapping[str, Any] | Sequence[str] | str | None
+ColumnNames = Mapping[str, Any] | Sequence[str] | str | None
 
 
 def load(
@@ -35,9 +35,9 @@ def load(
     system: str | None = None,
     input: str | None = None,
     output: str | None = None,
-    human: Names = None,
+    human: ColumnNames = None,
     rater: str | None = None,
-    metrics: Names = None,
+    metrics: ColumnNames = None,
     source: str | None = None,
     context: str | None = None,
     references: str | None = None,
@@ -135,10 +135,12 @@ class LabelFile:
 
     given: Dataset | RawTable
     said: Mapping[str, str | None]
-    human: Names
+    human: ColumnNames
 
     @classmethod
-    def of(cls, labels: Any, said: Mapping[str, str | None], human: Names = None, values: Any = None) -> LabelFile:
+    def of(
+        cls, labels: Any, said: Mapping[str, str | None], human: ColumnNames = None, values: Any = None
+    ) -> LabelFile:
         given = labels if isinstance(labels, Dataset) else plain_table(labels, values=values)[0]
         if not isinstance(given, RawTable):
             return cls(given or load(labels, values=values), {}, None)
@@ -232,8 +234,9 @@ def _read_no(options: Mapping[str, Any]) -> None:
 
 
 def plain_table(
-    data: Any, *, reader: str | None = None, human: Names = None, metrics: Names = None, encoding: str | None = None,
-    sheet: str | None = None, values: Mapping[str, float] | str | None = None, **options: Any,
+    data: Any, *, reader: str | None = None, human: ColumnNames = None, metrics: ColumnNames = None,
+    encoding: str | None = None, sheet: str | None = None, values: Mapping[str, float] | str | None = None,
+    **options: Any,
 ) -> tuple[RawTable | None, str]:  # fmt: skip
     """What is read column by column, as a raw table; None and the name of the reader where one knows the whole."""
     said = {role: options[role] for role in ROLES if options.get(role) is not None}
@@ -253,13 +256,13 @@ def plain_table(
     return table, ""
 
 
-def understood(table: RawTable, *, human: Names = None, metrics: Names = None, **options: Any) -> Roles:
+def understood(table: RawTable, *, human: ColumnNames = None, metrics: ColumnNames = None, **options: Any) -> Roles:
     said = {role: options[role] for role in ROLES if options.get(role) is not None}
     elsewhere = options.get("labels") is not None
     return with_input(table, find_roles(table, said, _listed(human), _listed(metrics), elsewhere))
 
 
-def _words(said: Mapping[str, str | None], human: Names, metrics: Names) -> set[str]:
+def _words(said: Mapping[str, str | None], human: ColumnNames, metrics: ColumnNames) -> set[str]:
     """All that the user may mean by names of columns; of a table with very many columns only these are read."""
     words = {name for name in said.values() if name}
     for names in (_listed(human), _listed(metrics)):
@@ -271,5 +274,5 @@ def _words(said: Mapping[str, str | None], human: Names, metrics: Names) -> set[
     return words
 
 
-def _listed(names: Names) -> Any:
+def _listed(names: ColumnNames) -> Any:
     return [names] if isinstance(names, str) else names

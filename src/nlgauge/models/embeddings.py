@@ -8,7 +8,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from nlgauge.models.encoder import DEFAULT, Encoded, Encoder, Progress, encoder
+from nlgauge.models.encoder import DEFAULT, Encoded, Encoder, encoder
+from nlgauge.types import Steps
 
 if TYPE_CHECKING:
     from nlgauge.text.batch import Batch
@@ -40,7 +41,7 @@ class Embeddings:
                 self.wanted[text] = self.wanted.get(text, 0) | 1 << found
         return found
 
-    def of(self, texts: Sequence[str], layer: int, progress: Progress | None = None) -> list[Encoded]:
+    def of(self, texts: Sequence[str], layer: int, progress: Steps | None = None) -> list[Encoded]:
         """The vectors of these texts at a layer (as `want` gave it), encoding those that are not kept."""
         with self.lock:
             missing: dict[int, dict[str, None]] = {}  # texts that are wanted at the same layers, each once

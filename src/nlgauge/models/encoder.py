@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,9 +19,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.models.loading import MINILM, check_packages, load_fresh
 from nlgauge.models.precision import split_precision
 from nlgauge.models.tensors import by_length, cores, longest_input, padded, threads
-from nlgauge.types import Ids, Singles
-
-Progress = Callable[[int, int], None]
+from nlgauge.types import Ids, Singles, Steps
 
 DEFAULT = MINILM
 # The layer whose vectors match best, where someone has measured it (bert-score's choice, deng2021's code; ours for
@@ -124,7 +122,7 @@ class Encoder:
         return found
 
     def encode(
-        self, texts: Sequence[str], layers: Sequence[int], progress: Progress | None = None
+        self, texts: Sequence[str], layers: Sequence[int], progress: Steps | None = None
     ) -> list[dict[int, Encoded]]:
         """Every text at every asked layer. The vectors of a text do not depend on its neighbours in the list."""
         pieces = self.pieces(texts)
@@ -156,7 +154,7 @@ class Encoder:
         return np.concatenate([*kept, parts[-1][len(parts[-1]) - self.suffix :]])
 
     def _run(
-        self, ids: list[list[int]], layers: list[int], progress: Progress | None
+        self, ids: list[list[int]], layers: list[int], progress: Steps | None
     ) -> list[dict[int, tuple[Singles, Singles]]]:
         """Of each row and layer the vectors at length 1, and their lengths."""
         found: list[dict[int, tuple[Singles, Singles]]] = [{} for _ in ids]

@@ -12,11 +12,12 @@ import polars as pl
 from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.batch import Scores
-from nlgauge.metrics.judge.client import Asking, Failure, Progress, ask
+from nlgauge.metrics.judge.client import Asking, Failure, ask
 from nlgauge.metrics.judge.replies import Keeper, Reply
 from nlgauge.metrics.judge.secret import find_key, origin
 from nlgauge.scoring.replies import Again, Replies
 from nlgauge.text.batch import Batch
+from nlgauge.types import Steps
 
 if TYPE_CHECKING:
     from nlgauge.metrics.judge.judge import Judge
@@ -57,7 +58,7 @@ def judged(
     batch: Batch,
     replies: Replies,
     how: Asking | None = None,
-    progress: Progress | None = None,
+    progress: Steps | None = None,
     *,
     reask: bool = False,
 ) -> Judged:

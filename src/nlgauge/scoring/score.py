@@ -11,10 +11,10 @@ from nlgauge.data.dataset import KEY, Dataset
 from nlgauge.metrics import Batch, Metric
 from nlgauge.scoring.outcomes import Sums
 from nlgauge.scoring.plan import plan
-from nlgauge.scoring.score_batch import Column, Progress, RunMetric, score_batch, signature_of
+from nlgauge.scoring.score_batch import Column, RunMetric, ScoreProgress, score_batch, signature_of
 from nlgauge.table import Table
 
-__all__ = ["Progress", "RunMetric", "Scored", "run", "score"]
+__all__ = ["RunMetric", "ScoreProgress", "Scored", "run", "score"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Scored:
 
 
 def score(
-    data: Dataset, metrics: Sequence[str | Metric] | str | Metric, *, progress: Progress | None = None,
+    data: Dataset, metrics: Sequence[str | Metric] | str | Metric, *, progress: ScoreProgress | None = None,
     workers: int | None = None,
 ) -> Dataset:  # fmt: skip
     """The Dataset with one more column per metric, named by its spec.
@@ -44,7 +44,7 @@ def score(
 
 
 def run(
-    data: Dataset, metrics: Sequence[str | Metric] | str | Metric, *, progress: Progress | None = None,
+    data: Dataset, metrics: Sequence[str | Metric] | str | Metric, *, progress: ScoreProgress | None = None,
     workers: int | None = None, engine: RunMetric | None = None,
 ) -> Scored:  # fmt: skip
     """As `score`, with the table of what was run. `engine` may look up what is already known.

@@ -20,7 +20,7 @@ from nlgauge.registry import own_file
 from nlgauge.types import Array, Ints
 
 # done, of, and the metric that was just finished on a part
-Progress = Callable[[int, int, str], None]
+ScoreProgress = Callable[[int, int, str], None]
 # How a metric is run on a part of the samples: by itself, or through something that remembers.
 RunMetric = Callable[[Metric, Batch], Scores]
 
@@ -84,7 +84,7 @@ class Column:
 
 
 def score_batch(
-    batch: Batch, metrics: Sequence[Metric], *, progress: Progress | None = None, workers: int | None = None,
+    batch: Batch, metrics: Sequence[Metric], *, progress: ScoreProgress | None = None, workers: int | None = None,
     engine: RunMetric | None = None, stats: bool = False,
 ) -> dict[str, Column]:  # fmt: skip
     """Every metric on every sample; `stats` keeps the statistics of metrics that have a value of a corpus."""
@@ -127,7 +127,7 @@ def _check_crashes(columns: dict[str, Column]) -> None:
 
 
 class _Ticker:
-    def __init__(self, progress: Progress | None, total: int) -> None:
+    def __init__(self, progress: ScoreProgress | None, total: int) -> None:
         self.progress, self.total, self.done, self.lock = progress, total, 0, Lock()
 
     def __call__(self, metric: str) -> None:

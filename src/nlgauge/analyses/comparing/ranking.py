@@ -12,6 +12,7 @@ from nlgauge.analyses._common import Named, evaluated, measures_of, signature, t
 from nlgauge.analyses.comparing.significance import Test, significance
 from nlgauge.data.panel import Panel
 from nlgauge.number import sentence
+from nlgauge.stats.resampling.draws import Swap
 from nlgauge.stats.resampling.jackknife import intervals
 from nlgauge.table import Row, Table
 
@@ -22,7 +23,7 @@ def ranking(
     *,
     measure: Named = "input/kendall",
     test: Test = "auto",
-    how: Literal["both", "inputs", "systems", "cells"] | None = None,
+    how: Swap | None = None,
     draws: int | None = None,
     correction: Literal["holm", "bh", "none"] = "holm",
     level: float = 0.05,

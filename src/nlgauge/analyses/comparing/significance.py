@@ -17,6 +17,7 @@ from nlgauge.number import sentence
 from nlgauge.stats.correlation.measure import Measure
 from nlgauge.stats.correlation.profiles import profile_of
 from nlgauge.stats.resampling.bootstrap import bootstrap_test
+from nlgauge.stats.resampling.draws import Swap
 from nlgauge.stats.resampling.jackknife import difference_tests, over_of, too_few, unit_word
 from nlgauge.stats.tests.corrections import CORRECTION_WORDS, CORRECTIONS
 from nlgauge.stats.tests.permutation import PairTests, permutation_pairs
@@ -24,7 +25,6 @@ from nlgauge.stats.tests.williams import williams_pairs
 from nlgauge.table import Layout, Row, Table
 from nlgauge.types import Array
 
-Swap = Literal["both", "inputs", "systems", "cells"]
 Test = Literal["auto", "permutation", "williams", "bootstrap"]
 
 

@@ -24,6 +24,7 @@ from nlgauge.errors import NeedsMissing, NlgaugeError
 from nlgauge.metrics.judge.rate_limits import Gate, retry_after
 from nlgauge.metrics.judge.replies import Keeper, Reply, Request, guess_tokens, read_reply
 from nlgauge.metrics.judge.secret import Secret
+from nlgauge.types import Steps
 
 if TYPE_CHECKING:
     import httpx2
@@ -44,8 +45,6 @@ PATIENCE = 300.0  # seconds that a server may ask us to wait; a longer wait is f
 FIRST = 3  # attempts of a request as long as nothing has ever answered
 LOST = 3  # requests given up, during which no other got a reply, after which the endpoint counts as dead
 SAME = 20  # requests refused with the same words before any was answered
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def ask(
     requests: Iterable[Request],
     keeper: Keeper,
     how: Asking | None = None,
-    progress: Progress | None = None,
+    progress: Steps | None = None,
     total: int = 0,
 ) -> dict[bytes, Reply | Failure]:
     """The reply to every request, by its key; only those the keeper does not know are sent.
@@ -116,7 +115,7 @@ def _finished(work: Coroutine[Any, Any, None]) -> None:
 class _Run:
     """One call of `ask`: workers take requests, a writer keeps replies."""
 
-    def __init__(self, keeper: Keeper, how: Asking, progress: Progress | None, total: int) -> None:
+    def __init__(self, keeper: Keeper, how: Asking, progress: Steps | None, total: int) -> None:
         self.keeper, self.how, self.progress, self.total = keeper, how, progress, total
         self.found: dict[bytes, Reply | Failure] = {}
         self.fresh: dict[bytes, tuple[Request, Reply]] = {}

@@ -28,17 +28,8 @@ from nlgauge.metrics.alignment.ctc import samples_of
 from nlgauge.metrics.alignment.expression import AGGREGATES, Expression, Term, parse
 from nlgauge.metrics.alignment.matching import maxima, reading, scores, side, spans_of, windows_of
 from nlgauge.models.encoder import encoder
-from nlgauge.papers import Sources, further
-from nlgauge.papers.deng2021.estimators import (
-    ABSTRACTIVE,
-    SETS,
-    Case,
-    Sets,
-    Tell,
-    cases,
-    correlations,
-    first_references,
-)
+from nlgauge.papers import Sources, Tell, further
+from nlgauge.papers.deng2021.estimators import ABSTRACTIVE, SETS, Case, Sets, cases, correlations, first_references
 from nlgauge.registry import did_you_mean
 from nlgauge.scoring.store import Store
 from nlgauge.table import Layout, Row, Table

@@ -13,7 +13,7 @@ only.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -23,12 +23,11 @@ import numpy as np
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.metrics import Batch, metric_from_spec
-from nlgauge.papers import Sources, further
+from nlgauge.papers import Sources, Tell, further
 from nlgauge.papers.catalogue import load_set
 from nlgauge.scoring.store import Store, lacks, stored
 from nlgauge.table import Row, Table
 
-Tell = Callable[[str], None]
 PAPER = json.loads(Path(__file__).with_name("ctc_paper.json").read_text(encoding="utf-8"))
 SETS = ("qags-cnndm", "qags-xsum", "summeval", "yelp", "usr-persona", "usr-topical")
 MEASURES = [

@@ -9,21 +9,20 @@ hour (`--set inputs=20`: a quarter of it).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from nlgauge.data.dataset import Dataset
 from nlgauge.metrics import Batch, metric_from_spec, take
-from nlgauge.papers import Sources, further
+from nlgauge.papers import Sources, Tell, further
 from nlgauge.papers.deng2021.estimators import first_references
 from nlgauge.papers.deng2021.language_model_tables import ours, printed, released, shown
 from nlgauge.scoring.store import Store, keys_of, lacks, signature_of, stored
 from nlgauge.table import Row, Table
 from nlgauge.types import Array
 
-Tell = Callable[[str], None]
 PMI = "lm-score(pmi=True)"
 COMMON = (
     "length",

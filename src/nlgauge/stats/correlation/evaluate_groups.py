@@ -32,11 +32,10 @@ from nlgauge.stats.correlation.resampled_groups import (
 )
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.resampling.draws import Masks, Weights, joined
-from nlgauge.types import Array, Ids, Ints, Mask
+from nlgauge.types import Array, Ids, Ints, Mask, Steps
 
 J = TypeVar("J")
 R = TypeVar("R")
-Progress = Callable[[int, int], None]  # (done, of all)
 LEAST = {"global": 3, "input": 2, "item": 2}  # points a group needs, as in measure.evaluate
 
 
@@ -286,7 +285,7 @@ def _by_system(flat: NDArray[Any], systems: int) -> NDArray[Any]:
     return flat.reshape(systems, len(flat) // max(systems, 1))
 
 
-def run_all(work: Callable[[J], R], jobs: Sequence[J], progress: Progress | None = None) -> Iterator[R]:
+def run_all(work: Callable[[J], R], jobs: Sequence[J], progress: Steps | None = None) -> Iterator[R]:
     """The results of the jobs in their order, on the engine in use.
 
     `progress` is told after each job, in this thread; an exception there, or Ctrl-C, stops between two jobs.

@@ -9,17 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nlgauge.stats.correlation.evaluate_groups import Progress, SortedPanel, Wanted, Weighing, run_all, table
+from nlgauge.stats.correlation.evaluate_groups import SortedPanel, Wanted, Weighing, run_all, table
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.resampling.draws import weights
-from nlgauge.types import Array
+from nlgauge.types import Array, Steps
 
 CHUNK = 1024  # draws handled at once, to bound the memory
 
 
-def weighted(
-    x: Array, z: Array, systems: Array, inputs: Array, want: Wanted, progress: Progress | None = None
-) -> Array:
+def weighted(x: Array, z: Array, systems: Array, inputs: Array, want: Wanted, progress: Steps | None = None) -> Array:
     """Metrics × measures × draws, for weights draws × systems and draws × inputs.
 
     A cell counts where people and the metric have a score.

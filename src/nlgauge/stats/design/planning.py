@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from nlgauge.errors import DataError
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.design.simulate import Noise, SimulationParams, human_scores, metric_scores
+from nlgauge.stats.resampling.draws import Swap
 from nlgauge.types import Array
 
 PairTest = Callable[[Array, Array, Array, Measure, np.random.Generator], float]
@@ -86,7 +87,7 @@ class Chance:
     undefined: int
 
 
-def swap_test(how: Literal["systems", "inputs", "both", "cells"] = "systems", draws: int = 300) -> PairTest:
+def swap_test(how: Swap = "systems", draws: int = 300) -> PairTest:
     """The permutation test as a paired test for planning; swapping whole systems is the default here.
 
     On two equally strong simulated metrics (12 systems × 100 inputs, 150 trials) swapping systems rejects .04 to

@@ -17,7 +17,6 @@ import numpy as np
 from nlgauge.errors import DataError
 from nlgauge.types import Array, Ints, Mask
 
-Integers = Ints
 TieModel = Literal["davidson", "rao-kupper", "half", "drop"]
 FIRST, SECOND, TIE = 0, 1, 2  # in `outcome`
 STEPS, CLOSE = 100, 1e-10
@@ -31,10 +30,10 @@ class Ballots:
     `covariates` is choices × columns: what the first output has more of than the second.
     """
 
-    first: Integers
-    second: Integers
-    outcome: Integers
-    unit: Integers
+    first: Ints
+    second: Ints
+    outcome: Ints
+    unit: Ints
     covariates: Array | None = None
 
     def __len__(self) -> int:
@@ -82,7 +81,7 @@ class _Cells:
     """Choices that have the same probabilities, counted together: design is cells × parameters without the tie's."""
 
     design: Array
-    of: Integers  # the cell of each choice
+    of: Ints  # the cell of each choice
 
 
 def winners_reach(ballots: Ballots, systems: int, ties: TieModel = "davidson") -> Mask:
@@ -209,7 +208,7 @@ def _cells(ballots: Ballots, systems: int, position: bool) -> _Cells:
     return _Cells(np.hstack([design[:, 1:], place, more]), np.asarray(of, np.int64))
 
 
-def _counted(cells: _Cells, outcome: Integers, weights: Array) -> Array:
+def _counted(cells: _Cells, outcome: Ints, weights: Array) -> Array:
     counts = np.zeros((len(cells.design), 3))
     np.add.at(counts, (cells.of, outcome), weights)
     return counts
@@ -280,7 +279,7 @@ def _climbs(design: Array, counts: Array, at: Array, family: TieModel) -> tuple[
     return np.hstack([gradient, by_tie.sum(axis=1, keepdims=True)]), information
 
 
-def _gradients(cells: _Cells, outcome: Integers, found: Array, family: TieModel) -> Array:
+def _gradients(cells: _Cells, outcome: Ints, found: Array, family: TieModel) -> Array:
     """Gradient of each choice, choices × parameters."""
     width = cells.design.shape[1]
     eta = cells.design @ found[:width]

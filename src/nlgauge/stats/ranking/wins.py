@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from nlgauge.types import Array, Ints
 
-Integers = Ints
 TIE, UNKNOWN = -1, -2  # in `preferred` of `vote_counts`
 
 
@@ -20,9 +19,9 @@ class Wins:
     The order is kept: cell A-B and cell B-A are different comparisons where people saw two outputs in an order.
     """
 
-    wins: Integers
-    ties: Integers
-    n: Integers
+    wins: Ints
+    ties: Ints
+    n: Ints
 
     @property
     def fraction(self) -> Array:
@@ -83,12 +82,12 @@ def vote_counts(first: ArrayLike, second: ArrayLike, preferred: ArrayLike, syste
     return Wins(wins, ties, n)
 
 
-def score_votes(scores_first: ArrayLike, scores_second: ArrayLike, first: ArrayLike, second: ArrayLike) -> Integers:
+def score_votes(scores_first: ArrayLike, scores_second: ArrayLike, first: ArrayLike, second: ArrayLike) -> Ints:
     """What a metric prefers in each comparison: the system with the higher score, TIE, or UNKNOWN without scores."""
     x, y = np.asarray(scores_first, np.float64), np.asarray(scores_second, np.float64)
     choice = np.where(x > y, np.asarray(first), np.where(y > x, np.asarray(second), TIE))
     return np.asarray(np.where(np.isnan(x) | np.isnan(y), UNKNOWN, choice), np.int64)
 
 
-def _share(part: Integers, whole: Integers) -> Array:
+def _share(part: Ints, whole: Ints) -> Array:
     return np.asarray(np.where(whole > 0, part / np.maximum(whole, 1), np.nan))

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 
 from nlgauge.engines import Local, using
 from nlgauge.errors import DataError
-from nlgauge.stats.correlation.evaluate_groups import Progress, Wanted, arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import Wanted, arrays, wanted
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.correlation.profiles import Profile, apply_missing, profile_of
 from nlgauge.stats.correlation.ties import largest, snap
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.bootstrap_intervals import Interval, bca_interval, percentile_interval
 from nlgauge.stats.resampling.draws import bootstrap_counts
-from nlgauge.types import Array, Ints
+from nlgauge.types import Array, Ints, Steps
 
 Unit = Literal["inputs", "systems", "both", "raters"]
 
@@ -63,7 +63,7 @@ def bootstrap(
     draws: int = 1000,
     seed: int = 0,
     profile: str | Profile = "nlgauge",
-    progress: Progress | None = None,
+    progress: Steps | None = None,
 ) -> Bootstrap:
     """Resample inputs, systems, both or raters with replacement and recompute every measure of every metric.
 

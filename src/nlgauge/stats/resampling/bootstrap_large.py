@@ -12,10 +12,10 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.kernels.shared import STRIP
-from nlgauge.stats.correlation.evaluate_groups import Progress, Sorted, SortedPanel, Wanted, Weighing, run_all
+from nlgauge.stats.correlation.evaluate_groups import Sorted, SortedPanel, Wanted, Weighing, run_all
 from nlgauge.stats.correlation.group_layout import sorted_cells
 from nlgauge.stats.resampling.draws import Weights
-from nlgauge.types import Array
+from nlgauge.types import Array, Steps
 
 ROOM = 1 << 30  # bytes that the levels of one group may take in the kernels (three arrays of a strip)
 
@@ -45,7 +45,7 @@ class _Strip:
         return self.metric.under(self.given.strip(s))
 
 
-def resample(human: SortedPanel, x: Array, given: Weights, want: Wanted, progress: Progress | None = None) -> Array:
+def resample(human: SortedPanel, x: Array, given: Weights, want: Wanted, progress: Steps | None = None) -> Array:
     """One metric's measures × draws (the data themselves first), as `weighted` gives them; `human` has no metrics."""
     if want.slow:
         names = ", ".join(str(m) for m in want.slow_measures)

@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.correlation.evaluate_groups import Progress, Wanted, all_pairs, arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import Wanted, all_pairs, arrays, wanted
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.correlation.weighted import weighted
 from nlgauge.stats.resampling.canonical import canonical_order
 from nlgauge.stats.resampling.rank_intervals import CUT, kendall_interval, perfect, spearman_interval
 from nlgauge.stats.tests.permutation import PairTests, permutation_pairs
-from nlgauge.types import Array, Ints, Mask
+from nlgauge.types import Array, Ints, Mask, Steps
 
 Over = Literal["auto", "both", "inputs"]
 Labels = Ints
@@ -131,7 +131,7 @@ def intervals(
     over: Over = "auto",
     clusters: ArrayLike | None = None,
     level: float = 0.95,
-    progress: Progress | None = None,
+    progress: Steps | None = None,
 ) -> Intervals:
     """Intervals of K metrics (K×N×M) under every measure, on the scale of Fisher's z with Student's t.
 
@@ -194,7 +194,7 @@ def difference_tests(
     clusters: ArrayLike | None = None,
     seed: int = 0,
     draws: int | None = None,
-    progress: Progress | None = None,
+    progress: Steps | None = None,
 ) -> PairTests:
     """Would one metric agree better with people than the other on systems and inputs like these too? Two-sided p.
 
@@ -268,7 +268,7 @@ def left_out(
     want: Wanted,
     over: Literal["both", "inputs"],
     clusters: ArrayLike | None = None,
-    progress: Progress | None = None,
+    progress: Steps | None = None,
 ) -> WithoutEach:
     """All measures of all metrics, whole and without each unit."""
     one = len(z) if over == "both" else 0

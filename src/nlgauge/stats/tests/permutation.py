@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from nlgauge.kernels.shared import NEAR
 from nlgauge.stats.correlation.evaluate_groups import (
-    Progress,
     SortedPanel,
     Wanted,
     all_pairs,
@@ -28,7 +27,7 @@ from nlgauge.stats.correlation.evaluate_groups import (
 from nlgauge.stats.correlation.measure import evaluate
 from nlgauge.stats.correlation.profiles import Profile, apply_missing, profile_of
 from nlgauge.stats.resampling.draws import Masks, Swap, block_masks, blocks_of, swap_masks
-from nlgauge.types import Array, Ints
+from nlgauge.types import Array, Ints, Steps
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ def permutation_pairs(
     draws: int | None = None,
     seed: int = 0,
     profile: str | Profile = "nlgauge",
-    progress: Progress | None = None,
+    progress: Steps | None = None,
 ) -> PairTests:
     """The same for all pairs of K metrics (K×N×M); gives P×L p-values.
 

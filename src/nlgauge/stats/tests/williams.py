@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.stats.correlation.evaluate_groups import Progress, all_pairs, arrays, wanted
+from nlgauge.stats.correlation.evaluate_groups import all_pairs, arrays, wanted
 from nlgauge.stats.correlation.measure import Measure, evaluate
 from nlgauge.stats.tests.permutation import PairTests
-from nlgauge.types import Array, Mask
+from nlgauge.types import Array, Mask, Steps
 
 
 def williams_test(
@@ -58,7 +58,7 @@ def williams_pairs(
     *,
     alternative: str = "two-sided",
     absolute: bool = False,
-    progress: Progress | None = None,
+    progress: Steps | None = None,
 ) -> PairTests:
     """Williams' test for all pairs of K metrics (K×N×M) under every measure; outputs count that people and both scored.
 
