@@ -85,7 +85,7 @@ def _marks(data: Dataset) -> list[str]:
         if marks.height:
             who = f"models ({listed(sorted(set(marks['rater'])), MOST)})" if models else "people"
             outputs, spans = marks.select(KEY).n_unique(), marks["start"].drop_nulls().len()
-            lines.append(f"errors marked by {who}: {_count(spans, 'span')} in {_count(outputs, 'output')} looked at")
+            lines.append(f"errors marked by {who}: {count(spans, 'span')} in {count(outputs, 'output')} looked at")
     return lines
 
 
@@ -95,7 +95,7 @@ def _raters(data: Dataset) -> str:
     each = data.ratings.drop_nulls("rater").group_by([*KEY, "aspect"]).len()["len"]
     low, high = int(each.min() or 0), int(each.max() or 0)  # type: ignore[arg-type]
     per = f"{low}" if low == high else f"{low}–{high}"
-    who = _count(len(data.raters), "rater") if data.persons else "raters without names"
+    who = count(len(data.raters), "rater") if data.persons else "raters without names"
     return f"{who}, {per} rating{'' if per == '1' else 's'} an output"
 
 

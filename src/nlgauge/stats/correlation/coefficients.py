@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from nlgauge.stats.correlation.groups import GROUPINGS, Groups
-from nlgauge.types import Array, Mask
+from nlgauge.types import Array, Ints, Mask
 
 if TYPE_CHECKING:
     from nlgauge.stats.correlation.panel_kernels import GroupStats
@@ -241,7 +241,7 @@ def spa(groups: Groups, rng: np.random.Generator) -> Array:
     definition="Pearson's r of score differences between two outputs of one input, pooled over inputs.",
     formula="r(xᵢ − xⱼ, zᵢ − zⱼ) over all pairs i ≠ j of each input",
 )
-def pdp(groups: Groups, rng: np.random.Generator) -> Floats:
+def pdp(groups: Groups, rng: np.random.Generator) -> Array:
     """DiIanni and Deutsch 2025. The sum of dx·dz over the ordered pairs of an input is 2n Σ (x − mean)(z − mean)."""
     there = np.isfinite(groups.metrics) & np.isfinite(groups.human)
     n = there.sum(axis=1, keepdims=True)
@@ -250,13 +250,13 @@ def pdp(groups: Groups, rng: np.random.Generator) -> Floats:
     return np.clip(ratio(xz, np.sqrt(xx) * np.sqrt(zz)), -1, 1)[:, None]
 
 
-def _centred(values: Floats, there: NDArray[np.bool_], n: NDArray[np.int64]) -> Floats:
+def _centred(values: Array, there: Mask, n: Ints) -> Array:
     """Scores less the mean of their input (0 where there is none), in units of the largest; equal ones give 0."""
     kept = np.where(there, values, 0.0)
     kept = kept / np.maximum(np.abs(kept).max(axis=(1, 2), keepdims=True, initial=0.0), np.finfo(float).tiny)
     first = np.where(there & (np.cumsum(there, axis=1) == 1), kept, 0.0).sum(axis=1, keepdims=True)
     apart = np.where(there, kept - first, 0.0)
-    centred: Floats = np.where(there, apart - apart.sum(axis=1, keepdims=True) / np.maximum(n, 1), 0.0)
+    centred: Array = np.where(there, apart - apart.sum(axis=1, keepdims=True) / np.maximum(n, 1), 0.0)
     return centred
 
 
