@@ -68,3 +68,18 @@ def test_the_order_of_rows_and_clusters_does_not_matter() -> None:
     one = mean_estimate(PartlyLabelled(labels, score, clusters=clusters))
     other = mean_estimate(PartlyLabelled(labels[there], score[there], clusters=clusters[there]))
     assert np.allclose([one.low, one.high], [other.low, other.high])
+
+
+@pytest.mark.parametrize("verdicts", [True, False])
+def test_probabilities_beside_strata_do_not_lose_what_strata_gain(verdicts: bool) -> None:
+    rng = np.random.default_rng(3)
+    strata = np.arange(900) % 3
+    y = np.clip(np.round(1 + 1.7 * strata + 0.5 * rng.normal(size=900)), 1, 5)
+    y = (y > 2).astype(float) if verdicts else y
+    labels, score = np.where(np.arange(900) < 90, y, np.nan), rng.normal(size=900)
+    plain, given, without = (
+        mean_estimate(PartlyLabelled(labels, score, probability, codes, bounds=(1, 5)))
+        for probability, codes in ((None, strata), (np.full(900, 0.1), strata), (np.full(900, 0.1), None))
+    )
+    assert given.width == pytest.approx(plain.width)
+    assert given.width < 0.8 * without.width

@@ -27,7 +27,6 @@ OWN_WEIGHT = 20  # labels that a stratum needs for a λ of its own; else one is 
 DOUBT = 0.7  # ratings at the rarer end of the scale that a judge's gain is held against: it counts m / (m + DOUBT)
 COARSE = 0.75  # variance over that of labels alone above which an estimate is nearly a count, with the steps of one
 FAR = 0.1  # rating at the far end of the scale that is added to the variance
-FAR_WEIGHED = 0.3  # the same where rows have weights: it has the largest
 
 
 @dataclass(frozen=True)
@@ -291,7 +290,7 @@ def _verdict_interval(
     # Whole verdicts and errors make steps; PPI++ weighs them with a number, unless the judge hardly counts.
     steps = np.full(n.shape, method == "labels" or (method == "ppi" and _two_scores(_score(sample))))
     if method == "ppi++":
-        steps = found.se**2 > COARSE * plain.se**2
+        steps = found.se**2 >= COARSE * plain.se**2
     steps &= sample.clusters is None
     units = found.influence if sample.clusters is None else cluster_sums(found.influence, sample.clusters)
     # A count tells its own variance; that of clusters and of a judge's numbers is estimated.
@@ -313,7 +312,7 @@ def _one_more(sample: PartlyLabelled, found: MeanEstimate, value: Any, method: M
     that it would pass: not seen yet, when one with the largest weight is among those of its verdict and an error of the
     judge has the largest, and with the weights seen. In clusters of k rows it counts as √k."""
     y = np.where(sample.labelled, sample.labels, 0.0)
-    w = sum(part.w for part in _parts(sample, y, y)) / y.shape[-1]
+    w = _label_weights(sample, y)
     largest, usual = w.max(axis=-1), (w**2).sum(axis=-1)
     many = 1.0 if sample.clusters is None else np.sqrt(sample.labelled.sum(axis=-1) / _labelled_clusters(sample))
     off = np.zeros(value.shape), np.zeros(value.shape)
@@ -364,18 +363,15 @@ def _bounded_interval(
 
 def _alone(sample: PartlyLabelled, plain: MeanEstimate, n: Any) -> Any:
     """Verdicts drawn at random that would have the variance of labels only in this design."""
-    labelled = sample.labelled
+    # The variance hangs on rare ratings at the far end, which few labels may lack: part of the heaviest is added.
+    y = np.where(sample.labelled, sample.labels, 0.0)
+    largest = _label_weights(sample, y).max(axis=-1)
+    rare = FAR * (largest * np.maximum(plain.value, 1 - plain.value)) ** 2
+    most = n if sample.clusters is None else np.minimum(n, _labelled_clusters(sample))
     with np.errstate(invalid="ignore", divide="ignore"):
-        if sample.probability is not None and sample.clusters is None:
-            # Few rows of the rarer end may all have small weights: part of one more, with the largest, is added.
-            w = np.where(labelled, 1 / np.broadcast_to(sample.probability, labelled.shape), 0.0)
-            of_rarer = np.where(plain.value[..., None] > 0.5, 1 - sample.labels, sample.labels)
-            of_rarer = np.where(labelled, of_rarer, 0.0)
-            largest = w.max(axis=-1) * FAR_WEIGHED
-            share = ((w * of_rarer).sum(axis=-1) + largest) / (w.sum(axis=-1) + largest)
-            spread = (w**2 * (of_rarer - share[..., None]) ** 2).sum(axis=-1) + (largest * (1 - share)) ** 2
-            return share * (1 - share) * (w.sum(axis=-1) + largest) ** 2 / spread
-        # The variance hangs on rare ratings at the far end, which few labels may lack: part of one is added.
-        rare = FAR * np.maximum(plain.value, 1 - plain.value) ** 2 / n**2
-        most = n if sample.clusters is None else np.minimum(n, _labelled_clusters(sample))
         return np.where(plain.se > 0, plain.value * (1 - plain.value) / (plain.se**2 + rare), most)
+
+
+def _label_weights(sample: PartlyLabelled, y: Floats) -> Floats:
+    """How much each label counts in the mean of labels only; they add up to 1."""
+    return np.asarray(sum(part.w for part in _parts(sample, y, y)) / y.shape[-1])
