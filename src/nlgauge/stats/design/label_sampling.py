@@ -124,8 +124,8 @@ def learned_spread(score: Array, labels: Array) -> Array:
 def neighbour_order(features: Array) -> Array:
     """A place for each row (rows × features) such that rows near in the order are near in the features.
 
-    Rows are halved at the median of the feature that is spread widest, again and again: steps along the order take
-    rows from everywhere.
+    Rows are parted along the feature that is spread widest, at the largest gap in the middle half of its values, again
+    and again, so that a kind of rows stays together: steps along the order take rows from everywhere.
     """
     place = np.empty(len(features))
     halves = [np.arange(len(features))]
@@ -138,7 +138,12 @@ def neighbour_order(features: Array) -> Array:
             at += len(rows)
             continue
         by = rows[np.argsort(features[rows, int(widest.argmax())], kind="stable")]
-        halves += [by[len(by) // 2 :], by[: len(by) // 2]]
+        first, last = len(by) // 4, len(by) - 1 - len(by) // 4
+        gaps = np.diff(features[by[first : last + 1], int(widest.argmax())])
+        gaps[np.abs(gaps) < 1e-9 * widest.max()] = 0.0  # rounding is no gap
+        middle = len(by) // 2 - first - 1
+        cut = first + 1 + (int(gaps.argmax()) if gaps.max() > 2 * gaps[middle] else middle)
+        halves += [by[cut:], by[:cut]]
     return place
 
 
