@@ -170,7 +170,7 @@ class Encoder:
             return len(rows)
 
         done = 0
-        with self.lock, _only(self.stack, max(layers)), _each_core_one_batch(self.device) as pool:
+        with self.lock, _only(self.stack, max(layers)), each_core_one_batch(self.device) as pool:
             for n in pool.map(work, batches):
                 done += n
                 if progress:
@@ -188,7 +188,7 @@ class Encoder:
 
 
 @contextmanager
-def _each_core_one_batch(device: str) -> Iterator[ThreadPoolExecutor]:
+def each_core_one_batch(device: str) -> Iterator[ThreadPoolExecutor]:
     """Batches side by side, one thread each: threads inside an operation wait for each other on a busy machine."""
     workers = cores() if device == "cpu" else 1
     with threads(max(1, cores() // workers)), ThreadPoolExecutor(workers) as pool:

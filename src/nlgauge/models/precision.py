@@ -51,6 +51,14 @@ def _check_int8(name: str) -> None:
         raise NlgaugeError(f"'{name}@int8': int8 products overflow on this processor; use '{name}' or '{name}@bf16'.")
 
 
+def rows_as_int8(weight: Any) -> tuple[Any, Any]:
+    """A matrix in whole numbers of −127 to 127, and what 1 stands for in each of its rows."""
+    import torch
+
+    scale = weight.abs().amax(1).clamp_(min=1e-12) / 127
+    return (weight / scale[:, None]).round_().to(torch.int8), scale
+
+
 def _int8() -> Any:
     import threading
 
@@ -61,9 +69,8 @@ def _int8() -> Any:
     class Int8Linear(torch.nn.Module):
         def __init__(self, of: Any) -> None:
             super().__init__()
-            weight = of.weight.detach()
-            scale = weight.abs().amax(1).clamp_(min=1e-12) / 127
-            self.weight = (weight / scale[:, None]).round_().to(torch.int8).t().contiguous()
+            whole, scale = rows_as_int8(of.weight.detach())
+            self.weight = whole.t().contiguous()
             self.scale, self.bias = scale / 127, None if of.bias is None else of.bias.detach()
 
         def forward(self, given: Any) -> Any:

@@ -28,15 +28,15 @@ class Reworded:
     _known: dict[str, list[str]] = field(default_factory=dict, repr=False)
 
     def __call__(self, text: str, rng: Generator) -> list[str]:
-        found = []
-        lines = self._lines(text)
-        for _ in range(CANDIDATES):
-            said = text
-            for change in (shortened, reordered):
-                if rng.random() < 0.5:
-                    said = change(said, rng)
-            found.append(damage(said, "synonym", self.amount, rng, lines).text)
-        return found
+        return [self.once(text, rng) for _ in range(CANDIDATES)]
+
+    def once(self, text: str, rng: Generator) -> str:
+        """One of these."""
+        said = text
+        for change in (shortened, reordered):
+            if rng.random() < 0.5:
+                said = change(said, rng)
+        return damage(said, "synonym", self.amount, rng, self._lines(text)).text
 
     def _lines(self, text: str) -> list[str]:
         if self.thesaurus is None:

@@ -14,6 +14,7 @@ Sense = tuple[Synset, str]  # a synset and the word in it that was looked up
 LETTERS = {"n": "noun", "v": "verb", "a": "adj", "s": "adj", "r": "adv"}
 TYPES = {"1": "noun", "2": "verb", "3": "adj", "4": "adv", "5": "adj"}  # of a sense key
 HYPERNYM, SIMILAR, DERIVED, ANTONYM = ("@", "@i"), ("&",), ("+",), ("!",)
+HYPONYM = ("~",)
 OFTEN = 5  # a sense counts when it is the first one or was tagged this often in WordNet's texts
 FARTHEST = 2
 

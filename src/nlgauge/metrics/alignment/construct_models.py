@@ -15,7 +15,7 @@ from typing import Any
 from numpy.random import Generator
 
 from nlgauge.errors import NlgaugeError
-from nlgauge.metrics.alignment.construct import Document, Recipe, Span, changed, ending
+from nlgauge.metrics.alignment.construct import Document, Infill, Recipe, Span, changed, ending
 from nlgauge.models.loading import load
 from nlgauge.text.paraphrase import CANDIDATES
 
@@ -156,6 +156,10 @@ def kept(template: Sequence[str], filled: Sequence[str]) -> list[int]:
 def model_parts(parts: Recipe, paraphraser: str | None, infiller: str | None) -> Recipe:
     """A recipe with models by name in place of its offline parts."""
     parts.paraphrase = ModelParaphrase(paraphraser) if paraphraser else parts.paraphrase
-    if infiller:
-        parts.infill = CausalInfill() if infiller == CAUSAL else ModelInfill(infiller)
+    parts.infill = infilled(infiller) if infiller else parts.infill
     return parts
+
+
+def infilled(name: str) -> Infill:
+    """The infiller of that name."""
+    return CausalInfill() if name == CAUSAL else ModelInfill(name)
