@@ -16,17 +16,9 @@ from nlgauge.data.dataset import Dataset
 from nlgauge.errors import DataError, NeedsMissing
 from nlgauge.number import row_interval
 from nlgauge.stats.agreement.gamma import MOST, gamma
-from nlgauge.stats.agreement.span_overlap import (
-    Floats,
-    Ints,
-    Overlap,
-    SpanMark,
-    credited,
-    letter_counts,
-    overlap,
-    overlap_of,
-)
+from nlgauge.stats.agreement.span_overlap import Overlap, SpanMark, credited, letter_counts, overlap, overlap_of
 from nlgauge.table import Layout, Row, Table
+from nlgauge.types import Array, Ints
 
 ANY, CREDIT, GAMMA, PEOPLE = "any", "severity", "gamma", "people"
 NO_ERRORS = ("neutral", "no-error")  # remarks, weight 0
@@ -55,7 +47,7 @@ class _Text:
 class _Shared:
     """What two raters marked in the texts that both looked at: one row of sums a text, by measure."""
 
-    sums: dict[str, Floats]  # texts × (shared, first, second)
+    sums: dict[str, Array]  # texts × (shared, first, second)
     clusters: list[str]
     clean: int  # texts in which neither marked anything
 
@@ -182,7 +174,7 @@ def _met(texts: Sequence[_Text]) -> dict[frozenset[str], list[_Text]]:
 def _shared(texts: Sequence[_Text], pair: tuple[str, str], words: Sequence[str]) -> _Shared:
     coarse = [AS_MAJOR.get(word, word) for word in words]
     merge = np.array([[float(name == word) for word in coarse] for name in dict.fromkeys(coarse)]).astype(np.int64)
-    rows: list[Floats] = []
+    rows: list[Array] = []
     clusters, clean = [], 0
     for text in texts:
         one, two = (text.marks[rater] for rater in pair)

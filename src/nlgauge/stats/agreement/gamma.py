@@ -10,13 +10,13 @@ moved around the text by a random distance.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from nlgauge.types import Array
+
 MOST = 1000  # units of a rater: the alignment looks at all pairs of units
 
 
-def disorder(first: Floats, second: Floats) -> float:
+def disorder(first: Array, second: Array) -> float:
     """The smallest disorder of two raters' units (rows of start, end, kind); NaN where there is no unit.
 
     >>> round(disorder(np.array([[1, 5, 0], [8, 12, 1]]), np.array([[2, 5, 0], [9, 12, 0]])), 4)
@@ -35,7 +35,7 @@ def disorder(first: Floats, second: Floats) -> float:
     return total / (count / 2)
 
 
-def _distance(first: Floats, second: Floats) -> Floats:
+def _distance(first: Array, second: Array) -> Array:
     apart = np.abs(first[:, None, :2] - second[None, :, :2]).sum(axis=2)
     lengths = (first[:, 1] - first[:, 0])[:, None] + (second[:, 1] - second[:, 0])[None]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -43,7 +43,7 @@ def _distance(first: Floats, second: Floats) -> Floats:
     return np.asarray(place + (first[:, None, 2] != second[None, :, 2]))
 
 
-def gamma(first: Floats, second: Floats, length: int, rng: np.random.Generator, draws: int = 30) -> float:
+def gamma(first: Array, second: Array, length: int, rng: np.random.Generator, draws: int = 30) -> float:
     """Gamma of two raters' units on a text of that many letters; NaN where nobody marked anything."""
     observed = disorder(first, second)
     if np.isnan(observed):
@@ -61,7 +61,7 @@ def gamma(first: Floats, second: Floats, length: int, rng: np.random.Generator, 
     return float(1 - observed / np.mean(expected))
 
 
-def _moved(units: Floats, by: float, length: int) -> Floats:
+def _moved(units: Array, by: float, length: int) -> Array:
     """The units further on, those that pass the end again from the beginning."""
     start = (units[:, 0] + by) % length
     return np.stack([start, start + units[:, 1] - units[:, 0], units[:, 2]], axis=1)

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nlgauge.stats.resampling.cluster_jackknife import jackknifed
 from nlgauge.stats.resampling.jackknife import too_few
+from nlgauge.types import Array, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 PARTIAL = 0.5  # credit for a letter that both marked with different severities (WMT23 to WMT25)
 NEAR = 1e-6  # of 0 and 1, where the logit ends
 
@@ -42,14 +40,14 @@ def letter_counts(marks: Sequence[SpanMark], length: int, severities: int) -> In
     return counts
 
 
-def overlap(first: Ints, second: Ints) -> Floats:
+def overlap(first: Ints, second: Ints) -> Array:
     """(shared, marked by the first, by the second), one row for `any` mark, one each severity: sets of letters."""
     one = np.vstack([first.any(axis=0, keepdims=True), first > 0])
     two = np.vstack([second.any(axis=0, keepdims=True), second > 0])
     return np.stack([(one & two).sum(axis=1), one.sum(axis=1), two.sum(axis=1)], axis=1).astype(np.float64)
 
 
-def credited(first: Ints, second: Ints) -> Floats:
+def credited(first: Ints, second: Ints) -> Array:
     """(credit, marks of the first, of the second), a letter as often as it is marked: the score of the WMT25 task.
 
     A letter is worth 1 where the severities agree, and half where both marked it and the severities differ.
@@ -74,7 +72,7 @@ class Overlap:
     reason: str | None = None
 
 
-def overlap_of(sums: Floats, clusters: Ints, level: float = 0.95, word: str = "inputs") -> Overlap:
+def overlap_of(sums: Array, clusters: Ints, level: float = 0.95, word: str = "inputs") -> Overlap:
     """The overlap from one row (shared, first, second) a text; `clusters` are left out whole in turn.
 
     The interval is Student's t on the logit of F. Only clusters that hold a mark say anything, so they are counted.
@@ -102,6 +100,6 @@ def overlap_of(sums: Floats, clusters: Ints, level: float = 0.95, word: str = "i
     return Overlap(value, float(low), float(high), precision, recall)
 
 
-def _logit_f(sums: Floats) -> Floats:
+def _logit_f(sums: Array) -> Array:
     share = np.clip(2 * sums[..., :1] / (sums[..., 1:2] + sums[..., 2:3]), NEAR, 1 - NEAR)
     return np.log(share / (1 - share))
