@@ -534,3 +534,11 @@ def test_records_about_the_sentences_of_an_output_are_no_raters() -> None:
     for row in rows:
         row["annotations"] = [{"text": "I liked it", "stars": 4}, {"text": "Not me", "stars": 1}]  # comments
     assert ng.load(rows).aspects == ["stars"]
+
+
+@pytest.mark.parametrize(("again", "words"), [(4, "with the same value and count once"), (2, "their mean is used")])
+def test_a_rater_who_rates_twice_is_averaged_and_said(again: int, words: str) -> None:
+    rows = [{"system": "A", "doc": d, "rater": r, "quality": 4} for d in range(3) for r in ("ann", "bob")]
+    data = ng.load([*rows, {**rows[0], "quality": again}])
+    assert said(data, "1 ratings repeat the same rater, output and aspect", words)
+    assert data.ratings.height == 6 and data.ratings["value"].min() == (4 + again) / 2

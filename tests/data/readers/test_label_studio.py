@@ -140,10 +140,10 @@ def test_without_an_input_the_source_says_what_belongs_together(edited: Callable
     assert data.panel("quality").human.shape == (2, 2)
 
 
-def test_the_same_annotator_twice_is_averaged_and_said(edited: Callable[..., Path]) -> None:
+def test_the_same_annotation_twice_counts_once_and_is_said(edited: Callable[..., Path]) -> None:
     data = ng.load(edited("label_studio.json", put(lambda t: t["annotations"].append(t["annotations"][1]))))
     assert data.ratings.height == 16
-    assert "2 ratings repeat the same rater, output and aspect: their mean is used" in data.notes
+    assert "2 ratings repeat the same rater, output and aspect with the same value and count once" in data.notes
 
 
 def test_a_task_without_annotations_keeps_its_output(edited: Callable[..., Path]) -> None:
