@@ -215,7 +215,7 @@ def test_what_cannot_be_computed_is_undecided_and_not_left_out() -> None:
     named = ng.gate(data, "kappa=.6", metrics=["verdict", "numbers"])
     assert {r["metric"]: r["verdict"] for r in named} == {"verdict": "passed", "numbers": "undecided"}
     every = ng.gate(ng.load(rows, human=["human"], metrics=["verdict", "numbers"]), "kappa=.6")
-    assert [r["metric"] for r in every] == ["verdict"] and "left out, not pass and fail: numbers" in every.to_markdown()
+    assert [r["metric"] for r in every] == ["verdict"] and "left out: numbers gave" in every.to_markdown()
 
 
 def test_labels_that_do_not_stand_for_all_decide_nothing(tmp_path: Path) -> None:

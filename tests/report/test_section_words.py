@@ -142,7 +142,7 @@ def test_what_does_not_apply_is_said_in_one_line_and_the_rest_is_answered() -> N
     assert "needs at least 3" in answered["trust"].missing
     assert answered["agrees"].found.parts[0].answer.startswith("bleu is the only metric: input/kendall")
     assert any(line.startswith("ceiling left out:") for line in answered["agrees"].found.lines)
-    of_others = {"verdicts", "rank", "bias", "drift"}  # nobody said pass or fail or chose, no judge, one run
+    of_others = {"verdicts", "rank", "bias", "drift", "jury"}  # nobody said pass or fail or chose, no judge, one run
     assert set(answered) == {s.key for s in sections()} - of_others
 
 

@@ -256,6 +256,8 @@ def _unfit(table: RawTable, column: str, nested: bool) -> str:
         return ""
     if found.answers and not any(PROGRAMS.match(word) for word in tokens(column)):
         return f"{found.how}; of what?"
+    if METRIC_PREFIX.match(column):  # metric.row says what it is
+        return ""
     inside = column.rstrip(".").rpartition(".")[2]  # response.usage.tokens
     return "looks like an index, a count, a time or a setting" if ASIDE.match(column) or ASIDE.match(inside) else ""
 
