@@ -78,7 +78,8 @@ def known() -> frozenset[str]:
 
     from nlgauge import cli
 
-    return frozenset(m.name for m in pkgutil.iter_modules(cli.__path__))
+    found = pkgutil.walk_packages(cli.__path__, f"{cli.__name__}.")
+    return frozenset(m.name.rpartition(".")[2] for m in found if not m.ispkg)
 
 
 def table(rng: random.Random) -> list[dict[str, Any]]:

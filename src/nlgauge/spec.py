@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import functools
 import re
+import threading
 import types
 import warnings
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -14,6 +15,16 @@ from nlgauge.errors import NameUnknown, NlgaugeError
 from nlgauge.registry import did_you_mean
 
 SPEC = re.compile(r"^\s*(?P<name>[^\s()]+)\s*(?:\((?P<options>.*)\))?\s*$", re.S)
+
+# CPython 3.11 counts the depth of a syntax tree in one place for all threads: two at once may end in a SystemError.
+_ONE_TREE = threading.Lock()
+
+
+def syntax_tree(text: str) -> ast.expr:
+    """An expression taken apart, nothing of it evaluated; may be called from several threads."""
+    with _ONE_TREE, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of 2x: who asks says what is wrong
+        return ast.parse(text, mode="eval").body
 
 
 def parse_spec(text: str) -> tuple[str, dict[str, Any]]:
@@ -28,9 +39,7 @@ def parse_spec(text: str) -> tuple[str, dict[str, Any]]:
     if not match["options"]:
         return match["name"], {}
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of 2x: what is wrong is said below
-            call = ast.parse(f"f({match['options']})", mode="eval").body
+        call = syntax_tree(f"f({match['options']})")
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError
         options = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg}

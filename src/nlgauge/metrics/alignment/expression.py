@@ -20,6 +20,7 @@ import numpy as np
 
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.alignment.alignments import Alignment
+from nlgauge.spec import syntax_tree
 
 Term = tuple[str, tuple[str, ...]]
 FIELDS = {"x": "source", "c": "context", "y": "output", "r": "references"}
@@ -100,7 +101,7 @@ def parse(text: str) -> Expression:
     if len(text) > LONGEST:
         raise NlgaugeError(f"the expression is longer than {LONGEST} characters.")
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = syntax_tree(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise NlgaugeError(f"'{text}' is no expression; write e.g. mean(y>x) * mean(r>y).") from None
     terms: dict[Term, None] = {}
