@@ -294,7 +294,7 @@ def _labels(row: Row) -> str:
         return ""
     if row["labels"] is not None:
         return f"about {row['labels'] - row['n']:,} more labels ({row['labels']:,} in all)"
-    times = row["times"] and f"about {number(row['times'], 1)} times as many {SEVERAL}"
+    times = row["times"] and f"about {number(row['times'], 0 if row['times'] >= 10 else 1)} times as many {SEVERAL}"
     return times or row["reason"] or "too near the limit"
 
 
