@@ -145,6 +145,27 @@ def load_fresh(
 load = functools.lru_cache(4)(load_fresh)
 
 
+def load_skeleton(name: str, option: str = "model") -> tuple[Any, Any]:
+    """Tokenizer and configuration of a model whose weights come from elsewhere."""
+    import transformers
+
+    where = folder_of(name, option)
+    with _quiet(transformers.logging):
+        for offline in (True, False):
+            try:
+                return (
+                    transformers.AutoTokenizer.from_pretrained(
+                        where, local_files_only=offline, trust_remote_code=False
+                    ),
+                    transformers.AutoConfig.from_pretrained(where, local_files_only=offline, trust_remote_code=False),
+                )
+            except (OSError, ValueError, ImportError, KeyError) as error:
+                if not offline or Path(where).is_dir() or not hub_answers():
+                    advice = "give a folder with its config.json and tokenizer."
+                    raise NlgaugeError(_why("encoder", name, option, Path(where).is_dir(), error, advice)) from None
+    raise AssertionError("unreachable")
+
+
 class LoadedModel:
     """A model of one kind by name or folder, with its tokenizer."""
 
