@@ -284,7 +284,7 @@ def test_a_minimal_install_scores_what_needs_no_extra_and_refuses_the_rest_in_a_
     assert said.returncode == 0, said.stderr
     outcome: dict[str, str] = json.loads(said.stdout)
     scored = {name for name in tried if outcome[name] == "scored"}
-    assert scored == {name for name in tried if not extra[name]}
+    assert scored == {name for name in tried if not extra[name]} - {"s3"}  # which asks for the files of its authors
     assert len(scored) > 40
     assert all("\n" not in line for line in outcome.values())
     assert outcome["bertscore"].endswith('pip install "nlgauge[neural]"')

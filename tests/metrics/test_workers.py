@@ -22,7 +22,7 @@ SAMPLES = 32
 NAMES = [
     name
     for name in registry.names("metric")
-    if registry.get("metric", name).facts.extra not in ("neural", "judges") and name != "prs"
+    if registry.get("metric", name).facts.extra not in ("neural", "judges") and name not in ("prs", "s3")
 ]
 SPECS = [*NAMES, "meteor(preset='nltk')", "meteor(synonyms=False)", "rouge-1(stem=True)", "bleu(tokenize='coco')"]
 
