@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +157,30 @@ def test_the_head_of_summac_conv_as_its_authors_publish_it(tmp_path: Path) -> No
     with pytest.warns(TorchWeights):
         found = conv_head(str(tmp_path / "conv.bin"))
     assert all(np.allclose(a, b) for a, b in zip(found, given.values(), strict=True))
+
+
+@pytest.mark.slow
+def test_a_model_of_the_hubs_cache(tmp_path: Path) -> None:
+    home = tmp_path / "hub" / "models--some--model"
+    folder = home / "snapshots" / ("a" * 40)
+    folder.mkdir(parents=True)
+    (home / "refs").mkdir()
+    (home / "refs" / "main").write_text("a" * 40)
+    safe = perplexities(Path(build("gpt2", folder)))
+    pickled(folder)
+    code = (
+        "from nlgauge.metrics import Batch, metric_from_spec\n"
+        f"print(metric_from_spec(\"perplexity(lm='some/model')\").score(Batch.from_columns({TEXTS!r})).values.tolist())"
+    )
+    for value, there in (("0", False), ("1", True)):
+        ran = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False,
+            env={**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", ASKED: value},
+        )  # fmt: skip
+        assert (ran.returncode == 0) == there, ran.stderr
+        if there:
+            assert json.loads(ran.stdout) == pytest.approx(safe.tolist())
+        assert ("weights-only loading" in ran.stderr) and (f"{ASKED}=1" in ran.stderr)
 
 
 def test_doctor_says_that_it_is_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from nlgauge.metrics.learned.on_samples import OnSamples
 from nlgauge.text.batch import Batch
 from nlgauge.text.snowball import stem
 from nlgauge.text.stopwords import STOP
-from nlgauge.types import Array
+from nlgauge.types import Array, Mask
 
 FORMAT = "nlgauge-s3-1"
 FEATURES = ("JS_eval_1", "JS_eval_2", "ROUGE_1_R", "ROUGE_1_R_WE", "ROUGE_2_R", "ROUGE_2_R_WE")
@@ -186,7 +186,7 @@ def _cosines(mine: list[Gram], theirs: list[Gram], vectors: Vectors) -> Array:
     """Of sums of word vectors; NaN in rows of n-grams without one, 0 in such columns."""
     size = len(next(iter(vectors.values()))) if vectors else 1
 
-    def table(every: list[Gram]) -> tuple[Array, Array]:
+    def table(every: list[Gram]) -> tuple[Array, Mask]:
         there = np.array([all(w in vectors for w in gram) for gram in every], np.bool_)
         rows = np.zeros((len(every), size))
         for k in np.flatnonzero(there):
