@@ -67,6 +67,8 @@ def test_the_examples_of_a_papers_page_are_what_the_commands_print(page: str) ->
     examples = [(words, lines) for words, _, lines in (part.partition("\n") for part in shown) if lines]
     assert examples
     for words, lines in examples:
+        if words.startswith("align"):
+            pytest.importorskip("torch")
         said = subprocess.run(
             [sys.executable, "-m", "nlgauge", *shlex.split(words)], cwd=REPO / "examples", capture_output=True,
             text=True, check=True, env={**os.environ, "COLUMNS": "110", "NO_COLOR": "1"},
