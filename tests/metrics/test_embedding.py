@@ -210,7 +210,7 @@ def test_supert_takes_the_stop_words_of_a_file(tmp_path: Path) -> None:
     own, given = made("supert"), made(f"supert(stop={str(file)!r})")
     assert not np.allclose(own.score(texts).values, given.score(texts).values, atol=1e-6)
     assert own.signature != given.signature
-    with pytest.raises(NlgaugeError, match="no such file|No such file"):
+    with pytest.raises(NlgaugeError, match="No such file"):
         metric_from_spec(f"supert(stop={str(tmp_path / 'none')!r})").ready()
 
 

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from programs import OTHER, SOURCE, SUMMARIES, agree, batch, bert, installed, ours, program, tokenizers_as_they_were
+from programs import (
+    OTHER,
+    SOURCE,
+    SUMMARIES,
+    agree,
+    batch,
+    bert,
+    installed,
+    ours,
+    program,
+    stand_in,
+    tokenizers_as_they_were,
+)
 
 LONG = " ".join([SOURCE, OTHER, SOURCE])  # more than fifteen sentences
 SOURCES = [SOURCE, OTHER, LONG, LONG]
@@ -128,3 +141,43 @@ def test_rouge_we_with_preset_s3_equals_summ_eval(stop: frozenset[str], n: int) 
     assert found != pytest.approx(hard, abs=1e-3)  # soft matches were found
     if n < 3:  # a product of vectors does not know the order of its words: "it was the" is "was it the"
         agree(f"rouge-we, n={n}, floor 1", ours(f"rouge-we(n={n}, floor=0.999999)", given), hard, 1e-9)
+
+
+class Word(str):
+    """A token as spaCy gives it."""
+
+    @property
+    def text(self) -> str:
+        return str(self)
+
+
+@pytest.mark.parametrize("of", ["sms", "wms", "s+wms"])
+def test_sms_equals_summ_eval(stop: frozenset[str], monkeypatch: pytest.MonkeyPatch, of: str) -> None:
+    """spaCy's sentences, words and vectors are ours here; the bags, their weights and the transport (wmd) are theirs."""
+    pytest.importorskip("wordllama", reason="extra 'vectors' is not installed (wordllama)")
+    installed("wmd")  # compiled C++, so not among what `make peers` installs: pip install --no-build-isolation wmd
+    from nlgauge.metrics.embedding.word_vectors import vector, words
+    from nlgauge.text.windows import windows
+
+    ids: dict[str, int] = {}
+
+    class Strings:
+        def __getitem__(self, word: str) -> int:
+            return ids.setdefault(word, len(ids))
+
+    vocabulary = SimpleNamespace(strings=Strings(), get_vector=lambda i: vector(list(ids)[i]).astype(np.float32))
+
+    def read(text: str, **_: Any) -> Any:
+        return SimpleNamespace(sents=[[Word(w) for w in words(s)] for s in windows(text, 1)])
+
+    read.vocab = vocabulary  # type: ignore[attr-defined]
+    stand_in(monkeypatch, "spacy", load=lambda _: read)
+    monkeypatch.delitem(sys.modules, "summ_eval.sentence_movers_utils", raising=False)
+    utils = program("summ_eval.sentence_movers_utils")
+    other = OTHER.replace("3", "many")  # words are letters only there
+    outputs, references = [*SUMMARIES[:3], SOURCE], [SOURCE, other, SOURCE, other]
+    docs, texts = utils.tokenize_texts(list(zip(references, outputs, strict=True)), "glove", True)
+    theirs = [utils.get_sim(d, t, "glove", None, of) for d, t in zip(docs, texts, strict=True)]
+    found = ours(f"sms(of={of!r}, normalise=False)", batch(outputs, references=references))
+    agree(f"sms, {of}, distance", (-np.log(found)).tolist(), (-np.log(theirs)).tolist(), 1e-4)
+    assert np.ptp(np.log(found)) > 1

@@ -123,10 +123,12 @@ class Wmd(Static):
 class Sms(Static):
     """Sentence mover's similarity: sentences as mean word vectors, weighted by their length; exp(−distance).
 
-    of: 'sms' sentences only, 's+wms' sentences and words together, 'wms' words only.
+    of: 'sms' sentences only, 's+wms' sentences and words together, 'wms' words only. normalise: word vectors have
+    length 1; without it they are taken as they are, as the authors' program does.
     """
 
     of: Literal["sms", "s+wms", "wms"] = "sms"
+    normalise: bool = True
     references: Best = "max"
 
     def value(self, output: str, other: str) -> float:
@@ -143,12 +145,16 @@ class Sms(Static):
             for sentence in (words(s, stop=True) for s in windows(text, 1)):
                 if sentence:
                     weights.append(float(len(sentence)))
-                    rows.append(units(np.stack([vector(w) for w in sentence])).mean(axis=0))
+                    rows.append(self._vectors(sentence).mean(axis=0))
         if self.of != "sms":
-            for word, n in Counter(words(text, stop=True)).items():
-                weights.append(float(n))
-                rows.append(vector(word) / np.linalg.norm(vector(word)))
+            bag = Counter(words(text, stop=True))
+            weights += map(float, bag.values())
+            rows += [*self._vectors(tuple(bag))] if bag else []
         return weights, np.stack(rows) if rows else np.empty((0, 1))
+
+    def _vectors(self, given: tuple[str, ...]) -> Any:
+        rows = np.stack([vector(w) for w in given])
+        return units(rows) if self.normalise else rows
 
 
 @_facts("embedding-average", 2016, "liu-etal-2016-evaluate", bounds=(-1.0, 1.0))
@@ -214,7 +220,7 @@ class RougeWe(Static):
             a, b = (self._products(side) for side in given)
             total = soft_overlap(units(a) @ units(b).T, self.floor)
         else:
-            total = counted_overlap(*(self._counts(side) for side in given), self.floor)
+            total = counted_overlap(self._counts(given[0]), self._counts(given[1]), self.floor)
         sizes = [len(side) - self.n + 1 for side in given]
         p, r = total / sizes[0], total / sizes[1]
         return p if self.of == "p" else r if self.of == "r" else 2 * total / sum(sizes)
