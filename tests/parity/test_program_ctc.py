@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +16,7 @@ SOURCES, LAYER = [SOURCE, OTHER, SOURCE, OTHER], 2
 
 
 @pytest.fixture
-def aligner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Any, str]:
+def aligner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[Any, str]]:
     installed("ctc_score")
     pytest.importorskip("bert_score", reason="the oracle bert-score is not installed")
     import nltk.corpus
@@ -29,7 +31,9 @@ def aligner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Any, str]:
     found = BERTAligner(aggr_type="mean", model_type=folder, num_layers=LAYER, lang="en", device="cpu")
     if not hasattr(found._tokenizer, "build_inputs_with_special_tokens"):
         found._tokenizer = transformers.BertTokenizer.from_pretrained(folder)
-    return found, folder
+    yield found, folder
+    for name in [m for m in sys.modules if m.partition(".")[0] == "ctc_score"]:
+        del sys.modules[name]  # it was imported with the stand-ins
 
 
 def test_consistency_and_relevance_equal_ctc_score(aligner: tuple[Any, str]) -> None:

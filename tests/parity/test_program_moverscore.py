@@ -78,7 +78,7 @@ def second(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Any, str]:
     import torch
     import transformers as tf
 
-    folder = bert("model", tmp_path / "model")
+    folder = bert("model", tmp_path / "second")
     with torch.random.fork_rng():
         torch.manual_seed(4)
         made = tf.DistilBertModel(tf.DistilBertConfig(
@@ -125,3 +125,17 @@ def test_preset_v2_equals_the_second_program(second: tuple[Any, str], idf: bool)
     found = ours(f"moverscore(preset='v2', idf={idf}, encoder={folder!r})", given())
     agree(f"moverscore v2, idf={idf}", found, scores(module, idf), 2e-5)
     assert np.ptp(found) > 0.05
+
+
+def test_stop_words_of_a_file_are_left_out_as_in_both_programs(
+    first: tuple[Any, str], second: tuple[Any, str], tmp_path: Path
+) -> None:
+    """With idf, as the authors score summaries."""
+    words = "the of a and it that to was"
+    file = tmp_path / "stopwords.txt"
+    file.write_text(words)
+    for (module, folder), preset in ((first, "original"), (second, "v2")):
+        theirs = scores(module, True, stop_words=words.split())
+        found = ours(f"moverscore(preset={preset!r}, idf=True, stop={str(file)!r}, encoder={folder!r})", given())
+        agree(f"moverscore {preset}, stop words", found, theirs, 2e-5)
+        assert found != pytest.approx(scores(module, True), abs=1e-3)

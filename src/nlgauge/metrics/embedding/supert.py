@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Iterable
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +13,7 @@ from nlgauge.metrics.batch import Scores, TextPair, over_pairs
 from nlgauge.metrics.embedding._transport import best_of_each
 from nlgauge.metrics.embedding.bertscore import WEIGHTS, Contextual, embedding
 from nlgauge.text.batch import Batch
-from nlgauge.text.stopwords import STOP
+from nlgauge.text.stopwords import STOP, stop_signature, stop_words_of
 
 if TYPE_CHECKING:
     from nlgauge.models.encoder import Encoded
@@ -43,14 +40,18 @@ class Supert(Contextual):
         if self.sentences < 1:
             raise NlgaugeError(f"supert: sentences={self.sentences}; at least 1.")
 
+    @property
+    def _stop(self) -> frozenset[str]:
+        return stop_words_of(self.stop) if self.stop else STOP
+
     def ready(self) -> None:
         super().ready()
-        stop_words(self.stop)
+        _ = self._stop
 
     @property
     def signature(self) -> str:
-        stop = hashlib.blake2b(" ".join(sorted(stop_words(self.stop))).encode(), digest_size=6).hexdigest()
-        return self.signed(sentences=self.sentences, tokens="pieces", stop=stop if self.stop else "ours")
+        stop = stop_signature(self.stop) or "ours"
+        return self.signed(sentences=self.sentences, tokens="pieces", stop=stop)
 
     def parts(self, text: str, source: bool) -> list[str]:
         from nlgauge.text.windows import windows
@@ -65,7 +66,7 @@ class Supert(Contextual):
 
     def score(self, batch: Batch) -> Scores:
         kept, layer = self.vectors(batch)
-        stop = stop_words(self.stop)
+        stop = self._stop
         name = kept.encoder.tokenizer.id_to_token
         known: dict[tuple[str, bool], Any] = {}
 
@@ -91,14 +92,3 @@ class Supert(Contextual):
             return found
 
         return over_pairs(batch, "source", score)
-
-
-@lru_cache(4)
-def stop_words(path: str) -> frozenset[str]:
-    """Our own list, or the words of a file."""
-    if not path:
-        return STOP
-    try:
-        return frozenset(Path(path).expanduser().read_text("utf-8").lower().split())
-    except (OSError, UnicodeDecodeError) as error:
-        raise NlgaugeError(f"supert: stop='{path}': {error}") from None
