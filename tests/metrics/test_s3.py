@@ -233,7 +233,7 @@ def test_files_that_are_missing_or_wrong_get_one_line(vectors: str, tmp_path: Pa
         (f"s3(regressors='nowhere.json', vectors={vectors!r})", "No such file"),
         (f"s3(regressors={str(good)!r}, vectors='nowhere')", "no such file"),
         (f"s3(regressors={vectors!r}, vectors={vectors!r})", r"not what tools/s3_regressors\.py writes"),
-        (f"s3(regressors={str(good)!r}, vectors={vectors!r}, stop_words='nowhere')", "stop_words='nowhere'"),
+        (f"s3(regressors={str(good)!r}, vectors={vectors!r}, stop='nowhere')", "stop='nowhere'"),
     ]:
         with pytest.raises(NlgaugeError, match=said):
             metric_from_spec(spec).ready()
@@ -261,7 +261,7 @@ def test_stop_words_of_a_file_and_the_signature(vectors: str, tmp_path: Path) ->
     words.write_text("ice\nshelv\n")
     batch = Batch.from_columns(OUTPUTS, references=REFERENCES)
     spec = f"regressors={str(file)!r}, vectors={vectors!r}"
-    ours, other = (metric_from_spec(f"s3({spec}{more})") for more in ("", f", stop_words={str(words)!r}"))
+    ours, other = (metric_from_spec(f"s3({spec}{more})") for more in ("", f", stop={str(words)!r}"))
     assert (ours.score(batch).values != other.score(batch).values).any()
     assert "stop:nlgauge" in ours.signature  # type: ignore[attr-defined]
-    assert "stop:english@" in other.signature  # type: ignore[attr-defined]
+    assert "stop:nlgauge" not in other.signature  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,11 +23,12 @@ import numpy as np
 from nlgauge.errors import NlgaugeError
 from nlgauge.metrics.base import metric, signature
 from nlgauge.metrics.batch import Sample, Usable
+from nlgauge.metrics.embedding.word_vectors import counted_overlap
 from nlgauge.metrics.learned.on_samples import OnSamples
 from nlgauge.text.batch import Batch
 from nlgauge.text.snowball import stem
-from nlgauge.text.stopwords import STOP
-from nlgauge.types import Array, Mask
+from nlgauge.text.stopwords import STOP, stop_signature, stop_words_of
+from nlgauge.types import Array
 
 FORMAT = "nlgauge-s3-1"
 FEATURES = ("JS_eval_1", "JS_eval_2", "ROUGE_1_R", "ROUGE_1_R_WE", "ROUGE_2_R", "ROUGE_2_R_WE")
@@ -57,14 +58,14 @@ class S3(OnSamples):
     Six features as the authors' program computes them (Snowball stems, recall over all references together, n-grams
     with a cosine of at least .8 as the same, JS averaged over references), then their regressor. regressors: the file
     that tools/s3_regressors.py writes from the published ones. vectors: a text file, a word and its numbers a line
-    (also .gz, .bz2); theirs are the dependency-based ones of Levy and Goldberg (2014), deps.words. stop_words: a file;
-    theirs are nltk's, which JS leaves out, ours without it.
+    (also .gz, .bz2); theirs are the dependency-based ones of Levy and Goldberg (2014), deps.words. stop: a file of
+    words that JS leaves out; theirs are nltk's, ours without it.
     """
 
     target: Literal["pyr", "resp"] = "pyr"
     regressors: str = ""
     vectors: str = ""
-    stop_words: str = ""
+    stop: str = ""
 
     def ready(self) -> None:
         super().ready()
@@ -75,7 +76,11 @@ class S3(OnSamples):
         self.regressor()
         if not _file(self.vectors).is_file():
             raise NlgaugeError(f"s3: vectors='{self.vectors}': no such file.")
-        stops(self.stop_words)
+        _ = self._stop
+
+    @property
+    def _stop(self) -> frozenset[str]:
+        return stop_words_of(self.stop) if self.stop else STOP
 
     def regressor(self) -> Mapping[str, Any]:
         path = _file(self.regressors)
@@ -88,14 +93,14 @@ class S3(OnSamples):
     def signature(self) -> str:
         return signature(
             target=self.target, regressors=hashed(self.regressors), vectors=hashed(self.vectors),
-            stop=hashed(self.stop_words) if self.stop_words else "nlgauge",
+            stop=stop_signature(self.stop) or "nlgauge",
         )  # fmt: skip
 
     def values(self, batch: Batch, found: Usable) -> Sequence[float]:
         self.ready()
         rows: Array = batch.keep(
-            ("s3", self.vectors, self.stop_words),
-            lambda: features(found.samples, stops(self.stop_words), functools.partial(read_vectors, self.vectors)),
+            ("s3", self.vectors, self.stop),
+            lambda: features(found.samples, self._stop, functools.partial(read_vectors, self.vectors)),
         )
         return predicted(self.regressor(), rows)
 
@@ -117,6 +122,7 @@ def features(samples: Sequence[Sample], stop: frozenset[str], vectors: Callable[
     """The six features of each sample, in the order of their names."""
     plain = [[words(s.output), *map(words, s.references)] for s in samples]
     known = vectors(frozenset(w for texts in plain for text in texts for w in text))
+    rows_of = functools.partial(unit_sums, known)
     stems = functools.cache(stem)
     rows = []
     for texts in plain:
@@ -125,7 +131,7 @@ def features(samples: Sequence[Sample], stop: frozenset[str], vectors: Callable[
         for n in (1, 2):
             of[f"JS_eval_{n}"] = float(np.mean([divergence(stemmed[0], r, n, stop) for r in stemmed[1:]]))
             of[f"ROUGE_{n}_R"] = recall(stemmed, n, lambda a, b: sum((a & b).values()))
-            of[f"ROUGE_{n}_R_WE"] = recall(texts, n, lambda a, b: near_matches(a, b, known))
+            of[f"ROUGE_{n}_R_WE"] = recall(texts, n, lambda a, b: counted_overlap(a, b, NEAR, rows_of))
         rows.append([of[name] for name in FEATURES])
     return np.array(rows, np.float64).reshape(-1, len(FEATURES))
 
@@ -138,7 +144,7 @@ def grams(text: Sequence[str], n: int) -> list[Gram]:
     return [tuple(text[i : i + n]) for i in range(len(text) - n + 1)]
 
 
-def recall(texts: Sequence[Sequence[str]], n: int, matches: Callable[[Counter[Gram], Counter[Gram]], int]) -> float:
+def recall(texts: Sequence[Sequence[str]], n: int, matches: Callable[[Counter[Gram], Counter[Gram]], float]) -> float:
     """Matched n-grams of all references over all their n-grams."""
     own = Counter(grams(texts[0], n))
     each = [Counter(grams(text, n)) for text in texts[1:]]
@@ -156,46 +162,11 @@ def divergence(output: Sequence[str], reference: Sequence[str], n: int, stop: fr
     return sum(f * math.log(f / middle[g]) for share in shares for g, f in share.items()) / 2
 
 
-def near_matches(own: Counter[Gram], other: Counter[Gram], vectors: Vectors) -> int:
-    """Each n-gram of the output takes the nearest n-gram that is left, itself first, if it is near enough."""
-    mine, theirs = list(own), list(other)
-    if not theirs:
-        return 0
-    table, place = _cosines(mine, theirs, vectors), {gram: k for k, gram in enumerate(theirs)}
-    left = np.array([other[g] for g in theirs], np.int64)
-    found = 0
-    for row, gram in enumerate(mine):
-        at = place.get(gram, -1)
-        if np.isnan(table[row, 0]):  # no vector: the same n-gram or none
-            best, near = at, 1.0
-        else:
-            score = np.where(left > 0, table[row], -np.inf)
-            if at >= 0 and left[at] > 0:
-                score[at] = 1.0
-            best = int(score.argmax())
-            near = float(score[best])
-        if best < 0 or left[best] == 0 or near < NEAR:
-            continue
-        taken = min(int(left[best]), own[gram])
-        left[best] -= taken
-        found += taken
-    return found
-
-
-def _cosines(mine: list[Gram], theirs: list[Gram], vectors: Vectors) -> Array:
-    """Of sums of word vectors; NaN in rows of n-grams without one, 0 in such columns."""
+def unit_sums(vectors: Vectors, every: Iterable[Gram]) -> Array:
+    """The sum of the word vectors of each n-gram at length 1; zeros where a word has none."""
     size = len(next(iter(vectors.values()))) if vectors else 1
-
-    def table(every: list[Gram]) -> tuple[Array, Mask]:
-        there = np.array([all(w in vectors for w in gram) for gram in every], np.bool_)
-        rows = np.zeros((len(every), size))
-        for k in np.flatnonzero(there):
-            rows[k] = sum(vectors[w] for w in every[k])
-        return rows / np.maximum(np.linalg.norm(rows, axis=1), 1e-300)[:, None], there
-
-    (a, known), (b, _) = table(mine), table(theirs)
-    found: Array = a @ b.T
-    found[~known] = np.nan
+    rows = np.array([sum(vectors[w] for w in g) if all(w in vectors for w in g) else np.zeros(size) for g in every])
+    found: Array = rows / np.maximum(np.linalg.norm(rows, axis=1), 1e-300)[:, None]
     return found
 
 
@@ -234,16 +205,6 @@ def read_vectors(path: str, wanted: frozenset[str]) -> Vectors:
             raise NlgaugeError(f"s3: vectors='{path}', line {number}: {len(vector)} numbers, {size} before.")
         size, found[word.lower()] = len(vector), vector
     return found
-
-
-@functools.lru_cache(4)
-def stops(path: str) -> frozenset[str]:
-    if not path:
-        return STOP
-    try:
-        return frozenset(_file(path).read_text("utf-8").split())
-    except (OSError, UnicodeDecodeError) as error:
-        raise NlgaugeError(f"s3: stop_words='{path}': {error}") from None
 
 
 def hashed(path: str) -> str:

@@ -1,17 +1,15 @@
-"""The authors' D and R against the program of the authors (ctc_score), on the same tiny checkpoints.
-
-ctc_score is not among the packages for development (it asks for cleantext and for nltk's stop words); where it is
-installed: pip install --no-deps ctc_score cleantext, and nltk's stop words.
-"""
+"""The trained D and R of deng2021 beside their authors' package ctc-score, on the same tiny checkpoints."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
+from programs import agree, installed
 
 from nlgauge.metrics.alignment import align
 from nlgauge.models.torch_weights import ASKED
@@ -22,15 +20,21 @@ TEXTS = ["McConaughey  was seen in the Rain.", "the “director” will wait for
 
 
 @pytest.fixture
-def theirs(monkeypatch: pytest.MonkeyPatch) -> Any:
-    torch = pytest.importorskip("torch")
+def theirs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    installed("ctc_score", "cleantext")
+    import nltk.corpus
+    import torch
+
     monkeypatch.setenv(ASKED, "1")
-    pytest.importorskip("cleantext", reason="ctc_score is not installed (cleantext)")
+    # nltk's word list is a file that no package carries; nothing is left out here.
+    monkeypatch.setattr(nltk.corpus, "stopwords", SimpleNamespace(words=lambda *_: []))
     try:
         from ctc_score.models import bleurt_aligner_pt, discriminative_aligner  # type: ignore[import-not-found]
-    except (ImportError, LookupError) as error:  # the program itself, or nltk's stop words
-        pytest.skip(f"ctc_score cannot be run here: {str(error).strip().splitlines()[0]}")
-    return torch, discriminative_aligner, bleurt_aligner_pt
+
+        yield torch, discriminative_aligner, bleurt_aligner_pt
+    finally:
+        for name in [m for m in sys.modules if m.partition(".")[0] in ("ctc_score", "cleantext")]:
+            del sys.modules[name]  # it was imported with the stand-in
 
 
 def test_d_equals_ctc_score(theirs: Any, tmp_path: Path) -> None:
@@ -52,7 +56,7 @@ def test_d_equals_ctc_score(theirs: Any, tmp_path: Path) -> None:
         words, wanted = program.align(text, SAID)
         found = align(text, SAID, estimator="D", weights=str(tmp_path / "d.ckpt"), encoder=base)
         assert len(found) == len(words)
-        assert np.allclose(found.scores, wanted, rtol=0, atol=1e-6)
+        agree(f"ctc D, {len(words)} words", found.scores.tolist(), wanted, 1e-6)
         assert found.mean() == pytest.approx(program.get_score(text, SAID, remove_stopwords=False), abs=1e-6)
 
 
