@@ -65,8 +65,8 @@ HOW: dict[str, How] = {
 WHY = {
     "NIST": "likely its weights were counted over texts that are not in the files; the order of the references is lost",
     "METEOR": "METEOR 1.5's paraphrase table, which ours has not",
-    "CIDEr": "repetitions of references, which the files do not have, count in its mean; RNNLG's frequencies likely came "
-    "from other texts",
+    "CIDEr": "repetitions of references, which the files do not have, count in its mean; RNNLG's frequencies likely "
+    "came from other texts",
     "TER": "likely repetitions of references, which the files do not have: they count in the mean length",
     "LEPOR": "likely how it places words that occur twice",
     "SIM": "a web service with LSA and WordNet that is no longer there; ours has word vectors",
